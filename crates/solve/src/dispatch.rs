@@ -1,0 +1,181 @@
+//! Chooses the widest instructions that the processor has, once a block.
+//!
+//! Every function here is the function of the same name elsewhere, compiled three times. This and the
+//! row operations of `kernels::isa` are the only unsafe code of the solver.
+#![allow(unsafe_code)]
+
+use std::sync::LazyLock;
+
+use hoffman_board::Color;
+use hoffman_space::Code;
+
+use crate::context::{Block, Context};
+use crate::exits::{Buffer, Exit};
+use crate::kernels::isa::Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::isa::x86::Avx512;
+use crate::log::{Foretold, Log, Sorting};
+use crate::passes::{self, Scratch};
+
+/// What the processor offers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+fn level() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    {
+        static LEVEL: LazyLock<Level> = LazyLock::new(|| {
+            let wide = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vbmi");
+            let middle = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
+            match (wide && middle, middle) {
+                (true, _) => Level::Avx512,
+                (_, true) => Level::Avx2,
+                _ => Level::Plain,
+            }
+        });
+        *LEVEL
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        static LEVEL: LazyLock<Level> = LazyLock::new(|| Level::Plain);
+        *LEVEL
+    }
+}
+
+macro_rules! for_processor {
+    (
+        $(#[$doc:meta])*
+        fn $name:ident $(<$g:ident: $bound:path>)? ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?,
+        $plain:expr, $wide:expr
+    ) => {
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments)]
+        pub(crate) fn $name $(<$g: $bound>)? ($($arg: $ty),*) $(-> $ret)? {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn avx2 $(<$g: $bound>)? ($($arg: $ty),*) $(-> $ret)? {
+                $plain
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(
+                enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi1,bmi2,lzcnt,popcnt"
+            )]
+            fn avx512 $(<$g: $bound>)? ($($arg: $ty),*) $(-> $ret)? {
+                $wide
+            }
+            match level() {
+                Level::Plain => $plain,
+                // SAFETY: the processor has the features, `level` has looked.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => unsafe { avx2($($arg),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => unsafe { avx512($($arg),*) },
+            }
+        }
+    };
+}
+
+for_processor! {
+    /// See [`passes::legal_block`].
+    fn legal_block(context: &Context<'_>, block: &Block, turn: Color, open: &mut [u64]),
+    passes::legal_block(context, block, turn, open),
+    passes::legal_block(context, block, turn, open)
+}
+
+for_processor! {
+    /// See [`passes::exit_block`].
+    fn exit_block<C: Code>(
+        context: &Context<'_>,
+        block: &Block,
+        turn: Color,
+        exits: &[Exit<'_>],
+        open: &[u64],
+        not_losable: &mut [u64],
+        best: &mut Vec<C>,
+        buffer: &mut Buffer<C>,
+        sorting: &mut Sorting,
+    ) -> Foretold,
+    passes::exit_block::<Portable, C>(
+        context, block, turn, exits, open, not_losable, best, buffer, sorting
+    ),
+    passes::exit_block::<Avx512, C>(
+        context, block, turn, exits, open, not_losable, best, buffer, sorting
+    )
+}
+
+for_processor! {
+    /// See [`passes::win_block`].
+    fn win_block(
+        context: &Context<'_>,
+        number: usize,
+        color: Color,
+        moves: u16,
+        losses: &[Vec<Log>; 2],
+        foretold: &Foretold,
+        open: &mut [u64],
+        wins: &mut Log,
+        scratch: &mut Scratch,
+    ),
+    passes::win_block(context, number, color, moves, losses, foretold, open, wins, scratch),
+    passes::win_block(context, number, color, moves, losses, foretold, open, wins, scratch)
+}
+
+for_processor! {
+    /// See [`passes::loss_block`].
+    fn loss_block(
+        context: &Context<'_>,
+        number: usize,
+        color: Color,
+        moves: u16,
+        wins: &[Vec<Log>; 2],
+        foretold: &Foretold,
+        open: &[Vec<u64>; 2],
+        not_losable: &mut [u64],
+        losses: &mut Log,
+        scratch: &mut Scratch,
+    ),
+    passes::loss_block(
+        context, number, color, moves, wins, foretold, open, not_losable, losses, scratch
+    ),
+    passes::loss_block(
+        context, number, color, moves, wins, foretold, open, not_losable, losses, scratch
+    )
+}
+
+for_processor! {
+    /// See [`passes::mate_block`].
+    fn mate_block(
+        context: &Context<'_>,
+        number: usize,
+        color: Color,
+        open: &[Vec<u64>; 2],
+        not_losable: &mut [u64],
+        stalemates: &mut [u64],
+        losses: &mut Log,
+        scratch: &mut Scratch,
+    ),
+    passes::mate_block(context, number, color, open, not_losable, stalemates, losses, scratch),
+    passes::mate_block(context, number, color, open, not_losable, stalemates, losses, scratch)
+}
+
+for_processor! {
+    /// See [`passes::write_block`].
+    fn write_block<C: Code>(open: &[u64], wins: &Log, losses: &Log, codes: &mut [C]),
+    passes::write_block::<Portable, C>(open, wins, losses, codes),
+    passes::write_block::<Avx512, C>(open, wins, losses, codes)
+}

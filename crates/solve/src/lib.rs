@@ -1,0 +1,22 @@
+//! The solver: from the values behind all exits to the values of every position.
+//!
+//! Owns exits by rows, the passes and their kernels. Takes endings and pawn structures, gives back
+//! [`TableValues`]; knows nothing of files, index types or XML. How it works is told in ARCHITECTURE.md;
+//! the idea of working on sets of positions without move counters is that of Wu and Beal (2001), the row
+//! layout is our own.
+//!
+//! Results do not depend on the number of threads: a block is computed from finished blocks alone.
+#![deny(unsafe_code)]
+#![allow(clippy::inline_always, clippy::too_many_arguments)]
+
+mod context;
+mod dispatch;
+mod exits;
+mod kernels;
+mod log;
+mod passes;
+mod slice_solver;
+mod table_solver;
+mod view;
+
+pub use table_solver::{SolveError, Tables, solve_table};

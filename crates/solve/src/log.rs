@@ -1,0 +1,184 @@
+//! What the passes write down.
+//!
+//! A log records, block by block, which positions were decided in which pass; its last segment is the
+//! frontier that the next pass starts from, and the whole log is replayed at the end to write the values.
+//! Events are what the exits foretell: seeds (wins that fall due) and dues (positions that can be called
+//! lost from some pass on).
+
+use hoffman_space::Code;
+
+use crate::kernels::isa::{Isa, Row, equal_mask};
+
+/// Rows and the positions in them, decided in a number of moves.
+#[derive(Default)]
+pub(crate) struct Log {
+    rows: Vec<u32>,
+    masks: Vec<u64>,
+    /// Number of moves and where its segment ends.
+    segments: Vec<(u16, u32)>,
+    /// Where the newest segment begins.
+    newest: usize,
+    /// The newest segment as a plane, if it is long.
+    plane: Vec<u64>,
+    dense: bool,
+}
+
+impl Log {
+    /// Opens the segment for the given number of moves.
+    pub(crate) fn begin(&mut self) {
+        self.newest = self.rows.len();
+        self.dense = false;
+    }
+
+    pub(crate) fn push(&mut self, row: usize, mask: u64) {
+        self.rows.push(row as u32);
+        self.masks.push(mask);
+    }
+
+    /// Closes the newest segment, and lays it out as a plane of `rows` words if it holds at least
+    /// `threshold` rows.
+    pub(crate) fn finish(&mut self, moves: u16, rows: usize, threshold: usize) {
+        let len = self.rows.len();
+        if len > self.newest {
+            self.segments.push((moves, len as u32));
+            if len - self.newest >= threshold {
+                self.dense = true;
+                self.plane.clear();
+                self.plane.resize(rows, 0);
+                for (&row, &mask) in self.rows[self.newest..].iter().zip(&self.masks[self.newest..]) {
+                    self.plane[row as usize] |= mask;
+                }
+            }
+        }
+    }
+
+    /// The newest segment.
+    pub(crate) fn frontier(&self) -> impl Iterator<Item = (usize, u64)> {
+        let rows = self.rows[self.newest..].iter().map(|&r| r as usize);
+        rows.zip(self.masks[self.newest..].iter().copied())
+    }
+
+    pub(crate) fn frontier_len(&self) -> usize {
+        self.rows.len() - self.newest
+    }
+
+    /// The newest segment as a plane, if it was long enough for one.
+    pub(crate) fn plane(&self) -> Option<&[u64]> {
+        self.dense.then_some(&self.plane)
+    }
+
+    /// All segments: number of moves, rows and masks.
+    pub(crate) fn replay(&self) -> impl Iterator<Item = (u16, &[u32], &[u64])> {
+        let mut start = 0;
+        self.segments.iter().map(move |&(moves, end)| {
+            let range = start..end as usize;
+            start = end as usize;
+            (moves, &self.rows[range.clone()], &self.masks[range])
+        })
+    }
+}
+
+/// Rows and the positions in them for which something falls due, by number of moves.
+#[derive(Default)]
+pub(crate) struct Events {
+    /// `starts[m]..starts[m + 1]` are the events of `m` moves.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    masks: Vec<u64>,
+}
+
+impl Events {
+    /// Sorts `(moves, row, mask)` by moves.
+    fn sorted(events: &[(u16, u32, u64)]) -> Events {
+        if events.is_empty() {
+            return Events::default();
+        }
+        let last = events.iter().map(|e| e.0).max().unwrap_or(0) as usize;
+        let mut starts = vec![0u32; last + 2];
+        for e in events {
+            starts[e.0 as usize + 1] += 1;
+        }
+        for m in 1..starts.len() {
+            starts[m] += starts[m - 1];
+        }
+        let mut next = starts.clone();
+        let mut rows = vec![0; events.len()];
+        let mut masks = vec![0; events.len()];
+        for &(moves, row, mask) in events {
+            let slot = next[moves as usize] as usize;
+            next[moves as usize] += 1;
+            rows[slot] = row;
+            masks[slot] = mask;
+        }
+        Events { starts, rows, masks }
+    }
+
+    /// The events of a number of moves.
+    pub(crate) fn of(&self, moves: u16) -> impl Iterator<Item = (usize, u64)> {
+        let m = moves as usize;
+        let range = match self.starts.get(m..m + 2) {
+            Some(&[start, end]) => start as usize..end as usize,
+            _ => 0..0,
+        };
+        let rows = self.rows[range.clone()].iter().map(|&r| r as usize);
+        rows.zip(self.masks[range].iter().copied())
+    }
+
+    pub(crate) fn has(&self, moves: u16) -> bool {
+        let m = moves as usize;
+        matches!(self.starts.get(m..m + 2), Some(&[start, end]) if start < end)
+    }
+
+    /// The largest number of moves that has an event.
+    pub(crate) fn last(&self) -> u16 {
+        (self.starts.len().saturating_sub(2)) as u16
+    }
+}
+
+/// What the exits of one block and side foretell.
+#[derive(Default)]
+pub(crate) struct Foretold {
+    /// Positions that win by an exit, by the number of moves.
+    pub(crate) seeds: Events,
+    /// Positions all of whose exits lose, by the number of moves that the best one holds out.
+    pub(crate) dues: Events,
+}
+
+/// Room for sorting events, reused from block to block.
+#[derive(Default)]
+pub(crate) struct Sorting {
+    seeds: Vec<(u16, u32, u64)>,
+    dues: Vec<(u16, u32, u64)>,
+}
+
+/// Splits the best exits of a block into seeds, dues and `not_losable`, the positions that have any exit.
+#[inline(always)]
+pub(crate) fn foretell<I: Isa, C: Code>(
+    best: &[Row<C>],
+    open: &[u64],
+    not_losable: &mut [u64],
+    sorting: &mut Sorting,
+) -> Foretold {
+    sorting.seeds.clear();
+    sorting.dues.clear();
+    for (row, ((best, &open), out)) in best.iter().zip(open).zip(not_losable).enumerate() {
+        if open == 0 {
+            *out = 0;
+            continue;
+        }
+        let mut rest = open & !equal_mask::<I, C>(best, C::ILLEGAL);
+        *out = rest;
+        rest &= !equal_mask::<I, C>(best, C::DRAW);
+        while rest != 0 {
+            let code = best[rest.trailing_zeros() as usize & 63];
+            let same = rest & equal_mask::<I, C>(best, code);
+            rest &= !same;
+            match code.value() {
+                hoffman_board::Value::Win(m) => sorting.seeds.push((m, row as u32, same)),
+                hoffman_board::Value::Loss(m) => sorting.dues.push((m, row as u32, same)),
+                _ => {}
+            }
+        }
+    }
+    Foretold { seeds: Events::sorted(&sorting.seeds), dues: Events::sorted(&sorting.dues) }
+}

@@ -1,0 +1,400 @@
+//! What a pass does to one block.
+//!
+//! Two planes a side are all there is: `open`, the legal positions not yet decided, and `not_losable`,
+//! those that cannot be lost now because an exit holds them (or because they are stalemate). The escape
+//! set of a side is the other side's `open`: positions already lost for the opponent need not be in it,
+//! since whoever can go there has won. For that to hold, losses leave `open` only in the win pass that
+//! follows them.
+
+use hoffman_board::{Color, Role};
+use hoffman_space::Code;
+
+use crate::context::{Block, Context, side};
+use crate::exits::{self, Buffer, Exit};
+use crate::kernels::dense::{all_moves, lane_move, map_row, pull};
+use crate::kernels::isa::{Isa, put_code};
+use crate::kernels::sparse::{push_dimension, push_lane, reach_dimension};
+use crate::kernels::tables::squares;
+use crate::log::{Foretold, Log, Sorting, foretell};
+
+/// From how many rows of 4096 on a frontier is moved as a whole. Measured: flat between 150 and 1500.
+const DENSE_SHARE: usize = 10;
+
+/// A frontier at least this long is laid out as a plane.
+pub(crate) fn dense_threshold(rows: usize) -> usize {
+    (rows / DENSE_SHARE).max(2)
+}
+
+/// Room for one block, one a thread.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    moved: Vec<u64>,
+    touched: Vec<u64>,
+}
+
+impl Scratch {
+    fn prepare(&mut self, rows: usize) -> (&mut [u64], &mut [u64]) {
+        let groups = rows.div_ceil(64);
+        if self.moved.len() < rows {
+            self.moved.resize(rows, 0);
+        }
+        if self.touched.len() < groups.div_ceil(64) {
+            self.touched.resize(groups.div_ceil(64), 0);
+        }
+        (&mut self.moved[..rows], &mut self.touched[..groups.div_ceil(64)])
+    }
+}
+
+/// The legal positions of a block.
+pub(crate) fn legal_block(context: &Context<'_>, block: &Block, turn: Color, open: &mut [u64]) {
+    for (row, open) in open.iter_mut().enumerate() {
+        *open = context.legal(block, row, turn);
+    }
+}
+
+/// Evaluates the exits of a block and what they foretell.
+#[inline(always)]
+pub(crate) fn exit_block<I: Isa, C: Code>(
+    context: &Context<'_>,
+    block: &Block,
+    turn: Color,
+    exits: &[Exit<'_>],
+    open: &[u64],
+    not_losable: &mut [u64],
+    best: &mut Vec<C>,
+    buffer: &mut Buffer<C>,
+    sorting: &mut Sorting,
+) -> Foretold {
+    if block.empty || exits.is_empty() {
+        not_losable.fill(0);
+        return Foretold::default();
+    }
+    best.resize(open.len() * 64, C::ILLEGAL);
+    exits::evaluate::<I, C>(context, block, turn, exits, best, buffer);
+    let (rows, _) = best.as_chunks::<64>();
+    foretell::<I, C>(rows, open, not_losable, sorting)
+}
+
+/// Marks whole groups as touched.
+fn touch_all(touched: &mut [u64], rows: usize) {
+    let groups = rows.div_ceil(64);
+    for (i, word) in touched.iter_mut().enumerate() {
+        let left = groups - 64 * i;
+        *word = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
+    }
+}
+
+/// Adds the moves of this side from the frontiers of `logs` (one a block) into the block.
+#[inline(always)]
+fn spread(
+    context: &Context<'_>,
+    number: usize,
+    color: Color,
+    logs: &[Log],
+    moved: &mut [u64],
+    touched: &mut [u64],
+) {
+    let block = &context.blocks[number];
+    let men = &context.men[side(color)];
+    let (tables, frame) = (context.tables, block.frame);
+    let log = &logs[number];
+    if let Some(plane) = log.plane() {
+        all_moves(tables, frame, &men.dims, men.lane, plane, moved);
+        touch_all(touched, moved.len());
+    } else {
+        for &(i, role) in &men.dims {
+            match role {
+                Role::Queen => spread_man(context, block, Role::Queen, i, log, moved, touched),
+                Role::Rook => spread_man(context, block, Role::Rook, i, log, moved, touched),
+                Role::Bishop => spread_man(context, block, Role::Bishop, i, log, moved, touched),
+                Role::Knight => spread_man(context, block, Role::Knight, i, log, moved, touched),
+                _ => spread_man(context, block, Role::King, i, log, moved, touched),
+            }
+        }
+        if let Some(role) = men.lane {
+            for (row, mask) in log.frontier() {
+                push_lane(frame, role, row, mask, moved, touched);
+            }
+        }
+    }
+    if !men.outer_king {
+        return;
+    }
+    for &(neighbour, symmetry) in &block.neighbours[side(color)] {
+        let log = &logs[neighbour as usize];
+        if let Some(plane) = log.plane() {
+            pull(tables, frame, symmetry, plane, moved);
+            touch_all(touched, moved.len());
+        } else {
+            let inverse = symmetry.inverse();
+            let image = &tables.image[inverse.index()];
+            for (row, mask) in log.frontier() {
+                let row = map_row(image, row, frame.dims);
+                moved[row] |= inverse.apply_set(mask);
+                touched[row >> 12] |= 1 << (row >> 6 & 63);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn spread_man(
+    context: &Context<'_>,
+    block: &Block,
+    role: Role,
+    i: usize,
+    log: &Log,
+    moved: &mut [u64],
+    touched: &mut [u64],
+) {
+    for (row, mask) in log.frontier() {
+        push_dimension(context.tables, block.frame, role, i, row, mask, moved, touched);
+    }
+}
+
+/// The win pass of `moves` for one block: everything open that can move to a position just lost for the
+/// other side, or that an exit wins now.
+#[inline(always)]
+pub(crate) fn win_block(
+    context: &Context<'_>,
+    number: usize,
+    color: Color,
+    moves: u16,
+    losses: &[Vec<Log>; 2],
+    foretold: &Foretold,
+    open: &mut [u64],
+    wins: &mut Log,
+    scratch: &mut Scratch,
+) {
+    let own = side(color);
+    for (row, mask) in losses[own][number].frontier() {
+        open[row] &= !mask;
+    }
+    let rows = open.len();
+    let (moved, touched) = scratch.prepare(rows);
+    spread(context, number, color, &losses[1 - own], moved, touched);
+    for (row, mask) in foretold.seeds.of(moves) {
+        moved[row] |= mask;
+        touched[row >> 12] |= 1 << (row >> 6 & 63);
+    }
+    wins.begin();
+    collect(moved, touched, |row, moved| {
+        let new = moved & open[row];
+        if new != 0 {
+            open[row] &= !new;
+            wins.push(row, new);
+        }
+    });
+    wins.finish(moves, rows, dense_threshold(rows));
+}
+
+/// Visits the touched rows and clears them.
+#[inline(always)]
+fn collect(moved: &mut [u64], touched: &mut [u64], mut visit: impl FnMut(usize, u64)) {
+    for (word, touched) in touched.iter_mut().enumerate() {
+        for group in squares(std::mem::take(touched)) {
+            let start = (word * 64 + group as usize) * 64;
+            let end = (start + 64).min(moved.len());
+            for (row, moved) in (start..end).zip(&mut moved[start..end]) {
+                let found = std::mem::take(moved);
+                if found != 0 {
+                    visit(row, found);
+                }
+            }
+        }
+    }
+}
+
+/// The positions of this side that can escape by a quiet move, over a whole block.
+#[inline(always)]
+pub(crate) fn escapes(
+    context: &Context<'_>,
+    number: usize,
+    color: Color,
+    open: &[Vec<u64>; 2],
+    out: &mut [u64],
+) {
+    let own = side(color);
+    let rows = out.len();
+    let block = &context.blocks[number];
+    let men = &context.men[own];
+    let goal = &open[1 - own];
+    let here = &goal[number * rows..(number + 1) * rows];
+    all_moves(context.tables, block.frame, &men.dims, men.lane, here, out);
+    if men.outer_king {
+        for &(neighbour, symmetry) in &block.neighbours[own] {
+            let start = neighbour as usize * rows;
+            pull(context.tables, block.frame, symmetry, &goal[start..start + rows], out);
+        }
+    }
+}
+
+/// The positions of one row, among `wanted`, that can escape.
+#[inline(always)]
+fn row_escapes(
+    context: &Context<'_>,
+    number: usize,
+    color: Color,
+    row: usize,
+    wanted: u64,
+    goal: &[u64],
+    rows: usize,
+) -> u64 {
+    let own = side(color);
+    let block = &context.blocks[number];
+    let men = &context.men[own];
+    let (tables, frame) = (context.tables, block.frame);
+    let here = &goal[number * rows..(number + 1) * rows];
+    let mut found = 0;
+    if men.outer_king {
+        for &(neighbour, symmetry) in &block.neighbours[own] {
+            let start = neighbour as usize * rows;
+            let image = &tables.image[symmetry.index()];
+            let there = goal[start + map_row(image, row, frame.dims)];
+            found |= symmetry.inverse().apply_set(there);
+            if wanted & !found == 0 {
+                return found;
+            }
+        }
+    }
+    if let Some(role) = men.lane {
+        // Quiet moves are their own inverse: from the goal back to where the lane man stands now.
+        found |= lane_move(role, here[row], frame.others(row, usize::MAX));
+        if wanted & !found == 0 {
+            return found;
+        }
+    }
+    for &(i, role) in &men.dims {
+        let left = wanted & !found;
+        found |= match role {
+            Role::Queen => reach_dimension(tables, frame, Role::Queen, i, row, left, here),
+            Role::Rook => reach_dimension(tables, frame, Role::Rook, i, row, left, here),
+            Role::Bishop => reach_dimension(tables, frame, Role::Bishop, i, row, left, here),
+            Role::Knight => reach_dimension(tables, frame, Role::Knight, i, row, left, here),
+            _ => reach_dimension(tables, frame, Role::King, i, row, left, here),
+        };
+        if wanted & !found == 0 {
+            return found;
+        }
+    }
+    found
+}
+
+/// The loss pass of `moves` for one block: everything losable from which no move escapes.
+#[inline(always)]
+pub(crate) fn loss_block(
+    context: &Context<'_>,
+    number: usize,
+    color: Color,
+    moves: u16,
+    wins: &[Vec<Log>; 2],
+    foretold: &Foretold,
+    open: &[Vec<u64>; 2],
+    not_losable: &mut [u64],
+    losses: &mut Log,
+    scratch: &mut Scratch,
+) {
+    let own = side(color);
+    let rows = not_losable.len();
+    let mine = &open[own][number * rows..(number + 1) * rows];
+    let (moved, touched) = scratch.prepare(rows);
+    losses.begin();
+    let frontier = &wins[1 - own];
+    if frontier[number].plane().is_some() {
+        for (row, mask) in foretold.dues.of(moves) {
+            not_losable[row] &= !mask;
+        }
+        escapes(context, number, color, open, moved);
+        for row in 0..rows {
+            let escaped = std::mem::take(&mut moved[row]);
+            let new = mine[row] & !not_losable[row] & !escaped;
+            if new != 0 {
+                losses.push(row, new);
+            }
+        }
+    } else {
+        spread(context, number, color, frontier, moved, touched);
+        for (row, mask) in foretold.dues.of(moves) {
+            not_losable[row] &= !mask;
+            moved[row] |= mask;
+            touched[row >> 12] |= 1 << (row >> 6 & 63);
+        }
+        collect(moved, touched, |row, candidates| {
+            let candidates = candidates & mine[row] & !not_losable[row];
+            if candidates != 0 {
+                let goal = &open[1 - own];
+                let new = candidates
+                    & !row_escapes(context, number, color, row, candidates, goal, rows);
+                if new != 0 {
+                    losses.push(row, new);
+                }
+            }
+        });
+    }
+    losses.finish(moves, rows, dense_threshold(rows));
+}
+
+/// Finds the mates and stalemates of a block: mates go to the log, stalemates become not losable and are
+/// left in `stalemates` if that is not empty.
+#[inline(always)]
+pub(crate) fn mate_block(
+    context: &Context<'_>,
+    number: usize,
+    color: Color,
+    open: &[Vec<u64>; 2],
+    not_losable: &mut [u64],
+    stalemates: &mut [u64],
+    losses: &mut Log,
+    scratch: &mut Scratch,
+) {
+    let own = side(color);
+    let rows = not_losable.len();
+    let mine = &open[own][number * rows..(number + 1) * rows];
+    let theirs = &open[1 - own][number * rows..(number + 1) * rows];
+    losses.begin();
+    if !context.blocks[number].empty {
+        let (moved, _) = scratch.prepare(rows);
+        escapes(context, number, color, open, moved);
+        for row in 0..rows {
+            let escaped = std::mem::take(&mut moved[row]);
+            let stuck = mine[row] & !not_losable[row] & !escaped;
+            // With the other side to move the position is illegal exactly if this king is in check.
+            let mates = stuck & !theirs[row];
+            let stalemate = stuck & theirs[row];
+            not_losable[row] |= stalemate;
+            if let Some(out) = stalemates.get_mut(row) {
+                *out = stalemate;
+            }
+            if mates != 0 {
+                losses.push(row, mates);
+            }
+        }
+    }
+    losses.finish(0, rows, dense_threshold(rows));
+}
+
+/// Writes the codes of a block: what is still open is drawn, what the logs say is won or lost.
+#[inline(always)]
+pub(crate) fn write_block<I: Isa, C: Code>(
+    open: &[u64],
+    wins: &Log,
+    losses: &Log,
+    codes: &mut [C],
+) {
+    let (codes, _) = codes.as_chunks_mut::<64>();
+    for (row, &open) in codes.iter_mut().zip(open) {
+        if open != 0 {
+            put_code::<I, C>(row, C::DRAW, open);
+        }
+    }
+    for (moves, rows, masks) in wins.replay() {
+        for (&row, &mask) in rows.iter().zip(masks) {
+            put_code::<I, C>(&mut codes[row as usize], C::win(moves), mask);
+        }
+    }
+    for (moves, rows, masks) in losses.replay() {
+        for (&row, &mask) in rows.iter().zip(masks) {
+            put_code::<I, C>(&mut codes[row as usize], C::loss(moves), mask);
+        }
+    }
+}

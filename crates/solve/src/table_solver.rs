@@ -1,0 +1,110 @@
+//! Solving an ending: its slices in order of their pawns, from the tables behind its exits.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use hoffman_board::{Color, Material, Role};
+use hoffman_space::{PawnStructure, SliceValues, TableValues};
+use rayon::prelude::*;
+
+use crate::exits::{self, Unsolved};
+use crate::slice_solver;
+use crate::view::{Change, View};
+
+/// Solved endings by material, stronger side White.
+pub type Tables = HashMap<Material, Arc<TableValues>>;
+
+/// Why an ending cannot be solved.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// A table or slice that an exit leads to has not been solved.
+    #[error("{ending} cannot be solved without {needed}")]
+    Missing {
+        /// The ending being solved.
+        ending: Material,
+        /// The ending that an exit leads to.
+        needed: Material,
+        /// Its pawns, as the ending being solved sees them.
+        pawns: PawnStructure,
+    },
+}
+
+/// Solves all slices of `table` that are not solved yet. `done` is called after every slice.
+///
+/// # Errors
+///
+/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks.
+pub fn solve_table(
+    table: &TableValues,
+    tables: &Tables,
+    done: &(dyn Fn() + Sync),
+) -> Result<(), SolveError> {
+    let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
+    for (&pawns, slice) in &table.slices {
+        if slice.get().is_none() {
+            levels.entry(steps_left(pawns)).or_default().push(pawns);
+        }
+    }
+    for slices in levels.values() {
+        // A pawn move leaves fewer steps, so slices with equally many do not need each other.
+        slices.par_iter().with_max_len(1).try_for_each(|&pawns| {
+            let values = solve_slice(table, tables, pawns)?;
+            if let Some(slot) = table.slices.get(&pawns) {
+                let _ = slot.set(Arc::new(values));
+            }
+            done();
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// How many single steps the pawns have left to the last rank.
+fn steps_left(pawns: PawnStructure) -> u32 {
+    let ranks = |set: u64, toward: fn(u32) -> u32| {
+        (0..64).filter(|s| set >> s & 1 != 0).map(|s| toward(s >> 3)).sum::<u32>()
+    };
+    ranks(pawns.white, |rank| 7 - rank) + ranks(pawns.black, |rank| rank)
+}
+
+fn solve_slice(
+    table: &TableValues,
+    tables: &Tables,
+    pawns: PawnStructure,
+) -> Result<SliceValues, SolveError> {
+    let context = crate::context::Context::new(&table.layout, pawns);
+    let missing = |unsolved: Unsolved| SolveError::Missing {
+        ending: table.material,
+        needed: material_after(table, &unsolved.change, unsolved.pawns).normalized().0,
+        pawns: unsolved.pawns,
+    };
+    let view = |change: Change, pawns: PawnStructure, turn: Color| {
+        let material = material_after(table, &change, pawns);
+        let (normal, swapped) = material.normalized();
+        let target: &TableValues =
+            if normal == table.material { table } else { tables.get(&normal)?.as_ref() };
+        View::new(target, swapped, pawns, turn, &table.layout, change)
+    };
+    let white = exits::list(&context, Color::White, view).map_err(missing)?;
+    let black = exits::list(&context, Color::Black, view).map_err(missing)?;
+    let both_have_pawns = pawns.white != 0 && pawns.black != 0;
+    Ok(slice_solver::solve(&table.layout, pawns, &[white, black], both_have_pawns))
+}
+
+/// The material behind an exit.
+fn material_after(table: &TableValues, change: &Change, pawns: PawnStructure) -> Material {
+    let movers = table.layout.movers();
+    let men = movers
+        .iter()
+        .enumerate()
+        .filter(|&(i, _)| change.captured != Some(i))
+        .map(|(_, m)| (m.color, m.role))
+        .chain(change.promoted.map(|(color, role, _)| (color, role)));
+    let mut material = Material::from_men(men);
+    for color in Color::ALL {
+        material.count.get_mut(color).pawn = pawns.of(color).count_ones() as u8;
+    }
+    debug_assert_eq!(*material.count.white.get(Role::King), 1);
+    material
+}

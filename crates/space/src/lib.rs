@@ -1,0 +1,19 @@
+//! The solver's geometry: which positions stand in which row.
+//!
+//! Owns slices (one pawn structure each), the layout of the men that move inside a slice (king pairs,
+//! dimensions, the lane), the normal form of pawn structures under mirroring and exchange of colours,
+//! and the containers that hold one value a position in that order. Knows nothing of files, index types,
+//! futurebases or threads. The method is our own, see ARCHITECTURE.md.
+#![forbid(unsafe_code)]
+
+pub mod code;
+pub mod kings;
+pub mod layout;
+pub mod slice;
+pub mod values;
+
+pub use code::Code;
+pub use kings::{KingPairs, king_pairs};
+pub use layout::{KingPlacement, Layout, Mover};
+pub use slice::{Orientation, PawnStructure};
+pub use values::{Codes, SliceValues, TableValues};

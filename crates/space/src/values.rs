@@ -1,0 +1,118 @@
+//! Containers of solved values: one code a position in the order of the layout.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use hoffman_board::{Color, Material, Value};
+
+use crate::code::Code;
+use crate::layout::Layout;
+use crate::slice::{Orientation, PawnStructure};
+
+/// The codes of one side to move of a slice, in the narrowest width that holds them.
+#[derive(Clone, Debug)]
+pub enum Codes {
+    /// One byte each: up to 126 moves.
+    Narrow(Vec<u8>),
+    /// Two bytes each.
+    Wide(Vec<u16>),
+}
+
+impl Codes {
+    /// The value at a place.
+    pub fn value(&self, offset: usize) -> Value {
+        match self {
+            Codes::Narrow(codes) => codes[offset].value(),
+            Codes::Wide(codes) => codes[offset].value(),
+        }
+    }
+
+    /// The size in memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Codes::Narrow(codes) => codes.len(),
+            Codes::Wide(codes) => 2 * codes.len(),
+        }
+    }
+}
+
+/// The result of a slice.
+#[derive(Clone, Debug)]
+pub struct SliceValues {
+    /// `codes[0]` with White to move, `codes[1]` with Black to move.
+    pub codes: [Codes; 2],
+    /// `stalemates[side][row]`: the positions without any legal move and without check, one bit a
+    /// position, by rows. Kept where an en passant right can matter, empty elsewhere.
+    pub stalemates: [Vec<u64>; 2],
+    /// The longest win or loss, in moves.
+    pub max_moves: u16,
+}
+
+impl SliceValues {
+    /// Whether the slice's values need two bytes.
+    pub fn is_wide(&self) -> bool {
+        self.codes.iter().any(|c| matches!(c, Codes::Wide(_)))
+    }
+}
+
+/// All slices of an ending, or as many as were asked for.
+#[derive(Debug)]
+pub struct TableValues {
+    /// The ending, stronger side White.
+    pub material: Material,
+    /// The arrangement of every slice.
+    pub layout: Layout,
+    /// The slices by normal form; filled one by one while the ending is being solved.
+    pub slices: HashMap<PawnStructure, OnceLock<Arc<SliceValues>>>,
+}
+
+impl TableValues {
+    /// An ending with the given slices (in normal form), none of them solved.
+    pub fn new(material: Material, slices: impl IntoIterator<Item = PawnStructure>) -> TableValues {
+        TableValues {
+            material,
+            layout: Layout::new(&material),
+            slices: slices.into_iter().map(|s| (s, OnceLock::new())).collect(),
+        }
+    }
+
+    /// The slice that holds a pawn structure given in the table's own colours, and how to turn a
+    /// position before looking it up there; none if that slice is not solved.
+    pub fn find(&self, structure: PawnStructure) -> Option<(&Arc<SliceValues>, Orientation)> {
+        let (normal, orientation) = structure.normalized(self.material.is_symmetric());
+        Some((self.slices.get(&normal)?.get()?, orientation))
+    }
+
+    /// The value of a position: squares of the movers in layout order, pawns, side to move; no en
+    /// passant right. None if its slice is not solved.
+    pub fn value(
+        &self,
+        movers: &[u8],
+        pawns: PawnStructure,
+        turn: Color,
+    ) -> Option<Value> {
+        let (slice, orientation) = self.find(pawns)?;
+        let symmetry = orientation.symmetry();
+        let turned = orientation.color(turn);
+        let mut squares: Vec<u8> = movers.iter().map(|&s| symmetry.apply_index(s)).collect();
+        if orientation.swap {
+            // Colour-symmetric material: the k-th man of one colour becomes the k-th of the other.
+            squares.swap(0, 1);
+            let half = (squares.len() - 2) / 2;
+            squares[2..].rotate_left(half);
+        }
+        match self.layout.offset(&squares) {
+            Some(offset) => Some(slice.codes[turned as usize ^ 1].value(offset)),
+            None => Some(Value::Illegal),
+        }
+    }
+
+    /// The size in memory of what is solved, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.slices
+            .values()
+            .filter_map(OnceLock::get)
+            .map(|s| s.codes.iter().map(Codes::bytes).sum::<usize>())
+            .sum()
+    }
+}
