@@ -1,0 +1,704 @@
+//! From XML text to [`ControlFile`]: what is allowed where, in the syntax of today and of 2006.
+//!
+//! The rules are those of the document type built into the original program, checked here because the
+//! parser does not validate. Attributes of old files and numbers in C notation are read as the
+//! original reads them.
+
+use std::collections::BTreeMap;
+
+use hoffman_board::value::FlagType;
+use hoffman_board::{Bitboard, Color, Format, Role, Variant};
+use roxmltree::{Document, Node, ParsingOptions};
+
+use crate::error::{ControlError, Notice, Site};
+use crate::location::{parse_location, parse_pawn_squares};
+use crate::model::{
+    ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,
+    Mode, OutputElement, PawngenElement, PawngenSide, PieceElement, Place, PropTables, PruneEnable,
+};
+use crate::number::{leading_i64, leading_number, leading_u64};
+use crate::prolog::{Prolog, PrologItem};
+use crate::prune::{Prune, PruneEffect, PrunePattern};
+use crate::text::END_TAG;
+
+/// The target of our own processing instruction before the root element.
+pub(crate) const INSTRUCTION: &str = "hoffman";
+
+const COLORS: [(&str, Color); 2] = [("white", Color::White), ("black", Color::Black)];
+const EFFECTS: [(&str, PruneEffect); 2] =
+    [("concede", PruneEffect::Concede), ("discard", PruneEffect::Discard)];
+const VARIANTS: [(&str, Variant); 2] = [("normal", Variant::Normal), ("suicide", Variant::Suicide)];
+const FLAGS: [(&str, FlagType); 2] =
+    [("white-wins", FlagType::WhiteWins), ("white-draws", FlagType::WhiteDraws)];
+const ROLES: [(&str, Role); 6] = [
+    ("king", Role::King),
+    ("queen", Role::Queen),
+    ("rook", Role::Rook),
+    ("bishop", Role::Bishop),
+    ("knight", Role::Knight),
+    ("pawn", Role::Pawn),
+];
+const FUTUREBASE_KINDS: [(&str, FuturebaseKind); 5] = [
+    ("normal", FuturebaseKind::Normal),
+    ("capture", FuturebaseKind::Capture),
+    ("promotion", FuturebaseKind::Promotion),
+    ("capture-promotion", FuturebaseKind::CapturePromotion),
+    ("promotion-capture", FuturebaseKind::CapturePromotion),
+];
+const SYMMETRIES: [(&str, u8); 6] =
+    [("1", 1), ("2", 2), ("2-way", 2), ("4", 4), ("8", 8), ("8-way", 8)];
+
+/// An element of the document.
+pub(crate) type Element<'a> = Node<'a, 'a>;
+
+/// Parses XML text. The document type is accepted and never fetched.
+pub(crate) fn open<'a>(text: &'a str, origin: &str) -> Result<Document<'a>, ControlError> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(text, options).map_err(|source| ControlError::Xml {
+        origin: origin.into(),
+        line: source.pos().row,
+        source: Box::new(source),
+    })
+}
+
+impl ControlFile {
+    /// Reads a control file, or the XML prefix of a table up to its `</tablebase>`. `origin` is the
+    /// name of the file for messages.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the text alone shows to be wrong, see [`ControlError`]. In [`Mode::Header`] unknown
+    /// elements and attributes become notices.
+    pub fn parse(text: &str, origin: &str, mode: Mode) -> Result<ControlFile, ControlError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let document = open(text, origin)?;
+        let mut reader = Reader::new(&document, origin, mode);
+        reader.read_document()?;
+        let mut file = reader.file;
+        text.clone_into(&mut file.text);
+        Ok(file)
+    }
+}
+
+/// Collects a control file from a document.
+struct Reader<'a> {
+    document: &'a Document<'a>,
+    file: ControlFile,
+    /// The first element of each kind that may stand only once.
+    seen: BTreeMap<&'static str, u32>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(document: &'a Document<'a>, origin: &str, mode: Mode) -> Reader<'a> {
+        let file = ControlFile {
+            origin: origin.to_owned(),
+            mode,
+            variant: Variant::Normal,
+            index: None,
+            format: None,
+            pieces: Vec::new(),
+            pawngen: None,
+            futurebases: Vec::new(),
+            prune_enables: Vec::new(),
+            prunes: Vec::new(),
+            output: None,
+            proptables: None,
+            offset: 0,
+            statistics: BTreeMap::new(),
+            generation: BTreeMap::new(),
+            instruction: None,
+            notices: Vec::new(),
+            root: Place::default(),
+            text: String::new(),
+        };
+        Reader { document, file, seen: BTreeMap::new() }
+    }
+
+    fn is_control(&self) -> bool {
+        self.file.mode == Mode::Control
+    }
+
+    fn place(&self, node: Element<'_>) -> Place {
+        let range = node.range();
+        let line = self.document.text_pos_at(range.start).row;
+        Place { line, start: range.start, end: range.end }
+    }
+
+    fn site(&self, node: Element<'_>) -> Site {
+        self.file.site(self.place(node), node.tag_name().name())
+    }
+
+    fn note(&mut self, node: Element<'_>, text: &str) {
+        let site = self.site(node);
+        self.file.notices.push(Notice { line: site.line, message: format!("{site}: {text}") });
+    }
+
+    /// Refuses in a control file, notes in a header.
+    fn refuse_or_note(&mut self, site: &Site, error: ControlError) -> Result<(), ControlError> {
+        if self.is_control() {
+            return Err(error);
+        }
+        self.file.notices.push(Notice { line: site.line, message: error.to_string() });
+        Ok(())
+    }
+
+    fn read_document(&mut self) -> Result<(), ControlError> {
+        let root = self.document.root_element();
+        self.file.root = self.place(root);
+        if root.tag_name().name() != "tablebase" || root.tag_name().namespace().is_some() {
+            return Err(ControlError::NotTablebase(self.site(root)));
+        }
+        self.read_surroundings(root)?;
+        self.read_root_attributes(root)?;
+        let children: Vec<Element<'a>> = self.children(root)?;
+        for child in children {
+            self.read_child(root, child)?;
+        }
+        if self.is_control() && self.file.format.is_none() {
+            self.note(root, "no format is given; <dtm/> is assumed");
+        }
+        Ok(())
+    }
+
+    /// Looks at what stands before and behind the root element.
+    fn read_surroundings(&mut self, root: Element<'a>) -> Result<(), ControlError> {
+        let text = self.document.input_text();
+        let range = root.range();
+        let prolog = Prolog::read(text.get(..range.start).unwrap_or_default());
+        if prolog.has_internal_subset() {
+            return Err(ControlError::InternalSubset(self.site(root)));
+        }
+        for item in &prolog.items {
+            if let PrologItem::Instruction(text) = item
+                && let Some(content) = instruction_content(text)
+            {
+                self.file.instruction = Some(content.to_owned());
+            }
+        }
+        let body_end = text.get(range.clone()).and_then(|t| t.rfind("</")).unwrap_or(0);
+        if text.find(END_TAG).is_some_and(|at| at < range.start + body_end) {
+            let site = self.site(root);
+            self.refuse_or_note(&site.clone(), ControlError::EndTagInside(site))?;
+        }
+        let behind = text.get(range.end..).unwrap_or_default();
+        if self.is_control() && !behind.trim().is_empty() {
+            self.note(root, "what stands behind the closing tag will not be kept in the table");
+        }
+        Ok(())
+    }
+
+    /// The child elements, after checking that nothing but white space stands between them.
+    fn children(&mut self, node: Element<'a>) -> Result<Vec<Element<'a>>, ControlError> {
+        let text = node.children().filter(Node::is_text).filter_map(|child| child.text());
+        if let Some(stray) = text.map(str::trim).find(|text| !text.is_empty()) {
+            let site = self.site(node);
+            let found = stray.chars().take(20).collect::<String>().into();
+            self.refuse_or_note(&site.clone(), ControlError::UnexpectedContent { site, found })?;
+        }
+        Ok(node.children().filter(Node::is_element).collect())
+    }
+
+    /// Checks that an element is empty and has only known attributes.
+    fn expect_empty(&mut self, node: Element<'a>, allowed: &[&str]) -> Result<(), ControlError> {
+        self.expect_attributes(node, allowed)?;
+        for child in self.children(node)? {
+            let site = self.site(node);
+            let found = child.tag_name().name().into();
+            self.refuse_or_note(&site.clone(), ControlError::UnexpectedContent { site, found })?;
+        }
+        Ok(())
+    }
+
+    fn expect_attributes(
+        &mut self,
+        node: Element<'a>,
+        allowed: &[&str],
+    ) -> Result<(), ControlError> {
+        for attribute in node.attributes() {
+            if attribute.namespace().is_some() || !allowed.contains(&attribute.name()) {
+                let site = self.site(node);
+                let attribute = attribute.name().into();
+                self.refuse_or_note(
+                    &site.clone(),
+                    ControlError::UnknownAttribute { site, attribute },
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn required(&self, node: Element<'a>, name: &'static str) -> Result<&'a str, ControlError> {
+        node.attribute(name).ok_or_else(|| ControlError::MissingAttribute {
+            site: self.site(node),
+            attribute: name.into(),
+        })
+    }
+
+    /// The meaning of an enumerated value.
+    fn choose<T: Copy>(
+        &self,
+        node: Element<'a>,
+        attribute: &'static str,
+        value: &str,
+        choices: &[(&str, T)],
+    ) -> Result<T, ControlError> {
+        choices.iter().find(|(name, _)| *name == value).map(|&(_, meaning)| meaning).ok_or_else(
+            || {
+                let names: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
+                self.bad_value(node, attribute, value, &names.join(", "))
+            },
+        )
+    }
+
+    /// The meaning of a required enumerated attribute.
+    fn choose_required<T: Copy>(
+        &self,
+        node: Element<'a>,
+        attribute: &'static str,
+        choices: &[(&str, T)],
+    ) -> Result<T, ControlError> {
+        self.choose(node, attribute, self.required(node, attribute)?, choices)
+    }
+
+    fn bad_value(
+        &self,
+        node: Element<'a>,
+        attribute: &'static str,
+        value: &str,
+        allowed: &str,
+    ) -> ControlError {
+        let site = self.site(node);
+        ControlError::BadValue { site, attribute, value: value.into(), allowed: allowed.into() }
+    }
+
+    /// A number, 0 if it is missing. In a control file it must be one and not negative.
+    fn number(&self, node: Element<'a>, name: &'static str) -> Result<u64, ControlError> {
+        let Some(text) = node.attribute(name) else { return Ok(0) };
+        let bad = leading_number(text).is_none_or(|value| value < 0);
+        if self.is_control() && bad {
+            return Err(self.bad_value(node, name, text, "whole numbers from 0"));
+        }
+        Ok(leading_u64(text))
+    }
+
+    /// Refuses the second of two elements that declare the same thing.
+    fn expect_first(&mut self, node: Element<'a>, what: &'static str) -> Result<(), ControlError> {
+        let line = self.place(node).line;
+        if let Some(&first_line) = self.seen.get(what) {
+            return Err(ControlError::Duplicate { site: self.site(node), what, first_line });
+        }
+        self.seen.insert(what, line);
+        Ok(())
+    }
+
+    fn read_root_attributes(&mut self, root: Element<'a>) -> Result<(), ControlError> {
+        // The original wrote `symmetry` beside the old `index` and could not read it back.
+        let allowed: &[&str] = match self.file.mode {
+            Mode::Control => &["offset", "format", "index"],
+            Mode::Header => &["offset", "format", "index", "symmetry"],
+        };
+        self.expect_attributes(root, allowed)?;
+        if let Some(offset) = root.attribute("offset") {
+            if self.is_control() {
+                self.note(
+                    root,
+                    "the attribute 'offset' is written by the program and ignored here",
+                );
+            } else {
+                self.file.offset = leading_u64(offset);
+            }
+        }
+        match root.attribute("format") {
+            None => {}
+            Some("one-byte-dtm") => {
+                self.expect_first(root, "format")?;
+                let place = self.place(root);
+                let format = Format::Dtm(Some(8));
+                self.file.format = Some(FormatDeclaration { format, on_root: true, place });
+            }
+            Some("fourbyte") => {
+                return Err(self.no_longer(root, "format 'fourbyte'", "write <dtm/> instead"));
+            }
+            Some(other) => return Err(self.bad_value(root, "format", other, "one-byte-dtm")),
+        }
+        if let Some(written) = root.attribute("index") {
+            self.expect_first(root, "index")?;
+            let index_type = self.index_type(root, "index", written)?;
+            let symmetry = match self.file.mode {
+                Mode::Control => None,
+                Mode::Header => self.read_symmetry(root)?,
+            };
+            self.file.index = Some(IndexDeclaration {
+                index_type,
+                written: written.to_owned(),
+                symmetry,
+                on_root: true,
+                place: self.place(root),
+            });
+        }
+        Ok(())
+    }
+
+    fn read_child(&mut self, root: Element<'a>, node: Element<'a>) -> Result<(), ControlError> {
+        if node.tag_name().namespace().is_some() {
+            return self.unknown(root, node);
+        }
+        match node.tag_name().name() {
+            "prune-enable" | "move-restriction" => self.read_prune_enable(node),
+            "variant" => self.read_variant(node),
+            "index" => self.read_index(node),
+            "format" => self.read_format_wrapper(node),
+            "dtm" | "dtc" | "basic" | "flag" => self.read_format(node),
+            "piece" => self.read_piece(node),
+            "pawngen" => self.read_pawngen(node),
+            "futurebase" => self.read_futurebase(node),
+            "prune" => self.read_prune(node),
+            "output" => self.read_output(node),
+            "enable-proptables" => self.read_proptables(node),
+            "generation-controls" => self.read_generation_controls(node),
+            "tablebase-statistics" => {
+                self.read_tablebase_statistics(node);
+                Ok(())
+            }
+            "generation-statistics" => {
+                self.read_generation_statistics(node);
+                Ok(())
+            }
+            "entries-format" => {
+                self.note(node, "this element of old files means nothing any more and is ignored");
+                Ok(())
+            }
+            _ => self.unknown(root, node),
+        }
+    }
+
+    fn unknown(&mut self, parent: Element<'a>, node: Element<'a>) -> Result<(), ControlError> {
+        let site = self.site(node);
+        let parent = parent.tag_name().name().into();
+        self.refuse_or_note(&site.clone(), ControlError::UnknownElement { site, parent })
+    }
+
+    fn no_longer(&self, node: Element<'a>, what: &str, remedy: &'static str) -> ControlError {
+        ControlError::NoLongerSupported { site: self.site(node), what: what.into(), remedy }
+    }
+
+    fn read_prune_enable(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_empty(node, &["color", "type"])?;
+        let color = self.choose_required(node, "color", &COLORS)?;
+        let effect = self.choose_required(node, "type", &EFFECTS)?;
+        self.file.prune_enables.push(PruneEnable { color, effect, place: self.place(node) });
+        Ok(())
+    }
+
+    fn read_variant(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_empty(node, &["name"])?;
+        self.expect_first(node, "variant")?;
+        self.file.variant = self.choose_required(node, "name", &VARIANTS)?;
+        Ok(())
+    }
+
+    fn index_type(
+        &self,
+        node: Element<'a>,
+        attribute: &'static str,
+        written: &str,
+    ) -> Result<IndexType, ControlError> {
+        match written {
+            "pawngen" => Ok(IndexType::Combinadic4),
+            "combinadic" | "combinadic2" | "no-en-passant" | "standard" => {
+                let what = format!("index type '{written}'");
+                Err(self.no_longer(node, &what, "use 'combinadic5' instead"))
+            }
+            _ => self.choose(node, attribute, written, &IndexType::ALL),
+        }
+    }
+
+    /// The symmetry attribute. Headers are read as the original reads them, by the leading number.
+    fn read_symmetry(&self, node: Element<'a>) -> Result<Option<u8>, ControlError> {
+        let Some(text) = node.attribute("symmetry") else { return Ok(None) };
+        let leading = match (self.file.mode, leading_number(text)) {
+            (Mode::Header, Some(number)) => number.to_string(),
+            (Mode::Header, None) => return Ok(None),
+            (Mode::Control, _) => text.to_owned(),
+        };
+        self.choose(node, "symmetry", &leading, &SYMMETRIES).map(Some)
+    }
+
+    fn read_index(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_empty(node, &["type", "symmetry"])?;
+        self.expect_first(node, "index")?;
+        let written = self.required(node, "type")?;
+        self.file.index = Some(IndexDeclaration {
+            index_type: self.index_type(node, "type", written)?,
+            written: written.to_owned(),
+            symmetry: self.read_symmetry(node)?,
+            on_root: false,
+            place: self.place(node),
+        });
+        Ok(())
+    }
+
+    fn read_format_wrapper(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_attributes(node, &[])?;
+        let children = self.children(node)?;
+        let [child] = children.as_slice() else {
+            return Err(ControlError::FormatWrapper {
+                site: self.site(node),
+                found: children.len(),
+            });
+        };
+        match child.tag_name().name() {
+            "dtm" | "dtc" | "basic" | "flag" => self.read_format(*child),
+            _ => Err(ControlError::FormatWrapper { site: self.site(node), found: 0 }),
+        }
+    }
+
+    fn read_format(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_first(node, "format")?;
+        let format = match node.tag_name().name() {
+            "dtm" => {
+                self.expect_empty(node, &["bits"])?;
+                Format::Dtm(self.read_bits(node)?)
+            }
+            "dtc" => {
+                self.expect_empty(node, &["bits"])?;
+                Format::Dtc(self.read_bits(node)?)
+            }
+            "basic" => {
+                self.expect_empty(node, &["bits"])?;
+                self.expect_fixed_bits(node, "2")?;
+                Format::Basic
+            }
+            _ => {
+                self.expect_empty(node, &["type", "bits"])?;
+                self.expect_fixed_bits(node, "1")?;
+                Format::Flag(self.choose_required(node, "type", &FLAGS)?)
+            }
+        };
+        let place = self.place(node);
+        self.file.format = Some(FormatDeclaration { format, on_root: false, place });
+        Ok(())
+    }
+
+    /// The width of a distance field: a whole number from 1 to 16.
+    fn read_bits(&self, node: Element<'a>) -> Result<Option<u8>, ControlError> {
+        let Some(text) = node.attribute("bits") else { return Ok(None) };
+        leading_number(text)
+            .and_then(|bits| u8::try_from(bits).ok())
+            .filter(|bits| (1..=16).contains(bits))
+            .map(Some)
+            .ok_or_else(|| self.bad_value(node, "bits", text, "whole numbers from 1 to 16"))
+    }
+
+    fn expect_fixed_bits(&self, node: Element<'a>, only: &str) -> Result<(), ControlError> {
+        match node.attribute("bits") {
+            Some(text) if leading_number(text) != leading_number(only) => {
+                Err(self.bad_value(node, "bits", text, only))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn read_piece(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_empty(node, &["color", "type", "location", "index-ordering"])?;
+        if node.attribute("index-ordering").is_some() {
+            let site = self.site(node);
+            let remedy = "remove the attribute";
+            let error = self.no_longer(node, "index-ordering", remedy);
+            self.refuse_or_note(&site, error)?;
+        }
+        let color = self.choose_required(node, "color", &COLORS)?;
+        let role = self.choose_required(node, "type", &ROLES)?;
+        let (squares, plus) = match node.attribute("location") {
+            None | Some("") => (None, None),
+            Some(text) => {
+                let location = parse_location(text, role, || self.site(node))?;
+                (Some(location.squares), location.plus)
+            }
+        };
+        self.file.pieces.push(PieceElement { color, role, squares, plus, place: self.place(node) });
+        Ok(())
+    }
+
+    fn read_pawngen(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        let known = [
+            "white-pawn-locations",
+            "black-pawn-locations",
+            "white-pawns-required",
+            "black-pawns-required",
+            "white-queens-required",
+            "black-queens-required",
+            "white-captures-allowed",
+            "black-captures-allowed",
+            "start",
+            "count",
+            "offset",
+            "legal-white-squares",
+            "legal-black-squares",
+        ];
+        self.expect_empty(node, &known)?;
+        self.expect_first(node, "pawn structures")?;
+        let [white_start, black_start, white_pawns, black_pawns, white_queens, black_queens, ..] =
+            known;
+        let [.., white_captures, black_captures, start, count, offset, white_legal, black_legal] =
+            known;
+        let white = self.read_pawngen_side(
+            node,
+            [white_start, white_pawns, white_queens, white_captures, white_legal],
+        )?;
+        let black = self.read_pawngen_side(
+            node,
+            [black_start, black_pawns, black_queens, black_captures, black_legal],
+        )?;
+        let offset = match self.file.mode {
+            Mode::Header => self.number(node, offset)?,
+            Mode::Control => 0,
+        };
+        self.file.pawngen = Some(PawngenElement {
+            white,
+            black,
+            start: self.number(node, start)?,
+            count: self.number(node, count)?,
+            offset,
+            position: self.file.pieces.len(),
+            place: self.place(node),
+        });
+        Ok(())
+    }
+
+    /// One colour of a pawngen element: attributes for start, pawns, queens, captures, legal squares.
+    fn read_pawngen_side(
+        &self,
+        node: Element<'a>,
+        [start, pawns, queens, captures, legal]: [&'static str; 5],
+    ) -> Result<PawngenSide, ControlError> {
+        let squares = parse_pawn_squares(self.required(node, start)?, || self.site(node))?;
+        let pawns_required = match node.attribute(pawns) {
+            Some(_) => Some(self.number(node, pawns)?),
+            None => None,
+        };
+        let legal = match self.file.mode {
+            Mode::Header => node.attribute(legal).map(|text| Bitboard(leading_u64(text))),
+            Mode::Control => None,
+        };
+        Ok(PawngenSide {
+            start: squares,
+            pawns_required,
+            queens_required: self.number(node, queens)?,
+            captures_allowed: self.number(node, captures)?,
+            legal,
+        })
+    }
+
+    fn read_futurebase(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_empty(node, &["filename", "url", "type", "colors"])?;
+        let filename = node.attribute("filename").unwrap_or_default();
+        if self.is_control() {
+            if filename.is_empty() {
+                return Err(ControlError::NoFileName(self.site(node)));
+            }
+            if node.attribute("url").is_some() {
+                self.note(node, "url is not supported; the file name is used");
+            }
+        }
+        let kind = match node.attribute("type") {
+            Some(kind) => Some(self.choose(node, "type", kind, &FUTUREBASE_KINDS)?),
+            None => None,
+        };
+        let inverted = match node.attribute("colors") {
+            Some(colors) => self.choose(node, "colors", colors, &[("invert", true)])?,
+            None => false,
+        };
+        self.file.futurebases.push(FuturebaseElement {
+            filename: filename.to_owned(),
+            url: node.attribute("url").map(str::to_owned),
+            kind,
+            inverted,
+            place: self.place(node),
+        });
+        Ok(())
+    }
+
+    fn read_prune(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_empty(node, &["color", "move", "type", "pawngen-condition"])?;
+        if node.attribute("pawngen-condition").is_some() {
+            let site = self.site(node);
+            let remedy = "describe the pawns with a <pawngen> element";
+            let error = self.no_longer(node, "pawngen-condition", remedy);
+            self.refuse_or_note(&site, error)?;
+        }
+        let prune = Prune {
+            color: self.choose_required(node, "color", &COLORS)?,
+            pattern: PrunePattern::new(self.required(node, "move")?),
+            effect: self.choose_required(node, "type", &EFFECTS)?,
+            place: self.place(node),
+        };
+        if self.is_control() && prune.is_stalemate() && prune.effect != PruneEffect::Concede {
+            return Err(ControlError::StalemateDiscarded(self.site(node)));
+        }
+        self.file.prunes.push(prune);
+        Ok(())
+    }
+
+    fn read_output(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_empty(node, &["filename", "url"])?;
+        if self.is_control() {
+            self.expect_first(node, "output")?;
+        }
+        let name = node.attribute("filename").or(node.attribute("url"));
+        let place = self.place(node);
+        self.file.output.get_or_insert(OutputElement { filename: name.map(str::to_owned), place });
+        Ok(())
+    }
+
+    fn read_proptables(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_empty(node, &["MB"])?;
+        if self.is_control() {
+            self.expect_first(node, "proptables")?;
+            self.required(node, "MB")?;
+        }
+        let megabytes = self.number(node, "MB")?;
+        self.file.proptables = Some(PropTables { megabytes, place: self.place(node) });
+        Ok(())
+    }
+
+    fn read_generation_controls(&mut self, node: Element<'a>) -> Result<(), ControlError> {
+        self.expect_attributes(node, &[])?;
+        for child in self.children(node)? {
+            match child.tag_name().name() {
+                "output" => self.read_output(child)?,
+                "enable-proptables" => self.read_proptables(child)?,
+                _ => self.unknown(node, child)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_tablebase_statistics(&mut self, node: Element<'a>) {
+        if self.is_control() {
+            self.note(node, "statistics are written by the program and ignored here");
+            return;
+        }
+        for child in node.children().filter(Node::is_element) {
+            let value = leading_i64(child.text().unwrap_or_default());
+            self.file.statistics.insert(child.tag_name().name().to_owned(), value);
+        }
+    }
+
+    fn read_generation_statistics(&mut self, node: Element<'a>) {
+        if self.is_control() {
+            self.note(node, "statistics are written by the program and ignored here");
+            return;
+        }
+        for child in node.children().filter(|c| c.is_element() && !c.has_tag_name("pass")) {
+            let text = child.text().unwrap_or_default().to_owned();
+            self.file.generation.insert(child.tag_name().name().to_owned(), text);
+        }
+    }
+}
+
+/// The content of our own processing instruction.
+pub(crate) fn instruction_content(text: &str) -> Option<&str> {
+    let content = text.strip_prefix("<?")?.strip_prefix(INSTRUCTION)?.strip_suffix("?>")?;
+    (content.is_empty() || content.starts_with(char::is_whitespace)).then(|| content.trim())
+}

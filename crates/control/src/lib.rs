@@ -1,0 +1,38 @@
+//! Control files and the headers of tables: XML text to a typed model, and back without loss.
+//!
+//! Owns the only XML of the project: which elements and attributes there are, in the syntax of today
+//! and of 2006, what their values mean as words (squares, colours, formats), the piece list that a
+//! control file describes, the conflicts that can be seen from the text alone, and the editing of the
+//! original text into the header of a table. Everything found carries its line for messages. Knows
+//! nothing of futurebases' contents, of index numbers or of values, and does no I/O.
+//!
+//! The usual order is [`ControlFile::parse`], [`check_declarations`], [`resolve_pieces`] (or
+//! [`resolve_pieces_with`] for pawn structures), [`check_pieces`], and at the end [`render_header`].
+#![forbid(unsafe_code)]
+
+mod check;
+mod document;
+mod edit;
+mod error;
+mod location;
+mod model;
+mod number;
+mod prolog;
+mod prune;
+mod statistics;
+mod text;
+mod write;
+
+pub use check::{automatic_symmetry, check_declarations, check_pieces};
+pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
+pub use error::{ControlError, Notice, Site};
+pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
+pub use model::{
+    ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,
+    Mode, OutputElement, PawngenElement, PawngenSide, PieceElement, Place, PropTables, PruneEnable,
+};
+pub use number::leading_number;
+pub use prune::{Prune, PruneEffect, PrunePattern};
+pub use statistics::{GenerationStatistics, PassStatistics, format_duration};
+pub use text::{decode_text, prefix_length};
+pub use write::{control_for_material, control_for_part};

@@ -1,0 +1,146 @@
+//! Complete endings: what they lead to, and a list of jobs in which everything comes after what it needs.
+
+use std::collections::BTreeSet;
+
+use hoffman_board::{Color, Material, Role, material::NAMING_ORDER};
+use hoffman_space::PawnStructure;
+
+use crate::part::Part;
+
+/// The roles a pawn can become.
+pub const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+
+/// One table to be solved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The ending, stronger side White.
+    pub material: Material,
+    /// The pawn squares, if it is a part of the ending only.
+    pub part: Option<Part>,
+}
+
+impl Job {
+    /// The slices of the table, in normal form.
+    pub fn slices(&self) -> BTreeSet<PawnStructure> {
+        let swappable = self.material.is_symmetric();
+        let structures = match &self.part {
+            Some(part) => part.structures(),
+            None => Part::whole(&self.material).structures(),
+        };
+        structures.into_iter().map(|s| s.normalized(swappable).0).collect()
+    }
+
+    /// The file name without directory: `krpkr.htb`, `krpkr-b7.htb`.
+    pub fn file_name(&self) -> String {
+        match &self.part {
+            Some(part) => format!("{}-{part}.htb", self.material.stem()),
+            None => format!("{}.htb", self.material.stem()),
+        }
+    }
+}
+
+/// The endings (stronger side White) that captures and promotions lead to directly.
+pub fn dependencies(material: &Material) -> BTreeSet<MaterialKey> {
+    let mut found = BTreeSet::new();
+    for color in Color::ALL {
+        for role in NAMING_ORDER {
+            let Some(without) = material.without(color, role) else { continue };
+            found.insert(MaterialKey(without.normalized().0));
+            if role != Role::Pawn {
+                continue;
+            }
+            for promoted in PROMOTIONS {
+                let with = without.with(color, promoted);
+                found.insert(MaterialKey(with.normalized().0));
+                for victim in PROMOTIONS {
+                    if let Some(captured) = with.without(color.other(), victim) {
+                        found.insert(MaterialKey(captured.normalized().0));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A material ordered by its name, smaller endings first: for sorted sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaterialKey(pub Material);
+
+impl PartialOrd for MaterialKey {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for MaterialKey {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |m: &Material| {
+            let pawns = m.count.white.pawn + m.count.black.pawn;
+            (m.men(), pawns, m.to_string())
+        };
+        key(&self.0).cmp(&key(&other.0))
+    }
+}
+
+/// The jobs for complete endings and everything they lead to. Endings with fewer men come first, among
+/// them those with fewer pawns, so that every job comes after what it needs.
+pub fn complete(materials: impl IntoIterator<Item = Material>) -> Vec<Job> {
+    let mut wanted: Vec<Material> = materials.into_iter().map(|m| m.normalized().0).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(material) = wanted.pop() {
+        if seen.insert(MaterialKey(material)) {
+            wanted.extend(dependencies(&material).into_iter().map(|key| key.0));
+        }
+    }
+    seen.into_iter().map(|key| Job { material: key.0, part: None }).collect()
+}
+
+/// All endings with up to `men` men, bare kings included.
+pub fn all_endings(men: usize) -> Vec<Material> {
+    let mut all = vec![Material::bare_kings()];
+    let mut last = all.clone();
+    for _ in 2..men {
+        let mut next = BTreeSet::new();
+        for material in &last {
+            for color in Color::ALL {
+                for role in NAMING_ORDER {
+                    next.insert(MaterialKey(material.with(color, role).normalized().0));
+                }
+            }
+        }
+        last = next.into_iter().map(|key| key.0).collect();
+        all.extend(&last);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_145_endings_of_three_to_five_men() {
+        assert_eq!(all_endings(5).len(), 146);
+        assert_eq!(all_endings(4).len(), 36);
+    }
+
+    #[test]
+    fn jobs_come_after_what_they_need() {
+        let jobs = complete(["KPPvKP".parse().unwrap()]);
+        for (at, job) in jobs.iter().enumerate() {
+            for needed in dependencies(&job.material) {
+                assert!(jobs[..at].iter().any(|j| j.material == needed.0), "{}", job.material);
+            }
+        }
+        assert_eq!(jobs.last().map(Job::file_name).as_deref(), Some("kppkp.htb"));
+    }
+
+    #[test]
+    fn slices_are_counted() {
+        for (name, slices) in [("KPvK", 24), ("KPPvK", 576), ("KPvKP", 588), ("KRPvKP", 1128)] {
+            let job = Job { material: name.parse().unwrap(), part: None };
+            assert_eq!(job.slices().len(), slices, "{name}");
+        }
+    }
+}
