@@ -109,6 +109,7 @@ impl<'a> Context<'a> {
     }
 
     /// The square of a mover in a row, none for the lane.
+    #[inline(always)]
     pub(crate) fn square_of(&self, block: &Block, row: usize, mover: usize) -> Option<u8> {
         if mover < self.outer {
             Some(block.kings[mover])
@@ -121,6 +122,7 @@ impl<'a> Context<'a> {
 
     /// The lane squares of a row for which the position is legal with `turn` to move: no two men on a
     /// square, kings apart, the king of the other side not attacked.
+    #[inline(always)]
     pub(crate) fn legal(&self, block: &Block, row: usize, turn: Color) -> u64 {
         if block.empty {
             return 0;

@@ -46,6 +46,7 @@ impl Scratch {
 }
 
 /// The legal positions of a block.
+#[inline(always)]
 pub(crate) fn legal_block(context: &Context<'_>, block: &Block, turn: Color, open: &mut [u64]) {
     for (row, open) in open.iter_mut().enumerate() {
         *open = context.legal(block, row, turn);
@@ -178,31 +179,27 @@ pub(crate) fn win_block(
         touched[row >> 12] |= 1 << (row >> 6 & 63);
     }
     wins.begin();
-    collect(moved, touched, |row, moved| {
-        let new = moved & open[row];
-        if new != 0 {
-            open[row] &= !new;
-            wins.push(row, new);
-        }
-    });
-    wins.finish(moves, rows, dense_threshold(rows));
-}
-
-/// Visits the touched rows and clears them.
-#[inline(always)]
-fn collect(moved: &mut [u64], touched: &mut [u64], mut visit: impl FnMut(usize, u64)) {
-    for (word, touched) in touched.iter_mut().enumerate() {
-        for group in squares(std::mem::take(touched)) {
-            let start = (word * 64 + group as usize) * 64;
-            let end = (start + 64).min(moved.len());
-            for (row, moved) in (start..end).zip(&mut moved[start..end]) {
-                let found = std::mem::take(moved);
-                if found != 0 {
-                    visit(row, found);
-                }
+    for group in touched_groups(touched, rows) {
+        for row in group {
+            let new = std::mem::take(&mut moved[row]) & open[row];
+            if new != 0 {
+                open[row] &= !new;
+                wins.push(row, new);
             }
         }
     }
+    wins.finish(moves, rows, dense_threshold(rows));
+}
+
+/// The touched groups as ranges of rows. Forgets them.
+#[inline(always)]
+fn touched_groups(touched: &mut [u64], rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    touched.iter_mut().enumerate().flat_map(move |(word, touched)| {
+        squares(std::mem::take(touched)).map(move |group| {
+            let start = (word * 64 + group as usize) * 64;
+            start..(start + 64).min(rows)
+        })
+    })
 }
 
 /// The positions of this side that can escape by a quiet move, over a whole block.
@@ -319,17 +316,20 @@ pub(crate) fn loss_block(
             moved[row] |= mask;
             touched[row >> 12] |= 1 << (row >> 6 & 63);
         }
-        collect(moved, touched, |row, candidates| {
-            let candidates = candidates & mine[row] & !not_losable[row];
-            if candidates != 0 {
-                let goal = &open[1 - own];
-                let new = candidates
-                    & !row_escapes(context, number, color, row, candidates, goal, rows);
+        let goal = &open[1 - own];
+        for group in touched_groups(touched, rows) {
+            for row in group {
+                let candidates = std::mem::take(&mut moved[row]) & mine[row] & !not_losable[row];
+                if candidates == 0 {
+                    continue;
+                }
+                let escaped = row_escapes(context, number, color, row, candidates, goal, rows);
+                let new = candidates & !escaped;
                 if new != 0 {
                     losses.push(row, new);
                 }
             }
-        });
+        }
     }
     losses.finish(moves, rows, dense_threshold(rows));
 }
