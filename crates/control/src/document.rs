@@ -409,7 +409,7 @@ impl<'a> Reader<'a> {
                 let what = format!("index type '{written}'");
                 Err(self.no_longer(node, &what, "use 'combinadic5' instead"))
             }
-            _ => self.choose(node, attribute, written, &IndexType::ALL),
+            _ => self.choose(node, attribute, written, &IndexType::ALL.map(|t| (t.name(), t))),
         }
     }
 

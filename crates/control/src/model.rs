@@ -56,16 +56,25 @@ pub enum IndexType {
 }
 
 impl IndexType {
-    /// All types with their names.
-    pub const ALL: [(&'static str, IndexType); 7] = [
-        ("naive", IndexType::Naive),
-        ("naive2", IndexType::Naive2),
-        ("simple", IndexType::Simple),
-        ("compact", IndexType::Compact),
-        ("combinadic3", IndexType::Combinadic3),
-        ("combinadic4", IndexType::Combinadic4),
-        ("combinadic5", IndexType::Combinadic5),
+    /// All types.
+    pub const ALL: [IndexType; 7] = [
+        IndexType::Naive,
+        IndexType::Naive2,
+        IndexType::Simple,
+        IndexType::Compact,
+        IndexType::Combinadic3,
+        IndexType::Combinadic4,
+        IndexType::Combinadic5,
     ];
+
+    /// The type of that name; `pawngen` is another name of combinadic4. None if there is none, or none
+    /// that is still supported.
+    pub fn from_name(name: &str) -> Option<IndexType> {
+        if name == "pawngen" {
+            return Some(IndexType::Combinadic4);
+        }
+        IndexType::ALL.into_iter().find(|t| t.name() == name)
+    }
 
     /// The name in a control file.
     pub const fn name(self) -> &'static str {

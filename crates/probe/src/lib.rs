@@ -1,0 +1,13 @@
+//! Many tables as one oracle: which table answers a position, what its moves are worth, how play goes
+//! on, whether a table is right, and what it contains.
+//!
+//! Reads through [`hoffman_table`] only; never solves.
+#![forbid(unsafe_code)]
+
+pub mod collection;
+pub mod lines;
+pub mod moves;
+pub mod report;
+pub mod session;
+pub mod stats;
+pub mod verify;

@@ -1,0 +1,381 @@
+//! Reading a container: any offset of the uncompressed stream, from any thread.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::{Decompress, FlushDecompress};
+use rayon::prelude::*;
+
+use super::block_index::{BlockIndex, ID};
+use super::foreign::{self, Foreign};
+use super::member::{self, MAX_HEADER};
+use super::{BlockCache, HtbError, corrupt, during};
+use crate::entries::{EntryCodec, Number};
+
+/// Bytes that can be read at any place, without a common position.
+pub trait ReadAt: Send + Sync + std::fmt::Debug {
+    /// Reads at most `buf.len()` bytes at `offset`; 0 at the end.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// The number of bytes.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn byte_len(&self) -> io::Result<u64>;
+}
+
+impl ReadAt for File {
+    fn byte_len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buf, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, buf, offset)
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn byte_len(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|o| self.get(o..)).unwrap_or(&[]);
+        let len = rest.len().min(buf.len());
+        buf[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
+    }
+}
+
+/// Fills `buf` as far as there are bytes.
+pub(super) fn read_up_to(
+    file: &dyn ReadAt,
+    buf: &mut [u8],
+    offset: u64,
+) -> Result<usize, HtbError> {
+    let mut done = 0;
+    while done < buf.len() {
+        match file.read_at(&mut buf[done..], offset.saturating_add(done as u64)) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return Err(during("cannot read the table")(e)),
+        }
+    }
+    Ok(done)
+}
+
+/// How a source is read.
+#[derive(Clone, Debug)]
+pub struct SourceOptions {
+    /// Where inflated blocks are held.
+    pub cache: Arc<BlockCache>,
+    /// How many bytes of a gzip file without a block index are kept inflated.
+    pub memory_limit: u64,
+    /// The most bytes the uncompressed stream may have; see [`GzipSource::set_limit`].
+    pub limit: u64,
+}
+
+impl Default for SourceOptions {
+    /// A cache of 64 MiB of its own, 1 GiB kept, no limit of length.
+    fn default() -> SourceOptions {
+        SourceOptions { cache: BlockCache::new(64 << 20), memory_limit: 1 << 30, limit: u64::MAX }
+    }
+}
+
+/// The uncompressed stream of a file: of ours, of another gzip program, or not compressed at all.
+#[derive(Debug)]
+pub struct GzipSource {
+    file: Box<dyn ReadAt>,
+    kind: Kind,
+    cache: Arc<BlockCache>,
+    id: u64,
+    limit: AtomicU64,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Plain,
+    Indexed { index: BlockIndex, first: u64 },
+    Foreign(Box<Foreign>),
+}
+
+impl GzipSource {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// The file cannot be read. Damage shows when the damaged part is read.
+    pub fn open(path: impl AsRef<Path>, options: SourceOptions) -> Result<GzipSource, HtbError> {
+        let file = File::open(path).map_err(during("cannot open the table"))?;
+        GzipSource::new(Box::new(file), options)
+    }
+
+    /// Reads from anything.
+    ///
+    /// # Errors
+    /// See [`GzipSource::open`].
+    pub fn new(file: Box<dyn ReadAt>, options: SourceOptions) -> Result<GzipSource, HtbError> {
+        let mut head = vec![0; MAX_HEADER];
+        let got = read_up_to(&*file, &mut head, 0)?;
+        head.truncate(got);
+        let index = member::parse(&head).and_then(|header| {
+            let index = BlockIndex::from_data(member::subfield(header.extra, ID)?)?;
+            Some((index, header.len as u64))
+        });
+        let kind = match (head.first(), index) {
+            (_, Some((index, first))) => Kind::Indexed { index, first },
+            (Some(0x1f), None) => Kind::Foreign(Box::new(Foreign::new(options.memory_limit))),
+            _ => Kind::Plain,
+        };
+        let id = options.cache.new_source();
+        let limit = AtomicU64::new(options.limit);
+        Ok(GzipSource { file, kind, cache: options.cache, id, limit })
+    }
+
+    /// Sets the most bytes the stream may have, once the header has told it. A longer stream is an error
+    /// where it passes the limit.
+    pub fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// The index of blocks, if the file has one.
+    pub fn block_index(&self) -> Option<&BlockIndex> {
+        match &self.kind {
+            Kind::Indexed { index, .. } => Some(index),
+            _ => None,
+        }
+    }
+
+    /// Whether the file is compressed.
+    pub fn is_compressed(&self) -> bool {
+        !matches!(self.kind, Kind::Plain)
+    }
+
+    /// The length of the uncompressed stream. A gzip file without an index is inflated for it.
+    ///
+    /// # Errors
+    /// Damage, and streams longer than the limit.
+    pub fn uncompressed_len(&self) -> Result<u64, HtbError> {
+        match &self.kind {
+            Kind::Indexed { index, .. } => Ok(index.len),
+            Kind::Plain => self.file.byte_len().map_err(during("cannot read the table")),
+            Kind::Foreign(_) => {
+                let mut block = 0;
+                loop {
+                    let len = self.block(block)?.len();
+                    if len < foreign::BLOCK {
+                        return Ok(block * foreign::BLOCK as u64 + len as u64);
+                    }
+                    block += 1;
+                }
+            }
+        }
+    }
+
+    /// Fills `buf` with the bytes at `offset`.
+    ///
+    /// # Errors
+    /// Damage, and ranges that pass the end.
+    pub fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), HtbError> {
+        let done = self.read_up_to(offset, buf)?;
+        if done < buf.len() {
+            let end = offset.saturating_add(buf.len() as u64);
+            return Err(HtbError::PastEnd { end, len: offset + done as u64 });
+        }
+        Ok(())
+    }
+
+    /// Fills `buf` with the bytes at `offset` as far as there are any, and returns their number.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn read_up_to(&self, offset: u64, buf: &mut [u8]) -> Result<usize, HtbError> {
+        let stride = match &self.kind {
+            Kind::Plain => return read_up_to(&*self.file, buf, offset),
+            Kind::Indexed { index, .. } => index.stride(),
+            Kind::Foreign(_) => foreign::BLOCK as u64,
+        };
+        let mut done = 0;
+        while done < buf.len() {
+            let at = offset.saturating_add(done as u64);
+            let block = self.block(at / stride)?;
+            let rest = block.get((at % stride) as usize..).unwrap_or(&[]);
+            let len = rest.len().min(buf.len() - done);
+            if len == 0 {
+                break;
+            }
+            buf[done..done + len].copy_from_slice(&rest[..len]);
+            done += len;
+        }
+        Ok(done)
+    }
+
+    /// A block of the stream through the cache; empty behind the end.
+    fn block(&self, number: u64) -> Result<Arc<[u8]>, HtbError> {
+        match &self.kind {
+            Kind::Plain => Ok(Arc::new([])),
+            Kind::Foreign(foreign) => {
+                let limit = self.limit.load(Ordering::Relaxed);
+                foreign.block(&*self.file, number, limit, &self.cache, self.id)
+            }
+            Kind::Indexed { index, first } => {
+                if number >= index.blocks() as u64 {
+                    return Ok(Arc::new([]));
+                }
+                if let Some(data) = self.cache.get(self.id, number) {
+                    return Ok(data);
+                }
+                let mut data = Vec::new();
+                self.inflate_block(index, *first, number as usize, &mut data)?;
+                let data: Arc<[u8]> = data.into();
+                self.cache.insert(self.id, number, Arc::clone(&data));
+                Ok(data)
+            }
+        }
+    }
+
+    /// Inflates a block of the index into `out` and checks it.
+    fn inflate_block(
+        &self,
+        index: &BlockIndex,
+        first: u64,
+        block: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), HtbError> {
+        let offset = (block as u64) << index.stride_log2;
+        let limit = self.limit.load(Ordering::Relaxed);
+        if index.len > limit {
+            return Err(HtbError::TooLong { limit });
+        }
+        let (start, end) = (index.starts[block], index.starts[block + 1]);
+        let len = index.block_len(block);
+        // No honest block is much longer than its contents; a dishonest one shall not eat the memory.
+        let room = len as u64 + len as u64 / 8 + 4096;
+        if end - start > room {
+            return Err(corrupt("the block index is wrong", offset));
+        }
+        let mut input = vec![0; (end - start) as usize];
+        if read_up_to(&*self.file, &mut input, first.saturating_add(start))? < input.len() {
+            return Err(corrupt("the compressed data ends too early", offset));
+        }
+        // Deflate expands at most 1032 times, so that little input cannot claim a large buffer.
+        if len as u64 > (input.len() as u64).saturating_mul(1032) {
+            return Err(corrupt("the block index is wrong", offset));
+        }
+        out.resize(len, 0);
+        let mut inflate = Decompress::new(false);
+        let mut filled = 0;
+        while filled < len {
+            let done = inflate.total_in() as usize;
+            inflate
+                .decompress(&input[done..], &mut out[filled..], FlushDecompress::None)
+                .map_err(|_| corrupt("the compressed data is wrong", offset))?;
+            let produced = inflate.total_out() as usize;
+            if produced == filled {
+                return Err(corrupt("a compressed block is too short", offset));
+            }
+            filled = produced;
+        }
+        if crc32fast::hash(out) != index.crcs[block] {
+            return Err(corrupt("the checksum of a block is wrong", offset));
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with the bytes at `offset`, inflating blocks in parallel and past the cache.
+    ///
+    /// # Errors
+    /// Damage, and ranges that pass the end.
+    pub fn read_parallel(&self, offset: u64, out: &mut [u8]) -> Result<(), HtbError> {
+        let Kind::Indexed { index, first } = &self.kind else {
+            return self.read_at(offset, out);
+        };
+        let end = offset.saturating_add(out.len() as u64);
+        if end > index.len {
+            return Err(HtbError::PastEnd { end, len: index.len });
+        }
+        let mut parts = Vec::new();
+        let (mut at, mut rest) = (offset, out);
+        while !rest.is_empty() {
+            let within = (at & (index.stride() - 1)) as usize;
+            let len = rest.len().min(index.stride() as usize - within);
+            let (part, tail) = rest.split_at_mut(len);
+            parts.push(((at >> index.stride_log2) as usize, within, part));
+            at += len as u64;
+            rest = tail;
+        }
+        parts.into_par_iter().try_for_each_init(Vec::new, |buffer, (block, within, part)| {
+            self.inflate_block(index, *first, block, buffer)?;
+            part.copy_from_slice(&buffer[within..within + part.len()]);
+            Ok(())
+        })
+    }
+
+    /// Unpacks the entries `first..first + out.len()` of the area that begins at `area`, in parallel.
+    /// `first` must be a multiple of eight.
+    ///
+    /// # Errors
+    /// Damage, and ranges that pass the end.
+    pub fn read_entries<T: Number>(
+        &self,
+        codec: &EntryCodec,
+        area: u64,
+        first: u64,
+        out: &mut [T],
+    ) -> Result<(), HtbError> {
+        debug_assert_eq!(first % 8, 0);
+        let bits = u64::from(codec.bits());
+        let stride = self.block_index().map_or(foreign::BLOCK as u64, BlockIndex::stride);
+        // A window of at least a block a thread keeps all threads busy and the scratch space small. It is a
+        // whole number of groups, and its pieces are too.
+        let threads = rayon::current_num_threads() as u64;
+        let window = (stride.saturating_mul(threads).max(64 << 20) / bits * 8) as usize;
+        let mut bytes = Vec::new();
+        let mut at = area.saturating_add((first / 8).saturating_mul(bits));
+        for numbers in out.chunks_mut(window) {
+            bytes.clear();
+            bytes.resize((numbers.len() as u64 * bits).div_ceil(8) as usize, 0);
+            self.read_parallel(at, &mut bytes)?;
+            let group = 1 << 14;
+            numbers
+                .par_chunks_mut(group * 8)
+                .zip(bytes.par_chunks(group * bits as usize))
+                .try_for_each(|(numbers, bytes)| codec.unpack(bytes, numbers))?;
+            at += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Reads the whole stream and compares every checksum.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn verify(&self) -> Result<(), HtbError> {
+        match &self.kind {
+            Kind::Indexed { index, first } => {
+                (0..index.blocks()).into_par_iter().try_for_each_init(Vec::new, |buffer, block| {
+                    self.inflate_block(index, *first, block, buffer)
+                })
+            }
+            _ => self.uncompressed_len().map(drop),
+        }
+    }
+}
+
+impl Drop for GzipSource {
+    fn drop(&mut self) {
+        self.cache.remove_source(self.id);
+    }
+}

@@ -1,0 +1,339 @@
+//! The types combinadic3, 4 and 5: a combination number for each group of like men, the first group
+//! least significant, squares taken by certain earlier men left out (7.5).
+
+use arrayvec::ArrayVec;
+use hoffman_board::{Color, MAX_PIECES, PieceSlot};
+
+use super::binomial::{binomial, largest_below};
+use super::kings::KingPairs;
+use super::men::{Men, Position, Squares, bit, double_step_rank};
+use super::simple::Codes;
+use super::{IndexError, IndexType, NONE, is_en_passant_code, times};
+
+/// A digit of the index.
+#[derive(Clone, Debug)]
+enum Digit {
+    /// The number of the king pair.
+    Kings { radix: u64 },
+    /// Men `first..first + len`; `radix` is `C(values, len)`.
+    Group { first: usize, len: usize, radix: u64 },
+}
+
+/// Combination numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Combinadic {
+    /// None in suicide chess.
+    kings: Option<KingPairs>,
+    /// From the least significant one.
+    digits: ArrayVec<Digit, MAX_PIECES>,
+    codes: Vec<Codes>,
+    /// How many values a man can have.
+    values: [usize; MAX_PIECES],
+    /// The nearest earlier man with a range inside this one's; its chain goes on with that man's.
+    under: [u8; MAX_PIECES],
+    /// The first link of the chain of a man's group.
+    chain: [u8; MAX_PIECES],
+    size: u64,
+}
+
+impl Combinadic {
+    pub(super) fn new(index_type: IndexType, men: &Men) -> Result<Combinadic, IndexError> {
+        let joined = Joined::new(index_type, men)?;
+        let kings = (men.white_king != NONE).then(|| KingPairs::new(men));
+        let mut this = Combinadic {
+            kings,
+            digits: ArrayVec::new(),
+            codes: Vec::new(),
+            values: [0; MAX_PIECES],
+            under: [NONE; MAX_PIECES],
+            chain: [NONE; MAX_PIECES],
+            size: 1,
+        };
+        for man in 0..men.count {
+            let inside = |&j: &usize| joined.semilegal[j] & !joined.semilegal[man] == 0;
+            this.under[man] = (0..man).rev().find(inside).map_or(NONE, |j| j as u8);
+            this.chain[man] = this.under[joined.head(man)];
+        }
+        let mut man = 0;
+        while man < men.count {
+            let len = this.add_codes(men, &joined, index_type, man)?;
+            if man == usize::from(men.white_king) {
+                let radix = this.kings.as_ref().map_or(1, KingPairs::count);
+                this.size = times(this.size, radix)?;
+                this.digits.push(Digit::Kings { radix });
+            } else if man != usize::from(men.black_king) && !men.structured[man] {
+                let values = this.values[man + len - 1];
+                let radix = if values < 65 { binomial(values, len) } else { 0 };
+                this.size = times(this.size, radix)?;
+                this.digits.push(Digit::Group { first: man, len, radix });
+            }
+            man += len;
+        }
+        Ok(this)
+    }
+
+    /// Makes the code lists of an encoding group and returns its length.
+    fn add_codes(
+        &mut self,
+        men: &Men,
+        joined: &Joined,
+        index_type: IndexType,
+        first: usize,
+    ) -> Result<usize, IndexError> {
+        if men.is_king(first) || men.structured[first] {
+            self.codes.push(Codes::new(Vec::new()));
+            return Ok(1);
+        }
+        if joined.prev[first] != NONE {
+            let partner = men.slot(usize::from(joined.prev[first]));
+            return Err(IndexError::NotAdjacent { index_type, slot: men.slot(first), partner });
+        }
+        let mut len = 0;
+        let mut man = first;
+        loop {
+            let list = joined.codes(men, man);
+            self.values[man] = list.len().saturating_sub(self.chain_of(man).count());
+            self.codes.push(Codes::new(list));
+            len += 1;
+            match joined.next[man] {
+                NONE => return Ok(len),
+                next if usize::from(next) == man + 1 => man += 1,
+                next => {
+                    let slot = men.slot(usize::from(next));
+                    return Err(IndexError::NotAdjacent {
+                        index_type,
+                        slot,
+                        partner: men.slot(man),
+                    });
+                }
+            }
+        }
+    }
+
+    /// The earlier men whose squares are left out of a man's numbering.
+    fn chain_of(&self, man: usize) -> impl Iterator<Item = usize> + '_ {
+        let link = |m: u8| (m != NONE).then_some(usize::from(m));
+        std::iter::successors(link(self.chain[man]), move |&m| link(self.under[m]))
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// A white and a black plus pawn of one encoding group of which the white one, below, has more codes:
+    /// the range has its double-step square but not Black's. Their values can then be equal or out of
+    /// order, so that some pairs of squares share an index or have none.
+    pub(super) fn unequal_codes(&self, men: &Men) -> Option<(PieceSlot, PieceSlot)> {
+        self.digits.iter().find_map(|digit| match *digit {
+            Digit::Kings { .. } => None,
+            Digit::Group { first, len, .. } => (first + 1..first + len)
+                .find(|&m| self.codes[m].len() < self.codes[first].len())
+                .map(|m| (men.slot(first), men.slot(m))),
+        })
+    }
+
+    pub(super) fn encode(
+        &self,
+        men: &Men,
+        squares: &Squares,
+        codes: &Squares,
+        en_passant_man: u8,
+    ) -> Option<u64> {
+        // `taken[m]`: the squares of man m and of its chain.
+        let mut taken = [0_u64; MAX_PIECES];
+        let mut values = [0_usize; MAX_PIECES];
+        for man in 0..men.count {
+            let chain = self.chain[man];
+            let number = self.codes[man].number(codes[man]);
+            values[man] = usize::from(number);
+            if chain != NONE && man != usize::from(en_passant_man) {
+                let lower = taken[usize::from(chain)] & (bit(squares[man]) - 1);
+                values[man] = usize::from(number).wrapping_sub(lower.count_ones() as usize);
+            }
+            let under = self.under[man];
+            taken[man] =
+                bit(squares[man]) | if under == NONE { 0 } else { taken[usize::from(under)] };
+        }
+        let mut index = 0;
+        let mut weight = 1;
+        for digit in &self.digits {
+            match *digit {
+                Digit::Kings { radix } => {
+                    let king = |man: u8| squares[usize::from(man)];
+                    let (white, black) = (king(men.white_king), king(men.black_king));
+                    index += weight * self.kings.as_ref()?.number(white, black)?;
+                    weight *= radix;
+                }
+                Digit::Group { first, len: 1, radix } => {
+                    index += weight * values[first] as u64;
+                    weight *= radix;
+                }
+                Digit::Group { first, len, radix } => {
+                    let group = &mut values[first..first + len];
+                    group.sort_unstable();
+                    for (k, &v) in group.iter().enumerate() {
+                        if v > 64 {
+                            return None;
+                        }
+                        index += weight * binomial(v, k + 1);
+                    }
+                    weight *= radix;
+                }
+            }
+        }
+        Some(index)
+    }
+
+    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
+        let opponent = p.turn().other();
+        let mut rest = index;
+        let mut values = [0_usize; MAX_PIECES];
+        let mut en_passant_man = NONE;
+        for digit in &self.digits {
+            match *digit {
+                Digit::Kings { radix } => {
+                    let (white, black) = self.kings.as_ref()?.squares(rest % radix)?;
+                    rest /= radix;
+                    p.squares[usize::from(men.white_king)] = white;
+                    p.squares[usize::from(men.black_king)] = black;
+                }
+                Digit::Group { first, len, radix } => {
+                    let mut number = rest % radix;
+                    rest /= radix;
+                    for k in (0..len).rev() {
+                        let value = largest_below(number, k + 1, self.values[first + k])?;
+                        number -= binomial(value, k + 1);
+                        values[first + k] = value;
+                        let code = self.codes[first + k].get(value)?;
+                        if men.is_pawn(first + k) && is_en_passant_code(code) {
+                            if en_passant_man != NONE {
+                                return None;
+                            }
+                            en_passant_man = (first + k) as u8;
+                            p.squares[first + k] = p.double_step(opponent, code)?;
+                        }
+                    }
+                }
+            }
+        }
+        self.place(men, &values, en_passant_man, p)?;
+        if en_passant_man != NONE {
+            self.raise(men, usize::from(en_passant_man), p)?;
+        }
+        men.arrange(&mut p.squares)
+    }
+
+    /// Puts men on the squares of their values, counting past the squares of their chains.
+    fn place(
+        &self,
+        men: &Men,
+        values: &[usize; MAX_PIECES],
+        en_passant_man: u8,
+        p: &mut Position,
+    ) -> Option<()> {
+        let mut taken = [0_u64; MAX_PIECES];
+        for man in 0..men.count {
+            let is_placed =
+                men.is_king(man) || men.structured[man] || man == usize::from(en_passant_man);
+            if !is_placed {
+                let mut number = values[man];
+                let chain = self.chain[man];
+                let mut busy = if chain == NONE { 0 } else { taken[usize::from(chain)] };
+                while busy != 0 {
+                    // A square that is no code has the number 255 and is passed over.
+                    let s = busy.trailing_zeros() as u8;
+                    number += usize::from(usize::from(self.codes[man].number(s)) <= number);
+                    busy &= busy - 1;
+                }
+                p.squares[man] = self.codes[man].get(number)?;
+            }
+            let under = self.under[man];
+            taken[man] =
+                bit(p.squares[man]) | if under == NONE { 0 } else { taken[usize::from(under)] };
+        }
+        Some(())
+    }
+
+    /// Moves the en passant pawn, whose code is the lowest of its group, up to its place.
+    fn raise(&self, men: &Men, pawn: usize, p: &mut Position) -> Option<()> {
+        let end = self.digits.iter().find_map(|digit| match *digit {
+            Digit::Group { first, len, .. } if (first..first + len).contains(&pawn) => {
+                Some(first + len)
+            }
+            _ => None,
+        })?;
+        let mut man = pawn;
+        while man + 1 < end && p.squares[man] > p.squares[man + 1] {
+            p.squares.swap(man, man + 1);
+            man += 1;
+        }
+        (men.color[man] != p.turn()).then_some(())
+    }
+}
+
+/// The groups for encoding: those of like men, opposing plus pawns that block each other joined.
+struct Joined {
+    prev: [u8; MAX_PIECES],
+    next: [u8; MAX_PIECES],
+    semilegal: [u64; MAX_PIECES],
+}
+
+impl Joined {
+    fn new(index_type: IndexType, men: &Men) -> Result<Joined, IndexError> {
+        let mut this = Joined { prev: men.prev, next: men.next, semilegal: men.semilegal };
+        for white in 0..men.count {
+            let black = usize::from(men.blocker[white]);
+            let is_joined = men.color[white] == Color::White
+                && black < men.count
+                && men.color[black] == Color::Black
+                && men.plus[white]
+                && men.plus[black]
+                && usize::from(men.blocker[black]) == white;
+            if !is_joined {
+                continue;
+            }
+            if men.prev[black] != NONE || men.next[black] != NONE {
+                let reason = "with opposed plus pawns of which Black's are doubled";
+                return Err(IndexError::TypeNotAllowed { index_type, reason });
+            }
+            if black < white || this.next[white] != NONE {
+                return Err(IndexError::NotAdjacent {
+                    index_type,
+                    slot: men.slot(black),
+                    partner: men.slot(white),
+                });
+            }
+            this.next[white] = black as u8;
+            this.prev[black] = white as u8;
+            let head = this.head(white);
+            let mut union = 0;
+            let mut members: ArrayVec<usize, MAX_PIECES> = ArrayVec::new();
+            let mut man = head;
+            while man != usize::from(NONE) && !members.is_full() {
+                union |= this.semilegal[man];
+                members.push(man);
+                man = usize::from(this.next[man]);
+            }
+            for m in members {
+                this.semilegal[m] = union;
+            }
+        }
+        Ok(this)
+    }
+
+    fn head(&self, man: usize) -> usize {
+        let mut head = man;
+        while self.prev[head] != NONE {
+            head = usize::from(self.prev[head]);
+        }
+        head
+    }
+
+    /// The codes of a man ascending: for a pawn, the en passant codes come first.
+    fn codes(&self, men: &Men, man: usize) -> Vec<u8> {
+        let squares = self.semilegal[man];
+        let steps = if men.is_pawn(man) { squares & double_step_rank(men.color[man]) } else { 0 };
+        let columns = (steps >> 24 | steps >> 32) & 0xff;
+        (0..64).filter(|&s| (squares | columns) & bit(s) != 0).collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! The type compact: as simple, with one digit for both kings and half a digit for a second like man.
+
+use arrayvec::ArrayVec;
+use hoffman_board::MAX_PIECES;
+
+use super::kings::KingPairs;
+use super::men::{Men, Position, Squares, bit};
+use super::naive::{pack_pair, pairs, unpack_pair};
+use super::simple::Codes;
+use super::{IndexError, NONE, is_en_passant_code, times};
+
+/// Mixed radix over the semilegal squares, the first man most significant.
+#[derive(Clone, Debug)]
+pub(super) struct Compact {
+    kings: KingPairs,
+    codes: Vec<Codes>,
+    /// 1 for the black king, whose square is in the white king's digit.
+    radix: [u64; MAX_PIECES],
+    pairs: ArrayVec<(usize, usize), MAX_PIECES>,
+    size: u64,
+}
+
+impl Compact {
+    pub(super) fn new(men: &Men) -> Result<Compact, IndexError> {
+        let kings = KingPairs::new(men);
+        let mut codes = Vec::new();
+        let mut radix = [1; MAX_PIECES];
+        let mut size = 1;
+        for man in 0..men.count {
+            let list = if men.is_king(man) {
+                Codes::new(Vec::new())
+            } else {
+                Codes::interleaved(men, man, men.semilegal[man])
+            };
+            radix[man] = if man == usize::from(men.white_king) {
+                kings.count()
+            } else if man == usize::from(men.black_king) {
+                1
+            } else if men.prev[man] == NONE {
+                list.len() as u64
+            } else {
+                list.len() as u64 / 2
+            };
+            size = times(size, radix[man])?;
+            codes.push(list);
+        }
+        Ok(Compact { kings, codes, radix, pairs: pairs(men), size })
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub(super) fn encode(&self, men: &Men, squares: &Squares, codes: &Squares) -> Option<u64> {
+        let mut digits = *codes;
+        for man in 0..men.count {
+            digits[man] = self.codes[man].number(codes[man]);
+        }
+        for &(a, b) in &self.pairs {
+            (digits[a], digits[b]) = pack_pair(digits[a], digits[b], self.codes[a].len() as u8);
+        }
+        let mut index = 0;
+        for man in 0..men.count {
+            let digit = if man == usize::from(men.white_king) {
+                self.kings.number(squares[man], squares[usize::from(men.black_king)])?
+            } else if man == usize::from(men.black_king) {
+                0
+            } else {
+                u64::from(digits[man])
+            };
+            index = index * self.radix[man] + digit;
+        }
+        Some(index)
+    }
+
+    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
+        let mut rest = index;
+        let mut digits = Squares::default();
+        for man in (0..men.count).rev() {
+            let digit = rest % self.radix[man];
+            rest /= self.radix[man];
+            if man == usize::from(men.white_king) {
+                let (white, black) = self.kings.squares(digit)?;
+                p.squares[man] = white;
+                p.squares[usize::from(men.black_king)] = black;
+            } else {
+                digits[man] = digit as u8;
+            }
+        }
+        for &(a, b) in &self.pairs {
+            digits[b] = unpack_pair(digits[a], digits[b], self.codes[a].len() as u8)?;
+        }
+        for man in (0..men.count).rev().filter(|&m| !men.is_king(m)) {
+            let mut s = self.codes[man].get(usize::from(digits[man]))?;
+            if men.is_pawn(man) && is_en_passant_code(s) {
+                s = p.double_step(men.color[man], s)?;
+            }
+            p.squares[man] = s;
+        }
+        for &(a, b) in &self.pairs {
+            let (low, high) = (p.squares[a].min(p.squares[b]), p.squares[a].max(p.squares[b]));
+            let ascending = men.legal[a] & bit(low) != 0 && men.legal[b] & bit(high) != 0;
+            (p.squares[a], p.squares[b]) = if ascending { (low, high) } else { (high, low) };
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,78 @@
+//! The numbers of king pairs, and what kings may not do.
+
+use super::men::{Men, bit};
+
+/// The squares a king on a square attacks, and that square.
+pub(super) static KING_ZONE: [u64; 64] = king_zones();
+
+const fn king_zones() -> [u64; 64] {
+    let mut zones = [0; 64];
+    let mut a = 0;
+    while a < 64 {
+        let mut b = 0;
+        while b < 64 {
+            let (ranks, files) = ((a / 8_i32 - b / 8).abs(), (a % 8 - b % 8).abs());
+            if ranks <= 1 && files <= 1 {
+                zones[a as usize] |= 1 << b;
+            }
+            b += 1;
+        }
+        a += 1;
+    }
+    zones
+}
+
+/// Whether a white king on this square is canonical in a table of that symmetry, wherever the black one
+/// stands.
+pub(super) const fn is_canonical(symmetry: u8, white: u8) -> bool {
+    let (rank, file) = (white >> 3, white & 7);
+    !(symmetry >= 2 && file > 3 || symmetry >= 4 && rank > 3 || symmetry == 8 && rank > file)
+}
+
+/// The canonical pairs of king squares and their numbers.
+#[derive(Clone, Debug)]
+pub(super) struct KingPairs {
+    pairs: Vec<(u8, u8)>,
+    /// `numbers[white << 6 | black]`; `u16::MAX` for no pair.
+    numbers: Vec<u16>,
+}
+
+impl KingPairs {
+    /// Enumerates white squares ascending and, inside, black squares ascending.
+    pub(super) fn new(men: &Men) -> KingPairs {
+        let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
+        let mut pairs = Vec::new();
+        let mut numbers = vec![u16::MAX; 64 * 64];
+        for w in (0..64).filter(|&w| men.legal[white] & bit(w) != 0) {
+            if !is_canonical(men.symmetry, w) {
+                continue;
+            }
+            let on_diagonal = men.symmetry == 8 && w >> 3 == w & 7;
+            for b in (0..64).filter(|&b| men.legal[black] & bit(b) != 0) {
+                if on_diagonal && b >> 3 > b & 7 || KING_ZONE[usize::from(w)] & bit(b) != 0 {
+                    continue;
+                }
+                numbers[usize::from(w) << 6 | usize::from(b)] = pairs.len() as u16;
+                pairs.push((w, b));
+            }
+        }
+        KingPairs { pairs, numbers }
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.pairs.len() as u64
+    }
+
+    /// The number of a pair.
+    pub(super) fn number(&self, white: u8, black: u8) -> Option<u64> {
+        match self.numbers[usize::from(white) << 6 | usize::from(black)] {
+            u16::MAX => None,
+            n => Some(u64::from(n)),
+        }
+    }
+
+    /// The squares (white, black) of a number.
+    pub(super) fn squares(&self, number: u64) -> Option<(u8, u8)> {
+        self.pairs.get(usize::try_from(number).ok()?).copied()
+    }
+}

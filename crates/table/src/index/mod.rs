@@ -1,0 +1,467 @@
+//! Index types: the number of an entry and the placement it stands for, both ways.
+//!
+//! An [`IndexSpace`] is made from the piece list and the declarations of one table and then maps
+//! placements to numbers ([`IndexSpace::encode`]) and numbers to placements ([`IndexSpace::decode`]).
+//! What all types share (colour turn, board symmetry, groups of interchangeable men, rejections) is in
+//! `men`; each type has a module for its arithmetic alone. Knows nothing of values or files.
+//! The method is that of the original program, sections 6 to 8 of the format's description.
+
+mod binomial;
+mod combinadic;
+mod compact;
+mod kings;
+mod men;
+mod naive;
+mod pawns;
+mod simple;
+
+use arrayvec::ArrayVec;
+use hoffman_board::{Color, PieceList, PieceSlot, Placement, Role, Square, Symmetry, Variant};
+
+use combinadic::Combinadic;
+use compact::Compact;
+use men::{Men, Position};
+use naive::{Naive, Naive2};
+use pawns::PawnIndex;
+pub use pawns::{PawnStructure, PawnStructures};
+use simple::Simple;
+
+/// Stands for "no man" or "no square" in the internal arrays.
+const NONE: u8 = 255;
+
+/// The largest number of indices a space may have; everything below fits signed and bit arithmetic.
+const MAX_SIZE: u64 = 1 << 60;
+
+pub use hoffman_control::IndexType;
+
+/// Why a table has no index space, or one that must not be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// Not 1, 2, 4 or 8.
+    #[error("symmetry {0} is not 1, 2, 4 or 8")]
+    Symmetry(u8),
+    /// A symmetry that the index type, the men or the variant do not allow.
+    #[error("symmetry {symmetry} is not possible {reason}; use {allowed}")]
+    SymmetryNotAllowed {
+        /// The symmetry asked for.
+        symmetry: u8,
+        /// What forbids it.
+        reason: &'static str,
+        /// The largest possible one.
+        allowed: u8,
+    },
+    /// An index type that cannot hold the table.
+    #[error("index type {} cannot hold a table {reason}", .index_type.name())]
+    TypeNotAllowed {
+        /// The type.
+        index_type: IndexType,
+        /// What it cannot hold.
+        reason: &'static str,
+    },
+    /// Normal chess needs exactly one king a side.
+    #[error("a table needs exactly one white and one black king")]
+    Kings,
+    /// Restrictions that overlap without being equal, in a type that cannot have them.
+    #[error(
+        "index type {} needs like men to have equal or disjoint squares, which piece number {} has not",
+        .index_type.name(), .slot + 1
+    )]
+    Overlap {
+        /// The type.
+        index_type: IndexType,
+        /// The man.
+        slot: PieceSlot,
+    },
+    /// Three or more interchangeable men in a type for at most two.
+    #[error("index type {} takes at most two like men", .index_type.name())]
+    GroupTooLarge {
+        /// The type.
+        index_type: IndexType,
+    },
+    /// Interchangeable men that are not neighbours in the list.
+    #[error(
+        "index type {} needs like men next to each other in the list: piece number {} is not beside number {}",
+        .index_type.name(), .slot + 1, .partner + 1
+    )]
+    NotAdjacent {
+        /// The type.
+        index_type: IndexType,
+        /// The later man.
+        slot: PieceSlot,
+        /// The man it belongs to.
+        partner: PieceSlot,
+    },
+    /// Links of a piece list that do not make chains.
+    #[error("the groups of the piece list are inconsistent at piece number {}", .slot + 1)]
+    Groups {
+        /// The man.
+        slot: PieceSlot,
+    },
+    /// A pawn-structure table that contradicts the piece list or itself.
+    #[error("pawn structures: {0}")]
+    PawnStructures(&'static str),
+    /// More indices than can be numbered.
+    #[error("the table has too many indices; use a combinadic index type or fewer men")]
+    TooLarge,
+    /// Refused for writing: naive types beyond 31 bits (the original counts them in 32-bit arithmetic).
+    #[error("index type {} needs {bits} bits, more than 31; use combinadic5", .index_type.name())]
+    TooManyBits {
+        /// The type.
+        index_type: IndexType,
+        /// Bits of an index without the side to move.
+        bits: u32,
+    },
+    /// Refused for writing: naive2 loses en passant positions of two like pawns.
+    #[error("index type naive2 loses en passant positions of two like pawns; use combinadic5")]
+    Naive2LikePawns,
+    /// Refused for writing: opposing plus pawns whose codes clash.
+    #[error(
+        "plus pawns number {} and {} face each other on squares of which only White's double step is one: \
+         some legal positions would have no index; use simple or compact",
+        .white + 1, .black + 1
+    )]
+    OpposedPawns {
+        /// The white pawn.
+        white: PieceSlot,
+        /// The black pawn.
+        black: PieceSlot,
+    },
+    /// Refused for writing: some legal placements have no index.
+    #[error(
+        "the squares of pieces number {} and {} overlap through a third piece only: some legal positions \
+         would have no index; give them equal or disjoint squares",
+        .first + 1, .second + 1
+    )]
+    NoIndexForSome {
+        /// A man.
+        first: PieceSlot,
+        /// Another man of its kind.
+        second: PieceSlot,
+    },
+}
+
+/// What an index space is made from.
+#[derive(Clone, Debug)]
+pub struct IndexParams {
+    /// The type declared.
+    pub index_type: IndexType,
+    /// How many board images share an index: 1, 2, 4 or 8.
+    pub symmetry: u8,
+    /// The rules.
+    pub variant: Variant,
+    /// Whether entries are one-bit flags, which always need a side-to-move bit.
+    pub format_is_flag: bool,
+    /// The men, in the order of the control file.
+    pub pieces: PieceList,
+    /// The pawn structures of a pawngen table.
+    pub pawn_structures: Option<PawnStructures>,
+}
+
+/// The map between placements and the numbers of one table.
+///
+/// For every `i < size()`: either `decode(i)` is a placement `p` with `encode(p) == i`, or there is no
+/// placement with that index. (One exception by design of naive2, see [`IndexSpace::check_writable`].)
+#[derive(Clone, Debug)]
+pub struct IndexSpace {
+    index_type: IndexType,
+    pieces: PieceList,
+    men: Men,
+    kind: Kind,
+    pawns: Option<PawnIndex>,
+    side_bit: bool,
+    /// Indices of one side to move and one pawn structure.
+    slice: u64,
+    size: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Naive(Box<Naive>),
+    Naive2(Box<Naive2>),
+    Simple(Box<Simple>),
+    Compact(Box<Compact>),
+    Combinadic(Box<Combinadic>),
+}
+
+impl IndexSpace {
+    /// Builds the tables of the map.
+    ///
+    /// # Errors
+    /// The combinations of type, symmetry, variant and men that no table can have.
+    pub fn new(params: IndexParams) -> Result<IndexSpace, IndexError> {
+        check_symmetry(&params)?;
+        check_type(&params)?;
+        let IndexParams { index_type, pieces, pawn_structures, .. } = &params;
+        let slots = pawn_structures.as_ref().map_or(0..0, |p| p.slots.clone());
+        let men = Men::new(&params, slots)?;
+        let pawns = pawn_structures.as_ref().map(|p| PawnIndex::new(p, &men)).transpose()?;
+        let side_bit = *index_type == IndexType::Combinadic3
+            || !index_type.is_combinadic()
+            || params.format_is_flag
+            || men.pairs().is_none();
+        check_groups(*index_type, pieces, &men)?;
+        let (kind, slice) = match index_type {
+            IndexType::Naive => {
+                let naive = Naive::new(&men)?;
+                let size = naive.size();
+                (Kind::Naive(Box::new(naive)), size)
+            }
+            IndexType::Naive2 => {
+                let naive2 = Naive2::new(&men)?;
+                let size = naive2.size();
+                (Kind::Naive2(Box::new(naive2)), size)
+            }
+            IndexType::Simple => {
+                let simple = Simple::new(&men)?;
+                let size = simple.size();
+                (Kind::Simple(Box::new(simple)), size)
+            }
+            IndexType::Compact => {
+                let compact = Compact::new(&men)?;
+                let size = compact.size();
+                (Kind::Compact(Box::new(compact)), size)
+            }
+            _ => {
+                let combinadic = Combinadic::new(*index_type, &men)?;
+                let size = combinadic.size();
+                (Kind::Combinadic(Box::new(combinadic)), size)
+            }
+        };
+        let structures = pawns.as_ref().map_or(1, PawnIndex::count);
+        let size = times(times(slice, structures)?, if side_bit { 2 } else { 1 })?;
+        let (index_type, pieces) = (*index_type, params.pieces);
+        Ok(IndexSpace { index_type, pieces, men, kind, pawns, side_bit, slice, size })
+    }
+
+    /// The number of indices.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The type it was made from.
+    pub fn index_type(&self) -> IndexType {
+        self.index_type
+    }
+
+    /// The men, in the order of placements.
+    pub fn pieces(&self) -> &PieceList {
+        &self.pieces
+    }
+
+    /// How many board images share an index.
+    pub fn symmetry(&self) -> u8 {
+        self.men.symmetry
+    }
+
+    /// Whether the lowest bit of an index says who is to move. If not, the colours are exchangeable and
+    /// only positions with White to move have indices of their own.
+    pub fn has_side_bit(&self) -> bool {
+        self.side_bit
+    }
+
+    /// Whether a table with this space may be written: it refuses what is read for the sake of old files
+    /// only.
+    ///
+    /// # Errors
+    /// Naive types beyond 31 bits, naive2 with two like pawns, groups that leave legal positions without
+    /// an index.
+    pub fn check_writable(&self) -> Result<(), IndexError> {
+        if self.index_type.is_naive() && self.slice > 1 << 31 {
+            let bits = self.slice.ilog2();
+            return Err(IndexError::TooManyBits { index_type: self.index_type, bits });
+        }
+        if self.index_type == IndexType::Naive2 && self.men.has_like_listed_pawns() {
+            return Err(IndexError::Naive2LikePawns);
+        }
+        if let Kind::Combinadic(combinadic) = &self.kind
+            && let Some((white, black)) = combinadic.unequal_codes(&self.men)
+        {
+            return Err(IndexError::OpposedPawns { white, black });
+        }
+        match self.men.intransitive_pair() {
+            Some((first, second)) => Err(IndexError::NoIndexForSome { first, second }),
+            None => Ok(()),
+        }
+    }
+
+    /// The index of a placement in any orientation, its squares in the order of the piece list; none if
+    /// the table does not contain it.
+    pub fn encode(&self, placement: &Placement) -> Option<u64> {
+        let men = &self.men;
+        let mut p = men.load(placement)?;
+        if !self.side_bit && p.black {
+            p = men.turned(&p)?;
+        }
+        men.canonicalize(&mut p);
+        men.arrange(&mut p.squares)?;
+        if !men.accepts(&p) {
+            return None;
+        }
+        // The codes of men are their squares, but for a pawn that can be taken en passant: its column.
+        let mut codes = p.squares;
+        let mut en_passant_man = NONE;
+        if p.en_passant != NONE {
+            en_passant_man = men.en_passant_man(&p)?;
+            codes[usize::from(en_passant_man)] = p.en_passant & 7;
+        }
+        let mut index = match &self.kind {
+            Kind::Naive(n) => n.encode(men, &codes),
+            Kind::Naive2(n) => n.encode(men, &codes),
+            Kind::Simple(s) => s.encode(men, &codes),
+            Kind::Compact(c) => c.encode(men, &p.squares, &codes)?,
+            Kind::Combinadic(c) => c.encode(men, &p.squares, &codes, en_passant_man)?,
+        };
+        if let Some(pawns) = &self.pawns {
+            index += self.slice * pawns.number(men, &p)?;
+        }
+        let index = if self.side_bit { 2 * index + u64::from(p.black) } else { index };
+        (index < self.size).then_some(index)
+    }
+
+    /// The canonical placement of an index, its squares in the order of the piece list; none if the index
+    /// stands for no placement.
+    pub fn decode(&self, index: u64) -> Option<Placement> {
+        if index >= self.size {
+            return None;
+        }
+        let (mut rest, black) =
+            if self.side_bit { (index >> 1, index & 1 != 0) } else { (index, false) };
+        let men = &self.men;
+        let mut p = Position::empty(black);
+        if let Some(pawns) = &self.pawns {
+            pawns.place(men, rest / self.slice, &mut p)?;
+            rest %= self.slice;
+        }
+        match &self.kind {
+            Kind::Naive(n) => n.decode(men, rest, &mut p)?,
+            Kind::Naive2(n) => n.decode(men, rest, &mut p)?,
+            Kind::Simple(s) => s.decode(men, rest, &mut p)?,
+            Kind::Compact(c) => c.decode(men, rest, &mut p)?,
+            Kind::Combinadic(c) => c.decode(men, rest, &mut p)?,
+        }
+        (men.accepts(&p) && !men.is_above_diagonal(&p)).then(|| men.store(&p))
+    }
+
+    /// Deals the men of a board to the slots of the piece list; none if they are not the men of this
+    /// table. Their squares may still be such that the placement has no index.
+    pub fn place(
+        &self,
+        men: impl IntoIterator<Item = (Square, Color, Role)>,
+        turn: Color,
+        en_passant: Option<Square>,
+    ) -> Option<Placement> {
+        let mut board: ArrayVec<(Square, Color, Role), { hoffman_board::MAX_PIECES }> =
+            ArrayVec::new();
+        for man in men {
+            board.try_push(man).ok()?;
+        }
+        board.sort_unstable_by_key(|&(square, ..)| square);
+        self.men.deal(&board, turn, en_passant)
+    }
+
+    /// How many positions, up to left-right and up-down reflection, share the placement's index: 2 under
+    /// 8-way symmetry unless both kings stand on the long diagonal, else 1.
+    pub fn multiplicity(&self, placement: &Placement) -> u8 {
+        match self.men.load(placement) {
+            Some(mut p) if self.men.symmetry == 8 => {
+                self.men.canonicalize(&mut p);
+                self.men.multiplicity(&p)
+            }
+            _ => 1,
+        }
+    }
+
+    /// The canonical orientation of a placement: the board symmetry that encoding applies to it (after
+    /// the colour turn, if there is one).
+    pub fn canonical_symmetry(&self, placement: &Placement) -> Option<Symmetry> {
+        let mut p = self.men.load(placement)?;
+        if !self.side_bit && p.black {
+            p = self.men.turned(&p)?;
+        }
+        Some(self.men.canonical_symmetry(&p))
+    }
+}
+
+/// A product, if it stays in range.
+fn times(a: u64, b: u64) -> Result<u64, IndexError> {
+    a.checked_mul(b).filter(|&n| n <= MAX_SIZE).ok_or(IndexError::TooLarge)
+}
+
+fn check_symmetry(params: &IndexParams) -> Result<(), IndexError> {
+    let symmetry = params.symmetry;
+    if !matches!(symmetry, 1 | 2 | 4 | 8) {
+        return Err(IndexError::Symmetry(symmetry));
+    }
+    let refuse = |allowed: u8, reason| {
+        if symmetry > allowed {
+            Err(IndexError::SymmetryNotAllowed { symmetry, reason, allowed })
+        } else {
+            Ok(())
+        }
+    };
+    if params.variant == Variant::Suicide {
+        refuse(1, "in suicide chess")?;
+    }
+    if params.pawn_structures.is_some() {
+        refuse(1, "with pawn structures")?;
+    }
+    if params.pieces.iter().any(hoffman_board::ListedPiece::is_restricted) {
+        refuse(1, "with restricted pieces")?;
+    }
+    if params.pieces.iter().any(|p| p.role == Role::Pawn) {
+        refuse(2, "with pawns")?;
+    }
+    if params.index_type.is_naive() {
+        refuse(4, "with a naive index type")?;
+    }
+    Ok(())
+}
+
+fn check_type(params: &IndexParams) -> Result<(), IndexError> {
+    let IndexParams { index_type, pieces, .. } = params;
+    let index_type = *index_type;
+    let refuse = |reason| Err(IndexError::TypeNotAllowed { index_type, reason });
+    if params.variant == Variant::Suicide {
+        let allowed =
+            matches!(index_type, IndexType::Naive | IndexType::Simple | IndexType::Combinadic5);
+        return if allowed { Ok(()) } else { refuse("of suicide chess") };
+    }
+    for color in Color::ALL {
+        let kings = pieces.iter().filter(|p| p.color == color && p.role == Role::King).count();
+        if kings != 1 {
+            return Err(IndexError::Kings);
+        }
+    }
+    let black_king_first =
+        pieces.first().is_some_and(|p| p.color == Color::Black && p.role == Role::King);
+    if black_king_first && matches!(index_type, IndexType::Combinadic3 | IndexType::Combinadic4) {
+        return refuse("that lists the black king first");
+    }
+    if params.pawn_structures.is_some()
+        && matches!(index_type, IndexType::Simple | IndexType::Compact)
+    {
+        return refuse("with pawn structures");
+    }
+    Ok(())
+}
+
+fn check_groups(index_type: IndexType, pieces: &PieceList, men: &Men) -> Result<(), IndexError> {
+    if matches!(index_type, IndexType::Naive | IndexType::Naive2 | IndexType::Simple)
+        && let Some(slot) = pieces.iter().position(|p| p.legal != p.semilegal)
+    {
+        return Err(IndexError::Overlap { index_type, slot });
+    }
+    if matches!(index_type, IndexType::Naive2 | IndexType::Compact) && men.largest_group() > 2 {
+        return Err(IndexError::GroupTooLarge { index_type });
+    }
+    Ok(())
+}
+
+/// A pseudo-square 0 to 7 of a pawn's code means: double step on that column.
+const fn is_en_passant_code(code: u8) -> bool {
+    code < 8
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! The types naive and naive2: bit fields, the first man in the lowest bits.
+
+use arrayvec::ArrayVec;
+use hoffman_board::MAX_PIECES;
+
+use super::men::{Men, Position, Squares};
+use super::{IndexError, NONE, is_en_passant_code};
+
+/// One man's field.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    man: usize,
+    shift: u32,
+    bits: u32,
+    /// Rank and file bits of a white king confined to a part of the board.
+    king: Option<KingField>,
+}
+
+/// The white king under symmetry: rank in the low bits, file above.
+#[derive(Clone, Copy, Debug)]
+struct KingField {
+    rank_bits: u32,
+}
+
+impl KingField {
+    fn pack(self, square: u8) -> u64 {
+        u64::from(square >> 3) | u64::from(square & 7) << self.rank_bits
+    }
+
+    fn unpack(self, field: u64) -> u8 {
+        let rank = field & ((1 << self.rank_bits) - 1);
+        (rank << 3 | field >> self.rank_bits & 3) as u8
+    }
+}
+
+type Fields = ArrayVec<Field, MAX_PIECES>;
+
+/// Lays out the fields of all men but structured pawns; `bits_of` is the width of a man that is not a
+/// confined king. Returns the fields and the total width.
+fn lay_out(men: &Men, bits_of: impl Fn(usize) -> u32) -> Result<(Fields, u32), IndexError> {
+    let mut fields = Fields::new();
+    let mut shift = 0;
+    for man in (0..men.count).filter(|&m| !men.structured[m]) {
+        let king = match men.symmetry {
+            2 if man == usize::from(men.white_king) => Some(KingField { rank_bits: 3 }),
+            4 if man == usize::from(men.white_king) => Some(KingField { rank_bits: 2 }),
+            _ => None,
+        };
+        let bits = king.map_or_else(|| bits_of(man), |k| k.rank_bits + 2);
+        fields.push(Field { man, shift, bits, king });
+        shift += bits;
+    }
+    if shift > 60 {
+        return Err(IndexError::TooLarge);
+    }
+    Ok((fields, shift))
+}
+
+fn encode(fields: &Fields, codes: &Squares) -> u64 {
+    fields.iter().fold(0, |index, f| {
+        let code = codes[f.man];
+        let field = f.king.map_or(u64::from(code), |k| k.pack(code));
+        index | field << f.shift
+    })
+}
+
+/// The code in a man's field.
+fn code(field: &Field, index: u64) -> u8 {
+    let value = index >> field.shift & ((1 << field.bits) - 1);
+    field.king.map_or(value as u8, |k| k.unpack(value))
+}
+
+/// Puts men on the squares of their codes; none if a code is impossible or a group not ascending.
+fn place(men: &Men, fields: &Fields, codes: &Squares, p: &mut Position) -> Option<()> {
+    for f in fields {
+        let mut s = codes[f.man];
+        if men.is_pawn(f.man) && is_en_passant_code(s) {
+            s = p.double_step(men.color[f.man], s)?;
+        }
+        p.squares[f.man] = s;
+        let prev = men.prev[f.man];
+        if prev != NONE && s < p.squares[usize::from(prev)] {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// Six bits a man.
+#[derive(Clone, Debug)]
+pub(super) struct Naive {
+    fields: Fields,
+    bits: u32,
+}
+
+impl Naive {
+    pub(super) fn new(men: &Men) -> Result<Naive, IndexError> {
+        let (fields, bits) = lay_out(men, |_| 6)?;
+        Ok(Naive { fields, bits })
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        1 << self.bits
+    }
+
+    pub(super) fn encode(&self, _: &Men, codes: &Squares) -> u64 {
+        encode(&self.fields, codes)
+    }
+
+    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
+        let mut codes = Squares::default();
+        for f in &self.fields {
+            codes[f.man] = code(f, index);
+        }
+        place(men, &self.fields, &codes, p)
+    }
+}
+
+/// Six bits a man, five for the second of two like men.
+#[derive(Clone, Debug)]
+pub(super) struct Naive2 {
+    fields: Fields,
+    bits: u32,
+    /// Pairs of like men, the first listed first.
+    pairs: ArrayVec<(usize, usize), MAX_PIECES>,
+}
+
+impl Naive2 {
+    pub(super) fn new(men: &Men) -> Result<Naive2, IndexError> {
+        let (fields, bits) = lay_out(men, |m| if men.prev[m] == NONE { 6 } else { 5 })?;
+        let pairs = pairs(men);
+        Ok(Naive2 { fields, bits, pairs })
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        1 << self.bits
+    }
+
+    pub(super) fn encode(&self, _: &Men, codes: &Squares) -> u64 {
+        let mut codes = *codes;
+        for &(a, b) in &self.pairs {
+            (codes[a], codes[b]) = pack_pair(codes[a], codes[b], 64);
+        }
+        encode(&self.fields, &codes)
+    }
+
+    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
+        let mut codes = Squares::default();
+        for f in &self.fields {
+            codes[f.man] = code(f, index);
+        }
+        for &(a, b) in &self.pairs {
+            let other = unpack_pair(codes[a], codes[b], 64)?;
+            (codes[a], codes[b]) = (codes[a].min(other), codes[a].max(other));
+        }
+        place(men, &self.fields, &codes, p)
+    }
+}
+
+/// The pairs of like men that have fields.
+pub(super) fn pairs(men: &Men) -> ArrayVec<(usize, usize), MAX_PIECES> {
+    (0..men.count)
+        .filter(|&m| !men.structured[m] && men.prev[m] == NONE && men.next[m] != NONE)
+        .map(|m| (m, usize::from(men.next[m])))
+        .collect()
+}
+
+/// An unordered pair of different codes below `radix` as a code and half a code.
+pub(super) fn pack_pair(a: u8, b: u8, radix: u8) -> (u8, u8) {
+    let (low, high) = (a.min(b), a.max(b));
+    if high - low <= radix / 2 {
+        // Equal codes are no position; they are rejected before.
+        (low, (high - low).saturating_sub(1))
+    } else {
+        (high, radix - (high - low) - 1)
+    }
+}
+
+/// The other code of a pair; none for the second numbering of a pair at half the radix.
+pub(super) fn unpack_pair(base: u8, delta: u8, radix: u8) -> Option<u8> {
+    let sum = u32::from(base) + u32::from(delta) + 1;
+    let other = (sum % u32::from(radix)) as u8;
+    (other > base || base - other != radix / 2).then_some(other)
+}

@@ -1,0 +1,102 @@
+//! The type simple: a mixed-radix number, the first man most significant.
+
+use super::kings::is_canonical;
+use super::men::{Men, Position, Squares, bit, double_step_rank};
+use super::{IndexError, NONE, is_en_passant_code, times};
+
+/// A list of codes and the number of each.
+#[derive(Clone, Debug)]
+pub(super) struct Codes {
+    list: Vec<u8>,
+    number: [u8; 64],
+}
+
+impl Codes {
+    pub(super) fn new(list: Vec<u8>) -> Codes {
+        let mut number = [NONE; 64];
+        for (k, &code) in list.iter().enumerate() {
+            number[usize::from(code)] = k as u8;
+        }
+        Codes { list, number }
+    }
+
+    /// The squares of a set in order, each square of a pawn's double step followed by its en passant
+    /// code.
+    pub(super) fn interleaved(men: &Men, man: usize, squares: u64) -> Codes {
+        let steps = if men.is_pawn(man) { double_step_rank(men.color[man]) } else { 0 };
+        let mut list = Vec::new();
+        for s in (0..64).filter(|&s| squares & bit(s) != 0) {
+            list.push(s);
+            if steps & bit(s) != 0 {
+                list.push(s & 7);
+            }
+        }
+        Codes::new(list)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The code with a number below [`Codes::len`].
+    pub(super) fn get(&self, number: usize) -> Option<u8> {
+        self.list.get(number).copied()
+    }
+
+    /// The number of a code; [`NONE`] if it is not one.
+    pub(super) fn number(&self, code: u8) -> u8 {
+        self.number[usize::from(code)]
+    }
+}
+
+/// Mixed radix over the legal squares.
+#[derive(Clone, Debug)]
+pub(super) struct Simple {
+    codes: Vec<Codes>,
+    size: u64,
+}
+
+impl Simple {
+    pub(super) fn new(men: &Men) -> Result<Simple, IndexError> {
+        let mut codes = Vec::new();
+        let mut size = 1;
+        for man in 0..men.count {
+            let mut squares = men.legal[man];
+            if man == usize::from(men.white_king) {
+                for s in (0..64).filter(|&s| !is_canonical(men.symmetry, s)) {
+                    squares &= !bit(s);
+                }
+            }
+            let list = Codes::interleaved(men, man, squares);
+            size = times(size, list.len() as u64)?;
+            codes.push(list);
+        }
+        Ok(Simple { codes, size })
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub(super) fn encode(&self, _: &Men, codes: &Squares) -> u64 {
+        self.codes.iter().zip(codes).fold(0, |index, (list, &code)| {
+            index * list.len() as u64 + u64::from(list.number(code))
+        })
+    }
+
+    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
+        let mut rest = index;
+        for (man, list) in self.codes.iter().enumerate().rev() {
+            let radix = list.len() as u64;
+            let mut s = list.get((rest % radix) as usize)?;
+            rest /= radix;
+            if men.is_pawn(man) && is_en_passant_code(s) {
+                s = p.double_step(men.color[man], s)?;
+            }
+            p.squares[man] = s;
+        }
+        let ascends =
+            |m: usize| men.prev[m] == NONE || p.squares[m] >= p.squares[usize::from(men.prev[m])];
+        (0..men.count).all(ascends).then_some(())
+    }
+}

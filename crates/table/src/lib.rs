@@ -1,0 +1,14 @@
+//! The bytes of a table: the container and its compression, the entry formats, the index types.
+//!
+//! Owns everything between a file on disk and a value at an index. Knows nothing of solving, of the
+//! command line or of XML. The authority for every layout is `docs/file-formats.md`.
+#![deny(unsafe_code)]
+
+pub mod entries;
+pub mod htb;
+pub mod index;
+pub mod reader;
+
+pub use entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
+pub use reader::{Table, TableError, TableProblem};
+pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};

@@ -1,0 +1,328 @@
+//! A table file opened for reading: its header, its index space, its entries.
+
+use std::path::{Path, PathBuf};
+
+use hoffman_board::{Color, Format, PieceList, Placement, Role, Square, Value, Variant};
+use hoffman_control::{
+    ControlError, ControlFile, Mode, PawnMasks, decode_text, prefix_length, resolve_pieces_with,
+};
+
+use crate::entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
+use crate::htb::{GzipSource, HtbError, SourceOptions};
+use crate::index::{IndexError, IndexParams, IndexSpace, PawnStructure, PawnStructures};
+
+/// The longest XML prefix that is read, in bytes.
+const MAX_PREFIX: usize = 16 << 20;
+
+/// Why a file cannot be used as a table.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {problem}", path = .path.display())]
+pub struct TableError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub problem: TableProblem,
+}
+
+/// What is wrong with a table file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableProblem {
+    /// The container.
+    #[error("{}", with_source(.0))]
+    Container(#[from] HtbError),
+    /// The XML header.
+    #[error(transparent)]
+    Header(#[from] ControlError),
+    /// The index declared in the header.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The entry format declared in the header.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+    /// No `</tablebase>` near the start.
+    #[error("this is no Hoffman table: it does not begin with an XML header")]
+    NoHeader,
+    /// No bits given in the header, so the file is a control file or from an unfinished run.
+    #[error("the header does not say how many bits an entry has")]
+    NoBits,
+    /// Header and length contradict each other.
+    #[error("the table has {found} bytes where its header asks for {expected}")]
+    Length {
+        /// Bytes there are.
+        found: u64,
+        /// Bytes the header implies.
+        expected: u64,
+    },
+    /// The list of pawn structures cannot be read.
+    #[error("the list of pawn structures in the table is damaged")]
+    PawnTable,
+}
+
+fn with_source(error: &HtbError) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+/// An open table.
+#[derive(Debug)]
+pub struct Table {
+    path: PathBuf,
+    control: ControlFile,
+    space: IndexSpace,
+    codec: EntryCodec,
+    source: GzipSource,
+    start: u64,
+    notices: Vec<String>,
+}
+
+impl Table {
+    /// Opens a table file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, is no table, or contradicts itself.
+    pub fn open(path: impl AsRef<Path>, options: SourceOptions) -> Result<Table, TableError> {
+        let path = path.as_ref();
+        let fail = |problem| TableError { path: path.to_owned(), problem };
+        let source = GzipSource::open(path, options).map_err(|e| fail(e.into()))?;
+        Table::from_source(path, source).map_err(fail)
+    }
+
+    /// Reads a table from an open container; `path` is what messages call it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Table::open`].
+    pub fn from_source(path: &Path, source: GzipSource) -> Result<Table, TableProblem> {
+        let origin = path.display().to_string();
+        let prefix = read_prefix(&source)?;
+        let text = decode_text(&prefix, &origin)?;
+        let control = ControlFile::parse(&text, &origin, Mode::Header)?;
+        let masks = control.pawngen.as_ref().and_then(|p| {
+            Some(PawnMasks { white: p.white.legal?, black: p.black.legal? })
+        });
+        let pieces = resolve_pieces_with(&control, masks)?;
+        let symmetry = control
+            .symmetry()
+            .unwrap_or_else(|| hoffman_control::automatic_symmetry(&control, &pieces));
+        let format = control.entry_format();
+        let bits = match format {
+            Format::Dtm(bits) | Format::Dtc(bits) => bits.ok_or(TableProblem::NoBits)?,
+            Format::Basic => 2,
+            Format::Flag(_) => 1,
+        };
+        let codec = EntryCodec::new(format, bits, control.variant)?;
+        let pawn_structures = read_pawn_table(&control, &pieces, &source)?;
+        let space = IndexSpace::new(IndexParams {
+            index_type: control.index_type(),
+            symmetry,
+            variant: control.variant,
+            format_is_flag: matches!(format, Format::Flag(_)),
+            pieces,
+            pawn_structures,
+        })?;
+        let table = Table {
+            path: path.to_owned(),
+            start: control.offset,
+            notices: control.notices.iter().map(|n| n.message.clone()).collect(),
+            control,
+            space,
+            codec,
+            source,
+        };
+        table.source.set_limit(
+            table.start.saturating_add(table.area_bytes()).saturating_add(MAX_PREFIX as u64),
+        );
+        Ok(table)
+    }
+
+    /// Compares the length of the file with what the header implies, and repairs the start of the
+    /// entries where a header counted characters instead of bytes. Reads foreign files to their end.
+    ///
+    /// # Errors
+    ///
+    /// [`TableProblem::Length`], damage.
+    pub fn check_length(&mut self) -> Result<(), TableError> {
+        let fail = |problem| TableError { path: self.path.clone(), problem };
+        let found = self.source.uncompressed_len().map_err(|e| fail(e.into()))?;
+        let expected = self.start.saturating_add(self.area_bytes());
+        if found == expected {
+            return Ok(());
+        }
+        // Headers with letters beyond ASCII: the offset is short by the extra bytes.
+        let extra = self.control.text().len() - self.control.text().chars().count();
+        if extra > 0 && found == expected + extra as u64 {
+            self.start += extra as u64;
+            self.notices.push(format!(
+                "the header counts characters instead of bytes; the entries begin at {}",
+                self.start
+            ));
+            return Ok(());
+        }
+        Err(fail(TableProblem::Length { found, expected }))
+    }
+
+    fn area_bytes(&self) -> u64 {
+        self.space.size().div_ceil(8).saturating_mul(u64::from(self.codec.bits()))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The header.
+    pub fn control(&self) -> &ControlFile {
+        &self.control
+    }
+
+    /// The numbering of its positions.
+    pub fn space(&self) -> &IndexSpace {
+        &self.space
+    }
+
+    /// How its entries are stored.
+    pub fn codec(&self) -> EntryCodec {
+        self.codec
+    }
+
+    /// The men.
+    pub fn pieces(&self) -> &PieceList {
+        self.space.pieces()
+    }
+
+    /// The rules.
+    pub fn variant(&self) -> Variant {
+        self.control.variant
+    }
+
+    /// The container.
+    pub fn source(&self) -> &GzipSource {
+        &self.source
+    }
+
+    /// Remarks of the reader for the user.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// The entry at an index.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged or ends early.
+    pub fn entry(&self, index: u64) -> Result<RawEntry, TableError> {
+        let mut bytes = [0; 8];
+        let (at, len) = self.codec.byte_range(index);
+        let fail = |problem| TableError { path: self.path.clone(), problem };
+        let Some(buf) = bytes.get_mut(..len) else { return Err(fail(TableProblem::NoHeader)) };
+        self.source.read_at(self.start + at, buf).map_err(|e| fail(e.into()))?;
+        self.codec.get_within(&bytes, index).ok_or_else(|| fail(TableProblem::NoHeader))
+    }
+
+    /// What the entry of a position says. `unreachable` tells that the player not to move is in check,
+    /// which no entry is asked about.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged or ends early.
+    pub fn value(&self, index: u64, turn: Color) -> Result<EntryValue, TableError> {
+        let raw = self.entry(index)?;
+        // A number that the format does not know only occurs at indices without a position.
+        Ok(self.codec.value(raw, turn).unwrap_or(EntryValue::Draw))
+    }
+
+    /// Unpacks the entries from `first` (a multiple of eight) on.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged or ends early.
+    pub fn read_entries<T: Number>(&self, first: u64, out: &mut [T]) -> Result<(), TableError> {
+        self.source
+            .read_entries(&self.codec, self.start, first, out)
+            .map_err(|e| TableError { path: self.path.clone(), problem: e.into() })
+    }
+
+    /// The placement of a board in this table's slots: men by square, side to move, en passant square.
+    /// None if the men are others or stand where they may not.
+    pub fn place(
+        &self,
+        men: impl IntoIterator<Item = (Square, Color, Role)>,
+        turn: Color,
+        en_passant: Option<Square>,
+    ) -> Option<Placement> {
+        self.space.place(men, turn, en_passant)
+    }
+
+    /// The index of a placement; none if the table has no such position.
+    pub fn index(&self, placement: &Placement) -> Option<u64> {
+        self.space.encode(placement)
+    }
+
+    /// The distance of an exact value.
+    pub fn exact(value: EntryValue) -> Option<Value> {
+        match value {
+            EntryValue::Exact(value) => Some(value),
+            EntryValue::Draw => Some(Value::Draw),
+            _ => None,
+        }
+    }
+}
+
+/// The XML prefix of a container.
+fn read_prefix(source: &GzipSource) -> Result<Vec<u8>, TableProblem> {
+    let mut prefix = Vec::new();
+    let mut step = 64 << 10;
+    while prefix.len() < MAX_PREFIX {
+        let before = prefix.len();
+        prefix.resize(before + step, 0);
+        let got = source.read_up_to(before as u64, prefix.get_mut(before..).unwrap_or_default())?;
+        prefix.truncate(before + got);
+        if let Some(len) = prefix_length(&prefix) {
+            prefix.truncate(len);
+            return Ok(prefix);
+        }
+        let starts = prefix.iter().find(|b| !b.is_ascii_whitespace());
+        if got < step || !matches!(starts, Some(b'<' | 0xef)) {
+            break;
+        }
+        step = step.saturating_mul(2);
+    }
+    Err(TableProblem::NoHeader)
+}
+
+/// The structures of a `pawngen` table.
+fn read_pawn_table(
+    control: &ControlFile,
+    pieces: &PieceList,
+    source: &GzipSource,
+) -> Result<Option<PawnStructures>, TableProblem> {
+    let Some(pawngen) = &control.pawngen else { return Ok(None) };
+    let (start, end) = (pawngen.offset, control.offset);
+    let size = PawnStructure::BYTES as u64;
+    let len = end.checked_sub(start).filter(|len| len % size == 0 && *len < 1 << 30);
+    let mut bytes = vec![0; len.ok_or(TableProblem::PawnTable)? as usize];
+    source.read_at(start, &mut bytes)?;
+    let (chunks, _) = bytes.as_chunks::<{ PawnStructure::BYTES }>();
+    let list = chunks
+        .iter()
+        .map(PawnStructure::from_bytes)
+        .collect::<Option<Vec<_>>>()
+        .ok_or(TableProblem::PawnTable)?;
+    let pawns = |side: &hoffman_control::PawngenSide| side.pawns_required.unwrap_or(0) as usize;
+    let first = pawngen.position;
+    let last = first.saturating_add(pawns(&pawngen.white)).saturating_add(pawns(&pawngen.black));
+    if last > pieces.len() {
+        return Err(TableProblem::PawnTable);
+    }
+    Ok(Some(PawnStructures {
+        slots: first..last,
+        list,
+        start: usize::try_from(pawngen.start).map_err(|_| TableProblem::PawnTable)?,
+        count: usize::try_from(pawngen.count).map_err(|_| TableProblem::PawnTable)?,
+    }))
+}
