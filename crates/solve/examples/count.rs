@@ -38,10 +38,11 @@ fn build(m: Material, tables: &mut Tables, total: &mut f64) {
     for s in subs(&m) { build(s, tables, total); }
     let t0 = Instant::now();
     let t = TableValues::new(m, structures(&m));
-    solve_table(&t, tables, &|| {}).unwrap();
+    solve_table(&t, tables, std::env::var("C").is_ok(), &|| {}).unwrap();
     let dt = t0.elapsed().as_secs_f64();
     *total += dt;
     if std::env::var("Q").is_ok() { println!("{m} {:.4}", dt) } else { println!("{m} {:.4}s slices {} {}", dt, t.slices.len(), count(&t)); }
+    if std::env::var("C").is_ok() { for (p, s) in t.slices.iter().take(1) { println!("{m} {p:?} {:?}", s.get().unwrap().counts); } }
     tables.insert(m, Arc::new(t));
 }
 fn count(t: &TableValues) -> String {

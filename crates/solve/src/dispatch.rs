@@ -10,7 +10,7 @@ use hoffman_board::Color;
 use hoffman_space::Code;
 
 use crate::context::{Block, Context};
-use crate::exits::{Buffer, Exit};
+use crate::exits::{self, Buffer, Exit, Right};
 use crate::kernels::isa::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::isa::x86::Avx512;
@@ -35,7 +35,8 @@ fn level() -> Level {
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512vbmi");
+                && is_x86_feature_detected!("avx512vbmi")
+                && is_x86_feature_detected!("avx512vpopcntdq");
             let middle = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")
@@ -72,7 +73,7 @@ macro_rules! for_processor {
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(
-                enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,bmi1,bmi2,lzcnt,popcnt"
+                enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
             )]
             fn avx512 $(<$g: $bound>)? ($($arg: $ty),*) $(-> $ret)? {
                 $wide
@@ -178,4 +179,70 @@ for_processor! {
     fn write_block<C: Code>(open: &[u64], wins: &Log, losses: &Log, codes: &mut [C]),
     passes::write_block::<Portable, C>(open, wins, losses, codes),
     passes::write_block::<Avx512, C>(open, wins, losses, codes)
+}
+
+for_processor! {
+    /// See [`passes::count_block`].
+    fn count_block<C: Code>(
+        context: &Context<'_>,
+        number: usize,
+        color: Color,
+        exits: &[Exit<'_>],
+        positions: &[u64],
+        open: &[Vec<u64>; 2],
+        buffer: &mut Buffer<C>,
+        scratch: &mut Scratch,
+    ) -> [u64; 2],
+    passes::count_block::<Portable, C>(
+        context, number, color, exits, positions, open, buffer, scratch
+    ),
+    passes::count_block::<Avx512, C>(
+        context, number, color, exits, positions, open, buffer, scratch
+    )
+}
+
+for_processor! {
+    /// See [`exits::count_captures`].
+    fn count_captures<C: Code>(
+        context: &Context<'_>,
+        block: &Block,
+        right: &Right<'_>,
+        positions: &[u64],
+        buffer: &mut Buffer<C>,
+    ) -> u64,
+    exits::count_captures::<Portable, C>(context, block, right, positions, buffer),
+    exits::count_captures::<Avx512, C>(context, block, right, positions, buffer)
+}
+
+for_processor! {
+    /// See [`passes::right_block`].
+    fn right_block<C: Code>(
+        context: &Context<'_>,
+        number: usize,
+        right: &Right<'_>,
+        plain: &[C],
+        stalemates: &[u64],
+        codes: &mut [C],
+        buffer: &mut Buffer<C>,
+    ),
+    passes::right_block::<Portable, C>(
+        context, number, right, plain, stalemates, codes, buffer
+    ),
+    passes::right_block::<Avx512, C>(
+        context, number, right, plain, stalemates, codes, buffer
+    )
+}
+
+for_processor! {
+    /// See [`passes::held_block`].
+    fn held_block<C: Code>(
+        context: &Context<'_>,
+        block: &Block,
+        right: &Right<'_>,
+        positions: &[u64],
+        best: &mut Vec<C>,
+        buffer: &mut Buffer<C>,
+    ) -> u64,
+    passes::held_block::<Portable, C>(context, block, right, positions, best, buffer),
+    passes::held_block::<Avx512, C>(context, block, right, positions, best, buffer)
 }

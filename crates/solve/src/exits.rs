@@ -4,12 +4,14 @@
 //! rows it leads to. A code of 0 there, an illegal position, means that the move does not exist, so no
 //! exit needs a test of legality of its own.
 
+use std::marker::PhantomData;
+
 use hoffman_board::{Color, Role};
 use hoffman_space::{Code, PawnStructure};
 
 use crate::context::{Block, Context, side};
 use crate::kernels::dense::Frame;
-use crate::kernels::isa::{Isa, Row, raise, raise_to};
+use crate::kernels::isa::{Isa, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};
 use crate::view::{Change, View};
 
@@ -20,8 +22,8 @@ pub(crate) enum Exit<'a> {
         view: View<'a>,
         /// The square that a double step jumps over.
         jumped: Option<u8>,
-        /// The en passant captures that a double step allows.
-        en_passant: Vec<View<'a>>,
+        /// Whether it leaves the ending.
+        futuremove: bool,
     },
     /// A pawn takes the man `victim` (a mover) on the square `at`, promoting or not.
     PawnTakes { view: View<'a>, victim: usize, at: u8 },
@@ -32,15 +34,19 @@ pub(crate) enum Exit<'a> {
 }
 
 impl<'a> Exit<'a> {
-    /// All views of the exit.
-    pub(crate) fn views(&self) -> impl Iterator<Item = &View<'a>> {
-        let (view, more): (_, &[View<'a>]) = match self {
-            Exit::Whole { view, en_passant, .. } => (view, en_passant),
-            Exit::PawnTakes { view, .. } | Exit::TakesPawn { view, .. } | Exit::Takes { view, .. } => {
-                (view, &[])
-            }
-        };
-        std::iter::once(view).chain(more)
+    /// The view behind the exit.
+    pub(crate) fn view(&self) -> &View<'a> {
+        match self {
+            Exit::Whole { view, .. }
+            | Exit::PawnTakes { view, .. }
+            | Exit::TakesPawn { view, .. }
+            | Exit::Takes { view, .. } => view,
+        }
+    }
+
+    /// Whether the exit leaves the ending: captures and promotions do, pawn steps do not.
+    pub(crate) fn is_futuremove(&self) -> bool {
+        !matches!(self, Exit::Whole { futuremove: false, .. })
     }
 }
 
@@ -64,8 +70,6 @@ pub(crate) fn list<'a>(
     let mut see = |change: Change, pawns: PawnStructure| {
         view(change, pawns, color.other()).ok_or(Unsolved { pawns, change })
     };
-    let mut takers: Vec<PawnStructure> = Vec::new();
-    let mut doubles = Vec::new();
     let pawns = context.pawns;
     let enemy = color.other();
     let occupied = pawns.occupied();
@@ -88,30 +92,21 @@ pub(crate) fn list<'a>(
                 let change = Change { captured: None, promoted: Some((color, role, ahead)) };
                 if occupied >> ahead & 1 == 0 {
                     let view = see(change, left)?;
-                    exits.push(Exit::Whole { view, jumped: None, en_passant: Vec::new() });
+                    exits.push(Exit::Whole { view, jumped: None, futuremove: true });
                 }
             }
         } else if occupied >> ahead & 1 == 0 {
             let mut moved = left;
             *moved.of_mut(color) |= 1 << ahead;
             let view = see(Change::default(), moved)?;
-            exits.push(Exit::Whole { view, jumped: None, en_passant: Vec::new() });
+            exits.push(Exit::Whole { view, jumped: None, futuremove: false });
             let far = ahead.wrapping_add_signed(step);
             if relative_rank == 1 && occupied >> far & 1 == 0 {
                 let mut moved = left;
                 *moved.of_mut(color) |= 1 << far;
                 let view = see(Change::default(), moved)?;
-                takers.clear();
-                for taker in squares(pawns.of(enemy)) {
-                    if context.tables.pawn[side(enemy)][taker as usize & 63] >> ahead & 1 != 0 {
-                        let mut taken = left;
-                        *taken.of_mut(enemy) &= !(1 << taker);
-                        *taken.of_mut(enemy) |= 1 << ahead;
-                        takers.push(taken);
-                    }
-                }
-                exits.push(Exit::Whole { view, jumped: Some(ahead), en_passant: Vec::new() });
-                doubles.push((exits.len() - 1, std::mem::take(&mut takers)));
+                let view = view.with_right(ahead);
+                exits.push(Exit::Whole { view, jumped: Some(ahead), futuremove: false });
             }
         }
         for at in squares(context.tables.pawn[side(color)][from as usize & 63]) {
@@ -120,7 +115,7 @@ pub(crate) fn list<'a>(
                 *moved.of_mut(enemy) &= !(1 << at);
                 *moved.of_mut(color) |= 1 << at;
                 let view = see(Change::default(), moved)?;
-                exits.push(Exit::Whole { view, jumped: None, en_passant: Vec::new() });
+                exits.push(Exit::Whole { view, jumped: None, futuremove: true });
             } else if occupied >> at & 1 == 0 {
                 for &victim in &victims {
                     if relative_rank == 6 {
@@ -148,29 +143,87 @@ pub(crate) fn list<'a>(
         let change = Change { captured: Some(victim), promoted: None };
         exits.push(Exit::Takes { view: see(change, pawns)?, victim });
     }
-    for (at, takers) in doubles {
-        for pawns in takers {
-            // After the en passant capture the side that made the double step is to move again.
-            let change = Change::default();
-            let taking = view(change, pawns, color).ok_or(Unsolved { pawns, change })?;
-            if let Some(Exit::Whole { en_passant, .. }) = exits.get_mut(at) {
-                en_passant.push(taking);
+    Ok(exits)
+}
+
+/// A right to take en passant in the slice itself, and what its captures lead to.
+pub(crate) struct Right<'a> {
+    /// The square jumped over.
+    pub(crate) square: u8,
+    /// The side that may take.
+    pub(crate) taker: Color,
+    /// What the captures lead to; none if no pawn can take.
+    pub(crate) captures: Vec<View<'a>>,
+}
+
+impl Right<'_> {
+    /// The square jumped over and the one that the pawn came from: both must be empty.
+    pub(crate) fn empty_squares(&self) -> u64 {
+        let behind = self.taker.fold_wb(self.square + 8, self.square - 8);
+        1 << self.square | 1 << behind
+    }
+}
+
+/// Lists the en passant rights that the slice's pawns allow, usable or not.
+pub(crate) fn rights<'a>(
+    context: &Context<'_>,
+    mut view: impl FnMut(Change, PawnStructure, Color) -> Option<View<'a>>,
+) -> Result<Vec<Right<'a>>, Unsolved> {
+    let pawns = context.pawns;
+    let mut rights = Vec::new();
+    for mover in Color::ALL {
+        let taker = mover.other();
+        let fourth = mover.fold_wb(0xff00_0000, 0x00ff_0000_0000);
+        for at in squares(pawns.of(mover) & fourth) {
+            let square = mover.fold_wb(at.wrapping_sub(8), at + 8);
+            let mut right = Right { square, taker, captures: Vec::new() };
+            if right.empty_squares() & pawns.occupied() != 0 {
+                continue;
             }
+            for from in squares(pawns.of(taker)) {
+                if context.tables.pawn[side(taker)][from as usize & 63] >> square & 1 != 0 {
+                    let mut taken = pawns;
+                    *taken.of_mut(mover) &= !(1 << at);
+                    *taken.of_mut(taker) ^= 1 << from | 1 << square;
+                    let change = Change::default();
+                    // After the capture the side that made the double step is to move.
+                    let seen = view(change, taken, mover);
+                    right.captures.push(seen.ok_or(Unsolved { pawns: taken, change })?);
+                }
+            }
+            rights.push(right);
         }
     }
-    Ok(exits)
+    Ok(rights)
+}
+
+/// The best en passant capture of every position of a block: `best[row * 64 + lane]`, 0 where there is
+/// none.
+#[inline(always)]
+pub(crate) fn captures_of<I: Isa, C: Code>(
+    context: &Context<'_>,
+    block: &Block,
+    right: &Right<'_>,
+    best: &mut [C],
+    buffer: &mut Buffer<C>,
+) {
+    best.fill(C::ILLEGAL);
+    let (best, _) = best.as_chunks_mut::<64>();
+    let mut sink = Best::<C, I> { best, isa: PhantomData };
+    let evaluation = Evaluation { context, block, color: right.taker };
+    for view in &right.captures {
+        evaluation.whole::<I, C>(view, None, &mut sink, buffer);
+    }
 }
 
 /// Room for the views of one block, reused from block to block.
 pub(crate) struct Buffer<C> {
     first: Vec<C>,
-    second: Vec<C>,
-    third: Vec<C>,
 }
 
 impl<C: Code> Buffer<C> {
     pub(crate) fn new() -> Buffer<C> {
-        Buffer { first: Vec::new(), second: Vec::new(), third: Vec::new() }
+        Buffer { first: Vec::new() }
     }
 }
 
@@ -196,6 +249,67 @@ fn remove(frame: Frame, row: usize, i: usize) -> usize {
     row / (stride * 64) * stride + row % stride
 }
 
+/// What is done with the moves found: every call is one move in each of the marked positions of a row.
+pub(crate) trait Sink<C: Code> {
+    /// The moves are worth `codes`.
+    fn row(&mut self, row: usize, codes: &Row<C>, mask: u64);
+    /// The moves are all worth `code`.
+    fn splat(&mut self, row: usize, code: C, mask: u64);
+    /// The move of one position.
+    fn one(&mut self, row: usize, lane: u8, code: C);
+}
+
+/// Keeps the best move of every position.
+struct Best<'a, C, I> {
+    best: &'a mut [Row<C>],
+    isa: PhantomData<I>,
+}
+
+impl<C: Code, I: Isa> Sink<C> for Best<'_, C, I> {
+    #[inline(always)]
+    fn row(&mut self, row: usize, codes: &Row<C>, mask: u64) {
+        raise::<I, C>(&mut self.best[row], codes, mask);
+    }
+
+    #[inline(always)]
+    fn splat(&mut self, row: usize, code: C, mask: u64) {
+        raise_to::<I, C>(&mut self.best[row], code, mask);
+    }
+
+    #[inline(always)]
+    fn one(&mut self, row: usize, lane: u8, code: C) {
+        let best = &mut self.best[row][lane as usize & 63];
+        *best = (*best).max(code);
+    }
+}
+
+/// Counts the moves of the positions in `positions`, one word a row.
+struct Tally<'a, I> {
+    positions: &'a [u64],
+    count: u64,
+    isa: PhantomData<I>,
+}
+
+impl<C: Code, I: Isa> Sink<C> for Tally<'_, I> {
+    #[inline(always)]
+    fn row(&mut self, row: usize, codes: &Row<C>, mask: u64) {
+        let legal = !equal_mask::<I, C>(codes, C::ILLEGAL);
+        self.count += u64::from((legal & mask & self.positions[row]).count_ones());
+    }
+
+    #[inline(always)]
+    fn splat(&mut self, row: usize, code: C, mask: u64) {
+        if code != C::ILLEGAL {
+            self.count += u64::from((mask & self.positions[row]).count_ones());
+        }
+    }
+
+    #[inline(always)]
+    fn one(&mut self, row: usize, lane: u8, code: C) {
+        self.count += u64::from(code != C::ILLEGAL) & (self.positions[row] >> lane);
+    }
+}
+
 /// The best exit of every position of a block: `best[row * 64 + lane]`, 0 where there is none.
 #[inline(always)]
 pub(crate) fn evaluate<I: Isa, C: Code>(
@@ -208,21 +322,43 @@ pub(crate) fn evaluate<I: Isa, C: Code>(
 ) {
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
+    let mut sink = Best::<C, I> { best, isa: PhantomData };
+    let evaluation = Evaluation { context, block, color };
     for exit in exits {
-        let evaluation = Evaluation { context, block, color };
-        match exit {
-            Exit::Whole { view, jumped, en_passant } => {
-                evaluation.whole::<I, C>(view, *jumped, en_passant, best, buffer);
-            }
-            Exit::PawnTakes { view, victim, at } => {
-                evaluation.pawn_takes::<I, C>(view, *victim, *at, best, buffer);
-            }
-            Exit::TakesPawn { view, at } => {
-                evaluation.takes_pawn::<I, C>(view, *at, best, buffer);
-            }
-            Exit::Takes { view, victim } => evaluation.takes::<I, C>(view, *victim, best, buffer),
-        }
+        evaluation.exit::<I, C>(exit, &mut sink, buffer);
     }
+}
+
+/// The number of legal moves by an exit, over the marked positions of a block.
+#[inline(always)]
+pub(crate) fn count<I: Isa, C: Code>(
+    context: &Context<'_>,
+    block: &Block,
+    color: Color,
+    exit: &Exit<'_>,
+    positions: &[u64],
+    buffer: &mut Buffer<C>,
+) -> u64 {
+    let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
+    Evaluation { context, block, color }.exit::<I, C>(exit, &mut sink, buffer);
+    sink.count
+}
+
+/// The number of legal en passant captures, over the marked positions of a block.
+#[inline(always)]
+pub(crate) fn count_captures<I: Isa, C: Code>(
+    context: &Context<'_>,
+    block: &Block,
+    right: &Right<'_>,
+    positions: &[u64],
+    buffer: &mut Buffer<C>,
+) -> u64 {
+    let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
+    let evaluation = Evaluation { context, block, color: right.taker };
+    for view in &right.captures {
+        evaluation.whole::<I, C>(view, None, &mut sink, buffer);
+    }
+    sink.count
 }
 
 struct Evaluation<'a> {
@@ -246,6 +382,23 @@ impl Axes {
 }
 
 impl Evaluation<'_> {
+    #[inline(always)]
+    fn exit<I: Isa, C: Code>(
+        &self,
+        exit: &Exit<'_>,
+        sink: &mut impl Sink<C>,
+        buffer: &mut Buffer<C>,
+    ) {
+        match exit {
+            Exit::Whole { view, jumped, .. } => self.whole::<I, C>(view, *jumped, sink, buffer),
+            Exit::PawnTakes { view, victim, at } => {
+                self.pawn_takes::<I, C>(view, *victim, *at, sink, buffer);
+            }
+            Exit::TakesPawn { view, at } => self.takes_pawn::<I, C>(view, *at, sink, buffer),
+            Exit::Takes { view, victim } => self.takes::<I, C>(view, *victim, sink, buffer),
+        }
+    }
+
     /// The block's dimensions except one, and the lane or another mover last.
     #[inline(always)]
     fn axes(&self, without: usize, last: Option<usize>) -> Axes {
@@ -300,60 +453,28 @@ impl Evaluation<'_> {
         &self,
         view: &View<'_>,
         jumped: Option<u8>,
-        en_passant: &[View<'_>],
-        best: &mut [Row<C>],
+        sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
         let axes = self.axes(usize::MAX, Some(context.lane_mover()));
-        let len = best.len() * 64;
+        let len = context.rows() * 64;
         let plain = room(&mut buffer.first, len);
         let placed = self.placed(None);
         if jumped.is_some_and(|s| self.block.frame.fixed >> s & 1 != 0) {
             return;
         }
         view.fetch::<I, C>(context.tables, &placed, axes.as_slice(), plain);
-        if let Some((first, more)) = en_passant.split_first() {
-            let captures = room(&mut buffer.second, len);
-            first.fetch::<I, C>(context.tables, &placed, axes.as_slice(), captures);
-            for other in more {
-                let second = room(&mut buffer.third, len);
-                other.fetch::<I, C>(context.tables, &placed, axes.as_slice(), second);
-                for (c, &s) in captures.iter_mut().zip(second.iter()) {
-                    *c = (*c).max(s);
-                }
-            }
-            for (at, (p, &capture)) in plain.iter_mut().zip(captures.iter()).enumerate() {
-                // The capture's worth to the opponent, who has all his other moves besides.
-                if *p != C::ILLEGAL && capture != C::ILLEGAL {
-                    let capture = capture.negate();
-                    let forced = *p == C::DRAW && self.is_stalemate(view, at);
-                    *p = if forced { capture } else { (*p).min(capture) };
-                }
-            }
-        }
         let (rows, _) = plain.as_chunks::<64>();
         let frame = self.block.frame;
-        for (row, (best, new)) in best.iter_mut().zip(rows).enumerate() {
+        for (row, new) in rows.iter().enumerate() {
             let allowed = match jumped {
                 None => u64::MAX,
                 Some(s) if frame.others(row, usize::MAX) >> s & 1 != 0 => continue,
                 Some(s) => !(1 << s),
             };
-            raise::<I, C>(best, new, allowed);
+            sink.row(row, new, allowed);
         }
-    }
-
-    /// Whether the position at a place of the block is stalemate behind the view.
-    fn is_stalemate(&self, view: &View<'_>, at: usize) -> bool {
-        let context = self.context;
-        let mut squares = [0; crate::view::MAX_MOVERS];
-        let movers = context.layout.movers().len();
-        for m in 0..movers {
-            squares[m] =
-                context.square_of(self.block, at / 64, m).unwrap_or((at % 64) as u8);
-        }
-        view.is_stalemate(&squares[..movers])
     }
 
     #[inline(always)]
@@ -362,28 +483,27 @@ impl Evaluation<'_> {
         view: &View<'_>,
         victim: usize,
         at: u8,
-        best: &mut [Row<C>],
+        sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
         let placed = self.placed(None);
         if victim == context.lane_mover() {
             let axes = self.axes(usize::MAX, None);
-            let new = room(&mut buffer.first, best.len());
+            let new = room(&mut buffer.first, context.rows());
             view.fetch::<I, C>(context.tables, &placed, axes.as_slice(), new);
-            for (best, &new) in best.iter_mut().zip(new.iter()) {
-                let best = &mut best[at as usize & 63];
-                *best = (*best).max(new);
+            for (row, &new) in new.iter().enumerate() {
+                sink.one(row, at, new);
             }
         } else {
             let i = victim - context.outer;
             let axes = self.axes(i, Some(context.lane_mover()));
-            let new = room(&mut buffer.first, best.len());
+            let new = room(&mut buffer.first, context.rows());
             view.fetch::<I, C>(context.tables, &placed, axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
             for (rest, new) in rows.iter().enumerate() {
                 let row = insert(self.block.frame, rest, i, at);
-                raise::<I, C>(&mut best[row], new, u64::MAX);
+                sink.row(row, new, u64::MAX);
             }
         }
     }
@@ -393,7 +513,7 @@ impl Evaluation<'_> {
         &self,
         view: &View<'_>,
         at: u8,
-        best: &mut [Row<C>],
+        sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
@@ -403,7 +523,7 @@ impl Evaluation<'_> {
         for &(i, role) in &men.dims {
             let placed = self.placed(Some((context.mover_of(i), at)));
             let axes = self.axes(i, Some(context.lane_mover()));
-            let new = room(&mut buffer.first, best.len());
+            let new = room(&mut buffer.first, context.rows());
             view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
             for from in squares(tables.reach[role_index(role)][at as usize & 63]) {
@@ -411,7 +531,7 @@ impl Evaluation<'_> {
                 for (rest, new) in rows.iter().enumerate() {
                     let row = insert(frame, rest, i, from);
                     if frame.others(row, i) & between == 0 {
-                        raise::<I, C>(&mut best[row], new, !between);
+                        sink.row(row, new, !between);
                     }
                 }
             }
@@ -419,23 +539,23 @@ impl Evaluation<'_> {
         if let Some(role) = men.lane {
             let placed = self.placed(Some((context.lane_mover(), at)));
             let axes = self.axes(usize::MAX, None);
-            let new = room(&mut buffer.first, best.len());
+            let new = room(&mut buffer.first, context.rows());
             view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
-            for (row, (best, &new)) in best.iter_mut().zip(new.iter()).enumerate() {
+            for (row, &new) in new.iter().enumerate() {
                 if new != C::ILLEGAL {
                     let from = tables.attacks(role, at, frame.others(row, usize::MAX));
-                    raise_to::<I, C>(best, new, from);
+                    sink.splat(row, new, from);
                 }
             }
         }
         if self.king_steps() >> at & 1 != 0 {
             let placed = self.placed(Some((side(self.color), at)));
             let axes = self.axes(usize::MAX, Some(context.lane_mover()));
-            let new = room(&mut buffer.first, best.len() * 64);
+            let new = room(&mut buffer.first, context.rows() * 64);
             view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
-            for (best, new) in best.iter_mut().zip(rows) {
-                raise::<I, C>(best, new, u64::MAX);
+            for (row, new) in rows.iter().enumerate() {
+                sink.row(row, new, u64::MAX);
             }
         }
     }
@@ -445,13 +565,13 @@ impl Evaluation<'_> {
         &self,
         view: &View<'_>,
         victim: usize,
-        best: &mut [Row<C>],
+        sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         if victim == self.context.lane_mover() {
-            self.takes_lane::<I, C>(view, best, buffer);
+            self.takes_lane::<I, C>(view, sink, buffer);
         } else {
-            self.takes_dimension::<I, C>(view, victim - self.context.outer, best, buffer);
+            self.takes_dimension::<I, C>(view, victim - self.context.outer, sink, buffer);
         }
     }
 
@@ -459,7 +579,7 @@ impl Evaluation<'_> {
     fn takes_lane<I: Isa, C: Code>(
         &self,
         view: &View<'_>,
-        best: &mut [Row<C>],
+        sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
@@ -468,22 +588,21 @@ impl Evaluation<'_> {
         for &(i, role) in &context.men[side(self.color)].dims {
             // The capturer's new square is the lane's old one, so it takes the lane's place.
             let axes = self.axes(i, Some(context.mover_of(i)));
-            let new = room(&mut buffer.first, best.len());
+            let new = room(&mut buffer.first, context.rows());
             view.fetch::<I, C>(tables, &self.placed(None), axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
-            for (row, best) in best.iter_mut().enumerate() {
+            for row in 0..context.rows() {
                 let to = tables.attacks(role, frame.square(row, i), frame.others(row, i));
-                raise::<I, C>(best, &rows[remove(frame, row, i)], to);
+                sink.row(row, &rows[remove(frame, row, i)], to);
             }
         }
         for to in squares(self.king_steps() & !frame.fixed) {
             let placed = self.placed(Some((side(self.color), to)));
             let axes = self.axes(usize::MAX, None);
-            let new = room(&mut buffer.first, best.len());
+            let new = room(&mut buffer.first, context.rows());
             view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
-            for (best, &new) in best.iter_mut().zip(new.iter()) {
-                let best = &mut best[to as usize & 63];
-                *best = (*best).max(new);
+            for (row, &new) in new.iter().enumerate() {
+                sink.one(row, to, new);
             }
         }
     }
@@ -493,7 +612,7 @@ impl Evaluation<'_> {
         &self,
         view: &View<'_>,
         j: usize,
-        best: &mut [Row<C>],
+        sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
@@ -501,13 +620,13 @@ impl Evaluation<'_> {
         let frame = self.block.frame;
         let men = &context.men[side(self.color)];
         let axes = self.axes(j, Some(context.lane_mover()));
-        let new = room(&mut buffer.first, best.len());
+        let new = room(&mut buffer.first, context.rows());
         if !men.dims.is_empty() || men.lane.is_some() {
             view.fetch::<I, C>(tables, &self.placed(None), axes.as_slice(), new);
         }
         let (rows, _) = new.as_chunks::<64>();
         for &(i, role) in &men.dims {
-            for (row, best) in best.iter_mut().enumerate() {
+            for row in 0..context.rows() {
                 let (from, to) = (frame.square(row, i), frame.square(row, j));
                 if tables.reach[role_index(role)][from as usize & 63] >> to & 1 == 0 {
                     continue;
@@ -517,27 +636,27 @@ impl Evaluation<'_> {
                     continue;
                 }
                 let moved = row - from as usize * frame.stride(i) + to as usize * frame.stride(i);
-                raise::<I, C>(best, &rows[remove(frame, moved, j)], !between);
+                sink.row(row, &rows[remove(frame, moved, j)], !between);
             }
         }
         if let Some(role) = men.lane {
-            for (row, best) in best.iter_mut().enumerate() {
+            for row in 0..context.rows() {
                 let at = frame.square(row, j);
                 let code = rows[remove(frame, row, j)][at as usize & 63];
                 if code != C::ILLEGAL {
                     let from = tables.attacks(role, at, frame.others(row, j));
-                    raise_to::<I, C>(best, code, from);
+                    sink.splat(row, code, from);
                 }
             }
         }
         for to in squares(self.king_steps() & !frame.fixed) {
             let placed = self.placed(Some((side(self.color), to)));
-            let new = room(&mut buffer.first, best.len());
+            let new = room(&mut buffer.first, context.rows());
             view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
             for (rest, new) in rows.iter().enumerate() {
                 let row = insert(frame, rest, j, to);
-                raise::<I, C>(&mut best[row], new, u64::MAX);
+                sink.row(row, new, u64::MAX);
             }
         }
     }

@@ -10,9 +10,10 @@ use hoffman_board::{Color, Role};
 use hoffman_space::Code;
 
 use crate::context::{Block, Context, side};
-use crate::exits::{self, Buffer, Exit};
+use crate::exits::{self, Buffer, Exit, Right};
+use crate::kernels::count;
 use crate::kernels::dense::{all_moves, lane_move, map_row, pull};
-use crate::kernels::isa::{Isa, put_code};
+use crate::kernels::isa::{Isa, Row, equal_mask, put_code};
 use crate::kernels::sparse::{push_dimension, push_lane, reach_dimension};
 use crate::kernels::tables::squares;
 use crate::log::{Foretold, Log, Sorting, foretell};
@@ -397,4 +398,135 @@ pub(crate) fn write_block<I: Isa, C: Code>(
             put_code::<I, C>(&mut codes[row as usize], C::loss(moves), mask);
         }
     }
+}
+
+/// Counts the legal moves of the marked positions of a block: all, and those that leave the ending.
+#[inline(always)]
+pub(crate) fn count_block<I: Isa, C: Code>(
+    context: &Context<'_>,
+    number: usize,
+    color: Color,
+    exits: &[Exit<'_>],
+    positions: &[u64],
+    open: &[Vec<u64>; 2],
+    buffer: &mut Buffer<C>,
+    scratch: &mut Scratch,
+) -> [u64; 2] {
+    let own = side(color);
+    let rows = positions.len();
+    let block = &context.blocks[number];
+    if block.empty {
+        return [0; 2];
+    }
+    let (tables, frame, men) = (context.tables, block.frame, &context.men[own]);
+    let goal = &open[1 - own];
+    let here = &goal[number * rows..(number + 1) * rows];
+    let mut quiet = 0;
+    for &(i, role) in &men.dims {
+        quiet += match role {
+            Role::Queen => count::dimension(tables, frame, Role::Queen, i, positions, here),
+            Role::Rook => count::dimension(tables, frame, Role::Rook, i, positions, here),
+            Role::Bishop => count::dimension(tables, frame, Role::Bishop, i, positions, here),
+            Role::Knight => count::dimension(tables, frame, Role::Knight, i, positions, here),
+            _ => count::dimension(tables, frame, Role::King, i, positions, here),
+        };
+    }
+    quiet += match men.lane {
+        Some(Role::Queen) => count::lane(frame, Role::Queen, positions, here),
+        Some(Role::Rook) => count::lane(frame, Role::Rook, positions, here),
+        Some(Role::Bishop) => count::lane(frame, Role::Bishop, positions, here),
+        Some(Role::Knight) => count::lane(frame, Role::Knight, positions, here),
+        Some(_) => count::lane(frame, Role::King, positions, here),
+        None => 0,
+    };
+    if men.outer_king {
+        let (moved, _) = scratch.prepare(rows);
+        for &(neighbour, symmetry) in &block.neighbours[own] {
+            let start = neighbour as usize * rows;
+            pull(tables, frame, symmetry, &goal[start..start + rows], moved);
+            for (moved, &position) in moved.iter_mut().zip(positions) {
+                quiet += u64::from((std::mem::take(moved) & position).count_ones());
+            }
+        }
+    }
+    let mut moves = [quiet, 0];
+    for exit in exits {
+        let n = exits::count::<I, C>(context, block, color, exit, positions, buffer);
+        moves[0] += n;
+        if exit.is_futuremove() {
+            moves[1] += n;
+        }
+    }
+    moves
+}
+
+/// The positions of a plane where none of the `empty` squares is taken by a mover.
+#[inline(always)]
+pub(crate) fn clear_of(block: &Block, empty: u64, plane: &[u64], out: &mut [u64]) {
+    let frame = block.frame;
+    for (row, (out, &positions)) in out.iter_mut().zip(plane).enumerate() {
+        let taken = frame.others(row, usize::MAX) & empty != 0;
+        *out = if taken { 0 } else { positions & !empty };
+    }
+}
+
+/// The values of a block's positions with an en passant right. `plain` are the values without it,
+/// `stalemates` the positions without another legal move and without check.
+#[inline(always)]
+pub(crate) fn right_block<I: Isa, C: Code>(
+    context: &Context<'_>,
+    number: usize,
+    right: &Right<'_>,
+    plain: &[C],
+    stalemates: &[u64],
+    codes: &mut [C],
+    buffer: &mut Buffer<C>,
+) {
+    let block = &context.blocks[number];
+    if block.empty {
+        return;
+    }
+    // First the captures, then the better of them and everything else.
+    exits::captures_of::<I, C>(context, block, right, codes, buffer);
+    let frame = block.frame;
+    let empty = right.empty_squares();
+    let (rows, _) = codes.as_chunks_mut::<64>();
+    let (plain, _) = plain.as_chunks::<64>();
+    for (row, ((codes, plain), &stalemate)) in rows.iter_mut().zip(plain).zip(stalemates).enumerate()
+    {
+        if frame.others(row, usize::MAX) & empty != 0 {
+            codes.fill(C::ILLEGAL);
+            continue;
+        }
+        for (lane, (code, &plain)) in codes.iter_mut().zip(plain).enumerate() {
+            let capture = *code;
+            *code = if plain == C::ILLEGAL || empty >> lane & 1 != 0 {
+                C::ILLEGAL
+            } else if capture != C::ILLEGAL && stalemate >> lane & 1 != 0 {
+                capture
+            } else {
+                plain.max(capture)
+            };
+        }
+    }
+}
+
+/// How many of the marked positions of a block have an en passant capture.
+#[inline(always)]
+pub(crate) fn held_block<I: Isa, C: Code>(
+    context: &Context<'_>,
+    block: &Block,
+    right: &Right<'_>,
+    positions: &[u64],
+    best: &mut Vec<C>,
+    buffer: &mut Buffer<C>,
+) -> u64 {
+    if positions.iter().all(|&w| w == 0) {
+        return 0;
+    }
+    best.resize(positions.len() * 64, C::ILLEGAL);
+    exits::captures_of::<I, C>(context, block, right, best, buffer);
+    let (rows, _) = best.as_chunks::<64>();
+    let held = |(row, &w): (&Row<C>, &u64)| !equal_mask::<I, C>(row, C::ILLEGAL) & w;
+    rows.iter().zip(positions).map(held).map(|w| u64::from(w.count_ones())).sum()
 }

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 
 use hoffman_board::Color;
-use hoffman_space::{Code, Layout, PawnStructure, SliceValues};
+use hoffman_space::{Code, Counts, EnPassantValues, SliceCounts, SliceValues};
 use rayon::prelude::*;
 
-use crate::context::{Block, Context, side};
+use crate::context::{Context, side};
 use crate::dispatch;
-use crate::exits::{Buffer, Exit};
+use crate::exits::{Buffer, Exit, Right};
 use crate::log::{Foretold, Log, Sorting};
-use crate::passes::Scratch;
+use crate::passes::{Scratch, clear_of};
+use crate::view::View;
 
 /// From how many rows on a slice is worth being shared between threads.
 const PARALLEL_ROWS: usize = 16_384;
@@ -35,32 +36,147 @@ struct State {
     stalemates: [Vec<u64>; 2],
 }
 
-/// Solves a slice. `exits[0]` are White's exits. Values that the exits lead to must be solved.
-pub(crate) fn solve(
-    layout: &Layout,
-    pawns: PawnStructure,
-    exits: &[Vec<Exit<'_>>; 2],
-    keep_stalemates: bool,
-) -> SliceValues {
-    let context = Context::new(layout, pawns);
-    let deepest =
-        exits.iter().flatten().flat_map(Exit::views).map(|v| v.max_moves()).max().unwrap_or(0);
-    let mut state = if deepest < u8::MAX_MOVES {
-        start::<u8>(&context, exits, keep_stalemates)
-    } else {
-        start::<u16>(&context, exits, keep_stalemates)
-    };
-    let moves = run(&context, &mut state);
+/// What has to be solved.
+pub(crate) struct Problem<'a> {
+    pub(crate) context: Context<'a>,
+    /// White's exits, Black's exits. What they lead to is solved.
+    pub(crate) exits: [Vec<Exit<'a>>; 2],
+    /// The en passant rights that the pawns allow.
+    pub(crate) rights: Vec<Right<'a>>,
+    /// Whether moves are to be counted.
+    pub(crate) count: bool,
+}
+
+/// Solves a slice.
+pub(crate) fn solve(problem: &Problem<'_>) -> SliceValues {
+    let exits = problem.exits.iter().flatten().map(Exit::view);
+    let captures = problem.rights.iter().flat_map(|r| &r.captures);
+    let deepest = exits.chain(captures).map(View::max_moves).max().unwrap_or(0);
+    if deepest < u8::MAX_MOVES { solve_as::<u8>(problem) } else { solve_as::<u16>(problem) }
+}
+
+/// Solves a slice with codes `C` for the values behind the exits.
+fn solve_as<C: Code>(problem: &Problem<'_>) -> SliceValues {
+    let context = &problem.context;
+    let keep = problem.count || problem.rights.iter().any(|r| !r.captures.is_empty());
+    let mut state = start::<C>(context, &problem.exits, keep);
+    let counts = problem.count.then(|| count::<C>(problem, &state));
+    let moves = run(context, &mut state);
     state.foretold = Default::default();
     state.not_losable = Default::default();
-    let codes = [Color::White, Color::Black].map(|color| {
-        if moves <= u8::MAX_MOVES {
-            u8::into_codes(write::<u8>(&context, &state, color))
-        } else {
-            u16::into_codes(write::<u16>(&context, &state, color))
-        }
-    });
-    SliceValues { codes, stalemates: state.stalemates, max_moves: moves }
+    let captures = problem.rights.iter().flat_map(|r| &r.captures).map(View::max_moves);
+    if moves <= u8::MAX_MOVES && captures.max().unwrap_or(0) < u8::MAX_MOVES {
+        finish::<u8>(problem, &state, moves, counts)
+    } else {
+        finish::<u16>(problem, &state, moves, counts)
+    }
+}
+
+/// Writes the values down in the width `C`.
+fn finish<C: Code>(
+    problem: &Problem<'_>,
+    state: &State,
+    moves: u16,
+    counts: Option<SliceCounts>,
+) -> SliceValues {
+    let context = &problem.context;
+    let codes = [Color::White, Color::Black].map(|color| write::<C>(context, state, color));
+    let rows = context.rows();
+    let mut deepest = moves;
+    let usable = problem.rights.iter().filter(|r| !r.captures.is_empty());
+    let en_passant = usable
+        .map(|right| {
+            let own = side(right.taker);
+            let blocks = context.blocks.len();
+            let mut with = vec![C::ILLEGAL; codes[own].len()];
+            with.par_chunks_exact_mut(rows * 64)
+                .with_min_len(share(rows * blocks >= PARALLEL_ROWS, blocks))
+                .enumerate()
+                .for_each(|(n, with)| {
+                    let plain = &codes[own][n * rows * 64..(n + 1) * rows * 64];
+                    let stalemates = &state.stalemates[own][n * rows..(n + 1) * rows];
+                    with_exit_room(|_: &mut Vec<C>, buffer, _| {
+                        dispatch::right_block(context, n, right, plain, stalemates, with, buffer);
+                    });
+                });
+            // A capture can hold out longer, or win later, than anything in the slice.
+            let views = right.captures.iter().map(|v| v.max_moves() + 1);
+            deepest = deepest.max(views.max().unwrap_or(0));
+            EnPassantValues { square: right.square, codes: C::into_codes(with) }
+        })
+        .collect();
+    SliceValues { codes: codes.map(C::into_codes), en_passant, counts, max_moves: deepest }
+}
+
+/// Counts moves and stalemates.
+fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
+    let context = &problem.context;
+    let rows = context.rows();
+    let blocks = context.blocks.len();
+    let share = share(rows * blocks >= PARALLEL_ROWS, blocks);
+    let mut counts = SliceCounts::default();
+    let open = &state.open;
+    let add = |mut a: Counts, b: Counts| {
+        a += b;
+        a
+    };
+    let of = |color: Color, right: Option<&Right<'_>>| {
+        let own = side(color);
+        let block = |n: usize| {
+            let block = &context.blocks[n];
+            let range = n * rows..(n + 1) * rows;
+            let mut positions = open[own][range.clone()].to_vec();
+            let mut stuck = state.stalemates[own][range].to_vec();
+            let (captures, held) = match right {
+                None => (0, 0),
+                Some(right) => {
+                    let empty = right.empty_squares();
+                    let all = std::mem::take(&mut positions);
+                    positions.resize(rows, 0);
+                    clear_of(block, empty, &all, &mut positions);
+                    let all = std::mem::take(&mut stuck);
+                    stuck.resize(rows, 0);
+                    clear_of(block, empty, &all, &mut stuck);
+                    with_exit_room(|best: &mut Vec<C>, buffer, _| {
+                        let captures =
+                            dispatch::count_captures(context, block, right, &positions, buffer);
+                        let held =
+                            dispatch::held_block(context, block, right, &stuck, best, buffer);
+                        (captures, held)
+                    })
+                }
+            };
+            let stalemates = stuck.iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
+            let [moves, futuremoves] = with_exit_room(|_: &mut Vec<C>, buffer, _| {
+                with_scratch(|scratch| {
+                    dispatch::count_block(
+                        context,
+                        n,
+                        color,
+                        &problem.exits[own],
+                        &positions,
+                        open,
+                        buffer,
+                        scratch,
+                    )
+                })
+            });
+            Counts {
+                stalemates: stalemates - held,
+                moves: moves + captures,
+                futuremoves: futuremoves + captures,
+            }
+        };
+        (0..blocks)
+            .into_par_iter()
+            .with_min_len(share)
+            .map(block)
+            .reduce(Counts::default, add)
+    };
+    counts.plain = [of(Color::White, None), of(Color::Black, None)];
+    counts.en_passant =
+        problem.rights.iter().map(|r| (r.square, of(r.taker, Some(r)))).collect();
+    counts
 }
 
 /// How many blocks a thread takes at once: all of them where sharing does not pay.

@@ -8,7 +8,7 @@ use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::exits::{self, Unsolved};
-use crate::slice_solver;
+use crate::slice_solver::{self, Problem};
 use crate::view::{Change, View};
 
 /// Solved endings by material, stronger side White.
@@ -30,7 +30,8 @@ pub enum SolveError {
     },
 }
 
-/// Solves all slices of `table` that are not solved yet. `done` is called after every slice.
+/// Solves all slices of `table` that are not solved yet. `count` asks for the
+/// numbers of moves and stalemates too; `done` is called after every slice.
 ///
 /// # Errors
 ///
@@ -38,6 +39,7 @@ pub enum SolveError {
 pub fn solve_table(
     table: &TableValues,
     tables: &Tables,
+    count: bool,
     done: &(dyn Fn() + Sync),
 ) -> Result<(), SolveError> {
     let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
@@ -49,7 +51,7 @@ pub fn solve_table(
     for slices in levels.values() {
         // A pawn move leaves fewer steps, so slices with equally many do not need each other.
         slices.par_iter().with_max_len(1).try_for_each(|&pawns| {
-            let values = solve_slice(table, tables, pawns)?;
+            let values = solve_slice(table, tables, pawns, count)?;
             if let Some(slot) = table.slices.get(&pawns) {
                 let _ = slot.set(Arc::new(values));
             }
@@ -72,6 +74,7 @@ fn solve_slice(
     table: &TableValues,
     tables: &Tables,
     pawns: PawnStructure,
+    count: bool,
 ) -> Result<SliceValues, SolveError> {
     let context = crate::context::Context::new(&table.layout, pawns);
     let missing = |unsolved: Unsolved| SolveError::Missing {
@@ -88,8 +91,9 @@ fn solve_slice(
     };
     let white = exits::list(&context, Color::White, view).map_err(missing)?;
     let black = exits::list(&context, Color::Black, view).map_err(missing)?;
-    let both_have_pawns = pawns.white != 0 && pawns.black != 0;
-    Ok(slice_solver::solve(&table.layout, pawns, &[white, black], both_have_pawns))
+    let rights = exits::rights(&context, view).map_err(missing)?;
+    let problem = Problem { context, exits: [white, black], rights, count };
+    Ok(slice_solver::solve(&problem))
 }
 
 /// The material behind an exit.

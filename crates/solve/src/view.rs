@@ -21,14 +21,13 @@ const GONE: u8 = u8::MAX;
 #[derive(Clone)]
 pub(crate) struct View<'a> {
     pub(crate) slice: &'a SliceValues,
+    codes: &'a Codes,
     layout: &'a Layout,
     pub(crate) orientation: Orientation,
     /// `partner[mover here]`: mover there, or [`GONE`].
     partner: [u8; MAX_MOVERS],
     /// Mover there and the square (as seen from here) of a newly promoted man.
     promoted: Option<(u8, u8)>,
-    /// The side to move there, as seen from here.
-    turn: Color,
 }
 
 /// What changes in the material on the way out.
@@ -73,7 +72,8 @@ impl<'a> View<'a> {
             Some((color, role, square)) => Some((find(color, role)?, square)),
             None => None,
         };
-        Some(View { slice, layout: &table.layout, orientation, partner, promoted, turn })
+        let codes = &slice.codes[orientation.color(turn) as usize ^ 1];
+        Some(View { slice, codes, layout: &table.layout, orientation, partner, promoted })
     }
 
     /// The longest distance that can be met in it, in moves.
@@ -81,23 +81,17 @@ impl<'a> View<'a> {
         self.slice.max_moves
     }
 
-    /// Whether the position given by the squares of our movers is stalemate there.
-    pub(crate) fn is_stalemate(&self, squares: &[u8]) -> bool {
-        let symmetry = self.orientation.symmetry();
-        let mut theirs = [0; MAX_MOVERS];
-        for (&square, &there) in squares.iter().zip(&self.partner) {
-            if there != GONE {
-                theirs[there as usize] = symmetry.apply_index(square);
-            }
+    /// The same with the right to take en passant on `square` (as seen from here), if it can be used.
+    pub(crate) fn with_right(mut self, square: u8) -> View<'a> {
+        let there = self.orientation.symmetry().apply_index(square);
+        if let Some(right) = self.slice.en_passant.iter().find(|e| e.square == there) {
+            self.codes = &right.codes;
         }
-        let side = self.orientation.color(self.turn) as usize ^ 1;
-        self.layout.offset(&theirs[..self.layout.movers().len()]).is_some_and(|offset| {
-            self.slice.stalemates[side].get(offset / 64).is_some_and(|row| row >> (offset % 64) & 1 != 0)
-        })
+        self
     }
 
     fn codes(&self) -> &'a Codes {
-        &self.slice.codes[self.orientation.color(self.turn) as usize ^ 1]
+        self.codes
     }
 
     /// Fills `out` with negated codes: `axes` are movers of ours, the last one fastest, 64 squares each;

@@ -16,4 +16,4 @@ pub use code::Code;
 pub use kings::{KingPairs, king_pairs};
 pub use layout::{KingPlacement, Layout, Mover};
 pub use slice::{Orientation, PawnStructure};
-pub use values::{Codes, SliceValues, TableValues};
+pub use values::{Codes, Counts, EnPassantValues, SliceCounts, SliceValues, TableValues};

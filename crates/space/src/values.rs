@@ -36,14 +36,52 @@ impl Codes {
     }
 }
 
+/// The values with one en passant right, for the side that has it.
+#[derive(Clone, Debug)]
+pub struct EnPassantValues {
+    /// The square that was jumped over.
+    pub square: u8,
+    /// Values like those of the slice; illegal where a man stands on or behind the square.
+    pub codes: Codes,
+}
+
+/// What is counted of a slice's legal positions, one side to move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Positions without a legal move and without check.
+    pub stalemates: u64,
+    /// Legal moves; each promotion piece is a move.
+    pub moves: u64,
+    /// Captures and promotions among them.
+    pub futuremoves: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.stalemates += other.stalemates;
+        self.moves += other.moves;
+        self.futuremoves += other.futuremoves;
+    }
+}
+
+/// Counts of a slice: men of the same kind are told apart, mirror images are counted as they come.
+#[derive(Clone, Debug, Default)]
+pub struct SliceCounts {
+    /// Without an en passant right: White to move, Black to move.
+    pub plain: [Counts; 2],
+    /// With the right on a square, usable or not (the side to move follows from its rank).
+    pub en_passant: Vec<(u8, Counts)>,
+}
+
 /// The result of a slice.
 #[derive(Clone, Debug)]
 pub struct SliceValues {
     /// `codes[0]` with White to move, `codes[1]` with Black to move.
     pub codes: [Codes; 2],
-    /// `stalemates[side][row]`: the positions without any legal move and without check, one bit a
-    /// position, by rows. Kept where an en passant right can matter, empty elsewhere.
-    pub stalemates: [Vec<u64>; 2],
+    /// The rights that a pawn can use.
+    pub en_passant: Vec<EnPassantValues>,
+    /// Move counts, if they were asked for.
+    pub counts: Option<SliceCounts>,
     /// The longest win or loss, in moves.
     pub max_moves: u16,
 }
@@ -112,7 +150,10 @@ impl TableValues {
         self.slices
             .values()
             .filter_map(OnceLock::get)
-            .map(|s| s.codes.iter().map(Codes::bytes).sum::<usize>())
+            .map(|s| {
+                let rights = s.en_passant.iter().map(|e| &e.codes);
+                s.codes.iter().chain(rights).map(Codes::bytes).sum::<usize>()
+            })
             .sum()
     }
 }

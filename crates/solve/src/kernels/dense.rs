@@ -21,15 +21,6 @@ fn or(a: &mut Eight, b: &Eight) {
 }
 
 #[inline(always)]
-fn map(a: &Eight, f: impl Fn(u64) -> u64) -> Eight {
-    let mut out = [0; 8];
-    for k in 0..8 {
-        out[k] = f(a[k]);
-    }
-    out
-}
-
-#[inline(always)]
 fn zip(a: &Eight, b: &Eight, f: impl Fn(u64, u64) -> u64) -> Eight {
     let mut out = [0; 8];
     for k in 0..8 {
@@ -339,44 +330,12 @@ pub(crate) fn dimension(
         return;
     }
     let stride = frame.stride(i);
-    let mut pass = OPEN_BOARD;
-    for square in squares(frame.fixed) {
-        pass[square as usize & 63] = [0; 8];
-    }
-    let chunks = frame.rows() / 512;
-    for chunk in 0..chunks {
-        // The chunk's rows with square 0 in dimension i: the number with that digit squeezed in.
-        let low = chunk * 8 % stride;
-        let base = (chunk * 8 / stride) * stride * 64 + low;
-        let mut s = [[0; 8]; 64];
-        let mut any = 0;
-        for t in 0..64 {
-            let row = base + t * stride;
-            s[t].copy_from_slice(&from[row..row + 8]);
-            any |= s[t].iter().fold(0, |a, &b| a | b);
-        }
-        if any == 0 {
+    for chunk in 0..frame.rows() / 512 {
+        let (base, s) = load_column(frame, i, chunk, from);
+        if s.iter().flatten().fold(0, |a, &b| a | b) == 0 {
             continue;
         }
-        let last = base & 63;
-        for k in 0..8 {
-            pass[last + k & 63][k] = 0;
-        }
-        let fixed_others = if frame.dims > 2 {
-            // Dimensions other than i and the last are the same in the whole chunk.
-            let mut set = 0;
-            for j in 0..frame.dims - 1 {
-                if j != i {
-                    set |= 1u64 << frame.square(base, j);
-                }
-            }
-            set & !frame.fixed
-        } else {
-            0
-        };
-        for square in squares(fixed_others) {
-            pass[square as usize & 63] = [0; 8];
-        }
+        let pass = pass_for_chunk(frame, i, base);
         let mut o = [[0; 8]; 64];
         column_moves(tables, role, &s, &pass, &mut o);
         for t in 0..64 {
@@ -385,15 +344,56 @@ pub(crate) fn dimension(
                 out[row + k] |= o[t][k];
             }
         }
-        for square in squares(fixed_others) {
-            pass[square as usize & 63] = OPEN_BOARD[square as usize & 63];
-        }
-        for k in 0..8 {
-            let square = last + k & 63;
-            let blocked = frame.fixed >> square & 1 != 0;
-            pass[square][k] = if blocked { 0 } else { OPEN_BOARD[square][k] };
+    }
+}
+
+/// The rows of a chunk: eight neighbouring rows for each square of dimension `i` (not the last one),
+/// and the number of the first row.
+#[inline(always)]
+pub(crate) fn load_column(
+    frame: Frame,
+    i: usize,
+    chunk: usize,
+    plane: &[u64],
+) -> (usize, [Eight; 64]) {
+    let stride = frame.stride(i);
+    // The chunk's rows with square 0 in dimension i: the number with that digit squeezed in.
+    let base = (chunk * 8 / stride) * stride * 64 + chunk * 8 % stride;
+    let mut rows = [[0; 8]; 64];
+    for t in 0..64 {
+        let row = base + t * stride;
+        rows[t].copy_from_slice(&plane[row..row + 8]);
+    }
+    (base, rows)
+}
+
+/// What may stand in the lane while the man of dimension `i` stands on a square: `[square][row]` for the
+/// chunk that begins at row `base`.
+#[inline(always)]
+pub(crate) fn pass_for_chunk(frame: Frame, i: usize, base: usize) -> [Eight; 64] {
+    let mut pass = OPEN_BOARD;
+    for square in squares(frame.fixed) {
+        pass[square as usize & 63] = [0; 8];
+    }
+    for j in 0..frame.dims - 1 {
+        if j != i {
+            pass[frame.square(base, j) as usize & 63] = [0; 8];
         }
     }
+    for k in 0..8 {
+        pass[(base + k) & 63][k] = 0;
+    }
+    pass
+}
+
+/// The men that stand in the lane man's way in eight rows.
+#[inline(always)]
+pub(crate) fn lane_blockers(frame: Frame, chunk: usize) -> Eight {
+    let mut blockers = [frame.others(chunk * 8, frame.dims - 1); 8];
+    for (k, b) in blockers.iter_mut().enumerate() {
+        *b |= 1 << ((chunk * 8 + k) & 63);
+    }
+    blockers
 }
 
 /// Adds to `out` what the lane man reaches from `from`.
@@ -405,16 +405,10 @@ pub(crate) fn lane(frame: Frame, role: Role, from: &[u64], out: &mut [u64]) {
     }
     let (s, _) = from.as_chunks::<8>();
     let (o, _) = out.as_chunks_mut::<8>();
-    let outer = frame.dims - 1;
     for (chunk, (s, o)) in s.iter().zip(o).enumerate() {
-        if s.iter().fold(0, |a, &b| a | b) == 0 {
-            continue;
+        if s.iter().fold(0, |a, &b| a | b) != 0 {
+            or(o, &lane_moves(role, s, &lane_blockers(frame, chunk)));
         }
-        let mut blockers = [frame.others(chunk * 8, outer); 8];
-        for (k, b) in blockers.iter_mut().enumerate() {
-            *b |= 1 << (chunk * 8 + k & 63);
-        }
-        or(o, &lane_moves(role, s, &blockers));
     }
 }
 

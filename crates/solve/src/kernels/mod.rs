@@ -7,6 +7,7 @@
 //! Quiet moves are reversible, so "the positions from which a man can move into the set" and "the
 //! positions that a man can move to from the set" are the same kernel.
 
+pub(crate) mod count;
 pub(crate) mod dense;
 pub(crate) mod isa;
 pub(crate) mod sparse;
