@@ -148,6 +148,7 @@ impl<'a> Reader<'a> {
         if root.tag_name().name() != "tablebase" || root.tag_name().namespace().is_some() {
             return Err(ControlError::NotTablebase(self.site(root)));
         }
+        self.expect_whole_names(root)?;
         self.read_surroundings(root)?;
         self.read_root_attributes(root)?;
         let children: Vec<Element<'a>> = self.children(root)?;
@@ -158,6 +159,21 @@ impl<'a> Reader<'a> {
             self.note(root, "no format is given; <dtm/> is assumed");
         }
         Ok(())
+    }
+
+    /// Refuses names that begin with a colon, which the parser lets pass as if it were not there.
+    fn expect_whole_names(&self, root: Element<'a>) -> Result<(), ControlError> {
+        let text = self.document.input_text();
+        let has_colon = |node: &Element<'a>| {
+            text.get(node.range().start..).is_some_and(|tag| tag.starts_with("<:"))
+        };
+        match root.descendants().filter(Node::is_element).find(has_colon) {
+            Some(node) => Err(ControlError::UnexpectedContent {
+                site: self.site(node),
+                found: format!(":{}", node.tag_name().name()).into(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Looks at what stands before and behind the root element.

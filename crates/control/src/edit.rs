@@ -409,6 +409,19 @@ mod tests {
     }
 
     #[test]
+    fn names_that_begin_with_a_colon_are_refused() {
+        for text in [
+            format!("<:tablebase>{PIECES}</tablebase>"),
+            format!("<tablebase><format><:dtm/></format>{PIECES}</tablebase>"),
+        ] {
+            for mode in [Mode::Control, Mode::Header] {
+                let error = ControlFile::parse(&text, "test", mode).unwrap_err();
+                assert!(matches!(error, ControlError::UnexpectedContent { .. }), "{error}");
+            }
+        }
+    }
+
+    #[test]
     fn a_second_end_is_never_written() {
         let text = format!("<tablebase><!-- </tablebase> -->{PIECES}</tablebase>");
         let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();

@@ -200,6 +200,18 @@ pub enum FuturebaseKind {
     CapturePromotion,
 }
 
+impl FuturebaseKind {
+    /// The word in a control file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FuturebaseKind::Normal => "normal",
+            FuturebaseKind::Capture => "capture",
+            FuturebaseKind::Promotion => "promotion",
+            FuturebaseKind::CapturePromotion => "capture-promotion",
+        }
+    }
+}
+
 /// A `futurebase` element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FuturebaseElement {

@@ -72,7 +72,8 @@ fn successors(material: &Material, part: &Part) -> Vec<(Material, Part)> {
             }
         }
         let forward = color.fold_wb(still << 8, still >> 8);
-        let beside = (forward & !0x0101_0101_0101_0101) >> 1 | (forward & !0x8080_8080_8080_8080) << 1;
+        let beside =
+            (forward & !0x0101_0101_0101_0101) >> 1 | (forward & !0x8080_8080_8080_8080) << 1;
         if beside == 0 {
             continue;
         }

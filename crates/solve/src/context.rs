@@ -211,8 +211,8 @@ fn axis_blocks(tables: &Tables, outer: usize, dims: usize, pawns: PawnStructure)
             empty |= blocked >> k & 1 != 0;
             fixed |= 1 << k;
         }
-        empty |= outer == 2
-            && (kings[0] == kings[1] || reach[kings[0] as usize] >> kings[1] & 1 != 0);
+        empty |=
+            outer == 2 && (kings[0] == kings[1] || reach[kings[0] as usize] >> kings[1] & 1 != 0);
         let mut neighbours = [Vec::new(), Vec::new()];
         if !empty {
             for c in 0..outer {

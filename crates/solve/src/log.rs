@@ -45,7 +45,8 @@ impl Log {
                 self.dense = true;
                 self.plane.clear();
                 self.plane.resize(rows, 0);
-                for (&row, &mask) in self.rows[self.newest..].iter().zip(&self.masks[self.newest..]) {
+                for (&row, &mask) in self.rows[self.newest..].iter().zip(&self.masks[self.newest..])
+                {
                     self.plane[row as usize] |= mask;
                 }
             }

@@ -194,7 +194,10 @@ pub(crate) fn win_block(
 
 /// The touched groups as ranges of rows. Forgets them.
 #[inline(always)]
-fn touched_groups(touched: &mut [u64], rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+fn touched_groups(
+    touched: &mut [u64],
+    rows: usize,
+) -> impl Iterator<Item = std::ops::Range<usize>> {
     touched.iter_mut().enumerate().flat_map(move |(word, touched)| {
         squares(std::mem::take(touched)).map(move |group| {
             let start = (word * 64 + group as usize) * 64;
@@ -492,7 +495,8 @@ pub(crate) fn right_block<I: Isa, C: Code>(
     let empty = right.empty_squares();
     let (rows, _) = codes.as_chunks_mut::<64>();
     let (plain, _) = plain.as_chunks::<64>();
-    for (row, ((codes, plain), &stalemate)) in rows.iter_mut().zip(plain).zip(stalemates).enumerate()
+    for (row, ((codes, plain), &stalemate)) in
+        rows.iter_mut().zip(plain).zip(stalemates).enumerate()
     {
         if frame.others(row, usize::MAX) & empty != 0 {
             codes.fill(C::ILLEGAL);

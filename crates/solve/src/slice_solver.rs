@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use hoffman_board::Color;
-use hoffman_space::{Code, Counts, EnPassantValues, SliceCounts, SliceValues};
+use hoffman_space::{Code, Counts, EnPassantValues, KingPlacement, SliceCounts, SliceValues};
 use rayon::prelude::*;
 
 use crate::context::{Context, side};
@@ -167,15 +167,24 @@ fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
                 futuremoves: futuremoves + captures,
             }
         };
+        let paired = context.layout.kings() == KingPlacement::Pairs;
+        let diagonal = |n: usize| paired && context.blocks[n].kings.iter().all(|k| k >> 3 == k & 7);
+        let both = |n: usize| {
+            let counts = block(n);
+            [counts, if diagonal(n) { counts } else { Counts::default() }]
+        };
         (0..blocks)
             .into_par_iter()
             .with_min_len(share)
-            .map(block)
-            .reduce(Counts::default, add)
+            .map(both)
+            .reduce(<[Counts; 2]>::default, |a, b| [add(a[0], b[0]), add(a[1], b[1])])
     };
-    counts.plain = [of(Color::White, None), of(Color::Black, None)];
+    for color in [Color::White, Color::Black] {
+        let own = side(color);
+        [counts.plain[own], counts.diagonal[own]] = of(color, None);
+    }
     counts.en_passant =
-        problem.rights.iter().map(|r| (r.square, of(r.taker, Some(r)))).collect();
+        problem.rights.iter().map(|r| (r.square, of(r.taker, Some(r))[0])).collect();
     counts
 }
 
@@ -218,7 +227,15 @@ fn start<C: Code>(
                 let open = &open[n * rows..(n + 1) * rows];
                 *foretold = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
                     dispatch::exit_block::<C>(
-                        context, block, color, exits, open, not_losable, best, buffer, sorting,
+                        context,
+                        block,
+                        color,
+                        exits,
+                        open,
+                        not_losable,
+                        best,
+                        buffer,
+                        sorting,
                     )
                 });
             });
@@ -239,7 +256,14 @@ fn start<C: Code>(
             .for_each(|(n, ((not_losable, log), stalemates))| {
                 with_scratch(|scratch| {
                     dispatch::mate_block(
-                        context, n, color, &open, not_losable, stalemates, log, scratch,
+                        context,
+                        n,
+                        color,
+                        &open,
+                        not_losable,
+                        stalemates,
+                        log,
+                        scratch,
                     );
                 });
             });
@@ -270,12 +294,8 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
     let rows = context.rows();
     let blocks = context.blocks.len();
     let State { open, not_losable, foretold, wins, losses, .. } = state;
-    let ahead = foretold
-        .iter()
-        .flatten()
-        .map(|f| f.seeds.last().max(f.dues.last()))
-        .max()
-        .unwrap_or(0);
+    let ahead =
+        foretold.iter().flatten().map(|f| f.seeds.last().max(f.dues.last())).max().unwrap_or(0);
     let large = rows * blocks >= PARALLEL_ROWS && blocks > 1;
     let mut longest = 0;
     let mut waiting = frontier(losses);
@@ -289,11 +309,8 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
         let [white_wins, black_wins] = wins;
         let win = |color: Color, open: &mut Vec<u64>, wins: &mut Vec<Log>| {
             let own = side(color);
-            open.par_chunks_exact_mut(rows)
-                .zip(wins)
-                .with_min_len(share)
-                .enumerate()
-                .for_each(|(n, (open, wins))| {
+            open.par_chunks_exact_mut(rows).zip(wins).with_min_len(share).enumerate().for_each(
+                |(n, (open, wins))| {
                     let foretold = &foretold[own][n];
                     if is_reached(context, n, own, losses)
                         || losses[own][n].frontier_len() > 0
@@ -307,7 +324,8 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
                     } else {
                         wins.begin();
                     }
-                });
+                },
+            );
         };
         both(
             share < blocks,
@@ -333,7 +351,15 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
                     if is_reached(context, n, own, wins) || foretold.dues.has(moves) {
                         with_scratch(|scratch| {
                             dispatch::loss_block(
-                                context, n, color, moves, wins, foretold, open, not_losable, losses,
+                                context,
+                                n,
+                                color,
+                                moves,
+                                wins,
+                                foretold,
+                                open,
+                                not_losable,
+                                losses,
                                 scratch,
                             );
                         });
@@ -372,14 +398,10 @@ fn write<C: Code>(context: &Context<'_>, state: &State, color: Color) -> Vec<C> 
     let own = side(color);
     let share = share(rows * blocks >= PARALLEL_ROWS, blocks);
     let mut codes = vec![C::ILLEGAL; rows * blocks * 64];
-    codes
-        .par_chunks_exact_mut(rows * 64)
-        .with_min_len(share)
-        .enumerate()
-        .for_each(|(n, codes)| {
-            let open = &state.open[own][n * rows..(n + 1) * rows];
-            dispatch::write_block::<C>(open, &state.wins[own][n], &state.losses[own][n], codes);
-        });
+    codes.par_chunks_exact_mut(rows * 64).with_min_len(share).enumerate().for_each(|(n, codes)| {
+        let open = &state.open[own][n * rows..(n + 1) * rows];
+        dispatch::write_block::<C>(open, &state.wins[own][n], &state.losses[own][n], codes);
+    });
     codes
 }
 
@@ -390,9 +412,7 @@ struct ExitRoom<C> {
     sorting: Sorting,
 }
 
-fn with_exit_room<C: Code, R>(
-    f: impl FnOnce(&mut Vec<C>, &mut Buffer<C>, &mut Sorting) -> R,
-) -> R {
+fn with_exit_room<C: Code, R>(f: impl FnOnce(&mut Vec<C>, &mut Buffer<C>, &mut Sorting) -> R) -> R {
     thread_local! {
         static ROOMS: RefCell<std::collections::HashMap<std::any::TypeId, Box<dyn std::any::Any>>> =
             RefCell::default();

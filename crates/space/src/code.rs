@@ -55,6 +55,8 @@ pub trait Code: Copy + Ord + Default + Send + Sync + 'static {
     fn to_u8(self) -> u8;
     /// Converts to a two-byte code.
     fn to_u16(self) -> u16;
+    /// The code as an index into a table of all codes.
+    fn number(self) -> usize;
     /// A row as bytes, if codes are bytes: lets kernels choose byte instructions.
     fn as_bytes(row: &[Self; 64]) -> Option<&[u8; 64]>;
     /// A row as bytes to be changed, if codes are bytes.
@@ -125,6 +127,11 @@ macro_rules! impl_code {
             fn to_u16(self) -> u16 {
                 #[allow(clippy::redundant_closure_call)]
                 ($to_wide)(self)
+            }
+
+            #[inline(always)]
+            fn number(self) -> usize {
+                self as usize
             }
 
             #[inline(always)]

@@ -22,8 +22,9 @@ impl KingPairs {
     fn new() -> KingPairs {
         let mut pairs = Vec::with_capacity(462);
         let mut lookup = vec![(NONE, Symmetry::IDENTITY); 64 * 64];
-        for (pass, w, b) in
-            [0, 1].into_iter().flat_map(|p| (0..64).flat_map(move |w| (0..64).map(move |b| (p, w, b))))
+        for (pass, w, b) in [0, 1]
+            .into_iter()
+            .flat_map(|p| (0..64).flat_map(move |w| (0..64).map(move |b| (p, w, b))))
         {
             let (wk, bk) = (Square::new(w), Square::new(b));
             if wk.distance(bk) <= 1 {

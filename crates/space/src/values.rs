@@ -69,6 +69,8 @@ impl std::ops::AddAssign for Counts {
 pub struct SliceCounts {
     /// Without an en passant right: White to move, Black to move.
     pub plain: [Counts; 2],
+    /// The part of `plain` with both kings on the long diagonal, where the layout pairs kings.
+    pub diagonal: [Counts; 2],
     /// With the right on a square, usable or not (the side to move follows from its rank).
     pub en_passant: Vec<(u8, Counts)>,
 }
@@ -123,12 +125,7 @@ impl TableValues {
 
     /// The value of a position: squares of the movers in layout order, pawns, side to move; no en
     /// passant right. None if its slice is not solved.
-    pub fn value(
-        &self,
-        movers: &[u8],
-        pawns: PawnStructure,
-        turn: Color,
-    ) -> Option<Value> {
+    pub fn value(&self, movers: &[u8], pawns: PawnStructure, turn: Color) -> Option<Value> {
         let (slice, orientation) = self.find(pawns)?;
         let symmetry = orientation.symmetry();
         let turned = orientation.color(turn);

@@ -173,7 +173,7 @@ impl EntryCodec {
     /// Where in the area entry `index` lies: the first byte and the number of bytes, at most 5. Reading
     /// them and then calling [`EntryCodec::get_within`] is a probe.
     pub const fn byte_range(self, index: u64) -> (u64, usize) {
-        let first = index * self.bits as u64;
+        let first = index.saturating_mul(self.bits as u64);
         (first / 8, (first % 8 + self.bits as u64).div_ceil(8) as usize)
     }
 
@@ -426,6 +426,8 @@ mod tests {
         assert!(dtm(4).pack(&[8_i16], &mut out).is_err());
         assert!(dtm(4).unpack(&[0; 4], &mut [0_i16; 9]).is_err());
         assert_eq!(dtm(4).get(&[0; 4], u64::MAX), None);
+        assert_eq!(dtm(4).byte_range(u64::MAX).0, u64::MAX / 8);
+        let _ = dtm(4).get_within(&[0; 5], u64::MAX);
     }
 
     proptest! {

@@ -8,7 +8,8 @@ pub mod entries;
 pub mod htb;
 pub mod index;
 pub mod reader;
+pub mod rows;
 
 pub use entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
-pub use reader::{Table, TableError, TableProblem};
 pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};
+pub use reader::{Table, TableError, TableProblem};

@@ -102,9 +102,10 @@ impl Table {
         let prefix = read_prefix(&source)?;
         let text = decode_text(&prefix, &origin)?;
         let control = ControlFile::parse(&text, &origin, Mode::Header)?;
-        let masks = control.pawngen.as_ref().and_then(|p| {
-            Some(PawnMasks { white: p.white.legal?, black: p.black.legal? })
-        });
+        let masks = control
+            .pawngen
+            .as_ref()
+            .and_then(|p| Some(PawnMasks { white: p.white.legal?, black: p.black.legal? }));
         let pieces = resolve_pieces_with(&control, masks)?;
         let symmetry = control
             .symmetry()
@@ -155,7 +156,7 @@ impl Table {
         }
         // Headers with letters beyond ASCII: the offset is short by the extra bytes.
         let extra = self.control.text().len() - self.control.text().chars().count();
-        if extra > 0 && found == expected + extra as u64 {
+        if extra > 0 && found == expected.saturating_add(extra as u64) {
             self.start += extra as u64;
             self.notices.push(format!(
                 "the header counts characters instead of bytes; the entries begin at {}",
@@ -220,7 +221,7 @@ impl Table {
         let (at, len) = self.codec.byte_range(index);
         let fail = |problem| TableError { path: self.path.clone(), problem };
         let Some(buf) = bytes.get_mut(..len) else { return Err(fail(TableProblem::NoHeader)) };
-        self.source.read_at(self.start + at, buf).map_err(|e| fail(e.into()))?;
+        self.source.read_at(self.start.saturating_add(at), buf).map_err(|e| fail(e.into()))?;
         self.codec.get_within(&bytes, index).ok_or_else(|| fail(TableProblem::NoHeader))
     }
 

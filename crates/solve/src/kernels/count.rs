@@ -129,8 +129,7 @@ fn lane_eight(role: Role, from: &Eight, to: &Eight, blockers: &Eight) -> Eight {
     const FILE_A: u64 = 0x0101_0101_0101_0101;
     const FILE_H: u64 = FILE_A << 7;
     const NORTH_SOUTH_EAST_WEST: [(i32, u64); 4] = [(8, !0), (-8, !0), (1, !FILE_A), (-1, !FILE_H)];
-    const DIAGONALS: [(i32, u64); 4] =
-        [(9, !FILE_A), (7, !FILE_H), (-7, !FILE_A), (-9, !FILE_H)];
+    const DIAGONALS: [(i32, u64); 4] = [(9, !FILE_A), (7, !FILE_H), (-7, !FILE_A), (-9, !FILE_H)];
     const AB: u64 = FILE_A | FILE_A << 1;
     const GH: u64 = FILE_H | FILE_H >> 1;
     const JUMPS: [(i32, u64); 8] = [

@@ -213,10 +213,7 @@ pub(crate) mod x86 {
             unsafe {
                 let index = _mm512_loadu_si512(image.as_ptr().cast());
                 let bytes = _mm512_loadu_si512(row.as_ptr().cast());
-                _mm512_storeu_si512(
-                    out.as_mut_ptr().cast(),
-                    _mm512_permutexvar_epi8(index, bytes),
-                );
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_permutexvar_epi8(index, bytes));
             }
             out
         }

@@ -20,8 +20,7 @@ impl Ray {
 }
 
 /// File and rank steps: north, south, east, west, then the diagonals.
-const STEPS: [(i8, i8); 8] =
-    [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)];
+const STEPS: [(i8, i8); 8] = [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)];
 
 pub(crate) struct Tables {
     /// `rays[square][direction]`, directions 0 to 3 along ranks and files, 4 to 7 along diagonals.

@@ -19,6 +19,14 @@ enum Digit {
     Group { first: usize, len: usize, radix: u64 },
 }
 
+/// An index split into what one man contributes and the rest.
+pub(super) struct LaneTerm {
+    pub(super) base: u64,
+    pub(super) weight: u64,
+    pub(super) value: usize,
+    pub(super) k: usize,
+}
+
 /// Combination numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Combinadic {
@@ -139,21 +147,7 @@ impl Combinadic {
         codes: &Squares,
         en_passant_man: u8,
     ) -> Option<u64> {
-        // `taken[m]`: the squares of man m and of its chain.
-        let mut taken = [0_u64; MAX_PIECES];
-        let mut values = [0_usize; MAX_PIECES];
-        for man in 0..men.count {
-            let chain = self.chain[man];
-            let number = self.codes[man].number(codes[man]);
-            values[man] = usize::from(number);
-            if chain != NONE && man != usize::from(en_passant_man) {
-                let lower = taken[usize::from(chain)] & (bit(squares[man]) - 1);
-                values[man] = usize::from(number).wrapping_sub(lower.count_ones() as usize);
-            }
-            let under = self.under[man];
-            taken[man] =
-                bit(squares[man]) | if under == NONE { 0 } else { taken[usize::from(under)] };
-        }
+        let mut values = self.values_of(men, squares, codes, en_passant_man);
         let mut index = 0;
         let mut weight = 1;
         for digit in &self.digits {
@@ -182,6 +176,78 @@ impl Combinadic {
             }
         }
         Some(index)
+    }
+
+    /// The index of a placement in parts: what man `lane` alone contributes is `weight * C(value, k)`.
+    /// As he steps to the next code with nobody between, only his value changes, by one.
+    pub(super) fn lane_term(
+        &self,
+        men: &Men,
+        squares: &Squares,
+        codes: &Squares,
+        en_passant_man: u8,
+        lane: usize,
+    ) -> Option<LaneTerm> {
+        let mut values = self.values_of(men, squares, codes, en_passant_man);
+        let mut term = LaneTerm { base: 0, weight: 0, value: values[lane], k: 1 };
+        let mut weight = 1;
+        for digit in &self.digits {
+            match *digit {
+                Digit::Kings { radix } => {
+                    let king = |man: u8| squares[usize::from(man)];
+                    let (white, black) = (king(men.white_king), king(men.black_king));
+                    term.base += weight * self.kings.as_ref()?.number(white, black)?;
+                    weight *= radix;
+                }
+                Digit::Group { first, len, radix } => {
+                    let own = (first..first + len).contains(&lane);
+                    let group = &mut values[first..first + len];
+                    group.sort_unstable();
+                    let mut skipped = false;
+                    for (k, &v) in group.iter().enumerate() {
+                        if v > 64 {
+                            return None;
+                        }
+                        if own && v == term.value && !skipped {
+                            skipped = true;
+                            term.weight = weight;
+                            term.k = k + 1;
+                        } else {
+                            term.base += weight * binomial(v, k + 1);
+                        }
+                    }
+                    weight *= radix;
+                }
+            }
+        }
+        (term.weight != 0).then_some(term)
+    }
+
+    /// The value of every man.
+    #[inline]
+    fn values_of(
+        &self,
+        men: &Men,
+        squares: &Squares,
+        codes: &Squares,
+        en_passant_man: u8,
+    ) -> [usize; MAX_PIECES] {
+        // `taken[m]`: the squares of man m and of its chain.
+        let mut taken = [0_u64; MAX_PIECES];
+        let mut values = [0_usize; MAX_PIECES];
+        for man in 0..men.count {
+            let chain = self.chain[man];
+            let number = self.codes[man].number(codes[man]);
+            values[man] = usize::from(number);
+            if chain != NONE && man != usize::from(en_passant_man) {
+                let lower = taken[usize::from(chain)] & (bit(squares[man]) - 1);
+                values[man] = usize::from(number).wrapping_sub(lower.count_ones() as usize);
+            }
+            let under = self.under[man];
+            taken[man] =
+                bit(squares[man]) | if under == NONE { 0 } else { taken[usize::from(under)] };
+        }
+        values
     }
 
     pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {

@@ -300,6 +300,17 @@ impl Men {
     }
 
     /// A placement in internal order.
+    pub(super) fn load_squares(&self, squares: &Squares, black: bool, en_passant: u8) -> Position {
+        let mut p = Position { squares: *squares, en_passant, black };
+        p.squares.swap(0, self.exchanged);
+        p
+    }
+
+    /// The man of a slot.
+    pub(super) fn man(&self, slot: PieceSlot) -> usize {
+        self.slot(slot)
+    }
+
     pub(super) fn load(&self, placement: &Placement) -> Option<Position> {
         if placement.squares.len() != self.count {
             return None;

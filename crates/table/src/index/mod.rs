@@ -319,6 +319,74 @@ impl IndexSpace {
         (index < self.size).then_some(index)
     }
 
+    /// The indices of the placements that differ only in the square of one man: calls `visit(square,
+    /// index)` for every square of `lanes`. The placement must be canonical, exist with the man on any of
+    /// these squares, and like men must stand in list order; `en_passant` as in a placement.
+    ///
+    /// `squares[slot]` are square numbers; that of `lane` is ignored.
+    pub fn visit_lane(
+        &self,
+        squares: &[u8; hoffman_board::MAX_PIECES],
+        turn: Color,
+        en_passant: Option<u8>,
+        lane: PieceSlot,
+        lanes: u64,
+        mut visit: impl FnMut(u8, u64),
+    ) {
+        let men = &self.men;
+        let mut p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let man = men.man(lane);
+        let occupied =
+            (0..men.count).filter(|&m| m != man).fold(0, |set, m| set | men::bit(p.squares[m]));
+        let side = u64::from(self.side_bit && p.black);
+        let mut rest = lanes & !occupied;
+        while rest != 0 {
+            let start = rest.trailing_zeros();
+            let len = (rest >> start).trailing_ones();
+            rest &= if start + len == 64 { 0 } else { u64::MAX << (start + len) };
+            p.squares[man] = start as u8;
+            let mut codes = p.squares;
+            let mut en_passant_man = NONE;
+            if p.en_passant != NONE {
+                let Some(pawn) = men.en_passant_man(&p) else { return };
+                en_passant_man = pawn;
+                codes[usize::from(pawn)] = p.en_passant & 7;
+            }
+            let Kind::Combinadic(combinadic) = &self.kind else {
+                self.visit_run(&p, man, start..start + len, &mut visit);
+                continue;
+            };
+            let term = combinadic.lane_term(men, &p.squares, &codes, en_passant_man, man);
+            let Some(term) = term.filter(|_| self.pawns.is_none()) else {
+                self.visit_run(&p, man, start..start + len, &mut visit);
+                continue;
+            };
+            for i in 0..len {
+                let number = binomial::binomial(term.value + i as usize, term.k);
+                let index = term.base + term.weight * number;
+                let index = if self.side_bit { 2 * index + side } else { index };
+                visit((start + i) as u8, index);
+            }
+        }
+    }
+
+    /// The slow way: every placement by itself.
+    fn visit_run(
+        &self,
+        p: &Position,
+        man: usize,
+        lanes: std::ops::Range<u32>,
+        visit: &mut impl FnMut(u8, u64),
+    ) {
+        let mut p = *p;
+        for lane in lanes {
+            p.squares[man] = lane as u8;
+            if let Some(index) = self.encode(&self.men.store(&p)) {
+                visit(lane as u8, index);
+            }
+        }
+    }
+
     /// The canonical placement of an index, its squares in the order of the piece list; none if the index
     /// stands for no placement.
     pub fn decode(&self, index: u64) -> Option<Placement> {
@@ -422,6 +490,11 @@ fn check_type(params: &IndexParams) -> Result<(), IndexError> {
     let IndexParams { index_type, pieces, .. } = params;
     let index_type = *index_type;
     let refuse = |reason| Err(IndexError::TypeNotAllowed { index_type, reason });
+    if params.pawn_structures.is_some()
+        && matches!(index_type, IndexType::Simple | IndexType::Compact)
+    {
+        return refuse("with pawn structures");
+    }
     if params.variant == Variant::Suicide {
         let allowed =
             matches!(index_type, IndexType::Naive | IndexType::Simple | IndexType::Combinadic5);
@@ -437,11 +510,6 @@ fn check_type(params: &IndexParams) -> Result<(), IndexError> {
         pieces.first().is_some_and(|p| p.color == Color::Black && p.role == Role::King);
     if black_king_first && matches!(index_type, IndexType::Combinadic3 | IndexType::Combinadic4) {
         return refuse("that lists the black king first");
-    }
-    if params.pawn_structures.is_some()
-        && matches!(index_type, IndexType::Simple | IndexType::Compact)
-    {
-        return refuse("with pawn structures");
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use hoffman_board::{Bitboard, Color, Square};
+use hoffman_board::{Bitboard, Color, Rank, Square};
 
 use super::men::{Men, Position, bit};
 use super::{IndexError, NONE};
@@ -49,13 +49,26 @@ impl PawnStructure {
         bytes
     }
 
-    /// Pawns on ranks 2 to 7 and not on each other, an en passant square on rank 3 or 6.
+    /// Pawns on ranks 2 to 7 and not on each other, an en passant square jumped over by one of them.
     fn is_valid(&self) -> bool {
         let all = self.white | self.black;
-        let ranks = self.en_passant.is_none_or(|s| matches!(s as u8 >> 3, 2 | 5));
         (self.white & self.black).is_empty()
             && (all & !hoffman_board::PAWN_SQUARES).is_empty()
-            && ranks
+            && self.en_passant.is_none_or(|s| self.has_made_step(s))
+    }
+
+    /// Whether a pawn stands where a double step over the square ends, the square and its start empty.
+    fn has_made_step(&self, jumped: Square) -> bool {
+        let (own, from, to) = match jumped.rank() {
+            Rank::Third => (self.white, -8, 8),
+            Rank::Sixth => (self.black, 8, -8),
+            _ => return false,
+        };
+        let all = self.white | self.black;
+        let is_free = |square: Option<Square>| square.is_some_and(|s| !all.contains(s));
+        jumped.offset(to).is_some_and(|s| own.contains(s))
+            && is_free(Some(jumped))
+            && is_free(jumped.offset(from))
     }
 }
 
@@ -143,7 +156,6 @@ impl PawnIndex {
         }
         if let Some(s) = structure.en_passant {
             p.en_passant = s as u8;
-            // `accepts` tests the rank; a structure may name a step that no pawn made.
         }
         Some(())
     }

@@ -1,4 +1,4 @@
-use hoffman_board::{ListedPiece, Placement};
+use hoffman_board::{Bitboard, ListedPiece, Placement};
 use proptest::prelude::*;
 
 use super::*;
@@ -171,6 +171,33 @@ fn structures_survive_their_bytes() {
     };
     assert_eq!(PawnStructure::from_bytes(&structure.to_bytes()), Some(structure));
     assert_eq!(PawnStructure::from_bytes(&[255; 20]), None);
+    // Nothing made the step, something stands on its way, another rank.
+    for en_passant in [Square::H6, Square::C3, Square::B4, Square::B8] {
+        let wrong = PawnStructure { en_passant: Some(en_passant), ..structure };
+        assert_eq!(PawnStructure::from_bytes(&wrong.to_bytes()), None, "{en_passant}");
+    }
+}
+
+#[test]
+fn simple_takes_no_pawn_structures_in_suicide_chess_either() {
+    let structure =
+        PawnStructure { white: Square::B4.into(), black: Bitboard::EMPTY, en_passant: None };
+    for variant in [Variant::Normal, Variant::Suicide] {
+        let structures = PawnStructures { slots: 2..3, list: vec![structure], start: 0, count: 0 };
+        let mut params = params(
+            IndexType::Simple,
+            1,
+            list(&[
+                (Color::White, Role::King, u64::MAX),
+                (Color::Black, Role::King, u64::MAX),
+                (Color::White, Role::Pawn, structure.white.0),
+            ]),
+        );
+        params.variant = variant;
+        params.pawn_structures = Some(structures);
+        let refused = IndexSpace::new(params);
+        assert!(matches!(refused, Err(IndexError::TypeNotAllowed { .. })), "{variant:?}");
+    }
 }
 
 /// Men besides the kings, like men next to each other and on equal squares.

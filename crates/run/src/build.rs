@@ -1,0 +1,319 @@
+//! Building complete endings and parts of endings in a folder.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use hoffman_board::Material;
+use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
+use hoffman_plan::{Job, dependencies, estimate};
+use hoffman_solve::{Tables, solve_table};
+use hoffman_space::TableValues;
+use hoffman_table::htb::SourceOptions;
+use hoffman_table::rows::{Distances, IndexCounts, decode};
+use hoffman_table::{Table, TableError};
+use rayon::prelude::*;
+
+use crate::error::RunError;
+use crate::memory::available_memory;
+use crate::progress::Progress;
+use crate::write::{Making, index_space, write_table};
+
+/// From how many bytes of values on a table is solved alone, with all threads.
+const LARGE: u64 = 64 << 20;
+
+/// Where and how tables are built.
+pub struct BuildOptions<'a> {
+    /// The folder that holds the tables. Created if it is missing and something is written.
+    pub dir: PathBuf,
+    /// Whether files are written.
+    pub write: bool,
+    /// The command line, for the headers.
+    pub args: String,
+    /// Told of what happens.
+    pub progress: &'a dyn Progress,
+}
+
+/// What a build did.
+#[derive(Debug, Default)]
+pub struct BuildReport {
+    /// Tables solved, in order.
+    pub built: Vec<BuiltTable>,
+    /// Files that were there already.
+    pub kept: Vec<PathBuf>,
+    /// The solved values of the last job's ending, if it was solved in this run.
+    pub last: Option<Arc<TableValues>>,
+}
+
+/// One solved table.
+#[derive(Debug)]
+pub struct BuiltTable {
+    /// The file name without folder.
+    pub name: String,
+    /// The file, if it was written.
+    pub path: Option<PathBuf>,
+    /// What is counted over its indices, if it was written.
+    pub counts: Option<IndexCounts>,
+    /// The longest win or loss in moves.
+    pub longest: u16,
+}
+
+/// Solves the jobs (each after what it needs) and writes them, keeping what is there and intact.
+///
+/// # Errors
+///
+/// Unreadable or unwritable files, too little memory.
+pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, RunError> {
+    let mut report = BuildReport::default();
+    let present = find_present(jobs, options, &mut report);
+    let todo: Vec<&Job> = jobs.iter().filter(|j| !present.contains_key(&j.material)).collect();
+    check_memory(&todo)?;
+    if options.write && !todo.is_empty() {
+        std::fs::create_dir_all(&options.dir).map_err(|source| RunError::Io {
+            action: "create the folder",
+            path: options.dir.clone(),
+            source,
+        })?;
+        probe_writable(&options.dir)?;
+    }
+    options.progress.begin(todo.iter().map(|j| j.slices().len() as u64).sum());
+    let mut work = Work { options, present, tables: Tables::new(), written: HashMap::new() };
+    let mut at = 0;
+    while at < todo.len() {
+        let end = tier_end(&todo, at);
+        let tier = &todo[at..end];
+        work.load_needed(tier, jobs)?;
+        let built: Vec<(Material, Arc<TableValues>, BuiltTable)> =
+            tier.par_iter().map(|job| work.solve(job)).collect::<Result<_, _>>()?;
+        for (material, values, table) in built {
+            if let Some(path) = &table.path {
+                work.written.insert(material, path.clone());
+            }
+            report.last = Some(values.clone());
+            work.tables.insert(material, values);
+            report.built.push(table);
+        }
+        at = end;
+        work.forget_unneeded(&todo[at..]);
+    }
+    Ok(report)
+}
+
+/// Where a run of jobs ends that do not need each other and may be solved side by side.
+fn tier_end(todo: &[&Job], start: usize) -> usize {
+    let key = |j: &Job| {
+        let pawns = j.material.count.white.pawn + j.material.count.black.pawn;
+        (j.material.men(), pawns)
+    };
+    let first = key(todo[start]);
+    if estimate(todo[start]).values >= LARGE {
+        return start + 1;
+    }
+    let same = |j: &&&Job| key(j) == first && estimate(j).values < LARGE;
+    start + todo[start..].iter().take_while(same).count()
+}
+
+/// The files of the folder that answer for jobs, whole endings before parts.
+fn find_present(
+    jobs: &[Job],
+    options: &BuildOptions<'_>,
+    report: &mut BuildReport,
+) -> HashMap<Material, PathBuf> {
+    let checked: Vec<Option<(Material, PathBuf)>> = jobs
+        .par_iter()
+        .map(|job| {
+            let whole = Job { material: job.material, part: None }.file_name();
+            [whole, job.file_name()].into_iter().find_map(|name| {
+                let path = options.dir.join(name);
+                if !path.is_file() {
+                    return None;
+                }
+                match is_intact(&path, job) {
+                    Ok(()) => Some((job.material, path)),
+                    Err(why) => {
+                        options.progress.notice(&format!("{why}; building it anew"));
+                        None
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut present = HashMap::new();
+    for (material, path) in checked.into_iter().flatten() {
+        report.kept.push(path.clone());
+        present.insert(material, path);
+    }
+    present
+}
+
+/// Whether a file is complete, undamaged and holds what the job asks for.
+fn is_intact(path: &Path, job: &Job) -> Result<(), String> {
+    let mut table = Table::open(path, SourceOptions::default()).map_err(|e| e.to_string())?;
+    table.check_length().map_err(|e: TableError| e.to_string())?;
+    table.source().verify().map_err(|e| format!("{}: {e}", path.display()))?;
+    let men = table.pieces().iter().map(|p| (p.color, p.role));
+    let material = Material::from_men(men).normalized().0;
+    if material != job.material {
+        return Err(format!("{}: holds {material}, not {}", path.display(), job.material));
+    }
+    if job.part.is_none() && table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted) {
+        return Err(format!("{}: holds a part of {material} only", path.display()));
+    }
+    let plain = table.variant() == hoffman_board::Variant::Normal
+        && matches!(table.codec().format(), hoffman_board::Format::Dtm(_))
+        && table.control().prune_enables.is_empty();
+    if !plain {
+        return Err(format!("{}: is no plain table of distances to mate", path.display()));
+    }
+    Ok(())
+}
+
+/// Refuses early what cannot fit.
+fn check_memory(todo: &[&Job]) -> Result<(), RunError> {
+    let Some(available) = available_memory() else { return Ok(()) };
+    let mut worst: Option<(u64, Material)> = None;
+    for job in todo {
+        let own = estimate(job);
+        // The file's entries are made beside the values.
+        let mut needed = own.values * 3 / 2 + own.working;
+        for needed_too in dependencies(&job.material) {
+            let job = todo.iter().find(|j| j.material == needed_too.0);
+            needed += job.map_or(0, |j| estimate(j).values);
+        }
+        if worst.is_none_or(|(most, _)| needed > most) {
+            worst = Some((needed, job.material));
+        }
+    }
+    match worst {
+        Some((needed, ending)) if needed > available => {
+            Err(RunError::Memory { ending, needed: needed >> 20, available: available >> 20 })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Finds out before the work whether files can be made in a folder.
+pub(crate) fn probe_writable(dir: &Path) -> Result<(), RunError> {
+    let path = dir.join(format!(".hoffman-{}", std::process::id()));
+    let result = std::fs::File::create(&path).and_then(|_| std::fs::remove_file(&path));
+    result.map_err(|source| RunError::Io { action: "write to", path: dir.to_owned(), source })
+}
+
+/// A build under way.
+struct Work<'a> {
+    options: &'a BuildOptions<'a>,
+    present: HashMap<Material, PathBuf>,
+    tables: Tables,
+    written: HashMap<Material, PathBuf>,
+}
+
+impl Work<'_> {
+    /// Brings into memory what a tier needs and is not there.
+    fn load_needed(&mut self, tier: &[&Job], jobs: &[Job]) -> Result<(), RunError> {
+        let mut needed: Vec<Material> = Vec::new();
+        for job in tier {
+            for key in dependencies(&job.material) {
+                let known = jobs.iter().any(|j| j.material == key.0);
+                if known && !self.tables.contains_key(&key.0) && !needed.contains(&key.0) {
+                    needed.push(key.0);
+                }
+            }
+        }
+        for material in needed {
+            let path = self.present.get(&material).or_else(|| self.written.get(&material));
+            if let Some(path) = path {
+                self.tables.insert(material, Arc::new(load_table(path)?));
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops what no later job needs.
+    fn forget_unneeded(&mut self, later: &[&Job]) {
+        let needed: HashSet<Material> =
+            later.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
+        self.tables.retain(|material, _| needed.contains(material));
+        if !self.options.write {
+            return;
+        }
+        // Under pressure drop the largest ones too; they are read back from their files.
+        let limit = available_memory().unwrap_or(u64::MAX) / 2;
+        let mut sizes: Vec<(usize, Material)> =
+            self.tables.iter().map(|(m, t)| (t.bytes(), *m)).collect();
+        sizes.sort_unstable_by_key(|&(bytes, _)| bytes);
+        let mut total: u64 = sizes.iter().map(|&(b, _)| b as u64).sum();
+        while let Some((bytes, material)) = sizes.pop().filter(|_| total > limit) {
+            total -= bytes as u64;
+            self.tables.remove(&material);
+        }
+    }
+
+    fn solve(&self, job: &Job) -> Result<(Material, Arc<TableValues>, BuiltTable), RunError> {
+        let began = SystemTime::now();
+        let name = job.file_name();
+        let progress = self.options.progress;
+        progress.table(&name);
+        let values = TableValues::new(job.material, job.slices());
+        solve_table(&values, &self.tables, self.options.write, &|| progress.slice())?;
+        let longest =
+            values.slices.values().filter_map(|s| s.get()).map(|s| s.max_moves).max().unwrap_or(0);
+        let mut built = BuiltTable { name, path: None, counts: None, longest };
+        if self.options.write {
+            let path = self.options.dir.join(&built.name);
+            let control = control_for_job(job)?;
+            let making =
+                Making { args: self.options.args.clone(), began, futurebases: String::new() };
+            built.counts = Some(write_table(&control, &values, &path, &making)?);
+            built.path = Some(path);
+        }
+        progress.finished(&built.name);
+        Ok((job.material, Arc::new(values), built))
+    }
+}
+
+/// The control file that stands in the header of a job's table.
+fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
+    let text = match &job.part {
+        None => control_for_material(&job.material),
+        Some(part) => {
+            let pawns: Vec<_> = part
+                .pawns
+                .iter()
+                .map(|&(c, set)| (c, hoffman_board::Role::Pawn, hoffman_board::Bitboard(set)))
+                .collect();
+            control_for_part(&job.material, &pawns)
+        }
+    };
+    Ok(ControlFile::parse(&text, &job.file_name(), Mode::Control)?)
+}
+
+/// Reads a table file into memory, as values by rows.
+pub(crate) fn load_table(path: &Path) -> Result<TableValues, RunError> {
+    let mut table = Table::open(path, SourceOptions::default())?;
+    table.check_length()?;
+    values_of(&table)
+}
+
+/// The values of an open table.
+pub(crate) fn values_of(table: &Table) -> Result<TableValues, RunError> {
+    let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
+    let size = table.space().size();
+    let too_large = || rows_error(hoffman_table::rows::RowsError::TooLarge(size));
+    let len = usize::try_from(size).map_err(|_| too_large())?;
+    let distances = if table.codec().bits() <= 8 {
+        let mut numbers = vec![0_i8; len];
+        table.read_entries(0, &mut numbers)?;
+        Distances::Narrow(numbers)
+    } else {
+        let mut numbers = vec![0_i16; len];
+        table.read_entries(0, &mut numbers)?;
+        Distances::Wide(numbers)
+    };
+    decode(table.space(), &distances).map_err(rows_error)
+}
+
+/// Whether a control file's index can be made at all.
+pub(crate) fn check_index(control: &ControlFile) -> Result<u64, RunError> {
+    Ok(index_space(control)?.0.size())
+}

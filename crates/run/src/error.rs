@@ -1,0 +1,126 @@
+//! What can go wrong in a run.
+
+use std::io;
+use std::path::PathBuf;
+
+use hoffman_board::Material;
+use hoffman_control::ControlError;
+use hoffman_solve::SolveError;
+use hoffman_table::TableError;
+use hoffman_table::entries::EntryError;
+use hoffman_table::htb::HtbError;
+use hoffman_table::index::IndexError;
+use hoffman_table::rows::RowsError;
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A file or folder could not be read or written.
+    #[error("cannot {action} {path}: {source}", path = .path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A table could not be written.
+    #[error("cannot write {path}: {problem}", path = .path.display())]
+    Write {
+        /// The table.
+        path: PathBuf,
+        /// What went wrong, with its cause.
+        problem: String,
+    },
+    /// A control file is wrong.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// A table file is wrong.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A futurebase cannot be used.
+    #[error("{place}: {problem}")]
+    Futurebase {
+        /// Control file, line and element.
+        place: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Something that this version cannot do yet.
+    #[error("{place}: {what} cannot be solved by this version yet")]
+    Unsupported {
+        /// Control file, line and element.
+        place: String,
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A move that nothing accounts for.
+    #[error("{place}: no futurebase or pruning for {mover} move {kind}")]
+    Unhandled {
+        /// The control file.
+        place: String,
+        /// `WHITE` or `BLACK`.
+        mover: &'static str,
+        /// The move as a prune would name it.
+        kind: String,
+    },
+    /// Two futurebases for the same moves.
+    #[error("{place}: multiple futurebases handle {mover} move {kind}")]
+    Twice {
+        /// Control file, line and element.
+        place: String,
+        /// `WHITE` or `BLACK`.
+        mover: &'static str,
+        /// The move as a prune would name it.
+        kind: String,
+    },
+    /// The solver lacks a table.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// An index that cannot hold the table.
+    #[error("{place}: {source}")]
+    Index {
+        /// The control file.
+        place: String,
+        /// Why.
+        source: IndexError,
+    },
+    /// A distance does not fit the field asked for.
+    #[error("{place}: {source}")]
+    Entry {
+        /// The control file.
+        place: String,
+        /// Why.
+        source: EntryError,
+    },
+    /// Values and index do not go together.
+    #[error("{place}: {source}")]
+    Rows {
+        /// The control file or table.
+        place: String,
+        /// Why.
+        source: RowsError,
+    },
+    /// More memory is needed than there is.
+    #[error(
+        "{ending} needs about {needed} MB of memory and {available} MB are free; \
+         use fewer men, or a machine with more memory"
+    )]
+    Memory {
+        /// The largest ending.
+        ending: Material,
+        /// Megabytes needed.
+        needed: u64,
+        /// Megabytes there are.
+        available: u64,
+    },
+}
+
+/// Names a container error with its cause.
+pub(crate) fn write_error(path: &std::path::Path, error: &HtbError) -> RunError {
+    let cause = std::error::Error::source(error);
+    let problem = cause.map_or_else(|| error.to_string(), |c| format!("{error}: {c}"));
+    RunError::Write { path: path.to_owned(), problem }
+}

@@ -1,0 +1,18 @@
+//! Carrying out a plan from start to finished files.
+//!
+//! Owns the order of work, what is kept in memory for later tables, the headers and files that come out,
+//! and the refusal of what cannot fit. Knows nothing of how progress is shown.
+#![forbid(unsafe_code)]
+
+mod build;
+mod error;
+mod generate;
+mod memory;
+mod progress;
+mod write;
+
+pub use build::{BuildOptions, BuildReport, BuiltTable, build};
+pub use error::RunError;
+pub use generate::{GenerateOptions, Generated, generate, summary};
+pub use memory::available_memory;
+pub use progress::{Progress, Silent};

@@ -1,0 +1,204 @@
+//! Making a table file from solved values.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hoffman_board::{Format, Variant};
+use hoffman_control::{
+    ControlFile, GenerationStatistics, HeaderEdits, check_pieces, render_header, resolve_pieces,
+};
+use hoffman_space::TableValues;
+use hoffman_table::entries::{EntryCodec, width};
+use hoffman_table::htb::{AtomicFile, GzipWriter};
+use hoffman_table::index::{IndexParams, IndexSpace};
+use hoffman_table::rows::{Distances, IndexCounts, encode};
+
+use crate::error::{RunError, write_error};
+
+/// The deflate level: the fastest. Higher ones cost more time than solving does.
+const LEVEL: u32 = 1;
+
+/// How many entries are packed at once: a multiple of eight.
+const CHUNK: usize = 1 << 22;
+
+/// The index space that a control file asks for, and the symmetry that it implies.
+pub(crate) fn index_space(control: &ControlFile) -> Result<(IndexSpace, u8), RunError> {
+    let pieces = resolve_pieces(control)?;
+    let symmetry = check_pieces(control, &pieces)?;
+    let place = || control.origin.to_string();
+    let space = IndexSpace::new(IndexParams {
+        index_type: control.index_type(),
+        symmetry,
+        variant: control.variant,
+        format_is_flag: matches!(control.entry_format(), Format::Flag(_)),
+        pieces,
+        pawn_structures: None,
+    })
+    .map_err(|source| RunError::Index { place: place(), source })?;
+    space.check_writable().map_err(|source| RunError::Index { place: place(), source })?;
+    Ok((space, symmetry))
+}
+
+/// Who made a table and at what cost.
+pub(crate) struct Making {
+    pub(crate) args: String,
+    pub(crate) began: SystemTime,
+    pub(crate) futurebases: String,
+}
+
+/// Encodes a table and writes it under its final name once it is complete.
+pub(crate) fn write_table(
+    control: &ControlFile,
+    values: &TableValues,
+    path: &Path,
+    making: &Making,
+) -> Result<IndexCounts, RunError> {
+    let place = || control.origin.to_string();
+    let (space, symmetry) = index_space(control)?;
+    let (distances, counts) =
+        encode(&space, values).map_err(|source| RunError::Rows { place: place(), source })?;
+    let requested = match control.entry_format() {
+        Format::Dtm(bits) => bits,
+        _ => None,
+    };
+    let bits = width(requested, counts.max_stored, counts.min_stored)
+        .map_err(|source| RunError::Entry { place: place(), source })?;
+    let codec = EntryCodec::new(Format::Dtm(Some(bits)), bits, Variant::Normal)
+        .map_err(|source| RunError::Entry { place: place(), source })?;
+    let edits = HeaderEdits {
+        symmetry,
+        format: Some(Format::Dtm(Some(bits))),
+        tablebase_statistics: statistics(&counts),
+        generation_statistics: Some(generation(making)),
+        instruction: (!making.futurebases.is_empty()).then(|| making.futurebases.clone()),
+        ..HeaderEdits::default()
+    };
+    let header = render_header(control, &edits)?;
+    let len = header.bytes.len() as u64 + codec.area_bytes(space.size());
+    let file = AtomicFile::create(path).map_err(|e| write_error(path, &e))?;
+    let mut writer = GzipWriter::new(file.file(), len, LEVEL).map_err(|e| write_error(path, &e))?;
+    let io = |source| RunError::Io { action: "write", path: path.to_owned(), source };
+    writer.write_all(&header.bytes).map_err(io)?;
+    let mut packed = Vec::new();
+    let pack = |error| RunError::Entry { place: place(), source: error };
+    match &distances {
+        Distances::Narrow(numbers) => {
+            for chunk in numbers.chunks(CHUNK) {
+                packed.clear();
+                codec.pack(chunk, &mut packed).map_err(pack)?;
+                writer.write_all(&packed).map_err(io)?;
+            }
+        }
+        Distances::Wide(numbers) => {
+            for chunk in numbers.chunks(CHUNK) {
+                packed.clear();
+                codec.pack(chunk, &mut packed).map_err(pack)?;
+                writer.write_all(&packed).map_err(io)?;
+            }
+        }
+    }
+    writer.finish().map_err(|e| write_error(path, &e))?;
+    file.commit().map_err(|e| write_error(path, &e))?;
+    Ok(counts)
+}
+
+/// The statistics elements in the original's order.
+fn statistics(counts: &IndexCounts) -> Vec<(String, i64)> {
+    let mut all = vec![
+        ("indices", counts.indices as i64),
+        ("PNTM-mated-positions", counts.pntm_mated as i64),
+        ("legal-positions", counts.legal as i64),
+    ];
+    if let Some(moves) = counts.moves {
+        all.push(("stalemate-positions", moves.stalemates as i64));
+    }
+    all.push(("white-wins-positions", counts.white_wins as i64));
+    all.push(("black-wins-positions", counts.black_wins as i64));
+    if let Some(moves) = counts.moves {
+        all.push(("forward-moves", moves.moves as i64));
+        all.push(("futuremoves", moves.futuremoves as i64));
+    }
+    all.push(("max-dtm", i64::from(counts.max_stored)));
+    all.push(("min-dtm", i64::from(counts.min_stored)));
+    all.into_iter().map(|(name, n)| (name.to_owned(), n)).collect()
+}
+
+fn generation(making: &Making) -> GenerationStatistics {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let usage = usage();
+    GenerationStatistics {
+        host: host.trim().to_owned(),
+        program: format!("Hoffman {} (Rust)", env!("CARGO_PKG_VERSION")),
+        args: making.args.chars().take(255).collect(),
+        start_time: timestamp(making.began),
+        completion_time: timestamp(SystemTime::now()),
+        user_time: usage.user,
+        system_time: usage.system,
+        real_time: making.began.elapsed().unwrap_or_default(),
+        page_faults: usage.major_faults,
+        page_reclaims: usage.minor_faults,
+        passes: Vec::new(),
+    }
+}
+
+#[derive(Default)]
+struct Usage {
+    user: Duration,
+    system: Duration,
+    minor_faults: u64,
+    major_faults: u64,
+}
+
+/// What the process has used so far; zeros where the system does not say.
+fn usage() -> Usage {
+    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return Usage::default() };
+    // The fields behind the name, which is in brackets and may hold anything.
+    let Some((_, rest)) = stat.rsplit_once(')') else { return Usage::default() };
+    let fields: Vec<u64> =
+        rest.split_whitespace().skip(1).map(|f| f.parse().unwrap_or(0)).collect();
+    let field = |n: usize| fields.get(n).copied().unwrap_or(0);
+    // Ticks are hundredths of a second on Linux.
+    let ticks = |n: u64| Duration::from_millis(n * 10);
+    Usage {
+        minor_faults: field(6),
+        major_faults: field(8),
+        user: ticks(field(10)),
+        system: ticks(field(11)),
+    }
+}
+
+/// `Sat Nov 21 21:48:03 2026 UTC`.
+fn timestamp(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let days = (seconds / 86400) as i64;
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days % 7) as usize];
+    // Civil date from day number, after Howard Hinnant's "chrono-compatible low-level date algorithms".
+    let z = days + 719_468;
+    let era = z / 146_097;
+    let doe = z - era * 146_097;
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let day = doy - (153 * mp + 2) / 5 + 1;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 };
+    let year = yoe + era * 400 + i64::from(month <= 2);
+    let months =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let name = months[(month - 1) as usize];
+    let (h, m, s) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{weekday} {name} {day:2} {h:02}:{m:02}:{s:02} {year} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_civil() {
+        let at = |s| timestamp(UNIX_EPOCH + Duration::from_secs(s));
+        assert_eq!(at(0), "Thu Jan  1 00:00:00 1970 UTC");
+        assert_eq!(at(1_795_297_683), "Sat Nov 21 21:48:03 2026 UTC");
+        assert_eq!(at(951_782_400), "Tue Feb 29 00:00:00 2000 UTC");
+    }
+}

@@ -1,0 +1,719 @@
+//! Between rows and indices: the entries of a table from the values of its slices, and back.
+//!
+//! The index types are encodings at the edge. Here every position of a table's index space is visited
+//! once, by slices, king pairs and rows, so that neither side is walked at random; along a row the index
+//! mostly grows by a constant step.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
+
+use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Role, Symmetry, Value};
+use hoffman_space::{
+    Code, Codes, Counts, KingPlacement, Layout, Orientation, PawnStructure, SliceValues,
+    TableValues,
+};
+use rayon::prelude::*;
+
+use crate::index::IndexSpace;
+
+/// Why values and an index space do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowsError {
+    /// The men of the table are not those of the values.
+    #[error("the table is for {table}, the values are those of {values}")]
+    Material {
+        /// The men of the index space.
+        table: Material,
+        /// The ending of the values.
+        values: Material,
+    },
+    /// A slice that the table needs is not there.
+    #[error("the values of {0} are incomplete")]
+    Incomplete(Material),
+    /// A restricted man that is no pawn.
+    #[error("restricted pieces other than pawns cannot be taken over")]
+    Restricted,
+    /// An entry that is no value of its position, or a position without a value.
+    #[error("an entry of the table is not the value of any position")]
+    Entry,
+    /// The number of positions does not fit this machine.
+    #[error("a table of {0} entries does not fit into memory")]
+    TooLarge(u64),
+}
+
+/// The numbers of a table's header, counted over indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexCounts {
+    /// The size of the index space.
+    pub indices: u64,
+    /// Indices with a placement in which the player not to move is in check.
+    pub pntm_mated: u64,
+    /// All other indices with a placement.
+    pub legal: u64,
+    /// Positions won by White (without a side-to-move bit: by the player to move).
+    pub white_wins: u64,
+    /// Positions won by Black.
+    pub black_wins: u64,
+    /// The largest stored distance above 1, or 0.
+    pub max_stored: i32,
+    /// The smallest stored distance, or 0.
+    pub min_stored: i32,
+    /// Moves and stalemates, if the slices were counted.
+    pub moves: Option<Counts>,
+}
+
+/// The stored distances of a table, one number an index.
+#[derive(Debug)]
+pub enum Distances {
+    /// All between -128 and 127.
+    Narrow(Vec<i8>),
+    /// Wider ones.
+    Wide(Vec<i16>),
+}
+
+impl Distances {
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        match self {
+            Distances::Narrow(d) => d.len(),
+            Distances::Wide(d) => d.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// An index space and the layout of an ending, brought together.
+struct Rows<'a> {
+    space: &'a IndexSpace,
+    layout: &'a Layout,
+    /// Whether the ending's colours are exchanged against the table's.
+    swapped: bool,
+    /// `slots[swap][mover]`: the slot of a mover, when colours are (not) exchanged on the way.
+    slots: [Vec<PieceSlot>; 2],
+    /// The slots of White's pawns, of Black's pawns.
+    pawns: [Vec<PieceSlot>; 2],
+}
+
+/// A set of positions with the same pawns, side to move and en passant right, as the table sees them.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    structure: PawnStructure,
+    turn: Color,
+    en_passant: Option<u8>,
+    /// The square of the first man besides the kings, to share the work.
+    first: Option<u8>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(
+        space: &'a IndexSpace,
+        material: &Material,
+        layout: &'a Layout,
+    ) -> Result<Self, RowsError> {
+        let pieces = space.pieces();
+        let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
+        let swapped = table != *material;
+        if swapped && table.swapped() != *material {
+            return Err(RowsError::Material { table, values: *material });
+        }
+        if pieces.iter().any(|p| p.role != Role::Pawn && p.is_restricted()) {
+            return Err(RowsError::Restricted);
+        }
+        let find = |swap: bool| {
+            let mut taken = [false; MAX_PIECES];
+            let movers = layout.movers().iter().map(|m| {
+                let color = if swap { m.color.other() } else { m.color };
+                let slot = pieces
+                    .iter()
+                    .enumerate()
+                    .position(|(i, p)| !taken[i] && p.color == color && p.role == m.role)
+                    .ok_or(RowsError::Material { table, values: *material })?;
+                taken[slot] = true;
+                Ok(slot)
+            });
+            movers.collect::<Result<Vec<_>, _>>()
+        };
+        // Without colour symmetry only one of the two ways can occur.
+        let both = [find(false), find(true)];
+        let [plain, exchanged] = both;
+        let slots = match (plain, exchanged) {
+            (Ok(plain), Ok(exchanged)) => [plain, exchanged],
+            (Ok(plain), Err(_)) => [plain, Vec::new()],
+            (Err(_), Ok(exchanged)) => [Vec::new(), exchanged],
+            (Err(e), Err(_)) => return Err(e),
+        };
+        let pawns = [Color::White, Color::Black].map(|color| {
+            let is_pawn = |&i: &usize| pieces[i].color == color && pieces[i].role == Role::Pawn;
+            (0..pieces.len()).filter(is_pawn).collect()
+        });
+        Ok(Rows { space, layout, swapped, slots, pawns })
+    }
+
+    /// All pawn structures of the table.
+    fn structures(&self) -> Vec<PawnStructure> {
+        let mut all = BTreeSet::from([PawnStructure::default()]);
+        for color in [Color::White, Color::Black] {
+            for &slot in &self.pawns[color as usize ^ 1] {
+                let legal = self.space.pieces()[slot].legal.0;
+                let mut next = BTreeSet::new();
+                for structure in all {
+                    for s in (0..64).filter(|s| legal & !structure.occupied() & 1 << s != 0) {
+                        let mut structure = structure;
+                        *structure.of_mut(color) |= 1 << s;
+                        next.insert(structure);
+                    }
+                }
+                all = next;
+            }
+        }
+        all.into_iter().collect()
+    }
+
+    /// The jobs of a structure: every side and en passant square that has indices.
+    fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        for turn in [Color::White, Color::Black] {
+            if turn == Color::Black && !self.space.has_side_bit() {
+                continue;
+            }
+            let rights = en_passant_squares(structure, turn).map(Some);
+            for en_passant in std::iter::once(None).chain(rights) {
+                if self.layout.movers().len() > 3 {
+                    jobs.extend((0..64).map(|s| Job {
+                        structure,
+                        turn,
+                        en_passant,
+                        first: Some(s),
+                    }));
+                } else {
+                    jobs.push(Job { structure, turn, en_passant, first: None });
+                }
+            }
+        }
+        jobs
+    }
+
+    /// Where a structure's values are, and the way from a position of the table to them.
+    fn orient<'v>(
+        &self,
+        values: &'v TableValues,
+        structure: PawnStructure,
+    ) -> Option<(&'v SliceValues, Orientation)> {
+        let to_values = Orientation { swap: self.swapped, mirror: false };
+        let (slice, to_slice) = values.find(structure.oriented(to_values))?;
+        Some((slice, to_values.then(to_slice)))
+    }
+
+    /// Visits the positions of a job: `row(base)` prepares a row, `visit(index, offset)` gets every
+    /// position's index and its place among the slice's values. Like men are taken in one order only
+    /// if `once`.
+    fn walk(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        once: bool,
+        mut visit: impl FnMut(u64, usize),
+    ) {
+        let slots = &self.slots[usize::from(orientation.swap)];
+        let pieces = self.space.pieces();
+        let mut squares = [0_u8; MAX_PIECES];
+        let mut occupied = job.structure.occupied();
+        for color in [Color::White, Color::Black] {
+            let mut rest = job.structure.of(color);
+            for &slot in &self.pawns[color as usize ^ 1] {
+                squares[slot] = rest.trailing_zeros() as u8;
+                rest &= rest.wrapping_sub(1);
+            }
+        }
+        if let Some(square) = job.en_passant {
+            occupied |= empty_squares(square, job.turn);
+        }
+        let movers = self.layout.movers().len();
+        let turn = orientation.symmetry();
+        // The kings of the table that become the layout's movers 0 and 1.
+        let king_slots = [slots[0], slots[1]];
+        let (white_slot, black_slot) =
+            if orientation.swap { (slots[1], slots[0]) } else { (slots[0], slots[1]) };
+        let mut kings = Vec::new();
+        for white in (0..64).filter(|&s| pieces[white_slot].legal.0 & !occupied & 1 << s != 0) {
+            for black in (0..64).filter(|&s| pieces[black_slot].legal.0 & !occupied & 1 << s != 0) {
+                squares[white_slot] = white;
+                squares[black_slot] = black;
+                let [first, second] = king_slots.map(|s| turn.apply_index(squares[s]));
+                if touch(white, black) || !is_canonical(self.space.symmetry(), white, black) {
+                    continue;
+                }
+                if let Some((base, symmetry)) = self.layout.king_base(first, second) {
+                    kings.push((white, black, base, turn.then(symmetry)));
+                }
+            }
+        }
+        let images: [[usize; 64]; 8] = std::array::from_fn(|g| {
+            let symmetry = Symmetry::all().nth(g).unwrap_or_default();
+            std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
+        });
+        let inner: Vec<usize> = (2..movers).collect();
+        let Some((&lane, dims)) = inner.split_last() else {
+            for (white, black, base, _) in kings {
+                squares[white_slot] = white;
+                squares[black_slot] = black;
+                // The lowest-listed king serves as the man that moves along the row of one.
+                self.space.visit_lane(
+                    &squares,
+                    job.turn,
+                    job.en_passant,
+                    black_slot,
+                    1 << black,
+                    |_, index| visit(index, base),
+                );
+            }
+            return;
+        };
+        let mut digits = vec![0_u8; dims.len()];
+        if let (Some(first), Some(digit)) = (job.first, digits.first_mut()) {
+            *digit = first;
+        }
+        loop {
+            let mut taken = occupied;
+            let mut possible = true;
+            for (i, (&m, &s)) in dims.iter().zip(&digits).enumerate() {
+                possible &= taken >> s & 1 == 0;
+                taken |= 1 << s;
+                squares[slots[m]] = s;
+                if once && i > 0 && self.alike(m, m - 1) {
+                    possible &= digits[i - 1] < s;
+                }
+            }
+            if possible {
+                let mut allowed = !taken;
+                if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), digits.last()) {
+                    allowed &= u64::MAX << last;
+                }
+                for &(white, black, base, symmetry) in &kings {
+                    if taken & (1 << white | 1 << black) != 0 {
+                        continue;
+                    }
+                    let image = &images[symmetry.index()];
+                    let mut row = base;
+                    for (&m, &s) in dims.iter().zip(&digits) {
+                        row += image[s as usize & 63] * self.layout.stride(m);
+                    }
+                    squares[white_slot] = white;
+                    squares[black_slot] = black;
+                    self.space.visit_lane(
+                        &squares,
+                        job.turn,
+                        job.en_passant,
+                        slots[lane],
+                        allowed & !(1 << white | 1 << black),
+                        |s, index| visit(index, row + image[s as usize & 63]),
+                    );
+                }
+            }
+            // The next combination of squares, the first one fixed.
+            let mut at = digits.len();
+            loop {
+                if at <= 1 {
+                    return;
+                }
+                at -= 1;
+                if digits[at] < 63 {
+                    digits[at] += 1;
+                    break;
+                }
+                digits[at] = 0;
+            }
+        }
+    }
+
+    fn alike(&self, a: usize, b: usize) -> bool {
+        self.layout.movers()[a] == self.layout.movers()[b]
+    }
+}
+
+/// Whether two kings touch.
+fn touch(a: u8, b: u8) -> bool {
+    (a & 7).abs_diff(b & 7) <= 1 && (a >> 3).abs_diff(b >> 3) <= 1
+}
+
+/// Whether a pair of kings is the representative of its images.
+fn is_canonical(ways: u8, white: u8, black: u8) -> bool {
+    let square = |s: u8| hoffman_board::Square::new(u32::from(s));
+    Symmetry::canonical(ways, square(white), square(black)).is_identity()
+}
+
+/// The squares that a pawn of the side not to move may have jumped over: it stands on its fourth rank,
+/// and no pawn stands on the two squares behind it.
+fn en_passant_squares(structure: PawnStructure, turn: Color) -> impl Iterator<Item = u8> {
+    let mover = turn.other();
+    let fourth = mover.fold_wb(0xff00_0000, 0x00ff_0000_0000_u64);
+    let pawns = structure.of(mover) & fourth;
+    (0..64_u8).filter(move |&s| pawns >> s & 1 != 0).filter_map(move |s| {
+        let passed = mover.fold_wb(s.wrapping_sub(8), s + 8);
+        (empty_squares(passed, turn) & structure.occupied() == 0).then_some(passed)
+    })
+}
+
+/// The square jumped over and the one that the pawn came from.
+fn empty_squares(passed: u8, turn: Color) -> u64 {
+    let behind = turn.fold_wb(passed + 8, passed.wrapping_sub(8));
+    1 << passed | 1_u64 << (behind & 63)
+}
+
+/// The codes of a job's positions.
+fn codes_of<'v>(job: &Job, slice: &'v SliceValues, orientation: Orientation) -> &'v Codes {
+    let plain = &slice.codes[orientation.color(job.turn) as usize ^ 1];
+    let Some(square) = job.en_passant else { return plain };
+    let there = orientation.symmetry().apply_index(square);
+    slice.en_passant.iter().find(|e| e.square == there).map_or(plain, |e| &e.codes)
+}
+
+/// A number that many threads may write to.
+trait Shared: Sync + Send {
+    fn put(&self, number: i32);
+}
+
+impl Shared for AtomicU8 {
+    #[inline(always)]
+    fn put(&self, number: i32) {
+        self.store(number as u8, Ordering::Relaxed);
+    }
+}
+
+impl Shared for AtomicU16 {
+    #[inline(always)]
+    fn put(&self, number: i32) {
+        self.store(number as u16, Ordering::Relaxed);
+    }
+}
+
+/// The stored distances of all indices of a table, and what is counted on the way.
+///
+/// # Errors
+///
+/// The table is for other men, or needs slices that are not solved.
+pub fn encode(
+    space: &IndexSpace,
+    values: &TableValues,
+) -> Result<(Distances, IndexCounts), RowsError> {
+    let rows = Rows::new(space, &values.material, &values.layout)?;
+    let size = usize::try_from(space.size()).map_err(|_| RowsError::TooLarge(space.size()))?;
+    let structures = rows.structures();
+    let mut deepest = 0;
+    for &structure in &structures {
+        let (slice, _) =
+            rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
+        deepest = deepest.max(slice.max_moves);
+    }
+    let (distances, mut counts) = if deepest < 127 {
+        let entries: Vec<AtomicU8> = (0..size).into_par_iter().map(|_| AtomicU8::new(0)).collect();
+        let counts = fill::<u8, _>(&rows, values, &structures, &entries);
+        let narrow = entries.into_iter().map(|e| e.into_inner() as i8).collect();
+        (Distances::Narrow(narrow), counts)
+    } else {
+        let entries: Vec<AtomicU16> =
+            (0..size).into_par_iter().map(|_| AtomicU16::new(0)).collect();
+        let counts = fill::<u16, _>(&rows, values, &structures, &entries);
+        let wide = entries.into_iter().map(|e| e.into_inner() as i16).collect();
+        (Distances::Wide(wide), counts)
+    };
+    counts.indices = space.size();
+    counts.moves = moves(&rows, values, &structures);
+    Ok((distances, counts))
+}
+
+/// A histogram of codes.
+type Histogram = Vec<u64>;
+
+/// Writes all entries; `W` is a width of code that holds every value.
+fn fill<W: Code, E: Shared>(
+    rows: &Rows<'_>,
+    values: &TableValues,
+    structures: &[PawnStructure],
+    entries: &[E],
+) -> IndexCounts {
+    let histogram = || vec![0_u64; 1 << (8 * std::mem::size_of::<W>())];
+    let all: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
+    let add = |mut a: Histogram, b: Histogram| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        a
+    };
+    let of = |turn: Color| {
+        let jobs: Vec<&Job> = all.iter().filter(|j| j.turn == turn).collect();
+        jobs.par_iter()
+            .fold(histogram, |mut histogram, job| {
+                if let Some((slice, orientation)) = rows.orient(values, job.structure) {
+                    match codes_of(job, slice, orientation) {
+                        Codes::Narrow(codes) => {
+                            write_job::<W, _, _>(
+                                rows,
+                                job,
+                                orientation,
+                                codes,
+                                entries,
+                                &mut histogram,
+                            );
+                        }
+                        Codes::Wide(codes) => {
+                            write_job::<W, _, _>(
+                                rows,
+                                job,
+                                orientation,
+                                codes,
+                                entries,
+                                &mut histogram,
+                            );
+                        }
+                    }
+                }
+                histogram
+            })
+            .reduce(histogram, add)
+    };
+    let mut counts = IndexCounts::default();
+    for turn in [Color::White, Color::Black] {
+        for (code, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
+            let code =
+                if W::MAX_MOVES == u8::MAX_MOVES { u16::convert(code as u8) } else { code as u16 };
+            let value = code.value();
+            match value {
+                Value::Illegal => counts.pntm_mated += n,
+                _ => counts.legal += n,
+            }
+            match value.winner(turn) {
+                Some(Color::White) => counts.white_wins += n,
+                Some(Color::Black) => counts.black_wins += n,
+                None => continue,
+            }
+            counts.max_stored = counts.max_stored.max(value.to_stored());
+            counts.min_stored = counts.min_stored.min(value.to_stored());
+        }
+    }
+    counts
+}
+
+fn write_job<W: Code, C: Code, E: Shared>(
+    rows: &Rows<'_>,
+    job: &Job,
+    orientation: Orientation,
+    codes: &[C],
+    entries: &[E],
+    histogram: &mut Histogram,
+) {
+    rows.walk(job, orientation, true, |index, offset| {
+        if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index as usize)) {
+            histogram[W::convert(code).number()] += 1;
+            entry.put(code.value().to_stored());
+        }
+    });
+}
+
+/// Adds up what the slices counted, by the way in which the table's indices represent their positions.
+fn moves(rows: &Rows<'_>, values: &TableValues, structures: &[PawnStructure]) -> Option<Counts> {
+    let mut sum = Counts::default();
+    let both = rows.space.has_side_bit();
+    for &structure in structures {
+        let (slice, orientation) = rows.orient(values, structure)?;
+        let counts = slice.counts.as_ref()?;
+        for turn in [Color::White, Color::Black] {
+            if turn == Color::Black && !both {
+                continue;
+            }
+            let side = orientation.color(turn) as usize ^ 1;
+            let mut times = |counts: Counts, n: u64| {
+                sum.stalemates += counts.stalemates * n;
+                sum.moves += counts.moves * n;
+                sum.futuremoves += counts.futuremoves * n;
+            };
+            if rows.layout.kings() == KingPlacement::Pairs {
+                let ways = u64::from(rows.space.symmetry());
+                // Two diagonal kings leave each position and its mirror image in the same block.
+                times(counts.plain[side], 8 / ways);
+                if ways < 8 {
+                    let half = counts.diagonal[side];
+                    sum.stalemates -= half.stalemates * (4 / ways);
+                    sum.moves -= half.moves * (4 / ways);
+                    sum.futuremoves -= half.futuremoves * (4 / ways);
+                }
+                continue;
+            }
+            times(counts.plain[side], 1);
+            for square in en_passant_squares(structure, turn) {
+                let there = orientation.symmetry().apply_index(square);
+                let (_, counts) = counts.en_passant.iter().find(|(s, _)| *s == there)?;
+                times(*counts, 1);
+            }
+        }
+    }
+    let mut divisor = like_orders(&values.layout);
+    if rows.layout.kings() == KingPlacement::Axes {
+        divisor *= u64::from(rows.space.symmetry());
+    }
+    sum.stalemates /= divisor;
+    sum.moves /= divisor;
+    sum.futuremoves /= divisor;
+    Some(sum)
+}
+
+/// In how many orders the like men of a layout can stand on the same squares.
+fn like_orders(layout: &Layout) -> u64 {
+    let mut orders = 1;
+    let mut run = 1;
+    for pair in layout.movers().windows(2) {
+        run = if pair[0] == pair[1] { run + 1 } else { 1 };
+        orders *= run;
+    }
+    orders
+}
+
+/// The values of a table's slices, from its stored distances. Restricted pawns leave out slices.
+///
+/// # Errors
+///
+/// The table is for other men than can be solved, or holds numbers that are no values.
+pub fn decode(space: &IndexSpace, distances: &Distances) -> Result<TableValues, RowsError> {
+    let pieces = space.pieces();
+    let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
+    let (material, swapped) = table.normalized();
+    let layout = Layout::new(&material);
+    let rows = Rows::new(space, &material, &layout)?;
+    let to_values = Orientation { swap: swapped, mirror: false };
+    let swappable = material.is_symmetric();
+    let structures = rows.structures();
+    let wanted: BTreeSet<PawnStructure> =
+        structures.iter().map(|s| s.oriented(to_values).normalized(swappable).0).collect();
+    // Every orientation that carries a structure of the table to a slice. A slice that is its own image
+    // is reached in several ways, and each contributes the positions that have indices.
+    let mut ways: HashMap<PawnStructure, Vec<Way>> = HashMap::new();
+    for &structure in &structures {
+        for (swap, mirror) in [(false, false), (false, true), (true, false), (true, true)] {
+            let orientation = to_values.then(Orientation { swap, mirror });
+            let image = structure.oriented(orientation);
+            // Without pawns the layout itself takes care of mirror images, and the other colours are
+            // read only where they have no indices of their own.
+            let needed = material.has_pawns() || !mirror && (!swap || !space.has_side_bit());
+            let possible = !rows.slots[usize::from(orientation.swap)].is_empty();
+            if needed && possible && wanted.contains(&image) {
+                ways.entry(image).or_default().push((structure, orientation));
+            }
+        }
+    }
+    let values = TableValues::new(material, wanted.iter().copied());
+    wanted.par_iter().try_for_each(|normal| {
+        let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
+        let slice = decode_slice(&rows, *normal, ways, distances)?;
+        if let Some(slot) = values.slices.get(normal) {
+            // Each slice is made once.
+            let _ = slot.set(Arc::new(slice));
+        }
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+/// A structure of the table and the orientation that carries it to a slice.
+type Way = (PawnStructure, Orientation);
+
+/// Reads one slice in normal form. With a symmetric index only part of a slice has indices of its own;
+/// the rest is read through the mirror image of its pawns.
+fn decode_slice(
+    rows: &Rows<'_>,
+    normal: PawnStructure,
+    ways: &[Way],
+    distances: &Distances,
+) -> Result<SliceValues, RowsError> {
+    let len = rows.layout.len();
+    let new = || (0..len).map(|_| AtomicU16::new(0)).collect::<Vec<_>>();
+    let codes = [new(), new()];
+    let mut rights: Vec<(u8, Vec<AtomicU16>)> = Vec::new();
+    for color in [Color::White, Color::Black] {
+        for square in en_passant_squares(normal, color) {
+            if can_capture(normal, square, color) {
+                rights.push((square, new()));
+            }
+        }
+    }
+    for &(structure, orientation) in ways {
+        rows.jobs(structure).par_iter().try_for_each(|job| {
+            let side = orientation.color(job.turn) as usize ^ 1;
+            let target = match job.en_passant {
+                None => &codes[side],
+                Some(square) => {
+                    let there = orientation.symmetry().apply_index(square);
+                    match rights.iter().find(|(s, _)| *s == there) {
+                        Some((_, codes)) => codes,
+                        None => return Ok(()),
+                    }
+                }
+            };
+            match distances {
+                Distances::Narrow(d) => read_job(rows, job, orientation, d, target),
+                Distances::Wide(d) => read_job(rows, job, orientation, d, target),
+            }
+        })?;
+    }
+    let mut max_moves = 0;
+    let mut plain = |codes: Vec<AtomicU16>| {
+        let codes: Vec<u16> = codes.into_iter().map(AtomicU16::into_inner).collect();
+        for &code in &codes {
+            if let Value::Win(m) | Value::Loss(m) = code.value() {
+                max_moves = max_moves.max(m);
+            }
+        }
+        codes
+    };
+    let codes = codes.map(&mut plain);
+    let rights: Vec<(u8, Vec<u16>)> = rights.into_iter().map(|(s, c)| (s, plain(c))).collect();
+    let narrow = max_moves <= u8::MAX_MOVES;
+    let pack = |codes: Vec<u16>| {
+        if narrow {
+            Codes::Narrow(codes.iter().map(|&c| u8::convert(c)).collect())
+        } else {
+            Codes::Wide(codes)
+        }
+    };
+    Ok(SliceValues {
+        codes: codes.map(pack),
+        en_passant: rights
+            .into_iter()
+            .map(|(square, codes)| hoffman_space::EnPassantValues { square, codes: pack(codes) })
+            .collect(),
+        counts: None,
+        max_moves,
+    })
+}
+
+/// Whether a pawn of `turn` stands ready to take on a square.
+fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
+    let (file, rank) = (square & 7, square >> 3);
+    let from_rank = turn.fold_wb(rank.wrapping_sub(1), rank + 1);
+    [file.wrapping_sub(1), file + 1]
+        .into_iter()
+        .any(|f| f < 8 && structure.of(turn) >> (from_rank * 8 + f) & 1 != 0)
+}
+
+fn read_job<N: crate::entries::Number>(
+    rows: &Rows<'_>,
+    job: &Job,
+    orientation: Orientation,
+    distances: &[N],
+    codes: &[AtomicU16],
+) -> Result<(), RowsError> {
+    let mut sound = true;
+    rows.walk(job, orientation, false, |index, offset| {
+        let stored = distances.get(index as usize).map(|d| d.to_entry());
+        let value = stored.map(|s| Value::from_stored(s, hoffman_board::Variant::Normal));
+        match (value, codes.get(offset)) {
+            (Some(Value::Win(m) | Value::Loss(m)), _) if m > u16::MAX_MOVES => sound = false,
+            (Some(value), Some(code)) => code.store(u16::from_value(value), Ordering::Relaxed),
+            _ => sound = false,
+        }
+    });
+    if sound { Ok(()) } else { Err(RowsError::Entry) }
+}
