@@ -297,6 +297,13 @@ pub(crate) fn load_table(path: &Path) -> Result<TableValues, RunError> {
 
 /// The values of an open table.
 pub(crate) fn values_of(table: &Table) -> Result<TableValues, RunError> {
+    if table.pieces().len() == 2 {
+        // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
+        let job = Job { material: Material::bare_kings(), part: None };
+        let values = TableValues::new(job.material, job.slices());
+        solve_table(&values, &Tables::new(), false, &|| {})?;
+        return Ok(values);
+    }
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
     let size = table.space().size();
     let too_large = || rows_error(hoffman_table::rows::RowsError::TooLarge(size));

@@ -516,8 +516,11 @@ fn write_job<W: Code, C: Code, E: Shared>(
 
 /// Adds up what the slices counted, by the way in which the table's indices represent their positions.
 fn moves(rows: &Rows<'_>, values: &TableValues, structures: &[PawnStructure]) -> Option<Counts> {
-    let mut sum = Counts::default();
     let both = rows.space.has_side_bit();
+    if rows.layout.movers().len() == 2 && !values.material.has_pawns() {
+        return Some(bare_king_moves(rows.space.symmetry(), both));
+    }
+    let mut sum = Counts::default();
     for &structure in structures {
         let (slice, orientation) = rows.orient(values, structure)?;
         let counts = slice.counts.as_ref()?;
@@ -559,6 +562,26 @@ fn moves(rows: &Rows<'_>, values: &TableValues, structures: &[PawnStructure]) ->
     sum.moves /= divisor;
     sum.futuremoves /= divisor;
     Some(sum)
+}
+
+/// The moves of two bare kings, whose layout knows no symmetry while their table does.
+fn bare_king_moves(ways: u8, both_sides: bool) -> Counts {
+    let mut counts = Counts::default();
+    for white in 0..64 {
+        for black in 0..64 {
+            if touch(white, black) || !is_canonical(ways, white, black) {
+                continue;
+            }
+            let moves = |from: u8, other: u8| {
+                (0..64).filter(|&to| to != from && touch(from, to) && !touch(to, other)).count() as u64
+            };
+            counts.moves += moves(white, black);
+            if both_sides {
+                counts.moves += moves(black, white);
+            }
+        }
+    }
+    counts
 }
 
 /// In how many orders the like men of a layout can stand on the same squares.

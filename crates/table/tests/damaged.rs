@@ -12,7 +12,7 @@ fn open(offset: &str) -> Result<Table, TableProblem> {
          <piece color='black' type='king'/></tablebase>"
     )
     .into_bytes();
-    bytes.extend([0; 300]);
+    bytes.extend([0; 600]);
     let source = GzipSource::new(Box::new(bytes), SourceOptions::default()).unwrap();
     Table::from_source(Path::new("damaged.htb"), source)
 }

@@ -1,0 +1,607 @@
+//! The classic prompt and the golden tables of the original program.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hoffman_board::shakmaty::{self, Chess, Position as _};
+use hoffman_board::{Color, Role, Square, Variant};
+use hoffman_probe::collection::Collection;
+use hoffman_probe::lines::Category;
+use hoffman_probe::moves::Position;
+use hoffman_probe::report::{json_line, parse_position, report};
+use hoffman_probe::session::{Session, score};
+use serde_json::Value as Json;
+
+/// The folder with the golden tables; none, loudly, if it is not there.
+fn golden() -> Option<PathBuf> {
+    let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
+    let folder = shared.join("spec/golden");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("SKIPPED: {} is missing; set HOFFMAN_SHARED", folder.display());
+    None
+}
+
+fn base(names: &[&str]) -> Option<Collection> {
+    let folder = golden()?.join("base");
+    Some(Collection::open(names.iter().map(|name| folder.join(name))).unwrap())
+}
+
+/// Deterministic numbers that look like chance.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % u64::from(below)) as u32
+    }
+}
+
+#[test]
+fn the_transcript_is_reproduced() {
+    let Some(folder) = golden() else { return };
+    // Names as given: the session of the description was held inside the folder.
+    let collection = base(&["kpk.htb", "kqk.htb"]).unwrap();
+    let mut session = Session::new(collection);
+    session.set_escapes(false);
+    let expected = include_str!("data/session.txt");
+    let mut out = String::new();
+    for line in [
+        "8/8/8/8/4P3/8/1k6/4K3 w",
+        "zzz",
+        "e4e5",
+        "b2c3",
+        "12",
+        "99999999",
+        "8/4P3/4K3/8/8/8/8/k7 w",
+        "e7e8=Q",
+    ] {
+        out += session.prompt();
+        out += line;
+        out.push('\n');
+        out += &session.enter(line);
+    }
+    out += session.prompt();
+    let out = out.replace(&format!("{}/", folder.join("base").display()), "");
+    assert_eq!(out.trim_end(), expected.trim_end());
+    assert_eq!(session.history().len(), 8);
+}
+
+#[test]
+fn boards_have_escape_sequences() {
+    let mut session = Session::new(Collection::default());
+    let out = session.enter("8/8/8/8/4P3/8/1k6/4K3 w");
+    let line = out.lines().nth(6).unwrap();
+    let dot = " .\x1b[0m";
+    assert_eq!(line, format!("2 |{dot} \x1b[7mk\x1b[0m{}", dot.repeat(6)));
+    assert_eq!(out.lines().next_back(), Some("FEN 8/8/8/8/4P3/8/1k6/4K3 w - -"));
+}
+
+#[test]
+fn illegal_moves_are_refused_and_undone_moves_come_back() {
+    let Some(collection) = base(&["kpk.htb", "kqk.htb"]) else { return };
+    let mut session = Session::new(collection);
+    assert_eq!(session.prompt(), "Index or FEN? ");
+    assert_eq!(session.enter("undo"), "Nothing to undo\n\n");
+    assert_eq!(session.enter(""), "");
+    assert_eq!(session.enter("e7e8=Q"), "Bad input\n\n");
+    let first = session.enter("  8/4P3/4K3/8/8/8/8/k7 w KQkq - 3 17 and so on");
+    for bad in ["e7e8", "e7e8=X", "e7e8=q", "e7e5", "e6e7", "a1a2", "e6xd5", "e7e8=K", "e7e"] {
+        assert_eq!(session.enter(bad), "Bad input\n\n", "{bad}");
+    }
+    assert_eq!(session.prompt(), "Index, FEN or move? ");
+    assert_eq!(session.completions("e7"), ["e7e8=Q", "e7e8=R", "e7e8=B", "e7e8=N"]);
+    assert_eq!(session.completions("u"), ["undo"]);
+    assert!(
+        session.enter("e7e8=Q and this is ignored").contains("(\u{0})")
+            || session.position().is_some()
+    );
+    assert_eq!(session.enter("undo"), first);
+    assert!(session.take_errors().is_empty());
+    assert_eq!(session.enter("undo"), "");
+    assert_eq!(session.prompt(), "Index or FEN? ");
+    assert_eq!(session.history().len(), 15);
+}
+
+#[test]
+fn every_placement_is_answered() {
+    let Some(collection) = base(&["kpk.htb", "kqk.htb"]) else { return };
+    let mut session = Session::new(collection);
+    session.set_escapes(false);
+    let first = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    let second = |text: String| text.lines().nth(1).unwrap_or_default().to_owned();
+    // The king can be captured.
+    let out = session.enter("8/8/K6k/7Q/8/8/8/8 w");
+    assert_eq!(second(out.clone()), "Illegal position (Black mated)");
+    assert!(out.lines().nth(2).unwrap().starts_with("8 |"), "{out}");
+    // The colours exchanged: the table's own colours do not show.
+    assert_eq!(second(session.enter("8/8/K6k/8/4q3/8/8/8 b")), "Black wins in 7");
+    for bare in [
+        "8/8/8/8/8/8/8/8 w",
+        "8/8/8/8/8/8/8/Kk6 w",
+        "PPPPPPPP/8/8/8/8/8/8/KKkk4 b",
+        "8/8/8/8/8/8/8/K1k5 w",
+    ] {
+        assert_eq!(first(session.enter(bare)), session.enter(bare).lines().next().unwrap());
+        assert!(session.enter(bare).starts_with("8 |"), "{bare}");
+    }
+    for bad in [
+        "8/8/8/8/8/8/8 w",
+        "9/8/8/8/8/8/8/8 w",
+        "8/8/8/8/8/8/8/8",
+        "8/8/8/8/8/8/8/7x w",
+        "8/8/8/8/8/8/8/8/8 w",
+        "-1",
+        "1 2",
+    ] {
+        assert_eq!(session.enter(bad), "Bad input\n\n", "{bad}");
+    }
+    // An en passant square that fits nothing is shown and ignored, one that fits the mover's own pawn is
+    // in no table.
+    let out = session.enter("8/8/8/8/4P3/8/1k6/4K3 w - a6");
+    assert_eq!(first(out.clone()).split(' ').nth(1), Some("97892"));
+    assert!(out.ends_with("FEN 8/8/8/8/4P3/8/1k6/4K3 w - a6\n"));
+    assert!(session.enter("8/8/8/8/4P3/8/1k6/4K3 w - e3").starts_with("8 |"));
+    // A table in which nothing is wrong, seen by the side that is mated.
+    assert_eq!(second(session.enter("8/8/8/8/8/1K6/1Q6/1k6 b")), "White wins in 0");
+}
+
+#[test]
+fn golden_scores_are_those_of_the_original() {
+    let Some(folder) = golden() else { return };
+    let (mut rows, mut tables) = (0, 0);
+    let mut differences: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for directory in std::fs::read_dir(&folder).unwrap() {
+        let directory = directory.unwrap().path();
+        if !directory.is_dir() {
+            continue;
+        }
+        for file in std::fs::read_dir(&directory).unwrap() {
+            let csv = file.unwrap().path();
+            if csv.extension().is_none_or(|e| e != "csv") {
+                continue;
+            }
+            let name = csv.strip_prefix(&folder).unwrap().display().to_string();
+            let collection = Collection::open([csv.with_extension("htb")]).unwrap();
+            tables += 1;
+            for row in std::fs::read_to_string(&csv).unwrap().lines().skip(1) {
+                let cells: Vec<&str> = row.split(',').collect();
+                let [query, fen, index, _value, text, matched, decodes] = cells[..] else {
+                    panic!("{name}: {row}");
+                };
+                rows += 1;
+                let mut session = Session::new(Collection::default());
+                if query == "index" {
+                    let table = collection.tables().next().unwrap();
+                    let decoded = table.space().decode(index.parse().unwrap());
+                    assert_eq!(decoded.is_none(), fen == "ILLEGAL", "{name}: {row}");
+                    if fen == "ILLEGAL" {
+                        continue;
+                    }
+                }
+                session.enter(fen);
+                let position = session.position().unwrap();
+                let Some(hit) = collection.lookup(position).unwrap() else {
+                    assert_eq!(matched, "none", "{name}: {row}");
+                    continue;
+                };
+                let kind = if hit.inverted { "inverted" } else { "direct" };
+                assert_eq!(
+                    (kind, hit.index.to_string().as_str()),
+                    (matched, index),
+                    "{name}: {row}"
+                );
+                let ours = score(&hit, position.turn);
+                if ours != text {
+                    let illegal =
+                        collection.variant() == Variant::Normal && position.is_opponent_in_check();
+                    let format = table_format(&collection);
+                    let reason = if illegal && matches!(format, "basic" | "flag") {
+                        "D1: in check".to_owned()
+                    } else if collection.variant() == Variant::Suicide
+                        && !position.has_legal_move(Variant::Suicide)
+                    {
+                        "D6: stalemate in suicide".to_owned()
+                    } else if name.contains("one-bit-field") {
+                        "D5: one bit".to_owned()
+                    } else if decodes == "no" {
+                        "D9: naive2".to_owned()
+                    } else {
+                        format!("unexplained in {name}")
+                    };
+                    let entry = differences.entry(reason).or_insert((0, String::new()));
+                    entry.0 += 1;
+                    entry.1 = format!("{row} -> {ours}");
+                }
+            }
+        }
+    }
+    println!("{rows} rows of {tables} tables; other texts: {differences:#?}");
+    assert_eq!((tables, rows), (228, 40846));
+    assert!(!differences.keys().any(|k| k.starts_with("unexplained")), "{differences:#?}");
+}
+
+fn table_format(collection: &Collection) -> &'static str {
+    collection.tables().next().unwrap().codec().format().name()
+}
+
+fn random_position(dice: &mut Dice) -> Position {
+    let roles = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+    let mut men = vec![(Color::White, Role::King), (Color::Black, Role::King)];
+    for _ in 0..dice.roll(8) {
+        let color = if dice.roll(2) == 0 { Color::White } else { Color::Black };
+        let role = if dice.roll(2) == 0 { Role::Pawn } else { roles[dice.roll(5) as usize] };
+        men.push((color, role));
+    }
+    let mut taken = 0_u64;
+    let mut placed = Vec::new();
+    for (color, role) in men {
+        loop {
+            let square = dice.roll(64);
+            let pawn_fits = role != Role::Pawn || (8..56).contains(&square);
+            if taken & 1 << square == 0 && pawn_fits {
+                taken |= 1 << square;
+                placed.push((Square::new(square), color, role));
+                break;
+            }
+        }
+    }
+    let turn = if dice.roll(2) == 0 { Color::White } else { Color::Black };
+    let en_passant = Square::new(turn.fold_wb(40, 16) + dice.roll(8));
+    Position::from_men(placed, turn, Some(en_passant)).without_useless_en_passant()
+}
+
+#[test]
+fn moves_are_those_of_shakmaty() {
+    let mut dice = Dice(7);
+    let (mut positions, mut moves, mut captures) = (0, 0, 0);
+    for _ in 0..120_000 {
+        let position = random_position(&mut dice);
+        if position.check_possible(Variant::Normal).is_err() {
+            continue;
+        }
+        let fen: shakmaty::fen::Fen = position.fen().parse().unwrap();
+        let setup = fen.clone().into_setup();
+        let chess: Chess = setup
+            .position(shakmaty::CastlingMode::Standard)
+            .or_else(shakmaty::PositionError::ignore_impossible_check)
+            .or_else(shakmaty::PositionError::ignore_too_much_material)
+            .unwrap();
+        let uci = |m: &shakmaty::Move| m.to_uci(shakmaty::CastlingMode::Standard).to_string();
+        let mut theirs: Vec<String> = chess.legal_moves().iter().map(uci).collect();
+        let legal = position.legal_moves(Variant::Normal);
+        let mut ours: Vec<String> = legal.iter().map(hoffman_probe::moves::Move::uci).collect();
+        theirs.sort();
+        ours.sort();
+        assert_eq!(ours, theirs, "{fen}");
+        assert_eq!(position.has_legal_move(Variant::Normal), !legal.is_empty());
+        for m in &legal {
+            assert!(position.san(m, Variant::Normal).is_some(), "{fen} {}", m.uci());
+            captures += usize::from(m.en_passant);
+        }
+        positions += 1;
+        moves += legal.len();
+    }
+    println!("{positions} positions, {moves} moves, {captures} en passant");
+    assert!(positions > 20_000 && captures > 50);
+}
+
+#[test]
+fn moves_are_listed_in_the_order_of_the_original() {
+    let listed = |fen: &str, variant| {
+        let moves = Position::from_fen(fen).unwrap().legal_moves(variant);
+        moves.iter().map(hoffman_probe::moves::Move::classic).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        listed("8/8/8/8/8/8/1R6/K1k5 w", Variant::Normal),
+        "Ka1a2 Rb2c2 Rb2d2 Rb2e2 Rb2f2 Rb2g2 Rb2h2 Rb2a2 Rb2b3 Rb2b4 Rb2b5 Rb2b6 Rb2b7 Rb2b8 Rb2b1"
+    );
+    assert_eq!(
+        listed("1n1n4/2P5/8/8/8/8/8/K1k5 w", Variant::Normal),
+        "Ka1a2 Pc7c8=Q Pc7c8=R Pc7c8=B Pc7c8=N Pc7xb8=Q Pc7xb8=R Pc7xb8=B Pc7xb8=N \
+         Pc7xd8=Q Pc7xd8=R Pc7xd8=B Pc7xd8=N"
+    );
+    // Captures are forced, also that of a king.
+    assert_eq!(listed("8/8/8/3k4/8/8/8/K2Q4 w", Variant::Suicide), "Qd1xd5");
+    assert_eq!(listed("8/2P5/8/8/8/8/8/k7 w", Variant::Suicide).split(' ').count(), 5);
+}
+
+#[test]
+fn conversion_and_suicide_transcripts() {
+    let Some(folder) = golden() else { return };
+    let dtc = folder.join("format/kpk-dtc-from-basic.htb");
+    let suicide = folder.join("suicide/qvr.htb");
+    if dtc.is_file() {
+        let kqk = folder.join("base/kqk.htb");
+        let mut session = Session::new(Collection::open([dtc, kqk]).unwrap());
+        let out = session.enter("8/5P2/8/8/8/8/8/k1K5 w");
+        let lines: Vec<&str> = out.lines().skip(1).take(8).collect();
+        assert_eq!(
+            lines,
+            [
+                "White converts in 1",
+                "   Kc1d1    (191789) White converts in 2",
+                "   Kc1c2    (192131) White converts in 2",
+                "   Kc1d2    (192241) White converts in 2",
+                "   Pf7f8=Q  (54699) White wins in 3",
+                "   Pf7f8=R  NO DATA",
+                "   Pf7f8=B  NO DATA",
+                "   Pf7f8=N  NO DATA",
+            ]
+        );
+    } else {
+        eprintln!("SKIPPED: {} is missing", dtc.display());
+    }
+    let mut session = Session::new(Collection::open([suicide]).unwrap());
+    let out = session.enter("8/8/8/3r4/8/8/8/3Q4 w");
+    assert_eq!(
+        out.lines().skip(1).take(2).collect::<Vec<_>>(),
+        ["Black wins in 1", "   Qd1xd5   BLACK WINS"]
+    );
+}
+
+#[test]
+fn reports_have_the_shape_of_the_server() {
+    let Some(collection) = base(&["kpk.htb", "kqk.htb"]) else { return };
+    let line = json_line(&collection, "8/4P3/4K3/8/8/8/8/k7 w - - 0 1");
+    let json: Json = serde_json::from_str(&line).unwrap();
+    let keys = [
+        "checkmate",
+        "stalemate",
+        "variant_win",
+        "variant_loss",
+        "insufficient_material",
+        "dtz",
+        "precise_dtz",
+        "dtm",
+        "dtw",
+        "dtc",
+        "category",
+    ];
+    for key in keys.iter().chain(&["moves", "hoffman"]) {
+        assert!(json.get(key).is_some(), "{key} in {line}");
+    }
+    assert_eq!((&json["category"], &json["dtm"]), (&"win".into(), &13.into()));
+    assert_eq!(json["hoffman"]["index"], 186814);
+    // Rooks and minor pieces come from tables that are not there; the latter need none.
+    assert_eq!(json["hoffman"]["missing"], serde_json::json!(["krk.htb"]));
+    assert_eq!(json["hoffman"]["pv"].as_array().unwrap().len(), 13);
+    assert_eq!(json["hoffman"]["fifty_move"], false);
+    let moves = json["moves"].as_array().unwrap();
+    assert_eq!(moves.len(), 11);
+    for m in moves {
+        for key in keys.iter().chain(&["uci", "san", "zeroing", "conversion"]) {
+            assert!(m.get(key).is_some(), "{key} in {m}");
+        }
+    }
+    let first = &moves[0];
+    assert_eq!((&first["uci"], &first["category"]), (&"e7e8q".into(), &"loss".into()));
+    assert_eq!((&first["san"], &first["dtm"]), (&"e8=Q".into(), &(-12).into()));
+    assert_eq!((&first["zeroing"], &first["conversion"]), (&true.into(), &true.into()));
+    assert_eq!(json["hoffman"]["pv"][0], first["uci"]);
+    let error: Json = serde_json::from_str(&json_line(&collection, "no \"FEN\"")).unwrap();
+    assert!(error["error"].as_str().unwrap().contains("no \"FEN\""));
+    assert_eq!(error.as_object().unwrap().len(), 1);
+}
+
+#[test]
+fn ends_of_games_are_known_without_tables() {
+    let empty = Collection::default();
+    let mated = report(&empty, "8/8/8/8/8/1K6/1Q6/1k6 b - - 0 1").unwrap();
+    assert_eq!((mated.verdict.category, mated.verdict.dtm), (Category::Loss, None));
+    assert!(mated.verdict.checkmate && mated.moves.is_empty());
+    assert_eq!(mated.result(), "Checkmate: White has won");
+    let stale = report(&empty, "8/8/8/8/8/1QK5/8/k7 b - - 0 1").unwrap();
+    assert_eq!((stale.verdict.category, stale.verdict.dtm), (Category::Draw, Some(0)));
+    assert!(stale.verdict.stalemate);
+    let kings = report(&empty, "8/8/8/8/8/2K5/8/k7 b - - 0 1").unwrap();
+    assert_eq!((kings.verdict.category, kings.verdict.dtm), (Category::Draw, Some(0)));
+    assert!(kings.verdict.insufficient_material && kings.hoffman.missing.is_empty());
+    let unknown = report(&empty, "8/8/8/8/8/1K6/7R/k7 w - - 0 1").unwrap();
+    assert_eq!((unknown.verdict.category, unknown.verdict.dtm), (Category::Unknown, None));
+    assert_eq!(unknown.hoffman.missing, ["krk.htb"]);
+    // Mate on the board is seen behind a move too.
+    assert_eq!((unknown.moves[0].san.as_str(), unknown.moves[0].verdict.checkmate), ("Rh1#", true));
+}
+
+#[test]
+fn text_reports_read_well() {
+    let Some(collection) = base(&["kpk.htb", "kqk.htb"]) else { return };
+    let report = report(&collection, "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1").unwrap();
+    let text = report.to_text();
+    println!("{text}");
+    assert!(text.contains("White to move: White wins, mate in 11 moves (21 plies)\n"));
+    assert!(text.contains("\n  e5   White wins, mate in 11 moves (21 plies)\n"));
+    assert!(text.contains("\nMain line\n  1. e5 "));
+    assert_eq!(report.hoffman.pv.len(), 21);
+    assert!(text.trim_end().ends_with('#'));
+}
+
+#[test]
+fn folders_are_searched() {
+    let Some(golden) = golden() else { return };
+    let mut collection = Collection::default();
+    collection.add_folder(golden.join("base")).unwrap();
+    assert!(collection.add_folder(golden.join("no such folder")).is_err());
+    let value = |fen: &str| {
+        let position = parse_position(fen, Variant::Normal).unwrap();
+        collection.value(&position).unwrap().map(|v| v.plies().unwrap_or(0))
+    };
+    assert_eq!(value("8/8/8/8/4P3/8/1k6/4K3 w - -"), Some(21));
+    assert_eq!(value("4k3/1K6/8/4p3/8/8/8/8 b - -"), Some(21));
+    assert_eq!(value("8/8/8/8/8/8/1k6/4K3 w - -"), Some(0));
+    assert_eq!(value("8/8/8/8/8/8/1kr5/4K1N1 w - -"), None);
+    // KRKP: the rook's side is named first, whoever has it.
+    let report = report(&collection, "8/8/8/4k3/8/8/3Kp3/r7 w - - 0 1").unwrap();
+    assert!(report.hoffman.table.is_none());
+    assert_eq!(report.hoffman.missing[0], "krpk.htb");
+}
+
+#[test]
+fn parts_of_tables_answer_together() {
+    let Some(golden) = golden() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for part in ["kpk-pawn-on-ranks-2-3", "kpk-pawn-on-ranks-4-to-7"] {
+        let from = golden.join("restricted").join(part).with_extension("htb");
+        std::fs::copy(from, folder.path().join(part).with_extension("htb")).unwrap();
+    }
+    std::fs::write(folder.path().join("kqk.htb"), b"nonsense").unwrap();
+    std::fs::write(folder.path().join("notes.htb"), b"nonsense").unwrap();
+    let mut parts = Collection::default();
+    parts.add_folder(folder.path()).unwrap();
+    let whole = base(&["kpk.htb"]).unwrap();
+    let mut dice = Dice(3);
+    let mut compared = 0;
+    for _ in 0..4000 {
+        let squares = [dice.roll(64), dice.roll(64), 8 + dice.roll(48)].map(Square::new);
+        let men = [
+            (squares[0], Color::White, Role::King),
+            (squares[1], Color::Black, Role::King),
+            (squares[2], Color::White, Role::Pawn),
+        ];
+        let position = Position::from_men(men, Color::White, None);
+        if position.check_possible(Variant::Normal).is_err() {
+            continue;
+        }
+        for position in [position.mirrored(), position] {
+            let (a, b) = (whole.value(&position).unwrap(), parts.lookup(&position).unwrap());
+            assert_eq!(a, b.and_then(|hit| hoffman_table::Table::exact(hit.value)), "{position:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 5000);
+    let damaged = parts.lookup(&Position::from_fen("8/8/K6k/8/4Q3/8/8/8 w").unwrap());
+    assert!(damaged.unwrap_err().to_string().contains("kqk.htb"));
+}
+
+/// How fast warm look-ups are. `cargo test --release -p hoffman-probe -- --ignored --nocapture speed`
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    let Some(golden) = golden() else { return };
+    let base = golden.join("base");
+    for name in ["kpk", "kqkq", "krkp"] {
+        let collection = Collection::open([base.join(name).with_extension("htb")]).unwrap();
+        let table = collection.tables().next().unwrap();
+        let mut dice = Dice(1);
+        let size = table.space().size() as u32;
+        let mut positions = Vec::new();
+        while positions.len() < 10_000 {
+            let Some(placement) = table.space().decode(u64::from(dice.roll(size))) else {
+                continue;
+            };
+            let men =
+                placement.squares.iter().zip(table.pieces()).map(|(&s, p)| (s, p.color, p.role));
+            positions.push(Position::from_men(men, placement.turn, placement.en_passant));
+        }
+        let run = || positions.iter().filter(|p| collection.lookup(p).unwrap().is_some()).count();
+        run();
+        let start = std::time::Instant::now();
+        let found: usize = (0..100).map(|_| run()).sum();
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{name}: {:.0} look-ups a second", found as f64 / seconds);
+    }
+}
+
+#[test]
+fn tables_without_distances_answer_in_words() {
+    let Some(golden) = golden() else { return };
+    let second = |table: &str, fen: &str| {
+        let path = golden.join("format").join(table);
+        let mut session = Session::new(Collection::open([path]).unwrap());
+        session.enter(fen).lines().nth(1).unwrap().to_owned()
+    };
+    let (white, black, captured) =
+        ("8/8/K6k/8/4Q3/8/8/8 w", "8/8/K6k/8/4q3/8/8/8 w", "8/8/K6k/7Q/8/8/8/8 w");
+    assert_eq!(second("kqk-basic.htb", white), "White wins");
+    assert_eq!(second("kqk-basic.htb", black), "Black wins");
+    assert_eq!(second("kqk-basic.htb", captured), "Illegal");
+    assert_eq!(second("kqk-flag-white-wins.htb", white), "White wins");
+    assert_eq!(second("kqk-flag-white-wins.htb", black), "Black wins");
+    assert_eq!(second("kqk-flag-white-wins.htb", captured), "Illegal position (Black mated)");
+}
+
+#[test]
+fn reports_say_what_their_tables_can_say() {
+    let Some(golden) = golden() else { return };
+    let json = |table: &str, fen: &str| -> Json {
+        let collection = Collection::open([golden.join(table)]).unwrap();
+        serde_json::from_str(&json_line(&collection, fen)).unwrap()
+    };
+    let promotion = "8/5P2/8/8/8/8/8/k1K5 w - - 0 1";
+    let dtc = json("format/kpk-dtc-from-basic.htb", promotion);
+    assert_eq!(
+        (&dtc["category"], &dtc["dtc"], &dtc["dtm"]),
+        (&"win".into(), &1.into(), &Json::Null)
+    );
+    let basic = json("format/kpk-basic-from-dtm.htb", promotion);
+    assert_eq!((&basic["category"], &basic["dtm"]), (&"win".into(), &Json::Null));
+    assert_eq!(basic["hoffman"]["pv"].as_array().map(Vec::len), Some(0));
+    let conceded = json("pruned/kpk-promotions-conceded.htb", promotion);
+    assert_eq!(conceded["category"], "maybe-win");
+    // Suicide: the queen must take the rook, and Black has won.
+    let suicide = json("suicide/qvr.htb", "8/8/8/3r4/8/8/8/3Q4 w - - 0 1");
+    assert_eq!((&suicide["category"], &suicide["dtw"]), (&"loss".into(), &(-2).into()));
+    assert_eq!(suicide["dtm"], Json::Null);
+    assert_eq!(suicide["moves"][0]["variant_win"], true);
+    assert_eq!(suicide["moves"][0]["category"], "win");
+}
+
+#[test]
+fn every_answer_of_a_report_agrees_with_its_best_move() {
+    let Some(golden) = golden() else { return };
+    let mut collection = Collection::default();
+    collection.add_folder(golden.join("base")).unwrap();
+    let mut dice = Dice(11);
+    let (mut positions, mut lines) = (0, 0);
+    for _ in 0..3000 {
+        let role = [Role::Queen, Role::Rook, Role::Pawn][dice.roll(3) as usize];
+        let squares = [dice.roll(64), dice.roll(64), 8 + dice.roll(48)].map(Square::new);
+        let men = [
+            (squares[0], Color::White, Role::King),
+            (squares[1], Color::Black, Role::King),
+            (squares[2], Color::White, role),
+        ];
+        let turn = if dice.roll(2) == 0 { Color::White } else { Color::Black };
+        let position = Position::from_men(men, turn, None);
+        if position.check_possible(Variant::Normal).is_err() {
+            continue;
+        }
+        let report = report(&collection, &position.fen()).unwrap();
+        positions += 1;
+        assert_eq!(report.hoffman.missing, [""; 0], "{position:?}");
+        assert_ne!(report.verdict.category, Category::Unknown);
+        let Some(best) = report.moves.first() else { continue };
+        assert_eq!(best.verdict.category.negate(), report.verdict.category, "{position:?}");
+        let plies = report.verdict.dtm.unwrap();
+        if plies != 0 {
+            assert_eq!(report.hoffman.pv.len() as i32, plies.abs(), "{position:?}");
+            assert_eq!(report.hoffman.pv[0], best.uci);
+            assert!(report.line.last().unwrap().ends_with('#'));
+            assert_eq!(best.verdict.dtm.map_or(0, i32::abs) + 1, plies.abs());
+            lines += 1;
+        }
+    }
+    println!("{positions} positions, {lines} lines to mate");
+}
+
+#[test]
+fn no_line_upsets_the_prompt() {
+    let Some(collection) = base(&["kpk.htb"]) else { return };
+    let mut session = Session::new(collection);
+    let alphabet: Vec<char> = "abh18x=Qqkw/- KP0é\u{1f600}\t".chars().collect();
+    let mut dice = Dice(5);
+    session.enter("8/4P3/4K3/8/8/8/8/k7 w");
+    for _ in 0..20_000 {
+        let line: String = (0..dice.roll(9))
+            .map(|_| alphabet[dice.roll(alphabet.len() as u32) as usize])
+            .collect();
+        session.enter(&line);
+        json_line(session.collection(), &line);
+        session.completions(&line);
+    }
+}

@@ -1,0 +1,48 @@
+//! What the fuzz targets share: a table in memory and the reads that are tried on it.
+
+use std::path::Path;
+
+use hoffman_board::Color;
+use hoffman_table::Table;
+use hoffman_table::htb::{BlockCache, GzipSource, SourceOptions};
+
+/// The longest uncompressed stream that is followed.
+const LIMIT: u64 = 32 << 20;
+/// Entries that are unpacked at once.
+const BULK: u64 = 512;
+
+/// Opens bytes as the file of a table, with little memory.
+pub fn open(bytes: Vec<u8>) -> Option<Table> {
+    let options =
+        SourceOptions { cache: BlockCache::new(4 << 20), memory_limit: 4 << 20, limit: LIMIT };
+    let source = GzipSource::new(Box::new(bytes), options).ok()?;
+    Table::from_source(Path::new("fuzz.htb"), source).ok()
+}
+
+/// Reads what a probe, a futurebase and a verification read. The numbers read are returned, none where
+/// a read failed.
+pub fn exercise(table: &mut Table) -> Vec<Option<i32>> {
+    let _ = table.check_length();
+    let size = table.space().size();
+    let indices = [0, 1, 7, 8, size / 3, size / 2, size.wrapping_sub(1), size, u64::MAX];
+    let mut read = Vec::new();
+    for index in indices {
+        let entry = table.entry(index);
+        read.push(entry.ok().map(|raw| raw.0));
+        for turn in Color::ALL {
+            if let Ok(value) = table.value(index, turn) {
+                let _ = Table::exact(value);
+            }
+        }
+        if let Some(placement) = table.space().decode(index) {
+            let _ = table.index(&placement);
+        }
+    }
+    for first in [0, (size / 2) & !7] {
+        let len = size.saturating_sub(first).min(BULK) as usize;
+        let mut numbers = vec![0_i32; len];
+        let result = table.read_entries(first, &mut numbers);
+        read.extend(numbers.into_iter().map(|n| result.is_ok().then_some(n)));
+    }
+    read
+}

@@ -1,0 +1,42 @@
+# Tasks of the project. `just --list` shows them.
+
+# Everything that runs before a change is merged.
+default: lint test
+
+# Unit, golden and integration tests.
+test:
+    cargo test --workspace
+
+# Also those that are marked slow.
+test-slow:
+    cargo test --workspace --release -- --include-ignored
+
+# Format, lints and documentation, warnings as errors.
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Licences, advisories and duplicate dependencies (needs cargo-deny).
+deny:
+    cargo deny check
+
+# The second, slow solver and published facts.
+oracle:
+    cargo test --release -p hoffman-oracle
+
+# The stable compiler has coverage but no sanitizers, hence `-s none`. New inputs go to target/fuzz-corpus;
+# fuzz/corpus holds the committed seeds. Targets: cargo fuzz list. Needs cargo-fuzz.
+
+# Fuzz a target for some seconds.
+fuzz target seconds="120":
+    mkdir -p target/fuzz-corpus/{{target}}
+    cargo fuzz run -s none {{target}} target/fuzz-corpus/{{target}} fuzz/corpus/{{target}} -- -max_total_time={{seconds}} -max_len=4096 -timeout=10
+
+# Fuzz every target for some seconds.
+fuzz-all seconds="120":
+    for target in $(cargo fuzz list); do just fuzz $target {{seconds}} || exit 1; done
+
+# Write the binary seeds of the fuzz targets anew.
+fuzz-seeds:
+    cargo run --manifest-path fuzz/Cargo.toml --example make_seeds
