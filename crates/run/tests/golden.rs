@@ -6,13 +6,20 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use hoffman_run::{GenerateOptions, Silent, generate};
+use hoffman_run::{GenerateOptions, RunError, Silent, generate};
 use hoffman_table::Table;
 use hoffman_table::htb::SourceOptions;
 use sha2::{Digest, Sha256};
 
 /// The working directory is one a process.
 static DIRECTORY: Mutex<()> = Mutex::new(());
+
+/// A folder to work in, beside which `base` lies as the control files expect it.
+fn work_in(root: &Path, folder: &str) {
+    let dir = root.join(folder);
+    std::fs::create_dir_all(&dir).unwrap();
+    std::env::set_current_dir(dir).unwrap();
+}
 
 fn shared() -> Option<PathBuf> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
@@ -75,7 +82,7 @@ fn complete_endings_are_those_of_the_original() {
     let golden = shared.join("spec/golden");
     let hashes = hashes(&golden);
     let dir = tempfile::tempdir().unwrap();
-    std::env::set_current_dir(dir.path()).unwrap();
+    work_in(dir.path(), "base");
     let mut entries = 0;
     for name in ["kk", "kqk", "krk", "kbk", "knk", "kpk", "kqkq"] {
         // A one-bit table without mates agrees; with mates see the defects of the original.
@@ -94,5 +101,36 @@ fn complete_endings_are_those_of_the_original() {
     for name in ["krkp", "kpkp"] {
         entries += compare(&golden, "base", name, &hashes);
     }
-    eprintln!("{entries} entries equal those of the original");
+    let mut tables = 9;
+    let mut later = Vec::new();
+    for folder in ["index-kqk", "index-kpk", "index-order", "index-colorsym", "index-pairs", "format"] {
+        work_in(dir.path(), folder);
+        let mut names: Vec<String> = std::fs::read_dir(golden.join(folder))
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .filter(|p| p.extension().is_some_and(|e| e == "xml"))
+            .map(|p| p.file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        for name in names {
+            let control = golden.join(folder).join(format!("{name}.xml"));
+            let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
+            match generate(&control, &options) {
+                // Formats other than dtm are not solved yet; what is fed from them is not there.
+                Err(RunError::Unsupported { .. } | RunError::Futurebase { .. })
+                    if folder == "format" =>
+                {
+                    later.push(name);
+                }
+                Err(other) => panic!("{folder}/{name}: {other}"),
+                Ok(_) if name == "kk-uncompressed-file" => later.push(name),
+                Ok(_) => {
+                    entries += compare(&golden, folder, &name, &hashes);
+                    tables += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(tables, 84, "tables compared; not yet: {later:?}");
+    eprintln!("{entries} entries of {tables} tables equal those of the original");
 }
