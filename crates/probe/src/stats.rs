@@ -452,9 +452,12 @@ mod tests {
     use super::*;
     use crate::verify::tests::{golden, shared};
 
+    /// `[white to move, black to move][win, draw, loss]`, and the longest wins of both.
+    type Published = ([[u64; 3]; 2], [Option<u16>; 2]);
+
     /// The fields of a line of the published counts: wins, draws and losses for both sides, cursed ones
     /// included, and the winner's longest win.
-    fn published(name: &str) -> Option<([[u64; 3]; 2], [Option<u16>; 2])> {
+    fn published(name: &str) -> Option<Published> {
         let text = std::fs::read_to_string(shared()?.join("data/known-stats.csv")).unwrap();
         let mut lines = text.lines();
         let titles: Vec<&str> = lines.next().unwrap().split(',').collect();

@@ -240,6 +240,17 @@ impl<'a> Rows<'a> {
         let king_slots = [slots[0], slots[1]];
         let (white_slot, black_slot) =
             if orientation.swap { (slots[1], slots[0]) } else { (slots[0], slots[1]) };
+        if movers == 2 {
+            let turn_square = |s: u8| turn.apply_index(s);
+            self.space.visit_kings(&squares, job.turn, job.en_passant, occupied, |w, b, index| {
+                let [first, second] = if orientation.swap { [b, w] } else { [w, b] };
+                let base = self.layout.king_base(turn_square(first), turn_square(second));
+                if let Some((base, _)) = base {
+                    visit(index, base);
+                }
+            });
+            return;
+        }
         let mut kings = Vec::new();
         for white in (0..64).filter(|&s| pieces[white_slot].legal.0 & !occupied & 1 << s != 0) {
             for black in (0..64).filter(|&s| pieces[black_slot].legal.0 & !occupied & 1 << s != 0) {
@@ -259,22 +270,7 @@ impl<'a> Rows<'a> {
             std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
         });
         let inner: Vec<usize> = (2..movers).collect();
-        let Some((&lane, dims)) = inner.split_last() else {
-            for (white, black, base, _) in kings {
-                squares[white_slot] = white;
-                squares[black_slot] = black;
-                // The lowest-listed king serves as the man that moves along the row of one.
-                self.space.visit_lane(
-                    &squares,
-                    job.turn,
-                    job.en_passant,
-                    black_slot,
-                    1 << black,
-                    |_, index| visit(index, base),
-                );
-            }
-            return;
-        };
+        let Some((&lane, dims)) = inner.split_last() else { return };
         let mut digits = vec![0_u8; dims.len()];
         if let (Some(first), Some(digit)) = (job.first, digits.first_mut()) {
             *digit = first;

@@ -27,6 +27,15 @@ pub(super) struct LaneTerm {
     pub(super) k: usize,
 }
 
+/// What changes in an index as one man, alone in his group, walks over the board.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    /// The men of his chain.
+    pub(super) chain: ArrayVec<u8, MAX_PIECES>,
+    /// Men alone in their groups whose chains contain him, with the weights of their digits.
+    pub(super) dependents: ArrayVec<(u8, u64), MAX_PIECES>,
+}
+
 /// Combination numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Combinadic {
@@ -42,6 +51,8 @@ pub(super) struct Combinadic {
     /// The first link of the chain of a man's group.
     chain: [u8; MAX_PIECES],
     size: u64,
+    /// For each man, if the index changes simply as he walks.
+    walks: Vec<Option<Walk>>,
 }
 
 impl Combinadic {
@@ -56,6 +67,7 @@ impl Combinadic {
             under: [NONE; MAX_PIECES],
             chain: [NONE; MAX_PIECES],
             size: 1,
+            walks: Vec::new(),
         };
         for man in 0..men.count {
             let inside = |&j: &usize| joined.semilegal[j] & !joined.semilegal[man] == 0;
@@ -77,7 +89,68 @@ impl Combinadic {
             }
             man += len;
         }
+        this.walks = (0..men.count).map(|man| this.walk_of(men, man)).collect();
         Ok(this)
+    }
+
+    fn walk_of(&self, men: &Men, man: usize) -> Option<Walk> {
+        let mut alone = [0_u64; MAX_PIECES];
+        let mut weight = 1;
+        for digit in &self.digits {
+            match *digit {
+                Digit::Kings { radix } => weight *= radix,
+                Digit::Group { first, len, radix } => {
+                    if len == 1 {
+                        alone[first] = weight;
+                    }
+                    weight *= radix;
+                }
+            }
+        }
+        if alone[man] == 0 {
+            return None;
+        }
+        let mut dependents = ArrayVec::new();
+        for other in (0..men.count).filter(|&m| self.chain_of(m).any(|c| c == man)) {
+            if men.is_king(other) {
+                continue;
+            }
+            if alone[other] == 0 {
+                return None;
+            }
+            dependents.push((other as u8, alone[other]));
+        }
+        Some(Walk { chain: self.chain_of(man).map(|m| m as u8).collect(), dependents })
+    }
+
+    /// See [`Walk`].
+    pub(super) fn walk(&self, man: usize) -> Option<&Walk> {
+        self.walks.get(man)?.as_ref()
+    }
+
+    /// The number of a man's code.
+    pub(super) fn number(&self, man: usize, code: u8) -> usize {
+        usize::from(self.codes[man].number(code))
+    }
+
+    /// The weight of the king pair's digit and the pairs, if the rest of an index does not depend on
+    /// where the kings stand.
+    pub(super) fn free_kings(&self, men: &Men) -> Option<(u64, &KingPairs)> {
+        let kings = self.kings.as_ref()?;
+        let listed = (0..men.count).filter(|&m| !men.is_king(m) && !men.structured[m]);
+        for man in listed {
+            if self.chain_of(man).any(|m| men.is_king(m)) {
+                return None;
+            }
+        }
+        let mut weight = 1;
+        for digit in &self.digits {
+            match *digit {
+                Digit::Kings { .. } => return Some((weight, kings)),
+                Digit::Group { radix, .. } => weight *= radix,
+            }
+        }
+        None
     }
 
     /// Makes the code lists of an encoding group and returns its length.

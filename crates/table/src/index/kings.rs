@@ -29,6 +29,23 @@ pub(super) const fn is_canonical(symmetry: u8, white: u8) -> bool {
     !(symmetry >= 2 && file > 3 || symmetry >= 4 && rank > 3 || symmetry == 8 && rank > file)
 }
 
+/// The pairs of squares that the kings of a table may stand on, canonical under its symmetry and apart.
+pub(super) fn canonical_pairs(men: &Men) -> impl Iterator<Item = (u8, u8)> {
+    let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
+    let (white, black) = (men.legal[white], men.legal[black]);
+    let symmetry = men.symmetry;
+    (0..64).filter(move |&w| white & bit(w) != 0 && is_canonical(symmetry, w)).flat_map(move |w| {
+        let on_diagonal = symmetry == 8 && w >> 3 == w & 7;
+        (0..64)
+            .filter(move |&b| {
+                black & bit(b) != 0
+                    && !(on_diagonal && b >> 3 > b & 7)
+                    && KING_ZONE[usize::from(w)] & bit(b) == 0
+            })
+            .map(move |b| (w, b))
+    })
+}
+
 /// The canonical pairs of king squares and their numbers.
 #[derive(Clone, Debug)]
 pub(super) struct KingPairs {
@@ -40,21 +57,11 @@ pub(super) struct KingPairs {
 impl KingPairs {
     /// Enumerates white squares ascending and, inside, black squares ascending.
     pub(super) fn new(men: &Men) -> KingPairs {
-        let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
         let mut pairs = Vec::new();
         let mut numbers = vec![u16::MAX; 64 * 64];
-        for w in (0..64).filter(|&w| men.legal[white] & bit(w) != 0) {
-            if !is_canonical(men.symmetry, w) {
-                continue;
-            }
-            let on_diagonal = men.symmetry == 8 && w >> 3 == w & 7;
-            for b in (0..64).filter(|&b| men.legal[black] & bit(b) != 0) {
-                if on_diagonal && b >> 3 > b & 7 || KING_ZONE[usize::from(w)] & bit(b) != 0 {
-                    continue;
-                }
-                numbers[usize::from(w) << 6 | usize::from(b)] = pairs.len() as u16;
-                pairs.push((w, b));
-            }
+        for (w, b) in canonical_pairs(men) {
+            numbers[usize::from(w) << 6 | usize::from(b)] = pairs.len() as u16;
+            pairs.push((w, b));
         }
         KingPairs { pairs, numbers }
     }

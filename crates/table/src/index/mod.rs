@@ -339,6 +339,8 @@ impl IndexSpace {
         let occupied =
             (0..men.count).filter(|&m| m != man).fold(0, |set, m| set | men::bit(p.squares[m]));
         let side = u64::from(self.side_bit && p.black);
+        // Where the run before began, and its term.
+        let mut known: Option<(u32, combinadic::LaneTerm)> = None;
         let mut rest = lanes & !occupied;
         while rest != 0 {
             let start = rest.trailing_zeros();
@@ -356,17 +358,89 @@ impl IndexSpace {
                 self.visit_run(&p, man, start..start + len, &mut visit);
                 continue;
             };
-            let term = combinadic.lane_term(men, &p.squares, &codes, en_passant_man, man);
-            let Some(term) = term.filter(|_| self.pawns.is_none()) else {
-                self.visit_run(&p, man, start..start + len, &mut visit);
-                continue;
-            };
+            if let (Some((first, term)), Some(walk)) = (&mut known, combinadic.walk(man)) {
+                // Men passed on the way no longer stand above him.
+                for &(other, weight) in &walk.dependents {
+                    let s = p.squares[usize::from(other)];
+                    if other != en_passant_man && (*first..start).contains(&u32::from(s)) {
+                        term.base += weight;
+                    }
+                }
+                let below = men::bit(start as u8) - 1;
+                let lower = walk
+                    .chain
+                    .iter()
+                    .filter(|&&m| below & men::bit(p.squares[usize::from(m)]) != 0)
+                    .count();
+                term.value = combinadic.number(man, start as u8).wrapping_sub(lower);
+                *first = start;
+            } else {
+                let term = combinadic.lane_term(men, &p.squares, &codes, en_passant_man, man);
+                let Some(term) = term.filter(|_| self.pawns.is_none()) else {
+                    self.visit_run(&p, man, start..start + len, &mut visit);
+                    continue;
+                };
+                known = Some((start, term));
+            }
+            let Some((_, term)) = &known else { return };
             for i in 0..len {
                 let number = binomial::binomial(term.value + i as usize, term.k);
                 let index = term.base + term.weight * number;
                 let index = if self.side_bit { 2 * index + side } else { index };
                 visit((start + i) as u8, index);
             }
+            if combinadic.walk(man).is_none() {
+                known = None;
+            }
+        }
+    }
+
+    /// The indices of the placements that differ only in the squares of the kings: calls `visit(white
+    /// king, black king, index)` for every canonical pair off the squares of `occupied`.
+    ///
+    /// `squares[slot]` are square numbers; those of the kings are ignored.
+    pub fn visit_kings(
+        &self,
+        squares: &[u8; hoffman_board::MAX_PIECES],
+        turn: Color,
+        en_passant: Option<u8>,
+        occupied: u64,
+        mut visit: impl FnMut(u8, u8, u64),
+    ) {
+        let men = &self.men;
+        let mut p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
+        let side = u64::from(self.side_bit && p.black);
+        let mut base = None;
+        for (w, b) in kings::canonical_pairs(men) {
+            if occupied & (men::bit(w) | men::bit(b)) != 0 {
+                continue;
+            }
+            p.squares[white] = w;
+            p.squares[black] = b;
+            let free = match (&self.kind, &self.pawns) {
+                (Kind::Combinadic(combinadic), None) => combinadic.free_kings(men),
+                _ => None,
+            };
+            let Some((weight, pairs)) = free else {
+                if let Some(index) = self.encode(&men.store(&p)) {
+                    visit(w, b, index);
+                }
+                continue;
+            };
+            let Some(number) = pairs.number(w, b) else { continue };
+            let base = match base {
+                Some(base) => base,
+                None => match self.encode(&men.store(&p)) {
+                    Some(index) => {
+                        let index = if self.side_bit { index / 2 } else { index };
+                        *base.insert(index - weight * number)
+                    }
+                    None => continue,
+                },
+            };
+            let index = base + weight * number;
+            visit(w, b, if self.side_bit { 2 * index + side } else { index });
         }
     }
 
