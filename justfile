@@ -30,12 +30,12 @@ oracle:
 
 # Fuzz a target for some seconds.
 fuzz target seconds="120":
-    mkdir -p target/fuzz-corpus/{{target}}
-    cargo fuzz run -s none {{target}} target/fuzz-corpus/{{target}} fuzz/corpus/{{target}} -- -max_total_time={{seconds}} -max_len=4096 -timeout=10
+    mkdir -p target/fuzz-corpus/{{ target }}
+    cargo fuzz run -s none {{ target }} target/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} -- -max_total_time={{ seconds }} -max_len=4096 -timeout=10
 
 # Fuzz every target for some seconds.
 fuzz-all seconds="120":
-    for target in $(cargo fuzz list); do just fuzz $target {{seconds}} || exit 1; done
+    for target in $(cargo fuzz list); do just fuzz $target {{ seconds }} || exit 1; done
 
 # Write the binary seeds of the fuzz targets anew.
 fuzz-seeds:

@@ -40,7 +40,7 @@ fn main() -> Result<()> {
         ("kpkp-dtc", restricted(&format!("<dtc bits=\"9\"/>{pawns}"))),
         ("kknn-compact", restricted(&format!("<dtm/><index type='compact'/>{knights}"))),
         (
-            "kk-ä",
+            "kk-umlaut",
             "<!-- ä --><tablebase><dtm/><piece color='white' type='king'/>\
                   <piece color='black' type='king'/></tablebase>"
                 .to_owned(),

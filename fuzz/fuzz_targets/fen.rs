@@ -1,5 +1,6 @@
 //! Any text as a FEN, as the name of an ending and as a move.
 //!
+//! Of possible positions our legal moves must be those of `shakmaty`.
 //! Placements need not be legal: whatever the parser takes must pass through the piece lists and indices of
 //! tables without harm. Follows the way of a probe: text, setup, men, placement, index.
 
@@ -13,6 +14,8 @@ use hoffman_board::shakmaty::san::SanPlus;
 use hoffman_board::shakmaty::uci::UciMove;
 use hoffman_board::shakmaty::{CastlingMode, Chess, EnPassantMode, Position, PositionError, Setup};
 use hoffman_board::{Color, ListedPiece, Material, PieceList, Role, Square, Variant};
+use hoffman_probe::moves::Position as OurPosition;
+use hoffman_probe::report::parse_position;
 use hoffman_table::{IndexParams, IndexSpace, IndexType};
 use libfuzzer_sys::fuzz_target;
 
@@ -26,6 +29,7 @@ fuzz_target!(|text: &str| {
         let _ = (material.normalized(), material.stem());
     }
     let _ = (text.parse::<UciMove>(), text.parse::<SanPlus>());
+    probe(text);
     let Ok(fen) = text.parse::<Fen>() else { return };
     let setup = fen.into_setup();
     let written = Fen::try_from_setup(setup.clone()).unwrap_or_else(LossyFenError::ignore);
@@ -38,6 +42,39 @@ fuzz_target!(|text: &str| {
     }
     play(setup);
 });
+
+/// The program's own reader and moves, of any placement and of possible positions.
+fn probe(text: &str) {
+    let Some(position) = OurPosition::from_fen(text) else { return };
+    assert_eq!(OurPosition::from_fen(&position.fen()).as_ref(), Some(&position));
+    assert_eq!(position.mirrored().mirrored(), position);
+    for variant in [Variant::Normal, Variant::Suicide] {
+        let moves = position.legal_moves(variant);
+        assert_eq!(moves.is_empty(), !position.has_legal_move(variant));
+        for m in moves.iter().take(20) {
+            let _ = (m.classic(), position.san(m, variant), position.after(m).short_fen());
+        }
+        if let Ok(possible) = parse_position(text, variant) {
+            let _ = possible.is_insufficient_material();
+            if variant == Variant::Normal {
+                compare_moves(&possible);
+            }
+        }
+    }
+}
+
+fn compare_moves(position: &OurPosition) {
+    let fen: Fen = position.fen().parse().expect("what was written can be read");
+    let Some(chess) = forgiving(fen.into_setup()) else { return };
+    let legal = chess.legal_moves();
+    let mut theirs: Vec<String> =
+        legal.iter().map(|m| m.to_uci(CastlingMode::Standard).to_string()).collect();
+    let mut ours: Vec<String> =
+        position.legal_moves(Variant::Normal).iter().map(hoffman_probe::moves::Move::uci).collect();
+    theirs.sort_unstable();
+    ours.sort_unstable();
+    assert_eq!(ours, theirs, "{}", position.fen());
+}
 
 fn men(setup: &Setup) -> impl Iterator<Item = (Square, Color, Role)> {
     setup.board.clone().into_iter().map(|(square, piece)| (square, piece.color, piece.role))
@@ -52,17 +89,19 @@ fn look_up(space: &IndexSpace, setup: &Setup) {
     }
 }
 
-/// The position with everything forgiven that a table can hold, and its moves.
-fn play(setup: Setup) {
-    let Ok(position) = setup
+/// The position with everything forgiven that a table can hold.
+fn forgiving(setup: Setup) -> Option<Chess> {
+    setup
         .position::<Chess>(CastlingMode::Standard)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
         .or_else(PositionError::ignore_too_much_material)
         .or_else(PositionError::ignore_impossible_check)
-    else {
-        return;
-    };
+        .ok()
+}
+
+fn play(setup: Setup) {
+    let Some(position) = forgiving(setup) else { return };
     for chess_move in position.legal_moves() {
         let _ = SanPlus::from_move(position.clone(), chess_move).to_string();
         let mut next = position.clone();

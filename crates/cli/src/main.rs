@@ -1,1 +1,106 @@
-fn main() {}
+//! The `hoffman` program: the classic options of the original and modern commands over one engine.
+//!
+//! Owns the command line, what is printed where, and exit codes. Everything else is in the libraries.
+//! Exit codes: 0 done, 1 failure or a verification that found a difference, 2 misuse.
+#![forbid(unsafe_code)]
+
+mod args;
+mod classic;
+mod commands;
+mod output;
+mod progress;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+use crate::output::{Misuse, chain, is_broken_pipe, note, print};
+
+/// How a run that could do its work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Done,
+    /// Something failed and was reported, or a difference was found.
+    Failed,
+    /// The command line makes no sense, and that was said.
+    Misused,
+}
+
+impl Outcome {
+    /// Done if `good`.
+    pub(crate) fn of(good: bool) -> Outcome {
+        if good { Outcome::Done } else { Outcome::Failed }
+    }
+}
+
+/// The stack of a worker, in bytes.
+const STACK: usize = 8 << 20;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    match run(&arguments) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Misused) => ExitCode::from(2),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => match error.downcast::<Misuse>() {
+            Ok(misuse) => {
+                note(&format!("{}\n\n{}", misuse.0, classic::USAGE.trim_end()));
+                ExitCode::from(2)
+            }
+            Err(error) => {
+                note(&chain(&error));
+                ExitCode::from(1)
+            }
+        },
+    }
+}
+
+/// Finds out which of the two command lines is meant, and follows it.
+fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
+    let first = arguments.get(1).and_then(|a| a.to_str());
+    if first.is_some_and(args::is_command) {
+        return match Cli::try_parse_from(arguments) {
+            Ok(cli) => in_pool(cli.threads, || run_command(&cli.command)),
+            Err(error) if error.use_stderr() => {
+                // Nobody may be listening there.
+                let _ = error.print();
+                Ok(Outcome::Misused)
+            }
+            Err(help) => print(&help.render().to_string()).map(|()| Outcome::Done),
+        };
+    }
+    if arguments.len() < 2 {
+        return print(&args::help()).map(|()| Outcome::Done);
+    }
+    let classic = classic::parse(arguments.iter().skip(1).cloned())?;
+    in_pool(classic.threads, || classic::run(&classic))
+}
+
+fn run_command(command: &Command) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Solve(args) => commands::solve::run(args),
+        Command::Build(args) => commands::build::run(args),
+        Command::Probe(args) => commands::probe::run(args),
+        Command::Stats(args) => commands::stats::run(args),
+        Command::Verify(args) => commands::verify::run(args),
+        Command::Bench => commands::bench::run(),
+    }
+}
+
+/// Runs all of the work on that many threads, or on all cores.
+fn in_pool(
+    threads: Option<usize>,
+    work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
+) -> anyhow::Result<Outcome> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .stack_size(STACK)
+        .build()
+        .context("cannot start the threads")?;
+    pool.install(work)
+}

@@ -4,6 +4,8 @@ use hoffman_space::*;
 use std::collections::*;
 use std::sync::Arc;
 use std::time::Instant;
+#[global_allocator]
+static A: HugePages = HugePages;
 
 fn subs(m: &Material) -> Vec<Material> {
     let mut out = vec![];

@@ -1,0 +1,175 @@
+//! The modern command line: its commands and options, and the folder of tables.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+/// The most threads that can be asked for.
+pub(crate) const MAX_THREADS: usize = 1024;
+
+/// Chess endgame solver.
+#[derive(Debug, Parser)]
+#[command(name = "hoffman", version, after_help = crate::classic::USAGE, term_width = 100)]
+pub(crate) struct Cli {
+    /// How many threads work [default: one a core].
+    #[arg(short, long, global = true, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Solve a position: its result, every move, the main line. Builds the tables that are missing.
+    Solve(SolveArgs),
+    /// Build tables of complete endings, and all that they depend on.
+    Build(BuildArgs),
+    /// Look positions up in tables that are there.
+    Probe(ProbeArgs),
+    /// Count what tables contain.
+    Stats(StatsArgs),
+    /// Recompute every entry of tables from its successors.
+    Verify(VerifyArgs),
+    /// Solve a fixed set of small endings in memory and fold their statistics into one number.
+    Bench,
+}
+
+/// Whether the first argument of a command line makes it a modern one.
+pub(crate) fn is_command(word: &str) -> bool {
+    word == "help" || Cli::command().find_subcommand(word).is_some()
+}
+
+/// The help on everything.
+pub(crate) fn help() -> String {
+    Cli::command().render_long_help().to_string()
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if (1..=MAX_THREADS).contains(&n) => Ok(n),
+        _ => Err(format!("the number of threads must be from 1 to {MAX_THREADS}")),
+    }
+}
+
+/// Where the tables are.
+#[derive(Args, Debug)]
+pub(crate) struct FolderArgs {
+    /// The folder of the tables [default: $HOFFMAN_TABLES, else the user's data folder].
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl FolderArgs {
+    /// The folder that was asked for, or the usual one.
+    pub(crate) fn path(&self) -> anyhow::Result<PathBuf> {
+        self.dir
+            .clone()
+            .or_else(default_folder)
+            .context("there is no folder for tables; name one with --dir DIR")
+    }
+
+    /// The folder to read from. One that was asked for must exist, the usual one need not.
+    pub(crate) fn existing(&self) -> anyhow::Result<Option<PathBuf>> {
+        match &self.dir {
+            Some(dir) if dir.is_dir() => Ok(Some(dir.clone())),
+            Some(dir) => anyhow::bail!("{}: there is no such folder", dir.display()),
+            None => Ok(default_folder().filter(|dir| dir.is_dir())),
+        }
+    }
+}
+
+/// `$HOFFMAN_TABLES`, else `hoffman` in the folder for data of the XDG base directory specification.
+pub(crate) fn default_folder() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("HOFFMAN_TABLES").or_else(|| {
+        let data = set("XDG_DATA_HOME").filter(|path| path.is_absolute());
+        let data = data.or_else(|| Some(set("HOME")?.join(".local/share")));
+        Some(data?.join("hoffman"))
+    })
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SolveArgs {
+    /// The position, as one word or several.
+    #[arg(required = true, value_name = "FEN")]
+    pub(crate) fen: Vec<String>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How tables are stored.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum FileFormat {
+    /// The format of the original program.
+    Htb,
+}
+
+#[derive(Args, Debug)]
+#[group(id = "what", required = true, multiple = false, args = ["materials", "men"])]
+pub(crate) struct BuildArgs {
+    /// Endings by name, as KRPvKR.
+    #[arg(value_name = "MATERIAL")]
+    pub(crate) materials: Vec<String>,
+    /// All endings with up to so many men, kings included.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
+    pub(crate) men: Option<u8>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// The format of the files.
+    #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
+    pub(crate) format: FileFormat,
+    /// Solve only, write nothing.
+    #[arg(long)]
+    pub(crate) no_write: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeArgs {
+    /// The position, as one word or several. Without it, positions are read from standard input, one a
+    /// line, and answered with one line of JSON each.
+    #[arg(value_name = "FEN")]
+    pub(crate) fen: Vec<String>,
+    /// A table to ask first: a file, or an ending. May be repeated.
+    #[arg(long = "table", value_name = "TABLE")]
+    pub(crate) tables: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StatsArgs {
+    /// Files, or endings whose tables are in the folder.
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) tables: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArgs {
+    /// Files, or endings whose tables are in the folder.
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) tables: Vec<PathBuf>,
+    /// Check so many entries only, spread over each table.
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<NonZeroU64>,
+    /// Compare with the Syzygy tables of a folder too. May be repeated.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) syzygy: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,312 @@
+//! The command line of the original program: `hoffman -g kqk.xml` and its kin.
+//!
+//! Read as GNU getopt reads: short options may be grouped, their arguments attached or separate, options
+//! and file names mixed. Unlike the original, whatever makes no sense is refused before any work.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::args::{MAX_THREADS, help};
+use crate::commands::{generate, info, prompt, verify};
+use crate::output::{Misuse, note, print, print_line, say};
+use crate::{Outcome, args};
+
+/// How the classic options are used.
+pub(crate) const USAGE: &str = "\
+Classic options:
+  hoffman -g [-v] [-q] [-t N] [-o FILE] CONTROL   compute the table that a control file describes
+  hoffman -p TABLE...                             look up positions at a prompt
+  hoffman -i TABLE...                             print the headers of tables
+  hoffman -s CONTROL...                           print how many indices a table will have
+  hoffman -v [-S DIR] TABLE...                    verify tables
+      -v       with -g: verify the finished table
+      -o FILE  the output file, overrides the control file
+      -t N     how many threads work
+      -q       no informational lines
+      -S DIR   Syzygy tables to verify against, may be repeated
+      -h       this help
+  Accepted and ignored: -n DIR, -N DIR, -P MB, -U MB, -d N, --compress-files.
+  Numbers may be written as in C: 16, 0x10, 020.
+  'hoffman help' shows the commands solve, build, probe, stats, verify and bench.
+";
+
+/// A classic command line.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Classic {
+    generate: bool,
+    probe: bool,
+    info: bool,
+    summary: bool,
+    verify: bool,
+    quiet: bool,
+    help: bool,
+    version: bool,
+    output: Option<PathBuf>,
+    syzygy: Vec<PathBuf>,
+    /// The number of threads, if given.
+    pub(crate) threads: Option<usize>,
+    /// Options that mean nothing here.
+    ignored: Vec<&'static str>,
+    files: Vec<PathBuf>,
+}
+
+const LONG_OPTIONS: [&str; 3] = ["compress-files", "help", "version"];
+
+/// Reads the arguments behind the program's name.
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic, Misuse> {
+    let mut classic = Classic::default();
+    let mut arguments = arguments.fuse();
+    while let Some(argument) = arguments.next() {
+        let Some(text) = argument.to_str() else {
+            if argument.to_string_lossy().starts_with('-') {
+                let shown = argument.to_string_lossy();
+                return Err(Misuse(format!("the option '{shown}' is not UTF-8")));
+            }
+            classic.files.push(argument.into());
+            continue;
+        };
+        if text == "--" {
+            classic.files.extend(arguments.by_ref().map(PathBuf::from));
+        } else if let Some(name) = text.strip_prefix("--") {
+            classic.set_long(name)?;
+        } else if let Some(letters) = text.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+            classic.set_short(letters, &mut arguments)?;
+        } else {
+            classic.files.push(argument.into());
+        }
+    }
+    classic.check()?;
+    Ok(classic)
+}
+
+impl Classic {
+    fn set_long(&mut self, name: &str) -> Result<(), Misuse> {
+        let mut known = LONG_OPTIONS.iter().filter(|l| !name.is_empty() && l.starts_with(name));
+        match known.next() {
+            Some(&"compress-files") => self.ignored.push("--compress-files"),
+            Some(&"help") => self.help = true,
+            Some(_) => self.version = true,
+            None => return Err(Misuse(format!("unrecognized option '--{name}'"))),
+        }
+        Ok(())
+    }
+
+    /// Sets a group of short options, the last of which may take an argument.
+    fn set_short(
+        &mut self,
+        letters: &str,
+        rest: &mut impl Iterator<Item = OsString>,
+    ) -> Result<(), Misuse> {
+        let mut letters = letters.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                'g' => self.generate = true,
+                'p' => self.probe = true,
+                'i' => self.info = true,
+                's' => self.summary = true,
+                'v' => self.verify = true,
+                'q' => self.quiet = true,
+                'h' => self.help = true,
+                'V' => self.version = true,
+                'n' | 'N' | 'S' | 'o' | 'P' | 'U' | 't' | 'd' => {
+                    let attached = letters.as_str();
+                    let value = if attached.is_empty() {
+                        rest.next()
+                    } else {
+                        Some(OsString::from(attached))
+                    };
+                    let value = value.ok_or_else(|| {
+                        Misuse(format!("option requires an argument -- '{letter}'"))
+                    })?;
+                    return self.set_value(letter, value);
+                }
+                _ => return Err(Misuse(format!("invalid option -- '{letter}'"))),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_value(&mut self, letter: char, value: OsString) -> Result<(), Misuse> {
+        let shown = value.to_string_lossy().into_owned();
+        let number = || c_number(&shown);
+        let refuse = |what: &str| Err(Misuse(format!("{what}, not '{shown}'")));
+        match letter {
+            'o' if value.is_empty() => return Err(Misuse("the output file has no name".into())),
+            'o' => self.output = Some(value.into()),
+            'S' => self.syzygy.push(value.into()),
+            'n' => self.ignored.push("-n"),
+            'N' => self.ignored.push("-N"),
+            't' => match number().and_then(|n| usize::try_from(n).ok()) {
+                Some(n) if (1..=MAX_THREADS).contains(&n) => self.threads = Some(n),
+                _ => return refuse(&format!("-t takes a number from 1 to {MAX_THREADS}")),
+            },
+            'd' => match number() {
+                Some(n) if n != 0 => self.ignored.push("-d"),
+                _ => return Err(Misuse(format!("can't parse debugging index {shown}"))),
+            },
+            _ => match number() {
+                Some(n) if n >= 0 => self.ignored.push(if letter == 'P' { "-P" } else { "-U" }),
+                _ => return refuse(&format!("-{letter} takes a number of megabytes")),
+            },
+        }
+        Ok(())
+    }
+
+    /// Refuses options that contradict each other.
+    fn check(&self) -> Result<(), Misuse> {
+        let refuse = |text: &str| Err(Misuse(text.to_owned()));
+        if self.help || self.version {
+            return Ok(());
+        }
+        if self.generate && self.probe {
+            return refuse(
+                "Only one of the generating (-g) and probing (-p) options can be specified",
+            );
+        }
+        if !(self.generate || self.probe || self.info || self.summary || self.verify) {
+            return refuse("At least one of -g, -p, -i, -s, or -v must be specified");
+        }
+        if self.output.is_some() && !self.generate {
+            return refuse("An output filename can not be specified when probing or verifying");
+        }
+        if self.files.is_empty() && (self.generate || self.summary) {
+            return refuse("No control file was named");
+        }
+        Ok(())
+    }
+}
+
+/// A number as C writes it: `16`, `0x10`, `020`, with an optional sign.
+fn c_number(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hexadecimal = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
+    let (digits, radix) = match hexadecimal {
+        Some(digits) => (digits, 16),
+        None if digits.starts_with('0') => (digits, 8),
+        None => (digits, 10),
+    };
+    // A second sign would be taken otherwise.
+    let digits = Some(digits).filter(|d| d.starts_with(|c: char| c.is_ascii_hexdigit()))?;
+    let number = i64::from_str_radix(digits, radix).ok()?;
+    Some(if negative { -number } else { number })
+}
+
+/// Does what a classic command line asks for.
+pub(crate) fn run(classic: &Classic) -> anyhow::Result<Outcome> {
+    let name = concat!("Hoffman ", env!("CARGO_PKG_VERSION"), " (Rust)");
+    if classic.version {
+        return print_line(name).map(|()| Outcome::Done);
+    }
+    if classic.help {
+        return print(&help()).map(|()| Outcome::Done);
+    }
+    say(name);
+    if !classic.ignored.is_empty() {
+        note(&format!("ignored, as of no use here: {}", classic.ignored.join(", ")));
+    }
+    if classic.generate {
+        return run_generate(classic);
+    }
+    let mut good = true;
+    let mut also = |outcome| good &= outcome == Outcome::Done;
+    if classic.info {
+        also(info::headers(&classic.files)?);
+    }
+    if classic.summary {
+        also(info::summaries(&classic.files)?);
+    }
+    if classic.verify {
+        also(run_verify(classic, &classic.files));
+    }
+    if classic.probe {
+        also(prompt::run(&classic.files)?);
+    }
+    Ok(Outcome::of(good))
+}
+
+fn run_generate(classic: &Classic) -> anyhow::Result<Outcome> {
+    // Only the first one counts, as in the original; that there is one was checked.
+    let Some(control) = classic.files.first() else { return Ok(Outcome::Failed) };
+    let options = generate::Options { output: classic.output.clone(), quiet: classic.quiet };
+    let made = generate::run(control, &options)?;
+    Ok(if classic.verify { run_verify(classic, &[made]) } else { Outcome::Done })
+}
+
+fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
+    let folder = args::default_folder().filter(|folder| folder.is_dir());
+    let request = verify::Request { sample: None, syzygy: &classic.syzygy, folder };
+    let mut good = true;
+    for path in tables {
+        say(&format!("Verifying '{}'", path.display()));
+        match verify::check(path, &request) {
+            Ok(report) => {
+                // Standard output is for the other modes.
+                if !(classic.quiet && report.ok) {
+                    say(&report.to_string());
+                }
+                good &= report.ok;
+            }
+            Err(error) => {
+                crate::output::complain(&error);
+                good = false;
+            }
+        }
+    }
+    Outcome::of(good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Classic, String> {
+        parse(line.split(' ').map(OsString::from)).map_err(|misuse| misuse.0)
+    }
+
+    #[test]
+    fn options_are_read_as_getopt_does() {
+        let expected = Classic {
+            generate: true,
+            verify: true,
+            threads: Some(4),
+            output: Some("x.htb".into()),
+            files: vec!["a.xml".into(), "-b".into()],
+            ..Classic::default()
+        };
+        for line in ["-gv -t4 -ox.htb a.xml -- -b", "a.xml -t 0x4 -vo x.htb -g -- -b"] {
+            assert_eq!(read(line).unwrap(), expected, "{line}");
+        }
+        assert_eq!(read("-gt 010 x").unwrap().threads, Some(8));
+        let ignored = read("-i -P 5 -U0 -d -3 --comp -N x -n y").unwrap().ignored;
+        assert_eq!(ignored, ["-P", "-U", "-d", "--compress-files", "-N", "-n"]);
+    }
+
+    #[test]
+    fn misuse_is_refused() {
+        for (line, message) in [
+            ("-z", "invalid option -- 'z'"),
+            ("--zip", "unrecognized option '--zip'"),
+            ("-g x -t", "option requires an argument -- 't'"),
+            ("-g x -t 0", "-t takes a number from 1 to 1024, not '0'"),
+            ("-g x -t two", "-t takes a number from 1 to 1024, not 'two'"),
+            ("-g x -d 0", "can't parse debugging index 0"),
+            ("-gp x", "Only one of the generating (-g) and probing (-p) options can be specified"),
+            ("x", "At least one of -g, -p, -i, -s, or -v must be specified"),
+            ("-p x -o y", "An output filename can not be specified when probing or verifying"),
+            ("-g", "No control file was named"),
+        ] {
+            assert_eq!(read(line).unwrap_err(), message, "{line}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_c() {
+        let numbers = ["16", "0x10", "020", "-5", "0", "08", "+-1", "0x", "", "1k"].map(c_number);
+        let expected = [Some(16), Some(16), Some(16), Some(-5), Some(0)];
+        assert_eq!(numbers[..5], expected);
+        assert_eq!(numbers[5..], [None; 5]);
+    }
+}

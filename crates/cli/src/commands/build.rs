@@ -1,0 +1,74 @@
+//! `hoffman build`: complete endings with all that they depend on.
+
+use anyhow::Context as _;
+use hoffman_board::Material;
+use hoffman_plan::{all_endings, complete};
+use hoffman_run::{BuildOptions, RunError, available_memory, build};
+
+use crate::Outcome;
+use crate::args::BuildArgs;
+use crate::output::{command_line, print};
+use crate::progress::Bar;
+
+/// Builds what is asked for and lists the tables.
+pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
+    let crate::args::FileFormat::Htb = args.format;
+    let materials = match args.men {
+        Some(men) => {
+            // One ending stands for the others of its size.
+            let queens = hoffman_board::material::NAMING_ORDER[0];
+            let largest = (2..men).fold(Material::bare_kings(), |material, _| {
+                material.with(hoffman_board::Color::White, queens)
+            });
+            check_men(&largest)?;
+            all_endings(usize::from(men))
+        }
+        None => parse(&args.materials)?,
+    };
+    let bar = Bar::new("slices");
+    let options = BuildOptions {
+        dir: args.folder.path()?,
+        write: !args.no_write,
+        args: command_line(),
+        progress: &bar,
+    };
+    let report = build(&complete(materials), &options)?;
+    drop(bar);
+    let mut lines = String::new();
+    for path in &report.kept {
+        lines.push_str(&format!("{}: kept\n", path.display()));
+    }
+    for table in &report.built {
+        let file = table.path.as_ref().map_or(table.name.clone(), |p| p.display().to_string());
+        let verb = if table.path.is_some() { "written" } else { "solved" };
+        lines.push_str(&format!("{file}: {verb}, longest win {} moves\n", table.longest));
+    }
+    print(&lines)?;
+    Ok(Outcome::Done)
+}
+
+fn parse(names: &[String]) -> anyhow::Result<Vec<Material>> {
+    names
+        .iter()
+        .map(|name| {
+            let material: Material = name.parse()?;
+            check_men(&material)?;
+            Ok(material)
+        })
+        .collect::<anyhow::Result<_>>()
+        .context("cannot plan the build")
+}
+
+/// Refuses an ending that cannot fit before it is planned, for even the plan of a very large one would
+/// not fit. With or without pawns, it leads to an ending of as many men without pawns.
+pub(crate) fn check_men(material: &Material) -> Result<(), RunError> {
+    let others = material.men().saturating_sub(2);
+    let shift = u32::try_from(6 * others).unwrap_or(u32::MAX);
+    let needed = (2 * 462_u128).checked_shl(shift).unwrap_or(u128::MAX);
+    let available = available_memory().unwrap_or(16 << 30);
+    if needed > u128::from(available) {
+        let needed = u64::try_from(needed >> 20).unwrap_or(u64::MAX);
+        return Err(RunError::Memory { ending: *material, needed, available: available >> 20 });
+    }
+    Ok(())
+}

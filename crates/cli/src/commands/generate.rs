@@ -1,0 +1,38 @@
+//! `hoffman -g`: the table of a control file.
+
+use std::path::{Path, PathBuf};
+
+use hoffman_run::{GenerateOptions, generate, summary};
+
+use crate::output::{command_line, say};
+use crate::progress::Bar;
+
+/// How a control file is carried out.
+pub(crate) struct Options {
+    /// The output file, if not the one named in the control file.
+    pub(crate) output: Option<PathBuf>,
+    /// Whether informational lines are left out.
+    pub(crate) quiet: bool,
+}
+
+/// Generates a table and returns its file.
+pub(crate) fn run(control: &Path, options: &Options) -> anyhow::Result<PathBuf> {
+    let inform = |text: &str| {
+        if !options.quiet {
+            say(text);
+        }
+    };
+    let indices = summary(control)?;
+    inform(&format!("Total indices: {indices}"));
+    let bar = Bar::new("slices");
+    let output = options.output.clone();
+    let made =
+        generate(control, &GenerateOptions { output, args: command_line(), progress: &bar })?;
+    drop(bar);
+    inform(&format!("Total legal positions: {}", made.counts.legal));
+    if let Some(counts) = made.counts.moves {
+        inform(&format!("Total moves: {}", counts.moves));
+    }
+    inform(&format!("Wrote '{}'", made.path.display()));
+    Ok(made.path)
+}

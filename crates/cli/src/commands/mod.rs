@@ -1,0 +1,12 @@
+//! What the commands do, each in its file.
+
+pub(crate) mod bench;
+pub(crate) mod build;
+pub(crate) mod generate;
+pub(crate) mod info;
+pub(crate) mod probe;
+pub(crate) mod prompt;
+pub(crate) mod solve;
+pub(crate) mod stats;
+mod tables;
+pub(crate) mod verify;

@@ -1,0 +1,179 @@
+//! `hoffman -p`: the prompt, with line editing on a terminal, echoing when piped.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufRead as _, BufReader, BufWriter, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use hoffman_probe::collection::{Collection, CollectionError};
+use hoffman_probe::session::Session;
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::MemHistory;
+use rustyline::validate::Validator;
+use rustyline::{Config, Editor, Helper};
+
+use crate::Outcome;
+use crate::commands::tables;
+use crate::output::{complain, note, print, say};
+
+/// Where the lines entered are kept, in the current folder.
+const HISTORY: &str = ".hoffman_history";
+
+/// How many lines of the history can be called back.
+const RECALLED: usize = 1000;
+
+/// How a session at the prompt ended.
+#[derive(PartialEq, Eq)]
+enum End {
+    Input,
+    Interrupted,
+}
+
+/// Opens the tables and answers until input ends.
+pub(crate) fn run(files: &[PathBuf]) -> anyhow::Result<Outcome> {
+    let mut good = true;
+    let mut collection = Collection::default();
+    for path in files {
+        say(&format!("Loading '{}'", path.display()));
+        if let Err(error) = load(&mut collection, path) {
+            if matches!(error.downcast_ref(), Some(CollectionError::Variants { .. })) {
+                return Err(error.context("All probed tablebases must use same variant!"));
+            }
+            complain(&error.context(format!("Error loading tablebase '{}'", path.display())));
+            good = false;
+        }
+    }
+    anyhow::ensure!(collection.tables().len() > 0, "No valid tablebases to probe!");
+    let mut prompt = Prompt { session: Session::new(collection), good };
+    let end = if io::stdin().is_terminal() { prompt.edit()? } else { prompt.echo()? };
+    if end == End::Interrupted {
+        return Ok(Outcome::Failed);
+    }
+    if let Err(error) = append_history(Path::new(HISTORY), prompt.session.history()) {
+        note(&format!("cannot write the history to {HISTORY}: {error}"));
+    }
+    Ok(Outcome::of(prompt.good))
+}
+
+fn load(collection: &mut Collection, path: &Path) -> anyhow::Result<()> {
+    let table = tables::open(path, collection.options().clone())?;
+    collection.adopt(table)?;
+    Ok(())
+}
+
+struct Prompt {
+    session: Session,
+    good: bool,
+}
+
+impl Prompt {
+    /// The answer to a line. What is wrong with tables is said on standard error.
+    fn answer(&mut self, line: &str) -> String {
+        let answer = self.session.enter(line);
+        for error in self.session.take_errors() {
+            complain(&error.into());
+            self.good = false;
+        }
+        answer
+    }
+
+    /// Reads from a pipe or file and shows what was read, as on a terminal.
+    fn echo(&mut self) -> anyhow::Result<End> {
+        let mut input = BufReader::new(io::stdin());
+        let mut out = BufWriter::new(io::stdout());
+        let mut write = |text: &str, flush: bool| {
+            let written = out.write_all(text.as_bytes());
+            written.and_then(|()| if flush { out.flush() } else { Ok(()) })
+        };
+        let broken = "cannot write to standard output";
+        let mut bytes = Vec::new();
+        loop {
+            // Whoever waits for the prompt gets it.
+            write(self.session.prompt(), input.buffer().is_empty()).context(broken)?;
+            bytes.clear();
+            let read = input.read_until(b'\n', &mut bytes).context("cannot read standard input")?;
+            if read == 0 {
+                write("\n", true).context(broken)?;
+                return Ok(End::Input);
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let line = text.strip_suffix('\n').unwrap_or(&text);
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let answer = self.answer(line);
+            write(&format!("{line}\n{answer}"), false).context(broken)?;
+        }
+    }
+
+    /// Lets lines be edited, with history, and moves completed.
+    fn edit(&mut self) -> anyhow::Result<End> {
+        let config = Config::builder().max_history_size(RECALLED)?.build();
+        let history = MemHistory::with_config(&config);
+        let mut editor: Editor<Moves, MemHistory> = Editor::with_history(config, history)?;
+        for line in read_history(Path::new(HISTORY)) {
+            editor.add_history_entry(line)?;
+        }
+        loop {
+            editor.set_helper(Some(Moves(self.session.completions(""))));
+            match editor.readline(self.session.prompt()) {
+                Ok(line) => {
+                    if !line.is_empty() {
+                        editor.add_history_entry(line.as_str())?;
+                    }
+                    let answer = self.answer(&line);
+                    print(&answer)?;
+                }
+                Err(ReadlineError::Eof) => return Ok(End::Input),
+                Err(ReadlineError::Interrupted) => return Ok(End::Interrupted),
+                Err(error) => return Err(error).context("cannot read from the terminal"),
+            }
+        }
+    }
+}
+
+/// Completes what can be entered in the current position.
+struct Moves(Vec<String>);
+
+impl Completer for Moves {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &rustyline::Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
+        let typed = line.get(..at).unwrap_or_default();
+        Ok((0, self.0.iter().filter(|text| text.starts_with(typed)).cloned().collect()))
+    }
+}
+
+impl Hinter for Moves {
+    type Hint = String;
+}
+impl Highlighter for Moves {}
+impl Validator for Moves {}
+impl Helper for Moves {}
+
+/// The last lines of a history file; none if it cannot be read.
+fn read_history(path: &Path) -> Vec<String> {
+    let text = std::fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    lines.iter().skip(lines.len().saturating_sub(RECALLED)).map(|line| (*line).to_owned()).collect()
+}
+
+/// Adds lines to a history file that only its owner can read.
+fn append_history(path: &Path, lines: &[String]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut text = lines.join("\n");
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    options.open(path)?.write_all(text.as_bytes())
+}

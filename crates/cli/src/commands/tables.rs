@@ -1,0 +1,51 @@
+//! Finding and opening the tables that are named on the command line.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use hoffman_board::Material;
+use hoffman_probe::collection::table_name;
+use hoffman_table::Table;
+use hoffman_table::htb::SourceOptions;
+
+use crate::output::note;
+
+/// The file of a table: a path, or the name of an ending that is looked up in `folder`, then in the
+/// current one.
+pub(super) fn find(named: &Path, folder: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let is_name = named.components().count() == 1 && named.extension().is_none();
+    if named.is_file() || !is_name {
+        return Ok(named.to_owned());
+    }
+    let text = named.to_string_lossy();
+    let material = text.parse::<Material>();
+    let own = format!("{text}.htb");
+    let file = material.as_ref().map_or(own, table_name);
+    let folders = folder.into_iter().chain([Path::new("")]);
+    let mut files = folders.map(|folder| folder.join(&file));
+    if let Some(found) = files.find(|path| path.is_file()) {
+        return Ok(found);
+    }
+    material.with_context(|| format!("'{text}' is neither a file nor an ending"))?;
+    let places = folder.map_or(String::new(), |folder| format!("{} and ", folder.display()));
+    anyhow::bail!("there is no table {file} in {places}the current folder")
+}
+
+/// Opens a table and checks that it is complete.
+pub(super) fn open(path: &Path, options: SourceOptions) -> anyhow::Result<Table> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let foreign = match extension.as_deref() {
+        Some("rtbw" | "rtbz") => Some("Syzygy"),
+        Some("emd" | "nbw" | "nbb") => Some("Nalimov"),
+        _ => None,
+    };
+    if let Some(foreign) = foreign {
+        anyhow::bail!("{}: {foreign} tables cannot be used here", path.display());
+    }
+    let mut table = Table::open(path, options)?;
+    table.check_length()?;
+    for notice in table.notices() {
+        note(&format!("{}: {notice}", path.display()));
+    }
+    Ok(table)
+}

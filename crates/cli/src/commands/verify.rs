@@ -1,0 +1,75 @@
+//! `hoffman verify` and `hoffman -v`: tables checked entry by entry.
+
+use std::path::{Path, PathBuf};
+
+use hoffman_probe::verify::{Smaller, VerifyOptions, VerifyReport, search_folders, verify};
+use hoffman_run::available_memory;
+use hoffman_table::htb::SourceOptions;
+
+use crate::Outcome;
+use crate::args::VerifyArgs;
+use crate::commands::tables;
+use crate::output::{complain, print_line};
+use crate::progress::Bar;
+
+/// What is checked of a table, and against what.
+pub(crate) struct Request<'a> {
+    /// So many entries only.
+    pub(crate) sample: Option<u64>,
+    /// Folders with Syzygy tables.
+    pub(crate) syzygy: &'a [PathBuf],
+    /// Where tables and smaller tables are looked for, beside other places.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// Verifies the tables one by one.
+pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
+    let folder = args.folder.existing()?;
+    let sample = args.sample.map(std::num::NonZeroU64::get);
+    let request = Request { sample, syzygy: &args.syzygy, folder };
+    let mut good = true;
+    let mut all = Vec::new();
+    for named in &args.tables {
+        match check(named, &request) {
+            Ok(report) => {
+                good &= report.ok;
+                if !args.json {
+                    print_line(&report.to_string())?;
+                }
+                all.push(report);
+            }
+            Err(error) => {
+                complain(&error);
+                good = false;
+            }
+        }
+    }
+    if args.json && !all.is_empty() {
+        let json = match all.as_slice() {
+            [one] if args.tables.len() == 1 => serde_json::to_string(one)?,
+            several => serde_json::to_string(several)?,
+        };
+        print_line(&json)?;
+    }
+    Ok(Outcome::of(good))
+}
+
+/// Verifies a table.
+pub(crate) fn check(named: &Path, request: &Request<'_>) -> anyhow::Result<VerifyReport> {
+    let path = tables::find(named, request.folder.as_deref())?;
+    let source = SourceOptions::default();
+    let table = tables::open(&path, source.clone())?;
+    let folders = search_folders(&path, request.folder.as_deref());
+    let smaller = Smaller::from_folders(&table, &folders, &source)?;
+    let bar = Bar::new("indices");
+    bar.name(path.display().to_string());
+    let progress = |done, total| bar.set(done, total);
+    let usual = VerifyOptions::default();
+    let options = VerifyOptions {
+        sample: request.sample,
+        syzygy: request.syzygy.to_vec(),
+        memory: available_memory().map_or(usual.memory, |free| usual.memory.min(free / 2)),
+        progress: Some(&progress),
+    };
+    Ok(verify(&table, &smaller, &options)?)
+}
