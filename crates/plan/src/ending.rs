@@ -39,28 +39,29 @@ impl Job {
     }
 }
 
-/// The endings (stronger side White) that captures and promotions lead to directly.
-pub fn dependencies(material: &Material) -> BTreeSet<MaterialKey> {
-    let mut found = BTreeSet::new();
-    for color in Color::ALL {
-        for role in NAMING_ORDER {
-            let Some(without) = material.without(color, role) else { continue };
-            found.insert(MaterialKey(without.normalized().0));
-            if role != Role::Pawn {
-                continue;
-            }
-            for promoted in PROMOTIONS {
-                let with = without.with(color, promoted);
-                found.insert(MaterialKey(with.normalized().0));
-                for victim in PROMOTIONS {
-                    if let Some(captured) = with.without(color.other(), victim) {
-                        found.insert(MaterialKey(captured.normalized().0));
-                    }
-                }
+/// The moves out of an ending: who moves, and the men that are left, in the ending's colours.
+pub fn exits(material: &Material) -> Vec<(Color, Material)> {
+    let mut found = Vec::new();
+    for mover in Color::ALL {
+        let enemy = mover.other();
+        for victim in NAMING_ORDER {
+            found.extend(material.without(enemy, victim).map(|m| (mover, m)));
+        }
+        let Some(pawnless) = material.without(mover, Role::Pawn) else { continue };
+        for promoted in PROMOTIONS {
+            let with = pawnless.with(mover, promoted);
+            found.push((mover, with));
+            for victim in PROMOTIONS {
+                found.extend(with.without(enemy, victim).map(|m| (mover, m)));
             }
         }
     }
     found
+}
+
+/// The endings (stronger side White) that captures and promotions lead to directly.
+pub fn dependencies(material: &Material) -> BTreeSet<MaterialKey> {
+    exits(material).into_iter().map(|(_, m)| MaterialKey(m.normalized().0)).collect()
 }
 
 /// A material ordered by its name, smaller endings first: for sorted sets.

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use hoffman_board::Material;
+use hoffman_board::{Color, Material};
 use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
+use hoffman_plan::ending::{PROMOTIONS, exits};
 use hoffman_plan::{Job, dependencies, estimate};
 use hoffman_solve::{Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::htb::SourceOptions;
-use hoffman_table::rows::{Distances, IndexCounts, decode};
+use hoffman_table::rows::{Distances, IndexCounts, Wanted, decode};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 
@@ -78,12 +79,12 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
         probe_writable(&options.dir)?;
     }
     options.progress.begin(todo.iter().map(|j| j.slices().len() as u64).sum());
-    let mut work = Work { options, present, tables: Tables::new(), written: HashMap::new() };
+    let mut work = Work { options, present, tables: Tables::new(), loaded: HashMap::new(), written: HashMap::new() };
     let mut at = 0;
     while at < todo.len() {
         let end = tier_end(&todo, at);
         let tier = &todo[at..end];
-        work.load_needed(tier, jobs)?;
+        work.load_needed(tier)?;
         let built: Vec<(Material, Arc<TableValues>, BuiltTable)> =
             tier.par_iter().map(|job| work.solve(job)).collect::<Result<_, _>>()?;
         for (material, values, table) in built {
@@ -151,7 +152,7 @@ fn find_present(
 fn is_intact(path: &Path, job: &Job) -> Result<(), String> {
     let mut table = Table::open(path, SourceOptions::default()).map_err(|e| e.to_string())?;
     table.check_length().map_err(|e: TableError| e.to_string())?;
-    table.source().verify().map_err(|e| format!("{}: {e}", path.display()))?;
+    table.source().check().map_err(|e| format!("{}: {e}", path.display()))?;
     let men = table.pieces().iter().map(|p| (p.color, p.role));
     let material = Material::from_men(men).normalized().0;
     if material != job.material {
@@ -205,25 +206,33 @@ struct Work<'a> {
     options: &'a BuildOptions<'a>,
     present: HashMap<Material, PathBuf>,
     tables: Tables,
+    /// What is in memory of tables read from files.
+    loaded: HashMap<Material, Wanted>,
     written: HashMap<Material, PathBuf>,
 }
 
 impl Work<'_> {
-    /// Brings into memory what a tier needs and is not there.
-    fn load_needed(&mut self, tier: &[&Job], jobs: &[Job]) -> Result<(), RunError> {
-        let mut needed: Vec<Material> = Vec::new();
+    /// Brings into memory what a tier needs and is not there: of every table the sides to move that its
+    /// moves lead to.
+    fn load_needed(&mut self, tier: &[&Job]) -> Result<(), RunError> {
+        let mut needed: HashMap<Material, Wanted> = HashMap::new();
         for job in tier {
-            for key in dependencies(&job.material) {
-                let known = jobs.iter().any(|j| j.material == key.0);
-                if known && !self.tables.contains_key(&key.0) && !needed.contains(&key.0) {
-                    needed.push(key.0);
-                }
+            for (material, wanted) in wanted_values(&job.material) {
+                needed.entry(material).or_default().extend(&wanted);
             }
         }
-        for material in needed {
+        for (material, wanted) in needed {
+            if let Some(loaded) = self.loaded.get(&material) {
+                if loaded.covers(&wanted) {
+                    continue;
+                }
+            } else if self.tables.contains_key(&material) {
+                continue;
+            }
             let path = self.present.get(&material).or_else(|| self.written.get(&material));
             if let Some(path) = path {
-                self.tables.insert(material, Arc::new(load_table(path)?));
+                self.tables.insert(material, Arc::new(load_table(path, &wanted)?));
+                self.loaded.insert(material, wanted);
             }
         }
         Ok(())
@@ -234,6 +243,7 @@ impl Work<'_> {
         let needed: HashSet<Material> =
             later.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
         self.tables.retain(|material, _| needed.contains(material));
+        self.loaded.retain(|material, _| needed.contains(material));
         if !self.options.write {
             return;
         }
@@ -246,6 +256,7 @@ impl Work<'_> {
         while let Some((bytes, material)) = sizes.pop().filter(|_| total > limit) {
             total -= bytes as u64;
             self.tables.remove(&material);
+            self.loaded.remove(&material);
         }
     }
 
@@ -288,15 +299,34 @@ fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
     Ok(ControlFile::parse(&text, &job.file_name(), Mode::Control)?)
 }
 
+/// The endings that moves lead to, with the part of their values that is needed.
+fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
+    let mut needed: HashMap<Material, Wanted> = HashMap::new();
+    for (mover, behind) in exits(material) {
+        let (normal, swapped) = behind.normalized();
+        let turn = if swapped { mover } else { mover.other() };
+        let mut wanted = Wanted::default();
+        wanted.sides[usize::from(turn == Color::Black)] = true;
+        if behind.men() == material.men() {
+            // A promotion without capture: the new man stands on the last rank.
+            let count = |m: &Material, role| *m.count.get(mover).get(role);
+            let promoted = PROMOTIONS.into_iter().find(|&r| count(&behind, r) > count(material, r));
+            wanted.on_edge.extend(promoted.map(|role| (turn.other(), role)));
+        }
+        needed.entry(normal).or_default().extend(&wanted);
+    }
+    needed
+}
+
 /// Reads a table file into memory, as values by rows.
-pub(crate) fn load_table(path: &Path) -> Result<TableValues, RunError> {
+fn load_table(path: &Path, wanted: &Wanted) -> Result<TableValues, RunError> {
     let mut table = Table::open(path, SourceOptions::default())?;
     table.check_length()?;
-    values_of(&table)
+    values_of(&table, wanted)
 }
 
 /// The values of an open table.
-pub(crate) fn values_of(table: &Table) -> Result<TableValues, RunError> {
+pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, RunError> {
     if table.pieces().len() == 2 {
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
         let job = Job { material: Material::bare_kings(), part: None };
@@ -317,7 +347,7 @@ pub(crate) fn values_of(table: &Table) -> Result<TableValues, RunError> {
         table.read_entries(0, &mut numbers)?;
         Distances::Wide(numbers)
     };
-    decode(table.space(), &distances).map_err(rows_error)
+    decode(table.space(), &distances, wanted).map_err(rows_error)
 }
 
 /// Whether a control file's index can be made at all.

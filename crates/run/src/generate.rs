@@ -15,7 +15,7 @@ use hoffman_solve::{Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::Table;
 use hoffman_table::htb::SourceOptions;
-use hoffman_table::rows::IndexCounts;
+use hoffman_table::rows::{IndexCounts, Wanted};
 
 use crate::build::{check_index, probe_writable, values_of};
 use crate::error::RunError;
@@ -193,7 +193,7 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
     for (behind, table) in sources {
         options.progress.table(&table.path().display().to_string());
         record.push_str(&format!(" {}", table.path().display()));
-        tables.insert(behind, Arc::new(values_of(&table)?));
+        tables.insert(behind, Arc::new(values_of(&table, &Wanted::all())?));
     }
     let values = TableValues::new(normal, slices);
     solve_table(&values, &tables, true, &|| options.progress.slice())?;

@@ -8,13 +8,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
-use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Role, Symmetry, Value};
+use hoffman_board::pieces::default_squares;
+use hoffman_board::{
+    Bitboard, Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Symmetry, Value, Variant,
+};
 use hoffman_space::{
-    Code, Codes, Counts, KingPlacement, Layout, Orientation, PawnStructure, SliceValues,
-    TableValues,
+    Code, Codes, Counts, EnPassantValues, KingPlacement, Layout, Orientation, PawnStructure,
+    SliceValues, TableValues,
 };
 use rayon::prelude::*;
 
+use crate::entries::Number;
 use crate::index::IndexSpace;
 
 /// Why values and an index space do not go together.
@@ -98,6 +102,74 @@ struct Rows<'a> {
     slots: [Vec<PieceSlot>; 2],
     /// The slots of White's pawns, of Black's pawns.
     pawns: [Vec<PieceSlot>; 2],
+    /// The canonical placements of the table's kings.
+    canonical: Vec<(u8, u8)>,
+}
+
+/// Which values of a table are wanted, in the colours of the ending with its stronger side White.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The sides to move, White first.
+    pub sides: [bool; 2],
+    /// If not empty: only positions in which one of these men stands on the edge of the board, where
+    /// promoted men do.
+    pub on_edge: Vec<(Color, Role)>,
+}
+
+impl Wanted {
+    /// All values.
+    pub fn all() -> Wanted {
+        Wanted { sides: [true; 2], on_edge: Vec::new() }
+    }
+
+    /// Whether everything that `other` asks for is asked for.
+    pub fn covers(&self, other: &Wanted) -> bool {
+        let sides = (0..2).all(|i| self.sides[i] || !other.sides[i]);
+        let contained = !other.on_edge.is_empty()
+            && other.on_edge.iter().all(|man| self.on_edge.contains(man));
+        sides && (self.on_edge.is_empty() || contained)
+    }
+
+    /// Asks for what `other` asks for, too.
+    pub fn extend(&mut self, other: &Wanted) {
+        let fresh = self.sides == [false; 2];
+        if fresh || !self.on_edge.is_empty() && !other.on_edge.is_empty() {
+            for &man in &other.on_edge {
+                if !self.on_edge.contains(&man) {
+                    self.on_edge.push(man);
+                }
+            }
+        } else {
+            self.on_edge.clear();
+        }
+        self.sides = [self.sides[0] | other.sides[0], self.sides[1] | other.sides[1]];
+    }
+}
+
+/// The squares of the edge of the board.
+const EDGE: u64 = 0xff81_8181_8181_81ff;
+
+/// Positions of one row with neighbouring squares of the last man: `index + i * step` is the index of the
+/// one whose value stands at `row + image[start + i]`.
+struct Run<'a> {
+    index: u64,
+    step: u64,
+    row: usize,
+    image: &'a [usize; 64],
+    start: u8,
+    len: u8,
+}
+
+impl Run<'_> {
+    /// Index and place of every position.
+    #[inline(always)]
+    fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
+        let squares = &self.image[self.start as usize & 63..][..self.len as usize];
+        squares
+            .iter()
+            .enumerate()
+            .map(|(i, &s)| ((self.index + i as u64 * self.step) as usize, self.row + s))
+    }
 }
 
 /// A set of positions with the same pawns, side to move and en passant right, as the table sees them.
@@ -122,7 +194,11 @@ impl<'a> Rows<'a> {
         if swapped && table.swapped() != *material {
             return Err(RowsError::Material { table, values: *material });
         }
-        if pieces.iter().any(|p| p.role != Role::Pawn && p.is_restricted()) {
+        // The square of a man that cannot move is closed to all others, which restricts nobody.
+        let fixed = pieces.iter().map(|p| p.legal).filter(|legal| legal.count() == 1);
+        let fixed = fixed.fold(Bitboard::EMPTY, |all, legal| all | legal);
+        let free = |p: &ListedPiece| p.legal | fixed == default_squares(p.role);
+        if pieces.iter().any(|p| p.role != Role::Pawn && !free(p)) {
             return Err(RowsError::Restricted);
         }
         let find = |swap: bool| {
@@ -152,7 +228,11 @@ impl<'a> Rows<'a> {
             let is_pawn = |&i: &usize| pieces[i].color == color && pieces[i].role == Role::Pawn;
             (0..pieces.len()).filter(is_pawn).collect()
         });
-        Ok(Rows { space, layout, swapped, slots, pawns })
+        let pairs = (0..64).flat_map(|w| (0..64).map(move |b| (w, b)));
+        let canonical = pairs
+            .filter(|&(w, b)| !touch(w, b) && is_canonical(space.symmetry(), w, b))
+            .collect();
+        Ok(Rows { space, layout, swapped, slots, pawns, canonical })
     }
 
     /// All pawn structures of the table.
@@ -210,18 +290,17 @@ impl<'a> Rows<'a> {
         Some((slice, to_values.then(to_slice)))
     }
 
-    /// Visits the positions of a job: `row(base)` prepares a row, `visit(index, offset)` gets every
-    /// position's index and its place among the slice's values. Like men are taken in one order only
-    /// if `once`.
+    /// Visits the positions of a job. Like men are taken in one order only if `once`; with `edge`, one
+    /// of these movers (one bit each) must stand on the edge.
     fn walk(
         &self,
         job: &Job,
         orientation: Orientation,
         once: bool,
-        mut visit: impl FnMut(u64, usize),
+        edge: u32,
+        mut visit: impl FnMut(&Run<'_>),
     ) {
         let slots = &self.slots[usize::from(orientation.swap)];
-        let pieces = self.space.pieces();
         let mut squares = [0_u8; MAX_PIECES];
         let mut occupied = job.structure.occupied();
         for color in [Color::White, Color::Black] {
@@ -245,24 +324,22 @@ impl<'a> Rows<'a> {
             self.space.visit_kings(&squares, job.turn, job.en_passant, occupied, |w, b, index| {
                 let [first, second] = if orientation.swap { [b, w] } else { [w, b] };
                 let base = self.layout.king_base(turn_square(first), turn_square(second));
-                if let Some((base, _)) = base {
-                    visit(index, base);
+                if let Some((row, _)) = base {
+                    visit(&Run { index, step: 0, row, image: &[0; 64], start: 0, len: 1 });
                 }
             });
             return;
         }
         let mut kings = Vec::new();
-        for white in (0..64).filter(|&s| pieces[white_slot].legal.0 & !occupied & 1 << s != 0) {
-            for black in (0..64).filter(|&s| pieces[black_slot].legal.0 & !occupied & 1 << s != 0) {
-                squares[white_slot] = white;
-                squares[black_slot] = black;
-                let [first, second] = king_slots.map(|s| turn.apply_index(squares[s]));
-                if touch(white, black) || !is_canonical(self.space.symmetry(), white, black) {
-                    continue;
-                }
-                if let Some((base, symmetry)) = self.layout.king_base(first, second) {
-                    kings.push((white, black, base, turn.then(symmetry)));
-                }
+        for &(white, black) in &self.canonical {
+            if occupied & (1 << white | 1 << black) != 0 {
+                continue;
+            }
+            squares[white_slot] = white;
+            squares[black_slot] = black;
+            let [first, second] = king_slots.map(|s| turn.apply_index(squares[s]));
+            if let Some((base, symmetry)) = self.layout.king_base(first, second) {
+                kings.push((white, black, base, turn.then(symmetry)));
             }
         }
         let images: [[usize; 64]; 8] = std::array::from_fn(|g| {
@@ -278,21 +355,26 @@ impl<'a> Rows<'a> {
         loop {
             let mut taken = occupied;
             let mut possible = true;
+            let mut on_edge = edge == 0;
             for (i, (&m, &s)) in dims.iter().zip(&digits).enumerate() {
                 possible &= taken >> s & 1 == 0;
                 taken |= 1 << s;
                 squares[slots[m]] = s;
+                on_edge |= edge >> m & 1 != 0 && EDGE >> s & 1 != 0;
                 if once && i > 0 && self.alike(m, m - 1) {
                     possible &= digits[i - 1] < s;
                 }
             }
             if possible {
                 let mut allowed = !taken;
+                if !on_edge {
+                    allowed &= if edge >> lane & 1 != 0 { EDGE } else { 0 };
+                }
                 if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), digits.last()) {
                     allowed &= u64::MAX << last;
                 }
                 for &(white, black, base, symmetry) in &kings {
-                    if taken & (1 << white | 1 << black) != 0 {
+                    if taken & (1 << white | 1 << black) != 0 || allowed == 0 {
                         continue;
                     }
                     let image = &images[symmetry.index()];
@@ -308,7 +390,9 @@ impl<'a> Rows<'a> {
                         job.en_passant,
                         slots[lane],
                         allowed & !(1 << white | 1 << black),
-                        |s, index| visit(index, row + image[s as usize & 63]),
+                        |start, len, index, step| {
+                            visit(&Run { index, step, row, image, start, len });
+                        },
                     );
                 }
             }
@@ -372,19 +456,19 @@ fn codes_of<'v>(job: &Job, slice: &'v SliceValues, orientation: Orientation) -> 
 
 /// A number that many threads may write to.
 trait Shared: Sync + Send {
-    fn put(&self, number: i32);
+    fn put(&self, number: i16);
 }
 
 impl Shared for AtomicU8 {
     #[inline(always)]
-    fn put(&self, number: i32) {
+    fn put(&self, number: i16) {
         self.store(number as u8, Ordering::Relaxed);
     }
 }
 
 impl Shared for AtomicU16 {
     #[inline(always)]
-    fn put(&self, number: i32) {
+    fn put(&self, number: i16) {
         self.store(number as u16, Ordering::Relaxed);
     }
 }
@@ -436,6 +520,8 @@ fn fill<W: Code, E: Shared>(
 ) -> IndexCounts {
     let histogram = || vec![0_u64; 1 << (8 * std::mem::size_of::<W>())];
     let all: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
+    let stored: Vec<i16> =
+        (0..histogram().len()).map(|n| code_value::<W>(n).to_stored() as i16).collect();
     let add = |mut a: Histogram, b: Histogram| {
         a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
         a
@@ -453,6 +539,7 @@ fn fill<W: Code, E: Shared>(
                                 orientation,
                                 codes,
                                 entries,
+                                &stored,
                                 &mut histogram,
                             );
                         }
@@ -463,6 +550,7 @@ fn fill<W: Code, E: Shared>(
                                 orientation,
                                 codes,
                                 entries,
+                                &stored,
                                 &mut histogram,
                             );
                         }
@@ -475,9 +563,7 @@ fn fill<W: Code, E: Shared>(
     let mut counts = IndexCounts::default();
     for turn in [Color::White, Color::Black] {
         for (code, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
-            let code =
-                if W::MAX_MOVES == u8::MAX_MOVES { u16::convert(code as u8) } else { code as u16 };
-            let value = code.value();
+            let value = code_value::<W>(code);
             match value {
                 Value::Illegal => counts.pntm_mated += n,
                 _ => counts.legal += n,
@@ -494,18 +580,27 @@ fn fill<W: Code, E: Shared>(
     counts
 }
 
+/// The value of the code with a number.
+fn code_value<W: Code>(number: usize) -> Value {
+    if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
+}
+
 fn write_job<W: Code, C: Code, E: Shared>(
     rows: &Rows<'_>,
     job: &Job,
     orientation: Orientation,
     codes: &[C],
     entries: &[E],
+    stored: &[i16],
     histogram: &mut Histogram,
 ) {
-    rows.walk(job, orientation, true, |index, offset| {
-        if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index as usize)) {
-            histogram[W::convert(code).number()] += 1;
-            entry.put(code.value().to_stored());
+    rows.walk(job, orientation, true, 0, |run| {
+        for (index, offset) in run.positions() {
+            if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
+                let number = W::convert(code).number();
+                histogram[number] += 1;
+                entry.put(stored[number]);
+            }
         }
     });
 }
@@ -569,7 +664,8 @@ fn bare_king_moves(ways: u8, both_sides: bool) -> Counts {
                 continue;
             }
             let moves = |from: u8, other: u8| {
-                (0..64).filter(|&to| to != from && touch(from, to) && !touch(to, other)).count() as u64
+                (0..64).filter(|&to| to != from && touch(from, to) && !touch(to, other)).count()
+                    as u64
             };
             counts.moves += moves(white, black);
             if both_sides {
@@ -591,12 +687,16 @@ fn like_orders(layout: &Layout) -> u64 {
     orders
 }
 
-/// The values of a table's slices, from its stored distances. Restricted pawns leave out slices.
+/// The values of a table's slices, from its stored distances, as far as they are wanted. Restricted pawns leave out slices.
 ///
 /// # Errors
 ///
 /// The table is for other men than can be solved, or holds numbers that are no values.
-pub fn decode(space: &IndexSpace, distances: &Distances) -> Result<TableValues, RowsError> {
+pub fn decode(
+    space: &IndexSpace,
+    distances: &Distances,
+    wanted_values: &Wanted,
+) -> Result<TableValues, RowsError> {
     let pieces = space.pieces();
     let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
     let (material, swapped) = table.normalized();
@@ -626,7 +726,10 @@ pub fn decode(space: &IndexSpace, distances: &Distances) -> Result<TableValues, 
     let values = TableValues::new(material, wanted.iter().copied());
     wanted.par_iter().try_for_each(|normal| {
         let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
-        let slice = decode_slice(&rows, *normal, ways, distances)?;
+        let slice = match distances {
+            Distances::Narrow(d) => decode_slice::<AtomicU8, _>(&rows, *normal, ways, d, wanted_values)?,
+            Distances::Wide(d) => decode_slice::<AtomicU16, _>(&rows, *normal, ways, d, wanted_values)?,
+        };
         if let Some(slot) = values.slices.get(normal) {
             // Each slice is made once.
             let _ = slot.set(Arc::new(slice));
@@ -641,26 +744,40 @@ type Way = (PawnStructure, Orientation);
 
 /// Reads one slice in normal form. With a symmetric index only part of a slice has indices of its own;
 /// the rest is read through the mirror image of its pawns.
-fn decode_slice(
+fn decode_slice<S: SharedCode, N: Number>(
     rows: &Rows<'_>,
     normal: PawnStructure,
     ways: &[Way],
-    distances: &Distances,
+    distances: &[N],
+    wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
     let len = rows.layout.len();
-    let new = || (0..len).map(|_| AtomicU16::new(0)).collect::<Vec<_>>();
-    let codes = [new(), new()];
-    let mut rights: Vec<(u8, Vec<AtomicU16>)> = Vec::new();
+    let sides = wanted.sides;
+    let movers = rows.layout.movers().iter().enumerate();
+    let edge = movers
+        .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
+        .fold(0, |set, (i, _)| set | 1_u32 << i);
+    let table = S::table();
+    let new = |wanted: bool| {
+        let len = if wanted { len } else { 0 };
+        (0..len).into_par_iter().with_min_len(1 << 16).map(|_| S::default()).collect::<Vec<S>>()
+    };
+    let codes = sides.map(new);
+    let mut rights: Vec<(u8, Vec<S>)> = Vec::new();
     for color in [Color::White, Color::Black] {
         for square in en_passant_squares(normal, color) {
             if can_capture(normal, square, color) {
-                rights.push((square, new()));
+                rights.push((square, new(sides[color as usize ^ 1])));
             }
         }
     }
+    let deepest = AtomicU16::new(0);
     for &(structure, orientation) in ways {
         rows.jobs(structure).par_iter().try_for_each(|job| {
             let side = orientation.color(job.turn) as usize ^ 1;
+            if !sides[side] {
+                return Ok(());
+            }
             let target = match job.en_passant {
                 None => &codes[side],
                 Some(square) => {
@@ -671,41 +788,78 @@ fn decode_slice(
                     }
                 }
             };
-            match distances {
-                Distances::Narrow(d) => read_job(rows, job, orientation, d, target),
-                Distances::Wide(d) => read_job(rows, job, orientation, d, target),
-            }
+            let source = Source { rows, distances, table: &table, edge };
+            let found = source.read(job, orientation, target)?;
+            deepest.fetch_max(found, Ordering::Relaxed);
+            Ok(())
         })?;
     }
-    let mut max_moves = 0;
-    let mut plain = |codes: Vec<AtomicU16>| {
-        let codes: Vec<u16> = codes.into_iter().map(AtomicU16::into_inner).collect();
-        for &code in &codes {
-            if let Value::Win(m) | Value::Loss(m) = code.value() {
-                max_moves = max_moves.max(m);
-            }
-        }
-        codes
-    };
-    let codes = codes.map(&mut plain);
-    let rights: Vec<(u8, Vec<u16>)> = rights.into_iter().map(|(s, c)| (s, plain(c))).collect();
-    let narrow = max_moves <= u8::MAX_MOVES;
-    let pack = |codes: Vec<u16>| {
-        if narrow {
-            Codes::Narrow(codes.iter().map(|&c| u8::convert(c)).collect())
-        } else {
-            Codes::Wide(codes)
-        }
-    };
     Ok(SliceValues {
-        codes: codes.map(pack),
+        codes: codes.map(S::into_codes),
         en_passant: rights
             .into_iter()
-            .map(|(square, codes)| hoffman_space::EnPassantValues { square, codes: pack(codes) })
+            .map(|(square, codes)| EnPassantValues { square, codes: S::into_codes(codes) })
             .collect(),
         counts: None,
-        max_moves,
+        max_moves: deepest.into_inner(),
     })
+}
+
+/// A code that many threads may write to.
+trait SharedCode: Sync + Send + Default {
+    /// The number to write for every stored distance that can occur, and the one that means 0.
+    fn table() -> CodeTable;
+    fn note(&self, code: u16);
+    fn into_codes(codes: Vec<Self>) -> Codes;
+}
+
+/// Codes by stored distance.
+struct CodeTable {
+    codes: Vec<u16>,
+    /// Where distance 0 is.
+    zero: i32,
+}
+
+fn code_table<C: Code>(least: i32, most: i32, code: impl Fn(Value) -> u16) -> CodeTable {
+    let fits = |v: &Value| !matches!(v, Value::Win(m) | Value::Loss(m) if *m > C::MAX_MOVES);
+    let codes = (least..=most)
+        .map(|stored| Value::from_stored(stored, Variant::Normal))
+        .map(|value| if fits(&value) { code(value) } else { UNSOUND })
+        .collect();
+    CodeTable { codes, zero: -least }
+}
+
+/// No code: the distance does not fit.
+const UNSOUND: u16 = 0xffff;
+
+impl SharedCode for AtomicU8 {
+    fn table() -> CodeTable {
+        code_table::<u8>(-128, 127, |value| u16::from(u8::from_value(value)))
+    }
+
+    #[inline(always)]
+    fn note(&self, code: u16) {
+        self.store(code as u8, Ordering::Relaxed);
+    }
+
+    fn into_codes(codes: Vec<AtomicU8>) -> Codes {
+        Codes::Narrow(codes.into_iter().map(AtomicU8::into_inner).collect())
+    }
+}
+
+impl SharedCode for AtomicU16 {
+    fn table() -> CodeTable {
+        code_table::<u16>(-32768, 32767, u16::from_value)
+    }
+
+    #[inline(always)]
+    fn note(&self, code: u16) {
+        self.store(code, Ordering::Relaxed);
+    }
+
+    fn into_codes(codes: Vec<AtomicU16>) -> Codes {
+        Codes::Wide(codes.into_iter().map(AtomicU16::into_inner).collect())
+    }
 }
 
 /// Whether a pawn of `turn` stands ready to take on a square.
@@ -717,22 +871,42 @@ fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
         .any(|f| f < 8 && structure.of(turn) >> (from_rank * 8 + f) & 1 != 0)
 }
 
-fn read_job<N: crate::entries::Number>(
-    rows: &Rows<'_>,
-    job: &Job,
-    orientation: Orientation,
-    distances: &[N],
-    codes: &[AtomicU16],
-) -> Result<(), RowsError> {
-    let mut sound = true;
-    rows.walk(job, orientation, false, |index, offset| {
-        let stored = distances.get(index as usize).map(|d| d.to_entry());
-        let value = stored.map(|s| Value::from_stored(s, hoffman_board::Variant::Normal));
-        match (value, codes.get(offset)) {
-            (Some(Value::Win(m) | Value::Loss(m)), _) if m > u16::MAX_MOVES => sound = false,
-            (Some(value), Some(code)) => code.store(u16::from_value(value), Ordering::Relaxed),
-            _ => sound = false,
-        }
-    });
-    if sound { Ok(()) } else { Err(RowsError::Entry) }
+/// The stored distances of a table and how they are read.
+struct Source<'a, N> {
+    rows: &'a Rows<'a>,
+    distances: &'a [N],
+    table: &'a CodeTable,
+    /// See [`Rows::walk`].
+    edge: u32,
+}
+
+impl<N: Number> Source<'_, N> {
+    /// Reads the positions of a job; returns the longest distance met, in moves.
+    fn read<S: SharedCode>(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        codes: &[S],
+    ) -> Result<u16, RowsError> {
+        let mut sound = true;
+        let (mut most, mut least) = (0, 0);
+        let CodeTable { codes: table, zero } = self.table;
+        self.rows.walk(job, orientation, false, self.edge, |run| {
+            for (index, offset) in run.positions() {
+                let (Some(distance), Some(target)) = (self.distances.get(index), codes.get(offset))
+                else {
+                    sound = false;
+                    continue;
+                };
+                let stored = distance.to_entry();
+                most = stored.max(most);
+                least = stored.min(least);
+                let code = table.get((stored + zero) as usize).copied().unwrap_or(UNSOUND);
+                sound &= code != UNSOUND;
+                target.note(code);
+            }
+        });
+        let deepest = (most.max(1) - 1).max(-least - 1);
+        if sound { Ok(deepest as u16) } else { Err(RowsError::Entry) }
+    }
 }

@@ -1,13 +1,12 @@
 //! `hoffman build`: complete endings with all that they depend on.
 
-use anyhow::Context as _;
 use hoffman_board::Material;
 use hoffman_plan::{all_endings, complete};
 use hoffman_run::{BuildOptions, RunError, available_memory, build};
 
 use crate::Outcome;
 use crate::args::BuildArgs;
-use crate::output::{command_line, print};
+use crate::output::{command_line, print_line};
 use crate::progress::Bar;
 
 /// Builds what is asked for and lists the tables.
@@ -34,16 +33,14 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
     };
     let report = build(&complete(materials), &options)?;
     drop(bar);
-    let mut lines = String::new();
     for path in &report.kept {
-        lines.push_str(&format!("{}: kept\n", path.display()));
+        print_line(&format!("{}: kept", path.display()))?;
     }
     for table in &report.built {
         let file = table.path.as_ref().map_or(table.name.clone(), |p| p.display().to_string());
         let verb = if table.path.is_some() { "written" } else { "solved" };
-        lines.push_str(&format!("{file}: {verb}, longest win {} moves\n", table.longest));
+        print_line(&format!("{file}: {verb}, longest win {} moves", table.longest))?;
     }
-    print(&lines)?;
     Ok(Outcome::Done)
 }
 
@@ -55,8 +52,7 @@ fn parse(names: &[String]) -> anyhow::Result<Vec<Material>> {
             check_men(&material)?;
             Ok(material)
         })
-        .collect::<anyhow::Result<_>>()
-        .context("cannot plan the build")
+        .collect()
 }
 
 /// Refuses an ending that cannot fit before it is planned, for even the plan of a very large one would

@@ -10,7 +10,7 @@
 //! 3   0
 //! 4   uncompressed length L of the stream, u64
 //! 12  number of blocks n = ceil(L / S), u32
-//! 16  n times: compressed length (w bytes), CRC-32 of the uncompressed block (4 bytes)
+//! 16  n times: compressed length (w bytes), CRC-32 of the compressed block (4 bytes)
 //! ..  CRC-32 of all bytes of the subfield before it
 //! ```
 //!

@@ -98,10 +98,7 @@ impl<W: Write + Seek> GzipWriter<W> {
             self.out.write_all(&bytes)?;
             self.compressed += bytes.len() as u64;
             self.whole.combine(&crc);
-            match &mut self.block {
-                Some(block) => block.combine(&crc),
-                None => self.block = Some(crc),
-            }
+            self.block.get_or_insert_default().update(&bytes);
             self.block_units += 1;
             if self.block_units == 1 << (self.index.stride_log2 - MIN_STRIDE_LOG2) {
                 self.close_block();

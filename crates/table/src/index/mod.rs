@@ -319,11 +319,13 @@ impl IndexSpace {
         (index < self.size).then_some(index)
     }
 
-    /// The indices of the placements that differ only in the square of one man: calls `visit(square,
-    /// index)` for every square of `lanes`. The placement must be canonical, exist with the man on any of
-    /// these squares, and like men must stand in list order; `en_passant` as in a placement.
+    /// The indices of the placements that differ only in the square of one man, run by run: calls
+    /// `visit(square, len, index, step)` so that every square of `lanes` is in one run; the placement
+    /// with the man on `square + i` has the index `index + i * step`. The placement must be canonical and
+    /// exist with the man on any of these squares; `en_passant` as in a placement.
     ///
     /// `squares[slot]` are square numbers; that of `lane` is ignored.
+    #[inline]
     pub fn visit_lane(
         &self,
         squares: &[u8; hoffman_board::MAX_PIECES],
@@ -331,7 +333,7 @@ impl IndexSpace {
         en_passant: Option<u8>,
         lane: PieceSlot,
         lanes: u64,
-        mut visit: impl FnMut(u8, u64),
+        mut visit: impl FnMut(u8, u8, u64, u64),
     ) {
         let men = &self.men;
         let mut p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
@@ -383,11 +385,16 @@ impl IndexSpace {
                 known = Some((start, term));
             }
             let Some((_, term)) = &known else { return };
-            for i in 0..len {
-                let number = binomial::binomial(term.value + i as usize, term.k);
-                let index = term.base + term.weight * number;
-                let index = if self.side_bit { 2 * index + side } else { index };
-                visit((start + i) as u8, index);
+            let sided = |index: u64| if self.side_bit { 2 * index + side } else { index };
+            if term.k == 1 {
+                let index = sided(term.base + term.weight * term.value as u64);
+                let step = if self.side_bit { 2 * term.weight } else { term.weight };
+                visit(start as u8, len as u8, index, step);
+            } else {
+                for i in 0..len {
+                    let number = binomial::binomial(term.value + i as usize, term.k);
+                    visit((start + i) as u8, 1, sided(term.base + term.weight * number), 0);
+                }
             }
             if combinadic.walk(man).is_none() {
                 known = None;
@@ -450,13 +457,13 @@ impl IndexSpace {
         p: &Position,
         man: usize,
         lanes: std::ops::Range<u32>,
-        visit: &mut impl FnMut(u8, u64),
+        visit: &mut impl FnMut(u8, u8, u64, u64),
     ) {
         let mut p = *p;
         for lane in lanes {
             p.squares[man] = lane as u8;
             if let Some(index) = self.encode(&self.men.store(&p)) {
-                visit(lane as u8, index);
+                visit(lane as u8, 1, index, 0);
             }
         }
     }
