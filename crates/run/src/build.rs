@@ -9,7 +9,7 @@ use hoffman_board::{Color, Material};
 use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
 use hoffman_plan::ending::{PROMOTIONS, exits};
 use hoffman_plan::{Job, dependencies, estimate};
-use hoffman_solve::{Tables, solve_table};
+use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::{Distances, IndexCounts, Wanted, decode};
@@ -43,8 +43,6 @@ pub struct BuildReport {
     pub built: Vec<BuiltTable>,
     /// Files that were there already.
     pub kept: Vec<PathBuf>,
-    /// The solved values of the last job's ending, if it was solved in this run.
-    pub last: Option<Arc<TableValues>>,
 }
 
 /// One solved table.
@@ -79,7 +77,10 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
         probe_writable(&options.dir)?;
     }
     options.progress.begin(todo.iter().map(|j| j.slices().len() as u64).sum());
-    let mut work = Work { options, present, tables: Tables::new(), loaded: HashMap::new(), written: HashMap::new() };
+    let needed = todo.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
+    let tables = Tables::new();
+    let mut work =
+        Work { options, present, tables, needed, loaded: HashMap::new(), written: HashMap::new() };
     let mut at = 0;
     while at < todo.len() {
         let end = tier_end(&todo, at);
@@ -91,7 +92,6 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
             if let Some(path) = &table.path {
                 work.written.insert(material, path.clone());
             }
-            report.last = Some(values.clone());
             work.tables.insert(material, values);
             report.built.push(table);
         }
@@ -206,6 +206,8 @@ struct Work<'a> {
     options: &'a BuildOptions<'a>,
     present: HashMap<Material, PathBuf>,
     tables: Tables,
+    /// The endings that a later job needs.
+    needed: HashSet<Material>,
     /// What is in memory of tables read from files.
     loaded: HashMap<Material, Wanted>,
     written: HashMap<Material, PathBuf>,
@@ -265,10 +267,12 @@ impl Work<'_> {
         let name = job.file_name();
         let progress = self.options.progress;
         progress.table(&name);
-        let values = TableValues::new(job.material, job.slices());
-        solve_table(&values, &self.tables, self.options.write, &|| progress.slice())?;
-        let longest =
-            values.slices.values().filter_map(|s| s.get()).map(|s| s.max_moves).max().unwrap_or(0);
+        let mut values = TableValues::new(job.material, job.slices());
+        let options = SolveOptions {
+            count: self.options.write,
+            keep: self.options.write || self.needed.contains(&job.material),
+        };
+        let longest = solve_table(&mut values, &self.tables, options, &|| progress.slice())?;
         let mut built = BuiltTable { name, path: None, counts: None, longest };
         if self.options.write {
             let path = self.options.dir.join(&built.name);
@@ -330,8 +334,9 @@ pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, R
     if table.pieces().len() == 2 {
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
         let job = Job { material: Material::bare_kings(), part: None };
-        let values = TableValues::new(job.material, job.slices());
-        solve_table(&values, &Tables::new(), false, &|| {})?;
+        let mut values = TableValues::new(job.material, job.slices());
+        let options = SolveOptions { count: false, keep: true };
+        solve_table(&mut values, &Tables::new(), options, &|| {})?;
         return Ok(values);
     }
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };

@@ -11,7 +11,7 @@ use hoffman_control::{
     resolve_pieces,
 };
 use hoffman_plan::{Job, ending::PROMOTIONS};
-use hoffman_solve::{Tables, solve_table};
+use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::Table;
 use hoffman_table::htb::SourceOptions;
@@ -195,8 +195,9 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
         record.push_str(&format!(" {}", table.path().display()));
         tables.insert(behind, Arc::new(values_of(&table, &Wanted::all())?));
     }
-    let values = TableValues::new(normal, slices);
-    solve_table(&values, &tables, true, &|| options.progress.slice())?;
+    let mut values = TableValues::new(normal, slices);
+    let solve = SolveOptions { count: true, keep: true };
+    solve_table(&mut values, &tables, solve, &|| options.progress.slice())?;
     let record = if record.is_empty() { record } else { format!("from{record}") };
     let making = Making { args: options.args.clone(), began, futurebases: record };
     let counts = write_table(&control, &values, &output, &making)?;

@@ -103,7 +103,9 @@ fn complete_endings_are_those_of_the_original() {
     }
     let mut tables = 9;
     let mut later = Vec::new();
-    for folder in ["index-kqk", "index-kpk", "index-order", "index-colorsym", "index-pairs", "format"] {
+    for folder in
+        ["index-kqk", "index-kpk", "index-order", "index-colorsym", "index-pairs", "format"]
+    {
         work_in(dir.path(), folder);
         let mut names: Vec<String> = std::fs::read_dir(golden.join(folder))
             .unwrap()

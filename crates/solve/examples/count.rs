@@ -62,8 +62,14 @@ fn build(m: Material, tables: &mut Tables, total: &mut f64) {
         build(s, tables, total);
     }
     let t0 = Instant::now();
-    let t = TableValues::new(m, structures(&m));
-    solve_table(&t, tables, std::env::var("C").is_ok(), &|| {}).unwrap();
+    let mut t = TableValues::new(m, structures(&m));
+    solve_table(
+        &mut t,
+        tables,
+        SolveOptions { count: std::env::var("C").is_ok(), keep: true },
+        &|| {},
+    )
+    .unwrap();
     let dt = t0.elapsed().as_secs_f64();
     *total += dt;
     if std::env::var("Q").is_ok() {

@@ -21,4 +21,4 @@ mod table_solver;
 mod view;
 
 pub use memory::HugePages;
-pub use table_solver::{SolveError, Tables, solve_table};
+pub use table_solver::{SolveError, SolveOptions, Tables, solve_table};

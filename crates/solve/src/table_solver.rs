@@ -1,7 +1,7 @@
 //! Solving an ending: its slices in order of their pawns, from the tables behind its exits.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Color, Material, Role};
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
@@ -30,36 +30,62 @@ pub enum SolveError {
     },
 }
 
-/// Solves all slices of `table` that are not solved yet. `count` asks for the
-/// numbers of moves and stalemates too; `done` is called after every slice.
+/// What is asked for besides the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SolveOptions {
+    /// Count moves and stalemates.
+    pub count: bool,
+    /// Keep all slices. If not, slices are dropped as soon as no other slice of the ending needs them.
+    pub keep: bool,
+}
+
+/// Solves all slices of `table` that are not solved yet; returns the longest win or loss in moves.
+/// `done` is called after every slice.
 ///
 /// # Errors
 ///
 /// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks.
 pub fn solve_table(
-    table: &TableValues,
+    table: &mut TableValues,
     tables: &Tables,
-    count: bool,
+    options: SolveOptions,
     done: &(dyn Fn() + Sync),
-) -> Result<(), SolveError> {
+) -> Result<u16, SolveError> {
     let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
     for (&pawns, slice) in &table.slices {
         if slice.get().is_none() {
             levels.entry(steps_left(pawns)).or_default().push(pawns);
         }
     }
-    for slices in levels.values() {
+    let mut longest = 0;
+    for (&level, slices) in &levels {
         // A pawn move leaves fewer steps, so slices with equally many do not need each other.
-        slices.par_iter().with_max_len(1).try_for_each(|&pawns| {
-            let values = solve_slice(table, tables, pawns, count)?;
-            if let Some(slot) = table.slices.get(&pawns) {
-                let _ = slot.set(Arc::new(values));
+        let solving = &*table;
+        let moves = slices
+            .par_iter()
+            .with_max_len(1)
+            .map(|&pawns| {
+                let values = solve_slice(solving, tables, pawns, options.count)?;
+                let moves = values.max_moves;
+                if let Some(slot) = solving.slices.get(&pawns) {
+                    // Each slice is solved once.
+                    let _ = slot.set(Arc::new(values));
+                }
+                done();
+                Ok(moves)
+            })
+            .try_reduce(|| 0, |a, b| Ok(a.max(b)))?;
+        longest = longest.max(moves);
+        // A double step leads two levels down, no move further.
+        if !options.keep
+            && let Some(old) = level.checked_sub(2).and_then(|l| levels.get(&l))
+        {
+            for pawns in old {
+                table.slices.get_mut(pawns).map(OnceLock::take);
             }
-            done();
-            Ok(())
-        })?;
+        }
     }
-    Ok(())
+    Ok(longest)
 }
 
 /// How many single steps the pawns have left to the last rank.

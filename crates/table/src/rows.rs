@@ -125,8 +125,8 @@ impl Wanted {
     /// Whether everything that `other` asks for is asked for.
     pub fn covers(&self, other: &Wanted) -> bool {
         let sides = (0..2).all(|i| self.sides[i] || !other.sides[i]);
-        let contained = !other.on_edge.is_empty()
-            && other.on_edge.iter().all(|man| self.on_edge.contains(man));
+        let contained =
+            !other.on_edge.is_empty() && other.on_edge.iter().all(|man| self.on_edge.contains(man));
         sides && (self.on_edge.is_empty() || contained)
     }
 
@@ -229,9 +229,8 @@ impl<'a> Rows<'a> {
             (0..pieces.len()).filter(is_pawn).collect()
         });
         let pairs = (0..64).flat_map(|w| (0..64).map(move |b| (w, b)));
-        let canonical = pairs
-            .filter(|&(w, b)| !touch(w, b) && is_canonical(space.symmetry(), w, b))
-            .collect();
+        let canonical =
+            pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(space.symmetry(), w, b)).collect();
         Ok(Rows { space, layout, swapped, slots, pawns, canonical })
     }
 
@@ -727,8 +726,12 @@ pub fn decode(
     wanted.par_iter().try_for_each(|normal| {
         let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
         let slice = match distances {
-            Distances::Narrow(d) => decode_slice::<AtomicU8, _>(&rows, *normal, ways, d, wanted_values)?,
-            Distances::Wide(d) => decode_slice::<AtomicU16, _>(&rows, *normal, ways, d, wanted_values)?,
+            Distances::Narrow(d) => {
+                decode_slice::<AtomicU8, _>(&rows, *normal, ways, d, wanted_values)?
+            }
+            Distances::Wide(d) => {
+                decode_slice::<AtomicU16, _>(&rows, *normal, ways, d, wanted_values)?
+            }
         };
         if let Some(slot) = values.slices.get(normal) {
             // Each slice is made once.

@@ -29,8 +29,8 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     }
     let mut tables = Tables::new();
     for job in complete(chosen.iter().copied()) {
-        let values = TableValues::new(job.material, job.slices());
-        solve_table(&values, &tables, true, &|| ())?;
+        let mut values = TableValues::new(job.material, job.slices());
+        solve_table(&mut values, &tables, hoffman_solve::SolveOptions { count: true, keep: true }, &|| ())?;
         tables.insert(job.material, Arc::new(values));
     }
     let mut signature = Signature::default();
