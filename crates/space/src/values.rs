@@ -123,9 +123,15 @@ impl TableValues {
         Some((self.slices.get(&normal)?.get()?, orientation))
     }
 
-    /// The value of a position: squares of the movers in layout order, pawns, side to move; no en
-    /// passant right. None if its slice is not solved.
-    pub fn value(&self, movers: &[u8], pawns: PawnStructure, turn: Color) -> Option<Value> {
+    /// The value of a position: squares of the movers in layout order, pawns, side to move, the square
+    /// jumped over by a pawn that has just made a double step. None if its slice is not solved.
+    pub fn value(
+        &self,
+        movers: &[u8],
+        pawns: PawnStructure,
+        turn: Color,
+        en_passant: Option<u8>,
+    ) -> Option<Value> {
         let (slice, orientation) = self.find(pawns)?;
         let symmetry = orientation.symmetry();
         let turned = orientation.color(turn);
@@ -136,10 +142,11 @@ impl TableValues {
             let half = (squares.len() - 2) / 2;
             squares[2..].rotate_left(half);
         }
-        match self.layout.offset(&squares) {
-            Some(offset) => Some(slice.codes[turned as usize ^ 1].value(offset)),
-            None => Some(Value::Illegal),
-        }
+        let Some(offset) = self.layout.offset(&squares) else { return Some(Value::Illegal) };
+        let right = en_passant.map(|s| symmetry.apply_index(s));
+        let with_right = right.and_then(|s| slice.en_passant.iter().find(|e| e.square == s));
+        let codes = with_right.map_or(&slice.codes[turned as usize ^ 1], |e| &e.codes);
+        Some(codes.value(offset))
     }
 
     /// The size in memory of what is solved, in bytes.

@@ -30,7 +30,12 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     let mut tables = Tables::new();
     for job in complete(chosen.iter().copied()) {
         let mut values = TableValues::new(job.material, job.slices());
-        solve_table(&mut values, &tables, hoffman_solve::SolveOptions { count: true, keep: true }, &|| ())?;
+        solve_table(
+            &mut values,
+            &tables,
+            hoffman_solve::SolveOptions { count: true, keep: true },
+            &|| (),
+        )?;
         tables.insert(job.material, Arc::new(values));
     }
     let mut signature = Signature::default();
