@@ -29,6 +29,11 @@ impl Bar {
         self.0.set_message(name);
     }
 
+    /// Hides the bar while `f` writes to the terminal.
+    pub(crate) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.0.suspend(f)
+    }
+
     /// That many of so many are done.
     pub(crate) fn set(&self, done: u64, total: u64) {
         self.0.set_length(total);

@@ -98,7 +98,7 @@ fn without_escapes(text: &str) -> String {
 fn lines_match(expected: &[String], lines: &[String]) -> bool {
     match expected.split_first() {
         None => lines.is_empty(),
-        Some((first, rest)) if first == "..." => {
+        Some((first, rest)) if first.trim() == "..." => {
             (0..=lines.len()).any(|skipped| lines_match(rest, &lines[skipped..]))
         }
         Some((first, rest)) => lines

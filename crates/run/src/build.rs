@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::progress::Progress;
+use crate::unwritten;
 use crate::write::{Making, index_space, write_table};
 
 /// From how many bytes of values on a table is solved alone, with all threads.
@@ -34,7 +35,13 @@ pub struct BuildOptions<'a> {
     pub args: String,
     /// Told of what happens.
     pub progress: &'a dyn Progress,
+    /// Given all tables of the jobs, in order, once they are solved; before files are written if they
+    /// fit into memory together.
+    pub solved: Option<&'a SolvedHook<'a>>,
 }
+
+/// See [`BuildOptions::solved`].
+pub type SolvedHook<'a> = dyn Fn(Vec<Table>) + Sync + 'a;
 
 /// What a build did.
 #[derive(Debug, Default)]
@@ -81,24 +88,53 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
     let tables = Tables::new();
     let mut work =
         Work { options, present, tables, needed, loaded: HashMap::new(), written: HashMap::new() };
+    // An answer comes first, files later, if everything can be kept until then.
+    let total: u64 = todo.iter().map(|j| estimate(j).values).sum();
+    let first_answer = options.solved.is_some()
+        && options.write
+        && available_memory().is_none_or(|free| total < free / 4);
+    let mut solved: Vec<Solved<'_>> = Vec::new();
     let mut at = 0;
     while at < todo.len() {
         let end = tier_end(&todo, at);
         let tier = &todo[at..end];
         work.load_needed(tier)?;
-        let built: Vec<(Material, Arc<TableValues>, BuiltTable)> =
-            tier.par_iter().map(|job| work.solve(job)).collect::<Result<_, _>>()?;
-        for (material, values, table) in built {
-            if let Some(path) = &table.path {
-                work.written.insert(material, path.clone());
+        let built: Vec<Solved<'_>> = tier
+            .par_iter()
+            .map(|job| {
+                let solved = work.solve(job)?;
+                if first_answer { Ok(solved) } else { work.write(solved) }
+            })
+            .collect::<Result<_, RunError>>()?;
+        for solved in &built {
+            if let Some(path) = &solved.table.path {
+                work.written.insert(solved.job.material, path.clone());
             }
-            work.tables.insert(material, values);
-            report.built.push(table);
+            work.tables.insert(solved.job.material, solved.values.clone());
+        }
+        if first_answer {
+            solved.extend(built);
+        } else {
+            report.built.extend(built.into_iter().map(|s| s.table));
         }
         at = end;
         work.forget_unneeded(&todo[at..]);
     }
+    if let Some(hook) = options.solved {
+        hook(work.all_tables(jobs, &solved)?);
+    }
+    for solved in solved {
+        report.built.push(work.write(solved)?.table);
+    }
     Ok(report)
+}
+
+/// A job that is solved, and written if its table has a path.
+struct Solved<'j> {
+    job: &'j Job,
+    values: Arc<TableValues>,
+    began: SystemTime,
+    table: BuiltTable,
 }
 
 /// Where a run of jobs ends that do not need each other and may be solved side by side.
@@ -262,7 +298,7 @@ impl Work<'_> {
         }
     }
 
-    fn solve(&self, job: &Job) -> Result<(Material, Arc<TableValues>, BuiltTable), RunError> {
+    fn solve<'j>(&self, job: &'j Job) -> Result<Solved<'j>, RunError> {
         let began = SystemTime::now();
         let name = job.file_name();
         let progress = self.options.progress;
@@ -273,17 +309,46 @@ impl Work<'_> {
             keep: self.options.write || self.needed.contains(&job.material),
         };
         let longest = solve_table(&mut values, &self.tables, options, &|| progress.slice())?;
-        let mut built = BuiltTable { name, path: None, counts: None, longest };
+        let table = BuiltTable { name, path: None, counts: None, longest };
+        Ok(Solved { job, values: Arc::new(values), began, table })
+    }
+
+    /// Writes a solved table, if tables are to be written.
+    fn write<'j>(&self, mut solved: Solved<'j>) -> Result<Solved<'j>, RunError> {
         if self.options.write {
-            let path = self.options.dir.join(&built.name);
-            let control = control_for_job(job)?;
-            let making =
-                Making { args: self.options.args.clone(), began, futurebases: String::new() };
-            built.counts = Some(write_table(&control, &values, &path, &making)?);
-            built.path = Some(path);
+            let path = self.options.dir.join(&solved.table.name);
+            let control = control_for_job(solved.job)?;
+            let making = Making {
+                args: self.options.args.clone(),
+                began: solved.began,
+                futurebases: String::new(),
+            };
+            let counts = write_table(&control, &solved.values, &path, &making)?;
+            solved.table.counts = Some(counts);
+            solved.table.path = Some(path);
         }
-        progress.finished(&built.name);
-        Ok((job.material, Arc::new(values), built))
+        self.options.progress.finished(&solved.table.name);
+        Ok(solved)
+    }
+
+    /// The tables of all jobs, those that are not written yet among them.
+    fn all_tables(&self, jobs: &[Job], solved: &[Solved<'_>]) -> Result<Vec<Table>, RunError> {
+        let mut tables = Vec::new();
+        for job in jobs {
+            if let Some(s) = solved.iter().find(|s| s.job == job) {
+                let path = self.options.dir.join(&s.table.name);
+                let control = control_for_job(job)?;
+                tables.push(unwritten::open(&control, &s.values, s.table.longest, &path)?);
+                continue;
+            }
+            let path = self.present.get(&job.material).or_else(|| self.written.get(&job.material));
+            if let Some(path) = path {
+                let mut table = Table::open(path, SourceOptions::default())?;
+                table.check_length()?;
+                tables.push(table);
+            }
+        }
+        Ok(tables)
     }
 }
 

@@ -9,9 +9,10 @@ mod error;
 mod generate;
 mod memory;
 mod progress;
+mod unwritten;
 mod write;
 
-pub use build::{BuildOptions, BuildReport, BuiltTable, build};
+pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
 pub use error::RunError;
 pub use generate::{GenerateOptions, Generated, generate, summary};
 pub use memory::available_memory;

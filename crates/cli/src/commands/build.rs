@@ -30,6 +30,7 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
         write: !args.no_write,
         args: command_line(),
         progress: &bar,
+        solved: None,
     };
     let report = build(&complete(materials), &options)?;
     drop(bar);

@@ -1,10 +1,14 @@
 //! `hoffman solve`: one position, from whatever tables are there or have to be built.
 
+use std::sync::{Mutex, PoisonError};
+
 use hoffman_board::{Role, Variant};
 use hoffman_plan::reachable;
 use hoffman_probe::collection::Collection;
 use hoffman_probe::report::{parse_position, report_position};
+use hoffman_probe::moves::Position;
 use hoffman_run::{BuildOptions, build};
+use hoffman_table::Table;
 
 use crate::Outcome;
 use crate::args::SolveArgs;
@@ -23,22 +27,39 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
         .map(|(square, color, _)| (color, 1_u64 << square as u32))
         .collect();
     let bar = Bar::new("slices");
+    let answer = Mutex::new(None);
+    let solved = |tables: Vec<Table>| {
+        bar.suspend(|| {
+            let outcome = report(tables, &position, args.json);
+            *answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        });
+    };
     let options = BuildOptions {
         dir: args.folder.path()?,
         write: true,
         args: command_line(),
         progress: &bar,
+        solved: Some(&solved),
     };
-    let built = build(&reachable(&material, &pawns), &options)?;
-    drop(bar);
-    // Exactly the tables of the plan: others of the folder were not checked.
-    let written = built.built.iter().filter_map(|table| table.path.as_ref());
-    let tables = Collection::open(built.kept.iter().chain(written))?;
-    let report = report_position(&tables, &position)?;
-    if args.json {
-        print_line(&serde_json::to_string(&report)?)?;
-    } else {
-        print(&report.to_text())?;
+    let built = build(&reachable(&material, &pawns), &options);
+    // An answer that could not be given counts more than a file that could not be written.
+    if let Some(outcome) = answer.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        outcome?;
     }
+    built?;
     Ok(Outcome::Done)
+}
+
+/// Answers from exactly the tables of the plan: others of the folder were not checked.
+fn report(tables: Vec<Table>, position: &Position, json: bool) -> anyhow::Result<()> {
+    let mut collection = Collection::with_cache(64 << 20);
+    for table in tables {
+        collection.adopt(table)?;
+    }
+    let report = report_position(&collection, position)?;
+    if json {
+        print_line(&serde_json::to_string(&report)?)
+    } else {
+        print(&report.to_text())
+    }
 }

@@ -1,0 +1,196 @@
+//! The repository's own rules: what the README promises, what continuous integration runs, which files
+//! there are, and what does not belong into any of them.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The commands in the fenced blocks of a page: lines that begin with `cargo` or `./`.
+fn commands(page: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in page.lines() {
+        if line.trim_start().starts_with("```") {
+            inside = !inside;
+        } else if inside && (line.starts_with("cargo ") || line.starts_with("./")) {
+            found.push(line);
+        }
+    }
+    found
+}
+
+/// Every text file of the repository but those that are generated or come from elsewhere.
+fn files() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if !["target", ".git", "corpus", "artifacts"].contains(&name.as_str()) {
+                    folders.push(path);
+                }
+            } else if !["Cargo.lock", "LICENSE"].contains(&name.as_str()) {
+                // What is no text has no words.
+                found.extend(fs::read_to_string(&path).ok().map(|text| (path, text)));
+            }
+        }
+    }
+    assert!(found.len() > 50, "only {} files were found", found.len());
+    found
+}
+
+#[test]
+fn the_readme_has_two_commands() {
+    let readme = read("README.md");
+    let commands = commands(&readme);
+    let [solve, test] = commands[..] else { panic!("not two commands: {commands:?}") };
+    assert!(solve.starts_with("cargo run --release -- solve \""), "{solve}");
+    assert_eq!(test, "cargo test --workspace");
+}
+
+#[test]
+fn continuous_integration_runs_the_tests_of_the_readme() {
+    let readme = read("README.md");
+    let test = commands(&readme)[1];
+    let script = read(".ci/run");
+    assert!(script.starts_with("#!"));
+    let lines: Vec<&str> = script.lines().collect();
+    let format = "cargo fmt --all --check";
+    let lint = "cargo clippy --workspace --all-targets -- -D warnings";
+    for command in ["set -euo pipefail", format, lint, test] {
+        assert!(lines.contains(&command), ".ci/run lacks '{command}'");
+    }
+    assert!(read("justfile").lines().any(|line| line.trim() == test));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(root().join(".ci/run")).unwrap().permissions().mode();
+        assert_ne!(mode & 0o111, 0, ".ci/run is not executable");
+    }
+}
+
+#[test]
+fn required_files_are_there() {
+    for name in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "justfile",
+        "docs/tutorial.md",
+        "docs/file-formats.md",
+        "docs/performance.md",
+        "examples/kk.xml",
+    ] {
+        assert!(!read(name).trim().is_empty(), "{name} is empty");
+    }
+    assert!(read("LICENSE").contains("GNU GENERAL PUBLIC LICENSE"));
+    assert!(read("Cargo.toml").contains("license = \"GPL-3.0-or-later\""));
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(read("CHANGELOG.md").contains(&format!("## {version}")), "no changes for {version}");
+}
+
+#[test]
+fn nothing_speaks_of_one_machine() {
+    // Put together from pieces, so that this file obeys its own rule.
+    let forbidden = [
+        concat!("/wo", "rk/"),
+        concat!("/tm", "p/"),
+        concat!("/ro", "ot/"),
+        concat!("/home", "/"),
+        concat!("local", "host"),
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("<<<", "<<<<"),
+        concat!(">>>", ">>>>"),
+    ];
+    let mut wrong = Vec::new();
+    for (path, text) in files() {
+        for (number, line) in text.lines().enumerate() {
+            for word in forbidden.iter().filter(|&&word| line.contains(word)) {
+                wrong.push(format!("{}, line {}: {word}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut wrong = Vec::new();
+    for (path, text) in files() {
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            let outside = file.is_empty() || file.contains(':');
+            if !outside && !path.with_file_name(file).exists() {
+                wrong.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// As `ARCHITECTURE.md` says.
+#[test]
+fn unsafe_code_is_in_known_files_only() {
+    let known = ["solve/src/dispatch.rs", "solve/src/kernels/isa.rs", "solve/src/memory.rs"];
+    let architecture = read("ARCHITECTURE.md");
+    for file in known {
+        assert!(architecture.contains(file), "ARCHITECTURE.md does not name {file}");
+    }
+    let allowance = concat!("allow(", "unsafe_code)");
+    for (path, text) in files() {
+        let is_known = known.iter().any(|file| path.ends_with(file));
+        assert!(is_known || !text.contains(allowance), "{}", path.display());
+    }
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let folder = entry.unwrap().path();
+        let main = [folder.join("src/lib.rs"), folder.join("src/main.rs")];
+        let main = main.iter().find(|path| path.is_file()).unwrap();
+        let text = fs::read_to_string(main).unwrap();
+        let forbids = ["#![forbid(unsafe_code)]", "#![deny(unsafe_code)]"];
+        assert!(forbids.iter().any(|line| text.contains(line)), "{}", main.display());
+        assert!(text.starts_with("//! "), "{} does not say what it owns", main.display());
+    }
+}
+
+#[test]
+fn examples_are_valid() {
+    let mut examples: Vec<PathBuf> = fs::read_dir(root().join("examples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "xml"))
+        .collect();
+    examples.sort();
+    assert!(examples.len() >= 7, "{examples:?}");
+    let run = Command::new(env!("CARGO_BIN_EXE_hoffman")).arg("-s").args(&examples).output();
+    let run = run.unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(String::from_utf8(run.stdout).unwrap().lines().count(), examples.len());
+}
+
+/// The number changes if a result changes: then this page has to be changed knowingly.
+#[test]
+fn the_signature_is_the_documented_one() {
+    let page = read("docs/performance.md");
+    let (_, section) = page.split_once("## 6. The signature").unwrap();
+    let (_, block) = section.split_once("```text\n").unwrap();
+    let documented = block.lines().next().unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_hoffman")).arg("bench").output().unwrap();
+    assert!(run.status.success());
+    assert_eq!(String::from_utf8(run.stdout).unwrap().trim(), documented);
+}
