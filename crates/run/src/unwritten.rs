@@ -28,8 +28,8 @@ pub(crate) fn open(
     let place = || control.origin.to_string();
     let (space, symmetry) = index_space(control)?;
     let most = i32::from(longest) + 1;
-    let bits = width(None, most, -most)
-        .map_err(|source| RunError::Entry { place: place(), source })?;
+    let bits =
+        width(None, most, -most).map_err(|source| RunError::Entry { place: place(), source })?;
     let format = Format::Dtm(Some(bits));
     let codec = EntryCodec::new(format, bits, Variant::Normal)
         .map_err(|source| RunError::Entry { place: place(), source })?;
@@ -69,9 +69,8 @@ impl Unwritten {
         let count = |color: Color| pieces.iter().filter(|p| p.color == color).count();
         // The ending has its stronger side White; the table's header may not.
         let white = self.values.material.count.white.iter().map(|&n| usize::from(n)).sum::<usize>();
-        let same = men().all(|(p, _)| {
-            *self.values.material.count.get(p.color).get(p.role) > 0
-        }) && count(Color::White) == white;
+        let same = men().all(|(p, _)| *self.values.material.count.get(p.color).get(p.role) > 0)
+            && count(Color::White) == white;
         let turned = Orientation { swap: !same, mirror: false };
         let symmetry = turned.symmetry();
         let mut pawns = PawnStructure::default();

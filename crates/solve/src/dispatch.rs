@@ -6,14 +6,16 @@
 
 use std::sync::LazyLock;
 
-use hoffman_board::Color;
+use hoffman_board::{Color, Role, Symmetry};
 use hoffman_space::Code;
 
 use crate::context::{Block, Context};
 use crate::exits::{self, Buffer, Exit, Right};
+use crate::kernels::dense::{Frame, all_moves, pull};
 use crate::kernels::isa::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::isa::x86::Avx512;
+use crate::kernels::tables::tables;
 use crate::log::{Foretold, Log, Sorting};
 use crate::passes::{self, Scratch};
 
@@ -245,4 +247,24 @@ for_processor! {
     ) -> u64,
     passes::held_block::<Portable, C>(context, block, right, positions, best, buffer),
     passes::held_block::<Avx512, C>(context, block, right, positions, best, buffer)
+}
+
+for_processor! {
+    /// See [`all_moves`].
+    fn move_block(
+        frame: Frame,
+        men: &[(usize, Role)],
+        lane: Option<Role>,
+        from: &[u64],
+        out: &mut [u64],
+    ),
+    all_moves(tables(), frame, men, lane, from, out),
+    all_moves(tables(), frame, men, lane, from, out)
+}
+
+for_processor! {
+    /// See [`pull`].
+    fn pull_block(frame: Frame, symmetry: Symmetry, from: &[u64], out: &mut [u64]),
+    pull(tables(), frame, symmetry, from, out),
+    pull(tables(), frame, symmetry, from, out)
 }

@@ -9,6 +9,8 @@
 #![deny(unsafe_code)]
 #![allow(clippy::inline_always, clippy::too_many_arguments)]
 
+#[doc(hidden)]
+pub mod bench;
 mod context;
 mod dispatch;
 mod exits;

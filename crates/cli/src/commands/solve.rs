@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use hoffman_board::{Role, Variant};
 use hoffman_plan::reachable;
 use hoffman_probe::collection::Collection;
-use hoffman_probe::report::{parse_position, report_position};
 use hoffman_probe::moves::Position;
+use hoffman_probe::report::{parse_position, report_position};
 use hoffman_run::{BuildOptions, build};
 use hoffman_table::Table;
 
@@ -57,9 +57,5 @@ fn report(tables: Vec<Table>, position: &Position, json: bool) -> anyhow::Result
         collection.adopt(table)?;
     }
     let report = report_position(&collection, position)?;
-    if json {
-        print_line(&serde_json::to_string(&report)?)
-    } else {
-        print(&report.to_text())
-    }
+    if json { print_line(&serde_json::to_string(&report)?) } else { print(&report.to_text()) }
 }

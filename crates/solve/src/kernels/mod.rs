@@ -12,3 +12,5 @@ pub(crate) mod dense;
 pub(crate) mod isa;
 pub(crate) mod sparse;
 pub(crate) mod tables;
+#[cfg(test)]
+mod tests;
