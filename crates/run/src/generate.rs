@@ -192,12 +192,15 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
     let mut record = String::new();
     for (behind, table) in sources {
         options.progress.table(&table.path().display().to_string());
-        record.push_str(&format!(" {}", table.path().display()));
+        record.push(' ');
+        record.push_str(&table.path().display().to_string());
         tables.insert(behind, Arc::new(values_of(&table, &Wanted::all())?));
     }
     let mut values = TableValues::new(normal, slices);
     let solve = SolveOptions { count: true, keep: true };
     solve_table(&mut values, &tables, solve, &|| options.progress.slice())?;
+    // The end mark of a processing instruction cannot stand inside one.
+    let record = record.replace("?>", "? >");
     let record = if record.is_empty() { record } else { format!("from{record}") };
     let making = Making { args: options.args.clone(), began, futurebases: record };
     let counts = write_table(&control, &values, &output, &making)?;
@@ -231,16 +234,17 @@ fn open_futurebases<'c>(
                 "tables are read from files only, give a filename instead of a url".into(),
             ));
         }
-        let lower = name.to_lowercase();
-        if lower.ends_with(".rtbz") {
+        let extension = Path::new(name).extension().unwrap_or_default();
+        let is = |e: &str| extension.eq_ignore_ascii_case(e);
+        if is("rtbz") {
             return Err(fail(format!("'{name}': Syzygy rtbz tables cannot be used, use rtbw")));
         }
-        if lower.ends_with(".rtbw") {
+        if is("rtbw") {
             return Err(fail(format!(
                 "'{name}': a table without distances to mate cannot be used for the dtm format"
             )));
         }
-        if [".emd", ".nbw", ".nbb"].iter().any(|e| lower.ends_with(e)) {
+        if ["emd", "nbw", "nbb"].into_iter().any(is) {
             return Err(fail(format!("'{name}': Nalimov tables cannot be read by this version")));
         }
         let path = Path::new(name);

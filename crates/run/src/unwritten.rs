@@ -25,7 +25,7 @@ pub(crate) fn open(
     longest: u16,
     path: &Path,
 ) -> Result<Table, RunError> {
-    let place = || control.origin.to_string();
+    let place = || control.origin.clone();
     let (space, symmetry) = index_space(control)?;
     let most = i32::from(longest) + 1;
     let bits =

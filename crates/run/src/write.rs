@@ -26,7 +26,7 @@ const CHUNK: usize = 1 << 22;
 pub(crate) fn index_space(control: &ControlFile) -> Result<(IndexSpace, u8), RunError> {
     let pieces = resolve_pieces(control)?;
     let symmetry = check_pieces(control, &pieces)?;
-    let place = || control.origin.to_string();
+    let place = || control.origin.clone();
     let space = IndexSpace::new(IndexParams {
         index_type: control.index_type(),
         symmetry,
@@ -54,7 +54,7 @@ pub(crate) fn write_table(
     path: &Path,
     making: &Making,
 ) -> Result<IndexCounts, RunError> {
-    let place = || control.origin.to_string();
+    let place = || control.origin.clone();
     let (space, symmetry) = index_space(control)?;
     let (distances, counts) =
         encode(&space, values).map_err(|source| RunError::Rows { place: place(), source })?;

@@ -168,10 +168,10 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        if let Some(role) = self.men[attackers].lane {
-            if role != Role::King {
-                lanes &= !t.attacks(role, king, occupied);
-            }
+        if let Some(role) = self.men[attackers].lane
+            && role != Role::King
+        {
+            lanes &= !t.attacks(role, king, occupied);
         }
         lanes
     }

@@ -8,6 +8,8 @@
 //!
 //! A program opts in with `#[global_allocator] static ALLOCATOR: HugePages = HugePages;`.
 #![allow(unsafe_code)]
+// Blocks begin on boundaries of 32 KiB at least.
+#![allow(clippy::cast_ptr_alignment)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 

@@ -155,10 +155,10 @@ impl<'a> View<'a> {
         }
         let moving = &mut moving[..moving_len];
         // An axis that is contiguous there belongs to the inner two loops.
-        if let Some(at) = moving.iter().position(|&(theirs, _)| theirs == 1) {
-            if at + 2 < moving_len {
-                moving[at..moving_len - 1].rotate_left(1);
-            }
+        if let Some(at) = moving.iter().position(|&(theirs, _)| theirs == 1)
+            && at + 2 < moving_len
+        {
+            moving[at..moving_len - 1].rotate_left(1);
         }
         let base = |symmetry: Symmetry| {
             standing[..standing_len]

@@ -170,12 +170,11 @@ impl_code!(
 impl_code!(
     u16,
     i16,
-    |c: u16| if c == u16::DRAW {
-        u8::DRAW
-    } else if c > u16::DRAW {
-        (c & 0xff) as u8
-    } else {
-        c as u8
+    |c: u16| match c {
+        u16::DRAW => u8::DRAW,
+        // Wins are counted down from the largest number of either width.
+        c if c > u16::DRAW => (c & 0xff) as u8,
+        c => c as u8,
     },
     |c: u16| c,
     to_u16,

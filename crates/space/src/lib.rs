@@ -5,6 +5,7 @@
 //! and the containers that hold one value a position in that order. Knows nothing of files, index types,
 //! futurebases or threads. The method is our own, see ARCHITECTURE.md.
 #![forbid(unsafe_code)]
+#![allow(clippy::inline_always)]
 
 pub mod code;
 pub mod kings;

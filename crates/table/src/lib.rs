@@ -2,7 +2,8 @@
 //!
 //! Owns everything between a file on disk and a value at an index. Knows nothing of solving, of the
 //! command line or of XML. The authority for every layout is `docs/file-formats.md`.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
+#![allow(clippy::inline_always)]
 
 pub mod entries;
 pub mod htb;

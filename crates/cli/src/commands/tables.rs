@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use hoffman_board::Material;
 use hoffman_probe::collection::table_name;
 use hoffman_table::Table;
@@ -26,7 +25,7 @@ pub(super) fn find(named: &Path, folder: Option<&Path>) -> anyhow::Result<PathBu
     if let Some(found) = files.find(|path| path.is_file()) {
         return Ok(found);
     }
-    material.with_context(|| format!("'{text}' is neither a file nor an ending"))?;
+    anyhow::ensure!(material.is_ok(), "'{text}' is neither a file nor an ending such as KRPvKR");
     let places = folder.map_or(String::new(), |folder| format!("{} and ", folder.display()));
     anyhow::bail!("there is no table {file} in {places}the current folder")
 }

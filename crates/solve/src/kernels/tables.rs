@@ -26,9 +26,9 @@ pub(crate) struct Tables {
     /// `rays[square][direction]`, directions 0 to 3 along ranks and files, 4 to 7 along diagonals.
     pub(crate) rays: [[Ray; 8]; 64],
     /// `between[a][b]`: the squares strictly between, if on one line.
-    pub(crate) between: Box<[[u64; 64]; 64]>,
+    pub(crate) between: Vec<[u64; 64]>,
     /// `behind[a][b]`: the squares that a man on `b` hides from `a`.
-    pub(crate) behind: Box<[[u64; 64]; 64]>,
+    pub(crate) behind: Vec<[u64; 64]>,
     /// `reach[role][square]`: what a man attacks on an empty board (roles by [`role_index`]).
     pub(crate) reach: [[u64; 64]; 5],
     /// `pawn[color][square]`: what a pawn attacks, White first.
@@ -72,8 +72,8 @@ fn leaps(square: u8, steps: &[(i8, i8)]) -> u64 {
 impl Tables {
     fn new() -> Tables {
         let mut rays = [[Ray::default(); 8]; 64];
-        let mut between = Box::new([[0; 64]; 64]);
-        let mut behind = Box::new([[0; 64]; 64]);
+        let mut between = vec![[0; 64]; 64];
+        let mut behind = vec![[0; 64]; 64];
         let mut reach = [[0; 64]; 5];
         let mut pawn = [[0; 64]; 2];
         for s in 0..64u8 {

@@ -1,0 +1,543 @@
+//! Drives the program as a user does, in folders of its own.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+/// What a run left behind.
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    fn json(&self) -> Json {
+        serde_json::from_str(&self.out).unwrap()
+    }
+
+    /// One message on standard error that holds all the words, nothing on standard output.
+    #[track_caller]
+    fn refused(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "{}", self.err);
+        assert_eq!(self.out, "");
+        let messages = self.err.lines().filter(|l| l.starts_with("hoffman: ")).count();
+        assert_eq!(messages, 1, "{}", self.err);
+        for word in words {
+            assert!(self.err.contains(word), "'{word}' is not in: {}", self.err);
+        }
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+    }
+}
+
+/// Runs the program in a folder, with the arguments of a line and something to read.
+fn run_with(folder: &Path, arguments: &[&str], input: &str) -> Run {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hoffman"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("HOFFMAN_TABLES", folder.join("home"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that refuses its command line does not read.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn run(folder: &Path, line: &str) -> Run {
+    run_with(folder, &line.split_whitespace().collect::<Vec<_>>(), "")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut all: Vec<String> =
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    all.sort();
+    all
+}
+
+/// A folder of its own with all tables that KPvK needs.
+fn with_tables() -> TempDir {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let folder = TempDir::new().unwrap();
+        let build = run(folder.path(), "build KPvK --dir .");
+        assert_eq!(build.code, 0, "{}", build.err);
+        folder
+    });
+    let folder = TempDir::new().unwrap();
+    for name in names(made.path()) {
+        fs::copy(made.path().join(&name), folder.path().join(&name)).unwrap();
+    }
+    folder
+}
+
+const KK: &str = "<?xml version=\"1.0\"?>\n<!-- bare -->\n<tablebase>
+   <piece color=\"white\" type=\"king\"/>
+   <piece color=\"black\" type=\"king\"/>
+   <output filename=\"kk.htb\"/>
+</tablebase>\n";
+
+const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
+   <dtm/>
+   <piece color=\"white\" type=\"king\"/>
+   <piece color=\"black\" type=\"king\"/>
+   <piece color=\"white\" type=\"queen\"/>
+   <futurebase filename=\"kk.htb\"/>
+   <output filename=\"kqk.htb\"/>
+</tablebase>\n";
+
+// ------------------------------------------------------------------------------------ modern commands
+
+#[test]
+fn build_leaves_tables_and_nothing_else() {
+    let folder = TempDir::new().unwrap();
+    let first = run(folder.path(), "build KQvK krk --dir tables --threads 2 --format htb");
+    assert_eq!((first.code, first.err.as_str()), (0, ""));
+    assert_eq!(names(&folder.path().join("tables")), ["kk.htb", "kqk.htb", "krk.htb"]);
+    assert!(first.out.contains("tables/kqk.htb: written, longest win 10 moves\n"));
+    let again = run(folder.path(), "build --men 3 --dir tables");
+    assert!(again.out.contains("tables/kqk.htb: kept\n"), "{}", again.out);
+    let expected = ["kbk.htb", "kk.htb", "knk.htb", "kpk.htb", "kqk.htb", "krk.htb"];
+    assert_eq!(names(&folder.path().join("tables")), expected);
+}
+
+#[test]
+fn build_can_write_nothing() {
+    let folder = TempDir::new().unwrap();
+    let solved = run(folder.path(), "build KQvK --no-write");
+    assert_eq!(solved.code, 0, "{}", solved.err);
+    assert_eq!(
+        solved.out,
+        "kk.htb: solved, longest win 0 moves\nkqk.htb: solved, longest win 10 moves\n"
+    );
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn damaged_tables_are_built_anew() {
+    let folder = with_tables();
+    let path = folder.path().join("kqk.htb");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let again = run(folder.path(), "build KQvK --dir .");
+    assert_eq!(again.code, 0);
+    assert!(again.err.contains("kqk.htb"), "{}", again.err);
+    assert!(again.out.contains("kqk.htb: written"), "{}", again.out);
+    assert_eq!(run(folder.path(), "verify kqk.htb").code, 0);
+}
+
+#[test]
+fn solve_builds_what_is_missing() {
+    let folder = TempDir::new().unwrap();
+    let position = "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1";
+    let text = run_with(folder.path(), &["solve", position, "--dir", "d"], "");
+    assert_eq!((text.code, text.err.as_str()), (0, ""));
+    for part in [
+        "8 | . . . . . . . .\n",
+        "White to move: White wins, mate in 11 moves (21 plies)\n",
+        "\nMoves\n  e5 ",
+        "\nMain line\n  1. e5 ",
+    ] {
+        assert!(text.out.contains(part), "{part}: {}", text.out);
+    }
+    // Several words are one position; the tables are there now.
+    let json = run(folder.path(), &format!("solve {position} --json --dir d")).json();
+    assert_eq!(json["category"], "win");
+    assert_eq!(json["dtm"], 21);
+    assert_eq!(json["moves"].as_array().unwrap().len(), 6);
+    assert_eq!(json["moves"][0]["uci"], "e4e5");
+    assert_eq!(json["moves"][0]["san"], "e5");
+    assert_eq!(json["moves"][0]["category"], "loss");
+    assert_eq!(json["hoffman"]["fen"], position);
+    assert_eq!(json["hoffman"]["pv"].as_array().unwrap().len(), 21);
+    assert!(json["hoffman"]["table"].as_str().unwrap().starts_with("d/kpk-"));
+    assert!(names(&folder.path().join("d")).iter().all(|name| name.ends_with(".htb")));
+    let verified = run(&folder.path().join("d"), "verify kpk-e4+.htb kqk.htb");
+    assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
+}
+
+#[test]
+fn solve_answers_finished_games_and_en_passant() {
+    let folder = TempDir::new().unwrap();
+    for (fen, result) in [
+        ("7k/7Q/7K/8/8/8/8/8 b - - 0 1", "Black to move: Checkmate: White has won"),
+        ("7k/8/6QK/8/8/8/8/8 b - - 0 1", "Black to move: Draw by stalemate"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "White to move: Draw"),
+        ("8/8/8/8/3pP3/8/8/k1K5 b - e3 0 1", "\n  dxe3  Draw"),
+        ("8/8/K6k/8/4q3/8/8/8 b - - 0 1", "Black to move: Black wins"),
+    ] {
+        let answer = run_with(folder.path(), &["solve", fen, "--dir", "d"], "");
+        assert_eq!(answer.code, 0, "{fen}: {}", answer.err);
+        assert!(answer.out.contains(result), "{fen}: {}", answer.out);
+    }
+}
+
+#[test]
+fn bad_positions_are_refused() {
+    let folder = TempDir::new().unwrap();
+    for (fen, why) in [
+        ("rubbish", "is not a FEN"),
+        ("8/8/K6k/8/4Q3/8/8/8", "is not a FEN"),
+        ("8/8/K6k/7Q/8/8/8/8 w - - 0 1", "could capture the king"),
+        ("8/8/8/8/8/8/8/Kk6 w - - 0 1", "side by side"),
+        ("8/8/8/8/8/8/8/K7 w - - 0 1", "kings"),
+        ("8/8/8/8/8/8/8/K1k4P w - - 0 1", "h1"),
+        ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "castling"),
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1", "32 men"),
+    ] {
+        for command in ["solve", "probe"] {
+            run_with(folder.path(), &[command, fen], "").refused(1, &[fen, why]);
+        }
+    }
+    let large = "k7/pppp4/8/8/8/8/4PPPP/7K w - - 0 1";
+    run_with(folder.path(), &["solve", large], "").refused(1, &["KPPPPvKPPPP", "memory"]);
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn probe_answers_lines_with_json() {
+    let folder = with_tables();
+    let lines = "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1\nrubbish\n\n8/8/8/8/8/8/1k6/4K2R w K -\n8/8/8/8/4q3/8/1k6/4K3_w_-_-\n";
+    let answer = run_with(folder.path(), &["probe", "--dir", "."], lines);
+    assert_eq!((answer.code, answer.err.as_str()), (1, ""));
+    let answers: Vec<Json> =
+        answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 4);
+    assert_eq!(answers[0]["dtm"], 21);
+    assert!(answers[1]["error"].as_str().unwrap().contains("rubbish"));
+    assert!(answers[2]["error"].as_str().unwrap().contains("castling"));
+    assert_eq!(answers[3]["category"], "loss");
+    let good = run_with(folder.path(), &["probe"], "8/8/8/8/4P3/8/1k6/4K3 w\n");
+    assert_eq!(good.code, 0);
+}
+
+#[test]
+fn probe_answers_one_position() {
+    let folder = with_tables();
+    let fen = "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1";
+    let text = run_with(folder.path(), &["probe", fen], "");
+    assert_eq!(text.code, 0, "{}", text.err);
+    assert!(text.out.contains("White wins, mate in 11 moves"), "{}", text.out);
+    // Beside the table that is named, wherever that is.
+    let elsewhere = TempDir::new().unwrap();
+    let table = folder.path().join("kpk.htb");
+    let json = run_with(
+        elsewhere.path(),
+        &["probe", "--json", "--table", table.to_str().unwrap(), fen],
+        "",
+    );
+    assert_eq!(json.json()["hoffman"]["index"], 97892);
+    assert_eq!(json.json()["hoffman"]["missing"].as_array().unwrap().len(), 0);
+    let unknown = run_with(elsewhere.path(), &["probe", fen], "");
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.err.contains("kpk"), "{}", unknown.err);
+    run_with(folder.path(), &["probe", "--dir", "nowhere", fen], "").refused(1, &["nowhere"]);
+}
+
+#[test]
+fn stats_counts() {
+    let folder = with_tables();
+    let text = run(folder.path(), "stats kqk.htb");
+    assert_eq!((text.code, text.err.as_str()), (0, ""));
+    assert!(text.out.contains("18081 won"), "{}", text.out);
+    let one = run(folder.path(), "stats KQvK --dir . --json").json();
+    assert_eq!((&one["table"], &one["metric"]), (&"KQvK".into(), &"dtm".into()));
+    assert_eq!(one["white_to_move"]["longest_win_moves"], 10);
+    let several = run(folder.path(), "stats kqk.htb nix krk.htb --json");
+    assert_eq!(several.code, 1);
+    assert!(several.err.contains("'nix'"), "{}", several.err);
+    assert_eq!(several.json().as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn verify_finds_what_is_wrong() {
+    let folder = with_tables();
+    let good = run(folder.path(), "verify kpk.htb kqk krk.htb --json --dir .");
+    assert_eq!(good.code, 0, "{}", good.err);
+    assert!(good.json().as_array().unwrap().iter().all(|report| report["ok"] == true));
+    let sample = run(folder.path(), "verify kpk.htb --sample 100 --json").json();
+    assert_eq!((&sample["ok"], &sample["checked"]), (&true.into(), &100.into()));
+    // Without smaller tables it cannot be known.
+    let alone = TempDir::new().unwrap();
+    fs::copy(folder.path().join("kpk.htb"), alone.path().join("kpk.htb")).unwrap();
+    let unknown = run(alone.path(), "verify kpk.htb");
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.out.contains("NOT ok") && unknown.out.contains("kqk"), "{}", unknown.out);
+    run(folder.path(), "verify kpk.htb --syzygy nowhere").refused(1, &["nowhere"]);
+}
+
+#[test]
+fn damaged_tables_are_refused() {
+    let folder = with_tables();
+    let path = folder.path().join("kqk.htb");
+    let whole = fs::read(&path).unwrap();
+    let mut altered = whole.clone();
+    let middle = altered.len() / 2;
+    altered[middle] ^= 1;
+    for bytes in [&whole[..whole.len() - 9], &whole[..100], &altered, b"text", b""] {
+        fs::write(&path, bytes).unwrap();
+        for command in ["verify", "stats"] {
+            run(folder.path(), &format!("{command} kqk.htb")).refused(1, &["kqk.htb"]);
+        }
+        let probe = ["probe", "--table", "kqk.htb", "8/8/8/8/4Q3/8/1k6/4K3 w - -"];
+        run_with(folder.path(), &probe, "").refused(1, &["kqk.htb"]);
+    }
+    run(folder.path(), "verify nix.htb").refused(1, &["nix.htb", "No such file"]);
+    fs::write(folder.path().join("KQvK.rtbw"), "").unwrap();
+    run(folder.path(), "stats KQvK.rtbw").refused(1, &["KQvK.rtbw", "Syzygy"]);
+}
+
+#[test]
+fn folders_that_cannot_be_written_are_named() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    run(folder.path(), "build KQvK --dir file/tables").refused(1, &["file/tables"]);
+    let fen = "8/8/8/8/4Q3/8/1k6/4K3 w - -";
+    run_with(folder.path(), &["solve", fen, "--dir", "file/x"], "").refused(1, &["file/x"]);
+    fs::write(folder.path().join("kk.xml"), KK).unwrap();
+    run(folder.path(), "-q -g kk.xml -o file/kk.htb").refused(1, &["file"]);
+    assert_eq!(names(folder.path()), ["file", "kk.xml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_half_table() {
+    let folder = TempDir::new().unwrap();
+    // A limit on the size of files fails in the same place as a full disk.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; '{}' build KQvK --dir t",
+        env!("CARGO_BIN_EXE_hoffman")
+    );
+    let output =
+        Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.starts_with("hoffman: ") && err.contains("t/kqk.htb"), "{err}");
+    assert_eq!(names(&folder.path().join("t")), ["kk.htb"]);
+}
+
+#[test]
+fn bench_does_not_depend_on_threads() {
+    let folder = TempDir::new().unwrap();
+    let one = run(folder.path(), "bench --threads 1");
+    let many = run(folder.path(), "bench --threads 3");
+    assert_eq!((one.code, many.code), (0, 0));
+    assert_eq!(one.out, many.out);
+    assert!(one.out.trim_end().parse::<u64>().is_ok(), "{}", one.out);
+    assert!(one.err.ends_with(" s\n"), "{}", one.err);
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn modern_misuse_is_told_apart() {
+    let folder = TempDir::new().unwrap();
+    for line in [
+        "solve",
+        "solve --zip x",
+        "build",
+        "build KQvK --men 3",
+        "build --men 1",
+        "build KQvK --threads 0",
+        "build KQvK --format zip",
+        "stats",
+        "verify",
+        "verify x --sample 0",
+        "bench x",
+    ] {
+        let misuse = run(folder.path(), line);
+        assert_eq!((misuse.code, misuse.out.as_str()), (2, ""), "{line}");
+        assert!(misuse.err.contains("Usage: hoffman"), "{line}: {}", misuse.err);
+    }
+    run(folder.path(), "build foo").refused(1, &["'foo'"]);
+    run(folder.path(), "build KQvK KQ").refused(1, &["KQ"]);
+    run(folder.path(), "build KQQQQQQvKQQQQQQ").refused(1, &["memory"]);
+    run(folder.path(), "build --men 12").refused(1, &["memory"]);
+}
+
+#[test]
+fn help_shows_both_command_lines() {
+    let folder = TempDir::new().unwrap();
+    for line in ["", "-h", "--help", "help"] {
+        let help = run(folder.path(), line);
+        assert_eq!(help.code, 0, "{line}");
+        assert!(help.out.contains("solve") && help.out.contains("hoffman -g"), "{line}");
+    }
+    assert_eq!(run(folder.path(), "--version").out, "Hoffman 2.0.0 (Rust)\n");
+}
+
+// ----------------------------------------------------------------------------------- classic options
+
+#[test]
+fn generates_from_control_files() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("kk.xml"), KK).unwrap();
+    fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
+    let missing = run(folder.path(), "-g kqk.xml");
+    assert_eq!(missing.code, 1);
+    for word in ["kqk.xml, line 6, <futurebase>", "kk.htb"] {
+        assert!(missing.err.contains(word), "{}", missing.err);
+    }
+    let kk = run(folder.path(), "-g kk.xml ignored.xml");
+    assert_eq!((kk.code, kk.out.as_str()), (0, ""), "{}", kk.err);
+    assert!(kk.err.starts_with("Hoffman 2.0.0 (Rust)\nTotal indices: 462\n"), "{}", kk.err);
+    let kqk = run(folder.path(), "-gvt2 -U 0 -o other.htb kqk.xml --compress-files");
+    assert_eq!((kqk.code, kqk.out.as_str()), (0, ""), "{}", kqk.err);
+    assert!(kqk.err.contains("ignored") && kqk.err.contains("KQvK: ok"), "{}", kqk.err);
+    let quiet = run(folder.path(), "-qg kqk.xml");
+    assert_eq!((quiet.code, quiet.err.as_str()), (0, "Hoffman 2.0.0 (Rust)\n"));
+    assert_eq!(run(folder.path(), "-v kqk.htb").code, 0);
+    assert_eq!(names(folder.path()), ["kk.htb", "kk.xml", "kqk.htb", "kqk.xml", "other.htb"]);
+}
+
+#[test]
+fn bad_control_files_are_refused() {
+    let folder = TempDir::new().unwrap();
+    for (text, words) in [
+        ("rubbish", vec!["bad.xml"]),
+        ("<tablebase><piece color='white' type='king'/></tablebase>", vec!["bad.xml"]),
+        (&KQK.replace("   <futurebase filename=\"kk.htb\"/>\n", ""), vec!["bad.xml", "KxQ"]),
+        (&KQK.replace("queen", "quene"), vec!["bad.xml, line 6, <piece>", "quene"]),
+        (&KK.replace("   <output filename=\"kk.htb\"/>\n", ""), vec!["bad.xml", "output"]),
+    ] {
+        fs::write(folder.path().join("bad.xml"), text).unwrap();
+        run(folder.path(), "-q -g bad.xml").refused(1, &words);
+        assert_eq!(names(folder.path()), ["bad.xml"]);
+    }
+    run(folder.path(), "-g nix.xml").refused(1, &["nix.xml"]);
+}
+
+#[test]
+fn shows_headers_and_sizes() {
+    let folder = with_tables();
+    fs::write(folder.path().join("kk.xml"), KK).unwrap();
+    let table = run(folder.path(), "-i kqk.htb");
+    assert_eq!(table.code, 0);
+    assert!(table.out.starts_with("<?xml version=\"1.0\""), "{}", table.out);
+    assert!(table.out.ends_with("</tablebase>\n") && table.out.contains("<generation-statistics>"));
+    assert_eq!(table.err, "Hoffman 2.0.0 (Rust)\nLoading 'kqk.htb'\n57288 total indices\n");
+    let control = run(folder.path(), "-i kk.xml");
+    assert_eq!(control.code, 0, "{}", control.err);
+    for part in ["<!-- bare -->", "<dtm/>", "<index type=\"combinadic5\" symmetry=\"8\"/>"] {
+        assert!(control.out.contains(part), "{part}: {}", control.out);
+    }
+    assert!(!control.out.contains("offset"), "{}", control.out);
+    let size = run(folder.path(), "-s kk.xml");
+    assert_eq!((size.code, size.out.as_str()), (0, "Total indices: 462\n"));
+    run(folder.path(), "-i nix.htb").refused(1, &["nix.htb"]);
+    fs::write(folder.path().join("KQvK.rtbw"), [0x71, 0xe8, 0x23, 0x5d]).unwrap();
+    run(folder.path(), "-i KQvK.rtbw").refused(1, &["KQvK.rtbw"]);
+    assert_eq!(run(folder.path(), "-i").code, 0);
+}
+
+#[test]
+fn classic_misuse_is_told_apart() {
+    let folder = TempDir::new().unwrap();
+    for line in [
+        "-z",
+        "-g",
+        "-g -p x",
+        "-g x -t 0",
+        "-g x -t two",
+        "x",
+        "-p x -o y",
+        "-g x -o",
+        "-g x -d 0",
+        "--zip",
+        "-q",
+        "-s",
+    ] {
+        let misuse = run(folder.path(), line);
+        misuse.refused(2, &["Classic options:"]);
+    }
+    run(folder.path(), "-p").refused(1, &["No valid tablebases to probe!"]);
+}
+
+/// The transcript of the description, without escape sequences.
+const SESSION: &str = include_str!("data/session.txt");
+
+fn without_escapes(text: &str) -> String {
+    text.replace("\x1b[7m", "").replace("\x1b[0m", "")
+}
+
+#[test]
+fn the_prompt_answers_as_the_original() {
+    let folder = with_tables();
+    let lines = [
+        "8/8/8/8/4P3/8/1k6/4K3 w",
+        "zzz",
+        "e4e5",
+        "b2c3",
+        "12",
+        "99999999",
+        "8/4P3/4K3/8/8/8/8/k7 w",
+        "e7e8=Q",
+    ];
+    let session =
+        run_with(folder.path(), &["-p", "kpk.htb", "kqk.htb"], &(lines.join("\n") + "\n"));
+    assert_eq!(session.code, 0);
+    assert_eq!(session.err, "Hoffman 2.0.0 (Rust)\nLoading 'kpk.htb'\nLoading 'kqk.htb'\n");
+    assert_eq!(without_escapes(&session.out).trim_end(), SESSION.trim_end());
+    assert!(session.out.ends_with("move? \n"));
+    assert!(session.out.contains("\x1b[7mk\x1b[0m"), "black men are in reverse video");
+}
+
+#[test]
+fn the_prompt_takes_moves_back_and_remembers() {
+    let folder = with_tables();
+    let history = folder.path().join(".hoffman_history");
+    fs::write(&history, "earlier\n").unwrap();
+    let lines = "8/8/8/8/4P3/8/1k6/4K3 w\n\ne1e3\ne4e5\r\nundo\n8/8/8/8/8/8/8/8 w";
+    let session = run_with(folder.path(), &["-p", "kpk.htb"], lines);
+    assert_eq!(session.code, 0, "{}", session.err);
+    let out = without_escapes(&session.out);
+    assert!(
+        out.contains("move? e1e3\nBad input\n\nIndex, FEN or move? e4e5\nIndex 126789 "),
+        "{out}"
+    );
+    assert!(out.contains("move? undo\nIndex 97892 (kpk.htb)\nWhite wins in 11\n"), "{out}");
+    assert!(out.ends_with("FEN 8/8/8/8/8/8/8/8 w - -\nIndex, FEN or move? \n"), "{out}");
+    let expected = "earlier\n8/8/8/8/4P3/8/1k6/4K3 w\ne1e3\ne4e5\nundo\n8/8/8/8/8/8/8/8 w\n";
+    assert_eq!(fs::read_to_string(&history).unwrap(), expected);
+}
+
+#[test]
+fn the_prompt_uses_the_tables_that_load() {
+    let folder = with_tables();
+    fs::write(folder.path().join("bad.htb"), "text").unwrap();
+    let session = run_with(folder.path(), &["-p", "bad.htb", "kpk.htb"], "97892\n");
+    assert_eq!(session.code, 1);
+    assert!(session.out.contains("Index 97892 (kpk.htb)\n"), "{}", session.out);
+    assert!(session.err.contains("Error loading tablebase 'bad.htb'"), "{}", session.err);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let history = fs::metadata(folder.path().join(".hoffman_history")).unwrap();
+        assert_eq!(history.permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_ends_the_run_quietly() {
+    let folder = with_tables();
+    let program = env!("CARGO_BIN_EXE_hoffman");
+    let script = format!("('{program}' -i kqk.htb; echo $? >&2) | true");
+    let output =
+        Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.ends_with("0\n") && !err.contains("hoffman: "), "{err}");
+}
