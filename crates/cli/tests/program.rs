@@ -165,7 +165,8 @@ fn solve_builds_what_is_missing() {
     assert_eq!(json["hoffman"]["fen"], position);
     assert_eq!(json["hoffman"]["pv"].as_array().unwrap().len(), 21);
     assert!(json["hoffman"]["table"].as_str().unwrap().starts_with("d/kpk-"));
-    assert!(names(&folder.path().join("d")).iter().all(|name| name.ends_with(".htb")));
+    let is_table = |name: &String| Path::new(name).extension().is_some_and(|e| e == "htb");
+    assert!(names(&folder.path().join("d")).iter().all(is_table));
     let verified = run(&folder.path().join("d"), "verify kpk-e4+.htb kqk.htb");
     assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
 }
@@ -288,7 +289,7 @@ fn damaged_tables_are_refused() {
     let mut altered = whole.clone();
     let middle = altered.len() / 2;
     altered[middle] ^= 1;
-    for bytes in [&whole[..whole.len() - 9], &whole[..100], &altered, b"text", b""] {
+    for bytes in [&whole[..whole.len() - 300], &whole[..100], &altered, b"text", b""] {
         fs::write(&path, bytes).unwrap();
         for command in ["verify", "stats"] {
             run(folder.path(), &format!("{command} kqk.htb")).refused(1, &["kqk.htb"]);
@@ -308,9 +309,9 @@ fn folders_that_cannot_be_written_are_named() {
     run(folder.path(), "build KQvK --dir file/tables").refused(1, &["file/tables"]);
     let fen = "8/8/8/8/4Q3/8/1k6/4K3 w - -";
     run_with(folder.path(), &["solve", fen, "--dir", "file/x"], "").refused(1, &["file/x"]);
-    fs::write(folder.path().join("kk.xml"), KK).unwrap();
-    run(folder.path(), "-q -g kk.xml -o file/kk.htb").refused(1, &["file"]);
-    assert_eq!(names(folder.path()), ["file", "kk.xml"]);
+    fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
+    run(folder.path(), "-q -g kqk.xml -o file/kqk.htb").refused(1, &["file"]);
+    assert_eq!(names(folder.path()), ["file", "kqk.xml"]);
 }
 
 #[cfg(unix)]
@@ -360,7 +361,7 @@ fn modern_misuse_is_told_apart() {
     ] {
         let misuse = run(folder.path(), line);
         assert_eq!((misuse.code, misuse.out.as_str()), (2, ""), "{line}");
-        assert!(misuse.err.contains("Usage: hoffman"), "{line}: {}", misuse.err);
+        assert!(misuse.err.starts_with("error: "), "{line}: {}", misuse.err);
     }
     run(folder.path(), "build foo").refused(1, &["'foo'"]);
     run(folder.path(), "build KQvK KQ").refused(1, &["KQ"]);
@@ -388,7 +389,7 @@ fn generates_from_control_files() {
     fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
     let missing = run(folder.path(), "-g kqk.xml");
     assert_eq!(missing.code, 1);
-    for word in ["kqk.xml, line 6, <futurebase>", "kk.htb"] {
+    for word in ["kqk.xml, line 7, <futurebase>", "kk.htb"] {
         assert!(missing.err.contains(word), "{}", missing.err);
     }
     let kk = run(folder.path(), "-g kk.xml ignored.xml");
@@ -408,10 +409,10 @@ fn bad_control_files_are_refused() {
     let folder = TempDir::new().unwrap();
     for (text, words) in [
         ("rubbish", vec!["bad.xml"]),
-        ("<tablebase><piece color='white' type='king'/></tablebase>", vec!["bad.xml"]),
+        ("<tablebase><dtm/><output filename='x'/></tablebase>", vec!["bad.xml"]),
         (&KQK.replace("   <futurebase filename=\"kk.htb\"/>\n", ""), vec!["bad.xml", "KxQ"]),
         (&KQK.replace("queen", "quene"), vec!["bad.xml, line 6, <piece>", "quene"]),
-        (&KK.replace("   <output filename=\"kk.htb\"/>\n", ""), vec!["bad.xml", "output"]),
+        (&KQK.replace("   <output filename=\"kqk.htb\"/>\n", ""), vec!["bad.xml", "output"]),
     ] {
         fs::write(folder.path().join("bad.xml"), text).unwrap();
         run(folder.path(), "-q -g bad.xml").refused(1, &words);

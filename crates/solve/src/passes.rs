@@ -127,6 +127,11 @@ fn spread(
         if let Some(plane) = log.plane() {
             pull(tables, frame, symmetry, plane, moved);
             touch_all(touched, moved.len());
+        } else if symmetry.is_identity() {
+            for (row, mask) in log.frontier() {
+                moved[row] |= mask;
+                touched[row >> 12] |= 1 << (row >> 6 & 63);
+            }
         } else {
             let inverse = symmetry.inverse();
             let image = &tables.image[inverse.index()];
@@ -250,9 +255,13 @@ fn row_escapes(
     if men.outer_king {
         for &(neighbour, symmetry) in &block.neighbours[own] {
             let start = neighbour as usize * rows;
-            let image = &tables.image[symmetry.index()];
-            let there = goal[start + map_row(image, row, frame.dims)];
-            found |= symmetry.inverse().apply_set(there);
+            found |= if symmetry.is_identity() {
+                goal[start + row]
+            } else {
+                let image = &tables.image[symmetry.index()];
+                let there = goal[start + map_row(image, row, frame.dims)];
+                symmetry.inverse().apply_set(there)
+            };
             if wanted & !found == 0 {
                 return found;
             }

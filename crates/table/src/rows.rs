@@ -723,14 +723,19 @@ pub fn decode(
         }
     }
     let values = TableValues::new(material, wanted.iter().copied());
+    let codes = match distances {
+        Distances::Narrow(d) => CodesOf::new::<AtomicU8, _>(d)?,
+        Distances::Wide(d) => CodesOf::new::<AtomicU16, _>(d)?,
+    };
     wanted.par_iter().try_for_each(|normal| {
         let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
+        let which = wanted_values;
         let slice = match distances {
             Distances::Narrow(d) => {
-                decode_slice::<AtomicU8, _>(&rows, *normal, ways, d, wanted_values)?
+                decode_slice::<AtomicU8, _>(&rows, *normal, ways, d, &codes, which)?
             }
             Distances::Wide(d) => {
-                decode_slice::<AtomicU16, _>(&rows, *normal, ways, d, wanted_values)?
+                decode_slice::<AtomicU16, _>(&rows, *normal, ways, d, &codes, which)?
             }
         };
         if let Some(slot) = values.slices.get(normal) {
@@ -752,6 +757,7 @@ fn decode_slice<S: SharedCode, N: Number>(
     normal: PawnStructure,
     ways: &[Way],
     distances: &[N],
+    codes_of_table: &CodesOf,
     wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
     let len = rows.layout.len();
@@ -760,7 +766,7 @@ fn decode_slice<S: SharedCode, N: Number>(
     let edge = movers
         .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
         .fold(0, |set, (i, _)| set | 1_u32 << i);
-    let table = S::table();
+    let CodesOf { table, max_moves } = codes_of_table;
     let new = |wanted: bool| {
         let len = if wanted { len } else { 0 };
         (0..len).into_par_iter().with_min_len(1 << 16).map(|_| S::default()).collect::<Vec<S>>()
@@ -774,7 +780,6 @@ fn decode_slice<S: SharedCode, N: Number>(
             }
         }
     }
-    let deepest = AtomicU16::new(0);
     for &(structure, orientation) in ways {
         rows.jobs(structure).par_iter().try_for_each(|job| {
             let side = orientation.color(job.turn) as usize ^ 1;
@@ -791,10 +796,8 @@ fn decode_slice<S: SharedCode, N: Number>(
                     }
                 }
             };
-            let source = Source { rows, distances, table: &table, edge };
-            let found = source.read(job, orientation, target)?;
-            deepest.fetch_max(found, Ordering::Relaxed);
-            Ok(())
+            let source = Source { rows, distances, table, edge };
+            source.read(job, orientation, target)
         })?;
     }
     Ok(SliceValues {
@@ -804,7 +807,7 @@ fn decode_slice<S: SharedCode, N: Number>(
             .map(|(square, codes)| EnPassantValues { square, codes: S::into_codes(codes) })
             .collect(),
         counts: None,
-        max_moves: deepest.into_inner(),
+        max_moves: *max_moves,
     })
 }
 
@@ -884,15 +887,14 @@ struct Source<'a, N> {
 }
 
 impl<N: Number> Source<'_, N> {
-    /// Reads the positions of a job; returns the longest distance met, in moves.
+    /// Reads the positions of a job.
     fn read<S: SharedCode>(
         &self,
         job: &Job,
         orientation: Orientation,
         codes: &[S],
-    ) -> Result<u16, RowsError> {
+    ) -> Result<(), RowsError> {
         let mut sound = true;
-        let (mut most, mut least) = (0, 0);
         let CodeTable { codes: table, zero } = self.table;
         self.rows.walk(job, orientation, false, self.edge, |run| {
             for (index, offset) in run.positions() {
@@ -901,15 +903,37 @@ impl<N: Number> Source<'_, N> {
                     sound = false;
                     continue;
                 };
-                let stored = distance.to_entry();
-                most = stored.max(most);
-                least = stored.min(least);
-                let code = table.get((stored + zero) as usize).copied().unwrap_or(UNSOUND);
-                sound &= code != UNSOUND;
-                target.note(code);
+                let stored = distance.to_entry() + zero;
+                target.note(table.get(stored as usize).copied().unwrap_or_default());
             }
         });
-        let deepest = (most.max(1) - 1).max(-least - 1);
-        if sound { Ok(deepest as u16) } else { Err(RowsError::Entry) }
+        if sound { Ok(()) } else { Err(RowsError::Entry) }
+    }
+}
+
+/// The codes of a table's distances.
+struct CodesOf {
+    table: CodeTable,
+    /// The longest distance, in moves.
+    max_moves: u16,
+}
+
+impl CodesOf {
+    fn new<S: SharedCode, N: Number>(distances: &[N]) -> Result<CodesOf, RowsError> {
+        let table = S::table();
+        let (least, most) = distances
+            .par_chunks(1 << 20)
+            .map(|chunk| {
+                chunk.iter().fold((0, 0), |(least, most): (i32, i32), d| {
+                    (least.min(d.to_entry()), most.max(d.to_entry()))
+                })
+            })
+            .reduce(|| (0, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let code = |stored: i32| table.codes.get((stored + table.zero) as usize);
+        if !([least, most].into_iter().all(|s| code(s).is_some_and(|&c| c != UNSOUND))) {
+            return Err(RowsError::Entry);
+        }
+        let max_moves = (most.max(1) - 1).max(-least - 1) as u16;
+        Ok(CodesOf { table, max_moves })
     }
 }
