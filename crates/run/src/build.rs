@@ -74,7 +74,7 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
     let mut report = BuildReport::default();
     let present = find_present(jobs, options, &mut report);
     let todo: Vec<&Job> = jobs.iter().filter(|j| !present.contains_key(&j.material)).collect();
-    check_memory(&todo)?;
+    check_memory(&todo, options.write)?;
     if options.write && !todo.is_empty() {
         std::fs::create_dir_all(&options.dir).map_err(|source| RunError::Io {
             action: "create the folder",
@@ -206,18 +206,22 @@ fn is_intact(path: &Path, job: &Job) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses early what cannot fit.
-fn check_memory(todo: &[&Job]) -> Result<(), RunError> {
+/// Refuses early what cannot fit. Without files everything that a later job needs stays in memory.
+fn check_memory(todo: &[&Job], write: bool) -> Result<(), RunError> {
     let Some(available) = available_memory() else { return Ok(()) };
     let mut worst: Option<(u64, Material)> = None;
-    for job in todo {
+    for (at, job) in todo.iter().enumerate() {
         let own = estimate(job);
         // The file's entries are made beside the values.
-        let mut needed = own.values * 3 / 2 + own.working;
-        for needed_too in dependencies(&job.material) {
-            let job = todo.iter().find(|j| j.material == needed_too.0);
-            needed += job.map_or(0, |j| estimate(j).values);
-        }
+        let entries = if write { own.values / 2 } else { 0 };
+        let later: HashSet<Material> = if write {
+            dependencies(&job.material).into_iter().map(|key| key.0).collect()
+        } else {
+            todo[at..].iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect()
+        };
+        let kept = todo[..at].iter().filter(|j| later.contains(&j.material));
+        let kept: u64 = kept.map(|j| estimate(j).values).sum();
+        let needed = own.values + entries + own.working + kept;
         if worst.is_none_or(|(most, _)| needed > most) {
             worst = Some((needed, job.material));
         }
@@ -228,6 +232,11 @@ fn check_memory(todo: &[&Job]) -> Result<(), RunError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses an ending that cannot be solved in memory.
+pub(crate) fn check_memory_for(job: &Job) -> Result<(), RunError> {
+    check_memory(&[job], true)
 }
 
 /// Finds out before the work whether files can be made in a folder.

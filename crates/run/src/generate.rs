@@ -17,7 +17,7 @@ use hoffman_table::Table;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::{IndexCounts, Wanted};
 
-use crate::build::{check_index, probe_writable, values_of};
+use crate::build::{check_index, check_memory_for, probe_writable, values_of};
 use crate::error::RunError;
 use crate::progress::Progress;
 use crate::write::{Making, index_space, write_table};
@@ -186,6 +186,7 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
     let sources = check_coverage(&control, &material, futurebases)?;
     let (normal, _) = material.normalized();
     let job = Job { material: normal, part: None };
+    check_memory_for(&job)?;
     let slices = job.slices();
     options.progress.begin(slices.len() as u64);
     let mut tables = Tables::new();

@@ -11,11 +11,8 @@ use std::time::Instant;
 
 use hoffman_board::Material;
 use hoffman_plan::complete;
-use hoffman_solve::{HugePages, SolveOptions, Tables, bench, solve_table};
+use hoffman_solve::{SolveOptions, Tables, bench, solve_table};
 use hoffman_space::{Layout, TableValues};
-
-#[global_allocator]
-static ALLOCATOR: HugePages = HugePages;
 
 /// The best time of several rounds, in seconds.
 fn best(rounds: usize, mut f: impl FnMut()) -> f64 {

@@ -16,11 +16,9 @@ mod dispatch;
 mod exits;
 mod kernels;
 mod log;
-mod memory;
 mod passes;
 mod slice_solver;
 mod table_solver;
 mod view;
 
-pub use memory::HugePages;
 pub use table_solver::{SolveError, SolveOptions, Tables, solve_table};

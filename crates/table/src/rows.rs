@@ -507,7 +507,11 @@ pub fn encode(
     Ok((distances, counts))
 }
 
-/// A histogram of codes.
+/// Neighbouring positions often have the same value; counting them in turns in several histograms keeps
+/// one increment from waiting for the other.
+const HISTOGRAMS: usize = 4;
+
+/// Histograms of codes, one behind the other.
 type Histogram = Vec<u64>;
 
 /// Writes all entries; `W` is a width of code that holds every value.
@@ -517,10 +521,10 @@ fn fill<W: Code, E: Shared>(
     structures: &[PawnStructure],
     entries: &[E],
 ) -> IndexCounts {
-    let histogram = || vec![0_u64; 1 << (8 * std::mem::size_of::<W>())];
+    let kinds = 1_usize << (8 * std::mem::size_of::<W>());
+    let histogram = || vec![0_u64; HISTOGRAMS * kinds];
     let all: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
-    let stored: Vec<i16> =
-        (0..histogram().len()).map(|n| code_value::<W>(n).to_stored() as i16).collect();
+    let stored: Vec<i16> = (0..kinds).map(|n| code_value::<W>(n).to_stored() as i16).collect();
     let add = |mut a: Histogram, b: Histogram| {
         a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
         a
@@ -561,8 +565,8 @@ fn fill<W: Code, E: Shared>(
     };
     let mut counts = IndexCounts::default();
     for turn in [Color::White, Color::Black] {
-        for (code, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
-            let value = code_value::<W>(code);
+        for (place, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
+            let value = code_value::<W>(place % kinds);
             match value {
                 Value::Illegal => counts.pntm_mated += n,
                 _ => counts.legal += n,
@@ -594,10 +598,10 @@ fn write_job<W: Code, C: Code, E: Shared>(
     histogram: &mut Histogram,
 ) {
     rows.walk(job, orientation, true, 0, |run| {
-        for (index, offset) in run.positions() {
+        for (i, (index, offset)) in run.positions().enumerate() {
             if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
                 let number = W::convert(code).number();
-                histogram[number] += 1;
+                histogram[number + i % HISTOGRAMS * stored.len()] += 1;
                 entry.put(stored[number]);
             }
         }

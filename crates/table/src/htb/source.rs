@@ -135,7 +135,15 @@ impl GzipSource {
             Some((index, header.len as u64))
         });
         let kind = match (head.first(), index) {
-            (_, Some((index, first))) => Kind::Indexed { index, first },
+            (_, Some((index, first))) => {
+                // Behind the blocks stand the checksum and the length of the stream.
+                let end = first.saturating_add(index.starts.last().copied().unwrap_or(0)) + 8;
+                let len = file.byte_len().map_err(during("cannot read the table"))?;
+                if len < end {
+                    return Err(HtbError::PastEnd { end, len });
+                }
+                Kind::Indexed { index, first }
+            }
             (Some(0x1f), None) => Kind::Foreign(Box::new(Foreign::new(options.memory_limit))),
             _ => Kind::Plain,
         };
