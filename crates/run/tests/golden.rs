@@ -1,6 +1,6 @@
 //! Tables generated from the control files of the golden set, compared entry by entry with the hashes of
 //! the original's tables. Runs where the shared data are; says loudly when they are not.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::format_collect)]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn entries_hash(path: &Path) -> String {
     let bits = u64::from(table.codec().bits());
     let mut bytes = vec![0; (size * bits).div_ceil(8) as usize];
     table.source().read_at(table.control().offset, &mut bytes).unwrap();
-    if size * bits % 8 != 0 {
+    if !(size * bits).is_multiple_of(8) {
         *bytes.last_mut().unwrap() &= (1 << (size * bits % 8)) - 1;
     }
     Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect()
