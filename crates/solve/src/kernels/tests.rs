@@ -1,5 +1,7 @@
 //! The kernels against moves made one at a time on random sets of positions.
 
+#![allow(clippy::single_match_else)]
+
 use hoffman_board::{Role, Symmetry};
 
 use super::dense::{Frame, all_moves, map_row, pull};
