@@ -15,9 +15,10 @@ use crate::kernels::dense::{Frame, all_moves, pull};
 use crate::kernels::isa::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::isa::x86::Avx512;
-use crate::kernels::tables::tables;
+use crate::kernels::tables::{Tables, tables};
 use crate::log::{Foretold, Log, Sorting};
 use crate::passes::{self, Scratch};
+use crate::view::View;
 
 /// What the processor offers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -98,6 +99,19 @@ for_processor! {
     fn legal_block(context: &Context<'_>, block: &Block, turn: Color, open: &mut [u64]),
     passes::legal_block(context, block, turn, open),
     passes::legal_block(context, block, turn, open)
+}
+
+for_processor! {
+    /// See [`View::fetch`]. A function of its own, because it is large and called in many places.
+    fn fetch_view<C: Code>(
+        view: &View<'_>,
+        tables: &Tables,
+        placed: &[(usize, u8)],
+        axes: &[usize],
+        out: &mut [C],
+    ),
+    view.fetch::<Portable, C>(tables, placed, axes, out),
+    view.fetch::<Avx512, C>(tables, placed, axes, out)
 }
 
 for_processor! {

@@ -10,6 +10,7 @@ use hoffman_board::{Color, Role};
 use hoffman_space::{Code, PawnStructure};
 
 use crate::context::{Block, Context, side};
+use crate::dispatch::fetch_view;
 use crate::kernels::dense::Frame;
 use crate::kernels::isa::{Isa, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};
@@ -464,7 +465,7 @@ impl Evaluation<'_> {
         if jumped.is_some_and(|s| self.block.frame.fixed >> s & 1 != 0) {
             return;
         }
-        view.fetch::<I, C>(context.tables, &placed, axes.as_slice(), plain);
+        fetch_view::<C>(view, context.tables, &placed, axes.as_slice(), plain);
         let (rows, _) = plain.as_chunks::<64>();
         let frame = self.block.frame;
         for (row, new) in rows.iter().enumerate() {
@@ -491,7 +492,7 @@ impl Evaluation<'_> {
         if victim == context.lane_mover() {
             let axes = self.axes(usize::MAX, None);
             let new = room(&mut buffer.first, context.rows());
-            view.fetch::<I, C>(context.tables, &placed, axes.as_slice(), new);
+            fetch_view::<C>(view, context.tables, &placed, axes.as_slice(), new);
             for (row, &new) in new.iter().enumerate() {
                 sink.one(row, at, new);
             }
@@ -499,7 +500,7 @@ impl Evaluation<'_> {
             let i = victim - context.outer;
             let axes = self.axes(i, Some(context.lane_mover()));
             let new = room(&mut buffer.first, context.rows());
-            view.fetch::<I, C>(context.tables, &placed, axes.as_slice(), new);
+            fetch_view::<C>(view, context.tables, &placed, axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
             for (rest, new) in rows.iter().enumerate() {
                 let row = insert(self.block.frame, rest, i, at);
@@ -524,7 +525,7 @@ impl Evaluation<'_> {
             let placed = self.placed(Some((context.mover_of(i), at)));
             let axes = self.axes(i, Some(context.lane_mover()));
             let new = room(&mut buffer.first, context.rows());
-            view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
+            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
             for from in squares(tables.reach[role_index(role)][at as usize & 63]) {
                 let between = tables.between[from as usize & 63][at as usize & 63];
@@ -540,7 +541,7 @@ impl Evaluation<'_> {
             let placed = self.placed(Some((context.lane_mover(), at)));
             let axes = self.axes(usize::MAX, None);
             let new = room(&mut buffer.first, context.rows());
-            view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
+            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
             for (row, &new) in new.iter().enumerate() {
                 if new != C::ILLEGAL {
                     let from = tables.attacks(role, at, frame.others(row, usize::MAX));
@@ -552,7 +553,7 @@ impl Evaluation<'_> {
             let placed = self.placed(Some((side(self.color), at)));
             let axes = self.axes(usize::MAX, Some(context.lane_mover()));
             let new = room(&mut buffer.first, context.rows() * 64);
-            view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
+            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
             for (row, new) in rows.iter().enumerate() {
                 sink.row(row, new, u64::MAX);
@@ -589,7 +590,7 @@ impl Evaluation<'_> {
             // The capturer's new square is the lane's old one, so it takes the lane's place.
             let axes = self.axes(i, Some(context.mover_of(i)));
             let new = room(&mut buffer.first, context.rows());
-            view.fetch::<I, C>(tables, &self.placed(None), axes.as_slice(), new);
+            fetch_view::<C>(view, tables, &self.placed(None), axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
             for row in 0..context.rows() {
                 let to = tables.attacks(role, frame.square(row, i), frame.others(row, i));
@@ -600,7 +601,7 @@ impl Evaluation<'_> {
             let placed = self.placed(Some((side(self.color), to)));
             let axes = self.axes(usize::MAX, None);
             let new = room(&mut buffer.first, context.rows());
-            view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
+            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
             for (row, &new) in new.iter().enumerate() {
                 sink.one(row, to, new);
             }
@@ -622,7 +623,7 @@ impl Evaluation<'_> {
         let axes = self.axes(j, Some(context.lane_mover()));
         let new = room(&mut buffer.first, context.rows());
         if !men.dims.is_empty() || men.lane.is_some() {
-            view.fetch::<I, C>(tables, &self.placed(None), axes.as_slice(), new);
+            fetch_view::<C>(view, tables, &self.placed(None), axes.as_slice(), new);
         }
         let (rows, _) = new.as_chunks::<64>();
         for &(i, role) in &men.dims {
@@ -652,7 +653,7 @@ impl Evaluation<'_> {
         for to in squares(self.king_steps() & !frame.fixed) {
             let placed = self.placed(Some((side(self.color), to)));
             let new = room(&mut buffer.first, context.rows());
-            view.fetch::<I, C>(tables, &placed, axes.as_slice(), new);
+            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
             let (rows, _) = new.as_chunks::<64>();
             for (rest, new) in rows.iter().enumerate() {
                 let row = insert(frame, rest, j, to);

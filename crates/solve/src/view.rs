@@ -96,6 +96,7 @@ impl<'a> View<'a> {
 
     /// Fills `out` with negated codes: `axes` are movers of ours, the last one fastest, 64 squares each;
     /// all other movers that still exist stand on the squares given by `placed`.
+    #[inline(always)]
     pub(crate) fn fetch<I: Isa, C: Code>(
         &self,
         tables: &Tables,

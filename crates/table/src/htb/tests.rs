@@ -134,9 +134,16 @@ fn flipped_bits_are_found() {
 fn truncated_files_are_errors() {
     let data = data(600_000);
     for bytes in [ours(&data), foreign(&data)] {
-        for len in [1, 5, 11, 40, 1000, bytes.len() / 2] {
-            let source = source(bytes[..len].to_vec(), 1 << 30);
-            assert!(source.read_parallel(0, &mut vec![0; data.len()]).is_err(), "{len}");
+        let end = bytes.len();
+        for len in [1, 5, 11, 40, 1000, end / 2, end - 9, end - 8, end - 1] {
+            // Our own files are refused when they are opened, others when their end is read.
+            let options = SourceOptions { memory_limit: 1 << 30, ..SourceOptions::default() };
+            let opened = GzipSource::new(Box::new(bytes[..len].to_vec()), options);
+            let read = opened.and_then(|source| {
+                source.read_parallel(0, &mut vec![0; data.len()])?;
+                source.uncompressed_len()
+            });
+            assert!(read.is_err(), "{len} of {end}");
         }
     }
 }
