@@ -136,8 +136,8 @@ impl GzipSource {
         });
         let kind = match (head.first(), index) {
             (_, Some((index, first))) => {
-                // Behind the blocks stand the checksum and the length of the stream.
-                let end = first.saturating_add(index.starts.last().copied().unwrap_or(0)) + 8;
+                // Behind the blocks stand an empty last block (2 bytes), checksum and length (4 each).
+                let end = first.saturating_add(index.starts.last().copied().unwrap_or(0)) + 10;
                 let len = file.byte_len().map_err(during("cannot read the table"))?;
                 if len < end {
                     return Err(HtbError::PastEnd { end, len });
