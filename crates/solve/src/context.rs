@@ -1,35 +1,47 @@
 //! The slice being solved, cut into blocks.
 //!
-//! A block is one placement of the **outer** kings: both (462 pairs without pawns, or 64 by 64 squares),
-//! the white one, or none, so that a block has at most 4096 rows wherever the number of men allows. All
-//! other movers but the lane are the block's dimensions.
+//! A block is one placement of the **outer** men: for complete endings both kings (462 pairs without
+//! pawns, or 64 by 64 squares), the white one, or none, so that a block has at most 4096 rows wherever
+//! the number of men allows; in restricted tables also every piece with few squares. All other movers
+//! but the lane are the block's dimensions.
 
-use hoffman_board::{Color, Role, Symmetry};
+use arrayvec::ArrayVec;
+use hoffman_board::{Color, Role, Symmetry, Variant};
 use hoffman_space::{KingPlacement, Layout, PawnStructure, king_pairs};
 
 use crate::kernels::dense::Frame;
 use crate::kernels::tables::{Tables, role_index, squares, tables};
+use crate::view::MAX_MOVERS;
 
 /// The men of one colour, by where they are in the layout.
 #[derive(Clone, Default)]
 pub(crate) struct SideMen {
+    /// Mover and role of the outer men.
+    pub(crate) outer: Vec<(usize, Role)>,
     /// Dimension and role.
     pub(crate) dims: Vec<(usize, Role)>,
     /// The role of the lane man, if he is of this colour.
     pub(crate) lane: Option<Role>,
-    /// Whether this colour's king is outer.
-    pub(crate) outer_king: bool,
+}
+
+/// A block that an outer man can move to.
+#[derive(Clone, Copy)]
+pub(crate) struct Neighbour {
+    pub(crate) block: u32,
+    /// What carries the board there.
+    pub(crate) symmetry: Symmetry,
+    /// The squares passed on the way.
+    pub(crate) between: u64,
 }
 
 /// One block.
 pub(crate) struct Block {
     pub(crate) frame: Frame,
-    /// The squares of the outer kings, White's first; 64 for a king that is not outer.
-    pub(crate) kings: [u8; 2],
-    /// `neighbours[color]`: blocks that this colour's king can step to, and the symmetry that carries
-    /// the board there. White first.
-    pub(crate) neighbours: [Vec<(u32, Symmetry)>; 2],
-    /// Outer kings that touch: no position in this block exists.
+    /// The squares of the outer men.
+    pub(crate) outer: ArrayVec<u8, MAX_MOVERS>,
+    /// `neighbours[color]`: where this colour's outer men can move.
+    pub(crate) neighbours: [Vec<Neighbour>; 2],
+    /// No position in this block exists: outer men touch or stand on each other.
     pub(crate) empty: bool,
 }
 
@@ -39,13 +51,19 @@ pub(crate) struct Context<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) pawns: PawnStructure,
     pub(crate) blocks: Vec<Block>,
-    /// How many kings are outer.
+    /// How many men are outer.
     pub(crate) outer: usize,
     pub(crate) dims: usize,
     /// White's men, Black's men.
     pub(crate) men: [SideMen; 2],
     /// `pawn_attacks[color]`.
     pub(crate) pawn_attacks: [u64; 2],
+    /// The royal kings, White's and Black's; none in suicide chess.
+    pub(crate) kings: [Option<usize>; 2],
+    /// The squares that the man of a dimension may stand on.
+    dim_squares: Vec<u64>,
+    /// The squares that the lane man may stand on.
+    lane_squares: u64,
 }
 
 /// White 0, Black 1.
@@ -60,37 +78,47 @@ impl<'a> Context<'a> {
     pub(crate) fn new(layout: &'a Layout, pawns: PawnStructure) -> Context<'a> {
         let tables = tables();
         let movers = layout.movers();
-        let outer = match layout.kings() {
-            KingPlacement::Pairs => 2,
-            KingPlacement::Axes => movers.len().saturating_sub(3).min(2),
-        };
+        let outer = layout.outer();
         let dims = movers.len() - 1 - outer;
         let mut men = [SideMen::default(), SideMen::default()];
         for (m, mover) in movers.iter().enumerate() {
             let men = &mut men[side(mover.color)];
             if m < outer {
-                men.outer_king = true;
+                men.outer.push((m, mover.role));
             } else if m == movers.len() - 1 {
                 men.lane = Some(mover.role);
             } else {
                 men.dims.push((m - outer, mover.role));
             }
         }
-        let blocks = match (layout.kings(), outer) {
-            (KingPlacement::Pairs, _) => paired_blocks(tables, dims),
-            (KingPlacement::Axes, 0) => vec![Block {
-                frame: Frame { fixed: pawns.occupied(), dims },
-                kings: [64, 64],
-                neighbours: [Vec::new(), Vec::new()],
-                empty: false,
-            }],
-            (KingPlacement::Axes, outer) => axis_blocks(tables, outer, dims, pawns),
+        let kings = Color::ALL.map(|color| {
+            let royal = |m: &hoffman_space::Mover| m.color == color && m.role == Role::King;
+            let at = movers.iter().position(royal);
+            at.filter(|_| layout.variant() == Variant::Normal)
+        });
+        let blocks = match layout.kings() {
+            KingPlacement::Pairs => paired_blocks(tables, dims),
+            KingPlacement::Axes => axis_blocks(tables, layout, kings, dims, pawns),
         };
         let pawn_attacks = [
             tables.pawn_attacks(Color::White, pawns.white),
             tables.pawn_attacks(Color::Black, pawns.black),
         ];
-        Context { tables, layout, pawns, blocks, outer, dims, men, pawn_attacks }
+        let dim_squares = movers[outer..].iter().map(|m| m.squares).collect();
+        let lane_squares = movers.last().map_or(0, |m| m.squares);
+        Context {
+            tables,
+            layout,
+            pawns,
+            blocks,
+            outer,
+            dims,
+            men,
+            pawn_attacks,
+            kings,
+            dim_squares,
+            lane_squares,
+        }
     }
 
     /// The number of rows of a block.
@@ -108,11 +136,16 @@ impl<'a> Context<'a> {
         self.layout.movers().len() - 1
     }
 
+    /// Whether the rules are those of suicide chess.
+    pub(crate) fn suicide(&self) -> bool {
+        self.layout.variant() == Variant::Suicide
+    }
+
     /// The square of a mover in a row, none for the lane.
     #[inline(always)]
     pub(crate) fn square_of(&self, block: &Block, row: usize, mover: usize) -> Option<u8> {
         if mover < self.outer {
-            Some(block.kings[mover])
+            Some(block.outer[mover])
         } else if mover == self.lane_mover() {
             None
         } else {
@@ -120,8 +153,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The lane squares of a row for which the position is legal with `turn` to move: no two men on a
-    /// square, kings apart, the king of the other side not attacked.
+    /// The lane squares of a row for which the position is legal with `turn` to move: every man on a
+    /// square of his, no two on one, kings apart, the king of the other side not attacked.
     #[inline(always)]
     pub(crate) fn legal(&self, block: &Block, row: usize, turn: Color) -> u64 {
         if block.empty {
@@ -132,13 +165,17 @@ impl<'a> Context<'a> {
         let mut occupied = frame.fixed;
         for i in 0..frame.dims {
             let bit = 1u64 << frame.square(row, i);
-            if occupied & bit != 0 {
+            if occupied & bit != 0 || self.dim_squares[i] & bit == 0 {
                 return 0;
             }
             occupied |= bit;
         }
-        let mut lanes = !occupied;
-        let kings = [self.square_of(block, row, 0), self.square_of(block, row, 1)];
+        let mut lanes = self.lane_squares & !occupied;
+        if !self.layout.mixed().is_empty() {
+            lanes = self.admitted(block, row, lanes);
+        }
+        let [Some(white), Some(black)] = self.kings else { return lanes };
+        let kings = [white, black].map(|king| self.square_of(block, row, king));
         let king_reach = &t.reach[role_index(Role::King)];
         match kings {
             [Some(w), Some(b)] => {
@@ -150,17 +187,26 @@ impl<'a> Context<'a> {
             [None, None] => {}
         }
         let attackers = side(turn);
+        let men = &self.men[attackers];
         let Some(king) = kings[1 - attackers] else {
-            return lanes & !self.pawn_attacks[attackers];
+            lanes &= !self.pawn_attacks[attackers];
+            let outer = men.outer.iter().map(|&(m, role)| (block.outer[m], role));
+            let dims = men.dims.iter().map(|&(i, role)| (frame.square(row, i), role));
+            for (from, role) in outer.chain(dims) {
+                lanes &= !t.attacks(role, from, occupied);
+            }
+            return lanes;
         };
         if self.pawn_attacks[attackers] >> king & 1 != 0 {
             return 0;
         }
-        for &(i, role) in &self.men[attackers].dims {
+        let outer = men.outer.iter().map(|&(m, role)| (block.outer[m], role));
+        let dims = men.dims.iter().map(|&(i, role)| (frame.square(row, i), role));
+        for (from, role) in outer.chain(dims) {
             if role == Role::King {
                 continue;
             }
-            let from = frame.square(row, i) as usize & 63;
+            let from = from as usize & 63;
             if t.reach[role_index(role)][from] >> king & 1 != 0 {
                 let between = t.between[from][king as usize & 63];
                 if between & occupied == 0 {
@@ -168,12 +214,25 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        if let Some(role) = self.men[attackers].lane
+        if let Some(role) = men.lane
             && role != Role::King
         {
             lanes &= !t.attacks(role, king, occupied);
         }
         lanes
+    }
+
+    /// The lane squares for which like men can be told apart so that each stands on a square of his.
+    fn admitted(&self, block: &Block, row: usize, lanes: u64) -> u64 {
+        let movers = self.layout.movers().len();
+        let mut stands: ArrayVec<u8, MAX_MOVERS> =
+            (0..movers).map(|m| self.square_of(block, row, m).unwrap_or(0)).collect();
+        let mut admitted = 0;
+        for lane in squares(lanes) {
+            stands[movers - 1] = lane;
+            admitted |= u64::from(self.layout.admits(&stands)) << lane;
+        }
+        admitted
     }
 }
 
@@ -187,10 +246,14 @@ fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
             let (w, b) = (w as u8, b as u8);
             let white = squares(reach[w as usize]).filter_map(|to| pairs.find(to, b));
             let black = squares(reach[b as usize]).filter_map(|to| pairs.find(w, to));
-            let numbered = |(n, s): (usize, Symmetry)| (n as u32, s);
+            let numbered = |(n, symmetry): (usize, Symmetry)| Neighbour {
+                block: n as u32,
+                symmetry,
+                between: 0,
+            };
             Block {
                 frame: Frame { fixed: 1 << w | 1 << b, dims },
-                kings: [w, b],
+                outer: [w, b].into_iter().collect(),
                 neighbours: [white.map(numbered).collect(), black.map(numbered).collect()],
                 empty: false,
             }
@@ -198,41 +261,72 @@ fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
         .collect()
 }
 
-fn axis_blocks(tables: &Tables, outer: usize, dims: usize, pawns: PawnStructure) -> Vec<Block> {
-    let reach = &tables.reach[role_index(Role::King)];
-    let blocked = pawns.occupied();
+fn axis_blocks(
+    tables: &Tables,
+    layout: &Layout,
+    kings: [Option<usize>; 2],
+    dims: usize,
+    pawns: PawnStructure,
+) -> Vec<Block> {
+    let outer = layout.outer();
+    let movers = &layout.movers()[..outer];
+    let king_reach = &tables.reach[role_index(Role::King)];
+    let unit = if outer > 0 { layout.stride(outer - 1) } else { 1 };
     let mut blocks = Vec::new();
-    for n in 0..1u32 << (6 * outer) {
-        let kings: [u8; 2] =
-            if outer == 1 { [n as u8, 64] } else { [(n >> 6) as u8, (n & 63) as u8] };
-        let mut fixed = blocked;
+    let mut stands: ArrayVec<u8, MAX_MOVERS> =
+        movers.iter().map(|m| m.squares.trailing_zeros() as u8).collect();
+    loop {
+        let mut fixed = pawns.occupied();
         let mut empty = false;
-        for &k in &kings[..outer] {
-            empty |= blocked >> k & 1 != 0;
-            fixed |= 1 << k;
+        for &s in &stands {
+            empty |= fixed >> s & 1 != 0;
+            fixed |= 1 << s;
         }
-        empty |=
-            outer == 2 && (kings[0] == kings[1] || reach[kings[0] as usize] >> kings[1] & 1 != 0);
+        if let [Some(w), Some(b)] = kings
+            && w < outer
+            && b < outer
+        {
+            empty |= king_reach[stands[w] as usize & 63] >> stands[b] & 1 != 0;
+        }
+        blocks.push(Block {
+            frame: Frame { fixed, dims },
+            outer: stands.clone(),
+            neighbours: [Vec::new(), Vec::new()],
+            empty,
+        });
+        // The next placement, the last man fastest.
+        let next = (0..outer).rev().find(|&m| {
+            let ahead = movers[m].squares & (u64::MAX << stands[m] << 1);
+            let (square, more) = if ahead != 0 { (ahead, true) } else { (movers[m].squares, false) };
+            stands[m] = square.trailing_zeros() as u8;
+            more
+        });
+        if next.is_none() {
+            break;
+        }
+    }
+    for n in 0..blocks.len() {
+        if blocks[n].empty {
+            continue;
+        }
+        let Block { frame, outer: stands, .. } = &blocks[n];
         let mut neighbours = [Vec::new(), Vec::new()];
-        if !empty {
-            for c in 0..outer {
-                for to in squares(reach[kings[c] as usize] & !blocked) {
-                    let number = match (outer, c) {
-                        (1, _) => u32::from(to),
-                        (_, 0) => u32::from(to) << 6 | u32::from(kings[1]),
-                        _ => u32::from(kings[0]) << 6 | u32::from(to),
-                    };
-                    if outer == 2 {
-                        let other = kings[1 - c];
-                        if to == other || reach[to as usize] >> other & 1 != 0 {
-                            continue;
-                        }
-                    }
-                    neighbours[c].push((number, Symmetry::IDENTITY));
+        for (m, mover) in movers.iter().enumerate() {
+            let from = stands[m];
+            let reach = tables.reach[role_index(mover.role)][from as usize & 63];
+            let Some(here) = layout.place(m, from) else { continue };
+            for to in squares(reach & mover.squares & !frame.fixed) {
+                let between = tables.between[from as usize & 63][to as usize & 63];
+                let Some(there) = layout.place(m, to) else { continue };
+                let block = n + there / unit - here / unit;
+                if between & frame.fixed == 0 && !blocks[block].empty {
+                    let symmetry = Symmetry::IDENTITY;
+                    let block = block as u32;
+                    neighbours[side(mover.color)].push(Neighbour { block, symmetry, between });
                 }
             }
         }
-        blocks.push(Block { frame: Frame { fixed, dims }, kings, neighbours, empty });
+        blocks[n].neighbours = neighbours;
     }
     blocks
 }

@@ -123,15 +123,16 @@ for_processor! {
         exits: &[Exit<'_>],
         open: &[u64],
         not_losable: &mut [u64],
+        forced: &mut [u64],
         best: &mut Vec<C>,
         buffer: &mut Buffer<C>,
         sorting: &mut Sorting,
     ) -> Foretold,
     passes::exit_block::<Portable, C>(
-        context, block, turn, exits, open, not_losable, best, buffer, sorting
+        context, block, turn, exits, open, not_losable, forced, best, buffer, sorting
     ),
     passes::exit_block::<Avx512, C>(
-        context, block, turn, exits, open, not_losable, best, buffer, sorting
+        context, block, turn, exits, open, not_losable, forced, best, buffer, sorting
     )
 }
 
@@ -144,12 +145,13 @@ for_processor! {
         moves: u16,
         losses: &[Vec<Log>; 2],
         foretold: &Foretold,
+        forced: &[u64],
         open: &mut [u64],
         wins: &mut Log,
         scratch: &mut Scratch,
     ),
-    passes::win_block(context, number, color, moves, losses, foretold, open, wins, scratch),
-    passes::win_block(context, number, color, moves, losses, foretold, open, wins, scratch)
+    passes::win_block(context, number, color, moves, losses, foretold, forced, open, wins, scratch),
+    passes::win_block(context, number, color, moves, losses, foretold, forced, open, wins, scratch)
 }
 
 for_processor! {
@@ -161,16 +163,17 @@ for_processor! {
         moves: u16,
         wins: &[Vec<Log>; 2],
         foretold: &Foretold,
+        forced: &[u64],
         open: &[Vec<u64>; 2],
         not_losable: &mut [u64],
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
     passes::loss_block(
-        context, number, color, moves, wins, foretold, open, not_losable, losses, scratch
+        context, number, color, moves, wins, foretold, forced, open, not_losable, losses, scratch
     ),
     passes::loss_block(
-        context, number, color, moves, wins, foretold, open, not_losable, losses, scratch
+        context, number, color, moves, wins, foretold, forced, open, not_losable, losses, scratch
     )
 }
 
@@ -237,15 +240,15 @@ for_processor! {
         number: usize,
         right: &Right<'_>,
         plain: &[C],
-        stalemates: &[u64],
+        compulsory: &[u64],
         codes: &mut [C],
         buffer: &mut Buffer<C>,
     ),
     passes::right_block::<Portable, C>(
-        context, number, right, plain, stalemates, codes, buffer
+        context, number, right, plain, compulsory, codes, buffer
     ),
     passes::right_block::<Avx512, C>(
-        context, number, right, plain, stalemates, codes, buffer
+        context, number, right, plain, compulsory, codes, buffer
     )
 }
 

@@ -6,145 +6,199 @@
 
 use std::marker::PhantomData;
 
-use hoffman_board::{Color, Role};
+use hoffman_board::{Color, Role, Variant};
 use hoffman_space::{Code, PawnStructure};
 
 use crate::context::{Block, Context, side};
-use crate::dispatch::fetch_view;
 use crate::kernels::dense::Frame;
-use crate::kernels::isa::{Isa, Row, equal_mask, raise, raise_to};
+use crate::kernels::isa::{Isa, Portable, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};
-use crate::view::{Change, View};
+use crate::target::{Placed, Reading, Target, takers};
+use crate::view::Change;
 
-/// A kind of exit of one side, with the view behind it.
-pub(crate) enum Exit<'a> {
-    /// A pawn moves to an empty square (or takes a pawn): all men stay where they are.
-    Whole {
-        view: View<'a>,
-        /// The square that a double step jumps over.
-        jumped: Option<u8>,
-        /// Whether it leaves the ending.
-        futuremove: bool,
-    },
-    /// A pawn takes the man `victim` (a mover) on the square `at`, promoting or not.
-    PawnTakes { view: View<'a>, victim: usize, at: u8 },
-    /// Any mover takes the pawn on `at`.
-    TakesPawn { view: View<'a>, at: u8 },
-    /// Any mover takes the mover `victim`.
-    Takes { view: View<'a>, victim: usize },
+/// How an exit is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// A pawn moves to an empty square (or takes a pawn): all movers stay where they are. `jumped` is
+    /// the square that a double step jumps over.
+    Whole { jumped: Option<u8> },
+    /// A pawn takes the mover `victim` on the square `at`, promoting or not.
+    PawnTakes { victim: usize, at: u8 },
+    /// One of the movers `takers` goes to `at`, where it takes a pawn or where it may not stand in this
+    /// table.
+    GoesTo { at: u8, takers: u32 },
+    /// One of the movers `takers` takes the mover `victim`.
+    Takes { victim: usize, takers: u32 },
 }
 
-impl<'a> Exit<'a> {
-    /// The view behind the exit.
-    pub(crate) fn view(&self) -> &View<'a> {
-        match self {
-            Exit::Whole { view, .. }
-            | Exit::PawnTakes { view, .. }
-            | Exit::TakesPawn { view, .. }
-            | Exit::Takes { view, .. } => view,
+/// What a move is called by those who say what it leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A pawn step without promotion; the square it ends on.
+    Step(u8),
+    /// A piece goes to a square.
+    Goes(Role, u8),
+    /// A man takes another one, promoting or not.
+    Captures(Role, Role, Option<Role>),
+    /// A pawn promotes without capture.
+    Promotes(Role),
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let square = |s: u8| hoffman_board::Square::new(u32::from(s));
+        match *self {
+            Kind::Step(to) => write!(f, "P{}", square(to)),
+            Kind::Goes(role, to) => write!(f, "{}{}", role.upper_char(), square(to)),
+            Kind::Captures(by, of, None) => write!(f, "{}x{}", by.upper_char(), of.upper_char()),
+            Kind::Captures(by, of, Some(new)) => {
+                write!(f, "{}x{}={}", by.upper_char(), of.upper_char(), new.upper_char())
+            }
+            Kind::Promotes(new) => write!(f, "P={}", new.upper_char()),
         }
     }
+}
 
-    /// Whether the exit leaves the ending: captures and promotions do, pawn steps do not.
-    pub(crate) fn is_futuremove(&self) -> bool {
-        !matches!(self, Exit::Whole { futuremove: false, .. })
+/// A kind of exit of one side, with what is behind it.
+pub(crate) struct Exit<'a> {
+    pub(crate) way: Way,
+    pub(crate) kind: Kind,
+    pub(crate) target: Target<'a>,
+    /// Whether it leaves the table: captures and promotions do, most pawn steps do not.
+    pub(crate) is_futuremove: bool,
+}
+
+impl Exit<'_> {
+    /// Whether something is taken.
+    pub(crate) fn is_capture(&self) -> bool {
+        matches!(self.kind, Kind::Captures(..))
     }
 }
 
-/// Why an exit cannot be evaluated: what it leads to is not solved.
-pub(crate) struct Unsolved {
-    pub(crate) pawns: PawnStructure,
+/// A move out of the slice, on the way to its target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) color: Color,
+    pub(crate) kind: Kind,
+    pub(crate) way: Way,
     pub(crate) change: Change,
+    /// The pawns behind the move.
+    pub(crate) pawns: PawnStructure,
 }
 
 /// The roles a pawn can become.
-pub(crate) const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+pub(crate) fn promotions(variant: Variant) -> &'static [Role] {
+    const ALL: [Role; 5] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
+    match variant {
+        Variant::Normal => &ALL[..4],
+        Variant::Suicide => &ALL,
+    }
+}
 
-/// Lists the exits of `color`. `view(change, pawns, turn)` finds what an exit leads
-/// to, `turn` being to move there.
-pub(crate) fn list<'a>(
-    context: &Context<'_>,
-    color: Color,
-    mut view: impl FnMut(Change, PawnStructure, Color) -> Option<View<'a>>,
-) -> Result<Vec<Exit<'a>>, Unsolved> {
-    let mut exits = Vec::new();
-    let mut see = |change: Change, pawns: PawnStructure| {
-        view(change, pawns, color.other()).ok_or(Unsolved { pawns, change })
+/// Lists the steps out of the slice by `color`. Where `by_role`, men of different roles that do the same
+/// come as different steps.
+pub(crate) fn steps(context: &Context<'_>, color: Color, by_role: bool) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut add = |kind: Kind, way: Way, change: Change, pawns: PawnStructure| {
+        steps.push(Step { color, kind, way, change, pawns });
     };
     let pawns = context.pawns;
     let enemy = color.other();
     let occupied = pawns.occupied();
-    let victims: Vec<usize> = context
-        .layout
-        .movers()
+    let movers = context.layout.movers();
+    let variant = context.layout.variant();
+    let victims: Vec<(usize, Role)> = movers
         .iter()
         .enumerate()
-        .filter(|(_, m)| m.color == enemy && m.role != Role::King)
-        .map(|(i, _)| i)
+        .filter(|(_, m)| {
+            m.color == enemy && (m.role != Role::King || variant == Variant::Suicide)
+        })
+        .map(|(i, m)| (i, m.role))
         .collect();
-    let step: i8 = color.fold_wb(8, -8);
+    let way_ahead: i8 = color.fold_wb(8, -8);
     for from in squares(pawns.of(color)) {
         let mut left = pawns;
         *left.of_mut(color) &= !(1 << from);
         let relative_rank = color.fold_wb(from >> 3, 7 - (from >> 3));
-        let ahead = from.wrapping_add_signed(step);
+        let ahead = from.wrapping_add_signed(way_ahead);
+        let moved_to = |to: u8| {
+            let mut moved = left;
+            *moved.of_mut(color) |= 1 << to;
+            moved
+        };
         if relative_rank == 6 {
-            for role in PROMOTIONS {
+            for &role in promotions(variant) {
                 let change = Change { captured: None, promoted: Some((color, role, ahead)) };
                 if occupied >> ahead & 1 == 0 {
-                    let view = see(change, left)?;
-                    exits.push(Exit::Whole { view, jumped: None, futuremove: true });
+                    add(Kind::Promotes(role), Way::Whole { jumped: None }, change, left);
                 }
             }
         } else if occupied >> ahead & 1 == 0 {
-            let mut moved = left;
-            *moved.of_mut(color) |= 1 << ahead;
-            let view = see(Change::default(), moved)?;
-            exits.push(Exit::Whole { view, jumped: None, futuremove: false });
-            let far = ahead.wrapping_add_signed(step);
+            let way = Way::Whole { jumped: None };
+            add(Kind::Step(ahead), way, Change::default(), moved_to(ahead));
+            let far = ahead.wrapping_add_signed(way_ahead);
             if relative_rank == 1 && occupied >> far & 1 == 0 {
-                let mut moved = left;
-                *moved.of_mut(color) |= 1 << far;
-                let view = see(Change::default(), moved)?;
-                let view = view.with_right(ahead);
-                exits.push(Exit::Whole { view, jumped: Some(ahead), futuremove: false });
+                let way = Way::Whole { jumped: Some(ahead) };
+                add(Kind::Step(far), way, Change::default(), moved_to(far));
             }
         }
         for at in squares(context.tables.pawn[side(color)][from as usize & 63]) {
             if pawns.of(enemy) >> at & 1 != 0 {
-                let mut moved = left;
+                let mut moved = moved_to(at);
                 *moved.of_mut(enemy) &= !(1 << at);
-                *moved.of_mut(color) |= 1 << at;
-                let view = see(Change::default(), moved)?;
-                exits.push(Exit::Whole { view, jumped: None, futuremove: true });
+                let kind = Kind::Captures(Role::Pawn, Role::Pawn, None);
+                add(kind, Way::Whole { jumped: None }, Change::default(), moved);
             } else if occupied >> at & 1 == 0 {
-                for &victim in &victims {
+                for &(victim, of) in victims.iter().filter(|v| movers[v.0].squares >> at & 1 != 0) {
+                    let way = Way::PawnTakes { victim, at };
                     if relative_rank == 6 {
-                        for role in PROMOTIONS {
+                        for &role in promotions(variant) {
                             let promoted = Some((color, role, at));
                             let change = Change { captured: Some(victim), promoted };
-                            exits.push(Exit::PawnTakes { view: see(change, left)?, victim, at });
+                            add(Kind::Captures(Role::Pawn, of, Some(role)), way, change, left);
                         }
                     } else {
-                        let mut moved = left;
-                        *moved.of_mut(color) |= 1 << at;
                         let change = Change { captured: Some(victim), promoted: None };
-                        exits.push(Exit::PawnTakes { view: see(change, moved)?, victim, at });
+                        let kind = Kind::Captures(Role::Pawn, of, None);
+                        add(kind, way, change, moved_to(at));
                     }
                 }
             }
         }
     }
-    for at in squares(pawns.of(enemy)) {
-        let mut left = pawns;
-        *left.of_mut(enemy) &= !(1 << at);
-        exits.push(Exit::TakesPawn { view: see(Change::default(), left)?, at });
+    let mut roles: Vec<Role> = movers.iter().filter(|m| m.color == color).map(|m| m.role).collect();
+    roles.dedup();
+    let groups: Vec<(Role, u32)> = if by_role {
+        roles.iter().map(|&role| (role, takers(context, color, Some(role)))).collect()
+    } else {
+        // The role does not matter then.
+        roles.first().map(|&role| (role, takers(context, color, None))).into_iter().collect()
+    };
+    for &(role, takers) in &groups {
+        for at in squares(pawns.of(enemy)) {
+            let mut left = pawns;
+            *left.of_mut(enemy) &= !(1 << at);
+            let kind = Kind::Captures(role, Role::Pawn, None);
+            add(kind, Way::GoesTo { at, takers }, Change::default(), left);
+        }
+        for &(victim, of) in &victims {
+            let change = Change { captured: Some(victim), promoted: None };
+            add(Kind::Captures(role, of, None), Way::Takes { victim, takers }, change, pawns);
+        }
     }
-    for &victim in &victims {
-        let change = Change { captured: Some(victim), promoted: None };
-        exits.push(Exit::Takes { view: see(change, pawns)?, victim });
+    let mixed = |m: usize| context.layout.mixed().iter().any(|group| group.movers.contains(&m));
+    for (m, mover) in movers.iter().enumerate().filter(|(_, m)| m.color == color) {
+        // A man of a mixed group may leave the table on squares that belong to others of the group.
+        let leaves = if mixed(m) { u64::MAX } else { !mover.squares };
+        for at in squares(leaves & !occupied) {
+            let reach = context.tables.reach[role_index(mover.role)][at as usize & 63];
+            if reach & mover.squares & !occupied != 0 {
+                let way = Way::GoesTo { at, takers: 1 << m };
+                add(Kind::Goes(mover.role, at), way, Change::default(), pawns);
+            }
+        }
     }
-    Ok(exits)
+    steps
 }
 
 /// A right to take en passant in the slice itself, and what its captures lead to.
@@ -154,22 +208,24 @@ pub(crate) struct Right<'a> {
     /// The side that may take.
     pub(crate) taker: Color,
     /// What the captures lead to; none if no pawn can take.
-    pub(crate) captures: Vec<View<'a>>,
+    pub(crate) captures: Vec<Target<'a>>,
 }
 
 impl Right<'_> {
     /// The square jumped over and the one that the pawn came from: both must be empty.
     pub(crate) fn empty_squares(&self) -> u64 {
-        let behind = self.taker.fold_wb(self.square + 8, self.square - 8);
-        1 << self.square | 1 << behind
+        empty_squares(self.square, self.taker)
     }
 }
 
-/// Lists the en passant rights that the slice's pawns allow, usable or not.
-pub(crate) fn rights<'a>(
-    context: &Context<'_>,
-    mut view: impl FnMut(Change, PawnStructure, Color) -> Option<View<'a>>,
-) -> Result<Vec<Right<'a>>, Unsolved> {
+fn empty_squares(square: u8, taker: Color) -> u64 {
+    let behind = taker.fold_wb(square + 8, square - 8);
+    1 << square | 1 << behind
+}
+
+/// The en passant rights that the slice's pawns allow, usable or not: square jumped over, the side that
+/// may take, and its captures.
+pub(crate) fn rights(context: &Context<'_>) -> Vec<(u8, Color, Vec<Step>)> {
     let pawns = context.pawns;
     let mut rights = Vec::new();
     for mover in Color::ALL {
@@ -177,25 +233,28 @@ pub(crate) fn rights<'a>(
         let fourth = mover.fold_wb(0xff00_0000, 0x00ff_0000_0000);
         for at in squares(pawns.of(mover) & fourth) {
             let square = mover.fold_wb(at.wrapping_sub(8), at + 8);
-            let mut right = Right { square, taker, captures: Vec::new() };
-            if right.empty_squares() & pawns.occupied() != 0 {
+            if empty_squares(square, taker) & pawns.occupied() != 0 {
                 continue;
             }
+            let mut captures = Vec::new();
             for from in squares(pawns.of(taker)) {
                 if context.tables.pawn[side(taker)][from as usize & 63] >> square & 1 != 0 {
                     let mut taken = pawns;
                     *taken.of_mut(mover) &= !(1 << at);
                     *taken.of_mut(taker) ^= 1 << from | 1 << square;
-                    let change = Change::default();
-                    // After the capture the side that made the double step is to move.
-                    let seen = view(change, taken, mover);
-                    right.captures.push(seen.ok_or(Unsolved { pawns: taken, change })?);
+                    captures.push(Step {
+                        color: taker,
+                        kind: Kind::Captures(Role::Pawn, Role::Pawn, None),
+                        way: Way::Whole { jumped: None },
+                        change: Change::default(),
+                        pawns: taken,
+                    });
                 }
             }
-            rights.push(right);
+            rights.push((square, taker, captures));
         }
     }
-    Ok(rights)
+    rights
 }
 
 /// The best en passant capture of every position of a block: `best[row * 64 + lane]`, 0 where there is
@@ -211,20 +270,21 @@ pub(crate) fn captures_of<I: Isa, C: Code>(
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<C, I> { best, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color: right.taker };
-    for view in &right.captures {
-        evaluation.whole::<I, C>(view, None, &mut sink, buffer);
+    let evaluation = Evaluation::new(context, block, right.taker);
+    for target in &right.captures {
+        evaluation.whole::<I, C>(target, None, &mut sink, buffer);
     }
 }
 
 /// Room for the views of one block, reused from block to block.
 pub(crate) struct Buffer<C> {
     first: Vec<C>,
+    spare: Vec<C>,
 }
 
 impl<C: Code> Buffer<C> {
     pub(crate) fn new() -> Buffer<C> {
-        Buffer { first: Vec::new() }
+        Buffer { first: Vec::new(), spare: Vec::new() }
     }
 }
 
@@ -311,21 +371,22 @@ impl<C: Code, I: Isa> Sink<C> for Tally<'_, I> {
     }
 }
 
-/// The best exit of every position of a block: `best[row * 64 + lane]`, 0 where there is none.
+/// The best of the wanted exits of every position of a block: `best[row * 64 + lane]`, 0 where there is none.
 #[inline(always)]
 pub(crate) fn evaluate<I: Isa, C: Code>(
     context: &Context<'_>,
     block: &Block,
     color: Color,
     exits: &[Exit<'_>],
+    wanted: impl Fn(&Exit<'_>) -> bool,
     best: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<C, I> { best, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color };
-    for exit in exits {
+    let evaluation = Evaluation::new(context, block, color);
+    for exit in exits.iter().filter(|exit| wanted(exit)) {
         evaluation.exit::<I, C>(exit, &mut sink, buffer);
     }
 }
@@ -341,8 +402,29 @@ pub(crate) fn count<I: Isa, C: Code>(
     buffer: &mut Buffer<C>,
 ) -> u64 {
     let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
-    Evaluation { context, block, color }.exit::<I, C>(exit, &mut sink, buffer);
+    Evaluation::new(context, block, color).exit::<I, C>(exit, &mut sink, buffer);
     sink.count
+}
+
+/// The first position of a block, among the marked ones, in which an exit can be made about which
+/// nothing is said: row and lane.
+pub(crate) fn find_unsaid(
+    context: &Context<'_>,
+    block: &Block,
+    color: Color,
+    way: Way,
+    target: &Target<'_>,
+    positions: &[u64],
+    buffer: &mut Buffer<u8>,
+) -> Option<(usize, u8)> {
+    let mut best = vec![0; positions.len() * 64];
+    let (rows, _) = best.as_chunks_mut::<64>();
+    let mut sink = Best::<u8, Portable> { best: rows, isa: PhantomData };
+    let evaluation = Evaluation { context, block, color, reading: Reading::Unsaid };
+    evaluation.way::<Portable, u8>(way, target, &mut sink, buffer);
+    rows.iter().zip(positions).enumerate().find_map(|(row, (codes, &positions))| {
+        squares(positions).find(|&s| codes[s as usize & 63] != 0).map(|lane| (row, lane))
+    })
 }
 
 /// The number of legal en passant captures, over the marked positions of a block.
@@ -355,9 +437,9 @@ pub(crate) fn count_captures<I: Isa, C: Code>(
     buffer: &mut Buffer<C>,
 ) -> u64 {
     let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color: right.taker };
-    for view in &right.captures {
-        evaluation.whole::<I, C>(view, None, &mut sink, buffer);
+    let evaluation = Evaluation::new(context, block, right.taker);
+    for target in &right.captures {
+        evaluation.whole::<I, C>(target, None, &mut sink, buffer);
     }
     sink.count
 }
@@ -366,6 +448,7 @@ struct Evaluation<'a> {
     context: &'a Context<'a>,
     block: &'a Block,
     color: Color,
+    reading: Reading,
 }
 
 /// A short list of movers.
@@ -382,7 +465,12 @@ impl Axes {
     }
 }
 
-impl Evaluation<'_> {
+impl<'a> Evaluation<'a> {
+    #[inline(always)]
+    fn new(context: &'a Context<'a>, block: &'a Block, color: Color) -> Evaluation<'a> {
+        Evaluation { context, block, color, reading: Reading::Worth }
+    }
+
     #[inline(always)]
     fn exit<I: Isa, C: Code>(
         &self,
@@ -390,14 +478,56 @@ impl Evaluation<'_> {
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
-        match exit {
-            Exit::Whole { view, jumped, .. } => self.whole::<I, C>(view, *jumped, sink, buffer),
-            Exit::PawnTakes { view, victim, at } => {
-                self.pawn_takes::<I, C>(view, *victim, *at, sink, buffer);
+        self.way::<I, C>(exit.way, &exit.target, sink, buffer);
+    }
+
+    #[inline(always)]
+    fn way<I: Isa, C: Code>(
+        &self,
+        way: Way,
+        target: &Target<'_>,
+        sink: &mut impl Sink<C>,
+        buffer: &mut Buffer<C>,
+    ) {
+        let outer = self.context.outer;
+        match way {
+            Way::Whole { jumped } => self.whole::<I, C>(target, jumped, sink, buffer),
+            Way::PawnTakes { victim, at } if victim < outer => {
+                if self.block.outer[victim] == at {
+                    self.whole::<I, C>(target, None, sink, buffer);
+                }
             }
-            Exit::TakesPawn { view, at } => self.takes_pawn::<I, C>(view, *at, sink, buffer),
-            Exit::Takes { view, victim } => self.takes::<I, C>(view, *victim, sink, buffer),
+            Way::PawnTakes { victim, at } => {
+                self.pawn_takes::<I, C>(target, victim, at, sink, buffer);
+            }
+            Way::GoesTo { at, takers } => self.goes_to::<I, C>(target, at, takers, sink, buffer),
+            Way::Takes { victim, takers } if victim < outer => {
+                let at = self.block.outer[victim];
+                self.goes_to::<I, C>(target, at, takers, sink, buffer);
+            }
+            Way::Takes { victim, takers } if victim == self.context.lane_mover() => {
+                self.takes_lane::<I, C>(target, takers, sink, buffer);
+            }
+            Way::Takes { victim, takers } => {
+                self.takes_dimension::<I, C>(target, victim - outer, takers, sink, buffer);
+            }
         }
+    }
+
+    /// Reads what is behind the exit into `len` places.
+    #[inline(always)]
+    fn fetch<'b, C: Code>(
+        &self,
+        target: &Target<'_>,
+        placed: &Placed,
+        axes: &Axes,
+        len: usize,
+        buffer: &'b mut Buffer<C>,
+    ) -> &'b [C] {
+        let Buffer { first, spare } = buffer;
+        let out = room(first, len);
+        target.fetch::<C>(self.context.tables, placed, axes.as_slice(), out, spare, self.reading);
+        out
     }
 
     /// The block's dimensions except one, and the lane or another mover last.
@@ -417,55 +547,57 @@ impl Evaluation<'_> {
         axes
     }
 
-    /// The outer kings where they stand, then one more man.
+    /// The outer men where they stand, one man somewhere else.
     #[inline(always)]
-    fn placed(&self, more: Option<(usize, u8)>) -> [(usize, u8); 3] {
-        // A mover that is given twice is read at the later square; 15 is never a mover of ours.
-        let [w, b] = self.block.kings;
-        let mut placed = [(15, 0); 3];
-        if self.context.outer > 0 {
-            placed[0] = (0, w);
-        }
-        if self.context.outer > 1 {
-            placed[1] = (1, b);
-        }
-        match more {
-            Some((0, at)) if self.context.outer > 0 => placed[0].1 = at,
-            Some((1, at)) if self.context.outer > 1 => placed[1].1 = at,
-            Some(man) => placed[2] = man,
+    fn placed(&self, moved: Option<(usize, u8)>) -> Placed {
+        let mut placed: Placed = self.block.outer.iter().copied().enumerate().collect();
+        match moved {
+            Some((man, at)) if man < placed.len() => placed[man].1 = at,
+            Some(man) => placed.push(man),
             None => {}
         }
         placed
     }
 
-    /// The squares that this side's outer king can step to.
+    /// The outer men of this side among `takers`: mover, the squares that they attack past the fixed
+    /// men, and where they stand.
     #[inline(always)]
-    fn king_steps(&self) -> u64 {
-        let c = side(self.color);
-        if c < self.context.outer {
-            self.context.tables.reach[role_index(Role::King)][self.block.kings[c] as usize & 63]
-        } else {
-            0
-        }
+    fn outer_takers(&self, takers: u32) -> impl Iterator<Item = (usize, u64, u8)> {
+        let men = self.context.men[side(self.color)].outer.iter();
+        men.filter(move |(m, _)| takers >> m & 1 != 0).map(|&(m, role)| {
+            let from = self.block.outer[m];
+            (m, self.context.tables.attacks(role, from, self.block.frame.fixed), from)
+        })
+    }
+
+    /// The dimensions of this side's men among `takers`.
+    #[inline(always)]
+    fn dim_takers(&self, takers: u32) -> impl Iterator<Item = (usize, Role)> {
+        let men = self.context.men[side(self.color)].dims.iter().copied();
+        men.filter(move |&(i, _)| takers >> self.context.mover_of(i) & 1 != 0)
+    }
+
+    /// The lane man's role, if he is among `takers`.
+    #[inline(always)]
+    fn lane_taker(&self, takers: u32) -> Option<Role> {
+        let taking = takers >> self.context.lane_mover() & 1 != 0;
+        self.context.men[side(self.color)].lane.filter(|_| taking)
     }
 
     #[inline(always)]
     fn whole<I: Isa, C: Code>(
         &self,
-        view: &View<'_>,
+        target: &Target<'_>,
         jumped: Option<u8>,
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
-        let axes = self.axes(usize::MAX, Some(context.lane_mover()));
-        let len = context.rows() * 64;
-        let plain = room(&mut buffer.first, len);
-        let placed = self.placed(None);
         if jumped.is_some_and(|s| self.block.frame.fixed >> s & 1 != 0) {
             return;
         }
-        fetch_view::<C>(view, context.tables, &placed, axes.as_slice(), plain);
+        let axes = self.axes(usize::MAX, Some(context.lane_mover()));
+        let plain = self.fetch(target, &self.placed(None), &axes, context.rows() * 64, buffer);
         let (rows, _) = plain.as_chunks::<64>();
         let frame = self.block.frame;
         for (row, new) in rows.iter().enumerate() {
@@ -481,26 +613,27 @@ impl Evaluation<'_> {
     #[inline(always)]
     fn pawn_takes<I: Isa, C: Code>(
         &self,
-        view: &View<'_>,
+        target: &Target<'_>,
         victim: usize,
         at: u8,
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
+        if self.block.frame.fixed >> at & 1 != 0 {
+            return;
+        }
         let placed = self.placed(None);
         if victim == context.lane_mover() {
             let axes = self.axes(usize::MAX, None);
-            let new = room(&mut buffer.first, context.rows());
-            fetch_view::<C>(view, context.tables, &placed, axes.as_slice(), new);
+            let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
             for (row, &new) in new.iter().enumerate() {
                 sink.one(row, at, new);
             }
         } else {
             let i = victim - context.outer;
             let axes = self.axes(i, Some(context.lane_mover()));
-            let new = room(&mut buffer.first, context.rows());
-            fetch_view::<C>(view, context.tables, &placed, axes.as_slice(), new);
+            let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
             let (rows, _) = new.as_chunks::<64>();
             for (rest, new) in rows.iter().enumerate() {
                 let row = insert(self.block.frame, rest, i, at);
@@ -510,24 +643,25 @@ impl Evaluation<'_> {
     }
 
     #[inline(always)]
-    fn takes_pawn<I: Isa, C: Code>(
+    fn goes_to<I: Isa, C: Code>(
         &self,
-        view: &View<'_>,
+        target: &Target<'_>,
         at: u8,
+        takers: u32,
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
         let tables = context.tables;
         let frame = self.block.frame;
-        let men = &context.men[side(self.color)];
-        for &(i, role) in &men.dims {
+        for (i, role) in self.dim_takers(takers) {
             let placed = self.placed(Some((context.mover_of(i), at)));
             let axes = self.axes(i, Some(context.lane_mover()));
-            let new = room(&mut buffer.first, context.rows());
-            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
+            let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
             let (rows, _) = new.as_chunks::<64>();
-            for from in squares(tables.reach[role_index(role)][at as usize & 63]) {
+            let from = tables.reach[role_index(role)][at as usize & 63];
+            let from = from & context.layout.movers()[context.mover_of(i)].squares;
+            for from in squares(from) {
                 let between = tables.between[from as usize & 63][at as usize & 63];
                 for (rest, new) in rows.iter().enumerate() {
                     let row = insert(frame, rest, i, from);
@@ -537,11 +671,10 @@ impl Evaluation<'_> {
                 }
             }
         }
-        if let Some(role) = men.lane {
+        if let Some(role) = self.lane_taker(takers) {
             let placed = self.placed(Some((context.lane_mover(), at)));
             let axes = self.axes(usize::MAX, None);
-            let new = room(&mut buffer.first, context.rows());
-            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
+            let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
             for (row, &new) in new.iter().enumerate() {
                 if new != C::ILLEGAL {
                     let from = tables.attacks(role, at, frame.others(row, usize::MAX));
@@ -549,61 +682,55 @@ impl Evaluation<'_> {
                 }
             }
         }
-        if self.king_steps() >> at & 1 != 0 {
-            let placed = self.placed(Some((side(self.color), at)));
+        for (man, attacked, from) in self.outer_takers(takers) {
+            if attacked >> at & 1 == 0 {
+                continue;
+            }
+            let between = tables.between[from as usize & 63][at as usize & 63];
+            let placed = self.placed(Some((man, at)));
             let axes = self.axes(usize::MAX, Some(context.lane_mover()));
-            let new = room(&mut buffer.first, context.rows() * 64);
-            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
+            let new = self.fetch(target, &placed, &axes, context.rows() * 64, buffer);
             let (rows, _) = new.as_chunks::<64>();
             for (row, new) in rows.iter().enumerate() {
-                sink.row(row, new, u64::MAX);
+                if between == 0 || frame.others(row, usize::MAX) & between == 0 {
+                    sink.row(row, new, !between);
+                }
             }
-        }
-    }
-
-    #[inline(always)]
-    fn takes<I: Isa, C: Code>(
-        &self,
-        view: &View<'_>,
-        victim: usize,
-        sink: &mut impl Sink<C>,
-        buffer: &mut Buffer<C>,
-    ) {
-        if victim == self.context.lane_mover() {
-            self.takes_lane::<I, C>(view, sink, buffer);
-        } else {
-            self.takes_dimension::<I, C>(view, victim - self.context.outer, sink, buffer);
         }
     }
 
     #[inline(always)]
     fn takes_lane<I: Isa, C: Code>(
         &self,
-        view: &View<'_>,
+        target: &Target<'_>,
+        takers: u32,
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
         let tables = context.tables;
         let frame = self.block.frame;
-        for &(i, role) in &context.men[side(self.color)].dims {
+        for (i, role) in self.dim_takers(takers) {
             // The capturer's new square is the lane's old one, so it takes the lane's place.
             let axes = self.axes(i, Some(context.mover_of(i)));
-            let new = room(&mut buffer.first, context.rows());
-            fetch_view::<C>(view, tables, &self.placed(None), axes.as_slice(), new);
+            let new = self.fetch(target, &self.placed(None), &axes, context.rows(), buffer);
             let (rows, _) = new.as_chunks::<64>();
             for row in 0..context.rows() {
                 let to = tables.attacks(role, frame.square(row, i), frame.others(row, i));
                 sink.row(row, &rows[remove(frame, row, i)], to);
             }
         }
-        for to in squares(self.king_steps() & !frame.fixed) {
-            let placed = self.placed(Some((side(self.color), to)));
-            let axes = self.axes(usize::MAX, None);
-            let new = room(&mut buffer.first, context.rows());
-            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
-            for (row, &new) in new.iter().enumerate() {
-                sink.one(row, to, new);
+        for (man, attacked, from) in self.outer_takers(takers) {
+            for to in squares(attacked & !frame.fixed) {
+                let between = tables.between[from as usize & 63][to as usize & 63];
+                let placed = self.placed(Some((man, to)));
+                let axes = self.axes(usize::MAX, None);
+                let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
+                for (row, &new) in new.iter().enumerate() {
+                    if between == 0 || frame.others(row, usize::MAX) & between == 0 {
+                        sink.one(row, to, new);
+                    }
+                }
             }
         }
     }
@@ -611,53 +738,58 @@ impl Evaluation<'_> {
     #[inline(always)]
     fn takes_dimension<I: Isa, C: Code>(
         &self,
-        view: &View<'_>,
+        target: &Target<'_>,
         j: usize,
+        takers: u32,
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
         let tables = context.tables;
         let frame = self.block.frame;
-        let men = &context.men[side(self.color)];
         let axes = self.axes(j, Some(context.lane_mover()));
-        let new = room(&mut buffer.first, context.rows());
-        if !men.dims.is_empty() || men.lane.is_some() {
-            fetch_view::<C>(view, tables, &self.placed(None), axes.as_slice(), new);
-        }
-        let (rows, _) = new.as_chunks::<64>();
-        for &(i, role) in &men.dims {
-            for row in 0..context.rows() {
-                let (from, to) = (frame.square(row, i), frame.square(row, j));
-                if tables.reach[role_index(role)][from as usize & 63] >> to & 1 == 0 {
-                    continue;
-                }
-                let between = tables.between[from as usize & 63][to as usize & 63];
-                if frame.others(row, i) & between != 0 {
-                    continue;
-                }
-                let moved = row - from as usize * frame.stride(i) + to as usize * frame.stride(i);
-                sink.row(row, &rows[remove(frame, moved, j)], !between);
-            }
-        }
-        if let Some(role) = men.lane {
-            for row in 0..context.rows() {
-                let at = frame.square(row, j);
-                let code = rows[remove(frame, row, j)][at as usize & 63];
-                if code != C::ILLEGAL {
-                    let from = tables.attacks(role, at, frame.others(row, j));
-                    sink.splat(row, code, from);
-                }
-            }
-        }
-        for to in squares(self.king_steps() & !frame.fixed) {
-            let placed = self.placed(Some((side(self.color), to)));
-            let new = room(&mut buffer.first, context.rows());
-            fetch_view::<C>(view, tables, &placed, axes.as_slice(), new);
+        let lane = self.lane_taker(takers);
+        if lane.is_some() || self.dim_takers(takers).next().is_some() {
+            let new = self.fetch(target, &self.placed(None), &axes, context.rows(), buffer);
             let (rows, _) = new.as_chunks::<64>();
-            for (rest, new) in rows.iter().enumerate() {
-                let row = insert(frame, rest, j, to);
-                sink.row(row, new, u64::MAX);
+            for (i, role) in self.dim_takers(takers) {
+                for row in 0..context.rows() {
+                    let (from, to) = (frame.square(row, i), frame.square(row, j));
+                    if tables.reach[role_index(role)][from as usize & 63] >> to & 1 == 0 {
+                        continue;
+                    }
+                    let between = tables.between[from as usize & 63][to as usize & 63];
+                    if frame.others(row, i) & between != 0 {
+                        continue;
+                    }
+                    let stride = frame.stride(i);
+                    let moved = row - from as usize * stride + to as usize * stride;
+                    sink.row(row, &rows[remove(frame, moved, j)], !between);
+                }
+            }
+            if let Some(role) = lane {
+                for row in 0..context.rows() {
+                    let at = frame.square(row, j);
+                    let code = rows[remove(frame, row, j)][at as usize & 63];
+                    if code != C::ILLEGAL {
+                        let from = tables.attacks(role, at, frame.others(row, j));
+                        sink.splat(row, code, from);
+                    }
+                }
+            }
+        }
+        for (man, attacked, from) in self.outer_takers(takers) {
+            for to in squares(attacked & !frame.fixed) {
+                let between = tables.between[from as usize & 63][to as usize & 63];
+                let placed = self.placed(Some((man, to)));
+                let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
+                let (rows, _) = new.as_chunks::<64>();
+                for (rest, new) in rows.iter().enumerate() {
+                    let row = insert(frame, rest, j, to);
+                    if between == 0 || frame.others(row, j) & between == 0 {
+                        sink.row(row, new, !between);
+                    }
+                }
             }
         }
     }

@@ -9,6 +9,7 @@
 #![deny(unsafe_code)]
 #![allow(clippy::inline_always, clippy::too_many_arguments)]
 
+mod analysis;
 #[doc(hidden)]
 pub mod bench;
 mod context;
@@ -19,6 +20,10 @@ mod log;
 mod passes;
 mod slice_solver;
 mod table_solver;
+mod target;
 mod view;
 
+pub use analysis::{
+    Analysis, Futurebase, Rules, Survey, Unsaid, Verdict, clear_illegal, solve_analysis, survey,
+};
 pub use table_solver::{SolveError, SolveOptions, Tables, solve_table};

@@ -114,6 +114,15 @@ impl Events {
         Events { starts, rows, masks }
     }
 
+    /// The same events and more of one number of moves.
+    fn with(&self, moves: u16, more: impl Iterator<Item = (usize, u64)>) -> Events {
+        let known = (0..=self.last()).flat_map(|m| self.of(m).map(move |(r, mask)| (m, r, mask)));
+        let more = more.map(|(row, mask)| (moves, row, mask));
+        let all: Vec<(u16, u32, u64)> =
+            known.chain(more).map(|(moves, row, mask)| (moves, row as u32, mask)).collect();
+        Events::sorted(&all)
+    }
+
     /// The events of a number of moves.
     pub(crate) fn of(&self, moves: u16) -> impl Iterator<Item = (usize, u64)> {
         let m = moves as usize;
@@ -143,6 +152,15 @@ pub(crate) struct Foretold {
     pub(crate) seeds: Events,
     /// Positions all of whose exits lose, by the number of moves that the best one holds out.
     pub(crate) dues: Events,
+}
+
+impl Foretold {
+    /// Adds positions that are won, or lost, after one move.
+    pub(crate) fn add(&mut self, won: bool, positions: &[u64]) {
+        let marked = positions.iter().copied().enumerate().filter(|&(_, mask)| mask != 0);
+        let events = if won { &mut self.seeds } else { &mut self.dues };
+        *events = events.with(1, marked);
+    }
 }
 
 /// Room for sorting events, reused from block to block.

@@ -9,7 +9,7 @@
 use hoffman_board::{Color, Role};
 use hoffman_space::Code;
 
-use crate::context::{Block, Context, side};
+use crate::context::{Block, Context, Neighbour, side};
 use crate::exits::{self, Buffer, Exit, Right};
 use crate::kernels::count;
 use crate::kernels::dense::{all_moves, lane_move, map_row, pull};
@@ -63,6 +63,7 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
     exits: &[Exit<'_>],
     open: &[u64],
     not_losable: &mut [u64],
+    forced: &mut [u64],
     best: &mut Vec<C>,
     buffer: &mut Buffer<C>,
     sorting: &mut Sorting,
@@ -72,7 +73,23 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
         return Foretold::default();
     }
     best.resize(open.len() * 64, C::ILLEGAL);
-    exits::evaluate::<I, C>(context, block, turn, exits, best, buffer);
+    if forced.is_empty() {
+        exits::evaluate::<I, C>(context, block, turn, exits, |_| true, best, buffer);
+    } else {
+        // Captures are forced: where there is one, nothing else counts.
+        exits::evaluate::<I, C>(context, block, turn, exits, |e| e.is_capture(), best, buffer);
+        let captures = best.clone();
+        exits::evaluate::<I, C>(context, block, turn, exits, |e| !e.is_capture(), best, buffer);
+        for (best, &capture) in best.iter_mut().zip(&captures) {
+            if capture != C::ILLEGAL {
+                *best = capture;
+            }
+        }
+        let (rows, _) = captures.as_chunks::<64>();
+        for (forced, row) in forced.iter_mut().zip(rows) {
+            *forced = !equal_mask::<I, C>(row, C::ILLEGAL);
+        }
+    }
     let (rows, _) = best.as_chunks::<64>();
     foretell::<I, C>(rows, open, not_losable, sorting)
 }
@@ -119,14 +136,19 @@ fn spread(
             }
         }
     }
-    if !men.outer_king {
-        return;
-    }
-    for &(neighbour, symmetry) in &block.neighbours[side(color)] {
-        let log = &logs[neighbour as usize];
+    for neighbour in &block.neighbours[side(color)] {
+        let log = &logs[neighbour.block as usize];
+        let symmetry = neighbour.symmetry;
         if let Some(plane) = log.plane() {
-            pull(tables, frame, symmetry, plane, moved);
+            pull_from(context, block, neighbour, plane, moved);
             touch_all(touched, moved.len());
+        } else if neighbour.between != 0 {
+            for (row, mask) in log.frontier() {
+                if frame.others(row, usize::MAX) & neighbour.between == 0 {
+                    moved[row] |= mask & !neighbour.between;
+                    touched[row >> 12] |= 1 << (row >> 6 & 63);
+                }
+            }
         } else if symmetry.is_identity() {
             for (row, mask) in log.frontier() {
                 moved[row] |= mask;
@@ -140,6 +162,26 @@ fn spread(
                 moved[row] |= inverse.apply_set(mask);
                 touched[row >> 12] |= 1 << (row >> 6 & 63);
             }
+        }
+    }
+}
+
+/// Adds what an outer man that crosses over to a neighbour block leaves behind.
+#[inline(always)]
+fn pull_from(
+    context: &Context<'_>,
+    block: &Block,
+    neighbour: &Neighbour,
+    from: &[u64],
+    out: &mut [u64],
+) {
+    if neighbour.between == 0 {
+        pull(context.tables, block.frame, neighbour.symmetry, from, out);
+        return;
+    }
+    for (row, (out, &from)) in out.iter_mut().zip(from).enumerate() {
+        if from != 0 && block.frame.others(row, usize::MAX) & neighbour.between == 0 {
+            *out |= from & !neighbour.between;
         }
     }
 }
@@ -169,6 +211,7 @@ pub(crate) fn win_block(
     moves: u16,
     losses: &[Vec<Log>; 2],
     foretold: &Foretold,
+    forced: &[u64],
     open: &mut [u64],
     wins: &mut Log,
     scratch: &mut Scratch,
@@ -180,6 +223,9 @@ pub(crate) fn win_block(
     let rows = open.len();
     let (moved, touched) = scratch.prepare(rows);
     spread(context, number, color, &losses[1 - own], moved, touched);
+    for (moved, &forced) in moved.iter_mut().zip(forced) {
+        *moved &= !forced;
+    }
     for (row, mask) in foretold.seeds.of(moves) {
         moved[row] |= mask;
         touched[row >> 12] |= 1 << (row >> 6 & 63);
@@ -227,11 +273,9 @@ pub(crate) fn escapes(
     let goal = &open[1 - own];
     let here = &goal[number * rows..(number + 1) * rows];
     all_moves(context.tables, block.frame, &men.dims, men.lane, here, out);
-    if men.outer_king {
-        for &(neighbour, symmetry) in &block.neighbours[own] {
-            let start = neighbour as usize * rows;
-            pull(context.tables, block.frame, symmetry, &goal[start..start + rows], out);
-        }
+    for neighbour in &block.neighbours[own] {
+        let start = neighbour.block as usize * rows;
+        pull_from(context, block, neighbour, &goal[start..start + rows], out);
     }
 }
 
@@ -252,19 +296,22 @@ fn row_escapes(
     let (tables, frame) = (context.tables, block.frame);
     let here = &goal[number * rows..(number + 1) * rows];
     let mut found = 0;
-    if men.outer_king {
-        for &(neighbour, symmetry) in &block.neighbours[own] {
-            let start = neighbour as usize * rows;
-            found |= if symmetry.is_identity() {
-                goal[start + row]
-            } else {
-                let image = &tables.image[symmetry.index()];
-                let there = goal[start + map_row(image, row, frame.dims)];
-                symmetry.inverse().apply_set(there)
-            };
-            if wanted & !found == 0 {
-                return found;
+    for &Neighbour { block, symmetry, between } in &block.neighbours[own] {
+        let start = block as usize * rows;
+        found |= if between != 0 {
+            if frame.others(row, usize::MAX) & between != 0 {
+                continue;
             }
+            goal[start + row] & !between
+        } else if symmetry.is_identity() {
+            goal[start + row]
+        } else {
+            let image = &tables.image[symmetry.index()];
+            let there = goal[start + map_row(image, row, frame.dims)];
+            symmetry.inverse().apply_set(there)
+        };
+        if wanted & !found == 0 {
+            return found;
         }
     }
     if let Some(role) = men.lane {
@@ -299,6 +346,7 @@ pub(crate) fn loss_block(
     moves: u16,
     wins: &[Vec<Log>; 2],
     foretold: &Foretold,
+    forced: &[u64],
     open: &[Vec<u64>; 2],
     not_losable: &mut [u64],
     losses: &mut Log,
@@ -309,6 +357,7 @@ pub(crate) fn loss_block(
     let mine = &open[own][number * rows..(number + 1) * rows];
     let (moved, touched) = scratch.prepare(rows);
     losses.begin();
+    let quiet = |row: usize| forced.get(row).map_or(u64::MAX, |forced| !forced);
     let frontier = &wins[1 - own];
     if frontier[number].plane().is_some() {
         for (row, mask) in foretold.dues.of(moves) {
@@ -316,7 +365,7 @@ pub(crate) fn loss_block(
         }
         escapes(context, number, color, open, moved);
         for row in 0..rows {
-            let escaped = std::mem::take(&mut moved[row]);
+            let escaped = std::mem::take(&mut moved[row]) & quiet(row);
             let new = mine[row] & !not_losable[row] & !escaped;
             if new != 0 {
                 losses.push(row, new);
@@ -337,7 +386,7 @@ pub(crate) fn loss_block(
                     continue;
                 }
                 let escaped = row_escapes(context, number, color, row, candidates, goal, rows);
-                let new = candidates & !escaped;
+                let new = candidates & !(escaped & quiet(row));
                 if new != 0 {
                     losses.push(row, new);
                 }
@@ -372,6 +421,7 @@ pub(crate) fn mate_block(
             let escaped = std::mem::take(&mut moved[row]);
             let stuck = mine[row] & !not_losable[row] & !escaped;
             // With the other side to move the position is illegal exactly if this king is in check.
+            // (In suicide chess, where nobody is in check, it never is.)
             let mates = stuck & !theirs[row];
             let stalemate = stuck & theirs[row];
             not_losable[row] |= stalemate;
@@ -451,11 +501,11 @@ pub(crate) fn count_block<I: Isa, C: Code>(
         Some(_) => count::lane(frame, Role::King, positions, here),
         None => 0,
     };
-    if men.outer_king {
+    if !block.neighbours[own].is_empty() {
         let (moved, _) = scratch.prepare(rows);
-        for &(neighbour, symmetry) in &block.neighbours[own] {
-            let start = neighbour as usize * rows;
-            pull(tables, frame, symmetry, &goal[start..start + rows], moved);
+        for neighbour in &block.neighbours[own] {
+            let start = neighbour.block as usize * rows;
+            pull_from(context, block, neighbour, &goal[start..start + rows], moved);
             for (moved, &position) in moved.iter_mut().zip(positions) {
                 quiet += u64::from((std::mem::take(moved) & position).count_ones());
             }
@@ -465,7 +515,7 @@ pub(crate) fn count_block<I: Isa, C: Code>(
     for exit in exits {
         let n = exits::count::<I, C>(context, block, color, exit, positions, buffer);
         moves[0] += n;
-        if exit.is_futuremove() {
+        if exit.is_futuremove {
             moves[1] += n;
         }
     }
@@ -483,14 +533,15 @@ pub(crate) fn clear_of(block: &Block, empty: u64, plane: &[u64], out: &mut [u64]
 }
 
 /// The values of a block's positions with an en passant right. `plain` are the values without it,
-/// `stalemates` the positions without another legal move and without check.
+/// `compulsory` the positions in which a capture by that right must be made: those without another legal
+/// move and without check, in suicide chess those without another capture.
 #[inline(always)]
 pub(crate) fn right_block<I: Isa, C: Code>(
     context: &Context<'_>,
     number: usize,
     right: &Right<'_>,
     plain: &[C],
-    stalemates: &[u64],
+    compulsory: &[u64],
     codes: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
@@ -504,8 +555,8 @@ pub(crate) fn right_block<I: Isa, C: Code>(
     let empty = right.empty_squares();
     let (rows, _) = codes.as_chunks_mut::<64>();
     let (plain, _) = plain.as_chunks::<64>();
-    for (row, ((codes, plain), &stalemate)) in
-        rows.iter_mut().zip(plain).zip(stalemates).enumerate()
+    for (row, ((codes, plain), &compulsory)) in
+        rows.iter_mut().zip(plain).zip(compulsory).enumerate()
     {
         if frame.others(row, usize::MAX) & empty != 0 {
             codes.fill(C::ILLEGAL);
@@ -515,7 +566,7 @@ pub(crate) fn right_block<I: Isa, C: Code>(
             let capture = *code;
             *code = if plain == C::ILLEGAL || empty >> lane & 1 != 0 {
                 C::ILLEGAL
-            } else if capture != C::ILLEGAL && stalemate >> lane & 1 != 0 {
+            } else if capture != C::ILLEGAL && compulsory >> lane & 1 != 0 {
                 capture
             } else {
                 plain.max(capture)

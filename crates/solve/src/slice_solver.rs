@@ -10,8 +10,8 @@ use crate::context::{Context, side};
 use crate::dispatch;
 use crate::exits::{Buffer, Exit, Right};
 use crate::log::{Foretold, Log, Sorting};
-use crate::passes::{Scratch, clear_of};
-use crate::view::View;
+use crate::passes::{Scratch, clear_of, dense_threshold};
+use crate::target::Target;
 
 /// From how many rows on a slice is worth being shared between threads.
 const PARALLEL_ROWS: usize = 16_384;
@@ -34,6 +34,20 @@ struct State {
     wins: [Vec<Log>; 2],
     losses: [Vec<Log>; 2],
     stalemates: [Vec<u64>; 2],
+    /// The positions in which something must be taken. Empty in normal chess.
+    forced: [Vec<u64>; 2],
+}
+
+impl State {
+    /// The part of a block in `forced`; empty in normal chess.
+    fn forced_of(&self, own: usize, block: usize, rows: usize) -> &[u64] {
+        part(&self.forced[own], block, rows)
+    }
+}
+
+/// A block's part of a plane that may be left out.
+fn part(plane: &[u64], block: usize, rows: usize) -> &[u64] {
+    plane.get(block * rows..(block + 1) * rows).unwrap_or_default()
 }
 
 /// What has to be solved.
@@ -45,26 +59,37 @@ pub(crate) struct Problem<'a> {
     pub(crate) rights: Vec<Right<'a>>,
     /// Whether moves are to be counted.
     pub(crate) count: bool,
+    /// Who wins stalemates, if they are conceded.
+    pub(crate) stalemates: Option<Color>,
 }
 
 /// Solves a slice.
 pub(crate) fn solve(problem: &Problem<'_>) -> SliceValues {
-    let exits = problem.exits.iter().flatten().map(Exit::view);
+    let exits = problem.exits.iter().flatten().map(|exit| &exit.target);
     let captures = problem.rights.iter().flat_map(|r| &r.captures);
-    let deepest = exits.chain(captures).map(View::max_moves).max().unwrap_or(0);
+    let deepest = exits.chain(captures).map(Target::max_moves).max().unwrap_or(0);
     if deepest < u8::MAX_MOVES { solve_as::<u8>(problem) } else { solve_as::<u16>(problem) }
 }
 
 /// Solves a slice with codes `C` for the values behind the exits.
 fn solve_as<C: Code>(problem: &Problem<'_>) -> SliceValues {
     let context = &problem.context;
-    let keep = problem.count || problem.rights.iter().any(|r| !r.captures.is_empty());
+    let keep = problem.count
+        || problem.stalemates.is_some()
+        || context.suicide()
+        || problem.rights.iter().any(|r| !r.captures.is_empty());
     let mut state = start::<C>(context, &problem.exits, keep);
     let counts = problem.count.then(|| count::<C>(problem, &state));
+    if let Some(winner) = problem.stalemates {
+        concede_stalemates(context, &mut state, winner);
+    }
+    if context.suicide() {
+        win_stalemates(context, &mut state);
+    }
     let moves = run(context, &mut state);
     state.foretold = Default::default();
     state.not_losable = Default::default();
-    let captures = problem.rights.iter().flat_map(|r| &r.captures).map(View::max_moves);
+    let captures = problem.rights.iter().flat_map(|r| &r.captures).map(Target::max_moves);
     if moves <= u8::MAX_MOVES && captures.max().unwrap_or(0) < u8::MAX_MOVES {
         finish::<u8>(problem, &state, moves, counts)
     } else {
@@ -95,13 +120,16 @@ fn finish<C: Code>(
                 .for_each(|(n, with)| {
                     let plain = &codes[own][n * rows * 64..(n + 1) * rows * 64];
                     let stalemates = &state.stalemates[own][n * rows..(n + 1) * rows];
+                    let forced = state.forced_of(own, n, rows);
+                    let unforced: Vec<u64> = forced.iter().map(|forced| !forced).collect();
+                    let compulsory = if context.suicide() { &unforced } else { stalemates };
                     with_exit_room(|_: &mut Vec<C>, buffer, _| {
-                        dispatch::right_block(context, n, right, plain, stalemates, with, buffer);
+                        dispatch::right_block(context, n, right, plain, compulsory, with, buffer);
                     });
                 });
             // A capture can hold out longer, or win later, than anything in the slice.
-            let views = right.captures.iter().map(|v| v.max_moves() + 1);
-            deepest = deepest.max(views.max().unwrap_or(0));
+            let targets = right.captures.iter().map(|t| t.max_moves() + 1);
+            deepest = deepest.max(targets.max().unwrap_or(0));
             EnPassantValues { square: right.square, codes: C::into_codes(with) }
         })
         .collect();
@@ -168,7 +196,7 @@ fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
             }
         };
         let paired = context.layout.kings() == KingPlacement::Pairs;
-        let diagonal = |n: usize| paired && context.blocks[n].kings.iter().all(|k| k >> 3 == k & 7);
+        let diagonal = |n: usize| paired && context.blocks[n].outer.iter().all(|k| k >> 3 == k & 7);
         let both = |n: usize| {
             let counts = block(n);
             [counts, if diagonal(n) { counts } else { Counts::default() }]
@@ -207,6 +235,7 @@ fn start<C: Code>(
     let mut open = [plane(), plane()];
     let mut not_losable = [plane(), plane()];
     let mut foretold: [Vec<Foretold>; 2] = Default::default();
+    let mut forced: [Vec<u64>; 2] = Default::default();
     for color in [Color::White, Color::Black] {
         let work = open[side(color)].par_chunks_exact_mut(rows).with_min_len(share).enumerate();
         work.for_each(|(n, open)| {
@@ -217,12 +246,23 @@ fn start<C: Code>(
         let own = side(color);
         foretold[own].resize_with(blocks, Foretold::default);
         let (exits, open) = (&exits[own], &open[own]);
+        if context.suicide() {
+            forced[own] = plane();
+        }
+        // Zipping needs something for every block where nothing is forced.
+        let mut nothing = vec![[0; 0]; blocks];
+        let forced: Vec<&mut [u64]> = if context.suicide() {
+            forced[own].chunks_exact_mut(rows).collect()
+        } else {
+            nothing.iter_mut().map(|n| &mut n[..]).collect()
+        };
         not_losable[own]
             .par_chunks_exact_mut(rows)
             .zip(&mut foretold[own])
+            .zip(forced)
             .with_min_len(share)
             .enumerate()
-            .for_each(|(n, (not_losable, foretold))| {
+            .for_each(|(n, ((not_losable, foretold), forced))| {
                 let block = &context.blocks[n];
                 let open = &open[n * rows..(n + 1) * rows];
                 *foretold = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
@@ -233,6 +273,7 @@ fn start<C: Code>(
                         exits,
                         open,
                         not_losable,
+                        forced,
                         best,
                         buffer,
                         sorting,
@@ -271,7 +312,35 @@ fn start<C: Code>(
             stalemates[own] = found;
         }
     }
-    State { open, not_losable, foretold, wins: [logs(), logs()], losses, stalemates }
+    State { open, not_losable, foretold, wins: [logs(), logs()], losses, stalemates, forced }
+}
+
+/// Gives stalemates to `winner`: won after one move if he is to move, else lost after one.
+fn concede_stalemates(context: &Context<'_>, state: &mut State, winner: Color) {
+    let rows = context.rows();
+    for color in [Color::White, Color::Black] {
+        let own = side(color);
+        for (n, foretold) in state.foretold[own].iter_mut().enumerate() {
+            foretold.add(color == winner, part(&state.stalemates[own], n, rows));
+        }
+    }
+}
+
+/// In suicide chess whoever cannot move has won.
+fn win_stalemates(context: &Context<'_>, state: &mut State) {
+    let rows = context.rows();
+    for own in 0..2 {
+        for (n, wins) in state.wins[own].iter_mut().enumerate() {
+            wins.begin();
+            for (row, &mask) in part(&state.stalemates[own], n, rows).iter().enumerate() {
+                if mask != 0 {
+                    state.open[own][n * rows + row] &= !mask;
+                    wins.push(row, mask);
+                }
+            }
+            wins.finish(0, rows, dense_threshold(rows));
+        }
+    }
 }
 
 /// The number of rows in the newest segments.
@@ -283,55 +352,60 @@ fn frontier(logs: &[Vec<Log>; 2]) -> usize {
 fn is_reached(context: &Context<'_>, n: usize, own: usize, logs: &[Vec<Log>; 2]) -> bool {
     let theirs = &logs[1 - own];
     theirs[n].frontier_len() > 0
-        || context.men[own].outer_king
-            && context.blocks[n].neighbours[own]
-                .iter()
-                .any(|&(b, _)| theirs[b as usize].frontier_len() > 0)
+        || context.blocks[n].neighbours[own]
+            .iter()
+            .any(|neighbour| theirs[neighbour.block as usize].frontier_len() > 0)
 }
 
 /// Runs the passes; returns the longest win or loss, in moves.
 fn run(context: &Context<'_>, state: &mut State) -> u16 {
     let rows = context.rows();
     let blocks = context.blocks.len();
-    let State { open, not_losable, foretold, wins, losses, .. } = state;
+    let State { open, not_losable, foretold, wins, losses, forced, .. } = state;
     let ahead =
         foretold.iter().flatten().map(|f| f.seeds.last().max(f.dues.last())).max().unwrap_or(0);
     let large = rows * blocks >= PARALLEL_ROWS && blocks > 1;
     let mut longest = 0;
     let mut waiting = frontier(losses);
-    for moves in 1..u16::MAX {
+    // Only suicide chess knows wins without a move, and so losses that need no move of the winner.
+    let first = if context.suicide() { 0 } else { 1 };
+    for moves in first..u16::MAX {
         let due = moves <= ahead;
-        if waiting == 0 && !due {
-            break;
-        }
-        let share = share(large && (waiting >= PARALLEL_FRONTIER || due), blocks);
-        let [white_open, black_open] = open;
-        let [white_wins, black_wins] = wins;
-        let win = |color: Color, open: &mut Vec<u64>, wins: &mut Vec<Log>| {
-            let own = side(color);
-            open.par_chunks_exact_mut(rows).zip(wins).with_min_len(share).enumerate().for_each(
-                |(n, (open, wins))| {
-                    let foretold = &foretold[own][n];
-                    if is_reached(context, n, own, losses)
-                        || losses[own][n].frontier_len() > 0
-                        || foretold.seeds.has(moves)
-                    {
-                        with_scratch(|scratch| {
-                            dispatch::win_block(
-                                context, n, color, moves, losses, foretold, open, wins, scratch,
-                            );
-                        });
-                    } else {
-                        wins.begin();
-                    }
-                },
+        if moves > 0 {
+            if waiting == 0 && !due {
+                break;
+            }
+            let share = share(large && (waiting >= PARALLEL_FRONTIER || due), blocks);
+            let [white_open, black_open] = open;
+            let [white_wins, black_wins] = wins;
+            let win = |color: Color, open: &mut Vec<u64>, wins: &mut Vec<Log>| {
+                let own = side(color);
+                open.par_chunks_exact_mut(rows).zip(wins).with_min_len(share).enumerate().for_each(
+                    |(n, (open, wins))| {
+                        let foretold = &foretold[own][n];
+                        if is_reached(context, n, own, losses)
+                            || losses[own][n].frontier_len() > 0
+                            || foretold.seeds.has(moves)
+                        {
+                            let forced = part(&forced[own], n, rows);
+                            with_scratch(|scratch| {
+                                dispatch::win_block(
+                                    context, n, color, moves, losses, foretold, forced, open, wins,
+                                    scratch,
+                                );
+                            });
+                        } else {
+                            wins.begin();
+                        }
+                    },
+                );
+            };
+            both(
+                share < blocks,
+                || win(Color::White, white_open, white_wins),
+                || win(Color::Black, black_open, black_wins),
             );
-        };
-        both(
-            share < blocks,
-            || win(Color::White, white_open, white_wins),
-            || win(Color::Black, black_open, black_wins),
-        );
+        }
         waiting = frontier(wins);
         if waiting > 0 {
             longest = moves;
@@ -349,6 +423,7 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
                 .for_each(|(n, (not_losable, losses))| {
                     let foretold = &foretold[own][n];
                     if is_reached(context, n, own, wins) || foretold.dues.has(moves) {
+                        let forced = part(&forced[own], n, rows);
                         with_scratch(|scratch| {
                             dispatch::loss_block(
                                 context,
@@ -357,6 +432,7 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
                                 moves,
                                 wins,
                                 foretold,
+                                forced,
                                 open,
                                 not_losable,
                                 losses,

@@ -7,8 +7,10 @@ use hoffman_board::{Color, Material, Role};
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
 
-use crate::exits::{self, Unsolved};
+use crate::context::Context;
+use crate::exits::{self, Exit, Kind, Right, Step, Way};
 use crate::slice_solver::{self, Problem};
+use crate::target::Target;
 use crate::view::{Change, View};
 
 /// Solved endings by material, stronger side White.
@@ -39,8 +41,8 @@ pub struct SolveOptions {
     pub keep: bool,
 }
 
-/// Solves all slices of `table` that are not solved yet; returns the longest win or loss in moves.
-/// `done` is called after every slice.
+/// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in
+/// moves. `done` is called after every slice.
 ///
 /// # Errors
 ///
@@ -50,6 +52,20 @@ pub fn solve_table(
     tables: &Tables,
     options: SolveOptions,
     done: &(dyn Fn() + Sync),
+) -> Result<u16, SolveError> {
+    solve_slices(table, options, done, |table, pawns| {
+        let context = Context::new(&table.layout, pawns);
+        let problem = problem(context, table, tables, options.count)?;
+        Ok(slice_solver::solve(&problem))
+    })
+}
+
+/// Solves the slices of a table level by level with `solve`.
+pub(crate) fn solve_slices(
+    table: &mut TableValues,
+    options: SolveOptions,
+    done: &(dyn Fn() + Sync),
+    solve: impl Fn(&TableValues, PawnStructure) -> Result<SliceValues, SolveError> + Sync,
 ) -> Result<u16, SolveError> {
     let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
     for (&pawns, slice) in &table.slices {
@@ -65,7 +81,7 @@ pub fn solve_table(
             .par_iter()
             .with_max_len(1)
             .map(|&pawns| {
-                let values = solve_slice(solving, tables, pawns, options.count)?;
+                let values = solve(solving, pawns)?;
                 let moves = values.max_moves;
                 if let Some(slot) = solving.slices.get(&pawns) {
                     // Each slice is solved once.
@@ -96,30 +112,55 @@ fn steps_left(pawns: PawnStructure) -> u32 {
     ranks(pawns.white, |rank| 7 - rank) + ranks(pawns.black, |rank| rank)
 }
 
-fn solve_slice(
-    table: &TableValues,
-    tables: &Tables,
-    pawns: PawnStructure,
+/// The exits of a slice of a complete ending.
+fn problem<'a>(
+    context: Context<'a>,
+    table: &'a TableValues,
+    tables: &'a Tables,
     count: bool,
-) -> Result<SliceValues, SolveError> {
-    let context = crate::context::Context::new(&table.layout, pawns);
-    let missing = |unsolved: Unsolved| SolveError::Missing {
-        ending: table.material,
-        needed: material_after(table, &unsolved.change, unsolved.pawns).normalized().0,
-        pawns: unsolved.pawns,
-    };
-    let view = |change: Change, pawns: PawnStructure, turn: Color| {
-        let material = material_after(table, &change, pawns);
+) -> Result<Problem<'a>, SolveError> {
+    let view = |step: &Step| {
+        let material = material_after(table, &step.change, step.pawns);
         let (normal, swapped) = material.normalized();
-        let target: &TableValues =
-            if normal == table.material { table } else { tables.get(&normal)?.as_ref() };
-        View::new(target, swapped, pawns, turn, &table.layout, change)
+        let behind = if normal == table.material {
+            Some(table)
+        } else {
+            tables.get(&normal).map(|table| table.as_ref())
+        };
+        let turn = step.color.other();
+        behind
+            .and_then(|behind| {
+                View::new(behind, swapped, step.pawns, turn, &table.layout, step.change)
+            })
+            .ok_or(SolveError::Missing {
+                ending: table.material,
+                needed: normal,
+                pawns: step.pawns,
+            })
     };
-    let white = exits::list(&context, Color::White, view).map_err(missing)?;
-    let black = exits::list(&context, Color::Black, view).map_err(missing)?;
-    let rights = exits::rights(&context, view).map_err(missing)?;
-    let problem = Problem { context, exits: [white, black], rights, count };
-    Ok(slice_solver::solve(&problem))
+    let list = |color: Color| {
+        let steps = exits::steps(&context, color, false);
+        let exit = |step: Step| {
+            let mut view = view(&step)?;
+            if let Way::Whole { jumped: Some(square) } = step.way {
+                view = view.with_right(square);
+            }
+            Ok(Exit {
+                way: step.way,
+                kind: step.kind,
+                target: Target::view(view),
+                is_futuremove: !matches!(step.kind, Kind::Step(_)),
+            })
+        };
+        steps.into_iter().map(exit).collect::<Result<Vec<_>, SolveError>>()
+    };
+    let exits = [list(Color::White)?, list(Color::Black)?];
+    let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
+        let captures = captures.iter().map(|step| Ok(Target::view(view(step)?)));
+        Ok(Right { square, taker, captures: captures.collect::<Result<_, SolveError>>()? })
+    };
+    let rights = exits::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
+    Ok(Problem { context, exits, rights, count, stalemates: None })
 }
 
 /// The material behind an exit.

@@ -5,6 +5,7 @@
 //! which mover there is which mover here; fetching copies what one block needs, already negated, so
 //! that a fetched code is what the move is worth to the player who makes it (0: no such move).
 
+use arrayvec::ArrayVec;
 use hoffman_board::{Color, Role, Symmetry};
 use hoffman_space::{
     Code, Codes, KingPlacement, Layout, Orientation, PawnStructure, SliceValues, TableValues,
@@ -16,6 +17,8 @@ use crate::kernels::tables::Tables;
 /// Movers in order, as the layouts number them.
 pub(crate) const MAX_MOVERS: usize = 16;
 const GONE: u8 = u8::MAX;
+/// Stands for the newly promoted man among the movers here.
+pub(crate) const PROMOTED: usize = MAX_MOVERS;
 
 /// Another slice, with the correspondence of its movers to ours.
 #[derive(Clone)]
@@ -24,14 +27,14 @@ pub(crate) struct View<'a> {
     codes: &'a Codes,
     layout: &'a Layout,
     pub(crate) orientation: Orientation,
-    /// `partner[mover here]`: mover there, or [`GONE`].
-    partner: [u8; MAX_MOVERS],
+    /// `partner[mover here]`: mover there, or [`GONE`]. The last one is that of the promoted man.
+    partner: [u8; MAX_MOVERS + 1],
     /// Mover there and the square (as seen from here) of a newly promoted man.
     promoted: Option<(u8, u8)>,
 }
 
 /// What changes in the material on the way out.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Change {
     /// The mover that disappears.
     pub(crate) captured: Option<usize>,
@@ -41,7 +44,8 @@ pub(crate) struct Change {
 
 impl<'a> View<'a> {
     /// The view of `structure` in `table`, whose colours are exchanged against ours if `swapped`, for
-    /// the side `turn` to move there. None if the slice is not solved.
+    /// the side `turn` to move there. None if the slice is not solved or the men are not those behind
+    /// the change.
     pub(crate) fn new(
         table: &'a TableValues,
         swapped: bool,
@@ -50,30 +54,64 @@ impl<'a> View<'a> {
         ours: &Layout,
         change: Change,
     ) -> Option<View<'a>> {
+        View::all(table, swapped, structure, turn, ours, change).into_iter().next()
+    }
+
+    /// Like [`View::new`], with one view for every way to match our men with theirs, as far as theirs
+    /// can be told apart by their squares. A position is behind at most one of them.
+    pub(crate) fn all(
+        table: &'a TableValues,
+        swapped: bool,
+        structure: PawnStructure,
+        turn: Color,
+        ours: &Layout,
+        change: Change,
+    ) -> Vec<View<'a>> {
         let to_table = Orientation { swap: swapped, mirror: false };
-        let (slice, to_slice) = table.find(structure.oriented(to_table))?;
+        let Some((slice, to_slice)) = table.find(structure.oriented(to_table)) else {
+            return Vec::new();
+        };
         let orientation = to_table.then(to_slice);
-        let theirs = table.layout.movers();
-        let mut taken = [false; MAX_MOVERS];
-        let mut find = |color: Color, role: Role| {
-            let color = orientation.color(color);
-            let at = (0..theirs.len())
-                .find(|&i| !taken[i] && theirs[i].color == color && theirs[i].role == role)?;
-            taken[at] = true;
-            Some(at as u8)
-        };
-        let mut partner = [GONE; MAX_MOVERS];
-        for (i, mover) in ours.movers().iter().enumerate() {
-            if change.captured != Some(i) {
-                partner[i] = find(mover.color, mover.role)?;
-            }
+        let men: Vec<(usize, Color, Role)> = ours
+            .movers()
+            .iter()
+            .enumerate()
+            .filter(|&(i, _)| change.captured != Some(i))
+            .map(|(i, m)| (i, m.color, m.role))
+            .chain(change.promoted.map(|(color, role, _)| (PROMOTED, color, role)))
+            .map(|(i, color, role)| (i, orientation.color(color), role))
+            .collect();
+        let mut found = Vec::new();
+        if men.len() == table.layout.movers().len() {
+            let mut partner = [GONE; MAX_MOVERS + 1];
+            match_men(&table.layout, &men, &mut partner, &mut found);
         }
-        let promoted = match change.promoted {
-            Some((color, role, square)) => Some((find(color, role)?, square)),
-            None => None,
-        };
         let codes = &slice.codes[orientation.color(turn) as usize ^ 1];
-        Some(View { slice, codes, layout: &table.layout, orientation, partner, promoted })
+        let view = |partner: [u8; MAX_MOVERS + 1]| View {
+            slice: slice.as_ref(),
+            codes,
+            layout: &table.layout,
+            orientation,
+            promoted: change.promoted.map(|(_, _, square)| (partner[PROMOTED], square)),
+            partner,
+        };
+        found.into_iter().map(view).collect()
+    }
+
+    /// Whether it holds every position with its men on the given squares: `squares[mover]` are sets, for
+    /// our movers; the promoted man's is known.
+    pub(crate) fn covers(&self, squares: &[u64]) -> bool {
+        let symmetry = self.orientation.symmetry();
+        let theirs = self.layout.movers();
+        let fits = |there: u8, set: u64| {
+            symmetry.apply_set(set) & !theirs[there as usize].squares == 0
+        };
+        self.layout.mixed().is_empty()
+            && self.promoted.is_none_or(|(there, square)| fits(there, 1 << square))
+            && squares
+                .iter()
+                .zip(&self.partner)
+                .all(|(&set, &there)| there == GONE || fits(there, set))
     }
 
     /// The longest distance that can be met in it, in moves.
@@ -121,6 +159,10 @@ impl<'a> View<'a> {
     ) {
         let turn = self.orientation.symmetry();
         let paired = self.layout.kings() == KingPlacement::Pairs;
+        if !paired && !self.layout.is_complete() {
+            self.fetch_restricted(tables, codes, placed, axes, out);
+            return;
+        }
         // Men besides paired kings: (their mover, square here) and (their stride, stride in `out`).
         let mut standing = [(0, 0); MAX_MOVERS];
         let mut standing_len = 0;
@@ -200,6 +242,96 @@ impl<'a> View<'a> {
                     None => {}
                 }
             }
+        }
+    }
+
+    /// Fetches from a table whose men have not all 64 squares.
+    fn fetch_restricted<C: Code, S: Code>(
+        &self,
+        tables: &Tables,
+        codes: &[S],
+        placed: &[(usize, u8)],
+        axes: &[usize],
+        out: &mut [C],
+    ) {
+        out.fill(C::ILLEGAL);
+        let image = &tables.image[self.orientation.symmetry().index()];
+        let place = |there: u8, square: u8| {
+            self.layout.place(there as usize, image[square as usize & 63])
+        };
+        let mut base = 0;
+        let placed = placed.iter().map(|&(mover, square)| (self.partner[mover], square));
+        for (there, square) in placed.chain(self.promoted) {
+            if there == GONE {
+                continue;
+            }
+            let Some(place) = place(there, square) else { return };
+            base += place;
+        }
+        let ways: ArrayVec<[usize; 64], MAX_MOVERS> = axes
+            .iter()
+            .map(|&mover| {
+                let there = self.partner[mover];
+                std::array::from_fn(|s| place(there, s as u8).unwrap_or(NOWHERE))
+            })
+            .collect();
+        gather_restricted(codes, base, &ways, out);
+    }
+}
+
+/// No place on an axis.
+const NOWHERE: usize = usize::MAX;
+
+/// Copies `out[... s1 * 64 + s0] = -codes[from + ... + ways[1][s1] + ways[0][s0]]` as far as these places
+/// exist.
+fn gather_restricted<C: Code, S: Code>(
+    codes: &[S],
+    from: usize,
+    ways: &[[usize; 64]],
+    out: &mut [C],
+) {
+    let Some((first, rest)) = ways.split_first() else {
+        out[0] = C::convert(codes[from]).negate();
+        return;
+    };
+    if rest.is_empty() {
+        for (out, &way) in out.iter_mut().zip(first) {
+            if way != NOWHERE {
+                *out = C::convert(codes[from + way]).negate();
+            }
+        }
+        return;
+    }
+    let len = out.len() / 64;
+    for (out, &way) in out.chunks_exact_mut(len).zip(first) {
+        if way != NOWHERE {
+            gather_restricted(codes, from + way, rest, out);
+        }
+    }
+}
+
+/// Finds the ways to match men (mover here, colour and role there) with the movers of a layout. Like
+/// movers on the same squares are not told apart.
+fn match_men(
+    layout: &Layout,
+    men: &[(usize, Color, Role)],
+    partner: &mut [u8; MAX_MOVERS + 1],
+    found: &mut Vec<[u8; MAX_MOVERS + 1]>,
+) {
+    let Some((&(man, color, role), rest)) = men.split_first() else {
+        found.push(*partner);
+        return;
+    };
+    let movers = layout.movers();
+    let mut tried: ArrayVec<u64, MAX_MOVERS> = ArrayVec::new();
+    for (there, mover) in movers.iter().enumerate() {
+        let free = !partner.contains(&(there as u8));
+        let fits = mover.color == color && mover.role == role;
+        if free && fits && !tried.contains(&mover.squares) {
+            tried.push(mover.squares);
+            partner[man] = there as u8;
+            match_men(layout, rest, partner, found);
+            partner[man] = GONE;
         }
     }
 }

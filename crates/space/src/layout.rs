@@ -1,14 +1,25 @@
 //! The layout of a slice: where in its array of values a position stands.
 //!
-//! The men that move inside a slice are the **movers**: both kings, then White's pieces, then Black's,
-//! each side ordered queen, rook, bishop, knight. The last mover is the **lane**: 64 positions that
-//! differ only in its square make one row. A pawnless slice leads with the 462 canonical king pairs;
-//! with pawns every mover, kings included, has an axis of 64 squares. Removing a mover keeps the order
-//! of the others, so the values of a smaller ending can mostly be read as they stand.
+//! The men that move inside a slice are the **movers**. The last one is the **lane**: 64 positions that
+//! differ only in its square make one row. A placement of the **outer** movers is a block; the others
+//! are inner movers. In a complete ending the order is: both kings, then White's pieces, then Black's,
+//! each side queen, rook, bishop, knight; without pawns the 462 canonical king pairs take the place of
+//! the kings' squares. Removing a mover keeps the order of the others, so the values of a smaller ending
+//! can mostly be read as they stand.
+//!
+//! Where pieces are restricted, those with few squares become outer movers and have one place for each
+//! square they may stand on. Inner movers always have 64 places.
 
-use hoffman_board::{Color, Material, Role, Symmetry, material::NAMING_ORDER};
+use hoffman_board::{Color, Material, Role, Symmetry, Variant, material::NAMING_ORDER};
 
 use crate::kings::king_pairs;
+
+/// A restricted man with at most this many squares is an outer mover. Below it the compact axis saves
+/// more than the dense kernels of inner movers gain.
+const FEW_SQUARES: u32 = 16;
+
+/// No place: the man may not stand there.
+const NOWHERE: u32 = u32::MAX;
 
 /// A man that moves inside a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +28,8 @@ pub struct Mover {
     pub color: Color,
     /// What it is; never a pawn.
     pub role: Role,
+    /// The squares that it, or a man that it can be mistaken for, may stand on.
+    pub squares: u64,
 }
 
 /// How the two kings are laid out.
@@ -24,8 +37,31 @@ pub struct Mover {
 pub enum KingPlacement {
     /// 462 canonical pairs, all other men moved along by the symmetry.
     Pairs,
-    /// 64 squares each.
+    /// An axis each, as for other men.
     Axes,
+}
+
+/// Like men whose squares overlap without being equal. A placement exists if the men can be told apart
+/// in some way that puts each on a square of its own set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MixedGroup {
+    /// The movers.
+    pub movers: Vec<usize>,
+    /// The squares of each man, in no particular order.
+    pub squares: Vec<u64>,
+}
+
+impl MixedGroup {
+    /// Whether men can stand on these squares.
+    fn admits(&self, stands: &[u8]) -> bool {
+        fn assign(squares: &[u64], stands: &[u8], taken: u32) -> bool {
+            let Some((&first, rest)) = stands.split_first() else { return true };
+            squares.iter().enumerate().any(|(i, set)| {
+                taken >> i & 1 == 0 && set >> first & 1 != 0 && assign(squares, rest, taken | 1 << i)
+            })
+        }
+        assign(&self.squares, stands, 0)
+    }
 }
 
 /// The arrangement of a slice's positions.
@@ -33,26 +69,133 @@ pub enum KingPlacement {
 pub struct Layout {
     movers: Vec<Mover>,
     kings: KingPlacement,
+    variant: Variant,
+    outer: usize,
+    strides: Vec<usize>,
+    /// `places[mover][square]` in units of the stride; empty for an axis of 64 squares.
+    places: Vec<Vec<u32>>,
+    mixed: Vec<MixedGroup>,
+    len: usize,
+}
+
+/// The movers of an ending in their order, each on all squares.
+fn complete_movers(material: &Material) -> Vec<Mover> {
+    let mut movers = Vec::new();
+    let mut add = |color: Color, role: Role| {
+        let n = *material.count.get(color).get(role);
+        movers.extend((0..n).map(|_| Mover { color, role, squares: u64::MAX }));
+    };
+    for color in Color::ALL {
+        add(color, Role::King);
+    }
+    for color in Color::ALL {
+        for role in NAMING_ORDER.into_iter().filter(|&role| role != Role::Pawn) {
+            add(color, role);
+        }
+    }
+    movers
 }
 
 impl Layout {
-    /// The layout of all slices of an ending.
+    /// The layout of all slices of an ending of normal chess.
     pub fn new(material: &Material) -> Layout {
-        let mut movers: Vec<Mover> =
-            Color::ALL.iter().map(|&color| Mover { color, role: Role::King }).collect();
-        for color in Color::ALL {
-            for role in NAMING_ORDER {
-                if role != Role::Pawn {
-                    let n = *material.count.get(color).get(role);
-                    movers.extend((0..n).map(|_| Mover { color, role }));
-                }
-            }
+        let movers = complete_movers(material);
+        if material.has_pawns() || movers.len() < 3 {
+            return Layout::with_axes(movers, Variant::Normal, Vec::new());
         }
-        let paired = !material.has_pawns() && movers.len() > 2;
-        Layout { movers, kings: if paired { KingPlacement::Pairs } else { KingPlacement::Axes } }
+        let strides = (0..movers.len()).map(|m| 1 << (6 * (movers.len() - 1 - m))).collect();
+        let len = king_pairs().pairs.len() << (6 * (movers.len() - 2));
+        let places = vec![Vec::new(); movers.len()];
+        Layout {
+            movers,
+            kings: KingPlacement::Pairs,
+            variant: Variant::Normal,
+            outer: 2,
+            strides,
+            places,
+            mixed: Vec::new(),
+            len,
+        }
     }
 
-    /// The movers: white king, black king, the other men; the last one is the lane.
+    /// The layout for pieces (no pawns) each of which may stand on a set of squares. Pieces on all
+    /// squares under the rules of normal chess get the layout of their ending, if there are `pawns`
+    /// or not.
+    pub fn restricted(pieces: &[Mover], pawns: bool, variant: Variant) -> Layout {
+        let mut material = Material::from_men(pieces.iter().map(|m| (m.color, m.role)));
+        let kings = |color: Color| *material.count.get(color).get(Role::King);
+        let normal = variant == Variant::Normal && Color::ALL.iter().all(|&c| kings(c) == 1);
+        if normal && pieces.iter().all(|m| m.squares == u64::MAX) {
+            material.count.white.pawn = u8::from(pawns);
+            return Layout::new(&material);
+        }
+        let mut movers = complete_movers(&material);
+        let mut given = pieces.to_vec();
+        for mover in &mut movers {
+            let like = |m: &Mover| m.color == mover.color && m.role == mover.role;
+            if let Some(at) = given.iter().position(like) {
+                mover.squares = given.remove(at).squares;
+            }
+        }
+        let groups = unite_groups(&mut movers);
+        Layout::with_axes(movers, variant, groups)
+    }
+
+    /// Chooses outer and inner movers. `groups` are numbered by the order of `movers`.
+    fn with_axes(movers: Vec<Mover>, variant: Variant, groups: Vec<MixedGroup>) -> Layout {
+        let few = |m: &Mover| m.squares.count_ones() <= FEW_SQUARES;
+        let mut is_outer: Vec<bool> = movers.iter().map(few).collect();
+        if is_outer.iter().all(|&outer| outer)
+            && let Some(widest) = (0..movers.len()).max_by_key(|&m| movers[m].squares.count_ones())
+        {
+            is_outer[widest] = false;
+        }
+        // The kings make room first: as outer men they cost least.
+        for m in 0..movers.len() {
+            let inner = is_outer.iter().filter(|&&outer| !outer).count();
+            if inner > 3 && movers[m].role == Role::King {
+                is_outer[m] = true;
+            }
+        }
+        let order: Vec<usize> = (0..movers.len())
+            .filter(|&m| is_outer[m])
+            .chain((0..movers.len()).filter(|&m| !is_outer[m]))
+            .collect();
+        let outer = is_outer.iter().filter(|&&outer| outer).count();
+        let mixed = groups
+            .into_iter()
+            .map(|group| MixedGroup {
+                movers: (0..order.len()).filter(|&m| group.movers.contains(&order[m])).collect(),
+                squares: group.squares,
+            })
+            .collect();
+        let movers: Vec<Mover> = order.iter().map(|&m| movers[m]).collect();
+        let mut strides = vec![1; movers.len()];
+        let mut places = vec![Vec::new(); movers.len()];
+        let mut len = 1;
+        for (m, mover) in movers.iter().enumerate().rev() {
+            strides[m] = len;
+            if m < outer && mover.squares != u64::MAX {
+                let mut next = 0;
+                places[m] = (0..64)
+                    .map(|s| {
+                        if mover.squares >> s & 1 == 0 {
+                            return NOWHERE;
+                        }
+                        next += 1;
+                        next - 1
+                    })
+                    .collect();
+                len *= next as usize;
+            } else {
+                len *= 64;
+            }
+        }
+        let kings = KingPlacement::Axes;
+        Layout { movers, kings, variant, outer, strides, places, mixed, len }
+    }
+
+    /// The movers; the last one is the lane.
     pub fn movers(&self) -> &[Mover] {
         &self.movers
     }
@@ -62,26 +205,61 @@ impl Layout {
         self.kings
     }
 
+    /// The rules: under those of suicide chess kings are pieces like others.
+    pub fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// How many movers, the first ones, are outer.
+    pub fn outer(&self) -> usize {
+        self.outer
+    }
+
+    /// The groups of like men whose squares overlap without being equal.
+    pub fn mixed(&self) -> &[MixedGroup] {
+        &self.mixed
+    }
+
+    /// Whether every man may stand everywhere.
+    pub fn is_complete(&self) -> bool {
+        self.movers.iter().all(|m| m.squares == u64::MAX) && self.mixed.is_empty()
+    }
+
     /// The number of values of one side to move.
     pub fn len(&self) -> usize {
-        match self.kings {
-            KingPlacement::Pairs => king_pairs().pairs.len() << (6 * (self.movers.len() - 2)),
-            KingPlacement::Axes => 1 << (6 * self.movers.len()),
+        self.len
+    }
+
+    /// Whether there are no positions: some man has no square.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The distance in the array between neighbouring places of mover `m`, as if it were an axis.
+    #[inline]
+    pub fn stride(&self, m: usize) -> usize {
+        self.strides[m]
+    }
+
+    /// Whether mover `m` has a place for each of the 64 squares, in their order.
+    #[inline]
+    pub fn has_all_places(&self, m: usize) -> bool {
+        self.places[m].is_empty()
+    }
+
+    /// What mover `m` on a square adds to the place of a position; none if it has no place there. Not
+    /// for paired kings.
+    #[inline]
+    pub fn place(&self, m: usize, square: u8) -> Option<usize> {
+        match self.places[m].get(square as usize) {
+            None => Some(square as usize * self.strides[m]),
+            Some(&NOWHERE) => None,
+            Some(&place) => Some(place as usize * self.strides[m]),
         }
     }
 
-    /// Always false; there are at least two kings.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// The distance in the array between neighbouring squares of mover `m`, as if it were an axis.
-    pub fn stride(&self, m: usize) -> usize {
-        1 << (6 * (self.movers.len() - 1 - m))
-    }
-
     /// Where the positions with these king squares begin, and the symmetry to apply to all other men;
-    /// none if the kings touch and the layout has no place for that.
+    /// none if the kings touch and the layout has no place for that. For complete endings.
     #[inline]
     pub fn king_base(&self, white: u8, black: u8) -> Option<(usize, Symmetry)> {
         match self.kings {
@@ -95,8 +273,11 @@ impl Layout {
         }
     }
 
-    /// The place of a position given by the squares of the movers; none if the kings touch.
+    /// The place of a position given by the squares of the movers; none if it has none.
     pub fn offset(&self, squares: &[u8]) -> Option<usize> {
+        if self.kings == KingPlacement::Axes {
+            return squares.iter().enumerate().map(|(m, &s)| self.place(m, s)).sum();
+        }
         let (&[white, black], rest) = squares.split_first_chunk()?;
         let (base, symmetry) = self.king_base(white, black)?;
         let mut offset = base;
@@ -104,5 +285,99 @@ impl Layout {
             offset += symmetry.apply_index(s) as usize * self.stride(i + 2);
         }
         Some(offset)
+    }
+
+    /// Whether the movers may stand on these squares, as far as restrictions go.
+    pub fn admits(&self, squares: &[u8]) -> bool {
+        self.movers.iter().zip(squares).all(|(m, &s)| m.squares >> s & 1 != 0)
+            && self.mixed.iter().all(|group| {
+                let stands: Vec<u8> = group.movers.iter().map(|&m| squares[m]).collect();
+                group.admits(&stands)
+            })
+    }
+}
+
+/// Gives like men with overlapping squares (taken as transitive) the union of their squares; returns the
+/// groups in which that adds placements that do not exist.
+fn unite_groups(movers: &mut [Mover]) -> Vec<MixedGroup> {
+    let own: Vec<u64> = movers.iter().map(|m| m.squares).collect();
+    loop {
+        let before = movers.to_vec();
+        for a in 0..movers.len() {
+            for b in 0..movers.len() {
+                let like = movers[a].color == movers[b].color && movers[a].role == movers[b].role;
+                if like && movers[a].squares & movers[b].squares != 0 {
+                    movers[a].squares |= movers[b].squares;
+                }
+            }
+        }
+        if before == movers {
+            break;
+        }
+    }
+    let mut groups: Vec<MixedGroup> = Vec::new();
+    for a in 0..movers.len() {
+        let members: Vec<usize> = (0..movers.len()).filter(|&b| movers[b] == movers[a]).collect();
+        if members.first() == Some(&a) && members.iter().any(|&b| own[b] != movers[a].squares) {
+            let squares = members.iter().map(|&b| own[b]).collect();
+            groups.push(MixedGroup { movers: members, squares });
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mover(color: Color, role: Role, squares: u64) -> Mover {
+        Mover { color, role, squares }
+    }
+
+    #[test]
+    fn few_squares_make_few_places() {
+        let pieces = [
+            mover(Color::White, Role::King, 0xff),
+            mover(Color::White, Role::Rook, 0x0f0f),
+            mover(Color::Black, Role::King, u64::MAX),
+            mover(Color::Black, Role::Queen, u64::MAX),
+        ];
+        let layout = Layout::restricted(&pieces, true, Variant::Normal);
+        assert_eq!((layout.outer(), layout.len()), (2, 8 * 8 * 64 * 64));
+        let order: Vec<(Color, Role)> =
+            layout.movers().iter().map(|m| (m.color, m.role)).collect();
+        assert_eq!(order[1], (Color::White, Role::Rook));
+        assert_eq!(layout.offset(&[3, 8, 63, 5]), Some(((3 * 8 + 4) * 64 + 63) * 64 + 5));
+        assert_eq!(layout.offset(&[3, 4, 63, 5]), None);
+    }
+
+    #[test]
+    fn overlapping_like_men_share_their_squares() {
+        let pieces = [
+            mover(Color::White, Role::King, u64::MAX),
+            mover(Color::White, Role::Rook, 0b0111),
+            mover(Color::White, Role::Rook, 0b1100),
+            mover(Color::White, Role::Rook, 1 << 20),
+            mover(Color::Black, Role::King, u64::MAX),
+        ];
+        let layout = Layout::restricted(&pieces, false, Variant::Normal);
+        let rooks: Vec<u64> =
+            layout.movers().iter().filter(|m| m.role == Role::Rook).map(|m| m.squares).collect();
+        assert_eq!(rooks, [0b1111, 0b1111, 1 << 20]);
+        assert_eq!(layout.mixed().len(), 1);
+        let at = |a: u8, b: u8| layout.admits(&[a, b, 20, 40, 60]);
+        assert!(at(0, 2) && at(2, 0) && at(3, 1));
+        assert!(!at(0, 1), "nobody stands on the second rook's squares");
+    }
+
+    #[test]
+    fn free_pieces_have_the_layout_of_their_ending() {
+        let material: Material = "KRvK".parse().unwrap();
+        let pieces = [
+            mover(Color::White, Role::King, u64::MAX),
+            mover(Color::Black, Role::King, u64::MAX),
+            mover(Color::White, Role::Rook, u64::MAX),
+        ];
+        assert_eq!(Layout::restricted(&pieces, false, Variant::Normal), Layout::new(&material));
     }
 }

@@ -15,6 +15,8 @@ pub mod values;
 
 pub use code::Code;
 pub use kings::{KingPairs, king_pairs};
-pub use layout::{KingPlacement, Layout, Mover};
+pub use layout::{KingPlacement, Layout, MixedGroup, Mover};
 pub use slice::{Orientation, PawnStructure};
-pub use values::{Codes, Counts, EnPassantValues, SliceCounts, SliceValues, TableValues};
+pub use values::{
+    Codes, Counts, EnPassantValues, NormalForm, SliceCounts, SliceValues, TableValues,
+};

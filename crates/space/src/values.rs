@@ -27,6 +27,20 @@ impl Codes {
         }
     }
 
+    /// Makes those of the 64 values from `offset` on illegal that `keep` does not mark. Values that are
+    /// not there stay so.
+    pub fn retain(&mut self, offset: usize, keep: u64) {
+        fn clear<C: Code>(codes: &mut [C], keep: u64) {
+            for (i, code) in codes.iter_mut().enumerate() {
+                *code = code.mask(keep >> i & 1 != 0);
+            }
+        }
+        match self {
+            Codes::Narrow(codes) => clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep),
+            Codes::Wide(codes) => clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep),
+        }
+    }
+
     /// The size in memory, in bytes.
     pub fn bytes(&self) -> usize {
         match self {
@@ -95,13 +109,26 @@ impl SliceValues {
     }
 }
 
-/// All slices of an ending, or as many as were asked for.
+/// Which images of a pawn structure share a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormalForm {
+    /// None: squares or prunes tell the images apart.
+    None,
+    /// Left and right.
+    Mirrored,
+    /// Left and right, and colours exchanged.
+    MirroredAndSwapped,
+}
+
+/// All slices of an ending or of a restricted table, or as many as were asked for.
 #[derive(Debug)]
 pub struct TableValues {
     /// The ending, stronger side White.
     pub material: Material,
     /// The arrangement of every slice.
     pub layout: Layout,
+    /// Which structures share a slice.
+    pub form: NormalForm,
     /// The slices by normal form; filled one by one while the ending is being solved.
     pub slices: HashMap<PawnStructure, OnceLock<Arc<SliceValues>>>,
 }
@@ -109,17 +136,39 @@ pub struct TableValues {
 impl TableValues {
     /// An ending with the given slices (in normal form), none of them solved.
     pub fn new(material: Material, slices: impl IntoIterator<Item = PawnStructure>) -> TableValues {
-        TableValues {
-            material,
-            layout: Layout::new(&material),
-            slices: slices.into_iter().map(|s| (s, OnceLock::new())).collect(),
+        let form = if material.is_symmetric() {
+            NormalForm::MirroredAndSwapped
+        } else {
+            NormalForm::Mirrored
+        };
+        TableValues::with_layout(material, Layout::new(&material), form, slices)
+    }
+
+    /// A table with a layout of its own, in the colours of `material`, and the given slices, none of
+    /// them solved.
+    pub fn with_layout(
+        material: Material,
+        layout: Layout,
+        form: NormalForm,
+        slices: impl IntoIterator<Item = PawnStructure>,
+    ) -> TableValues {
+        let slices = slices.into_iter().map(|s| (s, OnceLock::new())).collect();
+        TableValues { material, layout, form, slices }
+    }
+
+    /// The normal form of a structure, and the orientation that leads to it.
+    pub fn normalize(&self, structure: PawnStructure) -> (PawnStructure, Orientation) {
+        match self.form {
+            NormalForm::None => (structure, Orientation::default()),
+            NormalForm::Mirrored => structure.normalized(false),
+            NormalForm::MirroredAndSwapped => structure.normalized(true),
         }
     }
 
     /// The slice that holds a pawn structure given in the table's own colours, and how to turn a
     /// position before looking it up there; none if that slice is not solved.
     pub fn find(&self, structure: PawnStructure) -> Option<(&Arc<SliceValues>, Orientation)> {
-        let (normal, orientation) = structure.normalized(self.material.is_symmetric());
+        let (normal, orientation) = self.normalize(structure);
         Some((self.slices.get(&normal)?.get()?, orientation))
     }
 

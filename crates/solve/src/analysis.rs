@@ -1,0 +1,346 @@
+//! Analyses: tables with restricted pieces, prunes, futurebases of the user's choice, pawn structures,
+//! or the rules of suicide chess.
+//!
+//! A move that leads to a position of the table itself is played out; so are pawn steps between its
+//! slices. All other moves are answered by the futurebases, and where none does by the rules: conceded,
+//! discarded, or an error that is found before anything is solved.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hoffman_board::{Color, Role};
+use hoffman_space::{PawnStructure, TableValues};
+use rayon::prelude::*;
+
+use crate::context::{Block, Context, side};
+use crate::exits::{self, Exit, Kind, Right, Step, Way};
+use crate::slice_solver::{self, Problem};
+use crate::table_solver::{SolveError, SolveOptions, solve_slices};
+use crate::target::{After, Rest, Target};
+use crate::view::View;
+
+/// A solved table that moves may lead to.
+#[derive(Clone, Debug)]
+pub struct Futurebase {
+    /// Its values, in its own colours.
+    pub values: Arc<TableValues>,
+    /// Whether its colours are exchanged against those of the table to be solved.
+    pub swapped: bool,
+}
+
+/// What happens to a move that no futurebase answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It wins at once for the side that makes it.
+    Concede,
+    /// It is no move.
+    Discard,
+}
+
+/// What is agreed about moves that leave the table.
+pub struct Rules<'r> {
+    /// The verdict on moves of a colour of a kind, named as in a control file: `Ke4`, `KxP`, `P=Q`,
+    /// `PxR=Q`.
+    pub prune: &'r (dyn Fn(Color, &str) -> Option<Verdict> + Sync),
+    /// Who wins stalemates; nobody under the rules of chess.
+    pub stalemates: Option<Color>,
+}
+
+/// Everything that the values of a table follow from.
+pub struct Analysis<'r> {
+    /// The first one to hold the position behind a move answers it.
+    pub futurebases: Vec<Futurebase>,
+    /// What is agreed about the rest.
+    pub rules: Rules<'r>,
+}
+
+/// A position with a move about which nothing is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsaid {
+    /// The men: colour, role, square.
+    pub men: Vec<(Color, Role, u8)>,
+    /// Who is to move.
+    pub turn: Color,
+    /// The square that may be taken on en passant.
+    pub en_passant: Option<u8>,
+    /// The kind of the move.
+    pub kind: String,
+}
+
+/// What is known of the moves out of a table before it is solved.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// Kinds of moves out of the table, by colour, and whether a futurebase answers all of them.
+    pub kinds: Vec<(Color, String, bool)>,
+    /// Positions with moves about which nothing is said, one for each kind.
+    pub unsaid: Vec<Unsaid>,
+    /// Kinds of moves that two futurebases answer completely.
+    pub twice: Vec<(Color, String)>,
+}
+
+/// Solves all slices of an analysis; returns the longest win or loss in moves. `done` is called after
+/// every slice. [`survey`] must have found nothing unsaid.
+///
+/// # Errors
+///
+/// None yet; the signature is that of [`crate::solve_table`].
+pub fn solve_analysis(
+    table: &mut TableValues,
+    analysis: &Analysis<'_>,
+    options: SolveOptions,
+    done: &(dyn Fn() + Sync),
+) -> Result<u16, SolveError> {
+    solve_slices(table, options, done, |table, pawns| {
+        let context = Context::new(&table.layout, pawns);
+        let list = |color: Color| {
+            let steps = exits::steps(&context, color, true);
+            steps.iter().filter_map(|step| exit(&context, table, analysis, step)).collect()
+        };
+        let exits = [list(Color::White), list(Color::Black)];
+        let rights = rights(&context, table, analysis);
+        let stalemates = analysis.rules.stalemates;
+        let problem = Problem { context, exits, rights, count: options.count, stalemates };
+        Ok(slice_solver::solve(&problem))
+    })
+}
+
+/// Whether a step stays in the table.
+fn is_inside(table: &TableValues, step: &Step) -> bool {
+    matches!(step.kind, Kind::Step(_)) && table.slices.contains_key(&table.normalize(step.pawns).0)
+}
+
+fn exit<'a>(
+    context: &Context<'a>,
+    table: &'a TableValues,
+    analysis: &'a Analysis<'_>,
+    step: &Step,
+) -> Option<Exit<'a>> {
+    let inside = is_inside(table, step);
+    let target = if inside {
+        let turn = step.color.other();
+        let view = View::new(table, false, step.pawns, turn, context.layout, step.change)?;
+        Target::view(match step.way {
+            Way::Whole { jumped: Some(square) } => view.with_right(square),
+            _ => view,
+        })
+    } else {
+        outside(context, analysis, step).target?
+    };
+    Some(Exit { way: step.way, kind: step.kind, target, is_futuremove: !inside })
+}
+
+fn rights<'a>(
+    context: &Context<'a>,
+    table: &'a TableValues,
+    analysis: &'a Analysis<'_>,
+) -> Vec<Right<'a>> {
+    let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
+        let captures = captures.iter().filter_map(|step| exit(context, table, analysis, step));
+        Right { square, taker, captures: captures.map(|exit| exit.target).collect() }
+    };
+    exits::rights(context).into_iter().map(right).collect()
+}
+
+/// What is found behind a step out of the table.
+struct Outside<'a> {
+    target: Option<Target<'a>>,
+    /// How many futurebases hold everything behind it.
+    complete: usize,
+}
+
+fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -> Outside<'a> {
+    let leaves = matches!(step.kind, Kind::Goes(..));
+    let after = After::new(context, step.color, step.change, step.pawns, leaves);
+    if context.suicide() && !after.has_enemies() {
+        return Outside { target: Target::new(Vec::new(), Rest::Lost, after), complete: 1 };
+    }
+    let mut layers = Vec::new();
+    let mut complete = 0;
+    let turn = step.color.other();
+    for Futurebase { values, swapped } in &analysis.futurebases {
+        let mut views =
+            View::all(values, *swapped, step.pawns, turn, context.layout, step.change);
+        if let Way::Whole { jumped: Some(square) } = step.way {
+            views = views.into_iter().map(|view| view.with_right(square)).collect();
+        }
+        let everywhere = |view: &View<'_>| landings(context, step).iter().all(|s| view.covers(s));
+        complete += usize::from(views.iter().any(everywhere));
+        layers.extend(views);
+    }
+    let rest = if complete > 0 {
+        Rest::Nothing
+    } else {
+        match (analysis.rules.prune)(step.color, &step.kind.to_string()) {
+            Some(Verdict::Concede) => Rest::Won,
+            Some(Verdict::Discard) => Rest::Nothing,
+            None => Rest::Unsaid,
+        }
+    };
+    Outside { target: Target::new(layers, rest, after), complete }
+}
+
+/// The squares of all movers behind a step, once for every man that can make it.
+fn landings(context: &Context<'_>, step: &Step) -> Vec<Vec<u64>> {
+    let squares: Vec<u64> = context.layout.movers().iter().map(|m| m.squares).collect();
+    let (takers, to) = match step.way {
+        Way::Whole { .. } | Way::PawnTakes { .. } => return vec![squares],
+        Way::GoesTo { at, takers } => (takers, 1 << at),
+        Way::Takes { victim, takers } => (takers, squares[victim]),
+    };
+    let landed = |taker: usize| {
+        let mut squares = squares.clone();
+        squares[taker] = to;
+        squares
+    };
+    (0..squares.len()).filter(|m| takers >> m & 1 != 0).map(landed).collect()
+}
+
+/// Looks at all moves out of a table that is to be solved.
+pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
+    /// What is known of a kind of move: whether all such moves are answered, whether twice, and a
+    /// position with one that is not.
+    #[derive(Clone)]
+    struct Known {
+        complete: bool,
+        twice: bool,
+        unsaid: Option<Unsaid>,
+    }
+    type Found = BTreeMap<(bool, String), Known>;
+    let slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
+    let look = |mut found: Found, pawns: &PawnStructure| {
+        let context = Context::new(&table.layout, *pawns);
+        let mut note = |step: &Step, right: Option<u8>| {
+            if is_inside(table, step) {
+                return;
+            }
+            let Outside { target, complete } = outside(&context, analysis, step);
+            let key = (step.color == Color::Black, step.kind.to_string());
+            let known = found.entry(key).or_insert(Known {
+                complete: true,
+                twice: false,
+                unsaid: None,
+            });
+            known.complete &= complete > 0;
+            known.twice |= complete > 1;
+            if let Some(target) = target.filter(Target::may_be_unsaid)
+                && known.unsaid.is_none()
+            {
+                known.unsaid = find_unsaid(&context, step, right, &target);
+            }
+        };
+        for color in Color::ALL {
+            for step in exits::steps(&context, color, true) {
+                note(&step, None);
+            }
+        }
+        for (square, _, captures) in exits::rights(&context) {
+            for step in &captures {
+                note(step, Some(square));
+            }
+        }
+        found
+    };
+    let merge = |mut a: Found, b: Found| {
+        for (key, known) in b {
+            let Some(before) = a.get_mut(&key) else {
+                a.insert(key, known);
+                continue;
+            };
+            before.complete &= known.complete;
+            before.twice |= known.twice;
+            if before.unsaid.is_none() {
+                before.unsaid = known.unsaid;
+            }
+        }
+        a
+    };
+    let found = slices.par_iter().fold(Found::new, look).reduce(Found::new, merge);
+    let mut survey = Survey::default();
+    for ((black, kind), known) in found {
+        let color = if black { Color::Black } else { Color::White };
+        survey.unsaid.extend(known.unsaid);
+        if known.twice {
+            survey.twice.push((color, kind.clone()));
+        }
+        survey.kinds.push((color, kind, known.complete));
+    }
+    survey
+}
+
+/// A position in which a step can be made about which nothing is said.
+fn find_unsaid(
+    context: &Context<'_>,
+    step: &Step,
+    right: Option<u8>,
+    target: &Target<'_>,
+) -> Option<Unsaid> {
+    let rows = context.rows();
+    let mut buffer = exits::Buffer::new();
+    let mut positions = vec![0; rows];
+    for block in context.blocks.iter().filter(|block| !block.empty) {
+        for (row, positions) in positions.iter_mut().enumerate() {
+            *positions = context.legal(block, row, step.color);
+            if let Some(square) = right {
+                let behind = step.color.fold_wb(square + 8, square.wrapping_sub(8));
+                let empty = 1 << square | 1_u64 << (behind & 63);
+                let taken = block.frame.others(row, usize::MAX) & empty != 0;
+                *positions = if taken { 0 } else { *positions & !empty };
+            }
+        }
+        let found = exits::find_unsaid(
+            context,
+            block,
+            step.color,
+            step.way,
+            target,
+            &positions,
+            &mut buffer,
+        );
+        if let Some((row, lane)) = found {
+            return Some(Unsaid {
+                men: men(context, block, row, lane),
+                turn: step.color,
+                en_passant: right,
+                kind: step.kind.to_string(),
+            });
+        }
+    }
+    None
+}
+
+/// The men of a position.
+fn men(context: &Context<'_>, block: &Block, row: usize, lane: u8) -> Vec<(Color, Role, u8)> {
+    let movers = context.layout.movers().iter().enumerate().map(|(m, mover)| {
+        (mover.color, mover.role, context.square_of(block, row, m).unwrap_or(lane))
+    });
+    let pawns = Color::ALL.into_iter().flat_map(|color| {
+        let pawns = context.pawns.of(color);
+        (0..64).filter(move |s| pawns >> s & 1 != 0).map(move |s| (color, Role::Pawn, s))
+    });
+    movers.chain(pawns).collect()
+}
+
+/// Makes positions illegal that are not legal on the board: some formats, and some tables of other
+/// programs, give them values.
+pub fn clear_illegal(table: &mut TableValues) {
+    let TableValues { layout, slices, .. } = table;
+    for (&pawns, slot) in slices {
+        let Some(slice) = slot.get_mut().map(Arc::make_mut) else { continue };
+        let context = Context::new(layout, pawns);
+        let rows = context.rows();
+        for (n, block) in context.blocks.iter().enumerate() {
+            for row in 0..rows {
+                let place = (n * rows + row) * 64;
+                for color in Color::ALL {
+                    let legal = context.legal(block, row, color);
+                    slice.codes[side(color)].retain(place, legal);
+                    for right in &mut slice.en_passant {
+                        if (right.square >= 32) == (color == Color::White) {
+                            right.codes.retain(place, legal);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Targets: what an exit leads to, put together from views and from what is agreed for the rest.
+//!
+//! For a complete ending a target is one view. In an analysis several tables may each answer a part of
+//! the moves, and what none of them answers is conceded, discarded or an error. A table beats what is
+//! agreed, position by position: a code of 0 in a view means that the table does not answer.
+
+use hoffman_board::{Color, Role};
+use hoffman_space::{Code, Layout, PawnStructure};
+
+use crate::context::Context;
+use crate::dispatch::fetch_view;
+use crate::kernels::tables::{Tables, role_index, squares};
+use crate::view::{Change, MAX_MOVERS, PROMOTED, View};
+
+/// What a move is worth that no table answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// There is no such move: all are answered, or the others do not exist.
+    Nothing,
+    /// It wins at once.
+    Won,
+    /// It loses at once: the last enemy man is taken in suicide chess.
+    Lost,
+    /// Nobody has said; must not be met.
+    Unsaid,
+}
+
+/// Where men stand that do not change along a fetch: mover and square.
+pub(crate) type Placed = arrayvec::ArrayVec<(usize, u8), { MAX_MOVERS + 1 }>;
+
+/// What an exit leads to.
+#[derive(Clone)]
+pub(crate) struct Target<'a> {
+    layers: Vec<View<'a>>,
+    rest: Rest,
+    /// Needed where there is a rest.
+    after: Option<Box<After<'a>>>,
+}
+
+/// The men behind a move, to tell which positions are legal there.
+#[derive(Clone)]
+pub(crate) struct After<'a> {
+    /// Mover (or [`PROMOTED`]), colour, role.
+    men: Vec<(usize, Color, Role)>,
+    promoted: Option<u8>,
+    pawns: PawnStructure,
+    /// Who made the move.
+    color: Color,
+    suicide: bool,
+    /// The table that the move leaves, where a man can leave it for a square that others of it may
+    /// stand on: positions that exist there are not behind the exit.
+    outside: Option<&'a Layout>,
+}
+
+impl<'a> After<'a> {
+    /// The men behind a change of `color`.
+    pub(crate) fn new(
+        context: &Context<'a>,
+        color: Color,
+        change: Change,
+        pawns: PawnStructure,
+        leaves: bool,
+    ) -> After<'a> {
+        let movers = context.layout.movers().iter().enumerate();
+        let men = movers
+            .filter(|&(i, _)| change.captured != Some(i))
+            .map(|(i, m)| (i, m.color, m.role))
+            .chain(change.promoted.map(|(color, role, _)| (PROMOTED, color, role)))
+            .collect();
+        let mixed = leaves && !context.layout.mixed().is_empty();
+        After {
+            men,
+            promoted: change.promoted.map(|(_, _, square)| square),
+            pawns,
+            color,
+            suicide: context.suicide(),
+            outside: mixed.then_some(context.layout),
+        }
+    }
+
+    /// Whether the other side has any man left.
+    pub(crate) fn has_enemies(&self) -> bool {
+        let enemy = self.color.other();
+        self.pawns.of(enemy) != 0 || self.men.iter().any(|&(_, color, _)| color == enemy)
+    }
+
+    /// The squares of the last man for which the position is legal, the other men standing on
+    /// `stands[mover]`.
+    fn legal(&self, tables: &Tables, stands: &[u8; MAX_MOVERS + 1], last: usize) -> u64 {
+        let mut occupied = self.pawns.occupied();
+        for &(man, _, _) in self.men.iter().filter(|m| m.0 != last) {
+            let bit = 1_u64 << stands[man];
+            if occupied & bit != 0 {
+                return 0;
+            }
+            occupied |= bit;
+        }
+        let mut lanes = !occupied;
+        if !self.suicide {
+            lanes &= self.king_is_safe(tables, stands, last, occupied);
+        }
+        if let Some(layout) = self.outside {
+            let mut all: Vec<u8> = stands[..layout.movers().len()].to_vec();
+            for lane in squares(lanes) {
+                all[last] = lane;
+                if layout.admits(&all) {
+                    lanes &= !(1 << lane);
+                }
+            }
+        }
+        lanes
+    }
+
+    /// The squares of the last man for which the mover's king is not attacked and does not touch the
+    /// other.
+    fn king_is_safe(
+        &self,
+        tables: &Tables,
+        stands: &[u8; MAX_MOVERS + 1],
+        last: usize,
+        occupied: u64,
+    ) -> u64 {
+        let enemy = self.color.other();
+        let royal = |color: Color| {
+            self.men.iter().find(|m| m.1 == color && m.2 == Role::King).map_or(PROMOTED, |m| m.0)
+        };
+        let (own, other) = (royal(self.color), royal(enemy));
+        let king_reach = &tables.reach[role_index(Role::King)];
+        let pawn_attacks = tables.pawn_attacks(enemy, self.pawns.of(enemy));
+        let enemies = self.men.iter().filter(|m| m.1 == enemy && m.2 != Role::King);
+        if own == last {
+            let mut lanes = !pawn_attacks & !king_reach[stands[other] as usize & 63];
+            for &(man, _, role) in enemies {
+                lanes &= !tables.attacks(role, stands[man], occupied);
+            }
+            return lanes;
+        }
+        let king = stands[own];
+        if pawn_attacks >> king & 1 != 0 {
+            return 0;
+        }
+        let mut lanes = u64::MAX;
+        if other == last {
+            lanes &= !king_reach[king as usize & 63];
+        } else if king_reach[king as usize & 63] >> stands[other] & 1 != 0 {
+            return 0;
+        }
+        for &(man, _, role) in enemies {
+            if man == last {
+                lanes &= !tables.attacks(role, king, occupied);
+                continue;
+            }
+            let from = stands[man] as usize & 63;
+            if tables.reach[role_index(role)][from] >> king & 1 != 0 {
+                let between = tables.between[from][king as usize & 63];
+                if between & occupied == 0 {
+                    lanes &= between;
+                }
+            }
+        }
+        lanes
+    }
+
+    /// Calls `visit(row, legal squares of the last axis)` for every row of `axes`. Without axes there is
+    /// one row, and any square means that the position is legal.
+    fn rows(
+        &self,
+        tables: &Tables,
+        placed: &[(usize, u8)],
+        axes: &[usize],
+        mut visit: impl FnMut(usize, u64),
+    ) {
+        let mut stands = [0_u8; MAX_MOVERS + 1];
+        for &(mover, square) in placed {
+            stands[mover] = square;
+        }
+        if let Some(square) = self.promoted {
+            stands[PROMOTED] = square;
+        }
+        let Some((&last, dims)) = axes.split_last() else {
+            // Any man can play the part of the last one.
+            let Some(&(man, _, _)) = self.men.first() else { return };
+            let legal = self.legal(tables, &stands, man) >> stands[man] & 1;
+            visit(0, legal);
+            return;
+        };
+        for row in 0..1_usize << (6 * dims.len()) {
+            for (i, &mover) in dims.iter().enumerate() {
+                stands[mover] = (row >> (6 * (dims.len() - 1 - i)) & 63) as u8;
+            }
+            visit(row, self.legal(tables, &stands, last));
+        }
+    }
+}
+
+/// How a target is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// What the move is worth; 0 where there is none.
+    Worth,
+    /// A draw where the move is legal and nothing is said about it, else 0.
+    Unsaid,
+}
+
+impl<'a> Target<'a> {
+    /// A target that one view answers.
+    pub(crate) fn view(view: View<'a>) -> Target<'a> {
+        Target { layers: vec![view], rest: Rest::Nothing, after: None }
+    }
+
+    /// A target of views, the first to answer counts, and a rest. None if there is no such move.
+    pub(crate) fn new(
+        layers: Vec<View<'a>>,
+        rest: Rest,
+        after: After<'a>,
+    ) -> Option<Target<'a>> {
+        if layers.is_empty() && rest == Rest::Nothing {
+            return None;
+        }
+        let needed = rest != Rest::Nothing || after.outside.is_some();
+        Some(Target { layers, rest, after: needed.then(|| Box::new(after)) })
+    }
+
+    /// Whether there are moves about which nothing may be said.
+    pub(crate) fn may_be_unsaid(&self) -> bool {
+        self.rest == Rest::Unsaid
+    }
+
+    /// The longest distance that can be met, in moves.
+    pub(crate) fn max_moves(&self) -> u16 {
+        self.layers.iter().map(View::max_moves).max().unwrap_or(0).max(1)
+    }
+
+    /// Fills `out` with what the moves are worth to the player who makes them, as
+    /// [`View::fetch`] does. `spare` is room of any size.
+    #[inline(always)]
+    pub(crate) fn fetch<C: Code>(
+        &self,
+        tables: &Tables,
+        placed: &[(usize, u8)],
+        axes: &[usize],
+        out: &mut [C],
+        spare: &mut Vec<C>,
+        reading: Reading,
+    ) {
+        if let ([view], None) = (self.layers.as_slice(), &self.after) {
+            fetch_view::<C>(view, tables, placed, axes, out);
+            return;
+        }
+        self.fetch_mixed(tables, placed, axes, out, spare, reading);
+    }
+
+    fn fetch_mixed<C: Code>(
+        &self,
+        tables: &Tables,
+        placed: &[(usize, u8)],
+        axes: &[usize],
+        out: &mut [C],
+        spare: &mut Vec<C>,
+        reading: Reading,
+    ) {
+        match self.layers.split_first() {
+            None => out.fill(C::ILLEGAL),
+            Some((first, more)) => {
+                fetch_view::<C>(first, tables, placed, axes, out);
+                spare.resize(out.len(), C::ILLEGAL);
+                for view in more {
+                    fetch_view::<C>(view, tables, placed, axes, spare);
+                    for (out, &code) in out.iter_mut().zip(&*spare) {
+                        if *out == C::ILLEGAL {
+                            *out = code;
+                        }
+                    }
+                }
+            }
+        }
+        let Some(after) = &self.after else { return };
+        let code = match (self.rest, reading) {
+            (Rest::Won, Reading::Worth) => C::win(1),
+            (Rest::Lost, Reading::Worth) => C::loss(1),
+            (Rest::Unsaid, Reading::Unsaid) => C::DRAW,
+            _ => C::ILLEGAL,
+        };
+        let width = if axes.is_empty() { 1 } else { 64 };
+        let clear = reading == Reading::Unsaid;
+        after.rows(tables, placed, axes, |row, legal| {
+            for (lane, out) in out[row * width..][..width].iter_mut().enumerate() {
+                let legal = legal >> lane & 1 != 0;
+                if *out == C::ILLEGAL {
+                    *out = code.mask(legal);
+                } else if clear || after.outside.is_some() && !legal {
+                    *out = C::ILLEGAL;
+                }
+            }
+        });
+    }
+}
+
+/// The men of `color` with the given role (or all) as a set of movers.
+pub(crate) fn takers(context: &Context<'_>, color: Color, role: Option<Role>) -> u32 {
+    let movers = context.layout.movers().iter().enumerate();
+    movers
+        .filter(|(_, m)| m.color == color && role.is_none_or(|role| role == m.role))
+        .fold(0, |set, (i, _)| set | 1 << i)
+}
