@@ -12,15 +12,16 @@ use hoffman_plan::{Job, dependencies, estimate};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::htb::SourceOptions;
-use hoffman_table::rows::{Distances, IndexCounts, Wanted, decode};
+use hoffman_table::rows::{Distances, IndexCounts, Taking, Wanted, decode};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 
 use crate::error::RunError;
 use crate::memory::available_memory;
+use crate::numbering::Numbering;
 use crate::progress::Progress;
 use crate::unwritten;
-use crate::write::{Making, index_space, write_table};
+use crate::write::{Making, write_table};
 
 /// From how many bytes of values on a table is solved alone, with all threads.
 const LARGE: u64 = 64 << 20;
@@ -234,11 +235,6 @@ fn check_memory(todo: &[&Job], write: bool) -> Result<(), RunError> {
     }
 }
 
-/// Refuses an ending that cannot be solved in memory.
-pub(crate) fn check_memory_for(job: &Job) -> Result<(), RunError> {
-    check_memory(&[job], true)
-}
-
 /// Finds out before the work whether files can be made in a folder.
 pub(crate) fn probe_writable(dir: &Path) -> Result<(), RunError> {
     let path = dir.join(format!(".hoffman-{}", std::process::id()));
@@ -332,7 +328,8 @@ impl Work<'_> {
                 began: solved.began,
                 futurebases: String::new(),
             };
-            let counts = write_table(&control, &solved.values, &path, &making)?;
+            let numbering = Numbering::of(&control)?;
+            let counts = write_table(&control, &numbering, &solved.values, &path, &making)?;
             solved.table.counts = Some(counts);
             solved.table.path = Some(path);
         }
@@ -405,7 +402,8 @@ fn load_table(path: &Path, wanted: &Wanted) -> Result<TableValues, RunError> {
 
 /// The values of an open table.
 pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, RunError> {
-    if table.pieces().len() == 2 {
+    let restricted = |p: &hoffman_board::ListedPiece| p.is_restricted();
+    if table.pieces().len() == 2 && !table.pieces().iter().any(restricted) {
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
         let job = Job { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
@@ -413,6 +411,15 @@ pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, R
         solve_table(&mut values, &Tables::new(), options, &|| {})?;
         return Ok(values);
     }
+    decode_table(table, wanted, Taking::Exactly)
+}
+
+/// The values of an open table, taken in a certain way.
+pub(crate) fn decode_table(
+    table: &Table,
+    wanted: &Wanted,
+    taking: Taking,
+) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
     let size = table.space().size();
     let too_large = || rows_error(hoffman_table::rows::RowsError::TooLarge(size));
@@ -426,10 +433,5 @@ pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, R
         table.read_entries(0, &mut numbers)?;
         Distances::Wide(numbers)
     };
-    decode(table.space(), &distances, wanted).map_err(rows_error)
-}
-
-/// Whether a control file's index can be made at all.
-pub(crate) fn check_index(control: &ControlFile) -> Result<u64, RunError> {
-    Ok(index_space(control)?.0.size())
+    decode(table.space(), table.codec(), &distances, wanted, taking).map_err(rows_error)
 }

@@ -48,16 +48,26 @@ pub enum RunError {
         /// What is wrong with it.
         problem: String,
     },
-    /// Something that this version cannot do yet.
-    #[error("{place}: {what} cannot be solved by this version yet")]
-    Unsupported {
+    /// A pawngen element that describes no table.
+    #[error("{place}: {problem}")]
+    Pawngen {
         /// Control file, line and element.
         place: String,
-        /// What was asked for.
-        what: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Prunes that contradict each other.
+    #[error("{place}: conflicting {mover} pruning statements match futuremove {kind}")]
+    Conflict {
+        /// Control file, line and element.
+        place: String,
+        /// `WHITE` or `BLACK`.
+        mover: &'static str,
+        /// The move as a prune would name it.
+        kind: String,
     },
     /// A move that nothing accounts for.
-    #[error("{place}: no futurebase or pruning for {mover} move {kind}")]
+    #[error("{place}: no futurebase or pruning for {mover} move {kind}, for example in {fen}{more}")]
     Unhandled {
         /// The control file.
         place: String,
@@ -65,6 +75,10 @@ pub enum RunError {
         mover: &'static str,
         /// The move as a prune would name it.
         kind: String,
+        /// A position in which the move is possible.
+        fen: String,
+        /// Further kinds of moves, with a word before them; empty if there are none.
+        more: String,
     },
     /// Two futurebases for the same moves.
     #[error("{place}: multiple futurebases handle {mover} move {kind}")]

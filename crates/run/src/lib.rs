@@ -6,14 +6,16 @@
 
 mod build;
 mod error;
+mod futurebases;
 mod generate;
 mod memory;
+mod numbering;
 mod progress;
 mod unwritten;
 mod write;
 
 pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
 pub use error::RunError;
-pub use generate::{GenerateOptions, Generated, generate, summary};
+pub use generate::{GenerateOptions, Generated, Summary, generate, summary};
 pub use memory::available_memory;
 pub use progress::{Progress, Silent};

@@ -16,7 +16,7 @@ use hoffman_table::index::IndexSpace;
 use hoffman_table::{Table, TableError};
 
 use crate::error::{RunError, write_error};
-use crate::write::index_space;
+use crate::numbering::Numbering;
 
 /// Opens a solved table as if `path` were written.
 pub(crate) fn open(
@@ -26,7 +26,7 @@ pub(crate) fn open(
     path: &Path,
 ) -> Result<Table, RunError> {
     let place = || control.origin.clone();
-    let (space, symmetry) = index_space(control)?;
+    let Numbering { space, symmetry, .. } = Numbering::of(control)?;
     let most = i32::from(longest) + 1;
     let bits =
         width(None, most, -most).map_err(|source| RunError::Entry { place: place(), source })?;

@@ -4,41 +4,22 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hoffman_board::{Format, Variant};
-use hoffman_control::{
-    ControlFile, GenerationStatistics, HeaderEdits, check_pieces, render_header, resolve_pieces,
-};
+use hoffman_board::Format;
+use hoffman_board::value::FlagType;
+use hoffman_control::{ControlFile, GenerationStatistics, HeaderEdits, render_header};
 use hoffman_space::TableValues;
 use hoffman_table::entries::{EntryCodec, width};
 use hoffman_table::htb::{AtomicFile, GzipWriter};
-use hoffman_table::index::{IndexParams, IndexSpace};
 use hoffman_table::rows::{Distances, IndexCounts, encode};
 
 use crate::error::{RunError, write_error};
+use crate::numbering::Numbering;
 
 /// The deflate level: the fastest. Higher ones cost more time than solving does.
 const LEVEL: u32 = 1;
 
 /// How many entries are packed at once: a multiple of eight.
 const CHUNK: usize = 1 << 22;
-
-/// The index space that a control file asks for, and the symmetry that it implies.
-pub(crate) fn index_space(control: &ControlFile) -> Result<(IndexSpace, u8), RunError> {
-    let pieces = resolve_pieces(control)?;
-    let symmetry = check_pieces(control, &pieces)?;
-    let place = || control.origin.clone();
-    let space = IndexSpace::new(IndexParams {
-        index_type: control.index_type(),
-        symmetry,
-        variant: control.variant,
-        format_is_flag: matches!(control.entry_format(), Format::Flag(_)),
-        pieces,
-        pawn_structures: None,
-    })
-    .map_err(|source| RunError::Index { place: place(), source })?;
-    space.check_writable().map_err(|source| RunError::Index { place: place(), source })?;
-    Ok((space, symmetry))
-}
 
 /// Who made a table and at what cost.
 pub(crate) struct Making {
@@ -50,36 +31,50 @@ pub(crate) struct Making {
 /// Encodes a table and writes it under its final name once it is complete.
 pub(crate) fn write_table(
     control: &ControlFile,
+    numbering: &Numbering,
     values: &TableValues,
     path: &Path,
     making: &Making,
 ) -> Result<IndexCounts, RunError> {
     let place = || control.origin.clone();
-    let (space, symmetry) = index_space(control)?;
+    let space = &numbering.space;
+    let format = control.entry_format();
     let (distances, counts) =
-        encode(&space, values).map_err(|source| RunError::Rows { place: place(), source })?;
-    let requested = match control.entry_format() {
-        Format::Dtm(bits) => bits,
-        _ => None,
+        encode(space, values, format).map_err(|source| RunError::Rows { place: place(), source })?;
+    let entry = |source| RunError::Entry { place: place(), source };
+    let fitting = |requested| width(requested, counts.max_stored, counts.min_stored);
+    let (format, bits) = match format {
+        Format::Dtm(requested) => {
+            let bits = fitting(requested).map_err(entry)?;
+            (Format::Dtm(Some(bits)), bits)
+        }
+        Format::Dtc(requested) => {
+            let bits = fitting(requested).map_err(entry)?;
+            (Format::Dtc(Some(bits)), bits)
+        }
+        Format::Basic => (format, 2),
+        Format::Flag(_) => (format, 1),
     };
-    let bits = width(requested, counts.max_stored, counts.min_stored)
-        .map_err(|source| RunError::Entry { place: place(), source })?;
-    let codec = EntryCodec::new(Format::Dtm(Some(bits)), bits, Variant::Normal)
-        .map_err(|source| RunError::Entry { place: place(), source })?;
+    let codec = EntryCodec::new(format, bits, control.variant).map_err(entry)?;
     let edits = HeaderEdits {
-        symmetry,
-        format: Some(Format::Dtm(Some(bits))),
-        tablebase_statistics: statistics(&counts),
+        symmetry: numbering.symmetry,
+        format: Some(format),
+        tablebase_statistics: statistics(format, &counts),
         generation_statistics: Some(generation(making)),
+        pawngen: numbering.pawngen_edits(),
         instruction: (!making.futurebases.is_empty()).then(|| making.futurebases.clone()),
         ..HeaderEdits::default()
     };
     let header = render_header(control, &edits)?;
-    let len = header.bytes.len() as u64 + codec.area_bytes(space.size());
+    let structures = numbering.structures.iter().flat_map(|s| &s.list);
+    let structures: Vec<u8> = structures.flat_map(|s| s.to_bytes()).collect();
+    let before = header.bytes.len() + structures.len();
+    let len = before as u64 + codec.area_bytes(space.size());
     let file = AtomicFile::create(path).map_err(|e| write_error(path, &e))?;
     let mut writer = GzipWriter::new(file.file(), len, LEVEL).map_err(|e| write_error(path, &e))?;
     let io = |source| RunError::Io { action: "write", path: path.to_owned(), source };
     writer.write_all(&header.bytes).map_err(io)?;
+    writer.write_all(&structures).map_err(io)?;
     let mut packed = Vec::new();
     let pack = |error| RunError::Entry { place: place(), source: error };
     match &distances {
@@ -103,8 +98,8 @@ pub(crate) fn write_table(
     Ok(counts)
 }
 
-/// The statistics elements in the original's order.
-fn statistics(counts: &IndexCounts) -> Vec<(String, i64)> {
+/// The statistics elements of a format, in the original's order.
+fn statistics(format: Format, counts: &IndexCounts) -> Vec<(String, i64)> {
     let mut all = vec![
         ("indices", counts.indices as i64),
         ("PNTM-mated-positions", counts.pntm_mated as i64),
@@ -113,14 +108,28 @@ fn statistics(counts: &IndexCounts) -> Vec<(String, i64)> {
     if let Some(moves) = counts.moves {
         all.push(("stalemate-positions", moves.stalemates as i64));
     }
-    all.push(("white-wins-positions", counts.white_wins as i64));
-    all.push(("black-wins-positions", counts.black_wins as i64));
+    let draws = counts.legal.saturating_sub(counts.white_wins + counts.black_wins);
+    match format {
+        Format::Dtm(_) | Format::Basic => {
+            all.push(("white-wins-positions", counts.white_wins as i64));
+            all.push(("black-wins-positions", counts.black_wins as i64));
+        }
+        Format::Dtc(_) => {}
+        Format::Flag(FlagType::WhiteWins) => {
+            all.push(("white-wins-positions", counts.white_wins as i64));
+        }
+        Format::Flag(FlagType::WhiteDraws) => {
+            all.push(("white-wins-or-draws-positions", (counts.white_wins + draws) as i64));
+        }
+    }
     if let Some(moves) = counts.moves {
         all.push(("forward-moves", moves.moves as i64));
         all.push(("futuremoves", moves.futuremoves as i64));
     }
-    all.push(("max-dtm", i64::from(counts.max_stored)));
-    all.push(("min-dtm", i64::from(counts.min_stored)));
+    if matches!(format, Format::Dtm(_)) {
+        all.push(("max-dtm", i64::from(counts.max_stored)));
+        all.push(("min-dtm", i64::from(counts.min_stored)));
+    }
     all.into_iter().map(|(name, n)| (name.to_owned(), n)).collect()
 }
 

@@ -155,18 +155,22 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         return Outside { target: Target::new(Vec::new(), Rest::Lost, after), complete: 1 };
     }
     let mut layers = Vec::new();
+    let mut plain = Vec::new();
     let mut complete = 0;
     let turn = step.color.other();
     for Futurebase { values, swapped } in &analysis.futurebases {
         let mut views =
             View::all(values, *swapped, step.pawns, turn, context.layout, step.change);
         if let Way::Whole { jumped: Some(square) } = step.way {
+            // A table that has no position with the right answers without it, after all others.
+            plain.extend(views.iter().filter(|view| view.has_right(square)).cloned());
             views = views.into_iter().map(|view| view.with_right(square)).collect();
         }
         let everywhere = |view: &View<'_>| landings(context, step).iter().all(|s| view.covers(s));
         complete += usize::from(views.iter().any(everywhere));
         layers.extend(views);
     }
+    layers.append(&mut plain);
     let rest = if complete > 0 {
         Rest::Nothing
     } else {
@@ -310,7 +314,8 @@ fn find_unsaid(
 
 /// The men of a position.
 fn men(context: &Context<'_>, block: &Block, row: usize, lane: u8) -> Vec<(Color, Role, u8)> {
-    let movers = context.layout.movers().iter().enumerate().map(|(m, mover)| {
+    let men = context.layout.movers().iter().enumerate().filter(|(_, m)| m.is_man());
+    let movers = men.map(|(m, mover)| {
         (mover.color, mover.role, context.square_of(block, row, m).unwrap_or(lane))
     });
     let pawns = Color::ALL.into_iter().flat_map(|color| {

@@ -83,6 +83,9 @@ impl<'a> Context<'a> {
         let mut men = [SideMen::default(), SideMen::default()];
         for (m, mover) in movers.iter().enumerate() {
             let men = &mut men[side(mover.color)];
+            if !mover.is_man() {
+                continue;
+            }
             if m < outer {
                 men.outer.push((m, mover.role));
             } else if m == movers.len() - 1 {

@@ -111,7 +111,8 @@ pub(crate) fn steps(context: &Context<'_>, color: Color, by_role: bool) -> Vec<S
         .iter()
         .enumerate()
         .filter(|(_, m)| {
-            m.color == enemy && (m.role != Role::King || variant == Variant::Suicide)
+            let royal = m.role == Role::King && variant == Variant::Normal;
+            m.color == enemy && m.is_man() && !royal
         })
         .map(|(i, m)| (i, m.role))
         .collect();
@@ -166,7 +167,9 @@ pub(crate) fn steps(context: &Context<'_>, color: Color, by_role: bool) -> Vec<S
             }
         }
     }
-    let mut roles: Vec<Role> = movers.iter().filter(|m| m.color == color).map(|m| m.role).collect();
+    let own = movers.iter().filter(|m| m.color == color && m.is_man());
+    let mut roles: Vec<Role> = own.map(|m| m.role).collect();
+    roles.sort_unstable();
     roles.dedup();
     let groups: Vec<(Role, u32)> = if by_role {
         roles.iter().map(|&role| (role, takers(context, color, Some(role)))).collect()
@@ -187,7 +190,8 @@ pub(crate) fn steps(context: &Context<'_>, color: Color, by_role: bool) -> Vec<S
         }
     }
     let mixed = |m: usize| context.layout.mixed().iter().any(|group| group.movers.contains(&m));
-    for (m, mover) in movers.iter().enumerate().filter(|(_, m)| m.color == color) {
+    for (m, mover) in movers.iter().enumerate().filter(|(_, m)| m.color == color && m.is_man())
+    {
         // A man of a mixed group may leave the table on squares that belong to others of the group.
         let leaves = if mixed(m) { u64::MAX } else { !mover.squares };
         for at in squares(leaves & !occupied) {

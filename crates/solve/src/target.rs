@@ -63,7 +63,7 @@ impl<'a> After<'a> {
     ) -> After<'a> {
         let movers = context.layout.movers().iter().enumerate();
         let men = movers
-            .filter(|&(i, _)| change.captured != Some(i))
+            .filter(|&(i, m)| change.captured != Some(i) && m.is_man())
             .map(|(i, m)| (i, m.color, m.role))
             .chain(change.promoted.map(|(color, role, _)| (PROMOTED, color, role)))
             .collect();

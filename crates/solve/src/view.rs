@@ -76,13 +76,13 @@ impl<'a> View<'a> {
             .movers()
             .iter()
             .enumerate()
-            .filter(|&(i, _)| change.captured != Some(i))
+            .filter(|&(i, m)| change.captured != Some(i) && m.is_man())
             .map(|(i, m)| (i, m.color, m.role))
             .chain(change.promoted.map(|(color, role, _)| (PROMOTED, color, role)))
             .map(|(i, color, role)| (i, orientation.color(color), role))
             .collect();
         let mut found = Vec::new();
-        if men.len() == table.layout.movers().len() {
+        if men.len() == table.layout.movers().iter().filter(|m| m.is_man()).count() {
             let mut partner = [GONE; MAX_MOVERS + 1];
             match_men(&table.layout, &men, &mut partner, &mut found);
         }
@@ -126,6 +126,12 @@ impl<'a> View<'a> {
             self.codes = &right.codes;
         }
         self
+    }
+
+    /// Whether [`View::with_right`] makes a difference.
+    pub(crate) fn has_right(&self, square: u8) -> bool {
+        let there = self.orientation.symmetry().apply_index(square);
+        self.slice.en_passant.iter().any(|e| e.square == there)
     }
 
     fn codes(&self) -> &'a Codes {

@@ -26,10 +26,18 @@ const NOWHERE: u32 = u32::MAX;
 pub struct Mover {
     /// Whose man it is.
     pub color: Color,
-    /// What it is; never a pawn.
+    /// What it is; never a pawn. (A mover that is one stands for no man: tables of pawns alone have it as
+    /// their lane, on a1.)
     pub role: Role,
     /// The squares that it, or a man that it can be mistaken for, may stand on.
     pub squares: u64,
+}
+
+impl Mover {
+    /// Whether it stands for a man.
+    pub fn is_man(&self) -> bool {
+        self.role != Role::Pawn
+    }
 }
 
 /// How the two kings are laid out.
@@ -136,6 +144,10 @@ impl Layout {
             if let Some(at) = given.iter().position(like) {
                 mover.squares = given.remove(at).squares;
             }
+        }
+        if movers.is_empty() {
+            // Pawns alone, in suicide chess: something has to be the lane.
+            movers.push(Mover { color: Color::White, role: Role::Pawn, squares: 1 });
         }
         let groups = unite_groups(&mut movers);
         Layout::with_axes(movers, variant, groups)

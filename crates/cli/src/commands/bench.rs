@@ -51,7 +51,7 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
 
 /// Adds how often each distance occurs among the indices of a table, and the counts of its header.
 fn add_statistics(values: &TableValues, signature: &mut Signature) -> anyhow::Result<()> {
-    let (distances, counts) = encode(&index_space(&values.material)?, values)?;
+    let (distances, counts) = encode(&index_space(&values.material)?, values, Format::Dtm(None))?;
     let mut occurrences = vec![0_u64; 1 << 16];
     let mut count = |distance: i16| {
         if let Some(n) = occurrences.get_mut(usize::from(distance.cast_unsigned())) {

@@ -22,8 +22,11 @@ pub(crate) fn run(control: &Path, options: &Options) -> anyhow::Result<PathBuf> 
             say(text);
         }
     };
-    let indices = summary(control)?;
-    inform(&format!("Total indices: {indices}"));
+    let summary = summary(control)?;
+    inform(&format!("Total indices: {}", summary.indices));
+    if let Some(structures) = summary.structures {
+        inform(&format!("{structures} pawngen positions"));
+    }
     let bar = Bar::new("slices");
     let output = options.output.clone();
     let made =

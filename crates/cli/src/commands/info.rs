@@ -43,7 +43,12 @@ pub(crate) fn summaries(files: &[PathBuf]) -> anyhow::Result<Outcome> {
     let mut good = true;
     for path in files {
         match summary(path) {
-            Ok(indices) => print_line(&format!("Total indices: {indices}"))?,
+            Ok(summary) => {
+                print_line(&format!("Total indices: {}", summary.indices))?;
+                if let Some(structures) = summary.structures {
+                    say(&format!("{structures} pawngen positions"));
+                }
+            }
             Err(error) => {
                 complain(&error.into());
                 good = false;
@@ -89,7 +94,7 @@ fn of_control(path: &Path) -> anyhow::Result<Information> {
     let text = decode_text(&bytes, &origin)?;
     let control = ControlFile::parse(&text, &origin, Mode::Control)?;
     check_declarations(&control)?;
-    let indices = summary(path)?;
+    let indices = summary(path)?.indices;
     let pieces = resolve_pieces(&control)?;
     let edits = HeaderEdits {
         symmetry: check_pieces(&control, &pieces)?,

@@ -306,6 +306,11 @@ impl Men {
         p
     }
 
+    /// The rules.
+    pub(super) fn variant(&self) -> Variant {
+        if self.white_king == NONE { Variant::Suicide } else { Variant::Normal }
+    }
+
     /// The man of a slot.
     pub(super) fn man(&self, slot: PieceSlot) -> usize {
         self.slot(slot)

@@ -254,6 +254,27 @@ impl IndexSpace {
         self.men.symmetry
     }
 
+    /// The rules.
+    pub fn variant(&self) -> Variant {
+        self.men.variant()
+    }
+
+    /// The pawn structures of a pawngen table, as far as they belong to it.
+    pub fn pawn_structures(&self) -> Option<&[PawnStructure]> {
+        self.pawns.as_ref().map(PawnIndex::list)
+    }
+
+    /// The index of a placement given as square numbers by slot; none if the table does not contain it.
+    pub fn encode_squares(
+        &self,
+        squares: &[u8; hoffman_board::MAX_PIECES],
+        turn: Color,
+        en_passant: Option<u8>,
+    ) -> Option<u64> {
+        let p = self.men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        self.encode(&self.men.store(&p))
+    }
+
     /// Whether the lowest bit of an index says who is to move. If not, the colours are exchangeable and
     /// only positions with White to move have indices of their own.
     pub fn has_side_bit(&self) -> bool {
@@ -378,10 +399,15 @@ impl IndexSpace {
                 *first = start;
             } else {
                 let term = combinadic.lane_term(men, &p.squares, &codes, en_passant_man, man);
-                let Some(term) = term.filter(|_| self.pawns.is_none()) else {
+                let structure = match &self.pawns {
+                    None => Some(0),
+                    Some(pawns) => pawns.number(men, &p),
+                };
+                let (Some(mut term), Some(structure)) = (term, structure) else {
                     self.visit_run(&p, man, start..start + len, &mut visit);
                     continue;
                 };
+                term.base += self.slice * structure;
                 known = Some((start, term));
             }
             let Some((_, term)) = &known else { return };
@@ -425,8 +451,8 @@ impl IndexSpace {
             }
             p.squares[white] = w;
             p.squares[black] = b;
-            let free = match (&self.kind, &self.pawns) {
-                (Kind::Combinadic(combinadic), None) => combinadic.free_kings(men),
+            let free = match &self.kind {
+                Kind::Combinadic(combinadic) => combinadic.free_kings(men),
                 _ => None,
             };
             let Some((weight, pairs)) = free else {

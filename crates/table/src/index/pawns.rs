@@ -134,6 +134,10 @@ impl PawnIndex {
         self.structures.len() as u64
     }
 
+    pub(super) fn list(&self) -> &[PawnStructure] {
+        &self.structures
+    }
+
     /// The number of the structure of a position, from the first of this table.
     pub(super) fn number(&self, men: &Men, p: &Position) -> Option<u64> {
         let (mut white, mut black) = (0, 0);

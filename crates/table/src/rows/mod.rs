@@ -4,21 +4,24 @@
 //! once, by slices, king pairs and rows, so that neither side is walked at random; along a row the index
 //! mostly grows by a constant step.
 
-use std::collections::{BTreeSet, HashMap};
+mod restricted;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
 use hoffman_board::pieces::default_squares;
 use hoffman_board::{
-    Bitboard, Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Symmetry, Value, Variant,
+    Bitboard, Color, Format, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Symmetry, Value,
+    Variant,
 };
 use hoffman_space::{
-    Code, Codes, Counts, EnPassantValues, KingPlacement, Layout, Orientation, PawnStructure,
-    SliceValues, TableValues,
+    Code, Codes, Counts, EnPassantValues, KingPlacement, Layout, Mover, NormalForm, Orientation,
+    PawnStructure, SliceValues, TableValues,
 };
 use rayon::prelude::*;
 
-use crate::entries::Number;
+use crate::entries::{EntryCodec, EntryValue, Number, RawEntry};
 use crate::index::IndexSpace;
 
 /// Why values and an index space do not go together.
@@ -36,9 +39,6 @@ pub enum RowsError {
     /// A slice that the table needs is not there.
     #[error("the values of {0} are incomplete")]
     Incomplete(Material),
-    /// A restricted man that is no pawn.
-    #[error("restricted pieces other than pawns cannot be taken over")]
-    Restricted,
     /// An entry that is no value of its position, or a position without a value.
     #[error("an entry of the table is not the value of any position")]
     Entry,
@@ -92,16 +92,26 @@ impl Distances {
     }
 }
 
-/// An index space and the layout of an ending, brought together.
-struct Rows<'a> {
+use restricted::Restricted;
+
+/// An index space and the layout of its values, brought together.
+enum Rows<'a> {
+    /// Free pieces under the rules of normal chess, perhaps with restricted pawns.
+    Free(Box<Free<'a>>),
+    /// Everything else.
+    Restricted(Box<Restricted<'a>>),
+}
+
+/// The index space of a table whose pieces may stand everywhere.
+struct Free<'a> {
     space: &'a IndexSpace,
     layout: &'a Layout,
     /// Whether the ending's colours are exchanged against the table's.
     swapped: bool,
     /// `slots[swap][mover]`: the slot of a mover, when colours are (not) exchanged on the way.
     slots: [Vec<PieceSlot>; 2],
-    /// The slots of White's pawns, of Black's pawns.
-    pawns: [Vec<PieceSlot>; 2],
+    /// The pawn structures, with the squares of the pawns' slots.
+    pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
     /// The canonical placements of the table's kings.
     canonical: Vec<(u8, u8)>,
 }
@@ -182,7 +192,7 @@ struct Job {
     first: Option<u8>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Free<'a> {
     fn new(
         space: &'a IndexSpace,
         material: &Material,
@@ -193,13 +203,6 @@ impl<'a> Rows<'a> {
         let swapped = table != *material;
         if swapped && table.swapped() != *material {
             return Err(RowsError::Material { table, values: *material });
-        }
-        // The square of a man that cannot move is closed to all others, which restricts nobody.
-        let fixed = pieces.iter().map(|p| p.legal).filter(|legal| legal.count() == 1);
-        let fixed = fixed.fold(Bitboard::EMPTY, |all, legal| all | legal);
-        let free = |p: &ListedPiece| p.legal | fixed == default_squares(p.role);
-        if pieces.iter().any(|p| p.role != Role::Pawn && !free(p)) {
-            return Err(RowsError::Restricted);
         }
         let find = |swap: bool| {
             let mut taken = [false; MAX_PIECES];
@@ -224,34 +227,16 @@ impl<'a> Rows<'a> {
             (Err(_), Ok(exchanged)) => [Vec::new(), exchanged],
             (Err(e), Err(_)) => return Err(e),
         };
-        let pawns = [Color::White, Color::Black].map(|color| {
-            let is_pawn = |&i: &usize| pieces[i].color == color && pieces[i].role == Role::Pawn;
-            (0..pieces.len()).filter(is_pawn).collect()
-        });
         let pairs = (0..64).flat_map(|w| (0..64).map(move |b| (w, b)));
         let canonical =
             pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(space.symmetry(), w, b)).collect();
-        Ok(Rows { space, layout, swapped, slots, pawns, canonical })
+        let pawns = pawn_placements(space);
+        Ok(Free { space, layout, swapped, slots, pawns, canonical })
     }
 
     /// All pawn structures of the table.
     fn structures(&self) -> Vec<PawnStructure> {
-        let mut all = BTreeSet::from([PawnStructure::default()]);
-        for color in [Color::White, Color::Black] {
-            for &slot in &self.pawns[color as usize ^ 1] {
-                let legal = self.space.pieces()[slot].legal.0;
-                let mut next = BTreeSet::new();
-                for structure in all {
-                    for s in (0..64).filter(|s| legal & !structure.occupied() & 1 << s != 0) {
-                        let mut structure = structure;
-                        *structure.of_mut(color) |= 1 << s;
-                        next.insert(structure);
-                    }
-                }
-                all = next;
-            }
-        }
-        all.into_iter().collect()
+        self.pawns.keys().copied().collect()
     }
 
     /// The jobs of a structure: every side and en passant square that has indices.
@@ -302,12 +287,8 @@ impl<'a> Rows<'a> {
         let slots = &self.slots[usize::from(orientation.swap)];
         let mut squares = [0_u8; MAX_PIECES];
         let mut occupied = job.structure.occupied();
-        for color in [Color::White, Color::Black] {
-            let mut rest = job.structure.of(color);
-            for &slot in &self.pawns[color as usize ^ 1] {
-                squares[slot] = rest.trailing_zeros() as u8;
-                rest &= rest.wrapping_sub(1);
-            }
+        if let Some(placed) = self.pawns.get(&job.structure) {
+            squares = *placed;
         }
         if let Some(square) = job.en_passant {
             occupied |= empty_squares(square, job.turn);
@@ -416,6 +397,174 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The pawn structures of a list of pieces, each with a square for every pawn's slot.
+fn pawn_placements(space: &IndexSpace) -> BTreeMap<PawnStructure, [u8; MAX_PIECES]> {
+    fn place(
+        pieces: &[ListedPiece],
+        slot: PieceSlot,
+        structure: PawnStructure,
+        squares: &mut [u8; MAX_PIECES],
+        all: &mut BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
+    ) {
+        let Some(piece) = pieces.get(slot) else {
+            let passed = |(slot, piece): (usize, &ListedPiece)| {
+                piece.blocker.is_some_and(|blocker| {
+                    let (own, other) = (squares[slot], squares[blocker]);
+                    pieces[blocker].role == Role::Pawn
+                        && piece.color.fold_wb(own > other, own < other)
+                })
+            };
+            if !pieces.iter().enumerate().any(passed) {
+                all.entry(structure).or_insert(*squares);
+            }
+            return;
+        };
+        if piece.role != Role::Pawn {
+            place(pieces, slot + 1, structure, squares, all);
+            return;
+        }
+        // Like pawns on the same squares are placed in ascending order.
+        let before = (0..slot).rev().find(|&s| {
+            let other = &pieces[s];
+            (other.color, other.role, other.legal) == (piece.color, piece.role, piece.legal)
+        });
+        let from = before.map_or(0, |s| u32::from(squares[s]) + 1);
+        for square in piece.legal {
+            if u32::from(square) < from || structure.occupied() >> u32::from(square) & 1 != 0 {
+                continue;
+            }
+            let mut structure = structure;
+            *structure.of_mut(piece.color) |= 1 << u32::from(square);
+            squares[slot] = square as u8;
+            place(pieces, slot + 1, structure, squares, all);
+        }
+    }
+    let mut all = BTreeMap::new();
+    place(space.pieces(), 0, PawnStructure::default(), &mut [0; MAX_PIECES], &mut all);
+    all
+}
+
+impl<'a> Rows<'a> {
+    fn new(space: &'a IndexSpace, values: &'a TableValues) -> Result<Rows<'a>, RowsError> {
+        Rows::with_layout(space, &values.material, &values.layout)
+    }
+
+    fn with_layout(
+        space: &'a IndexSpace,
+        material: &Material,
+        layout: &'a Layout,
+    ) -> Result<Rows<'a>, RowsError> {
+        if has_free_pieces(space) {
+            Ok(Rows::Free(Box::new(Free::new(space, material, layout)?)))
+        } else {
+            Ok(Rows::Restricted(Box::new(Restricted::new(space, material, layout)?)))
+        }
+    }
+
+    fn layout(&self) -> &'a Layout {
+        match self {
+            Rows::Free(rows) => rows.layout,
+            Rows::Restricted(rows) => rows.layout,
+        }
+    }
+
+    /// All pawn structures of the table.
+    fn structures(&self) -> Vec<PawnStructure> {
+        match self {
+            Rows::Free(rows) => rows.structures(),
+            Rows::Restricted(rows) => rows.structures(),
+        }
+    }
+
+    /// The jobs of a structure: every side and en passant square that has indices.
+    fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
+        match self {
+            Rows::Free(rows) => rows.jobs(structure),
+            Rows::Restricted(rows) => rows.jobs(structure),
+        }
+    }
+
+    /// Where a structure's values are, and the way from a position of the table to them.
+    fn orient<'v>(
+        &self,
+        values: &'v TableValues,
+        structure: PawnStructure,
+    ) -> Option<(&'v SliceValues, Orientation)> {
+        match self {
+            Rows::Free(rows) => rows.orient(values, structure),
+            Rows::Restricted(_) => {
+                let (slice, orientation) = values.find(structure)?;
+                Some((slice, orientation))
+            }
+        }
+    }
+
+    /// See [`Free::walk`].
+    #[inline(always)]
+    fn walk(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        once: bool,
+        edge: u32,
+        visit: impl FnMut(&Run<'_>),
+    ) {
+        match self {
+            Rows::Free(rows) => rows.walk(job, orientation, once, edge, visit),
+            Rows::Restricted(rows) => rows.walk(job, once, visit),
+        }
+    }
+}
+
+/// Whether all pieces but pawns may stand everywhere, under the rules of normal chess, and the pawns are
+/// no structures of their own.
+fn has_free_pieces(space: &IndexSpace) -> bool {
+    let pieces = space.pieces();
+    let closed = frozen_squares(space);
+    // The square of a man that cannot move is closed to all others, which restricts nobody.
+    let free = |p: &ListedPiece| p.legal | closed == default_squares(p.role);
+    space.variant() == Variant::Normal
+        && space.pawn_structures().is_none()
+        && pieces.iter().all(|p| p.role == Role::Pawn || free(p))
+}
+
+/// The squares of men that cannot move.
+fn frozen_squares(space: &IndexSpace) -> Bitboard {
+    let legal = space.pieces().iter().map(|p| p.legal);
+    legal.filter(|legal| legal.count() == 1).fold(Bitboard::EMPTY, |all, legal| all | legal)
+}
+
+/// The arrangement in rows of the values that a table has indices for, in the table's own colours.
+pub fn layout_of(space: &IndexSpace) -> Layout {
+    let pieces = space.pieces().iter().filter(|p| p.role != Role::Pawn);
+    // The squares of men that cannot move are occupied anyway; leaving them in keeps free pieces free.
+    let closed = |p: &ListedPiece| {
+        let others = space.pieces().iter().filter(|o| (o.color, o.role) != (p.color, p.role));
+        let frozen = others.filter(|o| o.legal.count() == 1);
+        frozen.fold(0, |all, o| all | o.legal.0)
+    };
+    let movers = pieces.map(|p| Mover {
+        color: p.color,
+        role: p.role,
+        squares: if p.legal.count() == 1 { p.legal.0 } else { p.legal.0 | closed(p) },
+    });
+    let movers: Vec<Mover> = movers.collect();
+    let pawns = space.pieces().iter().any(|p| p.role == Role::Pawn);
+    Layout::restricted(&movers, pawns, space.variant())
+}
+
+/// The pawn structures of a table, in its own colours.
+pub fn structures_of(space: &IndexSpace) -> Vec<PawnStructure> {
+    match space.pawn_structures() {
+        Some(list) => {
+            let plain = list.iter().map(|s| PawnStructure { white: s.white.0, black: s.black.0 });
+            let all: BTreeSet<PawnStructure> = plain.collect();
+            all.into_iter().collect()
+        }
+        None => pawn_placements(space).into_keys().collect(),
+    }
+}
+
 /// Whether two kings touch.
 fn touch(a: u8, b: u8) -> bool {
     (a & 7).abs_diff(b & 7) <= 1 && (a >> 3).abs_diff(b >> 3) <= 1
@@ -472,7 +621,7 @@ impl Shared for AtomicU16 {
     }
 }
 
-/// The stored distances of all indices of a table, and what is counted on the way.
+/// The stored numbers of all indices of a table in a format, and what is counted on the way.
 ///
 /// # Errors
 ///
@@ -480,8 +629,9 @@ impl Shared for AtomicU16 {
 pub fn encode(
     space: &IndexSpace,
     values: &TableValues,
+    format: Format,
 ) -> Result<(Distances, IndexCounts), RowsError> {
-    let rows = Rows::new(space, &values.material, &values.layout)?;
+    let rows = Rows::new(space, values)?;
     let size = usize::try_from(space.size()).map_err(|_| RowsError::TooLarge(space.size()))?;
     let structures = rows.structures();
     let mut deepest = 0;
@@ -490,20 +640,32 @@ pub fn encode(
             rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
         deepest = deepest.max(slice.max_moves);
     }
+    let bits = match format {
+        Format::Basic => 2,
+        Format::Flag(_) => 1,
+        Format::Dtm(_) | Format::Dtc(_) => 32,
+    };
+    let codec =
+        EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
+    let empty = codec.undecodable().0;
     let (distances, mut counts) = if deepest < 127 {
-        let entries: Vec<AtomicU8> = (0..size).into_par_iter().map(|_| AtomicU8::new(0)).collect();
-        let counts = fill::<u8, _>(&rows, values, &structures, &entries);
+        let entries: Vec<AtomicU8> =
+            (0..size).into_par_iter().map(|_| AtomicU8::new(empty as u8)).collect();
+        let counts = fill::<u8, _>(&rows, values, &structures, &entries, codec);
         let narrow = entries.into_iter().map(|e| e.into_inner() as i8).collect();
         (Distances::Narrow(narrow), counts)
     } else {
         let entries: Vec<AtomicU16> =
-            (0..size).into_par_iter().map(|_| AtomicU16::new(0)).collect();
-        let counts = fill::<u16, _>(&rows, values, &structures, &entries);
+            (0..size).into_par_iter().map(|_| AtomicU16::new(empty as u16)).collect();
+        let counts = fill::<u16, _>(&rows, values, &structures, &entries, codec);
         let wide = entries.into_iter().map(|e| e.into_inner() as i16).collect();
         (Distances::Wide(wide), counts)
     };
     counts.indices = space.size();
-    counts.moves = moves(&rows, values, &structures);
+    counts.moves = match &rows {
+        Rows::Free(rows) => moves(rows, values, &structures),
+        Rows::Restricted(rows) => rows.moves(values, &structures),
+    };
     Ok((distances, counts))
 }
 
@@ -520,16 +682,18 @@ fn fill<W: Code, E: Shared>(
     values: &TableValues,
     structures: &[PawnStructure],
     entries: &[E],
+    codec: EntryCodec,
 ) -> IndexCounts {
     let kinds = 1_usize << (8 * std::mem::size_of::<W>());
     let histogram = || vec![0_u64; HISTOGRAMS * kinds];
     let all: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
-    let stored: Vec<i16> = (0..kinds).map(|n| code_value::<W>(n).to_stored() as i16).collect();
     let add = |mut a: Histogram, b: Histogram| {
         a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
         a
     };
     let of = |turn: Color| {
+        let number = |n| codec.store(code_value::<W>(n), turn).0 as i16;
+        let stored: Vec<i16> = (0..kinds).map(number).collect();
         let jobs: Vec<&Job> = all.iter().filter(|j| j.turn == turn).collect();
         jobs.par_iter()
             .fold(histogram, |mut histogram, job| {
@@ -568,10 +732,11 @@ fn fill<W: Code, E: Shared>(
         for (place, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
             let value = code_value::<W>(place % kinds);
             match value {
-                Value::Illegal => counts.pntm_mated += n,
+                // In suicide chess the count is that of the positions won for want of a move.
+                Value::Illegal | Value::Win(0) => counts.pntm_mated += n,
                 _ => counts.legal += n,
             }
-            match value.winner(turn) {
+            match value.winner(turn).filter(|_| value != Value::Win(0)) {
                 Some(Color::White) => counts.white_wins += n,
                 Some(Color::Black) => counts.black_wins += n,
                 None => continue,
@@ -609,7 +774,7 @@ fn write_job<W: Code, C: Code, E: Shared>(
 }
 
 /// Adds up what the slices counted, by the way in which the table's indices represent their positions.
-fn moves(rows: &Rows<'_>, values: &TableValues, structures: &[PawnStructure]) -> Option<Counts> {
+fn moves(rows: &Free<'_>, values: &TableValues, structures: &[PawnStructure]) -> Option<Counts> {
     let both = rows.space.has_side_bit();
     if rows.layout.movers().len() == 2 && !values.material.has_pawns() {
         return Some(bare_king_moves(rows.space.symmetry(), both));
@@ -690,30 +855,53 @@ fn like_orders(layout: &Layout) -> u64 {
     orders
 }
 
-/// The values of a table's slices, from its stored distances, as far as they are wanted. Restricted pawns leave out slices.
+/// How stored numbers are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// With their distances.
+    Exactly,
+    /// By outcome only: whoever moves into the position wins, or loses, in one move.
+    ByOutcome,
+}
+
+/// The values of a table's slices, from its stored numbers, as far as they are wanted. Restricted pawns
+/// leave out slices. Tables with free pieces come with their stronger side White, others in their own
+/// colours.
 ///
 /// # Errors
 ///
-/// The table is for other men than can be solved, or holds numbers that are no values.
+/// The table holds numbers that are no values.
 pub fn decode(
     space: &IndexSpace,
+    codec: EntryCodec,
     distances: &Distances,
     wanted_values: &Wanted,
+    taking: Taking,
 ) -> Result<TableValues, RowsError> {
     let pieces = space.pieces();
     let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
-    let (material, swapped) = table.normalized();
-    let layout = Layout::new(&material);
-    let rows = Rows::new(space, &material, &layout)?;
+    let free = has_free_pieces(space);
+    let (material, swapped) = if free { table.normalized() } else { (table, false) };
+    let layout = if free { Layout::new(&material) } else { layout_of(space) };
+    let rows = Rows::with_layout(space, &material, &layout)?;
     let to_values = Orientation { swap: swapped, mirror: false };
-    let swappable = material.is_symmetric();
-    let structures = rows.structures();
-    let wanted: BTreeSet<PawnStructure> =
-        structures.iter().map(|s| s.oriented(to_values).normalized(swappable).0).collect();
+    let mut values = if free {
+        let swappable = material.is_symmetric();
+        let normal = |s: &PawnStructure| s.oriented(to_values).normalized(swappable).0;
+        let wanted: BTreeSet<PawnStructure> = rows.structures().iter().map(normal).collect();
+        TableValues::new(material, wanted)
+    } else {
+        let structures = rows.structures();
+        TableValues::with_layout(material, layout.clone(), NormalForm::None, structures)
+    };
     // Every orientation that carries a structure of the table to a slice. A slice that is its own image
     // is reached in several ways, and each contributes the positions that have indices.
     let mut ways: HashMap<PawnStructure, Vec<Way>> = HashMap::new();
-    for &structure in &structures {
+    for structure in rows.structures() {
+        let Rows::Free(rows) = &rows else {
+            ways.entry(structure).or_default().push((structure, Orientation::default()));
+            continue;
+        };
         for (swap, mirror) in [(false, false), (false, true), (true, false), (true, true)] {
             let orientation = to_values.then(Orientation { swap, mirror });
             let image = structure.oriented(orientation);
@@ -721,17 +909,16 @@ pub fn decode(
             // read only where they have no indices of their own.
             let needed = material.has_pawns() || !mirror && (!swap || !space.has_side_bit());
             let possible = !rows.slots[usize::from(orientation.swap)].is_empty();
-            if needed && possible && wanted.contains(&image) {
+            if needed && possible && values.slices.contains_key(&image) {
                 ways.entry(image).or_default().push((structure, orientation));
             }
         }
     }
-    let values = TableValues::new(material, wanted.iter().copied());
     let codes = match distances {
-        Distances::Narrow(d) => CodesOf::new::<AtomicU8, _>(d)?,
-        Distances::Wide(d) => CodesOf::new::<AtomicU16, _>(d)?,
+        Distances::Narrow(d) => CodesOf::new::<AtomicU8, _>(d, codec, taking)?,
+        Distances::Wide(d) => CodesOf::new::<AtomicU16, _>(d, codec, taking)?,
     };
-    wanted.par_iter().try_for_each(|normal| {
+    values.slices.par_iter().try_for_each(|(normal, slot)| {
         let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
         let which = wanted_values;
         let slice = match distances {
@@ -742,13 +929,61 @@ pub fn decode(
                 decode_slice::<AtomicU16, _>(&rows, *normal, ways, d, &codes, which)?
             }
         };
-        if let Some(slot) = values.slices.get(normal) {
-            // Each slice is made once.
-            let _ = slot.set(Arc::new(slice));
-        }
+        // Each slice is made once.
+        let _ = slot.set(Arc::new(slice));
         Ok(())
     })?;
+    if !free && !space.has_side_bit() {
+        fill_black(&mut values);
+    }
     Ok(values)
+}
+
+/// Derives the values with Black to move from those with White to move, colours exchanged: for tables
+/// without a side to move whose men may stand everywhere.
+fn fill_black(values: &mut TableValues) {
+    let TableValues { layout, slices, .. } = values;
+    let movers = layout.movers();
+    let partner: Vec<usize> = movers
+        .iter()
+        .enumerate()
+        .map(|(m, mover)| {
+            let like = |color: Color| {
+                let same = move |o: &&(usize, &Mover)| o.1.color == color && o.1.role == mover.role;
+                let all: Vec<(usize, &Mover)> = movers.iter().enumerate().collect();
+                all.iter().filter(same).map(|o| o.0).collect::<Vec<usize>>()
+            };
+            let rank = like(mover.color).iter().position(|&o| o == m).unwrap_or(0);
+            like(mover.color.other()).get(rank).copied().unwrap_or(m)
+        })
+        .collect();
+    let from: HashMap<PawnStructure, Arc<SliceValues>> =
+        slices.iter().filter_map(|(s, slot)| Some((*s, slot.get()?.clone()))).collect();
+    let swap = Orientation { swap: true, mirror: false };
+    let turned = |codes: &Codes| {
+        let place = |offset: usize| -> usize {
+            let squares = (0..movers.len()).map(|m| (offset / layout.stride(m) % 64) as u8);
+            squares.enumerate().filter_map(|(m, s)| layout.place(partner[m], s ^ 56)).sum()
+        };
+        fn gather<C: Code>(codes: &[C], place: impl Fn(usize) -> usize + Sync) -> Vec<C> {
+            let at = |offset| codes.get(place(offset)).copied().unwrap_or_default();
+            (0..codes.len()).into_par_iter().map(at).collect()
+        }
+        match codes {
+            Codes::Narrow(codes) => Codes::Narrow(gather(codes, place)),
+            Codes::Wide(codes) => Codes::Wide(gather(codes, place)),
+        }
+    };
+    for (structure, slot) in slices {
+        let image = from.get(&structure.oriented(swap));
+        let (Some(slice), Some(image)) = (slot.get_mut().map(Arc::make_mut), image) else { continue };
+        slice.codes[1] = turned(&image.codes[0]);
+        for right in slice.en_passant.iter_mut().filter(|right| right.square < 32) {
+            if let Some(other) = image.en_passant.iter().find(|o| o.square == right.square ^ 56) {
+                right.codes = turned(&other.codes);
+            }
+        }
+    }
 }
 
 /// A structure of the table and the orientation that carries it to a slice.
@@ -764,13 +999,13 @@ fn decode_slice<S: SharedCode, N: Number>(
     codes_of_table: &CodesOf,
     wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
-    let len = rows.layout.len();
+    let len = rows.layout().len();
     let sides = wanted.sides;
-    let movers = rows.layout.movers().iter().enumerate();
+    let movers = rows.layout().movers().iter().enumerate();
     let edge = movers
         .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
         .fold(0, |set, (i, _)| set | 1_u32 << i);
-    let CodesOf { table, max_moves } = codes_of_table;
+    let CodesOf { tables, max_moves } = codes_of_table;
     let new = |wanted: bool| {
         let len = if wanted { len } else { 0 };
         (0..len).into_par_iter().with_min_len(1 << 16).map(|_| S::default()).collect::<Vec<S>>()
@@ -800,6 +1035,7 @@ fn decode_slice<S: SharedCode, N: Number>(
                     }
                 }
             };
+            let table = &tables[job.turn as usize ^ 1];
             let source = Source { rows, distances, table, edge };
             source.read(job, orientation, target)
         })?;
@@ -817,34 +1053,62 @@ fn decode_slice<S: SharedCode, N: Number>(
 
 /// A code that many threads may write to.
 trait SharedCode: Sync + Send + Default {
-    /// The number to write for every stored distance that can occur, and the one that means 0.
-    fn table() -> CodeTable;
+    /// The range of numbers that can be stored in the width.
+    const RANGE: std::ops::RangeInclusive<i32>;
+    /// The code of a value; none if it does not fit.
+    fn code(value: Value) -> Option<u16>;
     fn note(&self, code: u16);
     fn into_codes(codes: Vec<Self>) -> Codes;
 }
 
-/// Codes by stored distance.
+/// Codes by stored number.
 struct CodeTable {
     codes: Vec<u16>,
-    /// Where distance 0 is.
+    /// Where number 0 is.
     zero: i32,
 }
 
-fn code_table<C: Code>(least: i32, most: i32, code: impl Fn(Value) -> u16) -> CodeTable {
-    let fits = |v: &Value| !matches!(v, Value::Win(m) | Value::Loss(m) if *m > C::MAX_MOVES);
-    let codes = (least..=most)
-        .map(|stored| Value::from_stored(stored, Variant::Normal))
-        .map(|value| if fits(&value) { code(value) } else { UNSOUND })
-        .collect();
-    CodeTable { codes, zero: -least }
+/// What is taken for the value of a position.
+fn value_of(entry: EntryValue, taking: Taking) -> Value {
+    let value = match entry {
+        EntryValue::Exact(value) => value,
+        EntryValue::Win => Value::Win(1),
+        EntryValue::Loss => Value::Loss(0),
+        EntryValue::Illegal => Value::Illegal,
+        // What a flag does not tell apart is taken as the draw: the question asked of it is the same
+        // whichever it is.
+        EntryValue::Draw | EntryValue::WinOrDraw | EntryValue::DrawOrLoss => Value::Draw,
+    };
+    match (taking, value) {
+        (Taking::ByOutcome, Value::Win(_)) => Value::Win(1),
+        (Taking::ByOutcome, Value::Loss(_)) => Value::Loss(0),
+        _ => value,
+    }
+}
+
+impl CodeTable {
+    fn new<S: SharedCode>(codec: EntryCodec, turn: Color, taking: Taking) -> CodeTable {
+        let code = |number: i32| {
+            // Numbers that mean nothing stand where there is no position.
+            let value = codec.value(RawEntry(number), turn).map(|entry| value_of(entry, taking));
+            value.map_or(Some(0), S::code).unwrap_or(UNSOUND)
+        };
+        CodeTable { codes: S::RANGE.map(code).collect(), zero: -*S::RANGE.start() }
+    }
 }
 
 /// No code: the distance does not fit.
 const UNSOUND: u16 = 0xffff;
 
+fn fitting<C: Code>(value: Value) -> bool {
+    !matches!(value, Value::Win(m) | Value::Loss(m) if m > C::MAX_MOVES)
+}
+
 impl SharedCode for AtomicU8 {
-    fn table() -> CodeTable {
-        code_table::<u8>(-128, 127, |value| u16::from(u8::from_value(value)))
+    const RANGE: std::ops::RangeInclusive<i32> = -128..=127;
+
+    fn code(value: Value) -> Option<u16> {
+        fitting::<u8>(value).then(|| u16::from(u8::from_value(value)))
     }
 
     #[inline(always)]
@@ -858,8 +1122,11 @@ impl SharedCode for AtomicU8 {
 }
 
 impl SharedCode for AtomicU16 {
-    fn table() -> CodeTable {
-        code_table::<u16>(-32768, 32767, u16::from_value)
+    const RANGE: std::ops::RangeInclusive<i32> = -32768..=32767;
+
+    fn code(value: Value) -> Option<u16> {
+        // The win without a move has the largest code of all, which is no sign of trouble here.
+        fitting::<u16>(value).then(|| u16::from_value(value)).filter(|&code| code != UNSOUND)
     }
 
     #[inline(always)]
@@ -915,16 +1182,21 @@ impl<N: Number> Source<'_, N> {
     }
 }
 
-/// The codes of a table's distances.
+/// The codes of a table's numbers, White to move and Black to move.
 struct CodesOf {
-    table: CodeTable,
+    tables: [CodeTable; 2],
     /// The longest distance, in moves.
     max_moves: u16,
 }
 
 impl CodesOf {
-    fn new<S: SharedCode, N: Number>(distances: &[N]) -> Result<CodesOf, RowsError> {
-        let table = S::table();
+    fn new<S: SharedCode, N: Number>(
+        distances: &[N],
+        codec: EntryCodec,
+        taking: Taking,
+    ) -> Result<CodesOf, RowsError> {
+        let tables =
+            [Color::White, Color::Black].map(|turn| CodeTable::new::<S>(codec, turn, taking));
         let (least, most) = distances
             .par_chunks(1 << 20)
             .map(|chunk| {
@@ -933,11 +1205,18 @@ impl CodesOf {
                 })
             })
             .reduce(|| (0, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let code = |stored: i32| table.codes.get((stored + table.zero) as usize);
+        let exact = codec.format().has_distance() && taking == Taking::Exactly;
+        if !exact {
+            return Ok(CodesOf { tables, max_moves: 1 });
+        }
+        let code = |stored: i32| {
+            let [white, _] = &tables;
+            white.codes.get((stored + white.zero) as usize)
+        };
         if !([least, most].into_iter().all(|s| code(s).is_some_and(|&c| c != UNSOUND))) {
             return Err(RowsError::Entry);
         }
         let max_moves = (most.max(1) - 1).max(-least - 1) as u16;
-        Ok(CodesOf { table, max_moves })
+        Ok(CodesOf { tables, max_moves })
     }
 }

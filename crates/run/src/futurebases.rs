@@ -1,0 +1,331 @@
+//! The futurebases of a control file: found, checked against the table to be made, and read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hoffman_board::{Color, Format, Material, Role, Variant};
+use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
+use hoffman_solve::{Futurebase, clear_illegal};
+use hoffman_table::Table;
+use hoffman_table::htb::SourceOptions;
+use hoffman_table::rows::{Taking, Wanted};
+
+use crate::build::{decode_table, values_of};
+use crate::error::RunError;
+use crate::numbering::Numbering;
+use crate::progress::Progress;
+
+/// An open futurebase.
+pub(crate) struct OpenFuturebase<'c> {
+    element: &'c FuturebaseElement,
+    table: Table,
+    /// The orientations in which it is used: colours as they are, or exchanged.
+    inverted: Vec<bool>,
+}
+
+impl OpenFuturebase<'_> {
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        self.table.path()
+    }
+
+    /// Bytes of memory that its values take.
+    pub(crate) fn bytes(&self) -> u64 {
+        let space = self.table.space();
+        let layout = hoffman_table::rows::layout_of(space);
+        2 * layout.len() as u64 * hoffman_table::rows::structures_of(space).len() as u64
+    }
+
+    /// Reads its values.
+    pub(crate) fn read(&self, control: &ControlFile) -> Result<Vec<Futurebase>, RunError> {
+        let exact = matches!(control.entry_format(), Format::Dtm(_));
+        let codec = self.table.codec();
+        let sound = codec.format().has_distance() && codec.bits() > 1;
+        // Bare kings are drawn in every format.
+        let bare_kings = self.table.pieces().len() == 2
+            && !self.table.pieces().iter().any(|p| p.is_restricted());
+        let normal = control.variant == Variant::Normal;
+        let mut values = if normal && (bare_kings || exact && sound) {
+            values_of(&self.table, &Wanted::all())?
+        } else {
+            let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
+            decode_table(&self.table, &Wanted::all(), taking)?
+        };
+        if !sound {
+            clear_illegal(&mut values);
+        }
+        let own = material_of(&self.table);
+        let values = Arc::new(values);
+        let turned = values.material != own;
+        let futurebase = |&inverted: &bool| Futurebase {
+            values: values.clone(),
+            swapped: inverted != turned,
+        };
+        Ok(self.inverted.iter().map(futurebase).collect())
+    }
+}
+
+fn material_of(table: &Table) -> Material {
+    Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)))
+}
+
+/// Opens the futurebases of a control file and checks that they can be used.
+pub(crate) fn open_all<'c>(
+    control: &'c ControlFile,
+    numbering: &Numbering,
+    progress: &dyn Progress,
+) -> Result<Vec<OpenFuturebase<'c>>, RunError> {
+    let material = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
+    let mut all: Vec<OpenFuturebase<'c>> = Vec::new();
+    for element in &control.futurebases {
+        let fail = |problem: String| RunError::Futurebase {
+            place: control.site(element.place, "futurebase").to_string(),
+            problem,
+        };
+        for path in files(element).map_err(fail)? {
+            let mut table =
+                Table::open(&path, SourceOptions::default()).map_err(|e| fail(e.to_string()))?;
+            table.check_length().map_err(|e| fail(e.to_string()))?;
+            check(control, &table, element, numbering, &material).map_err(fail)?;
+            let own = material_of(&table);
+            // Whether exchanging its colours gives the same table.
+            let twin = own.is_symmetric() && !table.pieces().iter().any(|p| p.is_restricted());
+            // Without a side to move the table's Black moves as its White does.
+            let both = !numbering.space.has_side_bit() && !twin;
+            let inverted = if both { vec![false, true] } else { vec![element.inverted] };
+            let known = all.iter_mut().find(|known| known.path() == path);
+            match known {
+                // The same file once more: plain and inverted twins say the same.
+                Some(known) if both || twin => {
+                    if known.element.inverted == element.inverted {
+                        return Err(twice(control, element, &material, &own));
+                    }
+                    progress.notice(&format!(
+                        "{}: '{}' is used once; exchanging its colours adds nothing",
+                        control.site(element.place, "futurebase"),
+                        path.display()
+                    ));
+                }
+                _ => all.push(OpenFuturebase { element, table, inverted }),
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn twice(
+    control: &ControlFile,
+    element: &FuturebaseElement,
+    material: &Material,
+    own: &Material,
+) -> RunError {
+    let behind = if element.inverted { own.swapped() } else { *own };
+    let taken = futuremoves(material, control.variant).into_iter().find(|m| m.behind == behind);
+    RunError::Twice {
+        place: control.site(element.place, "futurebase").to_string(),
+        mover: taken.as_ref().map_or("", |m| color_name(m.mover)),
+        kind: taken.map_or(String::new(), |m| m.kind),
+    }
+}
+
+/// The files that an element names; wildcards are expanded.
+fn files(element: &FuturebaseElement) -> Result<Vec<PathBuf>, String> {
+    let name = &element.filename;
+    if name.is_empty() {
+        return Err("tables are read from files only, give a filename instead of a url".into());
+    }
+    let path = Path::new(name);
+    if path.is_file() {
+        return check_kind(path).map(|()| vec![path.to_owned()]);
+    }
+    let extension = path.extension().unwrap_or_default();
+    if name.contains(['*', '?', '[']) {
+        let found = glob::glob(name).map_err(|e| format!("'{name}': {e}"))?;
+        let mut found: Vec<PathBuf> = found.filter_map(Result::ok).filter(|p| p.is_file()).collect();
+        found.sort();
+        if found.is_empty() {
+            return Err(format!("'{name}': no file fits the pattern"));
+        }
+        found.iter().try_for_each(|path| check_kind(path))?;
+        return Ok(found);
+    }
+    if !extension.is_empty() {
+        check_kind(path)?;
+    }
+    Err(format!("'{name}': there is no such file"))
+}
+
+/// Refuses tables of other programs.
+fn check_kind(path: &Path) -> Result<(), String> {
+    let name = path.display();
+    let extension = path.extension().unwrap_or_default();
+    let is = |e: &str| extension.eq_ignore_ascii_case(e);
+    if is("rtbz") {
+        return Err(format!("'{name}': Syzygy rtbz tables cannot be used, use rtbw"));
+    }
+    if is("rtbw") {
+        return Err(format!(
+            "'{name}': a table without distances to mate cannot be used for the dtm format"
+        ));
+    }
+    if ["emd", "nbw", "nbb"].into_iter().any(is) {
+        return Err(format!("'{name}': Nalimov tables cannot be read by this version"));
+    }
+    Ok(())
+}
+
+/// The conditions for using a table as futurebase.
+fn check(
+    control: &ControlFile,
+    table: &Table,
+    element: &FuturebaseElement,
+    numbering: &Numbering,
+    material: &Material,
+) -> Result<(), String> {
+    let name = table.path().display();
+    if table.variant() != control.variant {
+        return Err(format!("'{name}': the futurebase is for another variant of chess"));
+    }
+    let theirs = table.codec().format();
+    match (control.entry_format(), theirs) {
+        (Format::Dtm(_), Format::Dtm(_)) => {}
+        (Format::Dtm(_), _) => {
+            return Err(format!(
+                "'{name}': a table without distances to mate cannot be used for the dtm format"
+            ));
+        }
+        (Format::Flag(ours), Format::Flag(theirs)) if (ours == theirs) == element.inverted => {
+            return Err(format!(
+                "'{name}': a flag table answers the question of another flag table only if both ask the \
+                 same; with colours exchanged white-wins goes with white-draws"
+            ));
+        }
+        (Format::Flag(_), _) => {}
+        (_, Format::Flag(_)) => {
+            return Err(format!(
+                "'{name}': a table of one bit can be used for a table of one bit only"
+            ));
+        }
+        _ => {}
+    }
+    for enabled in &table.control().prune_enables {
+        let color = if element.inverted { enabled.color.other() } else { enabled.color };
+        if !control.enables(color, enabled.effect) {
+            return Err(format!(
+                "'{name}': the futurebase was made with {} moves open to '{}', and this file enables no \
+                 such pruning",
+                color_name(color).to_lowercase(),
+                enabled.effect.name()
+            ));
+        }
+    }
+    let plain = material_of(table);
+    let behind = if element.inverted { plain.swapped() } else { plain };
+    let relation = if behind == *material {
+        if !element.inverted && holds_the_same(table, numbering) {
+            return Err(format!("'{name}': the futurebase holds the men of the table itself"));
+        }
+        FuturebaseKind::Normal
+    } else {
+        let moves = futuremoves(material, control.variant);
+        let relation = moves.iter().find(|m| m.behind == behind).map(|m| m.relation);
+        relation.ok_or_else(|| unrelated(material, &behind, &name.to_string()))?
+    };
+    match element.kind.filter(|&kind| kind != relation) {
+        Some(kind) => Err(format!(
+            "'{name}': the type '{}' was given, but the table is reached by {}",
+            kind.name(),
+            relation.name()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Whether a table has exactly the positions of the table to be made.
+fn holds_the_same(table: &Table, numbering: &Numbering) -> bool {
+    let sets = |pieces: &hoffman_board::PieceList| {
+        let mut sets: Vec<(bool, char, u64)> = pieces
+            .iter()
+            .map(|p| (p.color == Color::White, p.role.char(), p.legal.0))
+            .collect();
+        sets.sort_unstable();
+        sets
+    };
+    sets(table.pieces()) == sets(numbering.pieces())
+        && table.space().pawn_structures() == numbering.space.pawn_structures()
+}
+
+/// Why a table cannot be reached in one move.
+fn unrelated(material: &Material, behind: &Material, name: &str) -> String {
+    let mut missing = 0;
+    let mut extra = Vec::new();
+    for color in Color::ALL {
+        for role in Role::ALL {
+            let (ours, theirs) =
+                (*material.count.get(color).get(role), *behind.count.get(color).get(role));
+            missing += ours.saturating_sub(theirs);
+            extra.extend((ours..theirs).map(|_| role));
+        }
+    }
+    match extra.as_slice() {
+        [] => format!(
+            "'{name}': too many pieces are missing in the futurebase ({missing}), one capture takes one"
+        ),
+        [Role::Pawn, ..] => format!("'{name}': the futurebase has a pawn that is not in the table"),
+        _ => format!("'{name}': no single move leads from {material} to {behind}"),
+    }
+}
+
+/// A move that changes the men, as behaviour and prunes name it.
+pub(crate) struct Futuremove {
+    mover: Color,
+    kind: String,
+    relation: FuturebaseKind,
+    /// The men behind it, in the table's colours.
+    behind: Material,
+}
+
+/// All kinds of captures and promotions.
+fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremove> {
+    let mut all = Vec::new();
+    let letter = |role: Role| role.upper_char();
+    let has = |color: Color, role: Role| *material.count.get(color).get(role) > 0;
+    let pieces = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
+    // Only in suicide chess can a king be taken, or a pawn become one.
+    let pieces = if variant == Variant::Suicide { &pieces[..] } else { &pieces[..4] };
+    for mover in [Color::White, Color::Black] {
+        let enemy = mover.other();
+        for &victim in pieces.iter().chain(&[Role::Pawn]) {
+            let Some(behind) = material.without(enemy, victim) else { continue };
+            for taker in
+                [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn]
+            {
+                if has(mover, taker) {
+                    let kind = format!("{}x{}", letter(taker), letter(victim));
+                    all.push(Futuremove { mover, kind, relation: FuturebaseKind::Capture, behind });
+                }
+            }
+        }
+        let Some(pawnless) = material.without(mover, Role::Pawn) else { continue };
+        for &promoted in pieces {
+            let behind = pawnless.with(mover, promoted);
+            let kind = format!("P={}", letter(promoted));
+            all.push(Futuremove { mover, kind, relation: FuturebaseKind::Promotion, behind });
+            for &victim in pieces {
+                if let Some(behind) = behind.without(enemy, victim) {
+                    let kind = format!("Px{}={}", letter(victim), letter(promoted));
+                    let relation = FuturebaseKind::CapturePromotion;
+                    all.push(Futuremove { mover, kind, relation, behind });
+                }
+            }
+        }
+    }
+    all
+}
+
+pub(crate) const fn color_name(color: Color) -> &'static str {
+    match color {
+        Color::White => "WHITE",
+        Color::Black => "BLACK",
+    }
+}

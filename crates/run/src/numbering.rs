@@ -1,0 +1,102 @@
+//! The numbering of a control file's positions: its pieces, pawn structures and index space.
+
+use hoffman_board::{Color, Format, Piece, PieceList, Role};
+use hoffman_control::{
+    ControlFile, PawngenEdits, PawngenElement, check_pieces, resolve_pieces, resolve_pieces_with,
+};
+use hoffman_plan::pawngen;
+use hoffman_table::index::{IndexParams, IndexSpace, PawnStructure, PawnStructures};
+
+use crate::error::RunError;
+
+/// The index space of a control file and what it was made from.
+pub(crate) struct Numbering {
+    pub(crate) space: IndexSpace,
+    pub(crate) symmetry: u8,
+    /// All arrangements of the pawngen element, if there is one.
+    pub(crate) structures: Option<PawnStructures>,
+    masks: Option<hoffman_control::PawnMasks>,
+}
+
+impl Numbering {
+    /// Numbers the positions of a control file's table.
+    ///
+    /// # Errors
+    ///
+    /// Pieces, pawn structures, index type and symmetry that do not go together.
+    pub(crate) fn of(control: &ControlFile) -> Result<Numbering, RunError> {
+        let (pieces, structures, masks) = match &control.pawngen {
+            None => (resolve_pieces(control)?, None, None),
+            Some(element) => {
+                let list = pawngen::all_arrangements(element).map_err(|e| pawngen_error(control, element, e))?;
+                // Refuses what lies outside the list.
+                pawngen::arrangements(element).map_err(|e| pawngen_error(control, element, e))?;
+                let masks = pawngen::masks(&list);
+                let pieces = resolve_pieces_with(control, Some(masks))?;
+                let structures = structures(element, &list);
+                (pieces, Some(structures), Some(masks))
+            }
+        };
+        let symmetry = check_pieces(control, &pieces)?;
+        let place = || control.origin.clone();
+        let space = IndexSpace::new(IndexParams {
+            index_type: control.index_type(),
+            symmetry,
+            variant: control.variant,
+            format_is_flag: matches!(control.entry_format(), Format::Flag(_)),
+            pieces,
+            pawn_structures: structures.clone(),
+        })
+        .map_err(|source| RunError::Index { place: place(), source })?;
+        space.check_writable().map_err(|source| RunError::Index { place: place(), source })?;
+        Ok(Numbering { space, symmetry, structures, masks })
+    }
+
+    /// The men of the table.
+    pub(crate) fn pieces(&self) -> &PieceList {
+        self.space.pieces()
+    }
+
+    /// What the header says of the pawn structures.
+    pub(crate) fn pawngen_edits(&self) -> Option<PawngenEdits> {
+        let (structures, masks) = (self.structures.as_ref()?, self.masks?);
+        Some(PawngenEdits { masks, structures: structures.list.len() as u64 })
+    }
+}
+
+fn pawngen_error(
+    control: &ControlFile,
+    element: &PawngenElement,
+    error: pawngen::PawngenError,
+) -> RunError {
+    let place = control.site(element.place, "pawngen").to_string();
+    RunError::Pawngen { place, problem: error.to_string() }
+}
+
+/// The arrangements in the form of the file.
+fn structures(element: &PawngenElement, list: &[pawngen::Arrangement]) -> PawnStructures {
+    let pawns = |color: Color| element.side(color).pawns_required.unwrap_or(0) as usize;
+    let first = element.position;
+    let stored = |a: &pawngen::Arrangement| PawnStructure {
+        white: hoffman_board::Bitboard(a.pawns.white),
+        black: hoffman_board::Bitboard(a.pawns.black),
+        en_passant: a.en_passant,
+    };
+    PawnStructures {
+        slots: first..first + pawns(Color::White) + pawns(Color::Black),
+        list: list.iter().map(stored).collect(),
+        start: element.start as usize,
+        count: element.count as usize,
+    }
+}
+
+/// A position in FEN, counters left out.
+pub(crate) fn fen(men: &[(Color, Role, u8)], turn: Color, en_passant: Option<u8>) -> String {
+    let square = |s: u8| hoffman_board::Square::new(u32::from(s));
+    let mut board = hoffman_board::shakmaty::Board::empty();
+    for &(color, role, at) in men {
+        board.set_piece_at(square(at), Piece { color, role });
+    }
+    let right = en_passant.map_or_else(|| "-".to_owned(), |s| square(s).to_string());
+    format!("{board} {} - {right}", turn.char())
+}

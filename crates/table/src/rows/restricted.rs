@@ -1,0 +1,286 @@
+//! Rows and indices of tables with restricted pieces, pawn structures, or the rules of suicide chess.
+//!
+//! All movers are walked on the squares they may stand on, the lane innermost, so that its index mostly
+//! grows by a constant step. Where that is not possible every placement is numbered by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Role, Variant};
+use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues};
+
+use super::{Job, RowsError, Run, empty_squares, en_passant_squares, pawn_placements};
+use crate::index::IndexSpace;
+
+/// The image of the squares of a lane: themselves.
+const SAME: [usize; 64] = {
+    let mut same = [0; 64];
+    let mut s = 0;
+    while s < 64 {
+        same[s] = s;
+        s += 1;
+    }
+    same
+};
+
+/// An index space and a layout of the same men.
+pub(super) struct Restricted<'a> {
+    pub(super) space: &'a IndexSpace,
+    pub(super) layout: &'a Layout,
+    /// `slots[mover]`; no slot for a mover that is no man.
+    slots: Vec<PieceSlot>,
+    /// The pawn structures, with the squares of the pawns' slots.
+    pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
+    /// The en passant squares of a pawngen table's structures.
+    listed: Option<BTreeSet<(PawnStructure, Option<u8>)>>,
+}
+
+/// The men still to be placed, in turns.
+struct Turns<'t> {
+    movers: &'t [usize],
+    job: &'t Job,
+    once: bool,
+}
+
+impl<'a> Restricted<'a> {
+    pub(super) fn new(
+        space: &'a IndexSpace,
+        material: &Material,
+        layout: &'a Layout,
+    ) -> Result<Restricted<'a>, RowsError> {
+        let pieces = space.pieces();
+        let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
+        let mismatch = || RowsError::Material { table, values: *material };
+        if table != *material {
+            return Err(mismatch());
+        }
+        let mut taken = [false; MAX_PIECES];
+        let slot_of = |mover: &Mover| {
+            if !mover.is_man() {
+                return Ok(PieceSlot::MAX);
+            }
+            let slot = pieces
+                .iter()
+                .enumerate()
+                .position(|(i, p)| {
+                    let like = (p.color, p.role) == (mover.color, mover.role);
+                    !taken[i] && like && p.legal.0 & !mover.squares == 0
+                })
+                .ok_or_else(mismatch)?;
+            taken[slot] = true;
+            Ok(slot)
+        };
+        let slots = layout.movers().iter().map(slot_of).collect::<Result<_, RowsError>>()?;
+        let (pawns, listed) = match space.pawn_structures() {
+            None => (pawn_placements(space), None),
+            Some(list) => {
+                let mut pawns = BTreeMap::new();
+                let mut listed = BTreeSet::new();
+                for s in list {
+                    let structure = PawnStructure { white: s.white.0, black: s.black.0 };
+                    pawns.insert(structure, deal(space, structure));
+                    listed.insert((structure, s.en_passant.map(|e| e as u8)));
+                }
+                (pawns, Some(listed))
+            }
+        };
+        Ok(Restricted { space, layout, slots, pawns, listed })
+    }
+
+    pub(super) fn structures(&self) -> Vec<PawnStructure> {
+        self.pawns.keys().copied().collect()
+    }
+
+    /// The jobs of a structure: every side and en passant square that has indices.
+    pub(super) fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        for (turn, en_passant) in self.sides(structure) {
+            let first = match self.layout.movers() {
+                [first, _, _, ..] if !self.is_king(first) => first.squares,
+                _ => {
+                    jobs.push(Job { structure, turn, en_passant, first: None });
+                    continue;
+                }
+            };
+            let squares = (0..64).filter(|s| first >> s & 1 != 0);
+            jobs.extend(squares.map(|s| Job { structure, turn, en_passant, first: Some(s) }));
+        }
+        jobs
+    }
+
+    /// The sides to move and en passant squares for which a structure has indices.
+    fn sides(&self, structure: PawnStructure) -> Vec<(Color, Option<u8>)> {
+        let mut sides = Vec::new();
+        for turn in [Color::White, Color::Black] {
+            if turn == Color::Black && !self.space.has_side_bit() {
+                continue;
+            }
+            let rights = en_passant_squares(structure, turn).map(Some);
+            let possible = std::iter::once(None).chain(rights);
+            let listed = |e: &Option<u8>| {
+                self.listed.as_ref().is_none_or(|listed| listed.contains(&(structure, *e)))
+            };
+            sides.extend(possible.filter(listed).map(|e| (turn, e)));
+        }
+        sides
+    }
+
+    fn is_king(&self, mover: &Mover) -> bool {
+        mover.role == Role::King && self.layout.variant() == Variant::Normal
+    }
+
+    /// Visits the positions of a job. Like men are taken in one order only if `once`.
+    pub(super) fn walk(&self, job: &Job, once: bool, mut visit: impl FnMut(&Run<'_>)) {
+        let movers = self.layout.movers();
+        let Some(lane) = movers.len().checked_sub(1) else { return };
+        let Some(placed) = self.pawns.get(&job.structure) else { return };
+        let mut squares = *placed;
+        let mut occupied = job.structure.occupied();
+        if let Some(square) = job.en_passant {
+            occupied |= empty_squares(square, job.turn);
+        }
+        // A king as the lane: both kings are walked together.
+        let kings = self.is_king(&movers[lane]);
+        let turns: Vec<usize> =
+            (0..lane).filter(|&m| !kings || !self.is_king(&movers[m])).collect();
+        let turns = Turns { movers: &turns, job, once };
+        let mut stands = [0; MAX_PIECES];
+        self.place(&turns, 0, occupied, 0, &mut squares, &mut stands, &mut visit);
+    }
+
+    /// Places the men whose turn it is, then the lane or the kings.
+    fn place(
+        &self,
+        turns: &Turns<'_>,
+        n: usize,
+        occupied: u64,
+        base: usize,
+        squares: &mut [u8; MAX_PIECES],
+        stands: &mut [u8; MAX_PIECES],
+        visit: &mut impl FnMut(&Run<'_>),
+    ) {
+        let movers = self.layout.movers();
+        let Some(&mover) = turns.movers.get(n) else {
+            self.place_last(turns, occupied, base, squares, stands, visit);
+            return;
+        };
+        let mut rest = movers[mover].squares & !occupied & self.later(turns, mover, stands);
+        if let (0, Some(first)) = (mover, turns.job.first) {
+            rest &= 1 << first;
+        }
+        while rest != 0 {
+            let square = rest.trailing_zeros() as u8;
+            rest &= rest - 1;
+            let Some(place) = self.layout.place(mover, square) else { continue };
+            squares[self.slots[mover]] = square;
+            stands[mover] = square;
+            let occupied = occupied | 1 << square;
+            self.place(turns, n + 1, occupied, base + place, squares, stands, visit);
+        }
+    }
+
+    /// The squares behind that of the like man before, if each set of squares is to be taken once.
+    fn later(&self, turns: &Turns<'_>, mover: usize, stands: &[u8; MAX_PIECES]) -> u64 {
+        let movers = self.layout.movers();
+        let like = turns.once && mover > 0 && movers[mover] == movers[mover - 1];
+        if like { (u64::MAX << stands[mover - 1]) << 1 } else { u64::MAX }
+    }
+
+    fn place_last(
+        &self,
+        turns: &Turns<'_>,
+        occupied: u64,
+        base: usize,
+        squares: &mut [u8; MAX_PIECES],
+        stands: &mut [u8; MAX_PIECES],
+        visit: &mut impl FnMut(&Run<'_>),
+    ) {
+        let movers = self.layout.movers();
+        let lane = movers.len() - 1;
+        let Job { turn, en_passant, .. } = *turns.job;
+        if self.is_king(&movers[lane]) {
+            let king = |color: Color| {
+                movers.iter().position(|m| m.color == color && m.role == Role::King)
+            };
+            let (Some(white), Some(black)) = (king(Color::White), king(Color::Black)) else {
+                return;
+            };
+            self.space.visit_kings(squares, turn, en_passant, occupied, |w, b, index| {
+                let white = self.layout.place(white, w);
+                if let (Some(white), Some(black)) = (white, self.layout.place(black, b)) {
+                    let row = base + white + black;
+                    visit(&Run { index, step: 0, row, image: &SAME, start: 0, len: 1 });
+                }
+            });
+            return;
+        }
+        if !movers[lane].is_man() {
+            if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
+                visit(&Run { index, step: 0, row: base, image: &SAME, start: 0, len: 1 });
+            }
+            return;
+        }
+        let king = |color: Color| {
+            let at = movers.iter().position(|m| m.color == color && self.is_king(m));
+            at.map(|m| stands[m])
+        };
+        if let (Some(white), Some(black)) = (king(Color::White), king(Color::Black))
+            && super::touch(white, black)
+        {
+            return;
+        }
+        let lanes = movers[lane].squares & !occupied & self.later(turns, lane, stands);
+        let slot = self.slots[lane];
+        if self.layout.mixed().is_empty() {
+            self.space.visit_lane(squares, turn, en_passant, slot, lanes, |start, len, index, step| {
+                visit(&Run { index, step, row: base, image: &SAME, start, len });
+            });
+            return;
+        }
+        // Like men must be dealt to the slots anew for every placement.
+        for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
+            squares[slot] = start;
+            if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
+                visit(&Run { index, step: 0, row: base, image: &SAME, start, len: 1 });
+            }
+        }
+    }
+
+    /// What the slices counted, of the positions that have indices.
+    pub(super) fn moves(
+        &self,
+        values: &TableValues,
+        structures: &[PawnStructure],
+    ) -> Option<Counts> {
+        let mut sum = Counts::default();
+        for &structure in structures {
+            let (slice, _) = values.find(structure)?;
+            let counts = slice.counts.as_ref()?;
+            for (turn, en_passant) in self.sides(structure) {
+                sum += match en_passant {
+                    None => counts.plain[turn as usize ^ 1],
+                    Some(square) => counts.en_passant.iter().find(|(s, _)| *s == square)?.1,
+                };
+            }
+        }
+        let orders = super::like_orders(self.layout) * u64::from(self.space.symmetry());
+        sum.stalemates /= orders;
+        sum.moves /= orders;
+        sum.futuremoves /= orders;
+        Some(sum)
+    }
+}
+
+/// Deals the pawns of a listed structure to the slots of the pawngen element, ascending by square.
+fn deal(space: &IndexSpace, structure: PawnStructure) -> [u8; MAX_PIECES] {
+    let mut squares = [0; MAX_PIECES];
+    for color in [Color::White, Color::Black] {
+        let mut rest = structure.of(color);
+        for (slot, piece) in space.pieces().iter().enumerate() {
+            if piece.color == color && piece.role == Role::Pawn {
+                squares[slot] = rest.trailing_zeros() as u8;
+                rest &= rest.wrapping_sub(1);
+            }
+        }
+    }
+    squares
+}
