@@ -198,7 +198,9 @@ impl<'a> View<'a> {
             if paired && there < 2 {
                 kings[there as usize] = (0..64, stride);
             } else {
-                moving[moving_len] = (self.layout.stride(there as usize), stride);
+                // A mover that is no man is nowhere.
+                let theirs = if there == GONE { 0 } else { self.layout.stride(there as usize) };
+                moving[moving_len] = (theirs, stride);
                 moving_len += 1;
             }
         }
@@ -278,7 +280,11 @@ impl<'a> View<'a> {
             .iter()
             .map(|&mover| {
                 let there = self.partner[mover];
-                std::array::from_fn(|s| place(there, s as u8).unwrap_or(NOWHERE))
+                let place = |s: usize| match there {
+                    GONE => 0,
+                    there => place(there, s as u8).unwrap_or(NOWHERE),
+                };
+                std::array::from_fn(place)
             })
             .collect();
         gather_restricted(codes, base, &ways, out);
