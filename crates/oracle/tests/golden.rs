@@ -104,6 +104,7 @@ fn compare_folder(folder: &str, wanted: impl Fn(&str) -> bool, known: &[(&str, u
     names.sort();
     assert!(!names.is_empty());
     let mut total = 0;
+    let mut failures = Vec::new();
     for name in &names {
         let slow = solved.analysis(&golden.join(format!("{name}.xml")));
         let path = golden.join(format!("{name}.htb"));
@@ -111,21 +112,24 @@ fn compare_folder(folder: &str, wanted: impl Fn(&str) -> bool, known: &[(&str, u
         let (compared, wrong) = compare(&mut table, &slow);
         let allowed = known.iter().find(|(n, _)| n == name).map_or(0, |&(_, n)| n);
         eprintln!("{folder}/{name}: {compared} compared, {} differ", wrong.len());
-        assert_eq!(
-            wrong.len(),
-            allowed,
-            "{folder}/{name}:\n{}",
-            wrong[..wrong.len().min(10)].join("\n")
-        );
+        if wrong.len() != allowed {
+            failures.push(format!(
+                "{folder}/{name}: {} differ, {allowed} expected:\n{}",
+                wrong.len(),
+                wrong[..wrong.len().min(10)].join("\n")
+            ));
+        }
         total += compared;
     }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     eprintln!("{folder}: {total} entries of {} tables agree", names.len());
 }
 
 #[test]
 fn suicide_tables_agree() {
-    // Stalemates are not propagated by the original in these.
-    let known = [("pvp", 48), ("pvp-naive", 96), ("pvp-simple", 96), ("bvp", 40), ("nvp", 1074)];
+    // The original does not propagate stalemates in these (it does in pvp-basic).
+    let known =
+        [("bvp", 44), ("nvp", 1192), ("pvp", 96), ("pvp-naive", 192), ("pvp-simple", 192)];
     compare_folder("suicide", |name| !name.starts_with("krvq"), &known);
 }
 
@@ -137,4 +141,18 @@ fn restricted_tables_agree() {
 #[test]
 fn pruned_tables_agree() {
     compare_folder("pruned", |_| true, &[]);
+}
+
+#[test]
+#[ignore = "slow: some minutes"]
+fn pawngen_tables_agree() {
+    // The original loses en passant positions where a table is split; see the test of the split below.
+    let known = [("pawngen-b3c2-b5d5-2-2-from39", 227)];
+    compare_folder("pawngen", |n| !n.contains("naive"), &known);
+}
+
+#[test]
+#[ignore = "slow: some minutes"]
+fn formats_agree() {
+    compare_folder("format", |n| !n.starts_with("kqkq") && n != "kk-uncompressed-file", &[]);
 }
