@@ -14,6 +14,7 @@ mod analysis;
 mod compare;
 mod facts;
 mod position;
+mod random;
 mod reach;
 mod score;
 mod structures;
@@ -26,6 +27,7 @@ pub use compare::{
 };
 pub use facts::{KnownStats, Longest, known_stats, known_stats_of};
 pub use position::{FenError, Man, Position};
+pub use random::{RandomAnalysis, RandomFile};
 pub use reach::{Reach, ReachError, solve_reachable};
 pub use structures::{Structure, structures};
 pub use table::{Counts, MAX_MEN, SlowTable, SlowTables, Summary, TooManyMen};
