@@ -16,10 +16,13 @@ use hoffman_control::{ControlFile, Mode, PruneEffect, PrunePattern, control_for_
 
 use crate::analysis::{SlowAnalysis, SlowError};
 
-/// How many placements the last table of a set may have.
-const LARGEST: u64 = 40_000;
+/// How many placements the last table of a set may have, mostly and sometimes.
+const LARGEST: [u64; 3] = [20_000, 60_000, 150_000];
 /// How many placements its futurebases may have.
 const LARGEST_FUTUREBASE: u64 = 30_000;
+
+/// How many sets may be thrown away as too dull.
+const PATIENCE: u64 = 30;
 
 /// A control file and what it describes.
 #[derive(Clone, Debug)]
@@ -49,8 +52,15 @@ impl RandomAnalysis {
         for attempt in 0.. {
             let rng = Rng(seed.wrapping_mul(0x1_0000).wrapping_add(attempt));
             let mut maker = Maker { rng, files: Vec::new(), solved: HashMap::new() };
-            if maker.whole().is_some() {
-                return RandomAnalysis { seed, files: maker.files };
+            if maker.whole().is_none() {
+                continue;
+            }
+            let set = RandomAnalysis { seed, files: maker.files };
+            // Most random restrictions leave little to play for; odd cases are wanted, too.
+            let counts = set.last().analysis.counts();
+            let lively = counts.longest_win >= 6 && counts.legal >= 300;
+            if lively || seed.is_multiple_of(4) || attempt >= PATIENCE {
+                return set;
             }
         }
         unreachable!("some attempt succeeds");
@@ -236,13 +246,13 @@ impl Maker {
         };
         let mut may = Vec::new();
         for color in Color::ALL {
-            match self.rng.below(4) {
+            match self.rng.below(8) {
                 0 => may.push((color, PruneEffect::Concede)),
-                1 => may.push((color, PruneEffect::Discard)),
+                1 | 2 => may.push((color, PruneEffect::Discard)),
                 _ => may.extend(EFFECTS.map(|effect| (color, effect))),
             }
         }
-        let depth = self.rng.range(0, 2);
+        let depth = self.rng.pick(&[0, 1, 1, 2, 2]);
         let mut spec = Spec { variant, format, men: Vec::new(), pawngen: None, may, depth };
         let kind = self.rng.below(100);
         if variant == Variant::Suicide {
@@ -256,7 +266,8 @@ impl Maker {
         } else {
             self.restricted_men(&mut spec);
         }
-        self.fit(&mut spec, LARGEST);
+        let largest = self.rng.pick(&LARGEST);
+        self.fit(&mut spec, largest);
         self.table(&spec, "main").map(|_| ())
     }
 
@@ -491,12 +502,30 @@ impl Maker {
             if squares.count() == 1 {
                 return;
             }
-            let fewer = self.rng.some_of(squares, 60);
+            // Mostly squares that lie together, so that there are moves between them.
+            let edge = 1 + self.rng.below(7);
+            let fewer = match self.rng.below(9) {
+                0 | 1 => squares & below_rank(edge),
+                2 | 3 => squares & !below_rank(edge),
+                4 | 5 => squares & before_file(edge),
+                6 | 7 => squares & !before_file(edge),
+                _ => self.rng.some_of(squares, 70),
+            };
             if fewer.any() && fewer != squares {
                 man.place = Place::On(fewer);
             }
         }
     }
+}
+
+/// The squares below a rank, counted from 0.
+fn below_rank(rank: usize) -> Bitboard {
+    Square::ALL.into_iter().filter(|&s| (s as usize) < 8 * rank).collect()
+}
+
+/// The squares to the left of a file, counted from 0.
+fn before_file(file: usize) -> Bitboard {
+    Square::ALL.into_iter().filter(|&s| s as usize % 8 < file).collect()
 }
 
 /// How many structures a pawngen element admits.
@@ -1162,14 +1191,19 @@ impl Maker {
         };
         for _ in 0..self.rng.below(5) {
             let pattern = self.pattern(spec, color);
-            accept(pattern, self.rng.pick(&effects));
+            let matcher = PrunePattern::new(&pattern);
+            let many = kinds.iter().filter(|k| matcher.matches(&k.text)).count() > 16;
+            accept(pattern, self.effect(&effects, if many { 85 } else { 50 }));
         }
-        let default = self.rng.pick(&effects);
+        // Where leaving the squares is conceded there is little play.
+        let leaving = self.effect(&effects, 85);
+        let other = self.effect(&effects, 50);
         for Kind { text, relation } in &kinds {
             if lean && children.iter().any(|c| c.relation == *relation) {
                 continue;
             }
-            let effect = if self.rng.chance(85) { default } else { self.rng.pick(&effects) };
+            let default = if *relation == Relation::Normal { leaving } else { other };
+            let effect = if self.rng.chance(90) { default } else { self.rng.pick(&effects) };
             let letter = &text[..1];
             let tries = match relation {
                 Relation::Normal | Relation::Part => {
@@ -1190,6 +1224,13 @@ impl Maker {
                 }
             }
         }
+    }
+
+    /// One of some effects, a discard with this chance in a hundred if it is among them.
+    fn effect(&mut self, effects: &[PruneEffect], discards: usize) -> PruneEffect {
+        let discard = effects.contains(&PruneEffect::Discard) && self.rng.chance(discards);
+        let other = effects.iter().copied().find(|&e| e == PruneEffect::Concede);
+        other.filter(|_| !discard).unwrap_or(PruneEffect::Discard)
     }
 
     fn pattern(&mut self, spec: &Spec, color: Color) -> String {
