@@ -146,8 +146,7 @@ impl SlowAnalysis {
         };
         analysis.enumerate(&pieces, pawns.as_ref())?;
         let futurebases = analysis.check_futurebases(control, futurebases)?;
-        let rules =
-            Rules { control, pawns: pawns.as_ref(), futurebases, decided: HashMap::new() };
+        let rules = Rules { control, pawns: pawns.as_ref(), futurebases, decided: HashMap::new() };
         analysis.decide(rules)?;
         analysis.count();
         Ok(analysis)
@@ -199,11 +198,7 @@ impl SlowAnalysis {
 
     /// Finds all existing positions.
     fn enumerate(&mut self, pieces: &PieceList, pawns: Option<&Pawns>) -> Result<(), SlowError> {
-        let none = Structure {
-            white: Bitboard::EMPTY,
-            black: Bitboard::EMPTY,
-            en_passant: None,
-        };
+        let none = Structure { white: Bitboard::EMPTY, black: Bitboard::EMPTY, en_passant: None };
         let structures = pawns.map_or(std::slice::from_ref(&none), |p| p.own());
         let listed: Vec<usize> = (0..pieces.len())
             .filter(|&slot| pawns.is_none() || pieces[slot].role != Role::Pawn)
@@ -659,7 +654,9 @@ fn is_color_symmetric(control: &ControlFile, pieces: &PieceList) -> bool {
     index
         && !flag
         && pieces.iter().all(|p| p.legal == default_squares(p.role))
-        && Role::ALL.into_iter().all(|role| number(Color::White, role) == number(Color::Black, role))
+        && Role::ALL
+            .into_iter()
+            .all(|role| number(Color::White, role) == number(Color::Black, role))
 }
 
 /// A legal move and what it leads to.

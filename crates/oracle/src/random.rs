@@ -17,12 +17,12 @@ use hoffman_control::{ControlFile, Mode, PruneEffect, PrunePattern, control_for_
 use crate::analysis::{SlowAnalysis, SlowError};
 
 /// How many placements the last table of a set may have, mostly and sometimes.
-const LARGEST: [u64; 3] = [20_000, 60_000, 150_000];
+const LARGEST: [u64; 4] = [5_000, 10_000, 30_000, 90_000];
 /// How many placements its futurebases may have.
-const LARGEST_FUTUREBASE: u64 = 30_000;
+const LARGEST_FUTUREBASE: u64 = 15_000;
 
 /// How many sets may be thrown away as too dull.
-const PATIENCE: u64 = 30;
+const PATIENCE: u64 = 16;
 
 /// A control file and what it describes.
 #[derive(Clone, Debug)]
@@ -145,11 +145,13 @@ impl Man {
         match self.place {
             Place::Anywhere => default_squares(self.role),
             Place::On(squares) => squares,
-            Place::Plus(start) => Bitboard::from_file(start.file())
-                .into_iter()
-                .filter(|&s| self.color.fold_wb(s >= start, s <= start))
-                .collect::<Bitboard>()
-                & PAWN_SQUARES,
+            Place::Plus(start) => {
+                Bitboard::from_file(start.file())
+                    .into_iter()
+                    .filter(|&s| self.color.fold_wb(s >= start, s <= start))
+                    .collect::<Bitboard>()
+                    & PAWN_SQUARES
+            }
         }
     }
 
@@ -309,10 +311,7 @@ impl Maker {
             Variant::Normal => vec![(Color::White, Role::King), (Color::Black, Role::King)],
             Variant::Suicide => {
                 let role = |rng: &mut Rng| rng.pick(&Role::ALL);
-                vec![
-                    (Color::White, role(&mut self.rng)),
-                    (Color::Black, role(&mut self.rng)),
-                ]
+                vec![(Color::White, role(&mut self.rng)), (Color::Black, role(&mut self.rng))]
             }
         };
         while kinds.len() < count {
@@ -420,7 +419,8 @@ impl Maker {
             let square = self.rng.square_of(free);
             free.discard(square);
             let color = self.rng.color();
-            let place = if self.rng.chance(15) { Place::Plus(square) } else { Place::On(square.into()) };
+            let place =
+                if self.rng.chance(15) { Place::Plus(square) } else { Place::On(square.into()) };
             spec.men.push(Man { color, role: Role::Pawn, place });
         }
         self.sort_pawns(&mut spec.men);
@@ -455,13 +455,8 @@ impl Maker {
             set
         };
         let start = [pawns(&mut self.rng, Color::White, 3), pawns(&mut self.rng, Color::Black, 2)];
-        let mut pawngen = Pawngen {
-            start,
-            required: [0; 2],
-            queens: [0; 2],
-            captures: [0; 2],
-            part: None,
-        };
+        let mut pawngen =
+            Pawngen { start, required: [0; 2], queens: [0; 2], captures: [0; 2], part: None };
         for side in 0..2 {
             let count = start[side].count();
             if count > 0 && self.rng.chance(15) {
@@ -816,7 +811,8 @@ impl Maker {
         let both = material.is_symmetric() && !spec.is_whole() && !flag;
         let mirrored = |e: &(Color, PruneEffect)| spec.may.contains(&(e.0.other(), e.1));
         if both && spec.may.iter().all(mirrored) && self.rng.chance(60) {
-            let child = Child { output: child.output.clone(), inverted: !child.inverted, relation: other };
+            let child =
+                Child { output: child.output.clone(), inverted: !child.inverted, relation: other };
             return Some(child);
         }
         None
@@ -893,7 +889,8 @@ impl Maker {
                 return Some(());
             }
             let alike = |m: &Man| (m.color, m.role) == (color, role);
-            let slots: Vec<usize> = (0..behind.men.len()).filter(|&i| alike(&behind.men[i])).collect();
+            let slots: Vec<usize> =
+                (0..behind.men.len()).filter(|&i| alike(&behind.men[i])).collect();
             behind.men.remove(*slots.get(self.rng.below(slots.len().max(1)))?);
             Some(())
         };
@@ -914,10 +911,9 @@ impl Maker {
             }
         };
         if let Some((color, role)) = promoted {
-            let last_rank = Bitboard::from_rank(color.fold_wb(
-                hoffman_board::Rank::Eighth,
-                hoffman_board::Rank::First,
-            ));
+            let last_rank = Bitboard::from_rank(
+                color.fold_wb(hoffman_board::Rank::Eighth, hoffman_board::Rank::First),
+            );
             let place = match self.rng.below(4) {
                 0 => Place::Anywhere,
                 1 => Place::On(last_rank),
@@ -927,7 +923,8 @@ impl Maker {
             behind.men.push(Man { color, role, place });
         }
         let no_pawns = behind.pawngen.as_ref().is_some_and(|p| p.required == [0, 0]);
-        if no_pawns || behind.pawngen.is_some() && relation != Relation::Normal && self.rng.chance(35)
+        if no_pawns
+            || behind.pawngen.is_some() && relation != Relation::Normal && self.rng.chance(35)
         {
             self.list_pawns(&mut behind);
         }
@@ -1094,7 +1091,9 @@ impl Maker {
         match spec.format {
             Format::Dtm(_) if self.rng.chance(10) => {}
             Format::Flag(FlagType::WhiteWins) => text.push_str("   <flag type=\"white-wins\"/>\n"),
-            Format::Flag(FlagType::WhiteDraws) => text.push_str("   <flag type=\"white-draws\"/>\n"),
+            Format::Flag(FlagType::WhiteDraws) => {
+                text.push_str("   <flag type=\"white-draws\"/>\n")
+            }
             format if format.has_distance() && self.rng.chance(10) => {
                 let _ = writeln!(text, "   <{} bits=\"12\"/>", format.name());
             }
@@ -1107,8 +1106,7 @@ impl Maker {
             let word = child.relation.word().filter(|_| self.rng.chance(30));
             let word = word.map_or_else(String::new, |w| format!(" type=\"{w}\""));
             let colors = if child.inverted { " colors=\"invert\"" } else { "" };
-            let _ =
-                writeln!(text, "   <futurebase filename=\"{}\"{word}{colors}/>", child.output);
+            let _ = writeln!(text, "   <futurebase filename=\"{}\"{word}{colors}/>", child.output);
         }
         for Pruning { color, pattern, effect } in prunes {
             let _ = writeln!(
@@ -1235,9 +1233,28 @@ impl Maker {
 
     fn pattern(&mut self, spec: &Spec, color: Color) -> String {
         const GENERAL: [&str; 22] = [
-            "*", "K*", "K??", "K[a-d]?", "K[!a-d][1-8]", "K?[1-4]", "Kany", "k[A-D]*", "Px*", "P=?",
-            "P*=?", "P=[QR]", "P=[^Q]", "Pxany", "*x*", "*xP", "?x?", "*=N", "*[5-8]", "[KQ]*",
-            "[!P]x?", "?[a-h][1-8]",
+            "*",
+            "K*",
+            "K??",
+            "K[a-d]?",
+            "K[!a-d][1-8]",
+            "K?[1-4]",
+            "Kany",
+            "k[A-D]*",
+            "Px*",
+            "P=?",
+            "P*=?",
+            "P=[QR]",
+            "P=[^Q]",
+            "Pxany",
+            "*x*",
+            "*xP",
+            "?x?",
+            "*=N",
+            "*[5-8]",
+            "[KQ]*",
+            "[!P]x?",
+            "?[a-h][1-8]",
         ];
         if self.rng.chance(50) {
             return self.rng.pick(&GENERAL).to_owned();

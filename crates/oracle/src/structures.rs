@@ -47,7 +47,8 @@ pub fn structures(element: &PawngenElement) -> Vec<Structure> {
         }
     }
     let complete = |state: &&State| {
-        (0..2).all(|c| state.queens[c] == 0 && u64::from(state.pawns[c].count_ones()) == required[c])
+        (0..2)
+            .all(|c| state.queens[c] == 0 && u64::from(state.pawns[c].count_ones()) == required[c])
     };
     let found: BTreeSet<SortKey> = seen.iter().filter(complete).map(State::sort_key).collect();
     found.into_iter().map(|key| structure(&key)).collect()

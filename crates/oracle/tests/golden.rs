@@ -35,7 +35,8 @@ impl Solved {
             return Arc::clone(known);
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let control = ControlFile::parse(&text, &path.display().to_string(), Mode::Control).unwrap();
+        let control =
+            ControlFile::parse(&text, &path.display().to_string(), Mode::Control).unwrap();
         let mut futurebases = HashMap::new();
         for element in &control.futurebases {
             let file = path.parent().unwrap().join(&element.filename).with_extension("xml");
@@ -60,8 +61,7 @@ fn compare(table: &mut Table, slow: &SlowAnalysis) -> (u64, Vec<String>) {
         let Some(placement) = table.space().decode(index as u64) else { continue };
         let men = table.pieces().iter().zip(&placement.squares);
         let men = men.map(|(p, &square)| Man { color: p.color, role: p.role, square }).collect();
-        let position =
-            Position { men, turn: placement.turn, en_passant: placement.en_passant };
+        let position = Position { men, turn: placement.turn, en_passant: placement.en_passant };
         compared += 1;
         let Some(expected) = slow.value(&position) else {
             wrong.push(format!("{index} {}: is no position", position.fen()));
@@ -128,8 +128,7 @@ fn compare_folder(folder: &str, wanted: impl Fn(&str) -> bool, known: &[(&str, u
 #[test]
 fn suicide_tables_agree() {
     // The original does not propagate stalemates in these (it does in pvp-basic).
-    let known =
-        [("bvp", 44), ("nvp", 1192), ("pvp", 96), ("pvp-naive", 192), ("pvp-simple", 192)];
+    let known = [("bvp", 44), ("nvp", 1192), ("pvp", 96), ("pvp-naive", 192), ("pvp-simple", 192)];
     compare_folder("suicide", |name| !name.starts_with("krvq"), &known);
 }
 
@@ -155,4 +154,63 @@ fn pawngen_tables_agree() {
 #[ignore = "slow: some minutes"]
 fn formats_agree() {
     compare_folder("format", |n| !n.starts_with("kqkq") && n != "kk-uncompressed-file", &[]);
+}
+
+/// Legal and illegal positions, stalemates, wins of White and of Black, longest win and loss as stored.
+type Figures = (u64, u64, u64, u64, u64, i32, i32);
+
+/// The figures published for the examples of control files, where they are right.
+const EXAMPLES: [(&str, Figures); 25] = [
+    ("kpk-high", (165656, 2368, 22, 130728, 0, 18, -18)),
+    ("kpk-low", (191932, 2328, 0, 104912, 0, 29, -29)),
+    ("kpk-low-pruned", (191932, 2328, 0, 0, 0, 0, 0)),
+    ("kpk-low-conceded", (191932, 2328, 0, 164518, 0, 12, -12)),
+    ("krk-box", (49558, 5624, 13, 2350, 0, 11, -11)),
+    ("krk-box2", (44524, 5324, 17, 6819, 5975, 14, -14)),
+    ("prune-double", (18666, 2302, 1, 1368, 0, 25, -24)),
+    ("plus-opposed", (116856, 4020, 4, 36721, 36721, 29, -29)),
+    ("plus-passed", (274033, 8399, 1, 106249, 100793, 29, -28)),
+    ("plus-doubled", (101405, 3149, 22, 2, 0, 0, -1)),
+    ("frozen", (17160, 1894, 0, 8382, 7397, 15, -14)),
+    ("frozen-hold", (17160, 1894, 0, 15599, 0, 15, -14)),
+    ("frozen-hold-nostale", (17160, 1894, 4, 15595, 0, 15, -14)),
+    ("pg-whole", (243119, 7537, 1, 94750, 89924, 29, -28)),
+    ("pg-first", (121491, 3837, 0, 72853, 35909, 29, -28)),
+    ("pg-second", (121628, 3700, 1, 21897, 54015, 29, -28)),
+    // In these two the side to move is not stored, while here both count.
+    ("kk-nosym", (2 * 3612, 0, 0, 0, 0, 0, 0)),
+    ("sui-kk", (2 * 4032, 0, 0, 672 + 420, 672 + 420, 3, -2)),
+    ("sui-kq", (8064, 0, 0, 4548, 3516, 7, -7)),
+    ("sui-kr", (8064, 0, 0, 2744, 5320, 19, -19)),
+    ("sui-kb", (8064, 0, 0, 2572, 2484, 4, -3)),
+    ("sui-kn", (8064, 0, 0, 6068, 1996, 11, -11)),
+    ("sui-kp", (6488, 48, 0, 3566, 1454, 24, -24)),
+    ("sui-qr", (8064, 0, 0, 3472, 4592, 3, -2)),
+    ("sui-krq", (499968, 0, 0, 287172, 212796, 8, -8)),
+];
+
+#[test]
+#[ignore = "slow: a minute or two"]
+fn examples_have_the_published_figures() {
+    let Some(shared) = shared() else { return };
+    let mut solved = Solved::default();
+    let mut failures = Vec::new();
+    for (name, expected) in EXAMPLES {
+        let path = shared.join("spec/controls").join(format!("{name}.xml"));
+        let counts = solved.analysis(&path).counts();
+        let found = (
+            counts.legal,
+            counts.illegal,
+            counts.stalemates,
+            counts.white_wins,
+            counts.black_wins,
+            counts.longest_win,
+            counts.longest_loss,
+        );
+        if found != expected {
+            failures.push(format!("{name}: {found:?}, published {expected:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    eprintln!("{} examples have the published figures", EXAMPLES.len());
 }
