@@ -395,16 +395,7 @@ impl Maker {
                 };
             }
         }
-        self.sort_pawns(men);
-    }
-
-    /// Puts plus pawns in board order.
-    fn sort_pawns(&mut self, men: &mut [Man]) {
-        let first = |m: &Man| m.squares().first().map_or(0, |s| s as u8);
-        men.sort_by_key(|m| {
-            let pawn = m.role == Role::Pawn;
-            (pawn, m.color == Color::Black, m.role, if pawn { first(m) } else { 0 })
-        });
+        sort(men);
     }
 
     /// Many pawns that do not move, and kings.
@@ -423,7 +414,7 @@ impl Maker {
                 if self.rng.chance(15) { Place::Plus(square) } else { Place::On(square.into()) };
             spec.men.push(Man { color, role: Role::Pawn, place });
         }
-        self.sort_pawns(&mut spec.men);
+        sort(&mut spec.men);
     }
 
     fn pawn_structure(&mut self, spec: &mut Spec) {
@@ -511,6 +502,15 @@ impl Maker {
             }
         }
     }
+}
+
+/// Puts like men side by side, pawns last and in board order, as plus pawns have to be.
+fn sort(men: &mut [Man]) {
+    let first = |m: &Man| m.squares().first().map_or(0, |s| s as u8);
+    men.sort_by_key(|m| {
+        let pawn = m.role == Role::Pawn;
+        (pawn, m.color == Color::Black, m.role, if pawn { first(m) } else { 0 })
+    });
 }
 
 /// The squares below a rank, counted from 0.
@@ -850,8 +850,8 @@ impl Maker {
             let inverted = self.rng.chance(30);
             if inverted {
                 child.men = child.men.iter().map(Man::flipped).collect();
-                self.sort_pawns(&mut child.men);
-                child.pawngen = child.pawngen.map(flipped);
+                sort(&mut child.men);
+                child.pawngen = child.pawngen.as_ref().map(flipped);
                 child.may = child.may.iter().map(|&(c, e)| (c.other(), e)).collect();
             }
             child.format = self.format_behind(spec.format, inverted);
@@ -928,7 +928,7 @@ impl Maker {
         {
             self.list_pawns(&mut behind);
         }
-        self.sort_pawns(&mut behind.men);
+        sort(&mut behind.men);
         Some(behind)
     }
 
@@ -996,7 +996,7 @@ impl Maker {
                 man.place = Place::On(new);
             }
         }
-        self.sort_pawns(&mut spec.men);
+        sort(&mut spec.men);
         if self.rng.chance(50) {
             // The same prunes or fewer.
             let mut fewer = spec.may.clone();
@@ -1092,7 +1092,7 @@ impl Maker {
             Format::Dtm(_) if self.rng.chance(10) => {}
             Format::Flag(FlagType::WhiteWins) => text.push_str("   <flag type=\"white-wins\"/>\n"),
             Format::Flag(FlagType::WhiteDraws) => {
-                text.push_str("   <flag type=\"white-draws\"/>\n")
+                text.push_str("   <flag type=\"white-draws\"/>\n");
             }
             format if format.has_distance() && self.rng.chance(10) => {
                 let _ = writeln!(text, "   <{} bits=\"12\"/>", format.name());
@@ -1276,7 +1276,7 @@ impl Maker {
     }
 }
 
-fn flipped(pawngen: Pawngen) -> Pawngen {
+fn flipped(pawngen: &Pawngen) -> Pawngen {
     let swap = |[white, black]: [usize; 2]| [black, white];
     let [white, black] = pawngen.start.map(Bitboard::flip_vertical);
     Pawngen {
