@@ -6,11 +6,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hoffman_board::Value;
-use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis};
+use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
+use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
+use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, structures};
 use hoffman_run::{GenerateOptions, RunError, Silent, generate};
 use hoffman_table::htb::SourceOptions;
-use hoffman_table::{RawEntry, Table};
+use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
+use rayon::prelude::*;
 
 /// Whether sets that the solver refuses are only counted. To be removed when it carries out everything.
 const REFUSALS_ARE_COUNTED: bool = true;
@@ -20,6 +22,25 @@ fn from_env(name: &str, default: u64) -> u64 {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is not a number: '{text}'")),
         Err(_) => default,
     }
+}
+
+/// The sets of some seeds, a few at a time, as they are made on all processors.
+fn sets() -> impl Iterator<Item = RandomAnalysis> {
+    let count = from_env("HOFFMAN_RANDOM_FILES", 60);
+    let first = from_env("HOFFMAN_RANDOM_FIRST", 0);
+    let seeds: Vec<u64> = (first..first + count).collect();
+    let made = |some: &[u64]| -> Vec<RandomAnalysis> {
+        some.into_par_iter().map(|&seed| RandomAnalysis::new(seed)).collect()
+    };
+    let chunks: Vec<Vec<u64>> = seeds.chunks(16).map(<[u64]>::to_vec).collect();
+    chunks.into_iter().flat_map(move |some| made(&some))
+}
+
+/// A placement as a list of men.
+fn position(pieces: &PieceList, placement: &Placement) -> Position {
+    let men = pieces.iter().zip(&placement.squares);
+    let men = men.map(|(p, &square)| Man { color: p.color, role: p.role, square }).collect();
+    Position { men, turn: placement.turn, en_passant: placement.en_passant }
 }
 
 /// Compares every index of a table with the slow analysis, and every position of the analysis with the
@@ -33,16 +54,12 @@ fn compare(path: &Path, slow: &SlowAnalysis) -> Result<u64, String> {
     for (index, &found) in entries.iter().enumerate() {
         let (fen, turn, expected) = match table.space().decode(index as u64) {
             Some(placement) => {
-                let men = table.pieces().iter().zip(&placement.squares);
-                let men =
-                    men.map(|(p, &square)| Man { color: p.color, role: p.role, square }).collect();
-                let (turn, en_passant) = (placement.turn, placement.en_passant);
-                let position = Position { men, turn, en_passant };
+                let position = position(table.pieces(), &placement);
                 let fen = position.fen();
                 let Some(value) = slow.value(&position) else {
                     return Err(format!("index {index}: {fen} is no position"));
                 };
-                (fen, turn, value)
+                (fen, position.turn, value)
             }
             // What stands for no position is stored as a draw.
             None => ("no position".to_owned(), hoffman_board::Color::White, Value::Draw),
@@ -56,15 +73,86 @@ fn compare(path: &Path, slow: &SlowAnalysis) -> Result<u64, String> {
             return Err(format!("index {index}: {fen}: found {found}, expected {expected}"));
         }
     }
+    without_index(table.space(), slow).map_or(Ok(entries.len() as u64), Err)
+}
+
+/// The first position of an analysis that an index leaves out, as a sentence.
+fn without_index(space: &IndexSpace, slow: &SlowAnalysis) -> Option<String> {
     let mut missing = None;
     slow.for_each(|position, _| {
         let men = position.men.iter().map(|m| (m.square, m.color, m.role));
-        let place = || table.place(men, position.turn, position.en_passant);
-        if missing.is_none() && place().and_then(|p| table.index(&p)).is_none() {
+        let place = || space.place(men, position.turn, position.en_passant);
+        if missing.is_none() && place().and_then(|p| space.encode(&p)).is_none() {
             missing = Some(format!("{} has no index", position.fen()));
         }
     });
-    missing.map_or(Ok(entries.len() as u64), Err)
+    missing
+}
+
+/// The index of a control file that is to be written.
+fn index_of(text: &str) -> Result<IndexSpace, String> {
+    let control = ControlFile::parse(text, "random", Mode::Control).map_err(|e| e.to_string())?;
+    let list = control.pawngen.as_ref().map(structures);
+    let union = |of: fn(&hoffman_oracle::Structure) -> Bitboard| {
+        list.iter().flatten().fold(Bitboard::EMPTY, |set, s| set | of(s))
+    };
+    let masks =
+        list.is_some().then(|| PawnMasks { white: union(|s| s.white), black: union(|s| s.black) });
+    let pieces = resolve_pieces_with(&control, masks).map_err(|e| e.to_string())?;
+    let symmetry = check_pieces(&control, &pieces).map_err(|e| e.to_string())?;
+    let pawn_structures = list.zip(control.pawngen.as_ref()).map(|(list, element)| {
+        let count = |required: Option<u64>| required.unwrap_or(0) as usize;
+        let pawns = count(element.white.pawns_required) + count(element.black.pawns_required);
+        let stored = |s: &hoffman_oracle::Structure| PawnStructure {
+            white: s.white,
+            black: s.black,
+            en_passant: s.en_passant,
+        };
+        PawnStructures {
+            slots: element.position..element.position + pawns,
+            list: list.iter().map(stored).collect(),
+            start: element.start as usize,
+            count: element.count as usize,
+        }
+    });
+    let space = IndexSpace::new(IndexParams {
+        index_type: control.index_type(),
+        symmetry,
+        variant: control.variant,
+        format_is_flag: matches!(control.entry_format(), Format::Flag(_)),
+        pieces,
+        pawn_structures,
+    });
+    let space = space.map_err(|e| e.to_string())?;
+    space.check_writable().map_err(|e| e.to_string())?;
+    Ok(space)
+}
+
+#[test]
+fn random_analyses_have_the_positions_of_their_indices() {
+    let (mut tables, mut indices) = (0, 0);
+    for set in sets() {
+        for file in &set.files {
+            let fail = |problem: String| {
+                panic!("seed {}, {}: {problem}\n{}", set.seed, file.name, file.text)
+            };
+            let space = index_of(&file.text).unwrap_or_else(fail);
+            for index in 0..space.size() {
+                if let Some(placement) = space.decode(index) {
+                    let position = position(space.pieces(), &placement);
+                    if file.analysis.value(&position).is_none() {
+                        fail(format!("index {index}: {} is no position", position.fen()));
+                    }
+                }
+            }
+            if let Some(problem) = without_index(&space, &file.analysis) {
+                fail(problem);
+            }
+            tables += 1;
+            indices += space.size();
+        }
+    }
+    eprintln!("{indices} indices of {tables} tables are the positions of the slow analysis");
 }
 
 /// Compares what the header counts with a count over the indices of the table.
@@ -77,10 +165,8 @@ fn compare_statistics(path: &Path, slow: &SlowAnalysis) -> Result<(), String> {
     for index in 0..table.space().size() {
         add("indices", true);
         let Some(placement) = table.space().decode(index) else { continue };
-        let men = table.pieces().iter().zip(&placement.squares);
-        let men = men.map(|(p, &square)| Man { color: p.color, role: p.role, square }).collect();
-        let turn = placement.turn;
-        let position = Position { men, turn, en_passant: placement.en_passant };
+        let position = position(table.pieces(), &placement);
+        let turn = position.turn;
         let value = slow.value(&position).ok_or("an index without a position")?;
         let illegal = matches!(value, Value::Illegal | Value::Win(0));
         add("PNTM-mated-positions", illegal);
@@ -139,13 +225,13 @@ fn carry_out(files: &[RandomFile]) -> Outcome {
 
 #[test]
 fn random_analyses_agree() {
-    let count = from_env("HOFFMAN_RANDOM_FILES", 60);
-    let first = from_env("HOFFMAN_RANDOM_FIRST", 0);
     let (mut equal, mut entries) = (0, 0);
     let mut not_yet: BTreeMap<&str, u64> = BTreeMap::new();
     let mut refused = Vec::new();
-    for seed in first..first + count {
-        let set = RandomAnalysis::new(seed);
+    let mut count = 0;
+    for set in sets() {
+        let seed = set.seed;
+        count += 1;
         let folder = tempfile::tempdir().unwrap();
         // The names in control files count from the working directory, which this test has to itself.
         std::env::set_current_dir(folder.path()).unwrap();
@@ -186,20 +272,16 @@ fn sets_follow_from_their_seed() {
 #[test]
 #[ignore = "a description, not a check"]
 fn describe() {
-    let count = from_env("HOFFMAN_RANDOM_FILES", 60);
-    let first = from_env("HOFFMAN_RANDOM_FIRST", 0);
-    for seed in first..first + count {
-        let began = std::time::Instant::now();
-        let set = RandomAnalysis::new(seed);
+    for set in sets() {
         let last = set.last();
         eprintln!(
-            "### {seed} {} {:?} {:?} {} futurebases",
+            "=== seed {}: {} {:?} {:?} {} futurebases",
+            set.seed,
             last.analysis.format().name(),
             last.analysis.variant(),
             last.analysis.counts(),
             last.text.matches("<futurebase").count(),
         );
-        eprintln!("=== seed {seed}: {} files, {:?}", set.files.len(), began.elapsed());
         for file in &set.files {
             if !file.text.contains("DOCTYPE") {
                 eprintln!("--- {} {:?}\n{}", file.name, file.analysis.counts(), file.text);
