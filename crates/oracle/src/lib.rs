@@ -10,18 +10,24 @@
 //! - [`known_stats`]: published counts and longest mates of all endings of three to five men.
 #![forbid(unsafe_code)]
 
+mod analysis;
 mod compare;
 mod facts;
 mod position;
+mod random;
 mod reach;
 mod score;
+mod structures;
 mod table;
 
+pub use analysis::{AnalysisCounts, SlowAnalysis, SlowError};
 pub use compare::{
     Comparison, Coverage, Difference, Outcome, SyzygyError, compare, compare_syzygy,
     for_each_position,
 };
 pub use facts::{KnownStats, Longest, known_stats, known_stats_of};
 pub use position::{FenError, Man, Position};
+pub use random::{RandomAnalysis, RandomFile};
 pub use reach::{Reach, ReachError, solve_reachable};
+pub use structures::{Structure, structures};
 pub use table::{Counts, MAX_MEN, SlowTable, SlowTables, Summary, TooManyMen};

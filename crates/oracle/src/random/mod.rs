@@ -1,0 +1,137 @@
+//! Random control files that every engine must be able to carry out, with what each position is worth.
+//!
+//! A set is a list of control files, each after the futurebases it names, the last one being the one that
+//! matters. Everything follows from the seed. Only sets that [`SlowAnalysis`] can solve are given out, so
+//! every move in them is answered; and what the futurebases answer never overlaps, as a program may refuse
+//! two tables for one move.
+
+mod futurebases;
+mod men;
+mod rng;
+mod spec;
+mod text;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hoffman_board::value::FlagType;
+use hoffman_board::{Color, Format, Role, Variant};
+use hoffman_control::PruneEffect;
+
+use crate::analysis::SlowAnalysis;
+use rng::Rng;
+use spec::{EFFECTS, Man, Place, Spec};
+
+/// How many placements the last table of a set may have, mostly and sometimes.
+const LARGEST: [u64; 4] = [5_000, 10_000, 30_000, 90_000];
+/// How many placements its futurebases may have.
+const LARGEST_FUTUREBASE: u64 = 15_000;
+
+/// How many sets may be thrown away as too dull.
+const PATIENCE: u64 = 16;
+
+/// A control file and what it describes.
+#[derive(Clone, Debug)]
+pub struct RandomFile {
+    /// The name of the control file.
+    pub name: String,
+    /// The name of the table.
+    pub output: String,
+    /// The control file.
+    pub text: String,
+    /// The values.
+    pub analysis: Arc<SlowAnalysis>,
+}
+
+/// A control file with all that it needs.
+#[derive(Clone, Debug)]
+pub struct RandomAnalysis {
+    /// What it was made from.
+    pub seed: u64,
+    /// The files in the order in which they can be carried out; the last one is under test.
+    pub files: Vec<RandomFile>,
+}
+
+impl RandomAnalysis {
+    /// The set of a seed.
+    pub fn new(seed: u64) -> RandomAnalysis {
+        for attempt in 0.. {
+            let rng = Rng(seed.wrapping_mul(0x1_0000).wrapping_add(attempt));
+            let mut maker = Maker { rng, files: Vec::new(), solved: HashMap::new() };
+            if maker.whole().is_none() {
+                continue;
+            }
+            let set = RandomAnalysis { seed, files: maker.files };
+            // Most random restrictions leave little to play for; odd cases are wanted, too.
+            let counts = set.last().analysis.counts();
+            let lively = counts.longest_win >= 6 && counts.legal >= 300;
+            if lively || seed.is_multiple_of(4) || attempt >= PATIENCE {
+                return set;
+            }
+        }
+        unreachable!("some attempt succeeds");
+    }
+
+    /// The file under test.
+    pub fn last(&self) -> &RandomFile {
+        self.files.last().expect("a set is not empty")
+    }
+}
+
+/// Makes one set.
+struct Maker {
+    rng: Rng,
+    files: Vec<RandomFile>,
+    /// By name of the table.
+    solved: HashMap<String, Arc<SlowAnalysis>>,
+}
+
+impl Maker {
+    /// Makes the table under test and all it needs.
+    fn whole(&mut self) -> Option<()> {
+        let variant = if self.rng.chance(22) { Variant::Suicide } else { Variant::Normal };
+        let format = match self.rng.below(10) {
+            0..=4 => Format::Dtm(None),
+            5 | 6 => Format::Dtc(None),
+            7 | 8 => Format::Basic,
+            _ => Format::Flag(self.rng.pick(&[FlagType::WhiteWins, FlagType::WhiteDraws])),
+        };
+        let mut may = Vec::new();
+        for color in Color::ALL {
+            match self.rng.below(8) {
+                0 => may.push((color, PruneEffect::Concede)),
+                1 | 2 => may.push((color, PruneEffect::Discard)),
+                _ => may.extend(EFFECTS.map(|effect| (color, effect))),
+            }
+        }
+        let depth = self.rng.pick(&[0, 1, 1, 2, 2]);
+        let mut spec = Spec { variant, format, men: Vec::new(), pawngen: None, may, depth };
+        let kind = self.rng.below(100);
+        if variant == Variant::Suicide {
+            self.suicide_men(&mut spec);
+        } else if kind < 25 {
+            self.pawn_structure(&mut spec);
+        } else if kind < 40 {
+            self.frozen_pawns(&mut spec);
+        } else if kind < 46 {
+            return self.whole_ending(spec);
+        } else {
+            self.restricted_men(&mut spec);
+        }
+        let largest = self.rng.pick(&LARGEST);
+        self.fit(&mut spec, largest);
+        self.table(&spec, "main").map(|_| ())
+    }
+
+    /// A complete ending of two or three men, pruned.
+    fn whole_ending(&mut self, mut spec: Spec) -> Option<()> {
+        let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
+        let man = |color, role| Man { color, role, place: Place::Anywhere };
+        spec.men = vec![man(Color::White, Role::King), man(Color::Black, Role::King)];
+        if self.rng.chance(85) {
+            let man = man(self.rng.color(), self.rng.pick(&roles));
+            spec.men.push(man);
+        }
+        self.table(&spec, "main").map(|_| ())
+    }
+}

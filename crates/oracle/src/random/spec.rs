@@ -1,0 +1,215 @@
+//! What a table is to be: its men and where they may stand, and which moves lead out of it.
+
+use hoffman_board::pieces::default_squares;
+use hoffman_board::{Bitboard, Color, Format, Material, PAWN_SQUARES, Role, Square, Variant};
+use hoffman_control::{ControlFile, Mode, PruneEffect};
+
+use super::text::pawngen_element;
+
+/// Where a man may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Anywhere,
+    On(Bitboard),
+    Plus(Square),
+}
+
+/// A man of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Man {
+    pub(super) color: Color,
+    pub(super) role: Role,
+    pub(super) place: Place,
+}
+
+impl Man {
+    /// The squares it may stand on, of a plus pawn at most.
+    pub(super) fn squares(&self) -> Bitboard {
+        match self.place {
+            Place::Anywhere => default_squares(self.role),
+            Place::On(squares) => squares,
+            Place::Plus(start) => {
+                Bitboard::from_file(start.file())
+                    .into_iter()
+                    .filter(|&s| self.color.fold_wb(s >= start, s <= start))
+                    .collect::<Bitboard>()
+                    & PAWN_SQUARES
+            }
+        }
+    }
+
+    pub(super) fn flipped(&self) -> Man {
+        let place = match self.place {
+            Place::Anywhere => Place::Anywhere,
+            Place::On(squares) => Place::On(squares.flip_vertical()),
+            Place::Plus(start) => Place::Plus(start.flip_vertical()),
+        };
+        Man { color: self.color.other(), role: self.role, place }
+    }
+}
+
+/// A pawngen element, as its attributes say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pawngen {
+    pub(super) start: [Bitboard; 2],
+    pub(super) required: [usize; 2],
+    pub(super) queens: [usize; 2],
+    pub(super) captures: [usize; 2],
+    pub(super) part: Option<(usize, usize)>,
+}
+
+/// A table to be.
+#[derive(Clone, Debug)]
+pub(super) struct Spec {
+    pub(super) variant: Variant,
+    pub(super) format: Format,
+    pub(super) men: Vec<Man>,
+    pub(super) pawngen: Option<Pawngen>,
+    /// Which prunes may be enabled.
+    pub(super) may: Vec<(Color, PruneEffect)>,
+    /// How many futurebases may follow each other.
+    pub(super) depth: usize,
+}
+
+/// A table that answers moves of another.
+#[derive(Clone, Debug)]
+pub(super) struct Child {
+    pub(super) output: String,
+    pub(super) inverted: bool,
+    pub(super) relation: Relation,
+}
+
+/// Which moves a table answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    Normal,
+    /// The other part of a split table.
+    Part,
+    Capture(Color, Role),
+    Promotion(Color, Role),
+    /// The side that promotes, what to, what it takes.
+    CapturePromotion(Color, Role, Role),
+}
+
+impl Relation {
+    /// The word in a control file.
+    pub(super) fn word(self) -> Option<&'static str> {
+        match self {
+            Relation::Normal => Some("normal"),
+            Relation::Part => None,
+            Relation::Capture(..) => Some("capture"),
+            Relation::Promotion(..) => Some("promotion"),
+            Relation::CapturePromotion(..) => Some("capture-promotion"),
+        }
+    }
+}
+
+pub(super) const EFFECTS: [PruneEffect; 2] = [PruneEffect::Concede, PruneEffect::Discard];
+pub(super) const PIECES: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+
+/// A kind of move out of a table that chess has not ruled out, and the futurebases that may answer it.
+pub(super) struct Kind {
+    pub(super) text: String,
+    pub(super) relation: Relation,
+}
+
+impl Spec {
+    pub(super) fn men_of(&self, color: Color, role: Role) -> usize {
+        let pawns = match &self.pawngen {
+            Some(p) if role == Role::Pawn => p.required[color.fold_wb(0, 1)],
+            _ => 0,
+        };
+        pawns + self.men.iter().filter(|m| (m.color, m.role) == (color, role)).count()
+    }
+
+    pub(super) fn men_by_color(&self, color: Color) -> usize {
+        Role::ALL.iter().map(|&role| self.men_of(color, role)).sum()
+    }
+
+    pub(super) fn material(&self) -> Material {
+        let mut men = Vec::new();
+        for color in Color::ALL {
+            for role in Role::ALL {
+                men.extend(std::iter::repeat_n((color, role), self.men_of(color, role)));
+            }
+        }
+        Material::from_men(men)
+    }
+
+    /// Whether no man is restricted.
+    pub(super) fn is_whole(&self) -> bool {
+        self.pawngen.is_none() && self.men.iter().all(|m| m.place == Place::Anywhere)
+    }
+
+    /// Whether the colours can be exchanged and the side to move is not stored.
+    pub(super) fn is_color_symmetric(&self, index: &str) -> bool {
+        let flag = matches!(self.format, Format::Flag(_));
+        let index = matches!(index, "combinadic4" | "combinadic5");
+        self.is_whole() && self.material().is_symmetric() && !flag && index
+    }
+
+    pub(super) fn promotions(&self) -> Vec<Role> {
+        let king = (self.variant == Variant::Suicide).then_some(Role::King);
+        PIECES.into_iter().chain(king).collect()
+    }
+
+    /// What can be captured of a side.
+    pub(super) fn victims(&self, color: Color) -> Vec<Role> {
+        let royal = self.variant == Variant::Normal;
+        let mut roles = Role::ALL.to_vec();
+        roles.retain(|&r| self.men_of(color, r) > 0 && !(royal && r == Role::King));
+        roles
+    }
+
+    /// All kinds of moves of a side that may lead out of the table.
+    pub(super) fn kinds(&self, color: Color) -> Vec<Kind> {
+        let letter = |role: Role| role.upper_char();
+        let enemy = color.other();
+        let mut all = Vec::new();
+        for role in Role::ALL.into_iter().filter(|&r| self.men_of(color, r) > 0) {
+            let alike = |m: &&Man| (m.color, m.role) == (color, role);
+            if self.men.iter().filter(alike).any(|m| m.place != Place::Anywhere) {
+                let kind = |square: Square| Kind {
+                    text: format!("{}{square}", letter(role)),
+                    relation: Relation::Normal,
+                };
+                all.extend(default_squares(role).into_iter().map(kind));
+            }
+            for victim in self.victims(enemy) {
+                let text = format!("{}x{}", letter(role), letter(victim));
+                all.push(Kind { text, relation: Relation::Capture(enemy, victim) });
+            }
+        }
+        if self.men_of(color, Role::Pawn) > 0 {
+            for to in self.promotions() {
+                let text = format!("P={}", letter(to));
+                all.push(Kind { text, relation: Relation::Promotion(color, to) });
+                for victim in self.victims(enemy).into_iter().filter(|&r| r != Role::Pawn) {
+                    let text = format!("Px{}={}", letter(victim), letter(to));
+                    let relation = Relation::CapturePromotion(color, to, victim);
+                    all.push(Kind { text, relation });
+                }
+            }
+        }
+        all
+    }
+}
+
+pub(super) fn flipped(pawngen: &Pawngen) -> Pawngen {
+    let swap = |[white, black]: [usize; 2]| [black, white];
+    let [white, black] = pawngen.start.map(Bitboard::flip_vertical);
+    Pawngen {
+        start: [black, white],
+        required: swap(pawngen.required),
+        queens: swap(pawngen.queens),
+        captures: swap(pawngen.captures),
+        part: pawngen.part,
+    }
+}
+
+/// How many structures a pawngen element admits.
+pub(super) fn count_structures(pawngen: &Pawngen) -> usize {
+    let text = format!("<tablebase>{}</tablebase>", pawngen_element(pawngen));
+    let control = ControlFile::parse(&text, "random", Mode::Control).expect("well-formed");
+    control.pawngen.map_or(0, |element| crate::structures(&element).len())
+}

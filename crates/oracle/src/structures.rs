@@ -1,0 +1,229 @@
+//! The pawn structures of a `pawngen` element, by plain search over structures and counters.
+
+use std::collections::{BTreeSet, HashSet};
+
+use hoffman_board::{Bitboard, Color, PAWN_SQUARES, Square};
+use hoffman_control::PawngenElement;
+
+/// Where the pawns stand, and the square that one of them has just jumped over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Structure {
+    /// White's pawns.
+    pub white: Bitboard,
+    /// Black's pawns.
+    pub black: Bitboard,
+    /// The square behind a pawn that has just made a double step beside an enemy pawn.
+    pub en_passant: Option<Square>,
+}
+
+/// A structure on the way, with what may and must still happen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct State {
+    pawns: [u64; 2],
+    en_passant: Option<Square>,
+    queens: [u64; 2],
+    captures: [u64; 2],
+}
+
+/// All structures with the required numbers of pawns, in the order of the file format.
+pub fn structures(element: &PawngenElement) -> Vec<Structure> {
+    let sides = [&element.white, &element.black];
+    let required = sides.map(|side| side.pawns_required.unwrap_or(0));
+    let first = State {
+        pawns: sides.map(|side| side.start.0),
+        en_passant: None,
+        queens: sides.map(|side| side.queens_required),
+        // More captures than moves of all pawns make no difference.
+        captures: sides.map(|side| side.captures_allowed.min(48)),
+    };
+    let possible = |state: &State| {
+        (0..2).all(|c| u64::from(state.pawns[c].count_ones()) >= required[c] + state.queens[c])
+    };
+    let mut seen = HashSet::new();
+    let mut open: Vec<State> = [first].into_iter().filter(possible).collect();
+    while let Some(state) = open.pop() {
+        if seen.insert(state) {
+            open.extend(state.next().into_iter().filter(possible));
+        }
+    }
+    let complete = |state: &&State| {
+        (0..2)
+            .all(|c| state.queens[c] == 0 && u64::from(state.pawns[c].count_ones()) == required[c])
+    };
+    let found: BTreeSet<SortKey> = seen.iter().filter(complete).map(State::sort_key).collect();
+    found.into_iter().map(|key| structure(&key)).collect()
+}
+
+/// Pawns by rank from the second on for White and from the seventh on for Black, the h-file left out as
+/// in the original; the masks; the en passant square, 255 for none.
+type SortKey = ([u32; 6], [u32; 6], u64, u64, u8);
+
+fn structure(key: &SortKey) -> Structure {
+    let &(_, _, white, black, square) = key;
+    Structure {
+        white: Bitboard(white),
+        black: Bitboard(black),
+        en_passant: (square < 64).then(|| Square::new(u32::from(square))),
+    }
+}
+
+const H_FILE: u64 = 0x8080_8080_8080_8080;
+
+impl State {
+    fn sort_key(&self) -> SortKey {
+        let on_rank = |pawns: u64, rank: usize| (pawns & !H_FILE & 0xff << (8 * rank)).count_ones();
+        let [white, black] = self.pawns;
+        (
+            std::array::from_fn(|i| on_rank(white, 1 + i)),
+            std::array::from_fn(|i| on_rank(black, 6 - i)),
+            white,
+            black,
+            self.en_passant.map_or(255, |s| s as u8),
+        )
+    }
+
+    /// The state with the pawn of `color` moved from one square to another or off the board.
+    fn moved(&self, color: Color, from: Square, to: Option<Square>) -> State {
+        let own = color.fold_wb(0, 1);
+        let mut next = State { en_passant: None, ..*self };
+        next.pawns[own] &= !(1 << from as u64);
+        if let Some(to) = to {
+            next.pawns[own] |= 1 << to as u64;
+            next.pawns[1 - own] &= !(1 << to as u64);
+        }
+        next
+    }
+
+    /// What one move of a pawn, or its capture by a piece, makes of the state.
+    fn next(&self) -> Vec<State> {
+        let mut all = Vec::new();
+        for color in Color::ALL {
+            let own = color.fold_wb(0, 1);
+            let (mine, theirs) = (Bitboard(self.pawns[own]), Bitboard(self.pawns[1 - own]));
+            let both = mine | theirs;
+            let (step, second, seventh) = color.fold_wb((8, 1, 6), (-8, 6, 1));
+            for from in mine {
+                let rank = from as u32 / 8;
+                all.push(self.moved(color, from, None));
+                if rank == seventh {
+                    if self.queens[own] > 0 {
+                        let mut next = self.moved(color, from, None);
+                        next.queens[own] -= 1;
+                        all.push(next);
+                    }
+                    continue;
+                }
+                let ahead = from.offset(step).expect("not on the seventh rank");
+                if !both.contains(ahead) {
+                    all.push(self.moved(color, from, Some(ahead)));
+                    let two = ahead.offset(step).expect("not beyond the seventh rank");
+                    if rank == second && !both.contains(two) {
+                        let beside = [two.offset(-1), two.offset(1)].into_iter().flatten();
+                        if beside.filter(|s| s.rank() == two.rank()).any(|s| theirs.contains(s)) {
+                            let mut next = self.moved(color, from, Some(two));
+                            next.en_passant = Some(ahead);
+                            all.push(next);
+                        }
+                    }
+                }
+                let sideways = [ahead.offset(-1), ahead.offset(1)].into_iter().flatten();
+                for to in sideways.filter(|s| s.rank() == ahead.rank()) {
+                    if theirs.contains(to) {
+                        all.push(self.moved(color, from, Some(to)));
+                    } else if !mine.contains(to) && self.captures[own] > 0 {
+                        let mut next = self.moved(color, from, Some(to));
+                        next.captures[own] -= 1;
+                        all.push(next);
+                    }
+                }
+            }
+        }
+        debug_assert!(all.iter().all(|s| (s.pawns[0] | s.pawns[1]) & !PAWN_SQUARES.0 == 0));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hoffman_control::{ControlFile, Mode};
+
+    use super::*;
+
+    /// Starts, numbers of pawns, more attributes, number of structures.
+    type Row = (&'static str, &'static str, (u64, u64), &'static str, usize);
+
+    #[test]
+    fn counts_are_the_published_ones() {
+        const BIG: (&str, &str) = ("b3 c2 d3", "b5 c7 d5");
+        const QUEEN: &str = "white-queens-required='1'";
+        let both = "white-captures-allowed='1' black-captures-allowed='1'";
+        let mut rows: Vec<Row> = vec![
+            ("b2", "c7", (1, 1), "", 38),
+            ("b2", "c7", (1, 0), "", 11),
+            ("b2", "c7", (0, 1), "", 11),
+            ("b2", "c7", (1, 1), "white-captures-allowed='1'", 93),
+            ("b2", "c7", (1, 1), "white-captures-allowed='2'", 118),
+            ("b2", "c7", (1, 1), both, 248),
+            ("b2", "c7", (0, 1), QUEEN, 6),
+            ("b2", "b7", (1, 1), "", 15),
+            ("b2 a2", "c7", (1, 1), "", 105),
+            ("b2 c2 d2", "c7", (3, 1), "", 597),
+            ("a2", "b4", (1, 1), "", 19),
+            ("d3 b2", "c7", (1, 1), both, 505),
+        ];
+        for (required, count) in [
+            ((3, 3), 150),
+            ((3, 2), 1313),
+            ((2, 3), 1068),
+            ((2, 2), 3347),
+            ((3, 1), 2466),
+            ((1, 3), 1693),
+            ((2, 1), 1329),
+            ((1, 2), 1119),
+            ((3, 0), 506),
+            ((0, 3), 340),
+        ] {
+            rows.push((BIG.0, BIG.1, required, "", count));
+        }
+        for (required, count) in [
+            ((2, 3), 0),
+            ((0, 2), 102),
+            ((0, 3), 210),
+            ((1, 1), 242),
+            ((1, 2), 895),
+            ((1, 3), 108),
+            ((2, 0), 119),
+            ((2, 1), 959),
+            ((2, 2), 447),
+        ] {
+            rows.push((BIG.0, BIG.1, required, QUEEN, count));
+        }
+        for (white, black, required, more, count) in rows {
+            let found = structures(&element(white, black, required, more));
+            assert_eq!(found.len(), count, "{white} {black} {required:?} {more}");
+        }
+    }
+
+    fn element(white: &str, black: &str, required: (u64, u64), more: &str) -> PawngenElement {
+        let text = format!(
+            "<tablebase><pawngen white-pawn-locations='{white}' black-pawn-locations='{black}' \
+             white-pawns-required='{}' black-pawns-required='{}' {more}/></tablebase>",
+            required.0, required.1
+        );
+        ControlFile::parse(&text, "test", Mode::Control).unwrap().pawngen.unwrap()
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_format() {
+        let found = structures(&element("b3 c2 d3", "b5 c7 d5", (3, 3), ""));
+        let at = |white: [&str; 3]| {
+            let white: Bitboard = white.iter().map(|s| s.parse::<Square>().unwrap()).collect();
+            let black = found[149].black;
+            found.iter().position(|s| (s.white, s.black, s.en_passant) == (white, black, None))
+        };
+        assert_eq!(at(["b3", "c2", "d3"]), Some(149));
+        assert_eq!(at(["b4", "c2", "d3"]), Some(128));
+        assert_eq!(at(["b3", "c2", "d4"]), Some(129));
+        assert_eq!(at(["b3", "c3", "d3"]), Some(104));
+    }
+}
