@@ -1,0 +1,569 @@
+//! Pawn structures of a `pawngen` element: all arrangements that arise from a start, in their order.
+//!
+//! Captures, promotions and steps are taken in any order, whoever is to move and whatever other men
+//! there are. Two counters a side limit them: promotions that must still happen and captures of pieces
+//! that may still happen. What can arise depends on placement and counters together, so both are
+//! remembered; of several ways to one placement those that leave more captures stand for the others.
+//!
+//! The order is that of the files, where the number of an arrangement is part of an index. Steps lead to
+//! smaller numbers, so that a table can be cut in two. The h-file is not counted in the order, as it never
+//! was; steps of an h-pawn can therefore lead to larger numbers, see [`step_upwards`].
+
+use std::collections::{HashMap, HashSet};
+
+use hoffman_board::{Bitboard, Color, Square};
+use hoffman_control::{PawnMasks, PawngenElement};
+use hoffman_space::PawnStructure;
+
+/// More placements than this are not looked at: some gigabytes of memory.
+const MAX_PLACEMENTS: usize = 30_000_000;
+
+/// One arrangement of the pawns of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Arrangement {
+    /// Where the pawns stand.
+    pub pawns: PawnStructure,
+    /// The square jumped over by a pawn that has just made a double step, if an enemy pawn stands beside.
+    pub en_passant: Option<Square>,
+}
+
+/// Why a `pawngen` element cannot be worked out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PawngenError {
+    /// The element is the input of an expansion: it does not say how many pawns the table has.
+    #[error(
+        "the number of pawns is open; expand the file with 'hoffman pawngen', or write white-pawns-required and black-pawns-required"
+    )]
+    Open,
+    /// Nothing satisfies the element.
+    #[error("no pawn position satisfies the element")]
+    Empty,
+    /// `start` and `count` ask for more than there is.
+    #[error("start {start} and count {count} exceed the {arrangements} pawn positions there are")]
+    Cut {
+        /// The first number asked for.
+        start: u64,
+        /// How many are asked for, 0 for all.
+        count: u64,
+        /// How many there are.
+        arrangements: u64,
+    },
+    /// The start has too many pawns that can go too many ways.
+    #[error("the pawns can reach more than {MAX_PLACEMENTS} positions")]
+    TooMany,
+}
+
+/// The arrangements of a table in the order of their numbers, cut to `start` and `count`.
+///
+/// # Errors
+///
+/// The element leaves the number of pawns open, admits nothing or too much, or the cut is beyond the end.
+pub fn arrangements(spec: &PawngenElement) -> Result<Vec<Arrangement>, PawngenError> {
+    let mut all = all_arrangements(spec)?;
+    let arrangements = all.len() as u64;
+    let end = if spec.count == 0 { Some(arrangements) } else { spec.start.checked_add(spec.count) };
+    match end.filter(|&end| spec.start < end && end <= arrangements) {
+        // Both are at most a length, so they fit.
+        Some(end) => {
+            all.truncate(end as usize);
+            Ok(all.split_off(spec.start as usize))
+        }
+        None => Err(PawngenError::Cut { start: spec.start, count: spec.count, arrangements }),
+    }
+}
+
+/// The arrangements without the cut, as they are stored in the file of a table.
+///
+/// # Errors
+///
+/// The element leaves the number of pawns open, or admits nothing or too much.
+pub fn all_arrangements(spec: &PawngenElement) -> Result<Vec<Arrangement>, PawngenError> {
+    let mut search = Search::new(spec)?;
+    search.run()?;
+    let mut found: Vec<Arrangement> = search.found.into_iter().collect();
+    if found.is_empty() {
+        return Err(PawngenError::Empty);
+    }
+    found.sort_by_cached_key(order_key);
+    Ok(found)
+}
+
+/// All squares on which pawns stand in some arrangement.
+pub fn masks(arrangements: &[Arrangement]) -> PawnMasks {
+    let mut all = PawnStructure::default();
+    for arrangement in arrangements {
+        all.white |= arrangement.pawns.white;
+        all.black |= arrangement.pawns.black;
+    }
+    PawnMasks { white: Bitboard(all.white), black: Bitboard(all.black) }
+}
+
+/// A pawn step from an arrangement below number `at` to `at` or above, as a pair of numbers. None if the
+/// part from `at` on can be solved after the part below it.
+///
+/// `all` is the result of [`all_arrangements`].
+pub fn step_upwards(all: &[Arrangement], at: usize) -> Option<(usize, usize)> {
+    let upper: HashMap<Arrangement, usize> =
+        all.iter().copied().enumerate().skip(at).map(|(number, a)| (a, number)).collect();
+    all.iter().take(at).enumerate().find_map(|(from, arrangement)| {
+        let to = steps(arrangement.pawns).into_iter().find_map(|a| upper.get(&a).copied())?;
+        Some((from, to))
+    })
+}
+
+/// A key by which arrangements are sorted. Pawns far advanced come first.
+fn order_key(arrangement: &Arrangement) -> ([u8; 12], u64, u64, u32) {
+    /// Files a to g: the h-file never counted.
+    const COUNTED: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let PawnStructure { white, black } = arrangement.pawns;
+    let mut ranks = [0; 12];
+    for (i, count) in ranks.iter_mut().enumerate() {
+        let (pawns, rank) = if i < 6 { (white, i + 1) } else { (black, 12 - i) };
+        *count = (pawns & COUNTED & 0xff << (8 * rank)).count_ones() as u8;
+    }
+    (ranks, white, black, arrangement.en_passant.map_or(255, u32::from))
+}
+
+/// The squares beside a set on the same rank.
+const fn beside(set: u64) -> u64 {
+    (set & !0x0101_0101_0101_0101) >> 1 | (set & !0x8080_8080_8080_8080) << 1
+}
+
+/// One rank ahead.
+fn ahead(color: Color, set: u64) -> u64 {
+    color.fold_wb(set << 8, set >> 8)
+}
+
+/// The seventh rank of a colour, from which pawns promote.
+fn last_rank(color: Color) -> u64 {
+    color.fold_wb(0x00ff_0000_0000_0000, 0xff00)
+}
+
+/// The single squares of a set.
+fn singles(set: u64) -> impl Iterator<Item = u64> {
+    Bitboard(set).into_iter().map(|square| 1 << u32::from(square))
+}
+
+/// The placement with a pawn moved.
+fn moved(mut pawns: PawnStructure, color: Color, from: u64, to: u64) -> PawnStructure {
+    *pawns.of_mut(color) ^= from | to;
+    pawns
+}
+
+/// The arrangement after a double step of a pawn on `from`, if it can make one that an enemy pawn beside
+/// the destination could answer en passant.
+fn double_step(pawns: PawnStructure, color: Color, from: u64) -> Option<Arrangement> {
+    let jumped = ahead(color, from);
+    let to = ahead(color, jumped);
+    let possible = from & color.fold_wb(0xff00, 0x00ff_0000_0000_0000) != 0
+        && pawns.occupied() & (jumped | to) == 0
+        && beside(to) & pawns.of(color.other()) != 0;
+    possible.then(|| Arrangement {
+        pawns: moved(pawns, color, from, to),
+        en_passant: Bitboard(jumped).first(),
+    })
+}
+
+/// The arrangements one pawn step away, with the number of pawns as it is. A double step without an enemy
+/// pawn beside its end is left out: it ends where two single steps do.
+fn steps(pawns: PawnStructure) -> Vec<Arrangement> {
+    let mut found = Vec::new();
+    for color in Color::ALL {
+        for from in singles(pawns.of(color) & !last_rank(color)) {
+            let to = ahead(color, from);
+            if to & pawns.occupied() == 0 {
+                let pawns = moved(pawns, color, from, to);
+                found.push(Arrangement { pawns, en_passant: None });
+            }
+            found.extend(double_step(pawns, color, from));
+        }
+    }
+    found
+}
+
+/// A placement with what happens to be open: the promotions that must still happen a side.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Place {
+    pawns: PawnStructure,
+    promotions: [u8; 2],
+}
+
+/// How many captures of pieces each side's pawns can still make.
+type Captures = [u8; 2];
+
+/// The number of a colour in arrays.
+fn slot(color: Color) -> usize {
+    usize::from(color.is_black())
+}
+
+/// The search for arrangements.
+struct Search {
+    /// The pawns each side must have in the end.
+    required: [u32; 2],
+    /// For every placement the captures left on the ways to it, none of them better than another.
+    seen: HashMap<Place, Vec<Captures>>,
+    /// To be looked at with as many captures made as now.
+    now: Vec<(Place, Captures)>,
+    /// To be looked at when one more capture has been made.
+    later: Vec<(Place, Captures)>,
+    found: HashSet<Arrangement>,
+}
+
+impl Search {
+    fn new(spec: &PawngenElement) -> Result<Search, PawngenError> {
+        let mut search = Search {
+            required: [0; 2],
+            seen: HashMap::new(),
+            now: Vec::new(),
+            later: Vec::new(),
+            found: HashSet::new(),
+        };
+        let mut start = Place { pawns: PawnStructure::default(), promotions: [0; 2] };
+        let mut captures = [0; 2];
+        for color in Color::ALL {
+            let side = spec.side(color);
+            let pawns = side.start.count() as u64;
+            let required = side.pawns_required.ok_or(PawngenError::Open)?;
+            if side.queens_required > pawns || required > pawns - side.queens_required {
+                return Err(PawngenError::Empty);
+            }
+            // At most 48 pawns with at most five captures each: all of this fits.
+            search.required[slot(color)] = required as u32;
+            start.promotions[slot(color)] = side.queens_required as u8;
+            captures[slot(color)] = side.captures_allowed.min(5 * pawns) as u8;
+            *start.pawns.of_mut(color) = side.start.0;
+        }
+        if start.pawns.white & start.pawns.black != 0 {
+            return Err(PawngenError::Empty);
+        }
+        search.later.push((start, captures));
+        Ok(search)
+    }
+
+    /// Looks at everything that can arise, ways with fewer captures of pieces first: what comes later to a
+    /// placement is then never better than what came before.
+    fn run(&mut self) -> Result<(), PawngenError> {
+        while !self.later.is_empty() {
+            for (place, captures) in std::mem::take(&mut self.later) {
+                self.reach(place, captures);
+            }
+            while let Some((place, captures)) = self.now.pop() {
+                if self.seen.len() > MAX_PLACEMENTS {
+                    return Err(PawngenError::TooMany);
+                }
+                self.expand(place, captures);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a placement was reached before with as many captures left, or cannot lead anywhere.
+    fn is_useless(&self, place: &Place, captures: Captures) -> bool {
+        let too_few = Color::ALL.into_iter().any(|color| {
+            let i = slot(color);
+            let left = place.pawns.of(color).count_ones();
+            left < self.required[i] + u32::from(place.promotions[i])
+        });
+        let better = |known: &Captures| known[0] >= captures[0] && known[1] >= captures[1];
+        too_few || self.seen.get(place).is_some_and(|known| known.iter().any(better))
+    }
+
+    fn reach(&mut self, place: Place, captures: Captures) {
+        if self.is_useless(&place, captures) {
+            return;
+        }
+        self.seen.entry(place).or_default().push(captures);
+        self.now.push((place, captures));
+        self.keep(&place, Arrangement { pawns: place.pawns, en_passant: None });
+    }
+
+    /// Keeps an arrangement if it has the right numbers.
+    fn keep(&mut self, place: &Place, arrangement: Arrangement) {
+        let fits =
+            |color: Color| arrangement.pawns.of(color).count_ones() == self.required[slot(color)];
+        if place.promotions == [0; 2] && Color::ALL.into_iter().all(fits) {
+            self.found.insert(arrangement);
+        }
+    }
+
+    fn expand(&mut self, place: Place, captures: Captures) {
+        for color in Color::ALL {
+            for from in singles(place.pawns.of(color)) {
+                self.expand_pawn(place, captures, color, from);
+            }
+        }
+    }
+
+    /// What can become of one pawn.
+    fn expand_pawn(&mut self, place: Place, captures: Captures, color: Color, from: u64) {
+        let (i, enemy) = (slot(color), color.other());
+        let without = moved(place.pawns, color, from, 0);
+        self.reach(Place { pawns: without, ..place }, captures);
+        if from & last_rank(color) != 0 {
+            if let Some(left) = place.promotions[i].checked_sub(1) {
+                let mut promotions = place.promotions;
+                promotions[i] = left;
+                self.reach(Place { pawns: without, promotions }, captures);
+            }
+            return;
+        }
+        let front = ahead(color, from);
+        if front & place.pawns.occupied() == 0 {
+            let pawns = moved(place.pawns, color, from, front);
+            self.reach(Place { pawns, ..place }, captures);
+        }
+        for to in singles(beside(front) & !place.pawns.of(color)) {
+            let mut pawns = moved(place.pawns, color, from, to);
+            if to & place.pawns.of(enemy) != 0 {
+                *pawns.of_mut(enemy) ^= to;
+                self.reach(Place { pawns, ..place }, captures);
+            } else if let Some(left) = captures[i].checked_sub(1) {
+                let mut captures = captures;
+                captures[i] = left;
+                let place = Place { pawns, ..place };
+                if !self.is_useless(&place, captures) {
+                    self.later.push((place, captures));
+                }
+            }
+        }
+        // The right to capture en passant lapses with the next move, and what follows then also follows
+        // from two single steps. So the arrangement is kept and not looked at further.
+        if let Some(arrangement) = double_step(place.pawns, color, from) {
+            self.keep(&place, arrangement);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hoffman_control::{PawngenSide, Place as TextPlace};
+    use std::time::{Duration, Instant};
+
+    fn squares(text: &str) -> Bitboard {
+        text.split_whitespace().map(|s| s.parse::<Square>().unwrap()).collect()
+    }
+
+    /// An element: start, pawns required, promotions required, captures allowed, White's and Black's.
+    fn element(
+        start: [&str; 2],
+        pawns: [u64; 2],
+        queens: [u64; 2],
+        captures: [u64; 2],
+    ) -> PawngenElement {
+        let side = |i: usize| PawngenSide {
+            start: squares(start[i]),
+            pawns_required: Some(pawns[i]),
+            queens_required: queens[i],
+            captures_allowed: captures[i],
+            legal: None,
+        };
+        PawngenElement {
+            white: side(0),
+            black: side(1),
+            start: 0,
+            count: 0,
+            offset: 0,
+            position: 0,
+            place: TextPlace::default(),
+        }
+    }
+
+    const FINE: [&str; 2] = ["b3 c2 d3", "b5 c7 d5"];
+
+    fn count(spec: &PawngenElement) -> usize {
+        match arrangements(spec) {
+            Ok(all) => all.len(),
+            Err(PawngenError::Empty) => 0,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn small_starts_are_counted() {
+        for (white, black, pawns, queens, captures, expected) in [
+            ("b2", "c7", [1, 1], [0, 0], [0, 0], 38),
+            ("b2", "c7", [1, 0], [0, 0], [0, 0], 11),
+            ("b2", "c7", [0, 1], [0, 0], [0, 0], 11),
+            ("b2", "c7", [1, 1], [0, 0], [1, 0], 93),
+            ("b2", "c7", [1, 1], [0, 0], [2, 0], 118),
+            ("b2", "c7", [1, 1], [0, 0], [1, 1], 248),
+            ("b2", "c7", [0, 1], [1, 0], [0, 0], 6),
+            ("b2", "b7", [1, 1], [0, 0], [0, 0], 15),
+            ("b2 a2", "c7", [1, 1], [0, 0], [0, 0], 105),
+            ("b2 c2 d2", "c7", [3, 1], [0, 0], [0, 0], 597),
+            ("a2", "b4", [1, 1], [0, 0], [0, 0], 19),
+            // Needs both counters of each way to a placement.
+            ("d3 b2", "c7", [1, 1], [0, 0], [1, 1], 505),
+        ] {
+            let spec = element([white, black], pawns, queens, captures);
+            assert_eq!(count(&spec), expected, "{white} {black} {pawns:?}");
+        }
+    }
+
+    #[test]
+    fn three_against_three_are_counted() {
+        for (pawns, queens, expected) in [
+            ([3, 3], 0, 150),
+            ([3, 2], 0, 1313),
+            ([2, 3], 0, 1068),
+            ([2, 2], 0, 3347),
+            ([3, 1], 0, 2466),
+            ([1, 3], 0, 1693),
+            ([2, 1], 0, 1329),
+            ([1, 2], 0, 1119),
+            ([3, 0], 0, 506),
+            ([0, 3], 0, 340),
+            ([2, 3], 1, 0),
+            ([0, 2], 1, 102),
+            ([0, 3], 1, 210),
+            ([1, 1], 1, 242),
+            ([1, 2], 1, 895),
+            ([1, 3], 1, 108),
+            ([2, 0], 1, 119),
+            ([2, 1], 1, 959),
+            ([2, 2], 1, 447),
+        ] {
+            let spec = element(FINE, pawns, [queens, 0], [0, 0]);
+            assert_eq!(count(&spec), expected, "{pawns:?} {queens}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_files() {
+        let all = all_arrangements(&element(FINE, [3, 3], [0, 0], [0, 0])).unwrap();
+        let number = |white: &str, black: &str| {
+            let pawns = PawnStructure { white: squares(white).0, black: squares(black).0 };
+            all.iter().position(|a| *a == Arrangement { pawns, en_passant: None })
+        };
+        assert_eq!(number("b3 c2 d3", "b5 c7 d5"), Some(149));
+        assert_eq!(number("b4 c2 d3", "b5 c7 d5"), Some(128));
+        assert_eq!(number("b3 c2 d4", "b5 c7 d5"), Some(129));
+        assert_eq!(number("b3 c3 d3", "b5 c7 d5"), Some(104));
+        assert_eq!(number("b3 c4 d3", "b5 c7 d5"), Some(87));
+    }
+
+    #[test]
+    fn without_a_pawn_on_the_h_file_moves_lead_to_smaller_numbers() {
+        for (start, captures) in [
+            (FINE, [0, 0]),
+            (["b2", "c7"], [1, 1]),
+            (["d3 b2", "c7"], [1, 1]),
+            (["e2 f2 g2", "f7 g7"], [0, 0]),
+        ] {
+            let pawns = [0, 1].map(|i| squares(start[i]).count() as u64);
+            let all = all_arrangements(&element(start, pawns, [0, 0], captures)).unwrap();
+            let on_h = all.iter().any(|a| a.pawns.occupied() & 0x8080_8080_8080_8080 != 0);
+            assert!(!on_h);
+            let mut checked = 0;
+            for (from, arrangement) in all.iter().enumerate() {
+                for next in successors(arrangement.pawns) {
+                    if let Some(to) = all.iter().position(|a| *a == next) {
+                        assert!(to < from, "{start:?}: {from} to {to}");
+                        checked += 1;
+                    }
+                }
+            }
+            assert!(checked > all.len() / 2, "{start:?}: {checked} moves");
+            assert!((0..all.len()).all(|at| step_upwards(&all, at).is_none()));
+            // Whatever was captured, the start itself is last.
+            assert_eq!(all.last().unwrap().pawns.white, squares(start[0]).0);
+            assert_eq!(all.last().unwrap().pawns.black, squares(start[1]).0);
+        }
+    }
+
+    /// All that a move of a pawn can lead to with the number of pawns as it is, captures of pieces included.
+    fn successors(pawns: PawnStructure) -> Vec<Arrangement> {
+        let mut found = steps(pawns);
+        for color in Color::ALL {
+            for from in singles(pawns.of(color) & !last_rank(color)) {
+                for to in singles(beside(ahead(color, from)) & !pawns.occupied()) {
+                    let pawns = moved(pawns, color, from, to);
+                    found.push(Arrangement { pawns, en_passant: None });
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_pawn_on_the_h_file_can_lead_to_larger_numbers() {
+        let all = all_arrangements(&element(["h2", "a7"], [1, 1], [0, 0], [0, 0])).unwrap();
+        assert_eq!(all.len(), 36);
+        let (from, to) = step_upwards(&all, 1).unwrap();
+        assert!(from < 1 && to >= 1);
+        assert_eq!(all[to].pawns.white, all[from].pawns.white << 8);
+        assert_eq!(all[to].pawns.black, all[from].pawns.black);
+        // Between the ranks of the other pawn no step leads back.
+        assert_eq!(step_upwards(&all, 6), None);
+    }
+
+    #[test]
+    fn tables_are_cut() {
+        let whole = element(["b2", "c7"], [1, 1], [0, 0], [0, 0]);
+        let all = arrangements(&whole).unwrap();
+        let first = arrangements(&PawngenElement { count: 19, ..whole.clone() }).unwrap();
+        let second = arrangements(&PawngenElement { start: 19, ..whole.clone() }).unwrap();
+        assert_eq!([first, second].concat(), all);
+        for (start, count) in [(38, 0), (19, 20), (u64::MAX, 1), (1, u64::MAX)] {
+            let error =
+                arrangements(&PawngenElement { start, count, ..whole.clone() }).unwrap_err();
+            assert_eq!(error, PawngenError::Cut { start, count, arrangements: 38 });
+        }
+    }
+
+    #[test]
+    fn what_admits_nothing_is_refused() {
+        for (start, pawns, queens) in [
+            (["b2", "c7"], [2, 1], [0, 0]),
+            (["b2", "c7"], [1, 1], [1, 0]),
+            (["b2", "b7"], [1, 1], [0, u64::MAX]),
+            (["b2", "b2"], [1, 1], [0, 0]),
+            (FINE, [2, 3], [1, 0]),
+        ] {
+            let spec = element(start, pawns, queens, [0, 0]);
+            assert_eq!(arrangements(&spec), Err(PawngenError::Empty), "{start:?} {pawns:?}");
+        }
+        let mut open = element(["b2", "c7"], [1, 1], [0, 0], [0, 0]);
+        open.black.pawns_required = None;
+        assert_eq!(arrangements(&open), Err(PawngenError::Open));
+    }
+
+    #[test]
+    fn no_pawns_are_one_arrangement() {
+        let spec = element(["", ""], [0, 0], [0, 0], [0, 0]);
+        let none = Arrangement { pawns: PawnStructure::default(), en_passant: None };
+        assert_eq!(arrangements(&spec), Ok(vec![none]));
+    }
+
+    #[test]
+    fn captures_without_end_are_as_good_as_enough_of_them() {
+        let some = element(["b2", "c7"], [1, 1], [0, 0], [5, 5]);
+        let many = element(["b2", "c7"], [1, 1], [0, 0], [u64::MAX, u64::MAX]);
+        assert_eq!(arrangements(&many), arrangements(&some));
+    }
+
+    #[test]
+    fn masks_hold_every_pawn() {
+        let all = arrangements(&element(["b2", "b4"], [1, 1], [0, 0], [0, 0])).unwrap();
+        let masks = masks(&all);
+        assert_eq!((masks.white, masks.black), (squares("b2 b3"), squares("b3 b4")));
+    }
+
+    #[test]
+    fn hundreds_of_thousands_of_placements_are_quick() {
+        let began = Instant::now();
+        let mut search = Search::new(&element(FINE, [2, 2], [0, 0], [1, 1])).unwrap();
+        search.run().unwrap();
+        eprintln!(
+            "{} placements, {} kept, {:?}",
+            search.seen.len(),
+            search.found.len(),
+            began.elapsed()
+        );
+        assert!(search.seen.len() > 100_000);
+        // Far more than is needed: what must not happen is a search that looks at ways, not placements.
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    }
+}
