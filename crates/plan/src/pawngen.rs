@@ -441,8 +441,7 @@ mod tests {
         assert_eq!(number("b4 c2 d3", "b5 c7 d5"), Some(128));
         assert_eq!(number("b3 c2 d4", "b5 c7 d5"), Some(129));
         assert_eq!(number("b3 c3 d3", "b5 c7 d5"), Some(104));
-        assert_eq!(all[87].pawns.white, squares("b3 c4 d3").0);
-        assert_eq!(all[87].en_passant, Some(Square::C3));
+        assert_eq!(number("b3 c4 d3", "b5 c7 d5"), Some(87));
     }
 
     #[test]
@@ -553,10 +552,18 @@ mod tests {
     }
 
     #[test]
-    fn large_starts_are_quick() {
+    fn hundreds_of_thousands_of_placements_are_quick() {
         let began = Instant::now();
-        let spec = element(["b3 c2 d3 f2", "b5 c7 d5 f7"], [2, 2], [0, 0], [1, 1]);
-        assert!(count(&spec) > 100_000);
-        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+        let mut search = Search::new(&element(FINE, [2, 2], [0, 0], [1, 1])).unwrap();
+        search.run().unwrap();
+        eprintln!(
+            "{} placements, {} kept, {:?}",
+            search.seen.len(),
+            search.found.len(),
+            began.elapsed()
+        );
+        assert!(search.seen.len() > 100_000);
+        // Far more than is needed: what must not happen is a search that looks at ways, not placements.
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     }
 }
