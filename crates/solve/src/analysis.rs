@@ -171,11 +171,13 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         layers.extend(views);
     }
     layers.append(&mut plain);
+    let is_capture = matches!(step.kind, Kind::Captures(..));
     let rest = if complete > 0 {
         Rest::Nothing
     } else {
         match (analysis.rules.prune)(step.color, &step.kind.to_string()) {
             Some(Verdict::Concede) => Rest::Won,
+            Some(Verdict::Discard) if context.suicide() && is_capture => Rest::Discarded,
             Some(Verdict::Discard) => Rest::Nothing,
             None => Rest::Unsaid,
         }

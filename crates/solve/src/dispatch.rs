@@ -185,12 +185,13 @@ for_processor! {
         color: Color,
         open: &[Vec<u64>; 2],
         not_losable: &mut [u64],
+        forced: &[u64],
         stalemates: &mut [u64],
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
-    passes::mate_block(context, number, color, open, not_losable, stalemates, losses, scratch),
-    passes::mate_block(context, number, color, open, not_losable, stalemates, losses, scratch)
+    passes::mate_block(context, number, color, open, not_losable, forced, stalemates, losses, scratch),
+    passes::mate_block(context, number, color, open, not_losable, forced, stalemates, losses, scratch)
 }
 
 for_processor! {

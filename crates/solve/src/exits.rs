@@ -268,13 +268,14 @@ pub(crate) fn captures_of<I: Isa, C: Code>(
     context: &Context<'_>,
     block: &Block,
     right: &Right<'_>,
+    reading: Reading,
     best: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<C, I> { best, isa: PhantomData };
-    let evaluation = Evaluation::new(context, block, right.taker);
+    let evaluation = Evaluation { context, block, color: right.taker, reading };
     for target in &right.captures {
         evaluation.whole::<I, C>(target, None, &mut sink, buffer);
     }
@@ -383,13 +384,14 @@ pub(crate) fn evaluate<I: Isa, C: Code>(
     color: Color,
     exits: &[Exit<'_>],
     wanted: impl Fn(&Exit<'_>) -> bool,
+    reading: Reading,
     best: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<C, I> { best, isa: PhantomData };
-    let evaluation = Evaluation::new(context, block, color);
+    let evaluation = Evaluation { context, block, color, reading };
     for exit in exits.iter().filter(|exit| wanted(exit)) {
         evaluation.exit::<I, C>(exit, &mut sink, buffer);
     }

@@ -17,6 +17,7 @@ use crate::kernels::isa::{Isa, Row, equal_mask, put_code};
 use crate::kernels::sparse::{push_dimension, push_lane, reach_dimension};
 use crate::kernels::tables::squares;
 use crate::log::{Foretold, Log, Sorting, foretell};
+use crate::target::Reading;
 
 /// From how many rows of 4096 on a frontier is moved as a whole. Measured: flat between 150 and 1500.
 const DENSE_SHARE: usize = 10;
@@ -73,21 +74,26 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
         return Foretold::default();
     }
     best.resize(open.len() * 64, C::ILLEGAL);
+    let mut evaluate = |captures: Option<bool>, reading: Reading, best: &mut Vec<C>| {
+        let wanted = |exit: &Exit<'_>| captures.is_none_or(|wanted| wanted == exit.is_capture());
+        exits::evaluate::<I, C>(context, block, turn, exits, wanted, reading, best, buffer);
+    };
     if forced.is_empty() {
-        exits::evaluate::<I, C>(context, block, turn, exits, |_| true, best, buffer);
+        evaluate(None, Reading::Worth, best);
     } else {
         // Captures are forced: where there is one, nothing else counts.
-        exits::evaluate::<I, C>(context, block, turn, exits, |e| e.is_capture(), best, buffer);
-        let captures = best.clone();
-        exits::evaluate::<I, C>(context, block, turn, exits, |e| !e.is_capture(), best, buffer);
-        for (best, &capture) in best.iter_mut().zip(&captures) {
-            if capture != C::ILLEGAL {
-                *best = capture;
-            }
-        }
-        let (rows, _) = captures.as_chunks::<64>();
+        evaluate(Some(true), Reading::Legality, best);
+        let (rows, _) = best.as_chunks::<64>();
         for (forced, row) in forced.iter_mut().zip(rows) {
             *forced = !equal_mask::<I, C>(row, C::ILLEGAL);
+        }
+        evaluate(Some(true), Reading::Worth, best);
+        let captures = best.clone();
+        evaluate(Some(false), Reading::Worth, best);
+        for (i, (best, &capture)) in best.iter_mut().zip(&captures).enumerate() {
+            if forced[i / 64] >> (i % 64) & 1 != 0 {
+                *best = capture;
+            }
         }
     }
     let (rows, _) = best.as_chunks::<64>();
@@ -405,6 +411,7 @@ pub(crate) fn mate_block(
     color: Color,
     open: &[Vec<u64>; 2],
     not_losable: &mut [u64],
+    forced: &[u64],
     stalemates: &mut [u64],
     losses: &mut Log,
     scratch: &mut Scratch,
@@ -418,7 +425,8 @@ pub(crate) fn mate_block(
         let (moved, _) = scratch.prepare(rows);
         escapes(context, number, color, open, moved);
         for row in 0..rows {
-            let escaped = std::mem::take(&mut moved[row]);
+            let quiet = forced.get(row).map_or(u64::MAX, |forced| !forced);
+            let escaped = std::mem::take(&mut moved[row]) & quiet;
             let stuck = mine[row] & !not_losable[row] & !escaped;
             // With the other side to move the position is illegal exactly if this king is in check.
             // (In suicide chess, where nobody is in check, it never is.)
@@ -550,7 +558,14 @@ pub(crate) fn right_block<I: Isa, C: Code>(
         return;
     }
     // First the captures, then the better of them and everything else.
-    exits::captures_of::<I, C>(context, block, right, codes, buffer);
+    let mut legal = vec![u64::MAX; if context.suicide() { compulsory.len() } else { 0 }];
+    if context.suicide() {
+        exits::captures_of::<I, C>(context, block, right, Reading::Legality, codes, buffer);
+        for (legal, row) in legal.iter_mut().zip(codes.as_chunks::<64>().0) {
+            *legal = !equal_mask::<I, C>(row, C::ILLEGAL);
+        }
+    }
+    exits::captures_of::<I, C>(context, block, right, Reading::Worth, codes, buffer);
     let frame = block.frame;
     let empty = right.empty_squares();
     let (rows, _) = codes.as_chunks_mut::<64>();
@@ -568,6 +583,9 @@ pub(crate) fn right_block<I: Isa, C: Code>(
                 C::ILLEGAL
             } else if capture != C::ILLEGAL && compulsory >> lane & 1 != 0 {
                 capture
+            } else if legal.get(row).is_some_and(|l| (l & compulsory) >> lane & 1 != 0) {
+                // All that may be played is left out of account: whoever cannot move has won.
+                C::win(0)
             } else {
                 plain.max(capture)
             };
@@ -589,7 +607,7 @@ pub(crate) fn held_block<I: Isa, C: Code>(
         return 0;
     }
     best.resize(positions.len() * 64, C::ILLEGAL);
-    exits::captures_of::<I, C>(context, block, right, best, buffer);
+    exits::captures_of::<I, C>(context, block, right, Reading::Worth, best, buffer);
     let (rows, _) = best.as_chunks::<64>();
     let held = |(row, &w): (&Row<C>, &u64)| !equal_mask::<I, C>(row, C::ILLEGAL) & w;
     rows.iter().zip(positions).map(held).map(|w| u64::from(w.count_ones())).sum()

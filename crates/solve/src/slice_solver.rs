@@ -302,6 +302,7 @@ fn start<C: Code>(
                         color,
                         &open,
                         not_losable,
+                        part(&forced[own], n, rows),
                         stalemates,
                         log,
                         scratch,

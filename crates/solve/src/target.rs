@@ -21,6 +21,9 @@ pub(crate) enum Rest {
     Won,
     /// It loses at once: the last enemy man is taken in suicide chess.
     Lost,
+    /// It is left out of account, but because of it nothing else may be played: a discarded capture in
+    /// suicide chess.
+    Discarded,
     /// Nobody has said; must not be met.
     Unsaid,
 }
@@ -178,8 +181,8 @@ impl<'a> After<'a> {
             stands[PROMOTED] = square;
         }
         let Some((&last, dims)) = axes.split_last() else {
-            // Any man can play the part of the last one.
-            let Some(&(man, _, _)) = self.men.first() else { return };
+            // Any man can play the part of the last one; pawns alone are always legal.
+            let Some(&(man, _, _)) = self.men.first() else { return visit(0, 1) };
             let legal = self.legal(tables, &stands, man) >> stands[man] & 1;
             visit(0, legal);
             return;
@@ -198,6 +201,8 @@ impl<'a> After<'a> {
 pub(crate) enum Reading {
     /// What the move is worth; 0 where there is none.
     Worth,
+    /// Something else than 0 where the move is legal on the board.
+    Legality,
     /// A draw where the move is legal and nothing is said about it, else 0.
     Unsaid,
 }
@@ -279,6 +284,7 @@ impl<'a> Target<'a> {
             (Rest::Won, Reading::Worth) => C::win(1),
             (Rest::Lost, Reading::Worth) => C::loss(1),
             (Rest::Unsaid, Reading::Unsaid) => C::DRAW,
+            (Rest::Won | Rest::Lost | Rest::Discarded, Reading::Legality) => C::DRAW,
             _ => C::ILLEGAL,
         };
         let width = if axes.is_empty() { 1 } else { 64 };
