@@ -143,6 +143,7 @@ fn check_index(file: &RandomFile) -> Result<u64, String> {
 fn compare_statistics(path: &Path, slow: &SlowAnalysis) -> Result<(), String> {
     let table = Table::open(path, SourceOptions::default()).map_err(|e| e.to_string())?;
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    let (mut longest_win, mut longest_loss) = (0, 0);
     let mut add = |name: &'static str, condition: bool| {
         *counts.entry(name).or_default() += i64::from(condition);
     };
@@ -155,9 +156,21 @@ fn compare_statistics(path: &Path, slow: &SlowAnalysis) -> Result<(), String> {
         let illegal = matches!(value, Value::Illegal | Value::Win(0));
         add("PNTM-mated-positions", illegal);
         add("legal-positions", !illegal);
+        if !illegal {
+            longest_win = longest_win.max(i64::from(value.to_stored()));
+            longest_loss = longest_loss.min(i64::from(value.to_stored()));
+        }
         let winner = value.winner(turn).filter(|_| !illegal);
         add("white-wins-positions", winner == Some(hoffman_board::Color::White));
         add("black-wins-positions", winner == Some(hoffman_board::Color::Black));
+    }
+    if matches!(table.codec().format(), Format::Dtm(_)) {
+        counts.extend([("max-dtm", longest_win), ("min-dtm", longest_loss)]);
+    }
+    // Where every position has one index of its own the analysis has counted the same.
+    let own = slow.counts();
+    if counts["legal-positions"] + counts["PNTM-mated-positions"] == own.existing as i64 {
+        counts.insert("stalemate-positions", own.stalemates as i64);
     }
     for (name, expected) in counts {
         if let Some(&found) = table.control().statistics.get(name)
