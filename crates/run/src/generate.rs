@@ -172,7 +172,10 @@ fn matching<'c>(
     color: Color,
     kind: &str,
 ) -> impl Iterator<Item = &'c Prune> {
-    control.prunes.iter().filter(move |p| p.color == color && p.matches(kind))
+    // The parts of a pawn structure's table belong together: no prune stands in for a part left out.
+    let step = kind.starts_with('P') && !kind.contains(['x', '=']);
+    let prunable = !step || control.pawngen.is_none();
+    control.prunes.iter().filter(move |p| prunable && p.color == color && p.matches(kind))
 }
 
 /// What the control file says about moves that no futurebase answers.
@@ -182,10 +185,6 @@ fn verdict(
     color: Color,
     kind: &str,
 ) -> Option<Verdict> {
-    // The parts of a pawn structure's table belong together: no prune stands in for a part left out.
-    if control.pawngen.is_some() && kind.starts_with('P') && !kind.contains(['x', '=']) {
-        return None;
-    }
     // Without a side to move White's moves stand for Black's.
     let color = if numbering.space.has_side_bit() { color } else { Color::White };
     let found = matching(control, color, kind).next()?;
@@ -256,7 +255,7 @@ fn judge(
         });
         let winner = color.other();
         let conceded = control.prunes.iter().any(|p| p.is_stalemate() && p.color == winner);
-        if discards && !conceded {
+        if discards && !conceded && control.variant == Variant::Normal {
             let (loser, winner) =
                 (color_name(color).to_lowercase(), color_name(winner).to_lowercase());
             notices.push(format!(

@@ -546,7 +546,7 @@ pub fn layout_of(space: &IndexSpace) -> Layout {
     let movers = pieces.map(|p| Mover {
         color: p.color,
         role: p.role,
-        squares: if p.legal.count() == 1 { p.legal.0 } else { p.legal.0 | closed(p) },
+        squares: if p.legal.0 | closed(p) == u64::MAX { u64::MAX } else { p.legal.0 },
     });
     let movers: Vec<Mover> = movers.collect();
     let pawns = space.pieces().iter().any(|p| p.role == Role::Pawn);
