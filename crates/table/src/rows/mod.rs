@@ -847,10 +847,9 @@ fn bare_king_moves(ways: u8, both_sides: bool) -> Counts {
 /// In how many orders the like men of a layout can stand on the same squares.
 fn like_orders(layout: &Layout) -> u64 {
     let mut orders = 1;
-    let mut run = 1;
-    for pair in layout.movers().windows(2) {
-        run = if pair[0] == pair[1] { run + 1 } else { 1 };
-        orders *= run;
+    let movers = layout.movers();
+    for (m, mover) in movers.iter().enumerate() {
+        orders *= movers[..=m].iter().filter(|o| *o == mover).count() as u64;
     }
     orders
 }

@@ -181,8 +181,11 @@ impl<'a> Restricted<'a> {
     /// The squares behind that of the like man before, if each set of squares is to be taken once.
     fn later(&self, turns: &Turns<'_>, mover: usize, stands: &[u8; MAX_PIECES]) -> u64 {
         let movers = self.layout.movers();
-        let like = turns.once && mover > 0 && movers[mover] == movers[mover - 1];
-        if like { (u64::MAX << stands[mover - 1]) << 1 } else { u64::MAX }
+        let before = (0..mover).rev().find(|&m| movers[m] == movers[mover]);
+        match before.filter(|_| turns.once) {
+            Some(before) => (u64::MAX << stands[before]) << 1,
+            None => u64::MAX,
+        }
     }
 
     fn place_last(
@@ -263,7 +266,9 @@ impl<'a> Restricted<'a> {
             }
         }
         let orders = super::like_orders(self.layout) * u64::from(self.space.symmetry());
-        sum.stalemates /= orders;
+        // In suicide chess they are wins, and counted as such.
+        let stalemates = self.layout.variant() == Variant::Normal;
+        sum.stalemates = if stalemates { sum.stalemates / orders } else { 0 };
         sum.moves /= orders;
         sum.futuremoves /= orders;
         Some(sum)
