@@ -435,9 +435,12 @@ mod tests {
         };
         let (first, _) = header(&format!("<tablebase>{PIECES}</tablebase>"), &made);
         let (second, _) = header(&first, &edits(462, true));
-        assert_eq!(second, first.replace(">1</indices>", ">462</indices>").replace(
-            &offset_of(&first), &offset_of(&second)
-        ));
+        assert_eq!(
+            second,
+            first
+                .replace(">1</indices>", ">462</indices>")
+                .replace(&offset_of(&first), &offset_of(&second))
+        );
         let (third, _) = header(&first, &edits(462, false));
         assert!(!third.contains("<program>") && third.contains("<indices>462<"));
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::Outcome;
 use crate::args::{ConvertArgs, EntryFormat};
 use crate::commands::tables;
-use crate::output::{Misuse, note, print_line};
+use crate::output::{note, print_line};
 use crate::progress::Bar;
 
 /// Converts a table.
@@ -59,11 +59,9 @@ fn format(args: &ConvertArgs, old: Format) -> anyhow::Result<Option<Format>> {
         (kind, ..) => kind,
     };
     match kind {
-        Some(kind) if args.bits.is_some() && !kind.has_distance() => Err(Misuse(format!(
-            "--bits is for distances, and entries of format {} have none",
-            kind.name()
-        ))
-        .into()),
+        Some(kind) if args.bits.is_some() && !kind.has_distance() => {
+            anyhow::bail!("--bits is for distances, which the format {} does not have", name(kind))
+        }
         kind => Ok(kind),
     }
 }

@@ -20,7 +20,9 @@ use hoffman_control::{
 };
 use rayon::prelude::*;
 
-use crate::entries::{EntryCodec, EntryError, EntryValue, MAX_BITS, MAX_WRITTEN_BITS, RawEntry, width};
+use crate::entries::{
+    EntryCodec, EntryError, EntryValue, MAX_BITS, MAX_WRITTEN_BITS, RawEntry, width,
+};
 use crate::htb::{AtomicFile, GzipWriter, HtbError};
 use crate::index::{IndexError, IndexParams, IndexSpace};
 use crate::reader::{Table, TableError, TableProblem};
@@ -608,9 +610,7 @@ impl Work<'_> {
             return false;
         }
         let men = || self.space.pieces().iter().zip(&placement.squares);
-        let victim = |(p, _): &(&ListedPiece, _)| {
-            p.role == Role::King && p.color != placement.turn
-        };
+        let victim = |(p, _): &(&ListedPiece, _)| p.role == Role::King && p.color != placement.turn;
         let Some((_, &king)) = men().find(victim) else { return false };
         let occupied = placement.occupied();
         men().filter(|(p, _)| p.color == placement.turn).any(|(p, &square)| {
@@ -680,12 +680,11 @@ fn statistics(
     let old = table.codec().format();
     let (mated, legal) = ("PNTM-mated-positions", "legal-positions");
     // Only distances tell a suicide game that has ended from one that is won.
-    let (mated_count, legal_count) =
-        if table.variant() == Variant::Suicide && !old.has_distance() {
-            (carried(mated), carried(legal))
-        } else {
-            (Some(tally.mated as i64), Some((tally.positions - tally.mated) as i64))
-        };
+    let (mated_count, legal_count) = if table.variant() == Variant::Suicide && !old.has_distance() {
+        (carried(mated), carried(legal))
+    } else {
+        (Some(tally.mated as i64), Some((tally.positions - tally.mated) as i64))
+    };
     let tells = |flag| match format {
         Format::Flag(own) => own == flag,
         _ => true,

@@ -548,11 +548,12 @@ fn slot_images_by_symmetry(
     let mut images = Box::new([std::array::from_fn(|man| man as u8); 8]);
     let mut moved = false;
     for symmetry in Symmetry::all().take(usize::from(params.symmetry)) {
-        let slots = slot_images(&params.pieces, symmetry).ok_or(IndexError::SymmetryNotAllowed {
-            symmetry: params.symmetry,
-            reason: "with pieces restricted to squares that are not symmetric",
-            allowed: 1,
-        })?;
+        let slots =
+            slot_images(&params.pieces, symmetry).ok_or(IndexError::SymmetryNotAllowed {
+                symmetry: params.symmetry,
+                reason: "with pieces restricted to squares that are not symmetric",
+                allowed: 1,
+            })?;
         for (from, &to) in slots.iter().enumerate() {
             moved |= from != to;
             images[symmetry.index()][usize::from(internal(from))] = internal(to);
