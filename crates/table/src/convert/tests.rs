@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use Square::{B2, B4, B5, C4, C5, C7};
 use arrayvec::ArrayVec;
 use hoffman_board::{MAX_PIECES, Square};
 use hoffman_control::{Mode, resolve_pieces};
@@ -58,17 +59,17 @@ fn value_of(key: &Key) -> Value {
 /// A table in memory whose positions have the values of a function.
 fn table_of(
     elements: &str,
-    list: Option<Vec<PawnStructure>>,
+    list: Option<&[PawnStructure]>,
     value: impl Fn(&PieceList, &Placement) -> Value,
 ) -> Option<Table> {
     let text = format!("<tablebase><dtm bits=\"7\"/>{elements}</tablebase>");
     let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();
     let mut masks = PawnMasks { white: 0.into(), black: 0.into() };
-    for structure in list.iter().flatten() {
+    for structure in list.into_iter().flatten() {
         masks.white |= structure.white;
         masks.black |= structure.black;
     }
-    let pieces = match &list {
+    let pieces = match list {
         Some(_) => resolve_pieces_with(&control, Some(masks)).ok()?,
         None => resolve_pieces(&control).ok()?,
     };
@@ -76,7 +77,7 @@ fn table_of(
         let pawns = |side: &hoffman_control::PawngenSide| side.pawns_required.unwrap() as usize;
         p.position..p.position + pawns(&p.white) + pawns(&p.black)
     });
-    let structures = slots.zip(list.clone());
+    let structures = slots.zip(list);
     let space = IndexSpace::new(IndexParams {
         index_type: control.index_type(),
         symmetry: control.symmetry().unwrap(),
@@ -85,7 +86,7 @@ fn table_of(
         pieces,
         pawn_structures: structures.map(|(slots, list)| PawnStructures {
             slots,
-            list,
+            list: list.to_vec(),
             start: 0,
             count: 0,
         }),
@@ -98,11 +99,11 @@ fn table_of(
     let codec = EntryCodec::new(Format::Dtm(Some(7)), 7, control.variant).unwrap();
     let edits = HeaderEdits {
         symmetry: space.symmetry(),
-        pawngen: list.as_ref().map(|l| PawngenEdits { masks, structures: l.len() as u64 }),
+        pawngen: list.map(|l| PawngenEdits { masks, structures: l.len() as u64 }),
         ..HeaderEdits::default()
     };
     let mut bytes = render_header(&control, &edits).unwrap().bytes;
-    bytes.extend(list.iter().flatten().flat_map(|s| s.to_bytes()));
+    bytes.extend(list.into_iter().flatten().flat_map(|s| s.to_bytes()));
     let numbers: Vec<i32> = (0..space.size())
         .map(|index| match space.decode(index) {
             Some(p) if in_check(space.pieces(), &p, control.variant) => 1,
@@ -237,7 +238,6 @@ fn pawn_structures_are_kept() {
         black: black.iter().copied().collect(),
         en_passant,
     };
-    use Square::{B2, B4, B5, C4, C5, C7};
     let list = vec![
         structure(&[B5], &[C5], None),
         structure(&[B4], &[C4], Some(Square::B3)),
@@ -247,7 +247,7 @@ fn pawn_structures_are_kept() {
     let pawngen = "<pawngen white-pawn-locations='b2' black-pawn-locations='c7' \
                    white-pawns-required='1' black-pawns-required='1'/>";
     let source = index("combinadic5", 1) + KINGS + pawngen;
-    let table = table_of(&source, Some(list.clone()), symmetric_value).unwrap();
+    let table = table_of(&source, Some(&list), symmetric_value).unwrap();
     for index_type in IndexType::ALL {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("new.htb");
