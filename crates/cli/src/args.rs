@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use hoffman_table::IndexType;
 
 /// The most threads that can be asked for.
 pub(crate) const MAX_THREADS: usize = 1024;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Recompute every entry of tables from its successors.
     Verify(VerifyArgs),
+    /// Write a table anew with another index type, symmetry or entry format.
+    Convert(ConvertArgs),
     /// Solve a fixed set of small endings in memory and fold their statistics into one number.
     Bench,
 }
@@ -172,4 +175,74 @@ pub(crate) struct VerifyArgs {
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What an entry of a table holds.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum EntryFormat {
+    /// Distance to mate.
+    Dtm,
+    /// Distance to conversion.
+    Dtc,
+    /// Win, draw or loss.
+    Basic,
+    /// Whether White wins.
+    WhiteWins,
+    /// Whether White wins or draws.
+    WhiteDraws,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArgs {
+    /// A file, or an ending whose table is in the folder.
+    #[arg(value_name = "TABLE")]
+    pub(crate) table: PathBuf,
+    /// The new file.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// The index type: naive, naive2, simple, compact, combinadic3, combinadic4 or combinadic5 [default:
+    /// that of the table].
+    #[arg(long, value_name = "TYPE", value_parser = index_type)]
+    pub(crate) index: Option<IndexType>,
+    /// How many board images share an entry: 1, 2, 4 or 8 [default: as in the table].
+    #[arg(long, value_name = "N", value_parser = symmetry)]
+    pub(crate) symmetry: Option<u8>,
+    /// What the entries hold; the table must hold at least as much [default: what the table holds].
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<EntryFormat>,
+    /// The bits of a distance, if more are wanted than are needed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(crate) bits: Option<u8>,
+    /// Give restricted pieces a symmetry above 1 if their squares have it. The original program cannot
+    /// read such a table.
+    #[arg(long)]
+    pub(crate) restricted_symmetry: bool,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn index_type(text: &str) -> Result<IndexType, String> {
+    if let Some(found) = IndexType::from_name(text) {
+        return Ok(found);
+    }
+    let known = IndexType::ALL.map(IndexType::name).join(", ");
+    Err(match text {
+        "combinadic" | "combinadic2" | "no-en-passant" | "standard" => {
+            format!("this index type is not supported any more; use combinadic5, or one of {known}")
+        }
+        _ => format!("there is no such index type; use one of {known}"),
+    })
+}
+
+fn symmetry(text: &str) -> Result<u8, String> {
+    match text {
+        "1" => Ok(1),
+        "2" | "2-way" => Ok(2),
+        "4" => Ok(4),
+        "8" | "8-way" => Ok(8),
+        _ => Err("the symmetry must be 1, 2, 4 or 8".to_owned()),
+    }
 }

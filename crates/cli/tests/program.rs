@@ -542,3 +542,42 @@ fn a_closed_pipe_ends_the_run_quietly() {
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(err.ends_with("0\n") && !err.contains("hoffman: "), "{err}");
 }
+
+/// A table becomes another and back, and both answer alike.
+#[test]
+fn tables_are_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = run(folder.path(), "build KQvK");
+    assert_eq!(built.code, 0, "{}", built.err);
+    let line = "convert KQvK -o naive.htb --index naive --symmetry 1 --json";
+    let json = run(folder.path(), line).json();
+    assert_eq!(json["index"], "naive");
+    assert_eq!(json["indices"], 524_288);
+    assert_eq!(json["bits"], 5);
+    let back = run(folder.path(), "convert naive.htb -o back.htb --index combinadic5 --symmetry 8");
+    assert_eq!(back.code, 0, "{}", back.err);
+    assert!(back.out.starts_with("back.htb: combinadic5, symmetry 8, dtm of 5 bits, 57288 "));
+    for (file, index) in [("naive.htb", "235473"), ("back.htb", "32627")] {
+        let probe = run_with(folder.path(), &["-p", file], "8/8/K6k/8/4Q3/8/8/8 b - -\n");
+        assert!(probe.out.contains(&format!("Index {index} ({file})\n")), "{}", probe.out);
+        assert!(probe.out.contains("White wins in 8\n"), "{}", probe.out);
+    }
+    let verified = run(folder.path(), "verify naive.htb");
+    assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
+    let refusals: [(&str, i32, &[&str]); 7] = [
+        ("convert naive.htb -o x.htb --format dtc", 1, &["naive.htb: ", "conversion"]),
+        ("convert naive.htb -o x.htb --symmetry 8", 1, &["symmetry 8", "naive", "use 4"]),
+        ("convert naive.htb -o x.htb --bits 4", 1, &["5 bits", "4"]),
+        ("convert naive.htb -o x.htb --format basic --bits 4", 1, &["--bits"]),
+        ("convert none.htb -o x.htb", 1, &["none.htb"]),
+        ("convert naive.htb -o none/x.htb", 1, &["cannot write none/x.htb"]),
+        ("convert naive.htb -o . --index simple", 1, &["cannot write ."]),
+    ];
+    for (line, code, words) in refusals {
+        run(folder.path(), line).refused(code, words);
+        assert!(!folder.path().join("x.htb").exists());
+    }
+    let old = run(folder.path(), "convert naive.htb -o x.htb --index combinadic2");
+    assert_eq!(old.code, 2);
+    assert!(old.err.contains("not supported any more; use combinadic5"), "{}", old.err);
+}

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::inline_always)]
 
+pub mod convert;
 pub mod entries;
 pub mod htb;
 pub mod index;

@@ -73,6 +73,7 @@ pub struct Table {
     path: PathBuf,
     control: ControlFile,
     space: IndexSpace,
+    pawn_structures: Option<PawnStructures>,
     codec: EntryCodec,
     source: GzipSource,
     start: u64,
@@ -124,7 +125,7 @@ impl Table {
             variant: control.variant,
             format_is_flag: matches!(format, Format::Flag(_)),
             pieces,
-            pawn_structures,
+            pawn_structures: pawn_structures.clone(),
         })?;
         let table = Table {
             path: path.to_owned(),
@@ -132,6 +133,7 @@ impl Table {
             notices: control.notices.iter().map(|n| n.message.clone()).collect(),
             control,
             space,
+            pawn_structures,
             codec,
             source,
         };
@@ -184,6 +186,11 @@ impl Table {
     /// The numbering of its positions.
     pub fn space(&self) -> &IndexSpace {
         &self.space
+    }
+
+    /// The pawn structures of a table that numbers them, all that the file lists.
+    pub fn pawn_structures(&self) -> Option<&PawnStructures> {
+        self.pawn_structures.as_ref()
     }
 
     /// How its entries are stored.
@@ -246,6 +253,16 @@ impl Table {
         self.source
             .read_entries(&self.codec, self.start, first, out)
             .map_err(|e| TableError { path: self.path.clone(), problem: e.into() })
+    }
+
+    /// All entries as they are packed in the file.
+    pub(crate) fn packed_entries(&self) -> Result<Vec<u8>, TableError> {
+        let fail = |problem| TableError { path: self.path.clone(), problem };
+        let len = usize::try_from(self.area_bytes());
+        let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
+        let mut area = vec![0; len.map_err(|_| fail(too_long.into()))?];
+        self.source.read_parallel(self.start, &mut area).map_err(|e| fail(e.into()))?;
+        Ok(area)
     }
 
     /// The placement of a board in this table's slots: men by square, side to move, en passant square.
