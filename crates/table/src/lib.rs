@@ -6,11 +6,13 @@
 #![allow(clippy::inline_always)]
 
 pub mod entries;
+pub mod foreign;
 pub mod htb;
 pub mod index;
 pub mod reader;
 pub mod rows;
 
+pub use foreign::{ForeignError, ForeignOptions, ForeignTable};
 pub use entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
 pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};
 pub use reader::{Table, TableError, TableProblem};

@@ -1,0 +1,358 @@
+//! Nalimov tables of distances to mate (`.nbw.emd`, `.nbb.emd`).
+//!
+//! **Nobody has tried this with real files yet.** None were at hand, and the reader (the crate `nalimov`,
+//! behind the cargo feature of the same name) has no test that reads one. What is done about it: names,
+//! both halves and the headers of the files are checked before anything else; endings that the reader
+//! looks for under wrong names are refused; a panic of the reader is an error; and a table whose values
+//! contradict the rules in a sample of positions is refused when it is opened. Without the feature
+//! everything that is checked here is checked, and then the table is refused.
+//!
+//! A table is a pair of files, one for each side to move, found by the code before the first dot of a
+//! name in the folders of [`ForeignOptions::nalimov`]; the folder in the name does not count. Large
+//! tables are split: `kbbkbp.0.nbw.emd`.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use hoffman_board::Material;
+
+use super::{ForeignError, ForeignOptions, ForeignTable, Kind, find};
+
+/// The most men of a table.
+const MAX_MEN: usize = 6;
+
+/// The shortest header.
+const SHORTEST_HEADER: u64 = 84;
+
+/// The ending that a file name speaks of, `kqkr` in `kqkr.nbw.emd`.
+///
+/// # Errors
+/// Names that no Nalimov table has: not an ending, the weaker side first, more than six men, five against
+/// one.
+pub fn material_of_name(path: &Path) -> Result<Material, ForeignError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let code = name.split_once('.').map_or(name.as_str(), |(code, _)| code);
+    let illegal = |reason| ForeignError::IllegalName { kind: Kind::Nalimov, reason };
+    let material: Material = code.parse()?;
+    if material.men() > MAX_MEN {
+        return Err(illegal("there are none with more than six men"));
+    }
+    if material == Material::bare_kings() {
+        return Err(illegal("there is none of the bare kings"));
+    }
+    if material.stem() != code.to_ascii_lowercase() || !material.is_normalized() {
+        return Err(illegal("the stronger side is named first and has its men from queen to pawn"));
+    }
+    let whites: u32 = material.count.white.iter().map(|&n| u32::from(n)).sum();
+    if material.men() == MAX_MEN && whites == 5 {
+        return Err(illegal("there are none of five men against one"));
+    }
+    Ok(material)
+}
+
+/// Opens a table: checks the name and both halves, then the values in a sample of positions.
+///
+/// # Errors
+/// Illegal names, halves that are absent or have impossible headers, values that contradict the rules;
+/// [`ForeignError::LeftOut`] without the feature `nalimov`.
+pub fn open(path: &Path, options: &ForeignOptions) -> Result<Box<dyn ForeignTable>, ForeignError> {
+    let material = material_of_name(path)?;
+    let current = [PathBuf::from(".")];
+    let folders = if options.nalimov.is_empty() { &current[..] } else { &options.nalimov };
+    let mut halves = Vec::new();
+    for half in ["nbw", "nbb"] {
+        let name = format!("{}.{half}.emd", material.stem());
+        let split = format!("{}.0.{half}.emd", material.stem());
+        let found = find(&name, folders).or_else(|| find(&split, folders));
+        let searched = || folders.to_vec();
+        let found = found.ok_or_else(|| ForeignError::Absent { name, searched: searched() })?;
+        check_header(&found, &material)?;
+        halves.push(found);
+    }
+    read(&halves, material, folders)
+}
+
+/// Whether the folders have both halves of a table.
+pub fn exists(material: &Material, folders: &[PathBuf]) -> bool {
+    ["nbw", "nbb"].iter().all(|half| {
+        let stem = material.normalized().0.stem();
+        find(&format!("{stem}.{half}.emd"), folders).is_some()
+            || find(&format!("{stem}.0.{half}.emd"), folders).is_some()
+    })
+}
+
+/// Compares the numbers in the fixed part of a file's header with each other, with the length of the
+/// file and with the most positions that the ending can have.
+fn check_header(path: &Path, material: &Material) -> Result<(), ForeignError> {
+    let fail = |source| ForeignError::Read { path: path.to_owned(), source };
+    let damaged = |problem: &str| {
+        Err(ForeignError::Damaged {
+            kind: Kind::Nalimov,
+            path: path.to_owned(),
+            problem: problem.to_owned(),
+        })
+    };
+    let mut file = File::open(path).map_err(fail)?;
+    let length = file.metadata().map_err(fail)?.len();
+    let mut fixed = [0; 80];
+    match file.read_exact(&mut fixed) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return damaged("it is too short");
+        }
+        result => result.map_err(fail)?,
+    }
+    let number = |at: usize| {
+        let bytes = fixed.get(at..at + 4).unwrap_or_default();
+        bytes.iter().fold(0, |n, &byte| n << 8 | u64::from(byte))
+    };
+    let (header, blocks) = (number(64), number(72));
+    let block_bits = u32::from(fixed[70]);
+    if header < SHORTEST_HEADER || header > length || block_bits > 16 {
+        return damaged("its header is impossible");
+    }
+    // Two checksums of four bytes are kept for every block.
+    if blocks == 0 || blocks.saturating_mul(8).saturating_add(SHORTEST_HEADER) > header {
+        return damaged("the number of its blocks is impossible");
+    }
+    // King pairs and every square for the others, twice over for en passant, two bytes an entry.
+    let most = 4096 * 64_u64.pow(material.men() as u32 - 2) * 4;
+    if (blocks - 1) << block_bits > most {
+        return damaged("it has more entries than the ending has positions");
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "nalimov"))]
+fn read(
+    _: &[PathBuf],
+    _: Material,
+    _: &[PathBuf],
+) -> Result<Box<dyn ForeignTable>, ForeignError> {
+    Err(ForeignError::LeftOut(Kind::Nalimov, "nalimov"))
+}
+
+#[cfg(feature = "nalimov")]
+use reader::read;
+
+#[cfg(feature = "nalimov")]
+mod reader {
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::{Path, PathBuf};
+    use std::sync::Once;
+
+    use hoffman_board::shakmaty::Setup;
+    use hoffman_board::{Color, Format, Material, Role, Value};
+    use nalimov::{NalimovError, NalimovProber, NalimovResult};
+
+    use super::super::plausible::check_plausible;
+    use super::super::{ForeignError, ForeignTable, Kind};
+    use crate::entries::EntryValue;
+
+    pub(super) struct NalimovTable {
+        path: PathBuf,
+        material: Material,
+        prober: NalimovProber,
+    }
+
+    impl std::fmt::Debug for NalimovTable {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "NalimovTable({})", self.path.display())
+        }
+    }
+
+    /// Whether the reader looks for the files of an ending under another name: it orders the sides of equal
+    /// size by the sum of their men (pawn 1 to queen 5), where the files go by the strongest men.
+    pub(super) fn is_misnamed(material: &Material) -> bool {
+        let side = |color| {
+            let count = material.count.get(color);
+            let men = count.iter().map(|&n| u32::from(n)).sum::<u32>();
+            let roles = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+            let sum: u32 =
+                roles.iter().zip(1..).map(|(&r, worth)| u32::from(*count.get(r)) * worth).sum();
+            (men, sum)
+        };
+        side(Color::Black) > side(Color::White)
+    }
+
+    pub(super) fn read(
+        halves: &[PathBuf],
+        material: Material,
+        folders: &[PathBuf],
+    ) -> Result<Box<dyn ForeignTable>, ForeignError> {
+        let path = halves.first().cloned().unwrap_or_default();
+        let damaged = |problem: String| ForeignError::Damaged {
+            kind: Kind::Nalimov,
+            path: path.clone(),
+            problem,
+        };
+        if is_misnamed(&material) {
+            return Err(damaged("the reader looks for this ending under another name".to_owned()));
+        }
+        let folders: Option<Vec<&str>> = folders.iter().map(|f| f.to_str()).collect();
+        let folders =
+            folders.ok_or_else(|| damaged("the name of a folder is not UTF-8".to_owned()))?;
+        let prober = guarded(|| NalimovProber::new(&folders))
+            .ok_or_else(|| damaged("the reader failed".to_owned()))?
+            .map_err(|error| damaged(format!("{error:?}")))?;
+        let table = NalimovTable { path, material, prober };
+        check_plausible(&table)?;
+        Ok(Box::new(table))
+    }
+
+    impl NalimovTable {
+        fn damaged(&self, problem: String) -> ForeignError {
+            ForeignError::Damaged { kind: Kind::Nalimov, path: self.path.clone(), problem }
+        }
+    }
+
+    impl ForeignTable for NalimovTable {
+        fn path(&self) -> &Path {
+            &self.path
+        }
+
+        fn material(&self) -> Material {
+            self.material
+        }
+
+        fn format(&self) -> Format {
+            Format::Dtm(None)
+        }
+
+        fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError> {
+            let board = &position.board;
+            // The reader panics without two kings, and takes the wrong file for other men.
+            let material = Material { count: board.material() };
+            if material != self.material {
+                return Err(self.damaged(format!("it was asked for {material}")));
+            }
+            let set = |role| board.by_role(role).0;
+            let answer = guarded(|| {
+                self.prober.probe(
+                    board.white().0,
+                    board.black().0,
+                    set(Role::King),
+                    set(Role::Queen),
+                    set(Role::Rook),
+                    set(Role::Bishop),
+                    set(Role::Knight),
+                    set(Role::Pawn),
+                    position.turn == Color::White,
+                    position.ep_square.map_or(64, |square| square as u8),
+                )
+            });
+            let value = match answer {
+                Some(Ok(NalimovResult::Draw)) => Value::Draw,
+                Some(Ok(NalimovResult::Win { plies })) => Value::Win(plies.div_ceil(2)),
+                Some(Ok(NalimovResult::Loss { plies })) => Value::Loss(plies / 2),
+                Some(Err(NalimovError::PositionNotFound)) => {
+                    return Err(self.damaged("it calls a legal position illegal".to_owned()));
+                }
+                Some(Err(NalimovError::DecompressError(problem))) => {
+                    return Err(self.damaged(problem));
+                }
+                Some(Err(error)) => return Err(self.damaged(format!("{error:?}"))),
+                None => return Err(self.damaged("the reader failed".to_owned())),
+            };
+            Ok(Some(EntryValue::Exact(value)))
+        }
+    }
+
+    thread_local! {
+        static GUARDED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// The result of work that may panic; none if it did. Such a panic is not printed.
+    fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let usual = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |info| {
+                if !GUARDED.get() {
+                    usual(info);
+                }
+            }));
+        });
+        let outer = GUARDED.replace(true);
+        // What a panic leaves behind is asked again at most to fail again: its lock is poisoned.
+        let result = catch_unwind(AssertUnwindSafe(work));
+        GUARDED.set(outer);
+        result.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked() {
+        let name = |text: &str| material_of_name(Path::new(text)).map(|m| m.to_string());
+        assert_eq!(name("some/where/kqkp.nbw.emd").unwrap(), "KQvKP");
+        assert_eq!(name("kbbkbp.0.nbb.emd").unwrap(), "KBBvKBP");
+        for (text, why) in [
+            ("kpkq.nbw.emd", "the stronger side is named first"),
+            ("kpqk.nbw.emd", "from queen to pawn"),
+            ("kk.nbw.emd", "bare kings"),
+            ("kqqqqk.nbw.emd", "five men against one"),
+            ("kqqqkqq.nbw.emd", "more than six men"),
+        ] {
+            let message = name(text).unwrap_err().to_string();
+            assert!(message.starts_with("Illegally named Nalimov tablebase: "), "{message}");
+            assert!(message.contains(why), "{text}: {message}");
+        }
+        assert!(matches!(name("kxk.nbw.emd"), Err(ForeignError::Name(_))));
+    }
+
+    /// The fixed part of a header with nothing behind it.
+    fn fixed(header: u32, blocks: u32, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        bytes[64..68].copy_from_slice(&header.to_be_bytes());
+        bytes[70] = 13;
+        bytes[72..76].copy_from_slice(&blocks.to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn wrong_data_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let options =
+            ForeignOptions { nalimov: vec![folder.path().to_owned()], ..Default::default() };
+        let message =
+            |name: &str| open(Path::new(name), &options).map(drop).unwrap_err().to_string();
+        let write = |half: &str, bytes: &[u8]| {
+            std::fs::write(folder.path().join(format!("kqk.{half}.emd")), bytes).unwrap();
+        };
+        assert!(message("kqk.nbw.emd").starts_with("there is no kqk.nbw.emd in "));
+        let plausible = fixed(100, 2, 120);
+        write("nbw", &plausible);
+        assert!(message("elsewhere/kqk.nbw.emd").starts_with("there is no kqk.nbb.emd in "));
+        for (bytes, why) in [
+            (vec![0; 10], "it is too short"),
+            (vec![0; 200], "its header is impossible"),
+            (fixed(100, 2, 99), "its header is impossible"),
+            (fixed(100, 3, 120), "the number of its blocks is impossible"),
+            (fixed(100, 0, 120), "the number of its blocks is impossible"),
+            (fixed(80_100, 10_000, 90_000), "it has more entries than the ending has positions"),
+        ] {
+            write("nbb", &bytes);
+            let message = message("kqk.nbb.emd");
+            assert!(message.contains("kqk.nbb.emd is no Nalimov table"), "{message}");
+            assert!(message.ends_with(why), "{message}");
+        }
+        // Nothing that is made up here passes for a table, with or without the reader.
+        write("nbb", &plausible);
+        let last = message("kqk.nbw.emd");
+        let expected = if cfg!(feature = "nalimov") { "is no Nalimov table" } else { "built without" };
+        assert!(last.contains(expected), "{last}");
+    }
+
+    #[cfg(feature = "nalimov")]
+    #[test]
+    fn endings_that_the_reader_names_otherwise_are_known() {
+        let misnamed = |text: &str| reader::is_misnamed(&text.parse().unwrap());
+        assert!(misnamed("KQNvKRR") && misnamed("KRPvKBB"));
+        assert!(!misnamed("KRNvKBB") && !misnamed("KQvKR") && !misnamed("KPPvKQ"));
+    }
+}
