@@ -144,7 +144,8 @@ pub fn assess<'a>(
         EntryValue::Exact(Value::Illegal)
         | EntryValue::Illegal
         | EntryValue::WinOrDraw
-        | EntryValue::DrawOrLoss => Category::Unknown,
+        | EntryValue::DrawOrLoss
+        | EntryValue::Unknown => Category::Unknown,
     };
     let over = known.checkmate || known.variant_win || known.variant_loss;
     if let (Some(hit), false) = (known.hit, over)

@@ -218,6 +218,7 @@ fn score_text(hit: &Hit<'_>, turn: Color, made: u16) -> String {
         EntryValue::Loss => format!("{pntm} wins"),
         EntryValue::WinOrDraw => format!("{ptm} wins or draws"),
         EntryValue::DrawOrLoss => format!("{pntm} wins or draws"),
+        EntryValue::Unknown => "NO SCORE AVAILABLE".to_owned(),
     }
 }
 

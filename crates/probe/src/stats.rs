@@ -288,7 +288,8 @@ impl SideTally {
                 EntryValue::Exact(Value::Illegal)
                 | EntryValue::Illegal
                 | EntryValue::WinOrDraw
-                | EntryValue::DrawOrLoss,
+                | EntryValue::DrawOrLoss
+                | EntryValue::Unknown,
             )
             | None => {}
         }

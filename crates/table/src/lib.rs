@@ -12,7 +12,7 @@ pub mod index;
 pub mod reader;
 pub mod rows;
 
-pub use foreign::{ForeignError, ForeignOptions, ForeignTable};
 pub use entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
+pub use foreign::{ForeignError, ForeignOptions, ForeignTable};
 pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};
 pub use reader::{Table, TableError, TableProblem};

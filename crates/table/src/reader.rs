@@ -182,7 +182,10 @@ impl Table {
     /// # Errors
     ///
     /// The ending is too large to be numbered.
-    pub fn from_foreign(path: &Path, foreign: Box<dyn ForeignTable>) -> Result<Table, TableProblem> {
+    pub fn from_foreign(
+        path: &Path,
+        foreign: Box<dyn ForeignTable>,
+    ) -> Result<Table, TableProblem> {
         let text = foreign::header(&foreign.material(), foreign.format());
         let source = GzipSource::new(Box::new(text.into_bytes()), SourceOptions::default())?;
         let mut table = Table::from_source(path, source)?;
@@ -299,8 +302,7 @@ impl Table {
     /// The file is damaged or ends early.
     pub fn value(&self, index: u64, turn: Color) -> Result<EntryValue, TableError> {
         if let Some(foreign) = &self.foreign {
-            let fail =
-                |e: ForeignError| TableError { path: self.path.clone(), problem: e.into() };
+            let fail = |e: ForeignError| TableError { path: self.path.clone(), problem: e.into() };
             let value = self.foreign_value(foreign.as_ref(), index).map_err(fail)?;
             return Ok(value.map_or(EntryValue::Draw, |value| value.unwrap_or(EntryValue::Unknown)));
         }
@@ -328,7 +330,10 @@ impl Table {
                     let first = first.saturating_add((number * CHUNK) as u64);
                     (first..).zip(chunk).try_for_each(fill)
                 })
-                .map_err(|e: ForeignError| TableError { path: self.path.clone(), problem: e.into() });
+                .map_err(|e: ForeignError| TableError {
+                    path: self.path.clone(),
+                    problem: e.into(),
+                });
         }
         self.source
             .read_entries(&self.codec, self.start, first, out)

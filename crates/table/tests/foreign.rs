@@ -60,8 +60,7 @@ fn every_entry_agrees_with_golden_tables() {
         for index in (0..size).step_by((size / 150_000).max(1) as usize) {
             let Some(placement) = table.space().decode(index) else { continue };
             let men = placement.squares.iter().zip(table.pieces());
-            let men: Vec<(Square, Color, Role)> =
-                men.map(|(&s, p)| (s, p.color, p.role)).collect();
+            let men: Vec<(Square, Color, Role)> = men.map(|(&s, p)| (s, p.color, p.role)).collect();
             let there = golden.place(men, placement.turn, placement.en_passant).unwrap();
             let there = golden.index(&there).unwrap();
             let value = golden.value(there, placement.turn).unwrap();
@@ -133,8 +132,7 @@ fn missing_files_are_named_and_their_positions_have_no_score() {
 #[test]
 fn the_side_named_first_is_white() {
     let Some(shared) = shared() else { return };
-    let options =
-        ForeignOptions { syzygy: vec![shared.join("data/syzygy")], ..Default::default() };
+    let options = ForeignOptions { syzygy: vec![shared.join("data/syzygy")], ..Default::default() };
     let table = Table::open_foreign("KPvKQ.rtbw", &options).unwrap();
     let men: Vec<(Color, Role)> = table.pieces().iter().map(|p| (p.color, p.role)).collect();
     let (white, black) = (Color::White, Color::Black);

@@ -227,9 +227,9 @@ pub(crate) fn legal_setup(
     }
     setup.turn = placement.turn;
     let theirs = setup.board.by_piece(placement.turn.other().king());
-    let captured = theirs.into_iter().any(|king| {
-        setup.board.attacks_to(king, placement.turn, setup.board.occupied()).any()
-    });
+    let captured = theirs
+        .into_iter()
+        .any(|king| setup.board.attacks_to(king, placement.turn, setup.board.occupied()).any());
     let ours = setup.board.by_piece(placement.turn.pawn());
     setup.ep_square = placement
         .en_passant

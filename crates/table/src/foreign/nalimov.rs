@@ -124,11 +124,7 @@ fn check_header(path: &Path, material: &Material) -> Result<(), ForeignError> {
 }
 
 #[cfg(not(feature = "nalimov"))]
-fn read(
-    _: &[PathBuf],
-    _: Material,
-    _: &[PathBuf],
-) -> Result<Box<dyn ForeignTable>, ForeignError> {
+fn read(_: &[PathBuf], _: Material, _: &[PathBuf]) -> Result<Box<dyn ForeignTable>, ForeignError> {
     Err(ForeignError::LeftOut(Kind::Nalimov, "nalimov"))
 }
 
@@ -344,7 +340,8 @@ mod tests {
         // Nothing that is made up here passes for a table, with or without the reader.
         write("nbb", &plausible);
         let last = message("kqk.nbw.emd");
-        let expected = if cfg!(feature = "nalimov") { "is no Nalimov table" } else { "built without" };
+        let expected =
+            if cfg!(feature = "nalimov") { "is no Nalimov table" } else { "built without" };
         assert!(last.contains(expected), "{last}");
     }
 

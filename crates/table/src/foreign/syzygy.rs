@@ -75,9 +75,12 @@ impl SyzygyFolders {
     ///
     /// # Errors
     /// A folder cannot be listed, or a file is none by its length.
-    pub fn open(folders: &[PathBuf], fifty_moves: FiftyMoves) -> Result<SyzygyFolders, ForeignError> {
+    pub fn open(
+        folders: &[PathBuf],
+        fifty_moves: FiftyMoves,
+    ) -> Result<SyzygyFolders, ForeignError> {
         let mut tables = Tablebase::with_filesystem(Arc::new(InMemory));
-        // A file added later takes the place of the one before it.
+        // A file added later takes the place of the one before.
         for folder in folders.iter().rev() {
             let read = |source| ForeignError::Read { path: folder.clone(), source };
             tables.add_directory(folder).map_err(read)?;
@@ -88,9 +91,12 @@ impl SyzygyFolders {
     /// What the tables say of a legal position; none if a file is missing, see [`ForeignTable::value`].
     ///
     /// # Errors
-    /// Damage; the message names the ending.
-    pub fn value(&self, position: &Setup) -> Result<Option<EntryValue>, SyzygyError> {
-        probe(&self.tables, position, self.fifty_moves)
+    /// Damage to one of the files behind the position's ending, which the message names.
+    pub fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError> {
+        probe(&self.tables, position, self.fifty_moves).map_err(|error| {
+            let ending = Material { count: position.board.material() };
+            damaged(Path::new(&file_name(&ending)), &error.to_string())
+        })
     }
 }
 
@@ -130,7 +136,8 @@ impl SyzygyTable {
         folders.extend(options.syzygy.iter().cloned());
         let mut tables = Tablebase::with_filesystem(Arc::new(InMemory));
         // A link or a file may be named the other way round; shakmaty goes by what is in the file.
-        let names = |m: &Material| [file_name(m), format!("{m}.rtbw"), format!("{}.rtbw", m.swapped())];
+        let names =
+            |m: &Material| [file_name(m), format!("{m}.rtbw"), format!("{}.rtbw", m.swapped())];
         let found = |m: &Material| names(m).iter().find_map(|name| find(name, &folders));
         let Some(own) = found(&material) else {
             return Err(ForeignError::Absent { name: file_name(&material), searched: folders });
@@ -167,22 +174,19 @@ impl ForeignTable for SyzygyTable {
     }
 
     fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError> {
-        probe(&self.tables, position, self.fifty_moves).map_err(|error| ForeignError::Damaged {
-            kind: Kind::Syzygy,
-            path: self.path.clone(),
-            problem: error.to_string(),
-        })
+        probe(&self.tables, position, self.fifty_moves)
+            .map_err(|error| damaged(&self.path, &error.to_string()))
     }
+}
+
+fn damaged(path: &Path, problem: &str) -> ForeignError {
+    ForeignError::Damaged { kind: Kind::Syzygy, path: path.to_owned(), problem: problem.to_owned() }
 }
 
 /// Adds a file after a look at its first bytes.
 fn add(tables: &mut Tablebase<Chess>, path: &Path) -> Result<(), ForeignError> {
     let read = |source| ForeignError::Read { path: path.to_owned(), source };
-    let damaged = |problem: &str| ForeignError::Damaged {
-        kind: Kind::Syzygy,
-        path: path.to_owned(),
-        problem: problem.to_owned(),
-    };
+    let damaged = |problem| damaged(path, problem);
     let mut first = [0; 4];
     match File::open(path).map_err(read)?.read_exact(&mut first) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -285,7 +289,7 @@ mod tests {
         assert_eq!(needs("KPvK"), "");
         assert_eq!(needs("KPvKP"), "KPvK.rtbw");
         assert_eq!(needs("KRvKP"), "KBvK.rtbw KNvK.rtbw KPvK.rtbw KQvK.rtbw KRvK.rtbw");
-let many = needs("KQPvKRP");
+        let many = needs("KQPvKRP");
         assert!(many.contains("KQPvKP.rtbw") && many.contains("KQQvKP.rtbw"), "{many}");
         assert!(!many.contains("KQPvKRP") && !many.contains("KQPvKRR"), "{many}");
     }
