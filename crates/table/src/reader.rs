@@ -161,7 +161,7 @@ impl Table {
     /// Entries are asked for one by one, so reading all of a table takes microseconds an index and thread.
     /// Where files are missing that answers need, [`Table::value`] is [`EntryValue::Unknown`], and entries
     /// are errors that name the files; to refuse such a table beforehand, see
-    /// [`ForeignTable::missing`].
+    /// [`Table::check_complete`].
     ///
     /// # Errors
     ///
@@ -197,6 +197,21 @@ impl Table {
         }
         table.foreign = Some(foreign);
         Ok(table)
+    }
+
+    /// Refuses a table of another program of which some positions have no answer, because other files
+    /// are missing; for those who need every answer, before they begin.
+    ///
+    /// # Errors
+    ///
+    /// [`ForeignError::Incomplete`], naming all files that are missing.
+    pub fn check_complete(&self) -> Result<(), TableError> {
+        let missing = self.foreign.as_ref().map(|f| f.missing()).unwrap_or_default();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let problem = ForeignError::Incomplete { missing }.into();
+        Err(TableError { path: self.path.clone(), problem })
     }
 
     /// Compares the length of the file with what the header implies, and repairs the start of the

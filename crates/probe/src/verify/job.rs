@@ -7,6 +7,8 @@ use hoffman_control::PruneEffect;
 use hoffman_table::foreign::syzygy::SyzygyFolders;
 use hoffman_table::{EntryValue, RawEntry, Table, TableError};
 
+use crate::moves::kind_name;
+
 use super::men::{Men, Step, fen, men_of};
 use super::outcomes::{Best, Outcomes, Worth, words_of, words_of_exact};
 use super::report::Difference;
@@ -236,15 +238,7 @@ impl<'a> Job<'a> {
         if prunes.is_empty() {
             return None;
         }
-        let mut kind = moved?.upper_char().to_string();
-        match (taken, step.promotion) {
-            (Some(role), _) => kind.extend(['x', role.upper_char()]),
-            (None, None) => kind.push_str(&step.to.to_string()),
-            (None, Some(_)) => {}
-        }
-        if let Some(role) = step.promotion {
-            kind.extend(['=', role.upper_char()]);
-        }
+        let kind = kind_name(moved?, step.to, taken, step.promotion);
         prunes.iter().find(|p| p.color == turn && p.matches(&kind)).map(|p| p.effect)
     }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
+use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::SourceOptions;
-use hoffman_table::{Table, TableError};
+use hoffman_table::{ForeignError, Table, TableError, TableProblem};
 
 /// The folders that smaller tables are looked for in: beside the table, the folder given, the current
 /// one.
@@ -99,6 +100,23 @@ impl Smaller {
         folders: &[PathBuf],
         options: &SourceOptions,
     ) -> Result<Smaller, TableError> {
+        Smaller::with_foreign(table, folders, options, &ForeignOptions::default())
+    }
+
+    /// [`Smaller::from_folders`] for a table that was made from tables of other programs: the futurebases
+    /// that its header names are looked for in the folders of `foreign` too.
+    ///
+    /// # Errors
+    /// A file that is there but cannot be used; a Syzygy table without the files that its answers need.
+    pub fn with_foreign(
+        table: &Table,
+        folders: &[PathBuf],
+        options: &SourceOptions,
+        foreign: &ForeignOptions,
+    ) -> Result<Smaller, TableError> {
+        let mut foreign = foreign.clone();
+        foreign.syzygy.extend_from_slice(folders);
+        foreign.nalimov.extend_from_slice(folders);
         let mut smaller = Smaller::new();
         let mut open = BTreeSet::new();
         open.extend(table.path().canonicalize());
@@ -111,6 +129,10 @@ impl Smaller {
         for futurebase in &table.control().futurebases {
             let named = Path::new(&futurebase.filename);
             let alone = named.file_name().map_or(named, Path::new);
+            if Kind::of(named).is_some() {
+                smaller.add_foreign(named, table, &foreign)?;
+                continue;
+            }
             let is_table = alone.extension().is_some_and(|e| e == "htb");
             let mut paths = folders.iter().flat_map(|f| [f.join(named), f.join(alone)]);
             if let Some(path) = paths.find(|p| is_table && p.is_file()) {
@@ -131,6 +153,26 @@ impl Smaller {
             }
         }
         Ok(smaller)
+    }
+
+    /// Adds a table of another program if there is one of that name.
+    fn add_foreign(
+        &mut self,
+        path: &Path,
+        under_test: &Table,
+        options: &ForeignOptions,
+    ) -> Result<(), TableError> {
+        match Table::open_foreign(path, options) {
+            Ok(found) => {
+                found.check_complete()?;
+                self.add(found, under_test);
+                Ok(())
+            }
+            Err(TableError {
+                problem: TableProblem::Foreign(ForeignError::Absent { .. }), ..
+            }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Adds a table, unless it is of another variant, or made with prunes and not named in the header of

@@ -253,11 +253,8 @@ fn survey() {
             let smaller =
                 Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
             let options = VerifyOptions { sample: Some(30_000), ..VerifyOptions::default() };
-            let options = if table.space().size() < 600_000 {
-                VerifyOptions::default()
-            } else {
-                options
-            };
+            let options =
+                if table.space().size() < 600_000 { VerifyOptions::default() } else { options };
             let report = verify(&table, &smaller, &options).unwrap();
             rows.push(format!("{}: {report}", path.strip_prefix(&golden).unwrap().display()));
         }

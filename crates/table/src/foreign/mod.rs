@@ -71,6 +71,18 @@ pub enum ForeignError {
         /// What is wrong.
         problem: String,
     },
+    /// Files that answers need and that are in none of the folders.
+    #[error("not every position has an answer without the files {}", list_names(.missing))]
+    Incomplete {
+        /// The names of the files, as `KQvK.rtbw`.
+        missing: Vec<String>,
+    },
+    /// Tables of different men, or rules, that are to be compared.
+    #[error("it cannot be compared with the table of {theirs}")]
+    Unlike {
+        /// The men of the foreign table.
+        theirs: Material,
+    },
     /// The reader was left out when the program was built.
     #[error(
         "this program was built without the reader of {0} tables; build it with the feature '{1}'"
@@ -235,6 +247,16 @@ pub(crate) fn legal_setup(
         .en_passant
         .filter(|&jumped| (attacks::pawn_attacks(placement.turn.other(), jumped) & ours).any());
     (!captured).then_some(setup)
+}
+
+/// Top and bottom and the colours exchanged, and so the side to move.
+pub fn mirrored(position: &Setup) -> Setup {
+    Setup {
+        board: position.board.clone().into_mirrored(),
+        turn: position.turn.other(),
+        ep_square: position.ep_square.map(Square::flip_vertical),
+        ..position.clone()
+    }
 }
 
 /// The files of that name in the folders, the first one first.

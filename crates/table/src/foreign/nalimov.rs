@@ -11,13 +11,17 @@
 //! name in the folders of [`ForeignOptions::nalimov`]; the folder in the name does not count. Large
 //! tables are split: `kbbkbp.0.nbw.emd`.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hoffman_board::Material;
+use hoffman_board::shakmaty::Setup;
 
-use super::{ForeignError, ForeignOptions, ForeignTable, Kind, find};
+use super::{ForeignError, ForeignOptions, ForeignTable, Kind, find, mirrored};
+use crate::entries::EntryValue;
 
 /// The most men of a table.
 const MAX_MEN: usize = 6;
@@ -80,6 +84,61 @@ pub fn exists(material: &Material, folders: &[PathBuf]) -> bool {
         find(&format!("{stem}.{half}.emd"), folders).is_some()
             || find(&format!("{stem}.0.{half}.emd"), folders).is_some()
     })
+}
+
+/// Nalimov tables of every ending that folders have, opened when they are first asked.
+#[derive(Debug)]
+pub struct NalimovFolders {
+    folders: Vec<PathBuf>,
+    most_men: usize,
+    tables: Mutex<HashMap<Material, Option<Arc<dyn ForeignTable>>>>,
+}
+
+impl NalimovFolders {
+    /// Lists folders; those that cannot be listed have no tables.
+    pub fn new(folders: Vec<PathBuf>) -> NalimovFolders {
+        let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+        let most_men = files
+            .filter_map(|file| Some(PathBuf::from(file.ok()?.file_name())))
+            .filter(|name| name.extension().is_some_and(|e| e == "emd"))
+            .filter_map(|name| material_of_name(&name).ok())
+            .filter(|material| exists(material, &folders))
+            .map(|material| material.men())
+            .max();
+        NalimovFolders { folders, most_men: most_men.unwrap_or(0), tables: Mutex::default() }
+    }
+
+    /// The most men of a table of which both halves are there; 0 if there is none.
+    pub fn most_men(&self) -> usize {
+        self.most_men
+    }
+
+    /// What they say to the side to move in a legal position, see [`ForeignTable::value`]; none if there
+    /// is no such table.
+    ///
+    /// # Errors
+    /// A table cannot be opened, or is damaged. One that cannot be opened is not tried again.
+    pub fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError> {
+        let (material, swapped) = Material { count: position.board.material() }.normalized();
+        if material.men() > self.most_men || !exists(&material, &self.folders) {
+            return Ok(None);
+        }
+        let Some(table) = self.table(material)? else { return Ok(None) };
+        if swapped { table.value(&mirrored(position)) } else { table.value(position) }
+    }
+
+    fn table(&self, material: Material) -> Result<Option<Arc<dyn ForeignTable>>, ForeignError> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = tables.get(&material) {
+            return Ok(known.clone());
+        }
+        let name = PathBuf::from(format!("{}.nbw.emd", material.stem()));
+        let options = ForeignOptions { nalimov: self.folders.clone(), ..Default::default() };
+        tables.insert(material, None);
+        let table: Arc<dyn ForeignTable> = Arc::from(open(&name, &options)?);
+        tables.insert(material, Some(table.clone()));
+        Ok(Some(table))
+    }
 }
 
 /// Compares the numbers in the fixed part of a file's header with each other, with the length of the
@@ -337,6 +396,9 @@ mod tests {
             assert!(message.contains("kqk.nbb.emd is no Nalimov table"), "{message}");
             assert!(message.ends_with(why), "{message}");
         }
+        let folders = NalimovFolders::new(vec![folder.path().to_owned()]);
+        assert_eq!(folders.most_men(), 3);
+        assert_eq!(NalimovFolders::new(vec![folder.path().join("none")]).most_men(), 0);
         // Nothing that is made up here passes for a table, with or without the reader.
         write("nbb", &plausible);
         let last = message("kqk.nbw.emd");
