@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
-use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{ForeignError, Table, TableError, TableProblem};
 
@@ -146,8 +146,16 @@ impl Smaller {
             match names.clone().find(|path| path.is_file()) {
                 Some(path) => open_once(&mut smaller, &path)?,
                 None => {
+                    let before = smaller.tables.len();
                     for path in folders.iter().flat_map(|f| parts(f, &ending.stem())) {
                         open_once(&mut smaller, &path)?;
+                    }
+                    // What a Syzygy table leads to is in Syzygy tables.
+                    let by_syzygy =
+                        table.foreign().is_some_and(|f| Kind::of(f.path()) == Some(Kind::Syzygy));
+                    if by_syzygy && smaller.tables.len() == before {
+                        let name = syzygy::file_name(&ending);
+                        smaller.add_foreign(Path::new(&name), table, &foreign)?;
                     }
                 }
             }
