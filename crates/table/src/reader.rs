@@ -319,7 +319,7 @@ impl Table {
         if let Some(foreign) = &self.foreign {
             let fail = |e: ForeignError| TableError { path: self.path.clone(), problem: e.into() };
             let value = self.foreign_value(foreign.as_ref(), index).map_err(fail)?;
-            return Ok(value.map_or(EntryValue::Draw, |value| value.unwrap_or(EntryValue::Unknown)));
+            return Ok(value.unwrap_or(EntryValue::Draw));
         }
         let raw = self.entry(index)?;
         // A number that the format does not know only occurs at indices without a position.
@@ -355,20 +355,20 @@ impl Table {
             .map_err(|e| TableError { path: self.path.clone(), problem: e.into() })
     }
 
-    /// What a foreign table says at an index: none if there is no position, none inside if it has no
-    /// answer.
+    /// What a foreign table says at an index: none if there is no position, [`EntryValue::Unknown`] if it
+    /// has no answer.
     fn foreign_value(
         &self,
         foreign: &dyn ForeignTable,
         index: u64,
-    ) -> Result<Option<Option<EntryValue>>, ForeignError> {
+    ) -> Result<Option<EntryValue>, ForeignError> {
         let Some(placement) = self.space.decode(index) else { return Ok(None) };
         let men = self.pieces().iter().zip(&placement.squares);
         let men = men.map(|(piece, &square)| (square, piece.color, piece.role));
         let Some(setup) = foreign::legal_setup(men, &placement) else {
-            return Ok(Some(Some(EntryValue::Illegal)));
+            return Ok(Some(EntryValue::Illegal));
         };
-        foreign.value(&setup).map(Some)
+        Ok(Some(foreign.value(&setup)?.unwrap_or(EntryValue::Unknown)))
     }
 
     /// The number that a table of ours would hold for what a foreign one says.
@@ -379,11 +379,11 @@ impl Table {
     ) -> Result<RawEntry, ForeignError> {
         let value = match self.foreign_value(foreign, index)? {
             None => return Ok(self.codec.undecodable()),
-            Some(Some(EntryValue::Exact(value))) => value,
-            Some(Some(EntryValue::Win)) => Value::Win(1),
-            Some(Some(EntryValue::Loss)) => Value::Loss(1),
-            Some(Some(EntryValue::Draw)) => Value::Draw,
-            Some(Some(EntryValue::Illegal)) => Value::Illegal,
+            Some(EntryValue::Exact(value)) => value,
+            Some(EntryValue::Win) => Value::Win(1),
+            Some(EntryValue::Loss) => Value::Loss(1),
+            Some(EntryValue::Draw) => Value::Draw,
+            Some(EntryValue::Illegal) => Value::Illegal,
             Some(_) => return Err(ForeignError::NoAnswer { index, missing: foreign.missing() }),
         };
         // Basic entries do not depend on the side to move, nor do distances.

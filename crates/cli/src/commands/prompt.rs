@@ -187,3 +187,22 @@ fn append_history(path: &Path, lines: &[String]) -> io::Result<()> {
     }
     options.open(path)?.write_all(text.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_completed() {
+        let moves = Moves(["e7e8=Q", "e7e8=R", "e6d6", "undo"].map(str::to_owned).to_vec());
+        let history = MemHistory::new();
+        let context = rustyline::Context::new(&history);
+        let completed = |line: &str, at| moves.complete(line, at, &context).unwrap();
+        assert_eq!(completed("e7", 2), (0, vec!["e7e8=Q".to_owned(), "e7e8=R".to_owned()]));
+        assert_eq!(completed("", 0).1.len(), 4);
+        assert_eq!(completed("u", 1).1, ["undo"]);
+        // Only what stands before the cursor counts.
+        assert_eq!(completed("e6 and more", 2).1, ["e6d6"]);
+        assert!(completed("a1", 2).1.is_empty());
+    }
+}

@@ -143,21 +143,20 @@ impl Smaller {
             let stems = [ending.stem(), ending.to_string().to_lowercase()];
             let names =
                 folders.iter().flat_map(|f| stems.iter().map(|s| f.join(format!("{s}.htb"))));
-            match names.clone().find(|path| path.is_file()) {
-                Some(path) => open_once(&mut smaller, &path)?,
-                None => {
-                    let before = smaller.tables.len();
-                    for path in folders.iter().flat_map(|f| parts(f, &ending.stem())) {
-                        open_once(&mut smaller, &path)?;
-                    }
-                    // What a Syzygy table leads to is in Syzygy tables.
-                    let by_syzygy =
-                        table.foreign().is_some_and(|f| Kind::of(f.path()) == Some(Kind::Syzygy));
-                    if by_syzygy && smaller.tables.len() == before {
-                        let name = syzygy::file_name(&ending);
-                        smaller.add_foreign(Path::new(&name), table, &foreign)?;
-                    }
-                }
+            if let Some(path) = names.clone().find(|path| path.is_file()) {
+                open_once(&mut smaller, &path)?;
+                continue;
+            }
+            let before = smaller.tables.len();
+            for path in folders.iter().flat_map(|f| parts(f, &ending.stem())) {
+                open_once(&mut smaller, &path)?;
+            }
+            // What a Syzygy table leads to is in Syzygy tables.
+            let by_syzygy =
+                table.foreign().is_some_and(|f| Kind::of(f.path()) == Some(Kind::Syzygy));
+            if by_syzygy && smaller.tables.len() == before {
+                let name = syzygy::file_name(&ending);
+                smaller.add_foreign(Path::new(&name), table, &foreign)?;
             }
         }
         Ok(smaller)

@@ -363,9 +363,11 @@ mod tests {
     /// The fixed part of a header with nothing behind it.
     fn fixed(header: u32, blocks: u32, length: usize) -> Vec<u8> {
         let mut bytes = vec![0; length];
-        bytes[64..68].copy_from_slice(&header.to_be_bytes());
+        // The most significant byte comes first.
+        let number = |n: u32| [24, 16, 8, 0].map(|shift| (n >> shift) as u8);
+        bytes[64..68].copy_from_slice(&number(header));
         bytes[70] = 13;
-        bytes[72..76].copy_from_slice(&blocks.to_be_bytes());
+        bytes[72..76].copy_from_slice(&number(blocks));
         bytes
     }
 
