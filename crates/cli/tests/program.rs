@@ -595,7 +595,9 @@ fn tables_of_other_programs_are_refused_politely() {
     ] {
         run(folder.path(), line).refused(1, words);
     }
-    let mut half = vec![0; 120];
+    let title = b"Compressed by DATACOMP v 1.0 (c) 1991--1998 Andrew Kadatch\r\n";
+    let mut half = title.to_vec();
+    half.resize(120, 0);
     (half[67], half[70], half[75]) = (100, 13, 2);
     write("kqk.nbw.emd", &half);
     run(folder.path(), "stats kqk.nbb.emd").refused(1, &["there is no kqk.nbb.emd in ."]);

@@ -26,6 +26,9 @@ use crate::entries::EntryValue;
 /// The most men of a table.
 const MAX_MEN: usize = 6;
 
+/// How files begin.
+const TITLE: &[u8] = b"Compressed by DATACOMP v 1.0 (c) 1991--1998 Andrew Kadatch\r\n";
+
 /// The shortest header.
 const SHORTEST_HEADER: u64 = 84;
 
@@ -160,6 +163,9 @@ fn check_header(path: &Path, material: &Material) -> Result<(), ForeignError> {
             return damaged("it is too short");
         }
         result => result.map_err(fail)?,
+    }
+    if !fixed.starts_with(TITLE) {
+        return damaged("it begins otherwise");
     }
     let number = |at: usize| {
         let bytes = fixed.get(at..at + 4).unwrap_or_default();
@@ -319,7 +325,7 @@ mod reader {
     }
 
     /// The result of work that may panic; none if it did. Such a panic is not printed.
-    fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let usual = std::panic::take_hook();
@@ -363,6 +369,7 @@ mod tests {
     /// The fixed part of a header with nothing behind it.
     fn fixed(header: u32, blocks: u32, length: usize) -> Vec<u8> {
         let mut bytes = vec![0; length];
+        bytes[..TITLE.len()].copy_from_slice(TITLE);
         // The most significant byte comes first.
         let number = |n: u32| [24, 16, 8, 0].map(|shift| (n >> shift) as u8);
         bytes[64..68].copy_from_slice(&number(header));
@@ -387,7 +394,8 @@ mod tests {
         assert!(message("elsewhere/kqk.nbw.emd").starts_with("there is no kqk.nbb.emd in "));
         for (bytes, why) in [
             (vec![0; 10], "it is too short"),
-            (vec![0; 200], "its header is impossible"),
+            (vec![0; 200], "it begins otherwise"),
+            (fixed(83, 1, 200), "its header is impossible"),
             (fixed(100, 2, 99), "its header is impossible"),
             (fixed(100, 3, 120), "the number of its blocks is impossible"),
             (fixed(100, 0, 120), "the number of its blocks is impossible"),
@@ -407,6 +415,68 @@ mod tests {
         let expected =
             if cfg!(feature = "nalimov") { "is no Nalimov table" } else { "built without" };
         assert!(last.contains(expected), "{last}");
+    }
+
+    /// A header that the reader takes: its own numbers, `bits` behind them, the checksum at its end.
+    #[cfg(feature = "nalimov")]
+    fn with_checksum(blocks: u32, bits: &[u8]) -> Vec<u8> {
+        let before = 80 + 8 * blocks as usize;
+        let header = before + bits.len() + 4;
+        let mut bytes = fixed(header as u32, blocks, before);
+        (bytes[70], bytes[71]) = (13, 24);
+        bytes[76..80].copy_from_slice(&[0, 0x40, 0x01, 0xf5]);
+        bytes.extend(bits);
+        let mut sum = 0_u32;
+        for &byte in &bytes {
+            let mut k = (sum ^ u32::from(byte)) & 255;
+            for _ in 0..8 {
+                k = if k & 1 == 1 { k >> 1 } else { k >> 1 ^ 0xedb8_8320 };
+            }
+            sum = k ^ sum >> 8;
+        }
+        bytes.extend([24, 16, 8, 0].map(|shift| (sum >> shift) as u8));
+        bytes
+    }
+
+    #[cfg(feature = "nalimov")]
+    #[test]
+    fn made_up_files_neither_crash_nor_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let options =
+            ForeignOptions { nalimov: vec![folder.path().to_owned()], ..Default::default() };
+        let mut problems = std::collections::BTreeSet::new();
+        let mut x = 1_u64;
+        let mut noise = |len: usize| -> Vec<u8> {
+            let mut next = || {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (x >> 56) as u8
+            };
+            (0..len).map(|_| next()).collect()
+        };
+        for round in 0..200 {
+            let blocks = 1 + round % 5;
+            // Block sizes and distances, then a code: all lengths zero, or anything.
+            let mut bits = noise((blocks as usize + 1 + 24) * 13 / 8 + 1);
+            bits.extend(if round % 2 == 0 { vec![0xff; 8] } else { noise(300) });
+            for half in ["nbw", "nbb"] {
+                let mut bytes = with_checksum(blocks, &bits);
+                bytes.extend(noise(40_000));
+                std::fs::write(folder.path().join(format!("krk.{half}.emd")), bytes).unwrap();
+            }
+            let error = open(Path::new("krk.nbw.emd"), &options).map(drop).unwrap_err();
+            let message = error.to_string();
+            let (_, problem) = message.split_once("is damaged: ").unwrap();
+            problems.insert(problem.split(" at ").next().unwrap_or_default().to_owned());
+        }
+        println!("{problems:?}");
+        assert!(problems.len() > 2, "{problems:?}");
+    }
+
+    #[cfg(feature = "nalimov")]
+    #[test]
+    fn panics_of_the_reader_are_caught() {
+        assert_eq!(reader::guarded(|| -> u8 { panic!("not shown") }), None);
+        assert_eq!(reader::guarded(|| 7), Some(7));
     }
 
     #[cfg(feature = "nalimov")]
