@@ -242,6 +242,17 @@ mod reader {
         material: Material,
         folders: &[PathBuf],
     ) -> Result<Box<dyn ForeignTable>, ForeignError> {
+        let table = read_unchecked(halves, material, folders)?;
+        check_plausible(&table)?;
+        Ok(Box::new(table))
+    }
+
+    /// Opens a table of which the values have not been looked at.
+    pub(super) fn read_unchecked(
+        halves: &[PathBuf],
+        material: Material,
+        folders: &[PathBuf],
+    ) -> Result<NalimovTable, ForeignError> {
         let path = halves.first().cloned().unwrap_or_default();
         let damaged = |problem: String| ForeignError::Damaged {
             kind: Kind::Nalimov,
@@ -257,9 +268,7 @@ mod reader {
         let prober = guarded(|| NalimovProber::new(&folders))
             .ok_or_else(|| damaged("the reader failed".to_owned()))?
             .map_err(|error| damaged(format!("{error:?}")))?;
-        let table = NalimovTable { path, material, prober };
-        check_plausible(&table)?;
-        Ok(Box::new(table))
+        Ok(NalimovTable { path, material, prober })
     }
 
     impl NalimovTable {
@@ -470,6 +479,113 @@ mod tests {
         }
         println!("{problems:?}");
         assert!(problems.len() > 2, "{problems:?}");
+    }
+
+    /// A file whose blocks are stored as they are. The reader cannot tell where blocks begin if sixteen
+    /// of them have full size, so there are fifteen and one of a single byte.
+    #[cfg(feature = "nalimov")]
+    fn stored(entries: &[u8]) -> Vec<u8> {
+        let blocks = 16;
+        // A size of zero is a whole block; then the distances, and no code at all.
+        let mut bits = vec![0; ((blocks + 1 + 24) * 13_usize).div_ceil(8)];
+        let last_of_size = 15 * 13 + 12;
+        bits[last_of_size / 8] = 0x80 >> (last_of_size % 8);
+        bits.extend([0xff; 8]);
+        let mut bytes = with_checksum(blocks as u32, &bits);
+        bytes.extend(entries);
+        bytes.push(127);
+        bytes
+    }
+
+    /// Puts the distances of a golden table where the reader looks for them, and reads them back. So the
+    /// container, the two halves, the colours and the distances are right, and no two positions share a
+    /// place unless they are images of each other; whether the places are those of real files is not
+    /// tested by this.
+    #[cfg(feature = "nalimov")]
+    #[test]
+    fn what_is_written_where_the_reader_looks_is_read_back() {
+        use hoffman_board::Color;
+
+        use crate::Table;
+        use crate::foreign::legal_setup;
+
+        const SIZE: usize = 15 * 8192;
+        let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+        let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(default, PathBuf::from);
+        if !shared.join("spec/golden/base").is_dir() {
+            eprintln!("SKIPPED: no golden tables in {}; set HOFFMAN_SHARED", shared.display());
+            return;
+        }
+        for stem in ["krk", "kpk"] {
+            let golden = shared.join("spec/golden/base").join(stem).with_extension("htb");
+            let golden = Table::open(golden, crate::htb::SourceOptions::default()).unwrap();
+            let material: Material = stem.parse().unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let folders = [folder.path().to_owned()];
+            let halves = ["nbw", "nbb"].map(|h| folder.path().join(format!("{stem}.{h}.emd")));
+            let mut positions = Vec::new();
+            for index in 0..golden.space().size() {
+                let Some(placement) = golden.space().decode(index) else { continue };
+                let men = placement.squares.iter().zip(golden.pieces());
+                let men = men.map(|(&square, piece)| (square, piece.color, piece.role));
+                let Some(mut setup) = legal_setup(men, &placement) else { continue };
+                setup.ep_square = None;
+                let value = golden.value(index, placement.turn).unwrap();
+                let EntryValue::Exact(value) = value else { panic!("{value:?}") };
+                positions.push((setup, value));
+            }
+            // Where the reader looks: files that say a digit of the place, 1 to 100.
+            let mut places = vec![0; positions.len()];
+            for digit in 0..3 {
+                let power = 100_usize.pow(digit);
+                let entries: Vec<u8> = (0..SIZE).map(|i| 1 + (i / power % 100) as u8).collect();
+                for half in &halves {
+                    std::fs::write(half, stored(&entries)).unwrap();
+                }
+                let table = reader::read_unchecked(&halves, material, &folders).unwrap();
+                for ((setup, _), place) in positions.iter().zip(&mut places) {
+                    let said = table.value(setup).unwrap();
+                    let Some(EntryValue::Exact(hoffman_board::Value::Win(moves))) = said else {
+                        panic!("{said:?}")
+                    };
+                    *place += (126 - moves as usize) * power;
+                }
+            }
+            // 127 stands for no position.
+            let mut entries = [vec![127; SIZE], vec![127; SIZE]];
+            for ((setup, value), &place) in positions.iter().zip(&places) {
+                let entry = match *value {
+                    hoffman_board::Value::Win(moves) => 127 - moves as i8,
+                    hoffman_board::Value::Loss(moves) => moves as i8 - 126,
+                    _ => 0,
+                };
+                let half = &mut entries[usize::from(setup.turn == Color::Black)];
+                let known = std::mem::replace(&mut half[place], entry as u8);
+                assert!(known == 127 || known == entry as u8, "{setup:?} at {place}");
+            }
+            for (half, entries) in halves.iter().zip(&entries) {
+                std::fs::write(half, stored(entries)).unwrap();
+            }
+            let options = ForeignOptions { nalimov: folders.to_vec(), ..Default::default() };
+            let name = PathBuf::from(format!("{stem}.nbw.emd"));
+            let table = open(&name, &options).unwrap();
+            for (setup, value) in &positions {
+                assert_eq!(table.value(setup).unwrap(), Some(EntryValue::Exact(*value)));
+            }
+            // As a table of ours, and with the colours exchanged.
+            let ours = Table::open_foreign(&name, &options).unwrap();
+            let legal = golden.control().statistics["legal-positions"];
+            let mut all = vec![0_i16; ours.space().size() as usize];
+            ours.read_entries(0, &mut all).unwrap();
+            println!("{stem}: {} positions, {} entries, {legal} legal", positions.len(), all.len());
+            assert_eq!(all.iter().max().map(|&n| i64::from(n)), golden.control().max_dtm());
+            assert_eq!(all.iter().min().map(|&n| i64::from(n)), golden.control().min_dtm());
+            let all = NalimovFolders::new(folders.to_vec());
+            for (setup, value) in positions.iter().step_by(101) {
+                let said = all.value(&mirrored(setup)).unwrap();
+                assert_eq!(said, Some(EntryValue::Exact(*value)));
+            }
+        }
     }
 
     #[cfg(feature = "nalimov")]
