@@ -71,12 +71,19 @@ pub struct MoveReport {
     pub zeroing: bool,
     /// Whether it captures or promotes.
     pub conversion: bool,
-    /// `conceded` or `discarded` if no table has the position after the move, and the table that answers
-    /// for the position itself prunes the move.
-    pub pruned: Option<&'static str>,
+    /// Additions.
+    pub hoffman: MoveExtra,
     /// What is said of the position after the move, for the side then to move.
     #[serde(flatten)]
     pub verdict: Verdict,
+}
+
+/// What the server does not say of a move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MoveExtra {
+    /// `conceded` or `discarded` if no table has the position after the move, and the table that answers
+    /// for the position itself prunes the move.
+    pub pruned: Option<&'static str>,
 }
 
 /// What the server does not say.
@@ -238,7 +245,7 @@ pub fn report_position(
             san: named(position, &o.m),
             zeroing: o.m.is_zeroing(),
             conversion: o.m.is_conversion(),
-            pruned: o.pruned.map(pruned_word),
+            hoffman: MoveExtra { pruned: o.pruned.map(pruned_word) },
             verdict: Verdict::new(&o.known, variant),
         })
         .collect();
@@ -353,7 +360,7 @@ impl Report {
             out.push_str("\nMoves\n");
             let width = self.moves.iter().map(|m| m.san.chars().count()).max().unwrap_or(0);
             for m in &self.moves {
-                let words = match m.pruned {
+                let words = match m.hoffman.pruned {
                     Some(word) => word.to_owned(),
                     None => in_words(&m.verdict, turn.other(), 1),
                 };

@@ -520,6 +520,10 @@ fn tables_without_distances_answer_in_words() {
     let (white, black, captured) =
         ("8/8/K6k/8/4Q3/8/8/8 w", "8/8/K6k/8/4q3/8/8/8 w", "8/8/K6k/7Q/8/8/8/8 w");
     assert_eq!(second("kqk-basic.htb", white), "White wins");
+    let path = golden.join("format/kqk-basic.htb");
+    let out = Session::new(Collection::open([path]).unwrap()).enter(white);
+    let (wins, draws) = (listed(&out, "White wins").len(), listed(&out, "Draw").len());
+    assert!(wins > 0 && draws > 0 && wins + draws == listed(&out, "(").len(), "{out}");
     assert_eq!(second("kqk-basic.htb", black), "Black wins");
     assert_eq!(second("kqk-basic.htb", captured), "Illegal");
     assert_eq!(second("kqk-flag-white-wins.htb", white), "White wins");
@@ -669,7 +673,7 @@ fn reports_tell_pruned_moves() {
     let conceded = answer("pruned/kpk-promotions-conceded.htb");
     assert_eq!(conceded.verdict.category, Category::MaybeWin);
     assert_eq!(conceded.moves[0].uci, "f7f8q");
-    assert_eq!(conceded.moves[0].pruned, Some("conceded"));
+    assert_eq!(conceded.moves[0].hoffman.pruned, Some("conceded"));
     assert_eq!(conceded.moves[0].verdict.category, Category::MaybeLoss);
     assert_eq!(conceded.moves[0].verdict.dtm, None);
     assert_eq!(conceded.hoffman.pv, ["f7f8q"]);
@@ -677,7 +681,10 @@ fn reports_tell_pruned_moves() {
     assert!(conceded.to_text().contains("\n  f8=Q  conceded\n"), "{}", conceded.to_text());
     let discarded = answer("pruned/kpk-only-queen-others-discarded.htb");
     let rook = discarded.moves.iter().find(|m| m.uci == "f7f8r").unwrap();
-    assert_eq!((rook.pruned, rook.verdict.category), (Some("discarded"), Category::Unknown));
+    assert_eq!(
+        (rook.hoffman.pruned, rook.verdict.category),
+        (Some("discarded"), Category::Unknown)
+    );
     assert_eq!(discarded.hoffman.missing, ["kqk.htb"]);
 }
 
