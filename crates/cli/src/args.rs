@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman_table::IndexType;
+use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 
 /// The most threads that can be asked for.
 pub(crate) const MAX_THREADS: usize = 1024;
@@ -93,6 +94,31 @@ pub(crate) fn default_folder() -> Option<PathBuf> {
     })
 }
 
+/// How tables of other programs are read.
+#[derive(Args, Debug)]
+pub(crate) struct ForeignArgs {
+    /// A folder with Syzygy tables (.rtbw) that a table is looked for in, or needs. May be repeated.
+    #[arg(short = 'S', long, value_name = "DIR")]
+    pub(crate) syzygy: Vec<PathBuf>,
+    /// A folder with Nalimov tables (.emd). May be repeated.
+    #[arg(long, value_name = "DIR")]
+    nalimov: Vec<PathBuf>,
+    /// Take Syzygy's cursed wins for wins, blessed losses for losses, instead of draws.
+    #[arg(long)]
+    cursed_wins: bool,
+}
+
+impl ForeignArgs {
+    /// The options of the readers.
+    pub(crate) fn options(&self) -> ForeignOptions {
+        ForeignOptions {
+            syzygy: self.syzygy.clone(),
+            nalimov: self.nalimov.clone(),
+            fifty_moves: if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws },
+        }
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct SolveArgs {
     /// The position, as one word or several.
@@ -134,7 +160,8 @@ pub(crate) struct BuildArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ProbeArgs {
     /// The position, as one word or several. Without it, positions are read from standard input, one a
-    /// line, and answered with one line of JSON each.
+    /// line, and answered with one line of JSON each. Names of table files may stand before it, as for
+    /// --table.
     #[arg(value_name = "FEN")]
     pub(crate) fen: Vec<String>,
     /// A table to ask first: a file, or an ending. May be repeated.
@@ -142,6 +169,8 @@ pub(crate) struct ProbeArgs {
     pub(crate) tables: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -154,6 +183,8 @@ pub(crate) struct StatsArgs {
     pub(crate) tables: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -167,11 +198,10 @@ pub(crate) struct VerifyArgs {
     /// Check so many entries only, spread over each table.
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<NonZeroU64>,
-    /// Compare with the Syzygy tables of a folder too. May be repeated.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) syzygy: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,

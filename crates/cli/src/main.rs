@@ -35,6 +35,11 @@ impl Outcome {
     pub(crate) fn of(good: bool) -> Outcome {
         if good { Outcome::Done } else { Outcome::Failed }
     }
+
+    /// The same unless something else failed.
+    pub(crate) fn and(self, good: bool) -> Outcome {
+        if good || self == Outcome::Misused { self } else { Outcome::Failed }
+    }
 }
 
 /// The stack of a worker, in bytes.

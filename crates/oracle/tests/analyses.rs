@@ -10,6 +10,7 @@ use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
 use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
 use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, structures};
 use hoffman_run::{GenerateOptions, Silent, generate};
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
 use rayon::prelude::*;
@@ -188,7 +189,12 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
     let mut entries = 0;
     for file in files {
         std::fs::write(&file.name, &file.text).unwrap();
-        let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
+        let options = GenerateOptions {
+            output: None,
+            args: String::new(),
+            foreign: ForeignOptions::default(),
+            progress: &Silent,
+        };
         let made = generate(Path::new(&file.name), &options)
             .map_err(|error| format!("{} is refused: {error}\n{}", file.name, file.text))?;
         entries += compare(&made.path, &file.analysis)

@@ -9,6 +9,7 @@ use hoffman_solve::{
     Analysis, Rules, SolveOptions, Survey, Unsaid, Verdict, solve_analysis, survey,
 };
 use hoffman_space::{NormalForm, TableValues};
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::rows::{IndexCounts, layout_of, structures_of};
 
 use crate::build::probe_writable;
@@ -25,6 +26,8 @@ pub struct GenerateOptions<'a> {
     pub output: Option<PathBuf>,
     /// The command line, for the header.
     pub args: String,
+    /// Where tables of other programs are looked for.
+    pub foreign: ForeignOptions,
     /// Told of what happens.
     pub progress: &'a dyn Progress,
 }
@@ -95,7 +98,7 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
     let numbering = Numbering::of(&control)?;
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
     probe_writable(folder.unwrap_or(Path::new(".")))?;
-    let open = futurebases::open_all(&control, &numbering, options.progress)?;
+    let open = futurebases::open_all(&control, &numbering, &options.foreign, options.progress)?;
     let mut values = table_values(&control, &numbering);
     check_memory(&values, &open)?;
     options.progress.begin(values.slices.len() as u64);

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use hoffman_run::{GenerateOptions, RunError, Silent, generate};
 use hoffman_table::Table;
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use sha2::{Digest, Sha256};
 
@@ -59,7 +60,12 @@ fn hashes(golden: &Path) -> HashMap<String, String> {
 /// Generates `folder/name.xml` in the current folder and compares it.
 fn compare(golden: &Path, folder: &str, name: &str, hashes: &HashMap<String, String>) -> u64 {
     let control = golden.join(folder).join(format!("{name}.xml"));
-    let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
+    let options = GenerateOptions {
+            output: None,
+            args: String::new(),
+            foreign: ForeignOptions::default(),
+            progress: &Silent,
+        };
     let made = generate(&control, &options).unwrap();
     let original =
         Table::open(golden.join(folder).join(format!("{name}.htb")), SourceOptions::default());
@@ -95,7 +101,12 @@ fn complete_endings_are_those_of_the_original() {
     // Pawnless endings first.
     names.sort_by_key(|p| p.file_stem().unwrap().to_string_lossy().matches('p').count());
     for control in names {
-        let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
+        let options = GenerateOptions {
+            output: None,
+            args: String::new(),
+            foreign: ForeignOptions::default(),
+            progress: &Silent,
+        };
         generate(&control, &options).unwrap();
     }
     for name in ["krkp", "kpkp"] {
@@ -116,7 +127,12 @@ fn complete_endings_are_those_of_the_original() {
         names.sort();
         for name in names {
             let control = golden.join(folder).join(format!("{name}.xml"));
-            let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
+            let options = GenerateOptions {
+            output: None,
+            args: String::new(),
+            foreign: ForeignOptions::default(),
+            progress: &Silent,
+        };
             match generate(&control, &options) {
                 // Formats other than dtm are not solved yet; what is fed from them is not there.
                 Err(RunError::Unsupported { .. } | RunError::Futurebase { .. })

@@ -80,6 +80,8 @@ pub enum EntryValue {
     WinOrDraw,
     /// The player to move does not win.
     DrawOrLoss,
+    /// The table has no answer for want of other files. Only tables of other programs say so.
+    Unknown,
 }
 
 /// A number type that entries are unpacked into and packed from.

@@ -583,7 +583,10 @@ impl Work<'_> {
             EntryValue::Win => Value::Win(1),
             EntryValue::Draw => Value::Draw,
             EntryValue::Loss => Value::Loss(1),
-            EntryValue::Illegal | EntryValue::WinOrDraw | EntryValue::DrawOrLoss => return None,
+            EntryValue::Illegal
+            | EntryValue::WinOrDraw
+            | EntryValue::DrawOrLoss
+            | EntryValue::Unknown => return None,
         };
         Some(self.codec.store(value, turn))
     }

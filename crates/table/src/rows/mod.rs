@@ -1077,6 +1077,7 @@ fn value_of(entry: EntryValue, taking: Taking) -> Value {
         // What a flag does not tell apart is taken as the draw: the question asked of it is the same
         // whichever it is.
         EntryValue::Draw | EntryValue::WinOrDraw | EntryValue::DrawOrLoss => Value::Draw,
+        EntryValue::Unknown => Value::Illegal,
     };
     match (taking, value) {
         (Taking::ByOutcome, Value::Win(_)) => Value::Win(1),
