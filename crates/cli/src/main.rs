@@ -88,6 +88,7 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Probe(args) => commands::probe::run(args),
         Command::Stats(args) => commands::stats::run(args),
         Command::Verify(args) => commands::verify::run(args),
+        Command::Control(args) => commands::control::run(args),
         Command::Bench => commands::bench::run(),
     }
 }
