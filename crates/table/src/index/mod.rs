@@ -555,12 +555,12 @@ fn check_symmetry(params: &IndexParams) -> Result<(), IndexError> {
     if params.pawn_structures.is_some() {
         refuse(1, "with pawn structures")?;
     }
-    if params.pieces.iter().any(hoffman_board::ListedPiece::is_restricted) {
-        refuse(1, "with restricted pieces")?;
-    }
     if params.pieces.iter().any(|p| p.role == Role::Pawn) {
         refuse(2, "with pawns")?;
     }
+    let is_allowed = |ways: &u8| params.pieces.iter().all(|p| p.allows_symmetry(*ways));
+    let largest = [8, 4, 2].into_iter().find(is_allowed).unwrap_or(1);
+    refuse(largest, "with pieces whose squares do not have it")?;
     if params.index_type.is_naive() {
         refuse(4, "with a naive index type")?;
     }
