@@ -167,10 +167,8 @@ impl Ending {
 
     /// The ending under its own name, and whether its colours had to be exchanged for that.
     fn proper(&self) -> (Ending, bool) {
-        let (material, inverted) = match self.is_invertible() {
-            true => self.material.normalized(),
-            false => (self.material, false),
-        };
+        let (material, inverted) =
+            if self.is_invertible() { self.material.normalized() } else { (self.material, false) };
         (Ending { material, ..self.clone() }, inverted)
     }
 
@@ -312,14 +310,16 @@ fn read_options(suffix: &str) -> Result<Options, String> {
 /// Reads the men of a name.
 fn read_men(text: &str) -> Result<(Material, Variant), String> {
     let mut men = Vec::new();
-    let (white, black, variant) = match text.split_once('v') {
-        Some((white, black)) => (white, black, Variant::Suicide),
-        None => {
-            let second = text.strip_prefix('k').and_then(|rest| rest.find('k'));
-            let second = second.ok_or("each side begins with its king, as in krkp.xml; names of suicide chess have a v between the sides, as in krvp.xml")?;
-            let (white, black) = text.split_at(second + 1);
-            (white, black, Variant::Normal)
-        }
+    let (white, black, variant) = if let Some((white, black)) = text.split_once('v') {
+        (white, black, Variant::Suicide)
+    } else {
+        let second = text.strip_prefix('k').and_then(|rest| rest.find('k'));
+        let second = second.ok_or(
+            "each side begins with its king, as in krkp.xml; in suicide chess a v stands between the \
+             sides, as in krvp.xml",
+        )?;
+        let (white, black) = text.split_at(second + 1);
+        (white, black, Variant::Normal)
     };
     for (color, side) in [(Color::White, white), (Color::Black, black)] {
         for letter in side.chars() {
