@@ -422,6 +422,12 @@ mod tests {
             "kqk-naive-naive2",
             "kqk-4x4-2x8",
             "kppppppppkpppppppp",
+            "kék",
+            "ké",
+            "évk",
+            "kqk-é",
+            "v",
+            "-",
         ] {
             let message = message(name);
             assert!(

@@ -10,7 +10,7 @@ mod common;
 use common::{complaint, is_rule, page, parse, rules};
 use hoffman_board::Bitboard;
 use hoffman_control::{
-    ControlError, ControlFile, PawnMasks, PrunePattern, check_declarations, check_pieces,
+    ControlError, ControlFile, Ending, PawnMasks, PrunePattern, check_declarations, check_pieces,
     resolve_pieces_with,
 };
 use roxmltree::Document;
@@ -108,6 +108,17 @@ fn the_examples_do_what_the_page_says() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(counts[0] > 25 && counts[1] > 1 && counts[2] > 18, "{counts:?}");
+}
+
+#[test]
+fn the_file_of_an_ending_is_as_shown() {
+    let page = page("control-files.md");
+    let (_, rest) = page.split_once("What `kk-2x8` gives, below its first two lines:").unwrap();
+    let (_, rest) = rest.split_once("```xml\n").unwrap();
+    let (shown, _) = rest.split_once("```").unwrap();
+    let text = "kk-2x8".parse::<Ending>().unwrap().control_text().unwrap();
+    let lines: Vec<&str> = text.lines().skip(2).collect();
+    assert_eq!(lines, shown.lines().collect::<Vec<_>>());
 }
 
 #[test]
