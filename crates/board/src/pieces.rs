@@ -52,6 +52,16 @@ impl ListedPiece {
     pub fn is_restricted(&self) -> bool {
         self.legal != default_squares(self.role)
     }
+
+    /// Whether the man may be in a table where an entry stands for that many images of the board (1, 2,
+    /// 4 or 8): its squares must be the same in all of them, as the image of a position would otherwise
+    /// have no entry. How far a plus pawn gets depends on men ahead of it, so it never may.
+    pub fn allows_symmetry(&self, ways: u8) -> bool {
+        let mirrors = [(2, Symmetry::H), (4, Symmetry::V), (8, Symmetry::D)];
+        let mut needed = mirrors.into_iter().filter(|&(first, _)| ways >= first);
+        let is_same = |set: Bitboard, mirror: Symmetry| mirror.apply_bitboard(set) == set;
+        needed.all(|(_, mirror)| !self.plus && is_same(self.legal, mirror))
+    }
 }
 
 /// All squares a man of this role may stand on under the rules of chess.
@@ -107,5 +117,23 @@ mod tests {
         assert_eq!(slot_images(&pieces, Symmetry::D), None);
         pieces[2].color = Color::Black;
         assert_eq!(slot_images(&pieces, Symmetry::H), None);
+    }
+
+    #[test]
+    fn squares_decide_the_symmetry() {
+        let ways = |role, squares: u64, plus| {
+            let piece = ListedPiece::unrestricted(Color::White, role);
+            let piece = ListedPiece { legal: Bitboard(squares), plus, ..piece };
+            [1, 2, 4, 8].into_iter().filter(|&ways| piece.allows_symmetry(ways)).max()
+        };
+        let (center, corners) = (0x0000_0018_1800_0000, 0x8100_0000_0000_0081);
+        assert_eq!(ways(Role::King, u64::MAX, false), Some(8));
+        assert_eq!(ways(Role::King, center | corners, false), Some(8));
+        // The first and the last rank; the first alone; the first file.
+        assert_eq!(ways(Role::Rook, 0xff00_0000_0000_00ff, false), Some(4));
+        assert_eq!(ways(Role::Rook, 0xff, false), Some(2));
+        assert_eq!(ways(Role::Rook, 0x0101_0101_0101_0101, false), Some(1));
+        assert_eq!(ways(Role::Pawn, PAWN_SQUARES.0, false), Some(4));
+        assert_eq!(ways(Role::Pawn, PAWN_SQUARES.0, true), Some(1));
     }
 }

@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Write a table anew with another index type, symmetry or entry format.
     Convert(ConvertArgs),
+    /// Write the control files of complete endings, and of all that they depend on.
+    Control(ControlArgs),
     /// Solve a fixed set of small endings in memory and fold their statistics into one number.
     Bench,
 }
@@ -250,6 +252,20 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
     /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ControlArgs {
+    /// Names of control files: kqk.xml, krkp-basic; qvr.xml for suicide chess. Options, each behind a
+    /// hyphen: basic, whitewins; naive, naive2, simple, compact; propN; 4x4, 2x8.
+    #[arg(required = true, value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// The folder for the files [default: the current one].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// List the files in JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -94,6 +94,7 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Stats(args) => commands::stats::run(args),
         Command::Verify(args) => commands::verify::run(args),
         Command::Convert(args) => commands::convert::run(args),
+        Command::Control(args) => commands::control::run(args),
         Command::Bench => commands::bench::run(),
     }
 }

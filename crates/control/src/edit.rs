@@ -240,7 +240,7 @@ fn edit_format(
 }
 
 /// The element that declares a format.
-fn format_element(format: Format) -> String {
+pub(crate) fn format_element(format: Format) -> String {
     use hoffman_board::value::FlagType;
     match format {
         Format::Dtm(Some(bits)) | Format::Dtc(Some(bits)) => {

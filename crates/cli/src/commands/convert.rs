@@ -5,6 +5,7 @@ use hoffman_board::Format;
 use hoffman_board::value::FlagType;
 use hoffman_run::available_memory;
 use hoffman_table::convert::{ConvertOptions, Converted, convert};
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use serde_json::json;
 
@@ -18,7 +19,10 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
     let path = tables::find(&args.table, folder.as_deref())?;
-    let table = tables::open(&path, SourceOptions::default())?;
+    let table = tables::open(&path, SourceOptions::default(), &ForeignOptions::default())?;
+    if table.foreign().is_some() {
+        anyhow::bail!("{}: only tables of ours can be converted", path.display());
+    }
     let usual = ConvertOptions::default();
     let bar = Bar::new("entries");
     bar.name(args.output.display().to_string());

@@ -207,6 +207,10 @@ impl<'a> Restricted<'a> {
             let (Some(white), Some(black)) = (king(Color::White), king(Color::Black)) else {
                 return;
             };
+            if self.space.symmetry() > 1 {
+                self.place_kings(turns, occupied, base, [white, black], squares, visit);
+                return;
+            }
             self.space.visit_kings(squares, turn, en_passant, occupied, |w, b, index| {
                 let white = self.layout.place(white, w);
                 if let (Some(white), Some(black)) = (white, self.layout.place(black, b)) {
@@ -233,17 +237,47 @@ impl<'a> Restricted<'a> {
         }
         let lanes = movers[lane].squares & !occupied & self.later(turns, lane, stands);
         let slot = self.slots[lane];
-        if self.layout.mixed().is_empty() {
+        let symmetric = self.space.symmetry() > 1;
+        if self.layout.mixed().is_empty() && !symmetric {
             self.space.visit_lane(squares, turn, en_passant, slot, lanes, |start, len, index, step| {
                 visit(&Run { index, step, row: base, image: &SAME, start, len });
             });
             return;
         }
-        // Like men must be dealt to the slots anew for every placement.
+        // Like men must be dealt to the slots anew for every placement; with a symmetry, all images of a
+        // position have the same index.
         for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
             squares[slot] = start;
             if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
                 visit(&Run { index, step: 0, row: base, image: &SAME, start, len: 1 });
+            }
+        }
+    }
+
+    /// Places both kings, one position at a time.
+    fn place_kings(
+        &self,
+        turns: &Turns<'_>,
+        occupied: u64,
+        base: usize,
+        kings: [usize; 2],
+        squares: &mut [u8; MAX_PIECES],
+        visit: &mut impl FnMut(&Run<'_>),
+    ) {
+        let movers = self.layout.movers();
+        let free = |m: usize| (0..64).filter(move |s| (movers[m].squares & !occupied) >> s & 1 != 0);
+        for white in free(kings[0]) {
+            for black in free(kings[1]).filter(|&black| !super::touch(white, black)) {
+                squares[self.slots[kings[0]]] = white;
+                squares[self.slots[kings[1]]] = black;
+                let Job { turn, en_passant, .. } = *turns.job;
+                let index = self.space.encode_squares(squares, turn, en_passant);
+                let places =
+                    self.layout.place(kings[0], white).zip(self.layout.place(kings[1], black));
+                if let (Some(index), Some((white, black))) = (index, places) {
+                    let row = base + white + black;
+                    visit(&Run { index, step: 0, row, image: &SAME, start: 0, len: 1 });
+                }
             }
         }
     }
