@@ -15,7 +15,6 @@ use hoffman_table::htb::SourceOptions;
 use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
 use rayon::prelude::*;
 
-
 fn from_env(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is not a number: '{text}'")),

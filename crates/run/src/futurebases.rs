@@ -58,10 +58,8 @@ impl OpenFuturebase<'_> {
         let own = material_of(&self.table);
         let values = Arc::new(values);
         let turned = values.material != own;
-        let futurebase = |&inverted: &bool| Futurebase {
-            values: values.clone(),
-            swapped: inverted != turned,
-        };
+        let futurebase =
+            |&inverted: &bool| Futurebase { values: values.clone(), swapped: inverted != turned };
         Ok(self.inverted.iter().map(futurebase).collect())
     }
 }
@@ -140,7 +138,8 @@ fn files(element: &FuturebaseElement) -> Result<Vec<PathBuf>, String> {
     }
     if name.contains(['*', '?', '[']) {
         let found = glob::glob(name).map_err(|e| format!("'{name}': {e}"))?;
-        let mut found: Vec<PathBuf> = found.filter_map(Result::ok).filter(|p| p.is_file()).collect();
+        let mut found: Vec<PathBuf> =
+            found.filter_map(Result::ok).filter(|p| p.is_file()).collect();
         found.sort();
         if found.is_empty() {
             return Err(format!("'{name}': no file fits the pattern"));
@@ -236,10 +235,8 @@ fn check(
 /// Whether a table has exactly the positions of the table to be made.
 fn holds_the_same(table: &Table, numbering: &Numbering) -> bool {
     let sets = |pieces: &hoffman_board::PieceList| {
-        let mut sets: Vec<(bool, char, u64)> = pieces
-            .iter()
-            .map(|p| (p.color == Color::White, p.role.char(), p.legal.0))
-            .collect();
+        let mut sets: Vec<(bool, char, u64)> =
+            pieces.iter().map(|p| (p.color == Color::White, p.role.char(), p.legal.0)).collect();
         sets.sort_unstable();
         sets
     };

@@ -208,7 +208,14 @@ fn judge(
         let more: Vec<String> = more
             .iter()
             .take(9)
-            .map(|u| format!("{} {} in {}", color_name(u.turn), u.kind, fen(&u.men, u.turn, u.en_passant)))
+            .map(|u| {
+                format!(
+                    "{} {} in {}",
+                    color_name(u.turn),
+                    u.kind,
+                    fen(&u.men, u.turn, u.en_passant)
+                )
+            })
             .collect();
         let more =
             if more.is_empty() { String::new() } else { format!("; also {}", more.join(", ")) };
@@ -252,9 +259,7 @@ fn judge(
     for color in Color::ALL {
         let discards = survey.kinds.iter().any(|(mover, kind, complete)| {
             let prune = matching(control, color, kind).next();
-            *mover == color
-                && !complete
-                && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
+            *mover == color && !complete && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
         });
         let winner = color.other();
         let conceded = control.prunes.iter().any(|p| p.is_stalemate() && p.color == winner);

@@ -57,8 +57,32 @@ fn hashes(golden: &Path) -> HashMap<String, String> {
         .collect()
 }
 
-/// The tables that the original made wrong, by documented defect: how many entries of ours differ.
-const WRONG: [(&str, u64); 0] = [];
+/// The tables that the original made wrong: how many entries of ours differ. That ours are right is tested
+/// with the slow solver, which finds the same numbers.
+///
+/// Basic tables hold 1 where the player not to move is in check, ours 3; two of them took such entries for
+/// moves. A field of one bit lost a mate. Distances to conversion were taken over from distances to mate.
+/// Suicide tables do not know that stalemate wins; a split pawn table lost en passant positions.
+const WRONG: [(&str, u64); 18] = [
+    ("bugs/kbk-basic.htb", 3908),
+    ("bugs/knkn-dtc-from-dtc-wrong.htb", 11596),
+    ("bugs/krbk-basic-from-basic-wrong.htb", 548_860 + 8440),
+    ("bugs/krbk-basic-from-dtm-correct.htb", 548_860),
+    ("bugs/krk-basic.htb", 6244),
+    ("bugs/one-bit-field-loses-mate.htb", 1),
+    ("format/kbk-basic.htb", 3908),
+    ("format/knk-basic.htb", 2362),
+    ("format/kpk-basic-from-dtm.htb", 2348),
+    ("format/kqk-basic.htb", 10152),
+    ("format/kqkq-basic-from-dtm.htb", 601_696),
+    ("format/krk-basic.htb", 6244),
+    ("pawngen/pawngen-b3c2-b5d5-2-2-from39.htb", 227),
+    ("suicide/bvp.htb", 44),
+    ("suicide/nvp.htb", 1192),
+    ("suicide/pvp-naive.htb", 192),
+    ("suicide/pvp-simple.htb", 192),
+    ("suicide/pvp.htb", 96),
+];
 
 /// What comparing one table gave.
 struct Compared {
@@ -107,7 +131,8 @@ fn all_tables_are_those_of_the_original_or_better() {
     let (mut tables, mut entries) = (0, 0);
     let mut differing = Vec::new();
     let mut refused = Vec::new();
-    let mut folders: Vec<String> = hashes.keys().map(|k| k[..k.find('/').unwrap()].to_owned()).collect();
+    let mut folders: Vec<String> =
+        hashes.keys().map(|k| k[..k.find('/').unwrap()].to_owned()).collect();
     folders.sort();
     folders.dedup();
     // Everything else is made from the plain endings.
@@ -130,7 +155,9 @@ fn all_tables_are_those_of_the_original_or_better() {
                 let stem = control.file_stem().unwrap().to_string_lossy().into_owned();
                 let key = format!("{folder}/{stem}.htb");
                 match generate_here(control) {
-                    Err(RunError::Futurebase { problem, .. }) if problem.contains("no such file") => {
+                    Err(RunError::Futurebase { problem, .. })
+                        if problem.contains("no such file") =>
+                    {
                         return true;
                     }
                     Err(error) => refused.push(format!("{key}: {error}")),
@@ -146,7 +173,10 @@ fn all_tables_are_those_of_the_original_or_better() {
                 }
                 false
             });
-            assert!(waiting.len() < before, "{folder}: {waiting:?} wait for tables that nothing makes");
+            assert!(
+                waiting.len() < before,
+                "{folder}: {waiting:?} wait for tables that nothing makes"
+            );
         }
     }
     differing.sort();

@@ -216,11 +216,7 @@ impl<'a> Target<'a> {
     }
 
     /// A target of views, the first to answer counts, and a rest. None if there is no such move.
-    pub(crate) fn new(
-        layers: Vec<View<'a>>,
-        rest: Rest,
-        after: After<'a>,
-    ) -> Option<Target<'a>> {
+    pub(crate) fn new(layers: Vec<View<'a>>, rest: Rest, after: After<'a>) -> Option<Target<'a>> {
         if layers.is_empty() && rest == Rest::Nothing {
             return None;
         }

@@ -670,8 +670,7 @@ pub fn encode(
         Format::Flag(_) => 1,
         Format::Dtm(_) | Format::Dtc(_) => 32,
     };
-    let codec =
-        EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
+    let codec = EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
     let empty = codec.undecodable().0;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
     let (distances, mut counts) = if deepest < 127 {
@@ -1026,7 +1025,9 @@ fn fill_black(values: &mut TableValues) {
     };
     for (structure, slot) in slices {
         let image = from.get(&structure.oriented(swap));
-        let (Some(slice), Some(image)) = (slot.get_mut().map(Arc::make_mut), image) else { continue };
+        let (Some(slice), Some(image)) = (slot.get_mut().map(Arc::make_mut), image) else {
+            continue;
+        };
         slice.codes[1] = turned(&image.codes[0]);
         for right in slice.en_passant.iter_mut().filter(|right| right.square < 32) {
             if let Some(other) = image.en_passant.iter().find(|o| o.square == right.square ^ 56) {

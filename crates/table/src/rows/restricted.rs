@@ -201,9 +201,8 @@ impl<'a> Restricted<'a> {
         let lane = movers.len() - 1;
         let Job { turn, en_passant, .. } = *turns.job;
         if self.is_king(&movers[lane]) {
-            let king = |color: Color| {
-                movers.iter().position(|m| m.color == color && m.role == Role::King)
-            };
+            let king =
+                |color: Color| movers.iter().position(|m| m.color == color && m.role == Role::King);
             let (Some(white), Some(black)) = (king(Color::White), king(Color::Black)) else {
                 return;
             };
@@ -239,9 +238,16 @@ impl<'a> Restricted<'a> {
         let slot = self.slots[lane];
         let symmetric = self.space.symmetry() > 1;
         if self.layout.mixed().is_empty() && !symmetric {
-            self.space.visit_lane(squares, turn, en_passant, slot, lanes, |start, len, index, step| {
-                visit(&Run { index, step, row: base, image: &SAME, start, len });
-            });
+            self.space.visit_lane(
+                squares,
+                turn,
+                en_passant,
+                slot,
+                lanes,
+                |start, len, index, step| {
+                    visit(&Run { index, step, row: base, image: &SAME, start, len });
+                },
+            );
             return;
         }
         // Like men must be dealt to the slots anew for every placement; with a symmetry, all images of a
@@ -265,7 +271,8 @@ impl<'a> Restricted<'a> {
         visit: &mut impl FnMut(&Run<'_>),
     ) {
         let movers = self.layout.movers();
-        let free = |m: usize| (0..64).filter(move |s| (movers[m].squares & !occupied) >> s & 1 != 0);
+        let free =
+            |m: usize| (0..64).filter(move |s| (movers[m].squares & !occupied) >> s & 1 != 0);
         for white in free(kings[0]) {
             for black in free(kings[1]).filter(|&black| !super::touch(white, black)) {
                 squares[self.slots[kings[0]]] = white;
