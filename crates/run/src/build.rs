@@ -375,13 +375,17 @@ fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
 }
 
 /// The endings that moves lead to, with the part of their values that is needed.
-fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
+pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
     let mut needed: HashMap<Material, Wanted> = HashMap::new();
     for (mover, behind) in exits(material) {
         let (normal, swapped) = behind.normalized();
         let turn = if swapped { mover } else { mover.other() };
         let mut wanted = Wanted::default();
         wanted.sides[usize::from(turn == Color::Black)] = true;
+        if normal.is_symmetric() && normal.has_pawns() {
+            // A slice may stand for its image with colours exchanged.
+            wanted.sides = [true; 2];
+        }
         if behind.men() == material.men() {
             // A promotion without capture: the new man stands on the last rank.
             let count = |m: &Material, role| *m.count.get(mover).get(role);

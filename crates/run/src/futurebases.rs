@@ -1,20 +1,25 @@
 //! The futurebases of a control file: found, checked against the table to be made, and read.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::{Color, Format, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
 use hoffman_solve::{Futurebase, clear_illegal};
+use hoffman_space::{Orientation, PawnStructure};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::{Taking, Wanted};
 use hoffman_table::{Table, TableError};
 
-use crate::build::{decode_table, values_of};
+use crate::build::{decode_table, values_of, wanted_values};
 use crate::error::RunError;
 use crate::numbering::Numbering;
 use crate::progress::Progress;
+
+/// The pawn structures behind the moves out of a table, in its colours; none: all of them.
+pub(crate) type Behind = Option<BTreeSet<PawnStructure>>;
 
 /// An open futurebase.
 pub(crate) struct OpenFuturebase<'c> {
@@ -37,8 +42,32 @@ impl OpenFuturebase<'_> {
         2 * layout.len() as u64 * hoffman_table::rows::structures_of(space).len() as u64
     }
 
-    /// Reads its values.
-    pub(crate) fn read(&self, control: &ControlFile) -> Result<Vec<Futurebase>, RunError> {
+    /// What is needed of it by a table with these men, whose moves lead to these pawn structures; `form`
+    /// says which images of a structure share a slice there.
+    fn wanted(&self, material: &Material, behind: &Behind) -> Wanted {
+        let own = material_of(&self.table);
+        let free = !self.table.pieces().iter().any(|p| p.is_restricted());
+        let normal = self.table.variant() == Variant::Normal;
+        let known = (free && normal).then(|| wanted_values(material).remove(&own.normalized().0));
+        let mut wanted = known.flatten().unwrap_or_else(Wanted::all);
+        if let Some(behind) = behind {
+            let oriented = |&swap: &bool| {
+                let orientation = Orientation { swap, mirror: false };
+                behind.iter().map(move |s| s.oriented(orientation))
+            };
+            wanted.structures = Some(Arc::new(self.inverted.iter().flat_map(oriented).collect()));
+        }
+        wanted
+    }
+
+    /// Reads as much of its values as is needed, see [`OpenFuturebase::wanted`].
+    pub(crate) fn read(
+        &self,
+        control: &ControlFile,
+        material: &Material,
+        behind: &Behind,
+    ) -> Result<Vec<Futurebase>, RunError> {
+        let wanted = self.wanted(material, behind);
         let exact = matches!(control.entry_format(), Format::Dtm(_));
         let codec = self.table.codec();
         let sound = codec.format().has_distance() && codec.bits() > 1;
@@ -47,10 +76,10 @@ impl OpenFuturebase<'_> {
             && !self.table.pieces().iter().any(|p| p.is_restricted());
         let normal = control.variant == Variant::Normal;
         let mut values = if normal && (bare_kings || exact && sound) {
-            values_of(&self.table, &Wanted::all())?
+            values_of(&self.table, &wanted)?
         } else {
             let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
-            decode_table(&self.table, &Wanted::all(), taking)?
+            decode_table(&self.table, &wanted, taking)?
         };
         if !sound {
             clear_illegal(&mut values);

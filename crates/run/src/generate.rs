@@ -6,7 +6,8 @@ use std::time::SystemTime;
 use hoffman_board::{Color, Material, Variant};
 use hoffman_control::{ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text};
 use hoffman_solve::{
-    Analysis, Rules, SolveOptions, Survey, Unsaid, Verdict, solve_analysis, survey,
+    Analysis, Rules, SolveOptions, Survey, Unsaid, Verdict, solve_analysis, structures_behind,
+    survey,
 };
 use hoffman_space::{NormalForm, TableValues};
 use hoffman_table::foreign::ForeignOptions;
@@ -102,13 +103,15 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
     let mut values = table_values(&control, &numbering);
     check_memory(&values, &open)?;
     options.progress.begin(values.slices.len() as u64);
+    // Where slices stand for their images, so do the structures behind them.
+    let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
     let mut record = String::new();
     let mut futurebases = Vec::new();
     for futurebase in &open {
         options.progress.table(&futurebase.path().display().to_string());
         record.push(' ');
         record.push_str(&futurebase.path().display().to_string());
-        futurebases.extend(futurebase.read(&control)?);
+        futurebases.extend(futurebase.read(&control, &values.material, &behind)?);
     }
     let prune = |color: Color, kind: &str| verdict(&control, &numbering, color, kind);
     let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);

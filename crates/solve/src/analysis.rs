@@ -5,7 +5,7 @@
 //! slices. All other moves are answered by the futurebases, and where none does by the rules: conceded,
 //! discarded, or an error that is found before anything is solved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hoffman_board::{Color, Role};
@@ -13,7 +13,7 @@ use hoffman_space::{PawnStructure, TableValues};
 use rayon::prelude::*;
 
 use crate::context::{Block, Context, side};
-use crate::exits::{self, Exit, Kind, Right, Step, Way};
+use crate::exits::{self, Counted, Exit, Kind, Right, Step, Way};
 use crate::slice_solver::{self, Problem};
 use crate::table_solver::{SolveError, SolveOptions, solve_slices};
 use crate::target::{After, Rest, Target};
@@ -96,10 +96,16 @@ pub fn solve_analysis(
             let steps = exits::steps(&context, color, true);
             steps.iter().filter_map(|step| exit(&context, table, analysis, step)).collect()
         };
-        let exits = [list(Color::White), list(Color::Black)];
+        let [white, black]: [Vec<Exit<'_>>; 2] = [list(Color::White), list(Color::Black)];
+        // In suicide chess a discarded capture rules out other moves, so it stays.
+        let stays = |exit: &Exit<'_>| exit.counted != Counted::Discarded || context.suicide();
+        let [(white, no_white), (black, no_black)] =
+            [white, black].map(|exits| exits.into_iter().partition(stays));
+        let (exits, discarded) = ([white, black], [no_white, no_black]);
         let rights = rights(&context, table, analysis);
         let stalemates = analysis.rules.stalemates;
-        let problem = Problem { context, exits, rights, count: options.count, stalemates };
+        let count = options.count;
+        let problem = Problem { context, exits, discarded, rights, count, stalemates };
         Ok(slice_solver::solve(&problem))
     })
 }
@@ -116,6 +122,7 @@ fn exit<'a>(
     step: &Step,
 ) -> Option<Exit<'a>> {
     let inside = is_inside(table, step);
+    let mut counted = Counted::Inside;
     let target = if inside {
         let turn = step.color.other();
         let view = View::new(table, false, step.pawns, turn, context.layout, step.change)?;
@@ -124,9 +131,11 @@ fn exit<'a>(
             _ => view,
         })
     } else {
-        outside(context, analysis, step).target?
+        let outside = outside(context, analysis, step);
+        counted = outside.counted;
+        outside.target?
     };
-    Some(Exit { way: step.way, kind: step.kind, target, is_futuremove: !inside })
+    Some(Exit { way: step.way, kind: step.kind, target, counted })
 }
 
 fn rights<'a>(
@@ -136,6 +145,7 @@ fn rights<'a>(
 ) -> Vec<Right<'a>> {
     let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
         let captures = captures.iter().filter_map(|step| exit(context, table, analysis, step));
+        let captures = captures.filter(|e| e.counted != Counted::Discarded || context.suicide());
         Right { square, taker, captures: captures.map(|exit| exit.target).collect() }
     };
     exits::rights(context).into_iter().map(right).collect()
@@ -146,19 +156,24 @@ struct Outside<'a> {
     target: Option<Target<'a>>,
     /// How many futurebases hold everything behind it.
     complete: usize,
+    counted: Counted,
 }
 
 fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -> Outside<'a> {
     let leaves = matches!(step.kind, Kind::Goes(..));
     let after = After::new(context, step.color, step.change, step.pawns, leaves);
     if context.suicide() && !after.has_enemies() {
-        return Outside { target: Target::new(Vec::new(), Rest::Lost, after), complete: 1 };
+        let target = Target::new(Vec::new(), Rest::Lost, after);
+        return Outside { target, complete: 1, counted: Counted::Deciding };
     }
     let mut layers = Vec::new();
     let mut plain = Vec::new();
     let mut complete = 0;
     let turn = step.color.other();
+    let mut tracked = false;
     for Futurebase { values, swapped } in &analysis.futurebases {
+        tracked |=
+            after.material() == if *swapped { values.material.swapped() } else { values.material };
         let mut views = View::all(values, *swapped, step.pawns, turn, context.layout, step.change);
         if let Way::Whole { jumped: Some(square) } = step.way {
             // A table that has no position with the right answers without it, after all others.
@@ -176,12 +191,19 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
     } else {
         match (analysis.rules.prune)(step.color, &step.kind.to_string()) {
             Some(Verdict::Concede) => Rest::Won,
+            Some(Verdict::Discard) if layers.is_empty() => Rest::Discarded,
             Some(Verdict::Discard) if context.suicide() && is_capture => Rest::Discarded,
             Some(Verdict::Discard) => Rest::Nothing,
             None => Rest::Unsaid,
         }
     };
-    Outside { target: Target::new(layers, rest, after), complete }
+    // Moves of which some are answered by tables are decided one by one, after they were counted.
+    let counted = match rest {
+        Rest::Won if !tracked => Counted::Deciding,
+        Rest::Discarded if layers.is_empty() => Counted::Discarded,
+        _ => Counted::Leaving,
+    };
+    Outside { target: Target::new(layers, rest, after), complete, counted }
 }
 
 /// The squares of all movers behind a step, once for every man that can make it.
@@ -198,6 +220,26 @@ fn landings(context: &Context<'_>, step: &Step) -> Vec<Vec<u64>> {
         squares
     };
     (0..squares.len()).filter(|m| takers >> m & 1 != 0).map(landed).collect()
+}
+
+/// The pawn structures that moves out of a table lead to, and those of the table.
+pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnStructure> {
+    let slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
+    let behind = |pawns: &PawnStructure| {
+        let context = Context::new(&table.layout, *pawns);
+        let mut behind: BTreeSet<PawnStructure> = BTreeSet::from([*pawns]);
+        for color in Color::ALL {
+            behind.extend(exits::steps(&context, color, false).iter().map(|step| step.pawns));
+        }
+        let rights = exits::rights(&context);
+        behind.extend(rights.iter().flat_map(|(_, _, steps)| steps).map(|step| step.pawns));
+        behind
+    };
+    let unite = |mut a: BTreeSet<PawnStructure>, mut b: BTreeSet<PawnStructure>| {
+        a.append(&mut b);
+        a
+    };
+    slices.par_iter().map(behind).reduce(BTreeSet::new, unite)
 }
 
 /// Looks at all moves out of a table that is to be solved.
@@ -218,7 +260,7 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
             if is_inside(table, step) {
                 return;
             }
-            let Outside { target, complete } = outside(&context, analysis, step);
+            let Outside { target, complete, .. } = outside(&context, analysis, step);
             let key = (step.color == Color::Black, step.kind.to_string());
             let known =
                 found.entry(key).or_insert(Known { complete: true, twice: false, unsaid: None });

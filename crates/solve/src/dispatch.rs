@@ -207,17 +207,18 @@ for_processor! {
         context: &Context<'_>,
         number: usize,
         color: Color,
-        exits: &[Exit<'_>],
+        exits: [&[Exit<'_>]; 2],
         positions: &[u64],
+        bound: &[u64],
         open: &[Vec<u64>; 2],
         buffer: &mut Buffer<C>,
         scratch: &mut Scratch,
     ) -> [u64; 2],
     passes::count_block::<Portable, C>(
-        context, number, color, exits, positions, open, buffer, scratch
+        context, number, color, exits, positions, bound, open, buffer, scratch
     ),
     passes::count_block::<Avx512, C>(
-        context, number, color, exits, positions, open, buffer, scratch
+        context, number, color, exits, positions, bound, open, buffer, scratch
     )
 }
 

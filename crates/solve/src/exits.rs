@@ -64,8 +64,20 @@ pub(crate) struct Exit<'a> {
     pub(crate) way: Way,
     pub(crate) kind: Kind,
     pub(crate) target: Target<'a>,
-    /// Whether it leaves the table: captures and promotions do, most pawn steps do not.
-    pub(crate) is_futuremove: bool,
+    pub(crate) counted: Counted,
+}
+
+/// What an exit is in the statistics of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// A move inside the table: most pawn steps are.
+    Inside,
+    /// A futuremove.
+    Leaving,
+    /// A futuremove that decides the position at once; no move of such a position is counted.
+    Deciding,
+    /// A discarded move: a futuremove, but no move.
+    Discarded,
 }
 
 impl Exit<'_> {
@@ -406,9 +418,28 @@ pub(crate) fn count<I: Isa, C: Code>(
     positions: &[u64],
     buffer: &mut Buffer<C>,
 ) -> u64 {
+    let reading =
+        if exit.counted == Counted::Discarded { Reading::Legality } else { Reading::Worth };
     let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
-    Evaluation::new(context, block, color).exit::<I, C>(exit, &mut sink, buffer);
+    let evaluation = Evaluation { context, block, color, reading };
+    evaluation.exit::<I, C>(exit, &mut sink, buffer);
     sink.count
+}
+
+/// The positions of a block in which an exit can be made that decides them at once.
+pub(crate) fn decided(
+    context: &Context<'_>,
+    block: &Block,
+    color: Color,
+    exits: &[Exit<'_>],
+    buffer: &mut Buffer<u8>,
+) -> Vec<u64> {
+    let mut best = vec![0; context.rows() * 64];
+    let wanted = |exit: &Exit<'_>| exit.counted == Counted::Deciding;
+    let reading = Reading::Legality;
+    evaluate::<Portable, u8>(context, block, color, exits, wanted, reading, &mut best, buffer);
+    let (rows, _) = best.as_chunks::<64>();
+    rows.iter().map(|row| !equal_mask::<Portable, u8>(row, 0)).collect()
 }
 
 /// The first position of a block, among the marked ones, in which an exit can be made about which

@@ -10,7 +10,7 @@ use hoffman_board::{Color, Role};
 use hoffman_space::Code;
 
 use crate::context::{Block, Context, Neighbour, side};
-use crate::exits::{self, Buffer, Exit, Right};
+use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::kernels::count;
 use crate::kernels::dense::{all_moves, lane_move, map_row, pull};
 use crate::kernels::isa::{Isa, Row, equal_mask, put_code};
@@ -471,13 +471,15 @@ pub(crate) fn write_block<I: Isa, C: Code>(
 }
 
 /// Counts the legal moves of the marked positions of a block: all, and those that leave the ending.
+/// Captures are counted in the positions of `bound`, which in suicide chess are others.
 #[inline(always)]
 pub(crate) fn count_block<I: Isa, C: Code>(
     context: &Context<'_>,
     number: usize,
     color: Color,
-    exits: &[Exit<'_>],
+    exits: [&[Exit<'_>]; 2],
     positions: &[u64],
+    bound: &[u64],
     open: &[Vec<u64>; 2],
     buffer: &mut Buffer<C>,
     scratch: &mut Scratch,
@@ -520,10 +522,13 @@ pub(crate) fn count_block<I: Isa, C: Code>(
         }
     }
     let mut moves = [quiet, 0];
-    for exit in exits {
+    for exit in exits.into_iter().flatten() {
+        let positions = if exit.is_capture() { bound } else { positions };
         let n = exits::count::<I, C>(context, block, color, exit, positions, buffer);
-        moves[0] += n;
-        if exit.is_futuremove {
+        if exit.counted != Counted::Discarded {
+            moves[0] += n;
+        }
+        if exit.counted != Counted::Inside {
             moves[1] += n;
         }
     }

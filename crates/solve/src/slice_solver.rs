@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::context::{Context, side};
 use crate::dispatch;
-use crate::exits::{Buffer, Exit, Right};
+use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::log::{Foretold, Log, Sorting};
 use crate::passes::{Scratch, clear_of, dense_threshold};
 use crate::target::Target;
@@ -55,6 +55,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) context: Context<'a>,
     /// White's exits, Black's exits. What they lead to is solved.
     pub(crate) exits: [Vec<Exit<'a>>; 2],
+    /// Discarded moves, to be counted only.
+    pub(crate) discarded: [Vec<Exit<'a>>; 2],
     /// The en passant rights that the pawns allow.
     pub(crate) rights: Vec<Right<'a>>,
     /// Whether moves are to be counted.
@@ -175,14 +177,32 @@ fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
                 }
             };
             let stalemates = stuck.iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
+            let exits = &problem.exits[own];
+            if exits.iter().any(|exit| exit.counted == Counted::Deciding) {
+                let decided = with_exit_room(|_: &mut Vec<u8>, buffer, _| {
+                    exits::decided(context, block, color, exits, buffer)
+                });
+                positions.iter_mut().zip(decided).for_each(|(p, decided)| *p &= !decided);
+            }
+            // Whoever has no move has no discarded one that counts.
+            let stuck = part(&state.stalemates[own], n, rows).iter().copied().enumerate();
+            for (row, mask) in stuck.chain(state.losses[own][n].frontier()) {
+                positions[row] &= !mask;
+            }
+            let mut bound = positions.clone();
+            for (row, &forced) in state.forced_of(own, n, rows).iter().enumerate() {
+                positions[row] &= !forced;
+                bound[row] &= forced;
+            }
             let [moves, futuremoves] = with_exit_room(|_: &mut Vec<C>, buffer, _| {
                 with_scratch(|scratch| {
                     dispatch::count_block(
                         context,
                         n,
                         color,
-                        &problem.exits[own],
+                        [exits, &problem.discarded[own]],
                         &positions,
+                        &bound,
                         open,
                         buffer,
                         scratch,

@@ -8,7 +8,7 @@ use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::context::Context;
-use crate::exits::{self, Exit, Kind, Right, Step, Way};
+use crate::exits::{self, Counted, Exit, Kind, Right, Step, Way};
 use crate::slice_solver::{self, Problem};
 use crate::target::Target;
 use crate::view::{Change, View};
@@ -149,7 +149,10 @@ fn problem<'a>(
                 way: step.way,
                 kind: step.kind,
                 target: Target::view(view),
-                is_futuremove: !matches!(step.kind, Kind::Step(_)),
+                counted: match step.kind {
+                    Kind::Step(_) => Counted::Inside,
+                    _ => Counted::Leaving,
+                },
             })
         };
         steps.into_iter().map(exit).collect::<Result<Vec<_>, SolveError>>()
@@ -161,7 +164,8 @@ fn problem<'a>(
     };
     let rights =
         exits::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
-    Ok(Problem { context, exits, rights, count, stalemates: None })
+    let discarded = [Vec::new(), Vec::new()];
+    Ok(Problem { context, exits, discarded, rights, count, stalemates: None })
 }
 
 /// The material behind an exit.

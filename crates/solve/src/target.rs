@@ -4,7 +4,7 @@
 //! the moves, and what none of them answers is conceded, discarded or an error. A table beats what is
 //! agreed, position by position: a code of 0 in a view means that the table does not answer.
 
-use hoffman_board::{Color, Role};
+use hoffman_board::{Color, Material, Role};
 use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
@@ -79,6 +79,15 @@ impl<'a> After<'a> {
             suicide: context.suicide(),
             outside: mixed.then_some(context.layout),
         }
+    }
+
+    /// The men and pawns behind the move.
+    pub(crate) fn material(&self) -> Material {
+        let mut material = Material::from_men(self.men.iter().map(|m| (m.1, m.2)));
+        for color in Color::ALL {
+            material.count.get_mut(color).pawn = self.pawns.of(color).count_ones() as u8;
+        }
+        material
     }
 
     /// Whether the other side has any man left.

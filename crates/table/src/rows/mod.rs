@@ -149,25 +149,37 @@ pub struct Wanted {
     /// If not empty: only positions in which one of these men stands on the edge of the board, where
     /// promoted men do.
     pub on_edge: Vec<(Color, Role)>,
+    /// If given: only positions with these pawns, in the colours of the table.
+    pub structures: Option<Arc<BTreeSet<PawnStructure>>>,
 }
 
 impl Wanted {
     /// All values.
     pub fn all() -> Wanted {
-        Wanted { sides: [true; 2], on_edge: Vec::new() }
+        Wanted { sides: [true; 2], ..Wanted::default() }
     }
 
     /// Whether everything that `other` asks for is asked for.
     pub fn covers(&self, other: &Wanted) -> bool {
+        let structures = match (&self.structures, &other.structures) {
+            (None, _) => true,
+            (Some(own), Some(theirs)) => theirs.is_subset(own),
+            (Some(_), None) => false,
+        };
         let sides = (0..2).all(|i| self.sides[i] || !other.sides[i]);
         let contained =
             !other.on_edge.is_empty() && other.on_edge.iter().all(|man| self.on_edge.contains(man));
-        sides && (self.on_edge.is_empty() || contained)
+        structures && sides && (self.on_edge.is_empty() || contained)
     }
 
     /// Asks for what `other` asks for, too.
     pub fn extend(&mut self, other: &Wanted) {
         let fresh = self.sides == [false; 2];
+        self.structures = match (self.structures.take(), &other.structures) {
+            (None, theirs) if fresh => theirs.clone(),
+            (Some(own), Some(theirs)) => Some(Arc::new(own.union(theirs).copied().collect())),
+            _ => None,
+        };
         if fresh || !self.on_edge.is_empty() && !other.on_edge.is_empty() {
             for &man in &other.on_edge {
                 if !self.on_edge.contains(&man) {
@@ -933,14 +945,18 @@ pub fn decode(
     let (material, swapped) = if free { table.normalized() } else { (table, false) };
     let layout = if free { Layout::new(&material) } else { layout_of(space) };
     let rows = Rows::with_layout(space, &material, &layout)?;
+    let is_wanted = |s: &PawnStructure| {
+        wanted_values.structures.as_ref().is_none_or(|structures| structures.contains(s))
+    };
     let to_values = Orientation { swap: swapped, mirror: false };
     let mut values = if free {
         let swappable = material.is_symmetric();
         let normal = |s: &PawnStructure| s.oriented(to_values).normalized(swappable).0;
-        let wanted: BTreeSet<PawnStructure> = rows.structures().iter().map(normal).collect();
+        let wanted: BTreeSet<PawnStructure> =
+            rows.structures().iter().filter(|s| is_wanted(s)).map(normal).collect();
         TableValues::new(material, wanted)
     } else {
-        let structures = rows.structures();
+        let structures = rows.structures().into_iter().filter(is_wanted);
         TableValues::with_layout(material, layout.clone(), NormalForm::None, structures)
     };
     // Every orientation that carries a structure of the table to a slice. A slice that is its own image
@@ -948,7 +964,9 @@ pub fn decode(
     let mut ways: HashMap<PawnStructure, Vec<Way>> = HashMap::new();
     for structure in rows.structures() {
         let Rows::Free(rows) = &rows else {
-            ways.entry(structure).or_default().push((structure, Orientation::default()));
+            if is_wanted(&structure) {
+                ways.entry(structure).or_default().push((structure, Orientation::default()));
+            }
             continue;
         };
         for (swap, mirror) in [(false, false), (false, true), (true, false), (true, true)] {
