@@ -27,7 +27,7 @@ Classic options:
       -h       this help
   Accepted and ignored: -n DIR, -N DIR, -P MB, -U MB, -d N, --compress-files.
   Numbers may be written as in C: 16, 0x10, 020.
-  'hoffman help' shows the commands solve, build, probe, stats, verify and bench.
+  'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify and bench.
 ";
 
 /// A classic command line.

@@ -88,7 +88,7 @@ fn successors(material: &Material) -> Vec<Successor> {
 }
 
 /// The word for a role in a control file.
-const fn role_name(role: Role) -> &'static str {
+pub const fn role_name(role: Role) -> &'static str {
     match role {
         Role::King => "king",
         Role::Queen => "queen",

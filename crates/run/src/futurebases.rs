@@ -65,7 +65,7 @@ impl OpenFuturebase<'_> {
     }
 }
 
-fn material_of(table: &Table) -> Material {
+pub(crate) fn material_of(table: &Table) -> Material {
     Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)))
 }
 
@@ -278,15 +278,15 @@ fn unrelated(material: &Material, behind: &Material, name: &str) -> String {
 
 /// A move that changes the men, as behaviour and prunes name it.
 pub(crate) struct Futuremove {
-    mover: Color,
-    kind: String,
+    pub(crate) mover: Color,
+    pub(crate) kind: String,
     relation: FuturebaseKind,
     /// The men behind it, in the table's colours.
-    behind: Material,
+    pub(crate) behind: Material,
 }
 
 /// All kinds of captures and promotions.
-fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremove> {
+pub(crate) fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremove> {
     let mut all = Vec::new();
     let letter = |role: Role| role.upper_char();
     let has = |color: Color, role: Role| *material.count.get(color).get(role) > 0;

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod pawngen;
 pub(crate) mod probe;
 pub(crate) mod prompt;
 pub(crate) mod solve;

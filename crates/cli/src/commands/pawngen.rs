@@ -1,0 +1,33 @@
+//! `hoffman pawngen`: from one control file to those of all tables that it needs.
+
+use hoffman_run::{expand, write_expansion};
+
+use crate::Outcome;
+use crate::args::PawngenArgs;
+use crate::output::{note, print_line, say};
+
+/// Expands the files, one after the other.
+pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<Outcome> {
+    for path in &args.files {
+        let expansion = expand(path, None)?;
+        for notice in &expansion.notices {
+            note(notice);
+        }
+        for (men, file) in &expansion.found {
+            print_line(&format!("{men} -> {file}"))?;
+        }
+        let makefile = write_expansion(&expansion)?;
+        let (path, tables) = (path.display(), expansion.tables.len());
+        match makefile {
+            Some(makefile) => {
+                let makefile = makefile.display();
+                say(&format!("{path}: {tables} control files; make the tables with: make -f {makefile}"));
+            }
+            None => {
+                let what = "no Makefile is written, as make cannot handle the names";
+                say(&format!("{path}: {tables} control files; {what}"));
+            }
+        }
+    }
+    Ok(Outcome::Done)
+}
