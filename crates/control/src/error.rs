@@ -232,7 +232,9 @@ pub enum ControlError {
     #[error("{0}: ordinary pawns are not possible beside <pawngen>")]
     PawnBesidePawngen(Site),
     /// A condition that only an expansion can decide.
-    #[error("{0}: 'pawngen-condition' is for the input of 'hoffman pawngen'; expand the file with it")]
+    #[error(
+        "{0}: 'pawngen-condition' is for the input of 'hoffman pawngen'; expand the file with it"
+    )]
     ConditionNotExpanded(Site),
     /// The number of pawns is left open, as in the input of an expansion.
     #[error(

@@ -57,9 +57,13 @@ pub fn build_control(
         for notice in &expansion.notices {
             options.progress.notice(notice);
         }
+        let quiet = Quiet(options.progress);
         for Expanded { name, control, output, .. } in expansion.tables {
             let control = ControlFile::parse(&control, &name.display().to_string(), Mode::Control)?;
-            work.make(&control, output)?;
+            work.make(&control, output, &quiet)?;
+        }
+        for notice in gather(&work.report.generated) {
+            options.progress.notice(&notice);
         }
     } else {
         let control = read_control(path)?;
@@ -67,9 +71,48 @@ pub fn build_control(
         if let (Some(dir), Some(name)) = (&options.dir, output.file_name()) {
             output = dir.join(name);
         }
-        work.make(&control, output)?;
+        work.make(&control, output, options.progress)?;
     }
     Ok(work.report)
+}
+
+/// The remarks on the tables of an expansion, each said once: what holds for one table mostly holds for many.
+fn gather(tables: &[Generated]) -> Vec<String> {
+    let mut said: Vec<(&str, &str, usize)> = Vec::new();
+    for notice in tables.iter().flat_map(|table| &table.notices) {
+        // What stands before is where it was found.
+        let text = notice.split_once(">: ").map_or(notice.as_str(), |(_, text)| text);
+        match said.iter_mut().find(|(_, known, _)| *known == text) {
+            Some((_, _, times)) => *times += 1,
+            None => said.push((notice, text, 1)),
+        }
+    }
+    let again = |times: usize| match times {
+        1 => String::new(),
+        _ => format!(" (said of {times} tables)"),
+    };
+    said.into_iter().map(|(notice, _, times)| format!("{notice}{}", again(times))).collect()
+}
+
+/// Passes on everything but remarks.
+struct Quiet<'a>(&'a dyn Progress);
+
+impl Progress for Quiet<'_> {
+    fn begin(&self, slices: u64) {
+        self.0.begin(slices);
+    }
+
+    fn table(&self, name: &str) {
+        self.0.table(name);
+    }
+
+    fn slice(&self) {
+        self.0.slice();
+    }
+
+    fn finished(&self, name: &str) {
+        self.0.finished(name);
+    }
 }
 
 struct Work<'a> {
@@ -80,15 +123,19 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn make(&mut self, control: &ControlFile, output: PathBuf) -> Result<(), RunError> {
-        let progress = self.options.progress;
+    fn make(
+        &mut self,
+        control: &ControlFile,
+        output: PathBuf,
+        progress: &dyn Progress,
+    ) -> Result<(), RunError> {
         if output.is_file() {
             match self.is_current(control, &output) {
                 Ok(()) => {
                     self.report.kept.push(output);
                     return Ok(());
                 }
-                Err(why) => progress.notice(&format!("{why}; building it anew")),
+                Err(why) => self.options.progress.notice(&format!("{why}; building it anew")),
             }
         }
         let args = self.options.args.clone();
@@ -104,7 +151,8 @@ impl Work<'_> {
         let mut table = Table::open(output, SourceOptions::default()).map_err(|e| e.to_string())?;
         table.check_length().map_err(|e| e.to_string())?;
         table.source().check().map_err(|e| format!("{name}: {e}"))?;
-        if Contents::of(table.control()) != Contents::of(control) || !fits(control, table.control()) {
+        if Contents::of(table.control()) != Contents::of(control) || !fits(control, table.control())
+        {
             return Err(format!("{name}: was made from another control file"));
         }
         let made = modified(output);
@@ -166,9 +214,10 @@ impl<'c> Contents<'c> {
                 other => other,
             },
             pieces: control.pieces.iter().map(|p| (p.color, p.role, p.squares, p.plus)).collect(),
-            structure: control.pawngen.as_ref().map(|p| {
-                ([side(&p.white), side(&p.black)], p.start, p.count, p.position)
-            }),
+            structure: control
+                .pawngen
+                .as_ref()
+                .map(|p| ([side(&p.white), side(&p.black)], p.start, p.count, p.position)),
             futurebases: control
                 .futurebases
                 .iter()

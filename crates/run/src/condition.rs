@@ -120,7 +120,10 @@ impl Parser<'_> {
         }
     }
 
-    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+    fn deeper<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, String>,
+    ) -> Result<T, String> {
         if self.depth == MAX_DEPTH {
             return Err(format!("has more than {MAX_DEPTH} expressions inside each other"));
         }
@@ -238,7 +241,9 @@ impl Parser<'_> {
     fn grep(&mut self) -> Result<Node, String> {
         self.expect("(")?;
         self.expect("/")?;
-        let Some((pattern, rest)) = self.rest.split_once('/') else { return Err(self.unexpected()) };
+        let Some((pattern, rest)) = self.rest.split_once('/') else {
+            return Err(self.unexpected());
+        };
         let letters = pattern.strip_prefix('[').and_then(|p| p.strip_suffix(']'));
         let letters = letters.or(Some(pattern).filter(|p| p.len() == 1)).unwrap_or_default();
         let wanted: Option<Vec<Role>> = letters

@@ -14,26 +14,28 @@
 //!
 //! Tables that no arrangement of the pawns fits are neither written nor named by others.
 
-use std::collections::{BTreeMap, HashMap};
+mod input;
+#[cfg(test)]
+mod tests;
+mod text;
+
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use hoffman_board::pieces::default_squares;
-use hoffman_board::{Bitboard, Color, Format, MAX_PIECES, Material, Role, Variant};
+use hoffman_board::{Color, Material, Role, Variant};
 use hoffman_control::{
-    ControlError, ControlFile, FuturebaseElement, IndexType, Mode, PawnMasks, PawngenElement, PawngenSide, Place,
-    check_declarations, check_pieces, decode_text, escape, resolve_pieces_with, role_name,
+    ControlFile, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Place, decode_text,
 };
-use hoffman_plan::pawngen::{PawngenError, all_arrangements};
-use hoffman_table::Table;
-use hoffman_table::htb::{AtomicFile, SourceOptions};
+use hoffman_plan::pawngen::{PawngenError, all_arrangements, masks};
+use hoffman_table::htb::AtomicFile;
 
+use self::input::{check_input, men_of_futurebase, structure_of_pieces};
 use crate::condition::Condition;
 use crate::error::{RunError, write_error};
-use crate::futurebases::{Futuremove, color_name, futuremoves, material_of};
+use crate::futurebases::{Futuremove, futuremoves};
 
 /// More tables than this are not made from one file.
 const MAX_TABLES: usize = 10_000;
@@ -130,7 +132,8 @@ fn write_text(path: &Path, text: &str) -> Result<(), RunError> {
 /// as something else.
 fn makefile(tables: &[Expanded]) -> Option<String> {
     let plain = |path: &Path| {
-        let harmless = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | ',');
+        let harmless =
+            |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | ',');
         let name = path.to_str()?;
         (!name.starts_with('-') && name.chars().all(harmless)).then(|| name.to_owned())
     };
@@ -181,7 +184,8 @@ struct Node {
     /// How many captures White's and Black's pawns can have made on the way to it.
     captures: [u64; 2],
     named: Vec<Named>,
-    is_empty: bool,
+    /// Where its pawns can stand. None: no arrangement fits.
+    masks: Option<PawnMasks>,
 }
 
 /// The input, understood.
@@ -296,10 +300,10 @@ impl<'c> Input<'c> {
         let nodes = self.nodes()?;
         let exists = |named: &Named| match named {
             Named::Given(_) => true,
-            Named::Own(behind) => nodes.get(behind).is_some_and(|node| !node.is_empty),
+            Named::Own(behind) => nodes.get(behind).is_some_and(|node| node.masks.is_some()),
         };
         let mut tables: Vec<(&Material, &Node)> =
-            nodes.iter().filter(|(_, node)| !node.is_empty).collect();
+            nodes.iter().filter(|(_, node)| node.masks.is_some()).collect();
         if tables.is_empty() {
             let problem = PawngenError::Empty.to_string();
             return Err(fail(self.control, self.element.place, self.element_name(), problem));
@@ -347,7 +351,7 @@ impl<'c> Input<'c> {
 
     /// All tables, the ones that no arrangement fits among them.
     fn nodes(&self) -> Result<HashMap<Material, Node>, RunError> {
-        let new = |captures| Node { captures, named: Vec::new(), is_empty: false };
+        let new = |captures| Node { captures, named: Vec::new(), masks: None };
         let mut done = HashMap::new();
         // The men furthest up first: all ways to a table are known when it is looked at.
         let mut todo: BTreeMap<_, (Material, Node)> = BTreeMap::new();
@@ -361,9 +365,9 @@ impl<'c> Input<'c> {
                 );
                 return Err(fail(self.control, self.element.place, self.element_name(), problem));
             }
-            node.is_empty = match all_arrangements(&self.element_of(&material, &node)) {
-                Ok(_) => false,
-                Err(PawngenError::Empty) => true,
+            node.masks = match all_arrangements(&self.element_of(&material, &node)) {
+                Ok(found) => Some(masks(&found)),
+                Err(PawngenError::Empty) => None,
                 Err(error) => {
                     let problem = error.to_string();
                     let name = self.element_name();
@@ -371,7 +375,8 @@ impl<'c> Input<'c> {
                 }
             };
             // The tables of an old file follow from what can be played.
-            let exits = if self.old && node.is_empty { Vec::new() } else { self.exits(&material) };
+            let exits =
+                if self.old && node.masks.is_none() { Vec::new() } else { self.exits(&material) };
             for exit in exits {
                 let given = |(_, given): &(usize, &Given)| given.material == exit.behind;
                 let mut found = self.given.iter().enumerate().filter(given).peekable();
@@ -459,110 +464,6 @@ impl<'c> Input<'c> {
         let men = if pieces == self.pieces { String::new() } else { format!("-{}", pieces.stem()) };
         format!("{}{men}-{}-{}", self.stem, pawns(Color::White), pawns(Color::Black))
     }
-
-    /// Writes the control file of a table.
-    fn render(
-        &self,
-        material: &Material,
-        node: &Node,
-        named: Vec<Named>,
-    ) -> Result<Expanded, RunError> {
-        let element = self.element_of(material, node);
-        let name = self.name(material);
-        let files: Vec<(String, bool)> = named
-            .into_iter()
-            .filter_map(|named| match named {
-                Named::Given(number) => {
-                    self.given.get(number).map(|given| (given.name.clone(), given.inverted))
-                }
-                Named::Own(behind) => Some((format!("{}.htb", self.name(&behind)), false)),
-            })
-            .collect();
-        let mut edits = Edits::new(self.control);
-        if self.old {
-            self.edit_pieces(&mut edits, material, &element);
-            self.edit_index(&mut edits);
-        } else {
-            edits.insert(self.element.place.start + "<pawngen".len(), numbers(&element));
-        }
-        edit_prunes(&mut edits, self.control, &self.conditions, material);
-        edit_futurebases(&mut edits, self.control, &files);
-        let output = format!("{name}.htb");
-        let mut end = format!("\n   <output filename=\"{}\"/>", escape(&output));
-        let origin = Path::new(&self.control.origin).file_name().unwrap_or_default();
-        let origin = origin.to_string_lossy();
-        if !origin.contains("--") {
-            let _ = write!(end, "\n   <!-- Created by pawngen from {origin} -->");
-        }
-        let text = edits.apply(&end);
-        self.check(&text, &element)?;
-        Ok(Expanded {
-            name: PathBuf::from(format!("{name}.xml")),
-            control: text,
-            output: PathBuf::from(output),
-            futurebases: files.into_iter().map(|(name, _)| PathBuf::from(name)).collect(),
-        })
-    }
-
-    /// Checks that a text can be carried out, as far as that can be seen without the futurebases.
-    fn check(&self, text: &str, element: &PawngenElement) -> Result<(), RunError> {
-        let table = ControlFile::parse(text, &self.control.origin, Mode::Control)?;
-        check_declarations(&table)?;
-        let found = all_arrangements(element)
-            .map_err(|e| fail(self.control, self.element.place, self.element_name(), e.to_string()))?;
-        let masks = hoffman_plan::pawngen::masks(&found);
-        check_pieces(&table, &resolve_pieces_with(&table, Some(masks))?)?;
-        Ok(())
-    }
-
-    /// Puts a `pawngen` element in the place of the pawns, adds promoted men and takes captured ones away.
-    fn edit_pieces(&self, edits: &mut Edits<'_>, material: &Material, element: &PawngenElement) {
-        let mut first = true;
-        for piece in &self.control.pieces {
-            if piece.role != Role::Pawn {
-                continue;
-            }
-            if first {
-                let mut text = String::new();
-                for color in Color::ALL {
-                    for role in self.promoted(material, color) {
-                        if *self.pieces.count.get(color).get(role) == 0 {
-                            text.push_str(&piece_element(color, role));
-                            text.push_str(&edits.line_start(piece.place));
-                        }
-                    }
-                }
-                text.push_str(&pawngen_element(element));
-                edits.replace(piece.place.span(), text);
-            } else {
-                edits.remove(piece.place);
-            }
-            first = false;
-        }
-        for color in Color::ALL {
-            for role in [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight] {
-                let count = |m: &Material| usize::from(*m.count.get(color).get(role));
-                let (listed, wanted) = (count(&self.pieces), count(material));
-                let own = self.control.pieces.iter().filter(|p| (p.color, p.role) == (color, role));
-                let own: Vec<Place> = own.map(|piece| piece.place).collect();
-                for place in own.iter().skip(wanted) {
-                    edits.remove(*place);
-                }
-                if let Some(&last) = own.last().filter(|_| wanted > listed) {
-                    // Men of one kind stand together.
-                    let one = format!("{}{}", edits.line_start(last), piece_element(color, role));
-                    edits.insert(last.end, one.repeat(wanted - listed));
-                }
-            }
-        }
-    }
-
-    fn edit_index(&self, edits: &mut Edits<'_>) {
-        let index = self.control.index.as_ref().filter(|_| self.drops_index());
-        if let Some(index) = index.filter(|index| !index.on_root) {
-            edits.remove(index.place);
-        }
-    }
 }
 
 /// A way out of a table.
@@ -622,270 +523,4 @@ fn key(material: &Material) -> String {
 
 fn fail(control: &ControlFile, place: Place, element: &str, problem: String) -> RunError {
     RunError::Pawngen { place: control.site(place, element).to_string(), problem }
-}
-
-/// The start that the pawns of an old file stand in.
-fn structure_of_pieces(control: &ControlFile) -> Result<PawngenElement, RunError> {
-    let mut sides = [PawngenSide::default(), PawngenSide::default()];
-    let mut first = None;
-    let mut taken = Bitboard::EMPTY;
-    for (position, pawn) in control.pieces.iter().enumerate().filter(|(_, p)| p.role == Role::Pawn) {
-        let fail = |problem: &str| fail(control, pawn.place, "piece", problem.to_owned());
-        let Some(square) = pawn.plus else {
-            return Err(fail(
-                "a pawn that is to be expanded needs one square and a plus sign, as location=\"c2+\"",
-            ));
-        };
-        if taken.contains(square) {
-            return Err(fail("another pawn begins on the same square"));
-        }
-        taken.add(square);
-        sides[usize::from(pawn.color.is_black())].start.add(square);
-        first.get_or_insert((position, pawn.place));
-    }
-    let Some((position, place)) = first else {
-        return Err(fail(
-            control,
-            control.root,
-            "tablebase",
-            "there is nothing to expand: a <pawngen> element is needed, or pawns with plus signs".into(),
-        ));
-    };
-    let [white, black] = sides;
-    Ok(PawngenElement { white, black, start: 0, count: 0, offset: 0, position, place })
-}
-
-/// Refuses what no expansion can begin with.
-fn check_input(control: &ControlFile, element: &PawngenElement) -> Result<(), RunError> {
-    let refuse = |place: Place, name: &str, problem: &str| {
-        Err(fail(control, place, name, problem.to_owned()))
-    };
-    if let Some(output) = &control.output {
-        return refuse(
-            output.place,
-            "output",
-            "the input of an expansion names no output; each table gets its own",
-        );
-    }
-    let restricted = |p: &&hoffman_control::PieceElement| {
-        p.role != Role::Pawn && p.squares.is_some_and(|squares| squares != default_squares(p.role))
-    };
-    if let Some(piece) = control.pieces.iter().find(restricted) {
-        return refuse(piece.place, "piece", "only pawns can be restricted where files are expanded");
-    }
-    if control.pawngen.is_none() {
-        if let Some(extra) = control.pieces.get(MAX_PIECES) {
-            let (site, count) = (control.site(extra.place, "piece"), control.pieces.len());
-            return Err(ControlError::TooManyPieces { site, count }.into());
-        }
-        return Ok(check_declarations(control)?);
-    }
-    if element.white.pawns_required.is_some() || element.black.pawns_required.is_some() {
-        return refuse(
-            element.place,
-            "pawngen",
-            "the number of pawns is given already, so there is nothing to expand",
-        );
-    }
-    if element.start != 0 || element.count != 0 {
-        return refuse(element.place, "pawngen", "start and count cannot be expanded");
-    }
-    for color in Color::ALL {
-        let side = element.side(color);
-        if side.queens_required > side.start.count() as u64 {
-            let color = color_name(color).to_lowercase();
-            let problem = format!("{color} has fewer pawns than must promote");
-            return Err(fail(control, element.place, "pawngen", problem));
-        }
-    }
-    // The rest is checked as for a table, so that messages name the lines of this file.
-    let mut table = control.clone();
-    let pawns = |side: &PawngenSide| (side.start.count() as u64).saturating_sub(side.queens_required);
-    if let Some(own) = &mut table.pawngen {
-        own.white.pawns_required = Some(pawns(&element.white));
-        own.black.pawns_required = Some(pawns(&element.black));
-    }
-    check_declarations(&table)?;
-    let all = default_squares(Role::Pawn);
-    let masks = PawnMasks { white: all, black: all };
-    check_pieces(&table, &resolve_pieces_with(&table, Some(masks))?)?;
-    Ok(())
-}
-
-/// The men of a futurebase: from its header, or from the name of a table of another program.
-fn men_of_futurebase(name: &str, inverted: bool, control: &ControlFile) -> Result<Material, String> {
-    let path = Path::new(name);
-    let file = path.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
-    let extension = path.extension().unwrap_or_default();
-    if ["rtbw", "rtbz", "emd", "nbw", "nbb"].into_iter().any(|e| extension.eq_ignore_ascii_case(e)) {
-        let stem = file.split('.').next().unwrap_or_default();
-        return stem.parse().map_err(|e| format!("'{name}': {e}"));
-    }
-    if !path.is_file() {
-        return Err(format!("'{name}': there is no such file"));
-    }
-    let table = Table::open(path, SourceOptions::default()).map_err(|e| e.to_string())?;
-    if table.pieces().iter().any(|p| p.role != Role::Pawn && p.is_restricted()) {
-        return Err(format!("'{name}': the futurebase has restricted pieces"));
-    }
-    for enabled in &table.control().prune_enables {
-        let color = if inverted { enabled.color.other() } else { enabled.color };
-        if !control.enables(color, enabled.effect) {
-            return Err(format!(
-                "'{name}': the futurebase was made with {} moves open to '{}', and this file enables no \
-                 such pruning",
-                color_name(color).to_lowercase(),
-                enabled.effect.name()
-            ));
-        }
-    }
-    if matches!(control.entry_format(), Format::Dtm(_))
-        && !matches!(table.codec().format(), Format::Dtm(_))
-    {
-        return Err(format!(
-            "'{name}': a table without distances to mate cannot be used for the dtm format"
-        ));
-    }
-    Ok(material_of(&table))
-}
-
-/// The attributes that an expansion adds.
-fn numbers(element: &PawngenElement) -> String {
-    let number = |side: &PawngenSide| side.pawns_required.unwrap_or(0);
-    format!(
-        " white-pawns-required=\"{}\" black-pawns-required=\"{}\"",
-        number(&element.white),
-        number(&element.black)
-    )
-}
-
-fn piece_element(color: Color, role: Role) -> String {
-    format!("<piece color=\"{color}\" type=\"{}\"/>", role_name(role))
-}
-
-fn pawngen_element(element: &PawngenElement) -> String {
-    let squares = |side: &PawngenSide| {
-        side.start.into_iter().map(|square| square.to_string()).collect::<Vec<_>>().join(" ")
-    };
-    let mut text = format!(
-        "<pawngen white-pawn-locations=\"{}\" black-pawn-locations=\"{}\"{}",
-        squares(&element.white),
-        squares(&element.black),
-        numbers(element)
-    );
-    for color in [Color::White, Color::Black] {
-        let side = element.side(color);
-        let numbers =
-            [("queens-required", side.queens_required), ("captures-allowed", side.captures_allowed)];
-        for (name, number) in numbers.into_iter().filter(|&(_, number)| number > 0) {
-            let _ = write!(text, " {color}-{name}=\"{number}\"");
-        }
-    }
-    text.push_str("/>");
-    text
-}
-
-/// Keeps the prunes that hold, without their conditions.
-fn edit_prunes(
-    edits: &mut Edits<'_>,
-    control: &ControlFile,
-    conditions: &[Option<Condition>],
-    material: &Material,
-) {
-    for (prune, condition) in control.prunes.iter().zip(conditions) {
-        match condition {
-            None => {}
-            Some(condition) if condition.holds(material) => {
-                let text = format!(
-                    "<prune color=\"{}\" move=\"{}\" type=\"{}\"/>",
-                    prune.color,
-                    escape(prune.pattern.as_str()),
-                    prune.effect.name()
-                );
-                edits.replace(prune.place.span(), text);
-            }
-            Some(_) => edits.remove(prune.place),
-        }
-    }
-}
-
-/// Puts the futurebases of a table in the place of those of the input.
-fn edit_futurebases(edits: &mut Edits<'_>, control: &ControlFile, files: &[(String, bool)]) {
-    let mut elements = control.futurebases.iter().map(|element| element.place);
-    let element = |(name, inverted): &(String, bool)| {
-        let colors = if *inverted { " colors=\"invert\"" } else { "" };
-        format!("<futurebase filename=\"{}\"{colors}/>", escape(name))
-    };
-    let all: Vec<String> = files.iter().map(element).collect();
-    match elements.next() {
-        Some(first) if !all.is_empty() => {
-            edits.replace(first.span(), all.join(&edits.line_start(first)));
-        }
-        Some(first) => edits.remove(first),
-        None => {
-            for text in all {
-                let _ = write!(edits.end, "\n   {text}");
-            }
-        }
-    }
-    for place in elements {
-        edits.remove(place);
-    }
-}
-
-/// Edits of a control file's text.
-struct Edits<'c> {
-    text: &'c str,
-    root: Place,
-    changes: Vec<(Range<usize>, String)>,
-    /// What is added before the closing tag.
-    end: String,
-}
-
-impl<'c> Edits<'c> {
-    fn new(control: &'c ControlFile) -> Edits<'c> {
-        Edits { text: control.text(), root: control.root, changes: Vec::new(), end: String::new() }
-    }
-
-    fn replace(&mut self, range: Range<usize>, by: String) {
-        self.changes.push((range, by));
-    }
-
-    fn insert(&mut self, at: usize, text: String) {
-        self.changes.push((at..at, text));
-    }
-
-    /// Removes an element and the white space before it.
-    fn remove(&mut self, place: Place) {
-        let before = self.text.get(..place.start).unwrap_or_default();
-        self.replace(before.trim_end().len()..place.end, String::new());
-    }
-
-    /// A line break and the indentation of an element.
-    fn line_start(&self, place: Place) -> String {
-        let before = self.text.get(..place.start).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        let blanks: String = line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect();
-        format!("\n{blanks}")
-    }
-
-    /// The text with everything applied, and `end` before its closing tag.
-    fn apply(mut self, end: &str) -> String {
-        let root = self.text.get(self.root.span()).unwrap_or_default();
-        let body = root.rfind("</").and_then(|at| root.get(..at)).unwrap_or(root).trim_end();
-        let at = self.root.start + body.len();
-        let end = format!("{}{end}", self.end);
-        // Sorted stably: what stands at one place keeps its order, and the end comes last.
-        self.changes.push((at..at, end));
-        self.changes.sort_by_key(|(range, _)| (range.start, range.end));
-        let mut result = String::new();
-        let mut copied = 0;
-        for (range, by) in self.changes {
-            result.push_str(self.text.get(copied..range.start).unwrap_or_default());
-            result.push_str(&by);
-            copied = copied.max(range.end);
-        }
-        result.push_str(self.text.get(copied..).unwrap_or_default());
-        result
-    }
 }

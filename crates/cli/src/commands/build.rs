@@ -22,7 +22,11 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
             let text = "control files are built alone, and their tables are written";
             return Err(Misuse(text.to_owned()).into());
         }
-        return args.materials.iter().try_for_each(|name| run_control(name, args)).map(|()| Outcome::Done);
+        return args
+            .materials
+            .iter()
+            .try_for_each(|name| run_control(name, args))
+            .map(|()| Outcome::Done);
     }
     let materials = match args.men {
         Some(men) => {

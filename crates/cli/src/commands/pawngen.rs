@@ -21,7 +21,9 @@ pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<Outcome> {
         match makefile {
             Some(makefile) => {
                 let makefile = makefile.display();
-                say(&format!("{path}: {tables} control files; make the tables with: make -f {makefile}"));
+                say(&format!(
+                    "{path}: {tables} control files; make the tables with: make -f {makefile}"
+                ));
             }
             None => {
                 let what = "no Makefile is written, as make cannot handle the names";
