@@ -17,19 +17,15 @@ pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<Outcome> {
             print_line(&format!("{men} -> {file}"))?;
         }
         let makefile = write_expansion(&expansion)?;
-        let (path, tables) = (path.display(), expansion.tables.len());
-        match makefile {
-            Some(makefile) => {
-                let makefile = makefile.display();
-                say(&format!(
-                    "{path}: {tables} control files; make the tables with: make -f {makefile}"
-                ));
-            }
-            None => {
-                let what = "no Makefile is written, as make cannot handle the names";
-                say(&format!("{path}: {tables} control files; {what}"));
-            }
-        }
+        let files = match expansion.tables.len() {
+            1 => "1 control file".to_owned(),
+            tables => format!("{tables} control files"),
+        };
+        let next = match makefile {
+            Some(makefile) => format!("make the tables with: make -f {}", makefile.display()),
+            None => "no Makefile is written, as make cannot handle the names".to_owned(),
+        };
+        say(&format!("{}: {files}; {next}", path.display()));
     }
     Ok(Outcome::Done)
 }
