@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use hoffman_table::IndexType;
+use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 
 /// The most threads that can be asked for.
 pub(crate) const MAX_THREADS: usize = 1024;
@@ -34,6 +36,10 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Recompute every entry of tables from its successors.
     Verify(VerifyArgs),
+    /// Write a table anew with another index type, symmetry or entry format.
+    Convert(ConvertArgs),
+    /// Write the control files of complete endings, and of all that they depend on.
+    Control(ControlArgs),
     /// Solve a fixed set of small endings in memory and fold their statistics into one number.
     Bench,
 }
@@ -97,6 +103,31 @@ pub(crate) fn default_folder() -> Option<PathBuf> {
     })
 }
 
+/// How tables of other programs are read.
+#[derive(Args, Debug)]
+pub(crate) struct ForeignArgs {
+    /// A folder with Syzygy tables (.rtbw) that a table is looked for in, or needs. May be repeated.
+    #[arg(short = 'S', long, value_name = "DIR")]
+    pub(crate) syzygy: Vec<PathBuf>,
+    /// A folder with Nalimov tables (.emd). May be repeated.
+    #[arg(long, value_name = "DIR")]
+    nalimov: Vec<PathBuf>,
+    /// Take Syzygy's cursed wins for wins, blessed losses for losses, instead of draws.
+    #[arg(long)]
+    cursed_wins: bool,
+}
+
+impl ForeignArgs {
+    /// The options of the readers.
+    pub(crate) fn options(&self) -> ForeignOptions {
+        ForeignOptions {
+            syzygy: self.syzygy.clone(),
+            nalimov: self.nalimov.clone(),
+            fifty_moves: if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws },
+        }
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct SolveArgs {
     /// The position, as one word or several.
@@ -146,7 +177,8 @@ pub(crate) struct PawngenArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ProbeArgs {
     /// The position, as one word or several. Without it, positions are read from standard input, one a
-    /// line, and answered with one line of JSON each.
+    /// line, and answered with one line of JSON each. Names of table files may stand before it, as for
+    /// --table.
     #[arg(value_name = "FEN")]
     pub(crate) fen: Vec<String>,
     /// A table to ask first: a file, or an ending. May be repeated.
@@ -154,6 +186,8 @@ pub(crate) struct ProbeArgs {
     pub(crate) tables: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -166,6 +200,8 @@ pub(crate) struct StatsArgs {
     pub(crate) tables: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -179,12 +215,95 @@ pub(crate) struct VerifyArgs {
     /// Check so many entries only, spread over each table.
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<NonZeroU64>,
-    /// Compare with the Syzygy tables of a folder too. May be repeated.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) syzygy: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What an entry of a table holds.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum EntryFormat {
+    /// Distance to mate.
+    Dtm,
+    /// Distance to conversion.
+    Dtc,
+    /// Win, draw or loss.
+    Basic,
+    /// Whether White wins.
+    WhiteWins,
+    /// Whether White wins or draws.
+    WhiteDraws,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArgs {
+    /// A file, or an ending whose table is in the folder.
+    #[arg(value_name = "TABLE")]
+    pub(crate) table: PathBuf,
+    /// The new file.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// The index type: naive, naive2, simple, compact, combinadic3, combinadic4 or combinadic5 [default:
+    /// that of the table].
+    #[arg(long, value_name = "TYPE", value_parser = index_type)]
+    pub(crate) index: Option<IndexType>,
+    /// How many board images share an entry: 1, 2, 4 or 8 [default: as in the table].
+    #[arg(long, value_name = "N", value_parser = symmetry)]
+    pub(crate) symmetry: Option<u8>,
+    /// What the entries hold; the table must hold at least as much [default: what the table holds].
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<EntryFormat>,
+    /// The bits of a distance, if more are wanted than are needed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(crate) bits: Option<u8>,
+    /// Give restricted pieces a symmetry above 1 if their squares have it. The original program cannot
+    /// read such a table.
+    #[arg(long)]
+    pub(crate) restricted_symmetry: bool,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ControlArgs {
+    /// Names of control files: kqk.xml, krkp-basic; qvr.xml for suicide chess. Options, each behind a
+    /// hyphen: basic, whitewins; naive, naive2, simple, compact; propN; 4x4, 2x8.
+    #[arg(required = true, value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// The folder for the files [default: the current one].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// List the files in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn index_type(text: &str) -> Result<IndexType, String> {
+    if let Some(found) = IndexType::from_name(text) {
+        return Ok(found);
+    }
+    let known = IndexType::ALL.map(IndexType::name).join(", ");
+    Err(match text {
+        "combinadic" | "combinadic2" | "no-en-passant" | "standard" => {
+            format!("this index type is not supported any more; use combinadic5, or one of {known}")
+        }
+        _ => format!("there is no such index type; use one of {known}"),
+    })
+}
+
+fn symmetry(text: &str) -> Result<u8, String> {
+    match text {
+        "1" => Ok(1),
+        "2" | "2-way" => Ok(2),
+        "4" => Ok(4),
+        "8" | "8-way" => Ok(8),
+        _ => Err("the symmetry must be 1, 2, 4 or 8".to_owned()),
+    }
 }

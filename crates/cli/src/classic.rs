@@ -6,6 +6,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
+
 use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
@@ -15,19 +17,22 @@ use crate::{Outcome, args};
 pub(crate) const USAGE: &str = "\
 Classic options:
   hoffman -g [-v] [-q] [-t N] [-o FILE] CONTROL   compute the table that a control file describes
-  hoffman -p TABLE...                             look up positions at a prompt
+  hoffman -p [-S DIR] [-n DIR] TABLE...           look up positions at a prompt
   hoffman -i TABLE...                             print the headers of tables
   hoffman -s CONTROL...                           print how many indices a table will have
-  hoffman -v [-S DIR] TABLE...                    verify tables
+  hoffman -v [-S DIR] [-n DIR] TABLE...           verify tables
       -v       with -g: verify the finished table
       -o FILE  the output file, overrides the control file
       -t N     how many threads work
       -q       no informational lines
-      -S DIR   Syzygy tables to verify against, may be repeated
+      -S DIR   Syzygy tables to read and to verify against, may be repeated
+      -n DIR   Nalimov tables to read and to verify against, may be repeated; also -N
+      --cursed-wins   take Syzygy's cursed wins for wins, not for draws
       -h       this help
-  Accepted and ignored: -n DIR, -N DIR, -P MB, -U MB, -d N, --compress-files.
+  Accepted and ignored: -P MB, -U MB, -d N, --compress-files.
   Numbers may be written as in C: 16, 0x10, 020.
-  'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify and bench.
+  'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify, convert,
+  control and bench.
 ";
 
 /// A classic command line.
@@ -43,6 +48,8 @@ pub(crate) struct Classic {
     version: bool,
     output: Option<PathBuf>,
     syzygy: Vec<PathBuf>,
+    nalimov: Vec<PathBuf>,
+    cursed_wins: bool,
     /// The number of threads, if given.
     pub(crate) threads: Option<usize>,
     /// Options that mean nothing here.
@@ -50,7 +57,7 @@ pub(crate) struct Classic {
     files: Vec<PathBuf>,
 }
 
-const LONG_OPTIONS: [&str; 3] = ["compress-files", "help", "version"];
+const LONG_OPTIONS: [&str; 4] = ["compress-files", "cursed-wins", "help", "version"];
 
 /// Reads the arguments behind the program's name.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic, Misuse> {
@@ -80,9 +87,20 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic
 }
 
 impl Classic {
+    /// How tables of other programs are read.
+    fn foreign(&self) -> ForeignOptions {
+        let fifty_moves = if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws };
+        ForeignOptions { syzygy: self.syzygy.clone(), nalimov: self.nalimov.clone(), fifty_moves }
+    }
+
     fn set_long(&mut self, name: &str) -> Result<(), Misuse> {
         let mut known = LONG_OPTIONS.iter().filter(|l| !name.is_empty() && l.starts_with(name));
-        match known.next() {
+        let first = known.next();
+        if known.next().is_some() {
+            return Err(Misuse(format!("option '--{name}' is ambiguous")));
+        }
+        match first {
+            Some(&"cursed-wins") => self.cursed_wins = true,
             Some(&"compress-files") => self.ignored.push("--compress-files"),
             Some(&"help") => self.help = true,
             Some(_) => self.version = true,
@@ -134,8 +152,7 @@ impl Classic {
             'o' if value.is_empty() => return Err(Misuse("the output file has no name".into())),
             'o' => self.output = Some(value.into()),
             'S' => self.syzygy.push(value.into()),
-            'n' => self.ignored.push("-n"),
-            'N' => self.ignored.push("-N"),
+            'n' | 'N' => self.nalimov.push(value.into()),
             't' => match number().and_then(|n| usize::try_from(n).ok()) {
                 Some(n) if (1..=MAX_THREADS).contains(&n) => self.threads = Some(n),
                 _ => return refuse(&format!("-t takes a number from 1 to {MAX_THREADS}")),
@@ -222,7 +239,7 @@ pub(crate) fn run(classic: &Classic) -> anyhow::Result<Outcome> {
         also(run_verify(classic, &classic.files));
     }
     if classic.probe {
-        also(prompt::run(&classic.files)?);
+        also(prompt::run(&classic.files, &classic.foreign())?);
     }
     Ok(Outcome::of(good))
 }
@@ -230,14 +247,20 @@ pub(crate) fn run(classic: &Classic) -> anyhow::Result<Outcome> {
 fn run_generate(classic: &Classic) -> anyhow::Result<Outcome> {
     // Only the first one counts, as in the original; that there is one was checked.
     let Some(control) = classic.files.first() else { return Ok(Outcome::Failed) };
-    let options = generate::Options { output: classic.output.clone(), quiet: classic.quiet };
+    let options = generate::Options {
+        output: classic.output.clone(),
+        foreign: classic.foreign(),
+        quiet: classic.quiet,
+    };
     let made = generate::run(control, &options)?;
     Ok(if classic.verify { run_verify(classic, &[made]) } else { Outcome::Done })
 }
 
 fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
     let folder = args::default_folder().filter(|folder| folder.is_dir());
-    let request = verify::Request { sample: None, syzygy: &classic.syzygy, folder };
+    let foreign = classic.foreign();
+    let syzygy = &classic.syzygy;
+    let request = verify::Request { sample: None, syzygy, foreign: &foreign, folder };
     let mut good = true;
     for path in tables {
         say(&format!("Verifying '{}'", path.display()));
@@ -252,6 +275,16 @@ fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
             Err(error) => {
                 crate::output::complain(&error);
                 good = false;
+            }
+        }
+        if !classic.nalimov.is_empty() {
+            say("Verifying tablebase against Nalimov");
+            match verify::against_nalimov(path, &foreign) {
+                Ok(agrees) => good &= agrees,
+                Err(error) => {
+                    crate::output::complain(&error);
+                    good = false;
+                }
             }
         }
     }
@@ -280,8 +313,12 @@ mod tests {
             assert_eq!(read(line).unwrap(), expected, "{line}");
         }
         assert_eq!(read("-gt 010 x").unwrap().threads, Some(8));
-        let ignored = read("-i -P 5 -U0 -d -3 --comp -N x -n y").unwrap().ignored;
-        assert_eq!(ignored, ["-P", "-U", "-d", "--compress-files", "-N", "-n"]);
+        let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored;
+        assert_eq!(ignored, ["-P", "-U", "-d", "--compress-files"]);
+        let foreign = read("-p -N x -n y -Sz --cursed t").unwrap().foreign();
+        assert_eq!(foreign.nalimov, [PathBuf::from("x"), PathBuf::from("y")]);
+        assert_eq!(foreign.syzygy, [PathBuf::from("z")]);
+        assert_eq!(foreign.fifty_moves, FiftyMoves::Wins);
     }
 
     #[test]
@@ -289,6 +326,7 @@ mod tests {
         for (line, message) in [
             ("-z", "invalid option -- 'z'"),
             ("--zip", "unrecognized option '--zip'"),
+            ("--c", "option '--c' is ambiguous"),
             ("-g x -t", "option requires an argument -- 't'"),
             ("-g x -t 0", "-t takes a number from 1 to 1024, not '0'"),
             ("-g x -t two", "-t takes a number from 1 to 1024, not 'two'"),

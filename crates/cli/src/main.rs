@@ -35,6 +35,11 @@ impl Outcome {
     pub(crate) fn of(good: bool) -> Outcome {
         if good { Outcome::Done } else { Outcome::Failed }
     }
+
+    /// The same unless something else failed.
+    pub(crate) fn and(self, good: bool) -> Outcome {
+        if good || self == Outcome::Misused { self } else { Outcome::Failed }
+    }
 }
 
 /// The stack of a worker, in bytes.
@@ -89,6 +94,8 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Probe(args) => commands::probe::run(args),
         Command::Stats(args) => commands::stats::run(args),
         Command::Verify(args) => commands::verify::run(args),
+        Command::Convert(args) => commands::convert::run(args),
+        Command::Control(args) => commands::control::run(args),
         Command::Bench => commands::bench::run(),
     }
 }

@@ -531,6 +531,103 @@ fn the_prompt_uses_the_tables_that_load() {
     }
 }
 
+/// The folder with published Syzygy tables; none, loudly, if it is not there.
+fn syzygy() -> Option<std::path::PathBuf> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(default, Into::into);
+    let folder = shared.join("data/syzygy");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("SKIPPED: {} is missing; set HOFFMAN_SHARED", folder.display());
+    None
+}
+
+#[test]
+fn syzygy_tables_are_used_like_others() {
+    let Some(syzygy) = syzygy() else { return };
+    let folder = with_tables();
+    let there = syzygy.to_str().unwrap();
+    fs::copy(syzygy.join("KPvKP.rtbw"), folder.path().join("KPvKP.rtbw")).unwrap();
+    let fen = "8/8/8/8/pP6/5k2/8/2K5 b - b3";
+    let prompt = |arguments: &[&str]| run_with(folder.path(), arguments, &format!("{fen}\n"));
+    let session = prompt(&["-p", "-S", there, "./KPvKP.rtbw", "KPvK.rtbw", "KQvKP.rtbw"]);
+    assert_eq!(session.code, 0, "{}", session.err);
+    assert!(session.out.contains(" (./KPvKP.rtbw)\nDraw\n"), "{}", session.out);
+    assert!(!session.err.contains("without"), "{}", session.err);
+    // Alone it does not know what a capture leads to, and says so.
+    let alone = prompt(&["-p", "KPvKP.rtbw"]);
+    assert_eq!(alone.code, 0, "{}", alone.err);
+    assert!(alone.out.contains(" (KPvKP.rtbw)\nNO SCORE AVAILABLE\n"), "{}", alone.out);
+    assert!(alone.err.contains("some positions have no score without KPvK.rtbw"), "{}", alone.err);
+    let alone = run(folder.path(), "verify KPvKP.rtbw");
+    assert_eq!((alone.code, alone.out.as_str()), (1, ""));
+    assert!(alone.err.contains("without the files KPvK.rtbw"), "{}", alone.err);
+    // On the command line of today.
+    let json = run_with(folder.path(), &["probe", "--json", "-S", there, "KPvKP.rtbw", fen], "");
+    assert_eq!((json.code, &json.json()["category"]), (0, &"draw".into()), "{}", json.err);
+    let lines = run_with(folder.path(), &["probe", "-S", there, "KPvKP.rtbw"], &format!("{fen}\n"));
+    assert_eq!((lines.code, &lines.json()["category"]), (0, &"draw".into()));
+    let verified =
+        run_with(folder.path(), &["verify", "KPvKP.rtbw", "-S", there, "--sample", "200"], "");
+    assert_eq!(verified.code, 0, "{} {}", verified.out, verified.err);
+    let stats = run_with(folder.path(), &["stats", "KQvK.rtbw", "-S", there, "--json"], "");
+    assert_eq!(stats.json()["white_to_move"]["win"], 18081, "{}", stats.out);
+    let classic = run_with(folder.path(), &["-v", "-S", there, "kqk.htb"], "");
+    assert_eq!(classic.code, 0);
+    assert!(classic.err.contains("Syzygy: 47136 compared, 0 different"), "{}", classic.err);
+}
+
+#[test]
+fn tables_of_other_programs_are_refused_politely() {
+    let folder = with_tables();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("KQvK.rtbz", &[0xd7, 0x66, 0x0c, 0xa5]);
+    write("KQvK.rtbw", &[0x71, 0xe8, 0x23, 0x5d]);
+    for (line, words) in [
+        ("stats KQvK.rtbz", &["KQvK.rtbz", "unsupported (use rtbw instead)"][..]),
+        ("stats KQvK.rtbw", &["KQvK.rtbw", "length is impossible"]),
+        ("stats KRvK.rtbw", &["KRvK.rtbw", "there is no KRvK.rtbw in ."]),
+        ("stats kqqqqk.nbw.emd", &["Illegally named Nalimov tablebase", "five men against one"]),
+        ("stats kqk.nbw.emd", &["there is no kqk.nbw.emd in ."]),
+        ("-i KQvK.rtbw", &["Error loading tablebase 'KQvK.rtbw'", "has no XML header"]),
+        ("-i kqk.nbw.emd", &["Error loading tablebase 'kqk.nbw.emd'", "has no XML header"]),
+    ] {
+        run(folder.path(), line).refused(1, words);
+    }
+    let title = b"Compressed by DATACOMP v 1.0 (c) 1991--1998 Andrew Kadatch\r\n";
+    let mut half = title.to_vec();
+    half.resize(120, 0);
+    (half[67], half[70], half[75]) = (100, 13, 2);
+    write("kqk.nbw.emd", &half);
+    run(folder.path(), "stats kqk.nbb.emd").refused(1, &["there is no kqk.nbb.emd in ."]);
+    write("kqk.nbb.emd", &half);
+    let reader = if cfg!(feature = "nalimov") { "is no Nalimov table" } else { "built without" };
+    run(folder.path(), "stats kqk.nbw.emd --nalimov .").refused(1, &["kqk.nbw.emd", reader]);
+    // At the prompt the other tables go on.
+    let lines = "8/8/8/8/4P3/8/1k6/4K3 w\n";
+    let session = run_with(folder.path(), &["-p", "kqk.nbw.emd", "kpk.htb"], lines);
+    assert_eq!(session.code, 1);
+    assert!(session.err.contains("Error loading tablebase 'kqk.nbw.emd'"), "{}", session.err);
+    assert!(session.err.contains("3 piece Nalimov tablebases found"), "{}", session.err);
+    assert!(session.out.contains("\nWhite wins in 11\n"), "{}", session.out);
+    // What cannot be compared is no agreement.
+    let verified = run(folder.path(), "-v -n . kpk.htb");
+    assert_eq!(verified.code, 1, "{}", verified.err);
+    assert!(verified.err.contains("Verifying tablebase against Nalimov\n"), "{}", verified.err);
+    assert!(verified.err.contains("kpk.htb: Can't find Nalimov tablebase"), "{}", verified.err);
+}
+
+#[test]
+fn probe_goes_on_without_tables_that_do_not_load() {
+    let folder = with_tables();
+    fs::write(folder.path().join("bad.htb"), "text").unwrap();
+    let fen = "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1";
+    let answer = run_with(folder.path(), &["probe", "--json", "bad.htb", "kpk.htb", fen], "");
+    assert_eq!((answer.code, &answer.json()["dtm"]), (1, &21.into()));
+    assert!(answer.err.contains("bad.htb"), "{}", answer.err);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_ends_the_run_quietly() {
@@ -541,4 +638,43 @@ fn a_closed_pipe_ends_the_run_quietly() {
         Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(err.ends_with("0\n") && !err.contains("hoffman: "), "{err}");
+}
+
+/// A table becomes another and back, and both answer alike.
+#[test]
+fn tables_are_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = run(folder.path(), "build KQvK");
+    assert_eq!(built.code, 0, "{}", built.err);
+    let line = "convert KQvK -o naive.htb --index naive --symmetry 1 --json";
+    let json = run(folder.path(), line).json();
+    assert_eq!(json["index"], "naive");
+    assert_eq!(json["indices"], 524_288);
+    assert_eq!(json["bits"], 5);
+    let back = run(folder.path(), "convert naive.htb -o back.htb --index combinadic5 --symmetry 8");
+    assert_eq!(back.code, 0, "{}", back.err);
+    assert!(back.out.starts_with("back.htb: combinadic5, symmetry 8, dtm of 5 bits, 57288 "));
+    for (file, index) in [("naive.htb", "235473"), ("back.htb", "32627")] {
+        let probe = run_with(folder.path(), &["-p", file], "8/8/K6k/8/4Q3/8/8/8 b - -\n");
+        assert!(probe.out.contains(&format!("Index {index} ({file})\n")), "{}", probe.out);
+        assert!(probe.out.contains("White wins in 8\n"), "{}", probe.out);
+    }
+    let verified = run(folder.path(), "verify naive.htb");
+    assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
+    let refusals: [(&str, i32, &[&str]); 7] = [
+        ("convert naive.htb -o x.htb --format dtc", 1, &["naive.htb: ", "conversion"]),
+        ("convert naive.htb -o x.htb --symmetry 8", 1, &["symmetry 8", "naive", "use 4"]),
+        ("convert naive.htb -o x.htb --bits 4", 1, &["5 bits", "4"]),
+        ("convert naive.htb -o x.htb --format basic --bits 4", 1, &["--bits"]),
+        ("convert none.htb -o x.htb", 1, &["none.htb"]),
+        ("convert naive.htb -o none/x.htb", 1, &["cannot write none/x.htb"]),
+        ("convert naive.htb -o . --index simple", 1, &["cannot write ."]),
+    ];
+    for (line, code, words) in refusals {
+        run(folder.path(), line).refused(code, words);
+        assert!(!folder.path().join("x.htb").exists());
+    }
+    let old = run(folder.path(), "convert naive.htb -o x.htb --index combinadic2");
+    assert_eq!(old.code, 2);
+    assert!(old.err.contains("not supported any more; use combinadic5"), "{}", old.err);
 }

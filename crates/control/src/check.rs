@@ -150,11 +150,11 @@ impl Check<'_> {
             return refuse(self.control.index_site(), "under suicide rules");
         }
         for (slot, piece) in self.pieces.iter().enumerate() {
-            if symmetry > 1 && piece.is_restricted() {
-                return refuse(self.site(slot), "with a piece restricted to some squares");
-            }
             if symmetry > 2 && piece.role == Role::Pawn {
                 return refuse(self.site(slot), "with pawns");
+            }
+            if !piece.allows_symmetry(symmetry) {
+                return refuse(self.site(slot), "with a piece whose squares do not have it");
             }
         }
         Ok(())
@@ -317,8 +317,28 @@ mod tests {
         assert_eq!(choose(PAWN), 2);
         let rook = "<piece color='white' type='rook' location='a1 a2'/>";
         assert_eq!(choose(&format!("{rook}{PAWN}")), 1);
+        let ranks = "<piece color='white' type='queen' location='d4 e4 d5 e5'/>";
+        assert_eq!(choose(ranks), 1);
         assert_eq!(choose("<variant name='suicide'/>"), 1);
         assert_eq!(choose("<index type='compact' symmetry='2-way'/>"), 2);
+    }
+
+    #[test]
+    fn restrictions_need_the_symmetry_of_the_table() {
+        let choose = |symmetry: u8, squares: &str| {
+            let rook = format!("<piece color='white' type='rook' location='{squares}'/>");
+            let index = format!("<index type='combinadic5' symmetry='{symmetry}'/>");
+            check(Mode::Control, &format!("{index}{KINGS}{rook}"))
+        };
+        for (symmetry, squares) in [(2, "a1 h1"), (4, "a1 h1 a8 h8"), (8, "d4 e4 d5 e5")] {
+            assert_eq!(choose(symmetry, squares).unwrap(), symmetry);
+        }
+        for (symmetry, squares) in [(2, "e1 e2"), (2, "a1 a8"), (4, "a1 h1"), (8, "d1 e1 d8 e8")] {
+            let error = choose(symmetry, squares).unwrap_err();
+            assert!(matches!(error, ControlError::Symmetry { .. }), "{error}");
+        }
+        // The square of the frozen rook is taken from the kings.
+        assert!(choose(2, "d4").is_err());
     }
 
     #[test]

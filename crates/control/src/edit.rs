@@ -43,6 +43,8 @@ pub struct HeaderEdits {
     pub tablebase_statistics: Vec<(String, i64)>,
     /// `generation-statistics`.
     pub generation_statistics: Option<GenerationStatistics>,
+    /// Whether `generation-statistics` in the text stay: of a table that is only rewritten.
+    pub keep_generation: bool,
     /// The pawn structures, if the table has any.
     pub pawngen: Option<PawngenEdits>,
     /// The content of a `<?hoffman ...?>` line before the root element; it replaces an earlier one.
@@ -141,7 +143,8 @@ fn render_root(
     let root = document.root_element();
     let mut sheet = Sheet::default();
     let children = || root.children().filter(Element::is_element);
-    for old in children().filter(|c| is_statistics(*c)) {
+    let kept = |c: &Element<'_>| edits.keep_generation && c.has_tag_name("generation-statistics");
+    for old in children().filter(|c| is_statistics(*c) && !kept(c)) {
         sheet.remove(document.input_text(), old.range());
     }
     edit_index(&mut sheet, document, control, edits);
@@ -155,7 +158,14 @@ fn render_root(
         sheet.set(element, "offset", &padded.to_string());
     }
     if !edits.tablebase_statistics.is_empty() {
-        sheet.append(&render_tablebase(&edits.tablebase_statistics));
+        let text = render_tablebase(&edits.tablebase_statistics);
+        match children().find(kept) {
+            Some(kept) => {
+                let at = kept.range().start;
+                sheet.replace(at..at, format!("{}   ", text.trim_start()));
+            }
+            None => sheet.append(&text),
+        }
     }
     if let Some(statistics) = &edits.generation_statistics {
         sheet.append(&render_generation(statistics));
@@ -230,7 +240,7 @@ fn edit_format(
 }
 
 /// The element that declares a format.
-fn format_element(format: Format) -> String {
+pub(crate) fn format_element(format: Format) -> String {
     use hoffman_board::value::FlagType;
     match format {
         Format::Dtm(Some(bits)) | Format::Dtc(Some(bits)) => {
@@ -406,6 +416,38 @@ mod tests {
         assert_eq!(control.statistics.get("indices"), Some(&462));
         assert_eq!(control.generation.get("args").unwrap(), "hoffman '</tablebase>'");
         assert_eq!(control.entry_format(), Format::Basic);
+    }
+
+    #[test]
+    fn a_rewritten_table_keeps_who_made_it() {
+        let edits = |indices, keep_generation| HeaderEdits {
+            symmetry: 8,
+            tablebase_statistics: vec![("indices".to_owned(), indices)],
+            keep_generation,
+            ..HeaderEdits::default()
+        };
+        let made = HeaderEdits {
+            generation_statistics: Some(GenerationStatistics {
+                program: "Hoffman 0".to_owned(),
+                ..GenerationStatistics::default()
+            }),
+            ..edits(1, false)
+        };
+        let (first, _) = header(&format!("<tablebase>{PIECES}</tablebase>"), &made);
+        let (second, _) = header(&first, &edits(462, true));
+        assert_eq!(
+            second,
+            first
+                .replace(">1</indices>", ">462</indices>")
+                .replace(&offset_of(&first), &offset_of(&second))
+        );
+        let (third, _) = header(&first, &edits(462, false));
+        assert!(!third.contains("<program>") && third.contains("<indices>462<"));
+    }
+
+    fn offset_of(header: &str) -> String {
+        let at = header.find("offset=").unwrap();
+        header[at..].split('>').next().unwrap().to_owned()
     }
 
     #[test]

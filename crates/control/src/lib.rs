@@ -13,6 +13,7 @@
 mod check;
 mod document;
 mod edit;
+mod ending;
 mod error;
 mod location;
 mod model;
@@ -25,6 +26,7 @@ mod write;
 
 pub use check::{automatic_symmetry, check_declarations, check_pieces};
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
+pub use ending::{Ending, EndingError};
 pub use error::{ControlError, Notice, Site};
 pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
 pub use model::{

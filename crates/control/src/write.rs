@@ -1,18 +1,17 @@
 //! Control files for endings named by their material, as `genctlfile.pl` writes them.
 
-use std::fmt::Write as _;
-
 use hoffman_board::pieces::default_squares;
-use hoffman_board::{Bitboard, Color, Material, Role};
+use hoffman_board::{Bitboard, Color, Format, Material, Role, Variant};
 
-/// What a pawn may become.
-const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+use crate::edit::format_element;
+use crate::ending::Ending;
+use crate::model::IndexType;
 
 /// The text of a control file for a complete ending in normal chess: dtm, default index, every table
 /// that a capture or a promotion leads to as futurebase, output to `STEM.htb`. The stronger side
 /// should be White, see [`Material::normalized`].
 pub fn control_for_material(material: &Material) -> String {
-    render(material, &[], material.is_symmetric())
+    control_for_part(material, &[])
 }
 
 /// The text of a control file for a part of an ending: as [`control_for_material`], but the men named
@@ -20,71 +19,103 @@ pub fn control_for_material(material: &Material) -> String {
 /// list order. No table is named for moves to other squares.
 pub fn control_for_part(material: &Material, locations: &[(Color, Role, Bitboard)]) -> String {
     let whole = locations.iter().all(|&(_, role, squares)| squares == default_squares(role));
-    render(material, locations, whole && material.is_symmetric())
+    let white_only = whole && material.is_symmetric();
+    render(&Contents {
+        material,
+        variant: Variant::Normal,
+        format: Format::Dtm(None),
+        index: None,
+        megabytes: None,
+        board: None,
+        locations,
+        futurebases: Ending::plain(material).named_futurebases(white_only),
+        stem: material.stem(),
+    })
 }
 
-/// A table that a move leads to, and whether its colours are exchanged.
-type Successor = (String, bool);
+/// What a control file of an ending says.
+pub(crate) struct Contents<'a> {
+    pub(crate) material: &'a Material,
+    pub(crate) variant: Variant,
+    pub(crate) format: Format,
+    /// The index type, if it is not the default.
+    pub(crate) index: Option<IndexType>,
+    /// The size of propagation tables, if they are asked for.
+    pub(crate) megabytes: Option<u32>,
+    /// The squares that no man may leave, if not all.
+    pub(crate) board: Option<Bitboard>,
+    /// The squares of single men, each entry meaning one man in list order.
+    pub(crate) locations: &'a [(Color, Role, Bitboard)],
+    /// Names of tables, and whether with colours exchanged.
+    pub(crate) futurebases: Vec<(String, bool)>,
+    /// The name of the output file without its ending.
+    pub(crate) stem: String,
+}
 
-/// Writes the text. Where the side to move is not stored only tables for White's moves are named.
-fn render(
-    material: &Material,
-    locations: &[(Color, Role, Bitboard)],
-    color_symmetric: bool,
-) -> String {
+/// Writes the text.
+pub(crate) fn render(contents: &Contents<'_>) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <!DOCTYPE tablebase SYSTEM \"http://www.freesoft.org/software/hoffman/tablebase.dtd\">\n\
-         <tablebase>\n   <dtm/>\n",
+         <tablebase>\n",
     );
-    let mut left = locations.to_vec();
-    let kings = Color::ALL.map(|color| (color, Role::King));
-    for (color, role) in kings.into_iter().chain(material.men_in_naming_order()) {
+    let mut add = |line: String| {
+        text.push_str("   ");
+        text.push_str(&line);
+        text.push('\n');
+    };
+    let pruned = Color::ALL.into_iter().filter(|_| contents.board.is_some());
+    for color in pruned.clone() {
+        add(format!("<prune-enable color=\"{color}\" type=\"discard\"/>"));
+    }
+    if contents.variant == Variant::Suicide {
+        add("<variant name=\"suicide\"/>".to_owned());
+    }
+    if let Some(index) = contents.index {
+        add(format!("<index type=\"{}\"/>", index.name()));
+    }
+    add(format_element(contents.format));
+    let mut left = contents.locations.to_vec();
+    for (color, role) in list_order(contents) {
         let given = left.iter().position(|&(c, r, _)| (c, r) == (color, role));
-        let squares = given.map(|at| left.remove(at).2).filter(|&s| s != default_squares(role));
-        let location = squares.map_or_else(String::new, |squares| {
+        let squares = given.map_or(default_squares(role), |at| left.remove(at).2);
+        let squares = squares & contents.board.unwrap_or(Bitboard::FULL);
+        let location = if squares == default_squares(role) {
+            String::new()
+        } else {
             let names: Vec<String> = squares.into_iter().map(|s| s.to_string()).collect();
             format!(" location=\"{}\"", names.join(" "))
-        });
-        // Writing to a string cannot fail.
-        let _ =
-            writeln!(text, "   <piece color=\"{color}\" type=\"{}\"{location}/>", role_name(role));
+        };
+        add(format!("<piece color=\"{color}\" type=\"{}\"{location}/>", role_name(role)));
     }
-    for (stem, inverted) in successors(material) {
-        if !(inverted && color_symmetric) {
-            let colors = if inverted { " colors=\"invert\"" } else { "" };
-            let _ = writeln!(text, "   <futurebase filename=\"{stem}.htb\"{colors}/>");
-        }
+    for (stem, inverted) in &contents.futurebases {
+        let colors = if *inverted { " colors=\"invert\"" } else { "" };
+        add(format!("<futurebase filename=\"{stem}.htb\"{colors}/>"));
     }
-    let _ = writeln!(text, "   <output filename=\"{}.htb\"/>\n</tablebase>", material.stem());
+    for color in pruned {
+        // Every move to a square, whichever: the only ones that leave the table lead off the board.
+        add(format!("<prune color=\"{color}\" move=\"?[a-h][1-8]\" type=\"discard\"/>"));
+    }
+    add(format!("<output filename=\"{}.htb\"/>", contents.stem));
+    if let Some(megabytes) = contents.megabytes {
+        add(format!("<enable-proptables MB=\"{megabytes}\"/>"));
+    }
+    text.push_str("</tablebase>\n");
     text
 }
 
-/// The tables one capture or promotion away, in the order of the script, without duplicates.
-fn successors(material: &Material) -> Vec<Successor> {
-    let mut found = Vec::new();
-    let mut add = |material: Option<Material>| {
-        let Some((material, inverted)) = material.map(|m| m.normalized()) else { return };
-        let successor = (material.stem(), inverted);
-        if !found.contains(&successor) {
-            found.push(successor);
-        }
+/// The men in the order of the list: kings first in normal chess, side by side in suicide chess.
+fn list_order(contents: &Contents<'_>) -> Vec<(Color, Role)> {
+    let men = contents.material.men_in_naming_order();
+    let kings = |color| {
+        let count = contents.material.count.get(color).king;
+        std::iter::repeat_n((color, Role::King), usize::from(count))
     };
-    for (color, role) in material.men_in_naming_order() {
-        add(material.without(color, role));
+    if contents.variant == Variant::Normal {
+        return Color::ALL.into_iter().flat_map(kings).chain(men).collect();
     }
-    for color in Color::ALL {
-        let Some(without_pawn) = material.without(color, Role::Pawn) else { continue };
-        for promoted in PROMOTIONS.map(|role| without_pawn.with(color, role)) {
-            add(Some(promoted));
-            // No pawn can be captured on the last rank.
-            for captured in PROMOTIONS {
-                let had = *material.count.get(!color).get(captured) > 0;
-                add(promoted.without(!color, captured).filter(|_| had));
-            }
-        }
-    }
-    found
+    let side = |color| kings(color).chain(men.iter().copied().filter(move |man| man.0 == color));
+    Color::ALL.into_iter().flat_map(side).collect()
 }
 
 /// The word for a role in a control file.

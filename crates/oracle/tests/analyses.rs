@@ -10,10 +10,10 @@ use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
 use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
 use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, structures};
 use hoffman_run::{GenerateOptions, Silent, generate};
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
 use rayon::prelude::*;
-
 
 fn from_env(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
@@ -143,6 +143,7 @@ fn check_index(file: &RandomFile) -> Result<u64, String> {
 fn compare_statistics(path: &Path, slow: &SlowAnalysis) -> Result<(), String> {
     let table = Table::open(path, SourceOptions::default()).map_err(|e| e.to_string())?;
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    let (mut longest_win, mut longest_loss) = (0, 0);
     let mut add = |name: &'static str, condition: bool| {
         *counts.entry(name).or_default() += i64::from(condition);
     };
@@ -155,9 +156,21 @@ fn compare_statistics(path: &Path, slow: &SlowAnalysis) -> Result<(), String> {
         let illegal = matches!(value, Value::Illegal | Value::Win(0));
         add("PNTM-mated-positions", illegal);
         add("legal-positions", !illegal);
+        if !illegal {
+            longest_win = longest_win.max(i64::from(value.to_stored()));
+            longest_loss = longest_loss.min(i64::from(value.to_stored()));
+        }
         let winner = value.winner(turn).filter(|_| !illegal);
         add("white-wins-positions", winner == Some(hoffman_board::Color::White));
         add("black-wins-positions", winner == Some(hoffman_board::Color::Black));
+    }
+    if matches!(table.codec().format(), Format::Dtm(_)) {
+        counts.extend([("max-dtm", longest_win), ("min-dtm", longest_loss)]);
+    }
+    // Where every position has one index of its own the analysis has counted the same.
+    let own = slow.counts();
+    if counts["legal-positions"] + counts["PNTM-mated-positions"] == own.existing as i64 {
+        counts.insert("stalemate-positions", own.stalemates as i64);
     }
     for (name, expected) in counts {
         if let Some(&found) = table.control().statistics.get(name)
@@ -175,7 +188,12 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
     let mut entries = 0;
     for file in files {
         std::fs::write(&file.name, &file.text).unwrap();
-        let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
+        let options = GenerateOptions {
+            output: None,
+            args: String::new(),
+            foreign: ForeignOptions::default(),
+            progress: &Silent,
+        };
         let made = generate(Path::new(&file.name), &options)
             .map_err(|error| format!("{} is refused: {error}\n{}", file.name, file.text))?;
         entries += compare(&made.path, &file.analysis)

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Color, Format, Material, Role, Square, Value, Variant};
+use hoffman_control::PruneEffect;
 use hoffman_table::htb::{BlockCache, SourceOptions};
 use hoffman_table::{EntryValue, Table, TableError};
 
-use crate::moves::Position;
+use crate::moves::{Move, Position};
 
 /// The size of the block cache unless another one is asked for, in bytes.
 pub const DEFAULT_CACHE: usize = 64 << 20;
@@ -72,6 +73,20 @@ impl Hit<'_> {
             EntryValue::Illegal => Some(Value::Illegal),
             value => Table::exact(value),
         }
+    }
+}
+
+impl Hit<'_> {
+    /// What the prunes of the table make of a move of the side to move that leaves the table, if they name
+    /// it: the first that does counts. The move is one in the position that was asked for. Whether the
+    /// table was made with a futurebase that answers the move, and so needed no prune, only the futurebase
+    /// can tell; ask for the position behind the move first.
+    pub fn prune(&self, turn: Color, m: &Move) -> Option<PruneEffect> {
+        let control = self.table.control();
+        let color = if self.inverted { turn.other() } else { turn };
+        let kind = m.kind(self.inverted);
+        let prune = control.prunes.iter().find(|p| p.color == color && p.matches(&kind))?;
+        control.enables(color, prune.effect).then_some(prune.effect)
     }
 }
 

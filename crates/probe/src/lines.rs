@@ -86,8 +86,12 @@ pub struct MoveOption<'a> {
     pub m: Move,
     /// The position after it.
     pub after: Position,
-    /// What is known of that position, for the side then to move.
+    /// What is known of that position, for the side then to move. A conceded move leaves a
+    /// [`Category::MaybeLoss`].
     pub known: Known<'a>,
+    /// What a prune makes of the move, if no table has the position after it and the table that answers
+    /// for the position itself prunes the move.
+    pub pruned: Option<PruneEffect>,
 }
 
 /// Finds out what is known of a position. It must be possible, see [`Position::check_possible`], and its
@@ -144,7 +148,8 @@ pub fn assess<'a>(
         EntryValue::Exact(Value::Illegal)
         | EntryValue::Illegal
         | EntryValue::WinOrDraw
-        | EntryValue::DrawOrLoss => Category::Unknown,
+        | EntryValue::DrawOrLoss
+        | EntryValue::Unknown => Category::Unknown,
     };
     let over = known.checkmate || known.variant_win || known.variant_loss;
     if let (Some(hit), false) = (known.hit, over)
@@ -201,8 +206,21 @@ pub fn ranked_moves<'a>(
     let mut moves = Vec::new();
     for m in position.legal_moves(collection.variant()) {
         let after = position.after(&m);
-        let known = assess(collection, &after)?;
-        moves.push(MoveOption { m, after, known });
+        let mut known = assess(collection, &after)?;
+        let over = known.variant_win || known.variant_loss;
+        let pruned = match &root.hit {
+            Some(hit) if known.hit.is_none() && !over => hit.prune(position.turn, &m),
+            _ => None,
+        };
+        // What the rules alone say of the position does not count where the table goes by its prunes.
+        if let Some(effect) = pruned {
+            (known.dtm, known.dtc) = (None, None);
+            known.category = match effect {
+                PruneEffect::Concede => Category::MaybeLoss,
+                PruneEffect::Discard => Category::Unknown,
+            };
+        }
+        moves.push(MoveOption { m, after, known, pruned });
     }
     let counts_conversions = root.dtc.is_some() && root.dtm.is_none();
     moves.sort_by_key(|option| rank(option, counts_conversions));
@@ -211,11 +229,13 @@ pub fn ranked_moves<'a>(
 
 /// A key by which the better move is the smaller.
 fn rank(option: &MoveOption<'_>, counts_conversions: bool) -> impl Ord + use<> {
-    let MoveOption { m, known, .. } = option;
+    let MoveOption { m, known, pruned, .. } = option;
     let value = if counts_conversions { known.dtc.or(known.dtm) } else { known.dtm.or(known.dtc) };
     let plies = value.and_then(Value::plies).map(i32::abs);
     // A conversion ends the count at once, whatever table answers behind it.
     let plies = if counts_conversions && m.is_conversion() { Some(0) } else { plies };
+    // A conceded move wins at once.
+    let plies = if *pruned == Some(PruneEffect::Concede) { Some(0) } else { plies };
     let distance = match (known.category, plies) {
         (Category::Loss | Category::MaybeLoss, Some(plies)) => plies,
         (Category::Win | Category::MaybeWin, Some(plies)) => -plies,
@@ -251,7 +271,11 @@ pub fn main_line(
         let ranked = ranked_moves(collection, &position, &known)?;
         let keeps =
             |option: &MoveOption<'_>| option.known.dtm.and_then(Value::negate) == Some(value);
-        let Some(best) = ranked.into_iter().find(keeps) else { break };
+        let wins_at_once = |option: &MoveOption<'_>| {
+            value == Value::Win(1) && option.pruned == Some(PruneEffect::Concede)
+        };
+        let best = ranked.into_iter().find(|option| keeps(option) || wins_at_once(option));
+        let Some(best) = best else { break };
         line.push((position, best.m));
         position = best.after;
         known = best.known;

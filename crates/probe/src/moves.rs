@@ -82,6 +82,25 @@ pub enum Impossible {
     },
 }
 
+/// The kind of a futuremove: only a quiet move is known by the square that it leads to.
+pub(crate) fn kind_name(
+    role: Role,
+    to: Square,
+    capture: Option<Role>,
+    promotion: Option<Role>,
+) -> String {
+    let mut kind = role.upper_char().to_string();
+    match (capture, promotion) {
+        (Some(captured), _) => kind.extend(['x', captured.upper_char()]),
+        (None, None) => kind.push_str(&to.to_string()),
+        (None, Some(_)) => {}
+    }
+    if let Some(role) = promotion {
+        kind.extend(['=', role.upper_char()]);
+    }
+    kind
+}
+
 /// `White` or `Black`.
 pub(crate) fn color_name(color: Color) -> &'static str {
     color.fold_wb("White", "Black")
@@ -388,7 +407,8 @@ impl Position {
             .is_some_and(|chess| shakmaty::Position::is_insufficient_material(&chess))
     }
 
-    fn setup(&self) -> Setup {
+    /// The position as `shakmaty` and readers of foreign tables take it.
+    pub(crate) fn setup(&self) -> Setup {
         let mut setup = Setup::empty();
         setup.board = self.board.clone();
         setup.turn = self.turn;
@@ -487,6 +507,13 @@ impl Move {
             text.push(role.of(turn).char());
         }
         text
+    }
+
+    /// The kind of futuremove by which prunes know it: `Ke4`, `PxP`, `P=Q`, `PxR=Q`. `inverted` tells that
+    /// the table has the colours exchanged, and so its squares mirrored.
+    pub fn kind(&self, inverted: bool) -> String {
+        let to = if inverted { self.to.flip_vertical() } else { self.to };
+        kind_name(self.role, to, self.capture, self.promotion)
     }
 
     /// Whether it captures or moves a pawn.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::collection::{Collection, CollectionError};
 use crate::lines::{Category, Known, assess, main_line, missing_tables, ranked_moves};
 use crate::moves::{Impossible, Move, Position, color_name};
-use crate::session::draw_board;
+use crate::session::{draw_board, pruned_word};
 
 /// Why a position is not answered.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -71,9 +71,19 @@ pub struct MoveReport {
     pub zeroing: bool,
     /// Whether it captures or promotes.
     pub conversion: bool,
+    /// Additions.
+    pub hoffman: MoveExtra,
     /// What is said of the position after the move, for the side then to move.
     #[serde(flatten)]
     pub verdict: Verdict,
+}
+
+/// What the server does not say of a move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MoveExtra {
+    /// `conceded` or `discarded` if no table has the position after the move, and the table that answers
+    /// for the position itself prunes the move.
+    pub pruned: Option<&'static str>,
 }
 
 /// What the server does not say.
@@ -226,7 +236,7 @@ pub fn report_position(
     let line = main_line(collection, position)?;
     let named =
         |position: &Position, m: &Move| position.san(m, variant).unwrap_or_else(|| m.classic());
-    let behind = options.iter().map(|o| (&o.after, &o.known));
+    let behind = options.iter().filter(|o| o.pruned.is_none()).map(|o| (&o.after, &o.known));
     let missing = missing_tables(std::iter::once((position, &known)).chain(behind));
     let moves = options
         .iter()
@@ -235,6 +245,7 @@ pub fn report_position(
             san: named(position, &o.m),
             zeroing: o.m.is_zeroing(),
             conversion: o.m.is_conversion(),
+            hoffman: MoveExtra { pruned: o.pruned.map(pruned_word) },
             verdict: Verdict::new(&o.known, variant),
         })
         .collect();
@@ -349,7 +360,10 @@ impl Report {
             out.push_str("\nMoves\n");
             let width = self.moves.iter().map(|m| m.san.chars().count()).max().unwrap_or(0);
             for m in &self.moves {
-                let words = in_words(&m.verdict, turn.other(), 1);
+                let words = match m.hoffman.pruned {
+                    Some(word) => word.to_owned(),
+                    None => in_words(&m.verdict, turn.other(), 1),
+                };
                 let _ = writeln!(out, "  {:<width$}  {words}", m.san);
             }
         }

@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 
 use hoffman_board::{Color, Format, Role, Square, Value, Variant};
-use hoffman_table::EntryValue;
+use hoffman_control::PruneEffect;
+use hoffman_table::foreign::nalimov::NalimovFolders;
+use hoffman_table::{EntryValue, TableError};
 
 use crate::collection::{Collection, CollectionError, Hit};
 use crate::moves::{Move, Position, color_name};
@@ -23,6 +25,7 @@ pub struct Session {
     history: Vec<String>,
     errors: Vec<CollectionError>,
     escapes: bool,
+    nalimov: Option<NalimovFolders>,
 }
 
 impl Session {
@@ -35,6 +38,7 @@ impl Session {
             history: Vec::new(),
             errors: Vec::new(),
             escapes: true,
+            nalimov: None,
         }
     }
 
@@ -42,6 +46,11 @@ impl Session {
     /// wherever its output goes. On from the start.
     pub fn set_escapes(&mut self, escapes: bool) {
         self.escapes = escapes;
+    }
+
+    /// Shows what Nalimov tables say of the position on the board, below the score.
+    pub fn set_nalimov(&mut self, tables: NalimovFolders) {
+        self.nalimov = Some(tables);
     }
 
     /// The tables.
@@ -153,7 +162,19 @@ impl Session {
                 let path = hit.table.path().display();
                 let score = score(&hit, position.turn);
                 let _ = writeln!(out, "Index {} ({path})\n{score}", hit.index);
-                list_moves(&self.collection, position, &mut out, &mut errors);
+                if let Some(nalimov) = &self.nalimov
+                    && position.check_possible(self.collection.variant()).is_ok()
+                {
+                    let said = nalimov.value(&position.setup()).map_err(|problem| {
+                        let path = hit.table.path().to_owned();
+                        TableError { path, problem: problem.into() }
+                    });
+                    match said {
+                        Ok(said) => out.push_str(&nalimov_line(said, position.turn)),
+                        Err(error) => errors.push(error.into()),
+                    }
+                }
+                list_moves(&self.collection, position, &hit, &mut out, &mut errors);
             }
             Ok(None) => {}
             Err(error) => errors.push(error),
@@ -165,10 +186,13 @@ impl Session {
     }
 }
 
-/// The moves of a position with what they lead to.
+/// The moves of a position with what they lead to: index and score; who has won in suicide chess if a side
+/// has no men left; where no table has the position behind a move, `conceded` or `discarded` if a prune
+/// of the table that answers for the position itself names the move, else `NO DATA`.
 fn list_moves(
     collection: &Collection,
     position: &Position,
+    root: &Hit<'_>,
     out: &mut String,
     errors: &mut Vec<CollectionError>,
 ) {
@@ -185,8 +209,34 @@ fn list_moves(
         });
         let _ = match hit {
             Some(hit) => writeln!(out, "({}) {}", hit.index, score_after_move(&hit, next.turn)),
-            None => writeln!(out, "NO DATA"),
+            None => writeln!(out, "{}", without_data(root.prune(position.turn, &m))),
         };
+    }
+}
+
+/// What Nalimov tables say, in moves and half moves; nothing if they say nothing.
+fn nalimov_line(said: Option<EntryValue>, turn: Color) -> String {
+    let Some(EntryValue::Exact(value)) = said else { return String::new() };
+    let winner = value.winner(turn).map(color_name);
+    match (winner, value.plies()) {
+        (Some(winner), Some(plies)) => {
+            let half = if plies % 2 == 0 { "" } else { ".5" };
+            format!("Nalimov score: {winner} wins in {}{half}\n", plies.abs() / 2)
+        }
+        _ => "Nalimov score: DRAW\n".to_owned(),
+    }
+}
+
+/// What is said of a move into no table.
+fn without_data(prune: Option<PruneEffect>) -> &'static str {
+    prune.map_or("NO DATA", pruned_word)
+}
+
+/// `conceded` or `discarded`.
+pub(crate) fn pruned_word(effect: PruneEffect) -> &'static str {
+    match effect {
+        PruneEffect::Concede => "conceded",
+        PruneEffect::Discard => "discarded",
     }
 }
 
@@ -218,6 +268,7 @@ fn score_text(hit: &Hit<'_>, turn: Color, made: u16) -> String {
         EntryValue::Loss => format!("{pntm} wins"),
         EntryValue::WinOrDraw => format!("{ptm} wins or draws"),
         EntryValue::DrawOrLoss => format!("{pntm} wins or draws"),
+        EntryValue::Unknown => "NO SCORE AVAILABLE".to_owned(),
     }
 }
 
@@ -282,5 +333,21 @@ impl TypedMove {
             (Some(_), None) => false,
         };
         (self.from, self.to, self.capture) == (m.from, m.to, m.capture.is_some()) && promotes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nalimov_scores_are_in_moves_and_half_moves() {
+        let line = |value, turn| nalimov_line(Some(EntryValue::Exact(value)), turn);
+        let white_wins = line(Value::Win(8), Color::White);
+        assert_eq!(white_wins, "Nalimov score: White wins in 7.5\n");
+        let black_wins = line(Value::Loss(7), Color::White);
+        assert_eq!(black_wins, "Nalimov score: Black wins in 7\n");
+        assert_eq!(line(Value::Draw, Color::Black), "Nalimov score: DRAW\n");
+        assert_eq!(nalimov_line(None, Color::White), "");
     }
 }

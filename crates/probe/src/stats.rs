@@ -14,7 +14,7 @@ use hoffman_board::{
     ByColor, Color, Format, ListedPiece, Material, Placement, Role, Symmetry, Value, Variant,
 };
 use hoffman_table::htb::{BlockIndex, HtbError};
-use hoffman_table::{EntryValue, RawEntry, Table, TableError, TableProblem};
+use hoffman_table::{EntryValue, ForeignTable, RawEntry, Table, TableError, TableProblem};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -88,7 +88,9 @@ pub fn to_json(tables: &[TableStats]) -> serde_json::Result<serde_json::Value> {
 /// # Errors
 /// The file is damaged or cannot be read.
 pub fn stats(table: &Table) -> Result<TableStats, TableError> {
-    let bytes = std::fs::metadata(table.path()).map_err(|source| TableError {
+    // A table of another program may have been found elsewhere.
+    let file = table.foreign().map_or(table.path(), ForeignTable::path);
+    let bytes = std::fs::metadata(file).map_err(|source| TableError {
         path: table.path().to_owned(),
         problem: TableProblem::Container(HtbError::Io {
             action: "cannot find out the size of the file",
@@ -288,7 +290,8 @@ impl SideTally {
                 EntryValue::Exact(Value::Illegal)
                 | EntryValue::Illegal
                 | EntryValue::WinOrDraw
-                | EntryValue::DrawOrLoss,
+                | EntryValue::DrawOrLoss
+                | EntryValue::Unknown,
             )
             | None => {}
         }

@@ -10,6 +10,8 @@ use hoffman_probe::lines::Category;
 use hoffman_probe::moves::Position;
 use hoffman_probe::report::{json_line, parse_position, report};
 use hoffman_probe::session::{Session, score};
+use hoffman_table::Table;
+use hoffman_table::foreign::ForeignOptions;
 use serde_json::Value as Json;
 
 /// The folder with the golden tables; none, loudly, if it is not there.
@@ -518,6 +520,10 @@ fn tables_without_distances_answer_in_words() {
     let (white, black, captured) =
         ("8/8/K6k/8/4Q3/8/8/8 w", "8/8/K6k/8/4q3/8/8/8 w", "8/8/K6k/7Q/8/8/8/8 w");
     assert_eq!(second("kqk-basic.htb", white), "White wins");
+    let path = golden.join("format/kqk-basic.htb");
+    let out = Session::new(Collection::open([path]).unwrap()).enter(white);
+    let (wins, draws) = (listed(&out, "White wins").len(), listed(&out, "Draw").len());
+    assert!(wins > 0 && draws > 0 && wins + draws == listed(&out, "(").len(), "{out}");
     assert_eq!(second("kqk-basic.htb", black), "Black wins");
     assert_eq!(second("kqk-basic.htb", captured), "Illegal");
     assert_eq!(second("kqk-flag-white-wins.htb", white), "White wins");
@@ -604,4 +610,189 @@ fn no_line_upsets_the_prompt() {
         json_line(session.collection(), &line);
         session.completions(&line);
     }
+}
+
+/// The lines of the move list that hold a text, without their indices.
+fn listed(out: &str, text: &str) -> Vec<String> {
+    let lines =
+        out.lines().filter(|l| l.starts_with("   ") && !l.starts_with("    ") && l.contains(text));
+    lines
+        .map(|l| l.split_whitespace().filter(|w| !w.starts_with('(')).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+#[test]
+fn pruned_moves_are_shown_as_such() {
+    let Some(golden) = golden() else { return };
+    let session = |names: &[&str]| {
+        let paths = names.iter().map(|name| golden.join(name).with_extension("htb"));
+        Session::new(Collection::open(paths).unwrap())
+    };
+    let mut alone = session(&["pruned/kpk-promotions-conceded"]);
+    let out = alone.enter("8/2K2P2/8/8/8/8/4k3/8 w");
+    assert_eq!(out.lines().nth(1), Some("White wins in 1"));
+    let all = ["Pf7f8=Q conceded", "Pf7f8=R conceded", "Pf7f8=B conceded", "Pf7f8=N conceded"];
+    assert_eq!(listed(&out, "Pf7"), all);
+    assert!(out.contains("\n   Pf7f8=Q  conceded\n"), "{out}");
+    // The colours exchanged: Black's promotions are those of the table's White.
+    let out = alone.enter("8/8/8/8/4K3/8/5p2/k7 b");
+    assert_eq!(listed(&out, "=Q"), ["Pf2f1=Q conceded"]);
+    // What a table knows counts more than a prune.
+    let mut both = session(&["pruned/kpk-promotions-conceded", "base/kqk"]);
+    let out = both.enter("8/2K2P2/8/8/8/8/4k3/8 w");
+    assert_eq!(listed(&out, "=Q").len(), 1);
+    assert!(listed(&out, "=Q")[0].contains("White wins in"), "{out}");
+    assert_eq!(listed(&out, "conceded"), all[1..]);
+    let mut discards = session(&["pruned/kpk-only-queen-others-discarded"]);
+    let out = discards.enter("8/2K2P2/8/8/8/8/4k3/8 w");
+    let expected =
+        ["Pf7f8=Q NO DATA", "Pf7f8=R discarded", "Pf7f8=B discarded", "Pf7f8=N discarded"];
+    assert_eq!(listed(&out, "Pf7"), expected);
+    // Captures of either side, where several pawns can be taken.
+    let mut lasker = session(&["pruned/lasker1901"]);
+    let out = lasker.enter("8/6K1/3p4/p2P1p2/P2P1P2/4k3/8/8 b");
+    assert_eq!(out.lines().nth(1), Some("Black wins in 1"));
+    assert_eq!(listed(&out, "conceded"), ["Ke3xd4 conceded", "Ke3xf4 conceded"]);
+    assert!(!out.contains("NO DATA"));
+    // A move out of a restriction is known by its square, which is mirrored with the colours.
+    let mut frozen = session(&["bugs/all-moves-discarded-becomes-stalemate"]);
+    let out = frozen.enter("k7/8/2K5/8/8/8/8/7R w");
+    assert!(listed(&out, "discarded").contains(&"Kc6d6 discarded".to_owned()), "{out}");
+    let mirrored = frozen.enter("7r/8/8/8/8/2k5/8/K7 b");
+    assert_eq!(listed(&mirrored, "discarded").len(), listed(&out, "discarded").len(), "{mirrored}");
+}
+
+#[test]
+fn reports_tell_pruned_moves() {
+    let Some(golden) = golden() else { return };
+    let promotion = "8/2K2P2/8/8/8/8/4k3/8 w - - 0 1";
+    let answer = |table: &str| {
+        let collection = Collection::open([golden.join(table)]).unwrap();
+        report(&collection, promotion).unwrap()
+    };
+    let conceded = answer("pruned/kpk-promotions-conceded.htb");
+    assert_eq!(conceded.verdict.category, Category::MaybeWin);
+    assert_eq!(conceded.moves[0].uci, "f7f8q");
+    assert_eq!(conceded.moves[0].hoffman.pruned, Some("conceded"));
+    assert_eq!(conceded.moves[0].verdict.category, Category::MaybeLoss);
+    assert_eq!(conceded.moves[0].verdict.dtm, None);
+    assert_eq!(conceded.hoffman.pv, ["f7f8q"]);
+    assert_eq!(conceded.hoffman.missing, [""; 0]);
+    assert!(conceded.to_text().contains("\n  f8=Q  conceded\n"), "{}", conceded.to_text());
+    let discarded = answer("pruned/kpk-only-queen-others-discarded.htb");
+    let rook = discarded.moves.iter().find(|m| m.uci == "f7f8r").unwrap();
+    assert_eq!(
+        (rook.hoffman.pruned, rook.verdict.category),
+        (Some("discarded"), Category::Unknown)
+    );
+    assert_eq!(discarded.hoffman.missing, ["kqk.htb"]);
+}
+
+#[test]
+fn suicide_ends_as_its_rules_say() {
+    let Some(golden) = golden() else { return };
+    let session = |names: &[&str]| {
+        let paths = names.iter().map(|n| golden.join("suicide").join(n).with_extension("htb"));
+        Session::new(Collection::open(paths).unwrap())
+    };
+    // Black cannot move and has won.
+    let mut pawns = session(&["pvp"]);
+    let out = pawns.enter("8/8/4p3/4P3/8/8/8/8 b");
+    assert_eq!(out.lines().nth(1), Some("Black wins in 0"));
+    assert_eq!(listed(&out, ""), [""; 0]);
+    assert_eq!(pawns.enter("8/8/8/8/p7/P7/8/8 w").lines().nth(1), Some("White wins in 0"));
+    let stalemate = session(&["pvp-basic"]).enter("8/8/4p3/4P3/8/8/8/8 b");
+    assert_eq!(stalemate.lines().nth(1), Some("Black wins"));
+    // After the move White cannot move and has won.
+    let out = pawns.enter("8/8/4p3/8/4P3/8/8/8 b");
+    assert_eq!(listed(&out, "e6e5"), ["Pe6e5 White wins in 0"]);
+    // A king is a man like others: it can be taken, alone or not.
+    let mut king = session(&["krvq", "qvr", "kvq"]);
+    let out = king.enter("8/8/8/8/8/8/8/K2q3R b");
+    let moves = listed(&out, "Q");
+    assert_eq!(moves.len(), 2, "{out}");
+    assert!(moves[0].starts_with("Qd1xh1 ") && moves[1].starts_with("Qd1xa1 "), "{moves:?}");
+    assert!(!out.contains("NO DATA"), "{out}");
+    let out = king.enter("8/8/8/8/8/8/8/K2q4 b");
+    assert_eq!(listed(&out, "Q"), ["Qd1xa1 WHITE WINS"]);
+    // The last man is gone.
+    let out = king.enter("d1xa1");
+    assert!(out.starts_with("8 |"), "{out}");
+}
+
+#[test]
+fn exchanged_colours_do_not_show() {
+    let Some(golden) = golden() else { return };
+    let second = |table: &str, fen: &str| {
+        let mut session = Session::new(Collection::open([golden.join(table)]).unwrap());
+        session.enter(fen)
+    };
+    let out = second("format/kpk-dtc-from-basic.htb", "K1k5/8/8/8/8/8/5p2/8 b");
+    assert_eq!(out.lines().nth(1), Some("Black converts in 1"));
+    assert!(out.lines().next().unwrap().starts_with("Index 191672 ("));
+    assert_eq!(listed(&out, "converts").len(), 3);
+    let wins = second("format/kqk-flag-white-wins.htb", "8/8/K6k/8/4Q3/8/8/8 w");
+    assert!(!listed(&wins, "Black wins or draws").is_empty(), "{wins}");
+    let exchanged = second("format/kqk-flag-white-wins.htb", "8/8/8/4q3/8/k6K/8/8 b");
+    assert_eq!(exchanged.lines().nth(1), Some("Black wins"));
+    let own = listed(&wins, "wins or draws").len();
+    assert_eq!(listed(&exchanged, "White wins or draws").len(), own, "{exchanged}");
+    let draws = second("format/kqk-flag-white-draws.htb", "8/8/K6k/8/4Q3/8/8/8 w");
+    assert_eq!(draws.lines().nth(1), Some("White wins or draws"));
+}
+
+#[test]
+fn syzygy_tables_answer_at_the_prompt() {
+    let Some(golden) = golden() else { return };
+    let syzygy = golden.join("../../data/syzygy");
+    if !syzygy.is_dir() {
+        eprintln!("SKIPPED: {} is missing", syzygy.display());
+        return;
+    }
+    let options = ForeignOptions { syzygy: vec![syzygy.clone()], ..ForeignOptions::default() };
+    let collection = |names: &[&str]| {
+        let mut collection = Collection::default();
+        for name in names {
+            collection.adopt(Table::open_foreign(name, &options).unwrap()).unwrap();
+        }
+        collection
+    };
+    let fen = "8/8/8/8/p7/8/1P4k1/2K5 b - -";
+    let mut session = Session::new(collection(&["./KPvKP.rtbw", "KQvKP.rtbw", "KPvK.rtbw"]));
+    let out = session.enter(fen);
+    assert!(out.lines().next().unwrap().contains("KPvKP.rtbw"), "{out}");
+    assert_eq!(out.lines().nth(1), Some("Draw"));
+    assert_eq!(listed(&out, "Kg2f3"), ["Kg2f3 Draw"]);
+    assert_eq!(listed(&out, "White wins").len(), 8);
+    let index = out.split(' ').nth(1).unwrap();
+    let by_index = session.enter(index);
+    assert_eq!(by_index.lines().nth(1), Some("Draw"));
+    assert!(by_index.starts_with(&format!("Index {index} ")));
+    // En passant, into a table of three men, with the colours exchanged.
+    let out = session.enter("8/8/8/8/pP6/5k2/8/2K5 b - b3");
+    assert_eq!(out.lines().nth(1), Some("Draw"));
+    assert_eq!(listed(&out, "Pa4xb3"), ["Pa4xb3 Draw"]);
+    // The king can be taken.
+    let out = session.enter("8/8/8/8/p7/2k5/1P6/2K5 w - -");
+    assert_eq!(out.lines().nth(1), Some("Illegal"));
+    assert!(session.take_errors().is_empty());
+    // JSON.
+    let json = json_line(session.collection(), "8/8/8/8/p7/8/1P4k1/2K5 b - -");
+    let json: Json = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json["category"], &json["moves"][0]["category"]),
+        (&"draw".into(), &"draw".into())
+    );
+    // Without the smaller files.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("KPvKP.rtbw");
+    std::fs::copy(syzygy.join("KPvKP.rtbw"), &path).unwrap();
+    let mut alone = Collection::default();
+    let table = Table::open_foreign(&path, &ForeignOptions::default()).unwrap();
+    alone.adopt(table).unwrap();
+    let mut session = Session::new(alone);
+    let out = session.enter("8/8/8/8/pP6/5k2/8/2K5 b - b3");
+    assert_eq!(out.lines().nth(1), Some("NO SCORE AVAILABLE"));
+    assert!(listed(&out, "Kf3g3")[0].ends_with("White wins"), "{out}");
+    assert!(session.take_errors().is_empty());
 }

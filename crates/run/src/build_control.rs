@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use hoffman_board::{Bitboard, Color, Format, Role, Square};
 use hoffman_control::{ControlFile, Mode, PruneEffect};
 use hoffman_table::Table;
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 
 use crate::error::RunError;
@@ -21,6 +22,8 @@ pub struct ControlBuildOptions<'a> {
     pub dir: Option<PathBuf>,
     /// The command line, for the headers.
     pub args: String,
+    /// Where tables of other programs are looked for.
+    pub foreign: ForeignOptions,
     /// Told of what happens.
     pub progress: &'a dyn Progress,
 }
@@ -139,7 +142,8 @@ impl Work<'_> {
             }
         }
         let args = self.options.args.clone();
-        let options = GenerateOptions { output: Some(output.clone()), args, progress };
+        let foreign = self.options.foreign.clone();
+        let options = GenerateOptions { output: Some(output.clone()), args, foreign, progress };
         self.report.generated.push(generate_control(control, &options)?);
         self.rebuilt.insert(output);
         Ok(())

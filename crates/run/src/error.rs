@@ -67,7 +67,9 @@ pub enum RunError {
         kind: String,
     },
     /// A move that nothing accounts for.
-    #[error("{place}: no futurebase or pruning for {mover} move {kind}, for example in {fen}{more}")]
+    #[error(
+        "{place}: no futurebase or pruning for {mover} move {kind}, for example in {fen}{more}"
+    )]
     Unhandled {
         /// The control file.
         place: String,

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use hoffman_board::{Color, Format, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
 use hoffman_solve::{Futurebase, clear_illegal};
-use hoffman_table::Table;
+use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::{Taking, Wanted};
+use hoffman_table::{Table, TableError};
 
 use crate::build::{decode_table, values_of};
 use crate::error::RunError;
@@ -57,10 +58,8 @@ impl OpenFuturebase<'_> {
         let own = material_of(&self.table);
         let values = Arc::new(values);
         let turned = values.material != own;
-        let futurebase = |&inverted: &bool| Futurebase {
-            values: values.clone(),
-            swapped: inverted != turned,
-        };
+        let futurebase =
+            |&inverted: &bool| Futurebase { values: values.clone(), swapped: inverted != turned };
         Ok(self.inverted.iter().map(futurebase).collect())
     }
 }
@@ -73,6 +72,7 @@ pub(crate) fn material_of(table: &Table) -> Material {
 pub(crate) fn open_all<'c>(
     control: &'c ControlFile,
     numbering: &Numbering,
+    foreign: &ForeignOptions,
     progress: &dyn Progress,
 ) -> Result<Vec<OpenFuturebase<'c>>, RunError> {
     let material = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
@@ -83,9 +83,7 @@ pub(crate) fn open_all<'c>(
             problem,
         };
         for path in files(element).map_err(fail)? {
-            let mut table =
-                Table::open(&path, SourceOptions::default()).map_err(|e| fail(e.to_string()))?;
-            table.check_length().map_err(|e| fail(e.to_string()))?;
+            let table = open(&path, foreign).map_err(|e| fail(e.to_string()))?;
             check(control, &table, element, numbering, &material).map_err(fail)?;
             let own = material_of(&table);
             // Whether exchanging its colours gives the same table.
@@ -135,43 +133,36 @@ fn files(element: &FuturebaseElement) -> Result<Vec<PathBuf>, String> {
         return Err("tables are read from files only, give a filename instead of a url".into());
     }
     let path = Path::new(name);
-    if path.is_file() {
-        return check_kind(path).map(|()| vec![path.to_owned()]);
+    if path.is_file() || Kind::of(path).is_some() && !name.contains(['*', '?', '[']) {
+        return Ok(vec![path.to_owned()]);
     }
-    let extension = path.extension().unwrap_or_default();
     if name.contains(['*', '?', '[']) {
         let found = glob::glob(name).map_err(|e| format!("'{name}': {e}"))?;
-        let mut found: Vec<PathBuf> = found.filter_map(Result::ok).filter(|p| p.is_file()).collect();
+        let mut found: Vec<PathBuf> =
+            found.filter_map(Result::ok).filter(|p| p.is_file()).collect();
         found.sort();
         if found.is_empty() {
             return Err(format!("'{name}': no file fits the pattern"));
         }
-        found.iter().try_for_each(|path| check_kind(path))?;
         return Ok(found);
     }
-    if !extension.is_empty() {
-        check_kind(path)?;
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("rtbz")) {
+        return Err(format!("'{name}': Syzygy rtbz tables cannot be used, use rtbw"));
     }
     Err(format!("'{name}': there is no such file"))
 }
 
-/// Refuses tables of other programs.
-fn check_kind(path: &Path) -> Result<(), String> {
-    let name = path.display();
-    let extension = path.extension().unwrap_or_default();
-    let is = |e: &str| extension.eq_ignore_ascii_case(e);
-    if is("rtbz") {
-        return Err(format!("'{name}': Syzygy rtbz tables cannot be used, use rtbw"));
-    }
-    if is("rtbw") {
-        return Err(format!(
-            "'{name}': a table without distances to mate cannot be used for the dtm format"
-        ));
-    }
-    if ["emd", "nbw", "nbb"].into_iter().any(is) {
-        return Err(format!("'{name}': Nalimov tables cannot be read by this version"));
-    }
-    Ok(())
+/// Opens a table, ours or another program's.
+fn open(path: &Path, foreign: &ForeignOptions) -> Result<Table, TableError> {
+    let table = if Kind::of(path).is_some() {
+        Table::open_foreign(path, foreign)?
+    } else {
+        let mut table = Table::open(path, SourceOptions::default())?;
+        table.check_length()?;
+        table
+    };
+    table.check_complete()?;
+    Ok(table)
 }
 
 /// The conditions for using a table as futurebase.
@@ -244,10 +235,8 @@ fn check(
 /// Whether a table has exactly the positions of the table to be made.
 fn holds_the_same(table: &Table, numbering: &Numbering) -> bool {
     let sets = |pieces: &hoffman_board::PieceList| {
-        let mut sets: Vec<(bool, char, u64)> = pieces
-            .iter()
-            .map(|p| (p.color == Color::White, p.role.char(), p.legal.0))
-            .collect();
+        let mut sets: Vec<(bool, char, u64)> =
+            pieces.iter().map(|p| (p.color == Color::White, p.role.char(), p.legal.0)).collect();
         sets.sort_unstable();
         sets
     };

@@ -9,6 +9,7 @@ use hoffman_solve::{
     Analysis, Rules, SolveOptions, Survey, Unsaid, Verdict, solve_analysis, survey,
 };
 use hoffman_space::{NormalForm, TableValues};
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::rows::{IndexCounts, layout_of, structures_of};
 
 use crate::build::probe_writable;
@@ -25,6 +26,8 @@ pub struct GenerateOptions<'a> {
     pub output: Option<PathBuf>,
     /// The command line, for the header.
     pub args: String,
+    /// Where tables of other programs are looked for.
+    pub foreign: ForeignOptions,
     /// Told of what happens.
     pub progress: &'a dyn Progress,
 }
@@ -102,7 +105,7 @@ pub(crate) fn generate_control(
     let numbering = Numbering::of(control)?;
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
     probe_writable(folder.unwrap_or(Path::new(".")))?;
-    let open = futurebases::open_all(control, &numbering, options.progress)?;
+    let open = futurebases::open_all(control, &numbering, &options.foreign, options.progress)?;
     let mut values = table_values(control, &numbering);
     check_memory(&values, &open)?;
     options.progress.begin(values.slices.len() as u64);
@@ -179,7 +182,10 @@ fn matching<'c>(
     color: Color,
     kind: &str,
 ) -> impl Iterator<Item = &'c Prune> {
-    control.prunes.iter().filter(move |p| p.color == color && p.matches(kind))
+    // The parts of a pawn structure's table belong together: no prune stands in for a part left out.
+    let step = kind.starts_with('P') && !kind.contains(['x', '=']);
+    let prunable = !step || control.pawngen.is_none();
+    control.prunes.iter().filter(move |p| prunable && p.color == color && p.matches(kind))
 }
 
 /// What the control file says about moves that no futurebase answers.
@@ -189,10 +195,6 @@ fn verdict(
     color: Color,
     kind: &str,
 ) -> Option<Verdict> {
-    // The parts of a pawn structure's table belong together: no prune stands in for a part left out.
-    if control.pawngen.is_some() && kind.starts_with('P') && !kind.contains(['x', '=']) {
-        return None;
-    }
     // Without a side to move White's moves stand for Black's.
     let color = if numbering.space.has_side_bit() { color } else { Color::White };
     let found = matching(control, color, kind).next()?;
@@ -213,7 +215,14 @@ fn judge(
         let more: Vec<String> = more
             .iter()
             .take(9)
-            .map(|u| format!("{} {} in {}", color_name(u.turn), u.kind, fen(&u.men, u.turn, u.en_passant)))
+            .map(|u| {
+                format!(
+                    "{} {} in {}",
+                    color_name(u.turn),
+                    u.kind,
+                    fen(&u.men, u.turn, u.en_passant)
+                )
+            })
             .collect();
         let more =
             if more.is_empty() { String::new() } else { format!("; also {}", more.join(", ")) };
@@ -257,13 +266,11 @@ fn judge(
     for color in Color::ALL {
         let discards = survey.kinds.iter().any(|(mover, kind, complete)| {
             let prune = matching(control, color, kind).next();
-            *mover == color
-                && !complete
-                && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
+            *mover == color && !complete && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
         });
         let winner = color.other();
         let conceded = control.prunes.iter().any(|p| p.is_stalemate() && p.color == winner);
-        if discards && !conceded {
+        if discards && !conceded && control.variant == Variant::Normal {
             let (loser, winner) =
                 (color_name(color).to_lowercase(), color_name(winner).to_lowercase());
             notices.push(format!(

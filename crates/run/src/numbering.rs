@@ -28,7 +28,8 @@ impl Numbering {
         let (pieces, structures, masks) = match &control.pawngen {
             None => (resolve_pieces(control)?, None, None),
             Some(element) => {
-                let list = pawngen::all_arrangements(element).map_err(|e| pawngen_error(control, element, e))?;
+                let list = pawngen::all_arrangements(element)
+                    .map_err(|e| pawngen_error(control, element, e))?;
                 // Refuses what lies outside the list.
                 pawngen::cut(element, list.len()).map_err(|e| pawngen_error(control, element, e))?;
                 let masks = pawngen::masks(&list);

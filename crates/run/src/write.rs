@@ -39,8 +39,8 @@ pub(crate) fn write_table(
     let place = || control.origin.clone();
     let space = &numbering.space;
     let format = control.entry_format();
-    let (distances, counts) =
-        encode(space, values, format).map_err(|source| RunError::Rows { place: place(), source })?;
+    let (distances, counts) = encode(space, values, format)
+        .map_err(|source| RunError::Rows { place: place(), source })?;
     let entry = |source| RunError::Entry { place: place(), source };
     let fitting = |requested| width(requested, counts.max_stored, counts.min_stored);
     let (format, bits) = match format {

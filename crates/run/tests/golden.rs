@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use hoffman_run::{GenerateOptions, RunError, Silent, generate};
 use hoffman_table::Table;
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use sha2::{Digest, Sha256};
 
@@ -56,83 +57,135 @@ fn hashes(golden: &Path) -> HashMap<String, String> {
         .collect()
 }
 
-/// Generates `folder/name.xml` in the current folder and compares it.
-fn compare(golden: &Path, folder: &str, name: &str, hashes: &HashMap<String, String>) -> u64 {
-    let control = golden.join(folder).join(format!("{name}.xml"));
-    let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
-    let made = generate(&control, &options).unwrap();
-    let original =
-        Table::open(golden.join(folder).join(format!("{name}.htb")), SourceOptions::default());
-    let Ok(original) = original else { return 0 };
-    let ours = Table::open(&made.path, SourceOptions::default()).unwrap();
-    let expected = &original.control().statistics;
-    for (element, number) in &ours.control().statistics {
-        assert_eq!(expected.get(element), Some(number), "{folder}/{name}: {element}");
+/// The tables that the original made wrong: how many entries of ours differ. That ours are right is tested
+/// with the slow solver, which finds the same numbers.
+///
+/// Basic tables hold 1 where the player not to move is in check, ours 3; two of them took such entries for
+/// moves. A field of one bit lost a mate. Distances to conversion were taken over from distances to mate.
+/// Suicide tables do not know that stalemate wins; a split pawn table lost en passant positions.
+const WRONG: [(&str, u64); 18] = [
+    ("bugs/kbk-basic.htb", 3908),
+    ("bugs/knkn-dtc-from-dtc-wrong.htb", 11596),
+    ("bugs/krbk-basic-from-basic-wrong.htb", 548_860 + 8440),
+    ("bugs/krbk-basic-from-dtm-correct.htb", 548_860),
+    ("bugs/krk-basic.htb", 6244),
+    ("bugs/one-bit-field-loses-mate.htb", 1),
+    ("format/kbk-basic.htb", 3908),
+    ("format/knk-basic.htb", 2362),
+    ("format/kpk-basic-from-dtm.htb", 2348),
+    ("format/kqk-basic.htb", 10152),
+    ("format/kqkq-basic-from-dtm.htb", 601_696),
+    ("format/krk-basic.htb", 6244),
+    ("pawngen/pawngen-b3c2-b5d5-2-2-from39.htb", 227),
+    ("suicide/bvp.htb", 44),
+    ("suicide/nvp.htb", 1192),
+    ("suicide/pvp-naive.htb", 192),
+    ("suicide/pvp-simple.htb", 192),
+    ("suicide/pvp.htb", 96),
+];
+
+/// What comparing one table gave.
+struct Compared {
+    entries: u64,
+    /// How many of them differ from the original's.
+    different: u64,
+}
+
+fn generate_here(control: &Path) -> Result<PathBuf, RunError> {
+    let options = GenerateOptions {
+        output: None,
+        args: String::new(),
+        foreign: ForeignOptions::default(),
+        progress: &Silent,
+    };
+    generate(control, &options).map(|made| made.path)
+}
+
+/// Generates a control file in the current folder and compares the table with the original's.
+fn compare(golden: &Path, key: &str, hashes: &HashMap<String, String>) -> Compared {
+    let control = golden.join(key).with_extension("xml");
+    let made = generate_here(&control).unwrap_or_else(|e| panic!("{key}: {e}"));
+    let ours = Table::open(&made, SourceOptions::default()).unwrap();
+    let entries = ours.space().size();
+    if entries_hash(&made) == hashes[key] {
+        return Compared { entries, different: 0 };
     }
-    assert_eq!(expected.len(), ours.control().statistics.len(), "{folder}/{name}");
-    let wanted = &hashes[&format!("{folder}/{name}.htb")];
-    assert_eq!(&entries_hash(&made.path), wanted, "{folder}/{name}: entries");
-    ours.space().size()
+    let original = Table::open(golden.join(key), SourceOptions::default()).unwrap();
+    assert_eq!(original.space().size(), entries, "{key}");
+    let read = |table: &Table| {
+        let mut numbers = vec![0_i32; entries as usize];
+        table.read_entries(0, &mut numbers).unwrap();
+        numbers
+    };
+    let different = read(&ours).iter().zip(read(&original)).filter(|(a, b)| **a != *b).count();
+    Compared { entries, different: different as u64 }
 }
 
 #[test]
-fn complete_endings_are_those_of_the_original() {
+fn all_tables_are_those_of_the_original_or_better() {
     let Some(shared) = shared() else { return };
     let _guard = DIRECTORY.lock().unwrap();
     let golden = shared.join("spec/golden");
     let hashes = hashes(&golden);
     let dir = tempfile::tempdir().unwrap();
-    work_in(dir.path(), "base");
-    let mut entries = 0;
-    for name in ["kk", "kqk", "krk", "kbk", "knk", "kpk", "kqkq"] {
-        // A one-bit table without mates agrees; with mates see the defects of the original.
-        entries += compare(&golden, "base", name, &hashes);
-    }
-    let needed = golden.join("base/needed-for-krkp-and-kpkp");
-    let mut names: Vec<_> =
-        std::fs::read_dir(&needed).unwrap().map(|e| e.unwrap().path()).collect();
-    names.sort();
-    // Pawnless endings first.
-    names.sort_by_key(|p| p.file_stem().unwrap().to_string_lossy().matches('p').count());
-    for control in names {
-        let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
-        generate(&control, &options).unwrap();
-    }
-    for name in ["krkp", "kpkp"] {
-        entries += compare(&golden, "base", name, &hashes);
-    }
-    let mut tables = 9;
-    let mut later = Vec::new();
-    for folder in
-        ["index-kqk", "index-kpk", "index-order", "index-colorsym", "index-pairs", "format"]
-    {
-        work_in(dir.path(), folder);
-        let mut names: Vec<String> = std::fs::read_dir(golden.join(folder))
-            .unwrap()
-            .map(|e| e.unwrap().path())
-            .filter(|p| p.extension().is_some_and(|e| e == "xml"))
-            .map(|p| p.file_stem().unwrap().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        for name in names {
-            let control = golden.join(folder).join(format!("{name}.xml"));
-            let options = GenerateOptions { output: None, args: String::new(), progress: &Silent };
-            match generate(&control, &options) {
-                // Formats other than dtm are not solved yet; what is fed from them is not there.
-                Err(RunError::Unsupported { .. } | RunError::Futurebase { .. })
-                    if folder == "format" =>
-                {
-                    later.push(name);
+    let (mut tables, mut entries) = (0, 0);
+    let mut differing = Vec::new();
+    let mut refused = Vec::new();
+    let mut folders: Vec<String> =
+        hashes.keys().map(|k| k[..k.find('/').unwrap()].to_owned()).collect();
+    folders.sort();
+    folders.dedup();
+    // Everything else is made from the plain endings.
+    folders.sort_by_key(|folder| folder != "base");
+    for folder in folders {
+        work_in(dir.path(), &folder);
+        let controls = |path: PathBuf| -> Vec<PathBuf> {
+            let files = std::fs::read_dir(path).unwrap().map(|e| e.unwrap().path());
+            files.filter(|p| p.extension().is_some_and(|e| e == "xml")).collect()
+        };
+        let mut waiting = controls(golden.join(&folder));
+        if folder == "base" {
+            waiting.extend(controls(golden.join("base/needed-for-krkp-and-kpkp")));
+        }
+        waiting.sort();
+        // What is not there yet is made by another file of the folder.
+        while !waiting.is_empty() {
+            let before = waiting.len();
+            waiting.retain(|control| {
+                let stem = control.file_stem().unwrap().to_string_lossy().into_owned();
+                let key = format!("{folder}/{stem}.htb");
+                match generate_here(control) {
+                    Err(RunError::Futurebase { problem, .. })
+                        if problem.contains("no such file") =>
+                    {
+                        return true;
+                    }
+                    Err(error) => refused.push(format!("{key}: {error}")),
+                    Ok(_) if !hashes.contains_key(&key) || stem == "kk-uncompressed-file" => {}
+                    Ok(_) => {
+                        let compared = compare(&golden, &key, &hashes);
+                        tables += 1;
+                        entries += compared.entries;
+                        if compared.different > 0 {
+                            differing.push((key, compared.different));
+                        }
+                    }
                 }
-                Err(other) => panic!("{folder}/{name}: {other}"),
-                Ok(_) if name == "kk-uncompressed-file" => later.push(name),
-                Ok(_) => {
-                    entries += compare(&golden, folder, &name, &hashes);
-                    tables += 1;
-                }
-            }
+                false
+            });
+            assert!(
+                waiting.len() < before,
+                "{folder}: {waiting:?} wait for tables that nothing makes"
+            );
         }
     }
-    assert_eq!(tables, 84, "tables compared; not yet: {later:?}");
-    eprintln!("{entries} entries of {tables} tables equal those of the original");
+    differing.sort();
+    let wrong: Vec<(String, u64)> = WRONG.iter().map(|&(key, n)| (key.to_owned(), n)).collect();
+    assert_eq!(differing, wrong);
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].starts_with("index-ep/kppk-ep-naive2-sym1.htb"), "{refused:?}");
+    eprintln!(
+        "{entries} entries of {tables} tables compared; {} tables differ as documented",
+        differing.len()
+    );
 }

@@ -159,8 +159,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
     let mut complete = 0;
     let turn = step.color.other();
     for Futurebase { values, swapped } in &analysis.futurebases {
-        let mut views =
-            View::all(values, *swapped, step.pawns, turn, context.layout, step.change);
+        let mut views = View::all(values, *swapped, step.pawns, turn, context.layout, step.change);
         if let Way::Whole { jumped: Some(square) } = step.way {
             // A table that has no position with the right answers without it, after all others.
             plain.extend(views.iter().filter(|view| view.has_right(square)).cloned());
@@ -221,11 +220,8 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
             }
             let Outside { target, complete } = outside(&context, analysis, step);
             let key = (step.color == Color::Black, step.kind.to_string());
-            let known = found.entry(key).or_insert(Known {
-                complete: true,
-                twice: false,
-                unsaid: None,
-            });
+            let known =
+                found.entry(key).or_insert(Known { complete: true, twice: false, unsaid: None });
             known.complete &= complete > 0;
             known.twice |= complete > 1;
             if let Some(target) = target.filter(Target::may_be_unsaid)

@@ -300,7 +300,8 @@ fn axis_blocks(
         // The next placement, the last man fastest.
         let next = (0..outer).rev().find(|&m| {
             let ahead = movers[m].squares & (u64::MAX << stands[m] << 1);
-            let (square, more) = if ahead != 0 { (ahead, true) } else { (movers[m].squares, false) };
+            let (square, more) =
+                if ahead != 0 { (ahead, true) } else { (movers[m].squares, false) };
             stands[m] = square.trailing_zeros() as u8;
             more
         });

@@ -190,8 +190,7 @@ pub(crate) fn steps(context: &Context<'_>, color: Color, by_role: bool) -> Vec<S
         }
     }
     let mixed = |m: usize| context.layout.mixed().iter().any(|group| group.movers.contains(&m));
-    for (m, mover) in movers.iter().enumerate().filter(|(_, m)| m.color == color && m.is_man())
-    {
+    for (m, mover) in movers.iter().enumerate().filter(|(_, m)| m.color == color && m.is_man()) {
         // A man of a mixed group may leave the table on squares that belong to others of the group.
         let leaves = if mixed(m) { u64::MAX } else { !mover.squares };
         for at in squares(leaves & !occupied) {

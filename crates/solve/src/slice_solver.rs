@@ -189,8 +189,9 @@ fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
                     )
                 })
             });
+            let conceded = problem.stalemates.is_some();
             Counts {
-                stalemates: stalemates - held,
+                stalemates: if conceded { 0 } else { stalemates - held },
                 moves: moves + captures,
                 futuremoves: futuremoves + captures,
             }

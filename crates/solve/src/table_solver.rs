@@ -159,7 +159,8 @@ fn problem<'a>(
         let captures = captures.iter().map(|step| Ok(Target::view(view(step)?)));
         Ok(Right { square, taker, captures: captures.collect::<Result<_, SolveError>>()? })
     };
-    let rights = exits::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
+    let rights =
+        exits::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
     Ok(Problem { context, exits, rights, count, stalemates: None })
 }
 

@@ -98,7 +98,9 @@ impl<'a> After<'a> {
             }
             occupied |= bit;
         }
-        let mut lanes = !occupied;
+        // A lane that is no man is nowhere.
+        let is_man = self.men.iter().any(|m| m.0 == last);
+        let mut lanes = if is_man { !occupied } else { u64::MAX };
         if !self.suicide {
             lanes &= self.king_is_safe(tables, stands, last, occupied);
         }
@@ -214,11 +216,7 @@ impl<'a> Target<'a> {
     }
 
     /// A target of views, the first to answer counts, and a rest. None if there is no such move.
-    pub(crate) fn new(
-        layers: Vec<View<'a>>,
-        rest: Rest,
-        after: After<'a>,
-    ) -> Option<Target<'a>> {
+    pub(crate) fn new(layers: Vec<View<'a>>, rest: Rest, after: After<'a>) -> Option<Target<'a>> {
         if layers.is_empty() && rest == Rest::Nothing {
             return None;
         }

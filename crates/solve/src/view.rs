@@ -103,9 +103,8 @@ impl<'a> View<'a> {
     pub(crate) fn covers(&self, squares: &[u64]) -> bool {
         let symmetry = self.orientation.symmetry();
         let theirs = self.layout.movers();
-        let fits = |there: u8, set: u64| {
-            symmetry.apply_set(set) & !theirs[there as usize].squares == 0
-        };
+        let fits =
+            |there: u8, set: u64| symmetry.apply_set(set) & !theirs[there as usize].squares == 0;
         self.layout.mixed().is_empty()
             && self.promoted.is_none_or(|(there, square)| fits(there, 1 << square))
             && squares
@@ -264,9 +263,8 @@ impl<'a> View<'a> {
     ) {
         out.fill(C::ILLEGAL);
         let image = &tables.image[self.orientation.symmetry().index()];
-        let place = |there: u8, square: u8| {
-            self.layout.place(there as usize, image[square as usize & 63])
-        };
+        let place =
+            |there: u8, square: u8| self.layout.place(there as usize, image[square as usize & 63]);
         let mut base = 0;
         let placed = placed.iter().map(|&(mover, square)| (self.partner[mover], square));
         for (there, square) in placed.chain(self.promoted) {

@@ -65,7 +65,9 @@ impl MixedGroup {
         fn assign(squares: &[u64], stands: &[u8], taken: u32) -> bool {
             let Some((&first, rest)) = stands.split_first() else { return true };
             squares.iter().enumerate().any(|(i, set)| {
-                taken >> i & 1 == 0 && set >> first & 1 != 0 && assign(squares, rest, taken | 1 << i)
+                taken >> i & 1 == 0
+                    && set >> first & 1 != 0
+                    && assign(squares, rest, taken | 1 << i)
             })
         }
         assign(&self.squares, stands, 0)
@@ -356,8 +358,7 @@ mod tests {
         ];
         let layout = Layout::restricted(&pieces, true, Variant::Normal);
         assert_eq!((layout.outer(), layout.len()), (2, 8 * 8 * 64 * 64));
-        let order: Vec<(Color, Role)> =
-            layout.movers().iter().map(|m| (m.color, m.role)).collect();
+        let order: Vec<(Color, Role)> = layout.movers().iter().map(|m| (m.color, m.role)).collect();
         assert_eq!(order[1], (Color::White, Role::Rook));
         assert_eq!(layout.offset(&[3, 8, 63, 5]), Some(((3 * 8 + 4) * 64 + 63) * 64 + 5));
         assert_eq!(layout.offset(&[3, 4, 63, 5]), None);

@@ -36,8 +36,12 @@ impl Codes {
             }
         }
         match self {
-            Codes::Narrow(codes) => clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep),
-            Codes::Wide(codes) => clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep),
+            Codes::Narrow(codes) => {
+                clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep)
+            }
+            Codes::Wide(codes) => {
+                clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep)
+            }
         }
     }
 

@@ -80,6 +80,8 @@ pub enum EntryValue {
     WinOrDraw,
     /// The player to move does not win.
     DrawOrLoss,
+    /// The table has no answer for want of other files. Only tables of other programs say so.
+    Unknown,
 }
 
 /// A number type that entries are unpacked into and packed from.
@@ -227,8 +229,7 @@ impl EntryCodec {
 
     /// The number to store for a value.
     ///
-    /// [`Value::Illegal`] becomes 3 in basic tables, and so does the position won for want of a move in
-    /// suicide chess; flag tables hold it as a win.
+    /// [`Value::Illegal`] becomes 3 in basic tables; flag tables hold it as a win.
     pub fn store(self, value: Value, turn: Color) -> RawEntry {
         let winner = match value {
             Value::Illegal => Some(turn),
@@ -239,7 +240,6 @@ impl EntryCodec {
             Format::Basic => match value {
                 Value::Draw => 0,
                 Value::Illegal => 3,
-                Value::Win(0) if self.variant == Variant::Suicide => 3,
                 Value::Win(_) => 1,
                 Value::Loss(_) => 2,
             },

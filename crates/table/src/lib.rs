@@ -5,12 +5,15 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::inline_always)]
 
+pub mod convert;
 pub mod entries;
+pub mod foreign;
 pub mod htb;
 pub mod index;
 pub mod reader;
 pub mod rows;
 
 pub use entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
+pub use foreign::{ForeignError, ForeignOptions, ForeignTable};
 pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};
 pub use reader::{Table, TableError, TableProblem};

@@ -7,12 +7,18 @@ use hoffman_control::{
     ControlError, ControlFile, Mode, PawnMasks, decode_text, prefix_length, resolve_pieces_with,
 };
 
+use rayon::prelude::*;
+
 use crate::entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
+use crate::foreign::{self, ForeignError, ForeignOptions, ForeignTable};
 use crate::htb::{GzipSource, HtbError, SourceOptions};
 use crate::index::{IndexError, IndexParams, IndexSpace, PawnStructure, PawnStructures};
 
 /// The longest XML prefix that is read, in bytes.
 const MAX_PREFIX: usize = 16 << 20;
+
+/// Entries of a foreign table that a thread takes at a time.
+const CHUNK: usize = 1024;
 
 /// Why a file cannot be used as a table.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +61,9 @@ pub enum TableProblem {
         /// Bytes the header implies.
         expected: u64,
     },
+    /// The table of another program.
+    #[error(transparent)]
+    Foreign(#[from] ForeignError),
     /// The list of pawn structures cannot be read.
     #[error("the list of pawn structures in the table is damaged")]
     PawnTable,
@@ -73,10 +82,13 @@ pub struct Table {
     path: PathBuf,
     control: ControlFile,
     space: IndexSpace,
+    pawn_structures: Option<PawnStructures>,
     codec: EntryCodec,
     source: GzipSource,
     start: u64,
     notices: Vec<String>,
+    /// Where the entries come from, if not from the container.
+    foreign: Option<Box<dyn ForeignTable>>,
 }
 
 impl Table {
@@ -124,7 +136,7 @@ impl Table {
             variant: control.variant,
             format_is_flag: matches!(format, Format::Flag(_)),
             pieces,
-            pawn_structures,
+            pawn_structures: pawn_structures.clone(),
         })?;
         let table = Table {
             path: path.to_owned(),
@@ -132,13 +144,76 @@ impl Table {
             notices: control.notices.iter().map(|n| n.message.clone()).collect(),
             control,
             space,
+            pawn_structures,
             codec,
             source,
+            foreign: None,
         };
         table.source.set_limit(
             table.start.saturating_add(table.area_bytes()).saturating_add(MAX_PREFIX as u64),
         );
         Ok(table)
+    }
+
+    /// Opens a table of another program by the ending of its name. It then is a table of ours with the men
+    /// in the order of the file name, kings last, with index type combinadic5 and all symmetry there is,
+    /// made without prunes, of [`Format::Basic`] or [`Format::Dtm`]; its container holds a header and no
+    /// entries.
+    ///
+    /// Entries are asked for one by one, so reading all of a table takes microseconds an index and thread.
+    /// Where files are missing that answers need, [`Table::value`] is [`EntryValue::Unknown`], and entries
+    /// are errors that name the files; to refuse such a table beforehand, see
+    /// [`Table::check_complete`].
+    ///
+    /// # Errors
+    ///
+    /// See [`foreign::open`].
+    pub fn open_foreign(
+        path: impl AsRef<Path>,
+        options: &ForeignOptions,
+    ) -> Result<Table, TableError> {
+        let path = path.as_ref();
+        let fail = |problem| TableError { path: path.to_owned(), problem };
+        let foreign = foreign::open(path, options).map_err(|e| fail(e.into()))?;
+        Table::from_foreign(path, foreign).map_err(fail)
+    }
+
+    /// A table of ours that answers what a foreign one says; see [`Table::open_foreign`]. `path` is what
+    /// messages call it.
+    ///
+    /// # Errors
+    ///
+    /// The ending is too large to be numbered.
+    pub fn from_foreign(
+        path: &Path,
+        foreign: Box<dyn ForeignTable>,
+    ) -> Result<Table, TableProblem> {
+        let text = foreign::header(&foreign.material(), foreign.format());
+        let source = GzipSource::new(Box::new(text.into_bytes()), SourceOptions::default())?;
+        let mut table = Table::from_source(path, source)?;
+        table.start = table.control.text().len() as u64;
+        let missing = foreign.missing();
+        if !missing.is_empty() {
+            let missing = missing.join(", ");
+            table.notices.push(format!("some positions have no score without {missing}"));
+        }
+        table.foreign = Some(foreign);
+        Ok(table)
+    }
+
+    /// Refuses a table of another program of which some positions have no answer, because other files
+    /// are missing; for those who need every answer, before they begin.
+    ///
+    /// # Errors
+    ///
+    /// [`ForeignError::Incomplete`], naming all files that are missing.
+    pub fn check_complete(&self) -> Result<(), TableError> {
+        let missing = self.foreign.as_ref().map(|f| f.missing()).unwrap_or_default();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let problem = ForeignError::Incomplete { missing }.into();
+        Err(TableError { path: self.path.clone(), problem })
     }
 
     /// Compares the length of the file with what the header implies, and repairs the start of the
@@ -148,6 +223,9 @@ impl Table {
     ///
     /// [`TableProblem::Length`], damage.
     pub fn check_length(&mut self) -> Result<(), TableError> {
+        if self.foreign.is_some() {
+            return Ok(());
+        }
         let fail = |problem| TableError { path: self.path.clone(), problem };
         let found = self.source.uncompressed_len().map_err(|e| fail(e.into()))?;
         let expected = self.start.saturating_add(self.area_bytes());
@@ -186,6 +264,11 @@ impl Table {
         &self.space
     }
 
+    /// The pawn structures of a table that numbers them, all that the file lists.
+    pub fn pawn_structures(&self) -> Option<&PawnStructures> {
+        self.pawn_structures.as_ref()
+    }
+
     /// How its entries are stored.
     pub fn codec(&self) -> EntryCodec {
         self.codec
@@ -201,7 +284,12 @@ impl Table {
         self.control.variant
     }
 
-    /// The container.
+    /// The reader that the entries come from, if the table is one of another program.
+    pub fn foreign(&self) -> Option<&dyn ForeignTable> {
+        self.foreign.as_deref()
+    }
+
+    /// The container; of a foreign table it holds the header only.
     pub fn source(&self) -> &GzipSource {
         &self.source
     }
@@ -220,6 +308,9 @@ impl Table {
         let mut bytes = [0; 8];
         let (at, len) = self.codec.byte_range(index);
         let fail = |problem| TableError { path: self.path.clone(), problem };
+        if let Some(foreign) = &self.foreign {
+            return self.foreign_entry(foreign.as_ref(), index).map_err(|e| fail(e.into()));
+        }
         let Some(buf) = bytes.get_mut(..len) else { return Err(fail(TableProblem::NoHeader)) };
         self.source.read_at(self.start.saturating_add(at), buf).map_err(|e| fail(e.into()))?;
         self.codec.get_within(&bytes, index).ok_or_else(|| fail(TableProblem::NoHeader))
@@ -232,6 +323,11 @@ impl Table {
     ///
     /// The file is damaged or ends early.
     pub fn value(&self, index: u64, turn: Color) -> Result<EntryValue, TableError> {
+        if let Some(foreign) = &self.foreign {
+            let fail = |e: ForeignError| TableError { path: self.path.clone(), problem: e.into() };
+            let value = self.foreign_value(foreign.as_ref(), index).map_err(fail)?;
+            return Ok(value.unwrap_or(EntryValue::Draw));
+        }
         let raw = self.entry(index)?;
         // A number that the format does not know only occurs at indices without a position.
         Ok(self.codec.value(raw, turn).unwrap_or(EntryValue::Draw))
@@ -243,9 +339,72 @@ impl Table {
     ///
     /// The file is damaged or ends early.
     pub fn read_entries<T: Number>(&self, first: u64, out: &mut [T]) -> Result<(), TableError> {
+        if let Some(foreign) = &self.foreign {
+            let fill = |(index, number): (u64, &mut T)| {
+                *number = T::from_entry(self.foreign_entry(foreign.as_ref(), index)?.0);
+                Ok(())
+            };
+            // Entries cost so much each that small pieces are worth while.
+            return out
+                .par_chunks_mut(CHUNK)
+                .enumerate()
+                .try_for_each(|(number, chunk)| {
+                    let first = first.saturating_add((number * CHUNK) as u64);
+                    (first..).zip(chunk).try_for_each(fill)
+                })
+                .map_err(|e: ForeignError| TableError {
+                    path: self.path.clone(),
+                    problem: e.into(),
+                });
+        }
         self.source
             .read_entries(&self.codec, self.start, first, out)
             .map_err(|e| TableError { path: self.path.clone(), problem: e.into() })
+    }
+
+    /// All entries as they are packed in the file.
+    pub(crate) fn packed_entries(&self) -> Result<Vec<u8>, TableError> {
+        let fail = |problem| TableError { path: self.path.clone(), problem };
+        let len = usize::try_from(self.area_bytes());
+        let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
+        let mut area = vec![0; len.map_err(|_| fail(too_long.into()))?];
+        self.source.read_parallel(self.start, &mut area).map_err(|e| fail(e.into()))?;
+        Ok(area)
+    }
+
+    /// What a foreign table says at an index: none if there is no position, [`EntryValue::Unknown`] if it
+    /// has no answer.
+    fn foreign_value(
+        &self,
+        foreign: &dyn ForeignTable,
+        index: u64,
+    ) -> Result<Option<EntryValue>, ForeignError> {
+        let Some(placement) = self.space.decode(index) else { return Ok(None) };
+        let men = self.pieces().iter().zip(&placement.squares);
+        let men = men.map(|(piece, &square)| (square, piece.color, piece.role));
+        let Some(setup) = foreign::legal_setup(men, &placement) else {
+            return Ok(Some(EntryValue::Illegal));
+        };
+        Ok(Some(foreign.value(&setup)?.unwrap_or(EntryValue::Unknown)))
+    }
+
+    /// The number that a table of ours would hold for what a foreign one says.
+    fn foreign_entry(
+        &self,
+        foreign: &dyn ForeignTable,
+        index: u64,
+    ) -> Result<RawEntry, ForeignError> {
+        let value = match self.foreign_value(foreign, index)? {
+            None => return Ok(self.codec.undecodable()),
+            Some(EntryValue::Exact(value)) => value,
+            Some(EntryValue::Win) => Value::Win(1),
+            Some(EntryValue::Loss) => Value::Loss(1),
+            Some(EntryValue::Draw) => Value::Draw,
+            Some(EntryValue::Illegal) => Value::Illegal,
+            Some(_) => return Err(ForeignError::NoAnswer { index, missing: foreign.missing() }),
+        };
+        // Basic entries do not depend on the side to move, nor do distances.
+        Ok(self.codec.store(value, Color::White))
     }
 
     /// The placement of a board in this table's slots: men by square, side to move, en passant square.

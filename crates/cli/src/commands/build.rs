@@ -7,6 +7,7 @@ use hoffman_plan::{all_endings, complete};
 use hoffman_run::{
     BuildOptions, ControlBuildOptions, RunError, available_memory, build, build_control,
 };
+use hoffman_table::foreign::ForeignOptions;
 
 use crate::Outcome;
 use crate::args::BuildArgs;
@@ -67,6 +68,7 @@ fn run_control(name: &str, args: &BuildArgs) -> anyhow::Result<()> {
     let options = ControlBuildOptions {
         dir: args.folder.given().map(Path::to_owned),
         args: command_line(),
+        foreign: ForeignOptions::default(),
         progress: &bar,
     };
     let report = build_control(Path::new(name), &options)?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hoffman_run::{GenerateOptions, generate, summary};
+use hoffman_table::foreign::ForeignOptions;
 
 use crate::output::{command_line, say};
 use crate::progress::Bar;
@@ -11,14 +12,17 @@ use crate::progress::Bar;
 pub(crate) struct Options {
     /// The output file, if not the one named in the control file.
     pub(crate) output: Option<PathBuf>,
+    /// Where tables of other programs are looked for.
+    pub(crate) foreign: ForeignOptions,
     /// Whether informational lines are left out.
     pub(crate) quiet: bool,
 }
 
 /// Generates a table and returns its file.
 pub(crate) fn run(control: &Path, options: &Options) -> anyhow::Result<PathBuf> {
+    let quiet = options.quiet;
     let inform = |text: &str| {
-        if !options.quiet {
+        if !quiet {
             say(text);
         }
     };
@@ -29,8 +33,9 @@ pub(crate) fn run(control: &Path, options: &Options) -> anyhow::Result<PathBuf> 
     }
     let bar = Bar::new("slices");
     let output = options.output.clone();
-    let made =
-        generate(control, &GenerateOptions { output, args: command_line(), progress: &bar })?;
+    let foreign = options.foreign.clone();
+    let options = GenerateOptions { output, args: command_line(), foreign, progress: &bar };
+    let made = generate(control, &options)?;
     drop(bar);
     inform(&format!("Total legal positions: {}", made.counts.legal));
     if let Some(counts) = made.counts.moves {

@@ -9,6 +9,7 @@ use hoffman_control::{
     resolve_pieces,
 };
 use hoffman_run::summary;
+use hoffman_table::foreign::Kind;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{Table, TableProblem};
 
@@ -66,6 +67,9 @@ struct Information {
 }
 
 fn read(path: &Path) -> anyhow::Result<Information> {
+    if let Some(kind) = Kind::of(path) {
+        anyhow::bail!("a {kind} table has no XML header");
+    }
     match Table::open(path, SourceOptions::default()) {
         // Only a finished table says where its entries begin.
         Ok(table) if table.control().offset > 0 => Ok(of_table(table)),

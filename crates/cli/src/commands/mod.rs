@@ -2,6 +2,8 @@
 
 pub(crate) mod bench;
 pub(crate) mod build;
+pub(crate) mod control;
+pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod pawngen;

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hoffman_probe::collection::{Collection, CollectionError};
 use hoffman_probe::session::Session;
+use hoffman_table::foreign::ForeignOptions;
+use hoffman_table::foreign::nalimov::NalimovFolders;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -33,12 +35,12 @@ enum End {
 }
 
 /// Opens the tables and answers until input ends.
-pub(crate) fn run(files: &[PathBuf]) -> anyhow::Result<Outcome> {
+pub(crate) fn run(files: &[PathBuf], foreign: &ForeignOptions) -> anyhow::Result<Outcome> {
     let mut good = true;
     let mut collection = Collection::default();
     for path in files {
         say(&format!("Loading '{}'", path.display()));
-        if let Err(error) = load(&mut collection, path) {
+        if let Err(error) = load(&mut collection, path, foreign) {
             if matches!(error.downcast_ref(), Some(CollectionError::Variants { .. })) {
                 return Err(error.context("All probed tablebases must use same variant!"));
             }
@@ -47,7 +49,15 @@ pub(crate) fn run(files: &[PathBuf]) -> anyhow::Result<Outcome> {
         }
     }
     anyhow::ensure!(collection.tables().len() > 0, "No valid tablebases to probe!");
-    let mut prompt = Prompt { session: Session::new(collection), good };
+    let mut session = Session::new(collection);
+    let folders =
+        if foreign.nalimov.is_empty() { vec![PathBuf::from(".")] } else { foreign.nalimov.clone() };
+    let nalimov = NalimovFolders::new(folders);
+    if nalimov.most_men() > 0 {
+        say(&format!("{} piece Nalimov tablebases found", nalimov.most_men()));
+        session.set_nalimov(nalimov);
+    }
+    let mut prompt = Prompt { session, good };
     let end = if io::stdin().is_terminal() { prompt.edit()? } else { prompt.echo()? };
     if end == End::Interrupted {
         return Ok(Outcome::Failed);
@@ -58,8 +68,8 @@ pub(crate) fn run(files: &[PathBuf]) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(prompt.good))
 }
 
-fn load(collection: &mut Collection, path: &Path) -> anyhow::Result<()> {
-    let table = tables::open(path, collection.options().clone())?;
+fn load(collection: &mut Collection, path: &Path, foreign: &ForeignOptions) -> anyhow::Result<()> {
+    let table = tables::open(path, collection.options().clone(), foreign)?;
     collection.adopt(table)?;
     Ok(())
 }
@@ -176,4 +186,23 @@ fn append_history(path: &Path, lines: &[String]) -> io::Result<()> {
         text.push('\n');
     }
     options.open(path)?.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_completed() {
+        let moves = Moves(["e7e8=Q", "e7e8=R", "e6d6", "undo"].map(str::to_owned).to_vec());
+        let history = MemHistory::new();
+        let context = rustyline::Context::new(&history);
+        let completed = |line: &str, at| moves.complete(line, at, &context).unwrap();
+        assert_eq!(completed("e7", 2), (0, vec!["e7e8=Q".to_owned(), "e7e8=R".to_owned()]));
+        assert_eq!(completed("", 0).1.len(), 4);
+        assert_eq!(completed("u", 1).1, ["undo"]);
+        // Only what stands before the cursor counts.
+        assert_eq!(completed("e6 and more", 2).1, ["e6d6"]);
+        assert!(completed("a1", 2).1.is_empty());
+    }
 }

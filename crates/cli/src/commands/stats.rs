@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hoffman_probe::stats::{TableStats, stats, to_json};
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 
 use crate::Outcome;
@@ -13,9 +14,10 @@ use crate::output::{complain, print_line};
 /// Counts the tables one by one.
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
+    let foreign = args.foreign.options();
     let mut all = Vec::new();
     for named in &args.tables {
-        match count(named, folder.as_deref()) {
+        match count(named, folder.as_deref(), &foreign) {
             Ok(stats) if args.json => all.push(stats),
             Ok(stats) => {
                 all.push(stats.clone());
@@ -32,7 +34,11 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(all.len() == args.tables.len()))
 }
 
-fn count(named: &Path, folder: Option<&Path>) -> anyhow::Result<TableStats> {
+fn count(
+    named: &Path,
+    folder: Option<&Path>,
+    foreign: &ForeignOptions,
+) -> anyhow::Result<TableStats> {
     let path = tables::find(named, folder)?;
-    Ok(stats(&tables::open(&path, SourceOptions::default())?)?)
+    Ok(stats(&tables::open(&path, SourceOptions::default(), foreign)?)?)
 }

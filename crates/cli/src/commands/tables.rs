@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use hoffman_board::Material;
 use hoffman_probe::collection::table_name;
 use hoffman_table::Table;
+use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::SourceOptions;
 
 use crate::output::note;
@@ -13,7 +14,8 @@ use crate::output::note;
 /// current one.
 pub(super) fn find(named: &Path, folder: Option<&Path>) -> anyhow::Result<PathBuf> {
     let is_name = named.components().count() == 1 && named.extension().is_none();
-    if named.is_file() || !is_name {
+    // Tables of other programs have folders of their own.
+    if named.is_file() || !is_name || Kind::of(named).is_some() {
         return Ok(named.to_owned());
     }
     let text = named.to_string_lossy();
@@ -30,18 +32,16 @@ pub(super) fn find(named: &Path, folder: Option<&Path>) -> anyhow::Result<PathBu
     anyhow::bail!("there is no table {file} in {places}the current folder")
 }
 
-/// Opens a table and checks that it is complete.
-pub(super) fn open(path: &Path, options: SourceOptions) -> anyhow::Result<Table> {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    let foreign = match extension.as_deref() {
-        Some("rtbw" | "rtbz") => Some("Syzygy"),
-        Some("emd" | "nbw" | "nbb") => Some("Nalimov"),
-        _ => None,
+/// Opens a table, of another program too, and checks that it is complete.
+pub(super) fn open(
+    path: &Path,
+    options: SourceOptions,
+    foreign: &ForeignOptions,
+) -> anyhow::Result<Table> {
+    let mut table = match Kind::of(path) {
+        Some(_) => Table::open_foreign(path, foreign)?,
+        None => Table::open(path, options)?,
     };
-    if let Some(foreign) = foreign {
-        anyhow::bail!("{}: {foreign} tables cannot be used here", path.display());
-    }
-    let mut table = Table::open(path, options)?;
     table.check_length()?;
     for notice in table.notices() {
         note(&format!("{}: {notice}", path.display()));

@@ -2,22 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
+use hoffman_board::Material;
+use hoffman_probe::verify::foreign::compare;
 use hoffman_probe::verify::{Smaller, VerifyOptions, VerifyReport, search_folders, verify};
 use hoffman_run::available_memory;
+use hoffman_table::foreign::{self, ForeignOptions, Kind};
 use hoffman_table::htb::SourceOptions;
 
 use crate::Outcome;
 use crate::args::VerifyArgs;
 use crate::commands::tables;
-use crate::output::{complain, print_line};
+use crate::output::{complain, note, print_line, say};
 use crate::progress::Bar;
 
 /// What is checked of a table, and against what.
 pub(crate) struct Request<'a> {
     /// So many entries only.
     pub(crate) sample: Option<u64>,
-    /// Folders with Syzygy tables.
+    /// Folders with Syzygy tables to compare with.
     pub(crate) syzygy: &'a [PathBuf],
+    /// How tables of other programs are read, where the table or its futurebases are such.
+    pub(crate) foreign: &'a ForeignOptions,
     /// Where tables and smaller tables are looked for, beside other places.
     pub(crate) folder: Option<PathBuf>,
 }
@@ -26,7 +32,8 @@ pub(crate) struct Request<'a> {
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
     let sample = args.sample.map(std::num::NonZeroU64::get);
-    let request = Request { sample, syzygy: &args.syzygy, folder };
+    let foreign = args.foreign.options();
+    let request = Request { sample, syzygy: &args.foreign.syzygy, foreign: &foreign, folder };
     let mut good = true;
     let mut all = Vec::new();
     for named in &args.tables {
@@ -58,9 +65,9 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
 pub(crate) fn check(named: &Path, request: &Request<'_>) -> anyhow::Result<VerifyReport> {
     let path = tables::find(named, request.folder.as_deref())?;
     let source = SourceOptions::default();
-    let table = tables::open(&path, source.clone())?;
+    let table = tables::open(&path, source.clone(), request.foreign)?;
     let folders = search_folders(&path, request.folder.as_deref());
-    let smaller = Smaller::from_folders(&table, &folders, &source)?;
+    let smaller = Smaller::with_foreign(&table, &folders, &source, request.foreign)?;
     let bar = Bar::new("indices");
     bar.name(path.display().to_string());
     let progress = |done, total| bar.set(done, total);
@@ -72,4 +79,27 @@ pub(crate) fn check(named: &Path, request: &Request<'_>) -> anyhow::Result<Verif
         progress: Some(&progress),
     };
     Ok(verify(&table, &smaller, &options)?)
+}
+
+/// Compares a table with the Nalimov table of the same men, and says where they differ. Differences of a
+/// table made with prunes do not count.
+pub(crate) fn against_nalimov(path: &Path, options: &ForeignOptions) -> anyhow::Result<bool> {
+    let table = tables::open(path, SourceOptions::default(), options)?;
+    let men = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
+    let name = format!("{}.nbw.emd", men.normalized().0.stem());
+    let nalimov = foreign::open(Path::new(&name), options)
+        .map_err(anyhow::Error::from)
+        .with_context(|| format!("{}: Can't find Nalimov tablebase", path.display()))?;
+    let differences = compare(&table, nalimov.as_ref(), Kind::Nalimov)?;
+    for difference in &differences {
+        say(difference);
+    }
+    if !differences.is_empty() && !table.control().prunes.is_empty() {
+        note(&format!(
+            "{}: the table was made with prunes, so others may say otherwise",
+            path.display()
+        ));
+        return Ok(true);
+    }
+    Ok(differences.is_empty())
 }

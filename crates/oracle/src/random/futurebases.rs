@@ -8,7 +8,7 @@ use hoffman_board::value::FlagType;
 use hoffman_board::{Bitboard, Color, Format, Material, Rank, Role, Variant};
 use hoffman_control::{ControlFile, Mode, PruneEffect, control_for_material};
 
-use super::men::sort;
+use super::men::{sort, without_mixed_pawns};
 use super::spec::{Child, Man, Place, Relation, Spec, count_structures, flipped};
 use super::{LARGEST_FUTUREBASE, Maker, RandomFile};
 use crate::analysis::{SlowAnalysis, SlowError};
@@ -31,6 +31,7 @@ impl Maker {
         index: &str,
     ) -> Option<String> {
         let mut spec = spec.clone();
+        without_mixed_pawns(&mut spec.men);
         let mut children = Vec::new();
         let mut fixed = false;
         if spec.depth > 0 {

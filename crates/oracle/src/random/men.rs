@@ -236,6 +236,23 @@ pub(super) fn sort(men: &mut [Man]) {
     });
 }
 
+/// Makes ordinary pawns of plus pawns that are interchangeable with ordinary ones: which of them may not
+/// pass which is not said anywhere, and the index types leave positions out that would be possible.
+pub(super) fn without_mixed_pawns(men: &mut [Man]) {
+    let ordinary: Vec<Man> = men
+        .iter()
+        .filter(|m| m.role == Role::Pawn && !matches!(m.place, Place::Plus(_)))
+        .filter(|m| m.squares().count() > 1)
+        .copied()
+        .collect();
+    for man in men {
+        let mixed = |m: &Man| m.color == man.color && (m.squares() & man.squares()).any();
+        if matches!(man.place, Place::Plus(_)) && ordinary.iter().any(mixed) {
+            man.place = Place::On(man.squares());
+        }
+    }
+}
+
 /// The squares below a rank, counted from 0.
 pub(super) fn below_rank(rank: usize) -> Bitboard {
     Square::ALL.into_iter().filter(|&s| (s as usize) < 8 * rank).collect()

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
+use hoffman_board::pieces::slot_images;
 use hoffman_board::{
-    Bitboard, Color, MAX_PIECES, PieceSlot, Placement, Role, Square, Symmetry, Variant,
+    Bitboard, Color, ListedPiece, MAX_PIECES, PieceSlot, Placement, Role, Square, Symmetry, Variant,
 };
 
 use super::kings::KING_ZONE;
@@ -114,6 +115,9 @@ pub(super) struct Men {
     /// `(pawn, blocker)`: neither may pass the other.
     blocked: Vec<(u8, u8)>,
     pairs: Option<[u8; MAX_PIECES]>,
+    /// `images[symmetry][man]`: the man that takes his place on the transformed board. None if everybody
+    /// keeps his own.
+    images: Option<Box<[Squares; 8]>>,
 }
 
 impl Men {
@@ -154,6 +158,7 @@ impl Men {
             groups: Vec::new(),
             blocked: Vec::new(),
             pairs: None,
+            images: None,
         };
         for (slot, piece) in pieces.iter().enumerate() {
             let i = usize::from(internal(slot));
@@ -172,6 +177,9 @@ impl Men {
         }
         men.link(params, internal)?;
         men.pairs = men.find_pairs();
+        if pieces.iter().any(ListedPiece::is_restricted) {
+            men.images = slot_images_by_symmetry(params, internal)?;
+        }
         Ok(men)
     }
 
@@ -368,9 +376,20 @@ impl Men {
         if symmetry.is_identity() {
             return;
         }
+        self.transform(symmetry, p);
+    }
+
+    /// Transforms the board. Men whose squares change places with those of others take their slots.
+    pub(super) fn transform(&self, symmetry: Symmetry, p: &mut Position) {
         let images = &IMAGES[symmetry.index()];
         for s in &mut p.squares[..self.count] {
             *s = images[usize::from(*s)];
+        }
+        if let Some(men) = &self.images {
+            let squares = p.squares;
+            for (&man, &s) in men[symmetry.index()].iter().zip(&squares[..self.count]) {
+                p.squares[usize::from(man)] = s;
+            }
         }
         if p.en_passant != NONE {
             p.en_passant = images[usize::from(p.en_passant)];
@@ -523,6 +542,29 @@ impl Men {
         }
         Some(self.store(&p))
     }
+}
+
+/// The slot images of all symmetries that the table identifies, in internal order; none if all men keep
+/// their slots.
+fn slot_images_by_symmetry(
+    params: &IndexParams,
+    internal: impl Fn(PieceSlot) -> u8,
+) -> Result<Option<Box<[Squares; 8]>>, IndexError> {
+    let mut images = Box::new([std::array::from_fn(|man| man as u8); 8]);
+    let mut moved = false;
+    for symmetry in Symmetry::all().take(usize::from(params.symmetry)) {
+        let slots =
+            slot_images(&params.pieces, symmetry).ok_or(IndexError::SymmetryNotAllowed {
+                symmetry: params.symmetry,
+                reason: "with pieces restricted to squares that are not symmetric",
+                allowed: 1,
+            })?;
+        for (from, &to) in slots.iter().enumerate() {
+            moved |= from != to;
+            images[symmetry.index()][usize::from(internal(from))] = internal(to);
+        }
+    }
+    Ok(moved.then_some(images))
 }
 
 /// Finds a square for a member, moving earlier members where needed.

@@ -16,6 +16,7 @@ mod pawns;
 mod simple;
 
 use arrayvec::ArrayVec;
+use hoffman_board::pieces::slot_images;
 use hoffman_board::{Color, PieceList, PieceSlot, Placement, Role, Square, Symmetry, Variant};
 
 use combinadic::Combinadic;
@@ -558,6 +559,22 @@ impl IndexSpace {
     }
 }
 
+/// Images of placements, for what compares the positions that share an index.
+impl IndexSpace {
+    /// The placement on the transformed board, its men in the slots that hold them there. The table must
+    /// have the symmetry.
+    pub(crate) fn image(&self, placement: &Placement, symmetry: Symmetry) -> Option<Placement> {
+        let mut p = self.men.load(placement)?;
+        self.men.transform(symmetry, &mut p);
+        Some(self.men.store(&p))
+    }
+
+    /// The placement with colours exchanged and the board turned; none if the men do not allow it.
+    pub(crate) fn turned(&self, placement: &Placement) -> Option<Placement> {
+        Some(self.men.store(&self.men.turned(&self.men.load(placement)?)?))
+    }
+}
+
 /// A product, if it stays in range.
 fn times(a: u64, b: u64) -> Result<u64, IndexError> {
     a.checked_mul(b).filter(|&n| n <= MAX_SIZE).ok_or(IndexError::TooLarge)
@@ -582,7 +599,11 @@ fn check_symmetry(params: &IndexParams) -> Result<(), IndexError> {
         refuse(1, "with pawn structures")?;
     }
     if params.pieces.iter().any(hoffman_board::ListedPiece::is_restricted) {
-        refuse(1, "with restricted pieces")?;
+        // Which symmetries a table has follows from one generator for each doubling.
+        let is_kept = |generator| slot_images(&params.pieces, generator).is_some();
+        let generators = [Symmetry::H, Symmetry::V, Symmetry::D];
+        let kept = generators.into_iter().take_while(|&generator| is_kept(generator)).count();
+        refuse(1 << kept, "with pieces restricted to squares that are not symmetric")?;
     }
     if params.pieces.iter().any(|p| p.role == Role::Pawn) {
         refuse(2, "with pawns")?;

@@ -200,17 +200,49 @@ fn simple_takes_no_pawn_structures_in_suicide_chess_either() {
     }
 }
 
+/// The squares and their images under a symmetry.
+fn closed(squares: u64, ways: u8) -> u64 {
+    [(2, Symmetry::H), (4, Symmetry::V), (8, Symmetry::D)]
+        .into_iter()
+        .filter(|&(first, _)| ways >= first)
+        .fold(squares, |set, (_, mirror)| set | mirror.apply_set(set))
+}
+
+#[test]
+fn symmetric_restrictions_allow_symmetry() {
+    let space = |symmetry, squares| {
+        let kings = [Color::White, Color::Black].map(|color| (color, Role::King, u64::MAX));
+        let men = [kings[0], kings[1], (Color::White, Role::Rook, squares)];
+        IndexSpace::new(params(IndexType::Combinadic5, symmetry, list(&men)))
+    };
+    let center = 0x0000_0018_1800_0000;
+    assert_eq!(closed(1 << 27, 8), center);
+    assert_eq!(space(8, center).unwrap().size(), 2 * 462 * 4);
+    assert_eq!(space(2, 0xff).unwrap().size(), 2 * 1806 * 8);
+    assert!(space(4, 0xff).is_err() && space(2, 1 << 27).is_err());
+}
+
 /// Men besides the kings, like men next to each other and on equal squares.
 fn others() -> impl Strategy<Value = Vec<(Color, Role, u64)>> {
     let roles = vec![Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
-    let man =
-        (any::<bool>(), prop::sample::select(roles), 1..=3_usize, any::<bool>(), any::<u64>());
+    // Restrictions of any kind, and those that symmetric tables may have.
+    let set =
+        (any::<u64>(), prop::sample::select(vec![1_u8, 2, 4, 8])).prop_map(|(squares, ways)| {
+            match ways {
+                1 => squares | 0xff00,
+                // One square of each set of images decides.
+                2 => closed(squares & 0x0f0f_0f0f_0f0f_0f0f | 0xff00, 2),
+                4 => closed(squares & 0x0f0f_0f0f | 0xff00, 4),
+                _ => closed(squares & 0x080c_0e0f | 0xff00, 8),
+            }
+        });
+    let man = (any::<bool>(), prop::sample::select(roles), 1..=3_usize, any::<bool>(), set);
     prop::collection::vec(man, 0..3).prop_map(|men| {
         let mut list: Vec<(Color, Role, u64)> = Vec::new();
         for (white, role, count, restricted, squares) in men {
             let color = Color::from_white(white);
             if list.iter().all(|m| (m.0, m.1) != (color, role)) {
-                let squares = if restricted { squares | 0xff00 } else { u64::MAX };
+                let squares = if restricted { squares } else { u64::MAX };
                 list.extend(std::iter::repeat_n((color, role, squares), count));
             }
         }

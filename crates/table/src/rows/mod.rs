@@ -39,6 +39,12 @@ pub enum RowsError {
     /// A slice that the table needs is not there.
     #[error("the values of {0} are incomplete")]
     Incomplete(Material),
+    /// A symmetry that the values do not have, because of prunes or futurebases that have not.
+    #[error(
+        "positions that share an entry have different values; use symmetry 1, or give prunes and futurebases \
+         the same symmetry"
+    )]
+    Asymmetric,
     /// An entry that is no value of its position, or a position without a value.
     #[error("an entry of the table is not the value of any position")]
     Entry,
@@ -66,6 +72,25 @@ pub struct IndexCounts {
     pub min_stored: i32,
     /// Moves and stalemates, if the slices were counted.
     pub moves: Option<Counts>,
+}
+
+impl IndexCounts {
+    /// Counts `n` indices with a value.
+    fn add(&mut self, value: Value, turn: Color, n: u64) {
+        // In suicide chess the count of illegal positions is that of those won for want of a move.
+        if matches!(value, Value::Illegal | Value::Win(0)) {
+            self.pntm_mated += n;
+            return;
+        }
+        self.legal += n;
+        match value.winner(turn) {
+            Some(Color::White) => self.white_wins += n,
+            Some(Color::Black) => self.black_wins += n,
+            None => return,
+        }
+        self.max_stored = self.max_stored.max(value.to_stored());
+        self.min_stored = self.min_stored.min(value.to_stored());
+    }
 }
 
 /// The stored distances of a table, one number an index.
@@ -546,7 +571,7 @@ pub fn layout_of(space: &IndexSpace) -> Layout {
     let movers = pieces.map(|p| Mover {
         color: p.color,
         role: p.role,
-        squares: if p.legal.count() == 1 { p.legal.0 } else { p.legal.0 | closed(p) },
+        squares: if p.legal.0 | closed(p) == u64::MAX { u64::MAX } else { p.legal.0 },
     });
     let movers: Vec<Mover> = movers.collect();
     let pawns = space.pieces().iter().any(|p| p.role == Role::Pawn);
@@ -645,9 +670,9 @@ pub fn encode(
         Format::Flag(_) => 1,
         Format::Dtm(_) | Format::Dtc(_) => 32,
     };
-    let codec =
-        EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
+    let codec = EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
     let empty = codec.undecodable().0;
+    let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
     let (distances, mut counts) = if deepest < 127 {
         let entries: Vec<AtomicU8> =
             (0..size).into_par_iter().map(|_| AtomicU8::new(empty as u8)).collect();
@@ -661,12 +686,49 @@ pub fn encode(
         let wide = entries.into_iter().map(|e| e.into_inner() as i16).collect();
         (Distances::Wide(wide), counts)
     };
+    if shared {
+        counts = recount(space, values, &distances, codec)?;
+    }
     counts.indices = space.size();
     counts.moves = match &rows {
         Rows::Free(rows) => moves(rows, values, &structures),
         Rows::Restricted(rows) => rows.moves(values, &structures),
     };
     Ok((distances, counts))
+}
+
+/// Counts a table in which several placements share an index, and checks that they have the same value.
+fn recount(
+    space: &IndexSpace,
+    values: &TableValues,
+    distances: &Distances,
+    codec: EntryCodec,
+) -> Result<IndexCounts, RowsError> {
+    let rows = Rows::new(space, values)?;
+    let entry = |index: usize| match distances {
+        Distances::Narrow(d) => d.get(index).map(|&n| i32::from(n)),
+        Distances::Wide(d) => d.get(index).map(|&n| i32::from(n)),
+    };
+    let mut counts = IndexCounts::default();
+    let mut seen = vec![false; distances.len()];
+    let mut differ = false;
+    for structure in rows.structures() {
+        let (slice, orientation) =
+            rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
+        for job in rows.jobs(structure) {
+            let codes = codes_of(&job, slice, orientation);
+            rows.walk(&job, orientation, true, 0, |run| {
+                for (index, offset) in run.positions() {
+                    let value = codes.value(offset);
+                    differ |= entry(index) != Some(codec.store(value, job.turn).0);
+                    if !std::mem::replace(&mut seen[index], true) {
+                        counts.add(value, job.turn, 1);
+                    }
+                }
+            });
+        }
+    }
+    if differ { Err(RowsError::Asymmetric) } else { Ok(counts) }
 }
 
 /// Neighbouring positions often have the same value; counting them in turns in several histograms keeps
@@ -730,19 +792,7 @@ fn fill<W: Code, E: Shared>(
     let mut counts = IndexCounts::default();
     for turn in [Color::White, Color::Black] {
         for (place, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
-            let value = code_value::<W>(place % kinds);
-            match value {
-                // In suicide chess the count is that of the positions won for want of a move.
-                Value::Illegal | Value::Win(0) => counts.pntm_mated += n,
-                _ => counts.legal += n,
-            }
-            match value.winner(turn).filter(|_| value != Value::Win(0)) {
-                Some(Color::White) => counts.white_wins += n,
-                Some(Color::Black) => counts.black_wins += n,
-                None => continue,
-            }
-            counts.max_stored = counts.max_stored.max(value.to_stored());
-            counts.min_stored = counts.min_stored.min(value.to_stored());
+            counts.add(code_value::<W>(place % kinds), turn, n);
         }
     }
     counts
@@ -847,10 +897,9 @@ fn bare_king_moves(ways: u8, both_sides: bool) -> Counts {
 /// In how many orders the like men of a layout can stand on the same squares.
 fn like_orders(layout: &Layout) -> u64 {
     let mut orders = 1;
-    let mut run = 1;
-    for pair in layout.movers().windows(2) {
-        run = if pair[0] == pair[1] { run + 1 } else { 1 };
-        orders *= run;
+    let movers = layout.movers();
+    for (m, mover) in movers.iter().enumerate() {
+        orders *= movers[..=m].iter().filter(|o| *o == mover).count() as u64;
     }
     orders
 }
@@ -976,7 +1025,9 @@ fn fill_black(values: &mut TableValues) {
     };
     for (structure, slot) in slices {
         let image = from.get(&structure.oriented(swap));
-        let (Some(slice), Some(image)) = (slot.get_mut().map(Arc::make_mut), image) else { continue };
+        let (Some(slice), Some(image)) = (slot.get_mut().map(Arc::make_mut), image) else {
+            continue;
+        };
         slice.codes[1] = turned(&image.codes[0]);
         for right in slice.en_passant.iter_mut().filter(|right| right.square < 32) {
             if let Some(other) = image.en_passant.iter().find(|o| o.square == right.square ^ 56) {
@@ -1078,6 +1129,7 @@ fn value_of(entry: EntryValue, taking: Taking) -> Value {
         // What a flag does not tell apart is taken as the draw: the question asked of it is the same
         // whichever it is.
         EntryValue::Draw | EntryValue::WinOrDraw | EntryValue::DrawOrLoss => Value::Draw,
+        EntryValue::Unknown => Value::Illegal,
     };
     match (taking, value) {
         (Taking::ByOutcome, Value::Win(_)) => Value::Win(1),

@@ -181,8 +181,11 @@ impl<'a> Restricted<'a> {
     /// The squares behind that of the like man before, if each set of squares is to be taken once.
     fn later(&self, turns: &Turns<'_>, mover: usize, stands: &[u8; MAX_PIECES]) -> u64 {
         let movers = self.layout.movers();
-        let like = turns.once && mover > 0 && movers[mover] == movers[mover - 1];
-        if like { (u64::MAX << stands[mover - 1]) << 1 } else { u64::MAX }
+        let before = (0..mover).rev().find(|&m| movers[m] == movers[mover]);
+        match before.filter(|_| turns.once) {
+            Some(before) => (u64::MAX << stands[before]) << 1,
+            None => u64::MAX,
+        }
     }
 
     fn place_last(
@@ -198,12 +201,15 @@ impl<'a> Restricted<'a> {
         let lane = movers.len() - 1;
         let Job { turn, en_passant, .. } = *turns.job;
         if self.is_king(&movers[lane]) {
-            let king = |color: Color| {
-                movers.iter().position(|m| m.color == color && m.role == Role::King)
-            };
+            let king =
+                |color: Color| movers.iter().position(|m| m.color == color && m.role == Role::King);
             let (Some(white), Some(black)) = (king(Color::White), king(Color::Black)) else {
                 return;
             };
+            if self.space.symmetry() > 1 {
+                self.place_kings(turns, occupied, base, [white, black], squares, visit);
+                return;
+            }
             self.space.visit_kings(squares, turn, en_passant, occupied, |w, b, index| {
                 let white = self.layout.place(white, w);
                 if let (Some(white), Some(black)) = (white, self.layout.place(black, b)) {
@@ -230,17 +236,55 @@ impl<'a> Restricted<'a> {
         }
         let lanes = movers[lane].squares & !occupied & self.later(turns, lane, stands);
         let slot = self.slots[lane];
-        if self.layout.mixed().is_empty() {
-            self.space.visit_lane(squares, turn, en_passant, slot, lanes, |start, len, index, step| {
-                visit(&Run { index, step, row: base, image: &SAME, start, len });
-            });
+        let symmetric = self.space.symmetry() > 1;
+        if self.layout.mixed().is_empty() && !symmetric {
+            self.space.visit_lane(
+                squares,
+                turn,
+                en_passant,
+                slot,
+                lanes,
+                |start, len, index, step| {
+                    visit(&Run { index, step, row: base, image: &SAME, start, len });
+                },
+            );
             return;
         }
-        // Like men must be dealt to the slots anew for every placement.
+        // Like men must be dealt to the slots anew for every placement; with a symmetry, all images of a
+        // position have the same index.
         for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
             squares[slot] = start;
             if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
                 visit(&Run { index, step: 0, row: base, image: &SAME, start, len: 1 });
+            }
+        }
+    }
+
+    /// Places both kings, one position at a time.
+    fn place_kings(
+        &self,
+        turns: &Turns<'_>,
+        occupied: u64,
+        base: usize,
+        kings: [usize; 2],
+        squares: &mut [u8; MAX_PIECES],
+        visit: &mut impl FnMut(&Run<'_>),
+    ) {
+        let movers = self.layout.movers();
+        let free =
+            |m: usize| (0..64).filter(move |s| (movers[m].squares & !occupied) >> s & 1 != 0);
+        for white in free(kings[0]) {
+            for black in free(kings[1]).filter(|&black| !super::touch(white, black)) {
+                squares[self.slots[kings[0]]] = white;
+                squares[self.slots[kings[1]]] = black;
+                let Job { turn, en_passant, .. } = *turns.job;
+                let index = self.space.encode_squares(squares, turn, en_passant);
+                let places =
+                    self.layout.place(kings[0], white).zip(self.layout.place(kings[1], black));
+                if let (Some(index), Some((white, black))) = (index, places) {
+                    let row = base + white + black;
+                    visit(&Run { index, step: 0, row, image: &SAME, start: 0, len: 1 });
+                }
             }
         }
     }
@@ -263,7 +307,9 @@ impl<'a> Restricted<'a> {
             }
         }
         let orders = super::like_orders(self.layout) * u64::from(self.space.symmetry());
-        sum.stalemates /= orders;
+        // In suicide chess they are wins, and counted as such.
+        let stalemates = self.layout.variant() == Variant::Normal;
+        sum.stalemates = if stalemates { sum.stalemates / orders } else { 0 };
         sum.moves /= orders;
         sum.futuremoves /= orders;
         Some(sum)

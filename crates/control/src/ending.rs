@@ -1,0 +1,605 @@
+//! Complete endings by the names of their control files: `kqk`, `kpkp-basic`, `qvr` for suicide chess.
+//!
+//! Owns the names, what their options mean, and which endings lead to which. The text is written by
+//! [`crate::write`].
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use hoffman_board::value::FlagType;
+use hoffman_board::{Bitboard, Color, Format, MAX_PIECES, Material, Role, Variant};
+
+use crate::check::{check_declarations, check_pieces};
+use crate::error::ControlError;
+use crate::location::resolve_pieces;
+use crate::model::{ControlFile, IndexType, Mode};
+use crate::write::{Contents, render};
+
+/// The men in the order of names, kings included.
+const NAME_ORDER: [Role; 6] =
+    [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
+
+/// What a pawn may become in the order in which the tables are named. A king in suicide chess only.
+const PROMOTIONS: [Role; 5] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
+
+/// Why a name is not that of a control file that can be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndingError {
+    /// No ending, or an option that is not known.
+    #[error("Invalid control filename {name}: {reason}")]
+    Invalid {
+        /// The name.
+        name: Box<str>,
+        /// What is wrong with it.
+        reason: Box<str>,
+    },
+    /// An ending by another name than its own.
+    #[error(
+        "Improper control filename {name}: the men of a side stand in the order k q r b n p and the \
+         stronger side is named first; write {proper}.xml"
+    )]
+    Improper {
+        /// The name.
+        name: Box<str>,
+        /// The ending's own name.
+        proper: Box<str>,
+    },
+    /// The options cannot be had for these men.
+    #[error("{name}.xml cannot be written: {source}")]
+    Impossible {
+        /// The ending.
+        name: Box<str>,
+        /// The first conflict.
+        source: Box<ControlError>,
+    },
+}
+
+/// What the options of a name ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Options {
+    format: Format,
+    index: Option<IndexType>,
+    megabytes: Option<u32>,
+    /// The part of the board that all men are confined to.
+    board: Option<Bitboard>,
+}
+
+/// A complete ending with the form of its table, known by the name of its control file.
+///
+/// The name of normal chess is `k`, White's other men, `k`, Black's; that of suicide chess is White's
+/// men, `v`, Black's. The stronger side is White: the one with more men or else of more worth. Options
+/// follow, each behind a hyphen: `basic` or `whitewins` (else dtm); `naive`, `naive2`, `simple` or
+/// `compact` (else combinadic5); `propN` for propagation tables of N megabytes; `4x4` for the squares
+/// a1 to d4 or `2x8` for the files a and b, which no man may leave. Files of `whitewins`, `4x4` and
+/// `2x8` are of no use with colours exchanged: there either side may be named first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ending {
+    material: Material,
+    variant: Variant,
+    options: Options,
+    /// The options as they were written, each with its hyphen.
+    suffix: String,
+}
+
+impl FromStr for Ending {
+    type Err = EndingError;
+
+    /// Reads a name, with or without `.xml`.
+    fn from_str(text: &str) -> Result<Ending, EndingError> {
+        let invalid =
+            |reason: String| EndingError::Invalid { name: text.into(), reason: reason.into() };
+        let stem = text.strip_suffix(".xml").unwrap_or(text);
+        let men_length = stem.find('-').unwrap_or(stem.len());
+        let (men, suffix) = stem.split_at(men_length);
+        let options = read_options(suffix).map_err(invalid)?;
+        let (material, variant) = read_men(men).map_err(invalid)?;
+        let ending = Ending { material, variant, options, suffix: suffix.to_owned() };
+        let proper = ending.proper().0;
+        if proper.to_string() != stem {
+            let proper = proper.to_string().into();
+            return Err(EndingError::Improper { name: text.into(), proper });
+        }
+        Ok(ending)
+    }
+}
+
+impl fmt::Display for Ending {
+    /// The name without `.xml`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for color in Color::ALL {
+            if color == Color::Black && self.variant == Variant::Suicide {
+                f.write_str("v")?;
+            }
+            for role in NAME_ORDER {
+                for _ in 0..*self.material.count.get(color).get(role) {
+                    write!(f, "{}", role.char())?;
+                }
+            }
+        }
+        f.write_str(&self.suffix)
+    }
+}
+
+impl Ending {
+    /// The text of the control file, every table that a capture or a promotion leads to as futurebase.
+    ///
+    /// # Errors
+    ///
+    /// [`EndingError::Impossible`] if the index type cannot number these men.
+    pub fn control_text(&self) -> Result<String, EndingError> {
+        let name = self.to_string();
+        let text = self.render();
+        expect_valid(&text, &format!("{name}.xml")).map_err(|source| EndingError::Impossible {
+            name: name.into(),
+            source: source.into(),
+        })?;
+        Ok(text)
+    }
+
+    /// The ending followed by everything that it depends on, each once: captures come before
+    /// promotions, and what an ending leads to stands behind it.
+    ///
+    /// # Errors
+    ///
+    /// [`EndingError::Impossible`] if one of the control files cannot be written.
+    pub fn with_dependencies(&self) -> Result<Vec<Ending>, EndingError> {
+        let mut seen = BTreeSet::new();
+        let mut all = Vec::new();
+        let mut left = vec![self.clone()];
+        while let Some(ending) = left.pop() {
+            if !seen.insert(ending.to_string()) {
+                continue;
+            }
+            ending.control_text().map_err(|error| match error {
+                EndingError::Impossible { source, .. } => {
+                    EndingError::Impossible { name: self.to_string().into(), source }
+                }
+                other => other,
+            })?;
+            let next = ending.futurebases(ending.omits_side_to_move());
+            left.extend(next.into_iter().rev().map(|(ending, _)| ending));
+            all.push(ending);
+        }
+        Ok(all)
+    }
+
+    /// The ending under its own name, and whether its colours had to be exchanged for that.
+    fn proper(&self) -> (Ending, bool) {
+        let (material, inverted) =
+            if self.is_invertible() { self.material.normalized() } else { (self.material, false) };
+        (Ending { material, ..self.clone() }, inverted)
+    }
+
+    /// Whether the table can be used with colours exchanged: the board is the same from both sides, and
+    /// entries do not speak of one colour.
+    fn is_invertible(&self) -> bool {
+        self.options.board.is_none() && !matches!(self.options.format, Format::Flag(_))
+    }
+
+    /// Whether the table will not say who is to move. Then only tables for White's moves are named.
+    fn omits_side_to_move(&self) -> bool {
+        self.material.is_symmetric() && self.options.index.is_none() && self.is_invertible()
+    }
+
+    /// The endings one capture or promotion away, and whether with colours exchanged: captures, then for
+    /// each colour its promotions, each without and with a capture. Of White's moves only, if so asked.
+    fn futurebases(&self, white_only: bool) -> Vec<(Ending, bool)> {
+        let mut found: Vec<(Ending, bool)> = Vec::new();
+        let mut add = |material: Option<Material>| {
+            // A side that has lost its last man has won: there is no table of that.
+            let both = |m: &Material| {
+                Color::ALL.into_iter().all(|color| m.count.get(color).iter().any(|&n| n > 0))
+            };
+            let Some(material) = material.filter(both) else { return };
+            let successor = Ending { material, ..self.clone() }.proper();
+            let needed = !(successor.1 && white_only);
+            if needed && !found.contains(&successor) {
+                found.push(successor);
+            }
+        };
+        let kings_are_men = self.variant == Variant::Suicide;
+        let material = self.material;
+        for color in Color::ALL {
+            for role in NAME_ORDER.into_iter().filter(|&r| kings_are_men || r != Role::King) {
+                add(material.without(color, role));
+            }
+        }
+        let others = || PROMOTIONS.into_iter().filter(move |&r| kings_are_men || r != Role::King);
+        for color in Color::ALL {
+            let Some(without_pawn) = material.without(color, Role::Pawn) else { continue };
+            for promoted in others().map(|role| without_pawn.with(color, role)) {
+                add(Some(promoted));
+                for captured in others().filter(|&r| *material.count.get(!color).get(r) > 0) {
+                    add(promoted.without(!color, captured));
+                }
+            }
+        }
+        found
+    }
+
+    fn render(&self) -> String {
+        render(&Contents {
+            material: &self.material,
+            variant: self.variant,
+            format: self.options.format,
+            index: self.options.index,
+            megabytes: self.options.megabytes,
+            board: self.options.board,
+            locations: &[],
+            futurebases: self.named_futurebases(self.omits_side_to_move()),
+            stem: self.to_string(),
+        })
+    }
+
+    /// The tables that the ending leads to by name, and whether with colours exchanged.
+    pub(crate) fn named_futurebases(&self, white_only: bool) -> Vec<(String, bool)> {
+        let named = |(ending, inverted): (Ending, bool)| (ending.to_string(), inverted);
+        self.futurebases(white_only).into_iter().map(named).collect()
+    }
+
+    /// An ending of normal chess without options.
+    pub(crate) fn plain(material: &Material) -> Ending {
+        Ending {
+            material: *material,
+            variant: Variant::Normal,
+            options: Options::default(),
+            suffix: String::new(),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { format: Format::Dtm(None), index: None, megabytes: None, board: None }
+    }
+}
+
+/// Reads the options of a name, each with its hyphen.
+fn read_options(suffix: &str) -> Result<Options, String> {
+    let mut options = Options::default();
+    let mut seen: Vec<&str> = Vec::new();
+    for word in suffix.split('-').skip(1) {
+        let digits = word.strip_prefix("prop");
+        let kind = match (word, digits) {
+            ("basic", _) => {
+                options.format = Format::Basic;
+                "format"
+            }
+            ("whitewins", _) => {
+                options.format = Format::Flag(FlagType::WhiteWins);
+                "format"
+            }
+            ("naive" | "naive2" | "simple" | "compact", _) => {
+                options.index = IndexType::from_name(word);
+                "index type"
+            }
+            ("4x4", _) => {
+                options.board = Some(Bitboard(0x0F0F_0F0F));
+                "board"
+            }
+            ("2x8", _) => {
+                options.board = Some(Bitboard(0x0303_0303_0303_0303));
+                "board"
+            }
+            (_, Some(digits)) => {
+                let number = digits.parse().ok().filter(|&megabytes: &u32| megabytes > 0);
+                // Anything but plain digits would give the file a second name.
+                let plain = number.filter(|number| number.to_string() == digits);
+                options.megabytes = Some(plain.ok_or_else(|| {
+                    format!("-{word}: write a whole number of megabytes from 1, as in -prop64")
+                })?);
+                "size of propagation tables"
+            }
+            _ => {
+                return Err(format!(
+                    "there is no option -{word}; the options are -basic -whitewins -naive -naive2 \
+                     -simple -compact -propN -4x4 -2x8"
+                ));
+            }
+        };
+        if seen.contains(&kind) {
+            return Err(format!("-{word} is a second {kind}"));
+        }
+        seen.push(kind);
+    }
+    Ok(options)
+}
+
+/// Reads the men of a name.
+fn read_men(text: &str) -> Result<(Material, Variant), String> {
+    let mut men = Vec::new();
+    let (white, black, variant) = if let Some((white, black)) = text.split_once('v') {
+        (white, black, Variant::Suicide)
+    } else {
+        let second = text.strip_prefix('k').and_then(|rest| rest.find('k'));
+        let second = second.ok_or(
+            "each side begins with its king, as in krkp.xml; in suicide chess a v stands between the \
+             sides, as in krvp.xml",
+        )?;
+        let (white, black) = text.split_at(second + 1);
+        (white, black, Variant::Normal)
+    };
+    for (color, side) in [(Color::White, white), (Color::Black, black)] {
+        for letter in side.chars() {
+            let role = NAME_ORDER.into_iter().find(|role| role.char() == letter);
+            let role =
+                role.ok_or_else(|| format!("'{letter}' is no piece letter (k q r b n p)"))?;
+            men.push((color, role));
+        }
+        if side.is_empty() {
+            return Err("each side needs a man".to_owned());
+        }
+    }
+    if men.len() > MAX_PIECES {
+        return Err(format!("{} men are too many, at most {MAX_PIECES} are possible", men.len()));
+    }
+    let material = Material::from_men(men);
+    let kings = |color| material.count.get(color).king;
+    if variant == Variant::Normal && Color::ALL.into_iter().any(|color| kings(color) != 1) {
+        return Err("each side has one king, but for suicide chess".to_owned());
+    }
+    Ok((material, variant))
+}
+
+/// Checks what can be checked without other files.
+fn expect_valid(text: &str, origin: &str) -> Result<(), ControlError> {
+    let control = ControlFile::parse(text, origin, Mode::Control)?;
+    check_declarations(&control)?;
+    check_pieces(&control, &resolve_pieces(&control)?).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(name: &str) -> Ending {
+        name.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn futurebases(name: &str) -> Vec<String> {
+        let ending = ending(name);
+        let named = ending.named_futurebases(ending.omits_side_to_move());
+        let sign = |inverted| if inverted { "-" } else { "" };
+        named.into_iter().map(|(stem, inverted)| format!("{}{stem}", sign(inverted))).collect()
+    }
+
+    fn names(endings: &[Ending]) -> Vec<String> {
+        endings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn names_are_read_and_written() {
+        for name in
+            ["kk", "kqk", "kppkp-basic-prop3", "kkvp-naive", "pvp", "kkp-4x4", "kkq-whitewins"]
+        {
+            assert_eq!(ending(name).to_string(), name);
+            assert_eq!(ending(&format!("{name}.xml")).to_string(), name);
+        }
+        let naive2 = ending("kqqk-naive2").control_text().unwrap();
+        assert!(naive2.contains("<index type=\"naive2\"/>"), "{naive2}");
+    }
+
+    #[test]
+    fn other_names_are_refused() {
+        let message = |name: &str| name.parse::<Ending>().unwrap_err().to_string();
+        for (name, proper) in [
+            ("kkq.xml", "kqk"),
+            ("krqk", "kqrk"),
+            ("krkq-basic", "kqkr-basic"),
+            ("pvk.xml", "kvp"),
+            ("krqk-4x4", "kqrk-4x4"),
+        ] {
+            let message = message(name);
+            assert!(
+                message.starts_with(&format!("Improper control filename {name}: ")),
+                "{message}"
+            );
+            assert!(message.ends_with(&format!("; write {proper}.xml")), "{message}");
+        }
+        for name in [
+            "foo.xml",
+            "",
+            ".xml",
+            "k",
+            "KQK",
+            "kqkk",
+            "vk",
+            "kv",
+            "kvkvk",
+            "kqk.htb",
+            "kxk",
+            "a/kqk",
+            "kqk-",
+            "kqk-fast",
+            "kqk-prop",
+            "kqk-prop0",
+            "kqk-prop01",
+            "kqk-prop+1",
+            "kqk-basic-basic",
+            "kqk-basic-whitewins",
+            "kqk-naive-naive2",
+            "kqk-4x4-2x8",
+            "kppppppppkpppppppp",
+            "kék",
+            "ké",
+            "évk",
+            "kqk-é",
+            "v",
+            "-",
+        ] {
+            let message = message(name);
+            assert!(
+                message.starts_with(&format!("Invalid control filename {name}: ")),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn futurebases_are_those_of_the_rules() {
+        assert_eq!(futurebases("kk"), [""; 0]);
+        assert_eq!(futurebases("krkn"), ["-knk", "krk"]);
+        assert_eq!(futurebases("kpkp"), ["kpk", "kqkp", "krkp", "kbkp", "knkp"]);
+        // The side to move is stored: both sides' moves need tables.
+        assert_eq!(futurebases("kqkq"), ["kqk"]);
+        for index in ["naive", "simple", "compact"] {
+            let both = [format!("-kqk-{index}"), format!("kqk-{index}")];
+            assert_eq!(futurebases(&format!("kqkq-{index}")), both);
+        }
+        assert_eq!(futurebases("kqkq-basic"), ["kqk-basic"]);
+        // No inversion where both sides are not alike.
+        assert_eq!(futurebases("kqkq-4x4"), ["kkq-4x4", "kqk-4x4"]);
+        assert_eq!(futurebases("kkr-whitewins"), ["kk-whitewins"]);
+    }
+
+    #[test]
+    fn suicide_chess_has_its_own_rules() {
+        // A side without men has won: no table. A pawn may become a king.
+        assert_eq!(futurebases("kvk"), [""; 0]);
+        assert_eq!(futurebases("krvq"), ["-qvr", "kvq"]);
+        assert_eq!(futurebases("kvp"), ["kvq", "kvr", "kvb", "kvn", "kvk"]);
+        let text = ending("kvp").control_text().unwrap();
+        assert!(text.contains("<variant name=\"suicide\"/>"), "{text}");
+    }
+
+    #[test]
+    fn dependencies_are_complete() {
+        assert_eq!(names(&ending("kqk").with_dependencies().unwrap()), ["kqk", "kk"]);
+        let all = ending("kpk-basic").with_dependencies().unwrap();
+        let expected =
+            ["kpk", "kk", "kqk", "krk", "kbk", "knk"].map(|stem| format!("{stem}-basic"));
+        assert_eq!(names(&all), expected);
+    }
+
+    #[test]
+    fn options_that_cannot_be_had_are_refused() {
+        for (name, other) in [
+            ("kqqqk-naive2", "kqqqk-naive2"),
+            ("kqqpk-compact", "kqqqk-compact"),
+            ("kvk-compact", "kvk-compact"),
+        ] {
+            let message = ending(name).with_dependencies().unwrap_err().to_string();
+            let start = format!("{name}.xml cannot be written: {other}.xml, line ");
+            assert!(message.starts_with(&start), "{message}");
+        }
+    }
+
+    /// All sides with so many men, kings included.
+    fn sides(men: usize, first: usize, roles: &[Role]) -> Vec<Vec<Role>> {
+        if men == 0 {
+            return vec![Vec::new()];
+        }
+        let from = |at: usize| {
+            sides(men - 1, at, roles).into_iter().map(move |rest| [vec![roles[at]], rest].concat())
+        };
+        (first..roles.len()).flat_map(from).collect()
+    }
+
+    /// The names of all endings with so many men, stronger side first.
+    fn endings(men: usize, variant: Variant) -> Vec<String> {
+        let mut found = BTreeSet::new();
+        let suicide = variant == Variant::Suicide;
+        for white in 1..men {
+            let (roles, kings) = if suicide { (&NAME_ORDER[..], 0) } else { (&NAME_ORDER[1..], 1) };
+            for white_men in sides(white - kings, 0, roles) {
+                for black_men in sides(men - white - kings, 0, roles) {
+                    let side = |color, men: &[Role]| -> Vec<(Color, Role)> {
+                        let king = std::iter::repeat_n(Role::King, kings);
+                        king.chain(men.iter().copied()).map(|role| (color, role)).collect()
+                    };
+                    let men = [side(Color::White, &white_men), side(Color::Black, &black_men)];
+                    let material = Material::from_men(men.concat());
+                    let ending = Ending { material, variant, ..Ending::plain(&material) };
+                    found.insert(ending.proper().0.to_string());
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    const OPTIONS: [&str; 12] = [
+        "",
+        "-basic",
+        "-whitewins",
+        "-naive",
+        "-naive2",
+        "-simple",
+        "-compact",
+        "-prop64",
+        "-4x4",
+        "-2x8",
+        "-basic-naive-2x8",
+        "-whitewins-simple-prop1",
+    ];
+
+    #[test]
+    fn all_files_of_two_to_five_men_are_valid() {
+        let counts = |variant| (2..=5).map(move |men| endings(men, variant).len());
+        assert_eq!(counts(Variant::Normal).collect::<Vec<_>>(), [1, 5, 30, 110]);
+        assert_eq!(counts(Variant::Suicide).collect::<Vec<_>>(), [21, 126, 567, 1932]);
+        let mut refused = 0;
+        let mut written = 0;
+        for variant in [Variant::Normal, Variant::Suicide] {
+            for name in (2..=5).flat_map(|men| endings(men, variant)) {
+                for option in OPTIONS {
+                    let ending = ending(&format!("{name}{option}"));
+                    match ending.control_text() {
+                        Ok(text) => {
+                            check_file(&ending, &text);
+                            written += 1;
+                        }
+                        Err(error) => {
+                            expect_refusable(&ending, &error);
+                            refused += 1;
+                        }
+                    }
+                }
+            }
+        }
+        println!("{written} files are valid, {refused} are refused");
+        assert!(written > 25_000 && refused > 4_000, "{written} {refused}");
+    }
+
+    /// What the text must say about the ending.
+    fn check_file(ending: &Ending, text: &str) {
+        let name = ending.to_string();
+        let control = ControlFile::parse(text, &name, Mode::Control).unwrap();
+        assert!(control.notices.is_empty(), "{:?}", control.notices);
+        assert_eq!(control.output_name().unwrap(), format!("{name}.htb"));
+        assert_eq!(control.variant, ending.variant);
+        assert_eq!(control.entry_format(), ending.options.format);
+        assert_eq!(control.index_type(), ending.options.index.unwrap_or_default());
+        let pieces = resolve_pieces(&control).unwrap();
+        let material = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
+        assert_eq!(material, ending.material);
+        let board = ending.options.board.unwrap_or(Bitboard::FULL);
+        assert!(pieces.iter().all(|piece| (piece.legal & !board).is_empty()), "{text}");
+        assert_eq!(control.prunes.len(), if ending.options.board.is_some() { 2 } else { 0 });
+        for futurebase in &control.futurebases {
+            // Every table named is one that can be had, and one man or one promotion away.
+            let stem = futurebase.filename.strip_suffix(".htb").unwrap();
+            let other = stem.parse::<Ending>().unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(!futurebase.inverted || ending.is_invertible(), "{text}");
+            assert_eq!(other.options, ending.options);
+            let behind =
+                if futurebase.inverted { other.material.swapped() } else { other.material };
+            let lost = material.men() - behind.men();
+            assert!(lost <= 1 && behind != material, "{name}: {stem}");
+        }
+    }
+
+    /// Only these have no table.
+    fn expect_refusable(ending: &Ending, error: &EndingError) {
+        let index = ending.options.index;
+        let most = |role: Role| {
+            Color::ALL.into_iter().map(|c| *ending.material.count.get(c).get(role)).max().unwrap()
+        };
+        let crowd = NAME_ORDER.into_iter().any(|role| most(role) > 2);
+        let pairs = matches!(index, Some(IndexType::Naive2 | IndexType::Compact));
+        let pawns = index == Some(IndexType::Naive2) && most(Role::Pawn) > 1;
+        let suicide = ending.variant == Variant::Suicide;
+        assert!(pairs && (crowd || pawns || suicide), "{error}");
+    }
+}

@@ -1,0 +1,397 @@
+//! A table under test: every entry compared with what its successors say.
+
+use std::collections::HashMap;
+
+use hoffman_board::{Color, Format, Material, Placement, Role, Square, Value, Variant};
+use hoffman_control::PruneEffect;
+use hoffman_table::foreign::syzygy::SyzygyFolders;
+use hoffman_table::{EntryValue, RawEntry, Table, TableError};
+
+use crate::moves::kind_name;
+
+use super::men::{Men, Step, fen, men_of};
+use super::outcomes::{Best, Outcomes, Worth, words_of, words_of_exact};
+use super::report::Difference;
+use super::smaller::{Smaller, is_named};
+use super::syzygy::{open_syzygy, probe_syzygy};
+use super::tally::Tally;
+use super::{FEW, VerifyError, VerifyOptions};
+
+/// The entries of a table, unpacked if there is room.
+#[derive(Debug)]
+enum Entries {
+    Small(Vec<i8>),
+    Wide(Vec<i16>),
+    OnDisk,
+}
+
+#[derive(Debug)]
+struct Loaded<'a> {
+    table: &'a Table,
+    entries: Entries,
+}
+
+impl<'a> Loaded<'a> {
+    /// Unpacks the entries if they fit into what is left of the memory.
+    fn new(table: &'a Table, memory: &mut u64) -> Result<Loaded<'a>, TableError> {
+        let size = table.space().size();
+        let entries = match table.codec().bits() {
+            1..=8 if size <= *memory => {
+                *memory -= size;
+                let mut numbers = vec![0; size as usize];
+                table.read_entries(0, &mut numbers)?;
+                Entries::Small(numbers)
+            }
+            9..=16 if size.saturating_mul(2) <= *memory => {
+                *memory -= size * 2;
+                let mut numbers = vec![0; size as usize];
+                table.read_entries(0, &mut numbers)?;
+                Entries::Wide(numbers)
+            }
+            _ => Entries::OnDisk,
+        };
+        Ok(Loaded { table, entries })
+    }
+
+    fn entry(&self, index: u64) -> Result<RawEntry, TableError> {
+        let held = match &self.entries {
+            Entries::Small(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
+            Entries::Wide(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
+            Entries::OnDisk => None,
+        };
+        match held {
+            // Unsigned eight-bit entries do not exist: only distances are that wide.
+            Some(n) => Ok(RawEntry(n)),
+            None => self.table.entry(index),
+        }
+    }
+
+    /// The value of a placement of this table; none if it has no such index.
+    fn value(&self, placement: &Placement) -> Result<Option<EntryValue>, TableError> {
+        let Some(index) = self.table.index(placement) else { return Ok(None) };
+        let raw = self.entry(index)?;
+        Ok(Some(self.table.codec().value(raw, placement.turn).unwrap_or(EntryValue::Illegal)))
+    }
+}
+
+/// A smaller table that holds an ending, perhaps with the colours exchanged.
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    number: usize,
+    swapped: bool,
+    /// Named in the header of the table under test.
+    named: bool,
+}
+
+/// A table under test with everything that its moves lead to.
+pub(super) struct Job<'a> {
+    main: Loaded<'a>,
+    smaller: Vec<Loaded<'a>>,
+    holders: HashMap<Material, Vec<Holder>>,
+    pub(super) own: Material,
+    pub(super) syzygy: Option<SyzygyFolders>,
+    /// Distances of moves out of the table do not count.
+    pub(super) converts: bool,
+    /// Only outcomes are compared.
+    pub(super) outcomes_only: bool,
+}
+
+/// What is known of a move.
+enum Reply {
+    Worth(Worth),
+    Missing(Material),
+    Discarded,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn new(
+        table: &'a Table,
+        smaller: &'a Smaller,
+        options: &VerifyOptions<'_>,
+    ) -> Result<Job<'a>, VerifyError> {
+        let few = options.sample.is_some_and(|n| n <= FEW);
+        let mut memory = if few { 0 } else { options.memory };
+        let main = Loaded::new(table, &mut memory)?;
+        let mut holders: HashMap<Material, Vec<Holder>> = HashMap::new();
+        let mut loaded = Vec::new();
+        for (number, other) in smaller.tables.iter().enumerate() {
+            loaded.push(Loaded::new(other, &mut memory)?);
+            let named = is_named(other, table);
+            let ending = Material::from_men(other.pieces().iter().map(|p| (p.color, p.role)));
+            let holder = Holder { number, swapped: false, named };
+            holders.entry(ending).or_default().push(holder);
+            let holder = Holder { swapped: true, ..holder };
+            holders.entry(ending.swapped()).or_default().push(holder);
+        }
+        let converts = matches!(table.codec().format(), Format::Dtc(_));
+        Ok(Job {
+            main,
+            smaller: loaded,
+            holders,
+            own: Material::from_men(table.pieces().iter().map(|p| (p.color, p.role))),
+            syzygy: open_syzygy(table, options)?,
+            converts,
+            outcomes_only: converts && is_original(table),
+        })
+    }
+
+    pub(super) fn table(&self) -> &'a Table {
+        self.main.table
+    }
+
+    /// The value of a position for its player to move, out of the smaller tables.
+    fn look_up(
+        &self,
+        ending: &Material,
+        men: &[(Square, Color, Role)],
+        turn: Color,
+        jumped: Option<Square>,
+        only_named: bool,
+    ) -> Result<Option<EntryValue>, TableError> {
+        let holders = self.holders.get(ending).map_or(&[][..], Vec::as_slice);
+        for holder in holders.iter().filter(|h| h.named || !only_named) {
+            let Some(loaded) = self.smaller.get(holder.number) else { continue };
+            let table = loaded.table;
+            let placement = if holder.swapped {
+                let men = men.iter().map(|&(s, c, r)| (s.flip_vertical(), c.other(), r));
+                table.place(men, turn.other(), jumped.map(Square::flip_vertical))
+            } else {
+                table.place(men.iter().copied(), turn, jumped)
+            };
+            let Some(placement) = placement else { continue };
+            if let Some(value) = loaded.value(&placement)? {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What a move is worth, and whether it leaves the table.
+    fn reply(&self, placement: &Placement, step: &Step) -> Result<(Reply, bool), TableError> {
+        if step.captured.is_none() && step.promotion.is_none() {
+            let mut after = placement.clone();
+            if let Some(square) = after.squares.get_mut(step.slot) {
+                *square = step.to;
+            }
+            after.turn = placement.turn.other();
+            after.en_passant = step.jumped;
+            if let Some(value) = self.main.value(&after)? {
+                return Ok((Reply::Worth(Worth::before(value)), false));
+            }
+        }
+        let reply = self.reply_outside(placement, step)?;
+        Ok((reply, true))
+    }
+
+    /// What a move is worth that leaves the table.
+    fn reply_outside(&self, placement: &Placement, step: &Step) -> Result<Reply, TableError> {
+        let (table, turn) = (self.table(), placement.turn);
+        let mut ending = self.own;
+        let mut men: Vec<(Square, Color, Role)> = Vec::with_capacity(placement.squares.len());
+        let mut moved = None;
+        let mut taken = None;
+        for (slot, (square, color, role)) in men_of(table.pieces(), placement).enumerate() {
+            if slot == step.slot {
+                moved = Some(role);
+                let now = step.promotion.unwrap_or(role);
+                if now != role {
+                    ending = ending.without(color, role).unwrap_or(ending).with(color, now);
+                }
+                men.push((step.to, color, now));
+            } else if step.captured == Some(square) {
+                taken = Some(role);
+                ending = ending.without(color, role).unwrap_or(ending);
+            } else {
+                men.push((square, color, role));
+            }
+        }
+        let pruned = self.pruned(turn, step, moved, taken);
+        if table.variant() == Variant::Normal && ending == Material::bare_kings() {
+            if pruned.is_none() {
+                return Ok(Reply::Worth(Worth::exactly(Value::Draw)));
+            }
+        } else if men.iter().all(|&(_, color, _)| color == turn) {
+            // In suicide chess the opponent of whoever takes the last man has won.
+            return Ok(Reply::Worth(Worth::exactly(Value::Loss(1))));
+        }
+        let value = self.look_up(&ending, &men, turn.other(), step.jumped, pruned.is_some())?;
+        Ok(match (value, pruned) {
+            (Some(value), _) => {
+                let worth = Worth::before(value);
+                Reply::Worth(if self.converts { worth.converting() } else { worth })
+            }
+            (None, Some(PruneEffect::Concede)) => Reply::Worth(Worth::exactly(Value::Win(1))),
+            (None, Some(PruneEffect::Discard)) => Reply::Discarded,
+            (None, None) => Reply::Missing(ending.normalized().0),
+        })
+    }
+
+    /// The effect of the first prune that names a move.
+    fn pruned(
+        &self,
+        turn: Color,
+        step: &Step,
+        moved: Option<Role>,
+        taken: Option<Role>,
+    ) -> Option<PruneEffect> {
+        let prunes = &self.table().control().prunes;
+        if prunes.is_empty() {
+            return None;
+        }
+        let kind = kind_name(moved?, step.to, taken, step.promotion);
+        prunes.iter().find(|p| p.color == turn && p.matches(&kind)).map(|p| p.effect)
+    }
+
+    /// Compares one index. `steps` is scratch space.
+    pub(super) fn check(
+        &self,
+        index: u64,
+        tally: &mut Tally,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), TableError> {
+        let table = self.table();
+        let raw = self.main.entry(index)?;
+        tally.checked += 1;
+        let Some(placement) = table.space().decode(index) else {
+            if raw != table.codec().undecodable() {
+                let stored = format!("number {}", raw.0);
+                tally.differ(index, None, stored, "no position".to_owned());
+            }
+            return Ok(());
+        };
+        let (variant, turn) = (table.variant(), placement.turn);
+        let men = Men::new(table.pieces(), &placement);
+        if variant == Variant::Normal && men.is_in_check(turn.other()) {
+            tally.illegal += 1;
+            if !self.is_stored_as_illegal(raw, turn) {
+                let stored = self.stored_words(raw, turn);
+                tally.differ(index, Some(self.fen(&placement)), stored, "illegal".to_owned());
+            }
+            return Ok(());
+        }
+        self.generate(&men, &placement, steps);
+        let stored = table.codec().value(raw, turn);
+        tally.count_legal(steps.is_empty() && variant == Variant::Suicide, stored, turn);
+        let computed = self.recompute(&men, &placement, steps, tally)?;
+        let known = stored.map_or(Outcomes::NONE, Outcomes::of);
+        let agrees = match (stored, computed.exact) {
+            (Some(EntryValue::Exact(stored)), Some(value)) if !self.outcomes_only => {
+                stored == value
+            }
+            _ => known.meets(computed.outcomes),
+        };
+        if !agrees {
+            let words = match computed.exact {
+                Some(value) if table.codec().format().has_distance() => words_of_exact(value),
+                _ => computed.outcomes.words().to_owned(),
+            };
+            let stored = self.stored_words(raw, turn);
+            tally.differ(index, Some(self.fen(&placement)), stored, words);
+        } else if !tally.lacks_table && (computed.exact.is_none() || self.outcomes_only) {
+            if computed.outcomes.is_within(known) {
+                tally.outcome_only += 1;
+            } else {
+                tally.undetermined += 1;
+            }
+        }
+        if let Some(syzygy) = &self.syzygy {
+            let usable = steps.iter().any(|s| s.en_passant);
+            let en_passant = placement.en_passant.filter(|_| usable);
+            let expected = probe_syzygy(syzygy, table.pieces(), &placement, en_passant);
+            tally.compare_syzygy(known, expected, || {
+                let stored = self.stored_words(raw, turn);
+                let fen = Some(self.fen(&placement));
+                Difference { index, fen, stored, computed: String::new() }
+            });
+        }
+        Ok(())
+    }
+
+    /// Old basic tables hold a win where the player not to move is in check (D1).
+    fn is_stored_as_illegal(&self, raw: RawEntry, turn: Color) -> bool {
+        let codec = self.table().codec();
+        raw == codec.store(Value::Illegal, turn)
+            || codec.format() == Format::Basic && raw == codec.store(Value::Win(1), turn)
+    }
+
+    fn stored_words(&self, raw: RawEntry, turn: Color) -> String {
+        match self.table().codec().value(raw, turn) {
+            Some(value) => words_of(value),
+            None => format!("number {}", raw.0),
+        }
+    }
+
+    pub(super) fn fen(&self, placement: &Placement) -> String {
+        fen(men_of(self.table().pieces(), placement), placement.turn, placement.en_passant)
+    }
+
+    /// The legal moves; in suicide chess only captures if there is one.
+    pub(super) fn generate(&self, men: &Men, placement: &Placement, steps: &mut Vec<Step>) {
+        let (table, turn) = (self.table(), placement.turn);
+        steps.clear();
+        for (slot, (from, color, role)) in men_of(table.pieces(), placement).enumerate() {
+            if color == turn {
+                men.steps(table.variant(), slot, role, from, steps);
+            }
+        }
+        if table.variant() == Variant::Suicide && steps.iter().any(|s| s.captured.is_some()) {
+            steps.retain(|s| s.captured.is_some());
+        }
+    }
+
+    fn recompute(
+        &self,
+        men: &Men,
+        placement: &Placement,
+        steps: &[Step],
+        tally: &mut Tally,
+    ) -> Result<Worth, TableError> {
+        let mut best = Best::new();
+        let mut missing = false;
+        let mut leaving = 0;
+        let last_man = men.of.get(placement.turn.other()).count() == 1;
+        let decided = last_man && steps.iter().any(|s| s.captured.is_some());
+        for step in steps {
+            let (reply, leaves) = self.reply(placement, step)?;
+            leaving += u64::from(leaves);
+            match reply {
+                Reply::Worth(worth) => best.take(worth),
+                Reply::Discarded => {}
+                Reply::Missing(ending) => {
+                    best.take(Worth::UNKNOWN);
+                    missing = true;
+                    if !tally.missing.contains(&ending) {
+                        tally.missing.push(ending);
+                    }
+                }
+            }
+        }
+        // Headers leave out positions that the capture of the last man decides.
+        if !decided {
+            tally.moves += u64::from(best.moves);
+            tally.futuremoves += leaving;
+        }
+        tally.lacks_table = missing;
+        tally.unverified += u64::from(missing);
+        if best.moves > 0 {
+            return Ok(best.worth());
+        }
+        if self.table().variant() == Variant::Suicide {
+            return Ok(Worth::exactly(Value::Win(0)));
+        }
+        if men.is_in_check(placement.turn) {
+            return Ok(Worth::exactly(Value::Loss(0)));
+        }
+        tally.stalemates += 1;
+        Ok(Worth::exactly(match self.table().control().stalemates_conceded_to() {
+            None => Value::Draw,
+            Some(winner) if winner == placement.turn => Value::Win(1),
+            Some(_) => Value::Loss(1),
+        }))
+    }
+}
+
+/// Whether the original program made a table.
+pub(super) fn is_original(table: &Table) -> bool {
+    table.control().program().is_some_and(|p| p.starts_with("Hoffman Version"))
+}

@@ -1,0 +1,159 @@
+//! Whether a table is right: every entry recomputed from the entries of its successors.
+//!
+//! Reads entries through [`Table`] only and never solves. Moves are made here, with the attack sets of
+//! `shakmaty`, so that neither the solver's kernels nor its retrograde moves are trusted. What is looked
+//! at besides: the checksums and the length of the container, the statistics in the header, and the
+//! published Syzygy tables, where cursed wins are wins.
+//!
+//! The recurrence is that of section 5 of the format's description. A table with distances that obeys
+//! it everywhere is right, for distances cannot support each other in a circle; one without distances
+//! could be wrong in a whole circle of positions, which [`VerifyReport::remarks`] then says.
+
+pub mod foreign;
+mod job;
+mod men;
+mod outcomes;
+mod report;
+mod smaller;
+mod syzygy;
+mod tally;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hoffman_table::{ForeignError, Table, TableError, TableProblem};
+use rayon::prelude::*;
+
+use job::Job;
+use men::Step;
+pub(crate) use men::{Men, fen, men_of};
+pub use report::{Difference, HeaderDifference, SHOWN, SyzygyReport, VerifyReport};
+use report::{remarks_on, report};
+pub use smaller::{Smaller, endings_after, search_folders};
+use tally::Tally;
+
+/// Indices that a thread takes at a time.
+const BLOCK: u64 = 2048;
+
+/// Up to this many sampled indices, entries are fetched one by one instead of being unpacked all.
+const FEW: u64 = 256;
+
+/// Why a table could not be verified to the end. Differences are no error; see [`VerifyReport`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// A table cannot be read: damage, a wrong checksum, a wrong length.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A folder of Syzygy tables cannot be read.
+    #[error(transparent)]
+    Syzygy(ForeignError),
+    /// Syzygy tables are about orthodox chess.
+    #[error("{}: Syzygy tables cannot judge a table of suicide chess", .0.display())]
+    SyzygyVariant(PathBuf),
+}
+
+/// How much is verified.
+#[derive(Clone)]
+pub struct VerifyOptions<'a> {
+    /// Only that many indices, spread evenly; all if none.
+    pub sample: Option<u64>,
+    /// Folders with Syzygy tables to compare with.
+    pub syzygy: Vec<PathBuf>,
+    /// Bytes that unpacked entries may take. Tables beyond it are read through their block cache.
+    pub memory: u64,
+    /// Is told how many indices of how many are done, by any thread, a few times a second or oftener.
+    pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+impl Default for VerifyOptions<'_> {
+    /// Everything, without Syzygy, in 4 GiB.
+    fn default() -> Self {
+        VerifyOptions { sample: None, syzygy: Vec::new(), memory: 4 << 30, progress: None }
+    }
+}
+
+impl fmt::Debug for VerifyOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifyOptions")
+            .field("sample", &self.sample)
+            .field("syzygy", &self.syzygy)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The `k`th of `n` indices spread over a table: one out of each of `n` equal stretches.
+fn sampled(k: u64, n: u64, size: u64) -> u64 {
+    let start = |k: u64| (u128::from(k) * u128::from(size) / u128::from(n)) as u64;
+    let (first, end) = (start(k), start(k + 1));
+    // SplitMix64, so that the sample follows no pattern of the index and is the same every time.
+    let mut x = k.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    first + (x ^ x >> 31) % (end - first).max(1)
+}
+
+/// Checks the length and the checksums of a file.
+fn check_container(table: &Table) -> Result<Option<String>, TableError> {
+    if table.foreign().is_some() {
+        // Its file is its reader's business.
+        return table.check_complete().map(|()| None);
+    }
+    let fail = |problem| TableError { path: table.path().to_owned(), problem };
+    table.source().verify().map_err(|e| fail(e.into()))?;
+    let found = table.source().uncompressed_len().map_err(|e| fail(e.into()))?;
+    let (start, size) = (table.control().offset, table.space().size());
+    let expected = start.saturating_add(table.codec().area_bytes(size));
+    let text = table.control().text();
+    let extra = (text.len() - text.chars().count()) as u64;
+    if found == expected {
+        Ok(None)
+    } else if extra > 0 && found == expected + extra {
+        let remark = "the header counts characters instead of bytes (a defect of the original)";
+        Ok(Some(remark.to_owned()))
+    } else {
+        Err(fail(TableProblem::Length { found, expected }))
+    }
+}
+
+/// Verifies a table against the entries of its successors, its own header and, if folders are given,
+/// Syzygy. Call [`Table::check_length`] first for files of the original.
+///
+/// # Errors
+/// Damage to a file, which ends the work. Wrong entries are reported instead.
+pub fn verify(
+    table: &Table,
+    smaller: &Smaller,
+    options: &VerifyOptions<'_>,
+) -> Result<VerifyReport, VerifyError> {
+    let mut remarks = Vec::from_iter(check_container(table)?);
+    remarks.extend_from_slice(&smaller.remarks);
+    let job = Job::new(table, smaller, options)?;
+    let size = table.space().size();
+    let sample = options.sample.filter(|&n| n < size);
+    let count = sample.unwrap_or(size);
+    let done = AtomicU64::new(0);
+    let check_block = |(mut tally, mut steps): (Tally, Vec<Step>), block: u64| {
+        let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(count));
+        for k in first..end {
+            let index = sample.map_or(k, |n| sampled(k, n, size));
+            job.check(index, &mut tally, &mut steps)?;
+        }
+        let done = done.fetch_add(end - first, Ordering::Relaxed) + (end - first);
+        if let Some(progress) = options.progress {
+            progress(done, count);
+        }
+        Ok::<_, TableError>((tally, steps))
+    };
+    let tally = (0..count.div_ceil(BLOCK))
+        .into_par_iter()
+        .try_fold(|| (Tally::default(), Vec::new()), check_block)
+        .map(|result| result.map(|(tally, _)| tally))
+        .try_reduce(Tally::default, |a, b| Ok(a.with(b)))?;
+    remarks.extend(remarks_on(&job, &tally, sample.is_some()));
+    Ok(report(&job, tally, remarks, sample.is_some()))
+}

@@ -1,0 +1,226 @@
+//! The tables that the moves of a table lead to, and where they are found.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use hoffman_board::{Color, Material, Role, Variant};
+use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
+use hoffman_table::htb::SourceOptions;
+use hoffman_table::{ForeignError, Table, TableError, TableProblem};
+
+/// The folders that smaller tables are looked for in: beside the table, the folder given, the current
+/// one.
+pub fn search_folders(table: &Path, given: Option<&Path>) -> Vec<PathBuf> {
+    let beside = table.parent().map(Path::to_owned).unwrap_or_default();
+    let mut folders = vec![beside];
+    folders.extend(given.map(Path::to_owned));
+    folders.push(PathBuf::from("."));
+    folders
+}
+
+/// The endings that the moves of a table lead to, the stronger side first, without the bare kings of
+/// normal chess. The table's own is among them if its men may leave their squares.
+pub fn endings_after(table: &Table) -> Vec<Material> {
+    let suicide = table.variant() == Variant::Suicide;
+    let own = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
+    let mut found = Vec::new();
+    let partial = table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
+    if partial || table.control().pawngen.is_some() {
+        found.push(own);
+    }
+    for color in Color::ALL {
+        let captured = |m: &Material| {
+            let m = *m;
+            let roles = Role::ALL.into_iter().filter(move |&r| suicide || r != Role::King);
+            roles.filter_map(move |role| m.without(color.other(), role)).collect::<Vec<_>>()
+        };
+        found.extend(captured(&own));
+        if let Some(rest) = own.without(color, Role::Pawn) {
+            let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+            let king = suicide.then_some(Role::King);
+            for role in roles.into_iter().chain(king) {
+                let promoted = rest.with(color, role);
+                found.push(promoted);
+                found.extend(captured(&promoted).into_iter().filter(|m| {
+                    // A promoting pawn cannot take a pawn.
+                    m.count.get(color.other()).pawn == own.count.get(color.other()).pawn
+                }));
+            }
+        }
+    }
+    let mut endings: Vec<Material> = Vec::new();
+    for ending in found {
+        let empty = Color::ALL.iter().any(|&c| ending.count.get(c).iter().all(|&n| n == 0));
+        let (ending, _) = ending.normalized();
+        let bare = !suicide && ending == Material::bare_kings();
+        if !empty && !bare && !endings.contains(&ending) {
+            endings.push(ending);
+        }
+    }
+    endings
+}
+
+/// The tables that the moves of the table under test lead to.
+#[derive(Debug, Default)]
+pub struct Smaller {
+    pub(super) tables: Vec<Table>,
+    pub(super) remarks: Vec<String>,
+}
+
+impl Smaller {
+    /// None yet.
+    pub fn new() -> Smaller {
+        Smaller::default()
+    }
+
+    /// Takes what `find` returns for each of [`endings_after`].
+    ///
+    /// # Errors
+    /// Those of `find`.
+    pub fn find_with<E>(
+        table: &Table,
+        mut find: impl FnMut(&Material) -> Result<Vec<Table>, E>,
+    ) -> Result<Smaller, E> {
+        let mut smaller = Smaller::new();
+        for ending in endings_after(table) {
+            for found in find(&ending)? {
+                smaller.add(found, table);
+            }
+        }
+        Ok(smaller)
+    }
+
+    /// Opens what the folders have: first the futurebases that the header of the table names, then for
+    /// every ending the file `krk.htb` of the first folder that has one, or else all parts `krk-*.htb`.
+    ///
+    /// # Errors
+    /// A file that is there but cannot be used.
+    pub fn from_folders(
+        table: &Table,
+        folders: &[PathBuf],
+        options: &SourceOptions,
+    ) -> Result<Smaller, TableError> {
+        Smaller::with_foreign(table, folders, options, &ForeignOptions::default())
+    }
+
+    /// [`Smaller::from_folders`] for a table that was made from tables of other programs: the futurebases
+    /// that its header names are looked for in the folders of `foreign` too.
+    ///
+    /// # Errors
+    /// A file that is there but cannot be used; a Syzygy table without the files that its answers need.
+    pub fn with_foreign(
+        table: &Table,
+        folders: &[PathBuf],
+        options: &SourceOptions,
+        foreign: &ForeignOptions,
+    ) -> Result<Smaller, TableError> {
+        let mut foreign = foreign.clone();
+        foreign.syzygy.extend_from_slice(folders);
+        foreign.nalimov.extend_from_slice(folders);
+        let mut smaller = Smaller::new();
+        let mut open = BTreeSet::new();
+        open.extend(table.path().canonicalize());
+        let mut open_once = |smaller: &mut Smaller, path: &Path| -> Result<(), TableError> {
+            if path.canonicalize().is_ok_and(|path| open.insert(path)) {
+                smaller.add(Table::open(path, options.clone())?, table);
+            }
+            Ok(())
+        };
+        for futurebase in &table.control().futurebases {
+            let named = Path::new(&futurebase.filename);
+            let alone = named.file_name().map_or(named, Path::new);
+            if Kind::of(named).is_some() {
+                smaller.add_foreign(named, table, &foreign)?;
+                continue;
+            }
+            let is_table = alone.extension().is_some_and(|e| e == "htb");
+            let mut paths = folders.iter().flat_map(|f| [f.join(named), f.join(alone)]);
+            if let Some(path) = paths.find(|p| is_table && p.is_file()) {
+                open_once(&mut smaller, &path)?;
+            }
+        }
+        for ending in endings_after(table) {
+            let stems = [ending.stem(), ending.to_string().to_lowercase()];
+            let names =
+                folders.iter().flat_map(|f| stems.iter().map(|s| f.join(format!("{s}.htb"))));
+            if let Some(path) = names.clone().find(|path| path.is_file()) {
+                open_once(&mut smaller, &path)?;
+                continue;
+            }
+            let before = smaller.tables.len();
+            for path in folders.iter().flat_map(|f| parts(f, &ending.stem())) {
+                open_once(&mut smaller, &path)?;
+            }
+            // What a Syzygy table leads to is in Syzygy tables.
+            let by_syzygy =
+                table.foreign().is_some_and(|f| Kind::of(f.path()) == Some(Kind::Syzygy));
+            if by_syzygy && smaller.tables.len() == before {
+                let name = syzygy::file_name(&ending);
+                smaller.add_foreign(Path::new(&name), table, &foreign)?;
+            }
+        }
+        Ok(smaller)
+    }
+
+    /// Adds a table of another program if there is one of that name.
+    fn add_foreign(
+        &mut self,
+        path: &Path,
+        under_test: &Table,
+        options: &ForeignOptions,
+    ) -> Result<(), TableError> {
+        match Table::open_foreign(path, options) {
+            Ok(found) => {
+                found.check_complete()?;
+                self.add(found, under_test);
+                Ok(())
+            }
+            Err(TableError {
+                problem: TableProblem::Foreign(ForeignError::Absent { .. }), ..
+            }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds a table, unless it is of another variant, or made with prunes and not named in the header of
+    /// the table under test: then it is left out, with a remark.
+    pub fn add(&mut self, found: Table, under_test: &Table) {
+        let path = found.path().display();
+        if found.variant() != under_test.variant() {
+            self.remarks.push(format!("{path} is for other rules and was not used"));
+        } else if !found.control().prune_enables.is_empty() && !is_named(&found, under_test) {
+            self.remarks.push(format!("{path} was made with prunes and was not used"));
+        } else {
+            self.tables.push(found);
+        }
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+}
+
+/// The parts of an ending in a folder, sorted by name.
+fn parts(folder: &Path, stem: &str) -> Vec<PathBuf> {
+    // A folder given as "" is the current one.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let prefix = format!("{stem}-");
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "htb"))
+        .filter(|path| {
+            path.file_stem().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with(&prefix))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Whether the header of `under_test` names the file of `found` as a futurebase.
+pub(super) fn is_named(found: &Table, under_test: &Table) -> bool {
+    let name = found.path().file_name();
+    under_test.control().futurebases.iter().any(|f| Path::new(&f.filename).file_name() == name)
+}

@@ -1,0 +1,436 @@
+//! Verification of golden tables, right ones and wrong ones.
+
+use std::path::{Path, PathBuf};
+
+use hoffman_board::shakmaty::{CastlingMode, Chess, Position as _, PositionError, Setup};
+use hoffman_board::{Format, Material, Value, Variant};
+use hoffman_table::EntryValue;
+use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman_table::htb::SourceOptions;
+
+use super::outcomes::Outcomes;
+use super::*;
+
+/// The folder with golden tables and published data; none, with a loud message, if it is not there.
+pub(crate) fn shared() -> Option<PathBuf> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let folder = std::env::var_os("HOFFMAN_SHARED").map_or_else(default, PathBuf::from);
+    if folder.join("spec/golden").is_dir() {
+        return Some(folder);
+    }
+    eprintln!("NOT TESTED: no golden tables in {}; set HOFFMAN_SHARED", folder.display());
+    None
+}
+
+pub(crate) fn golden(name: &str) -> Option<Table> {
+    let path = shared()?.join("spec/golden").join(format!("{name}.htb"));
+    let mut table = Table::open(path, SourceOptions::default()).unwrap();
+    table.check_length().unwrap();
+    Some(table)
+}
+
+fn smaller(table: &Table) -> Smaller {
+    let folders = search_folders(table.path(), None);
+    Smaller::from_folders(table, &folders, &SourceOptions::default()).unwrap()
+}
+
+fn verified(name: &str, options: &VerifyOptions<'_>) -> Option<VerifyReport> {
+    let table = golden(name)?;
+    Some(verify(&table, &smaller(&table), options).unwrap())
+}
+
+fn with_syzygy(sample: Option<u64>) -> Option<VerifyOptions<'static>> {
+    let syzygy = vec![shared()?.join("data/syzygy")];
+    Some(VerifyOptions { sample, syzygy, ..VerifyOptions::default() })
+}
+
+#[test]
+fn golden_tables_are_right() {
+    let Some(options) = with_syzygy(None) else { return };
+    for name in ["kk", "kqk", "krk", "kbk", "knk", "kpk"] {
+        let report = verified(&format!("base/{name}"), &options).unwrap();
+        assert!(report.ok, "{report}");
+        assert_eq!(report.checked, report.indices);
+        assert_eq!((report.unverified, report.outcome_only), (0, 0));
+        assert_eq!(report.header_checked.len(), 10, "{report}");
+        let syzygy = report.syzygy.unwrap();
+        assert_eq!((syzygy.compared, syzygy.unanswered), (report.positions, 0));
+    }
+}
+
+#[test]
+fn a_sample_is_enough_for_a_colour_symmetric_table() {
+    let Some(options) = with_syzygy(Some(20_000)) else { return };
+    let report = verified("base/kqkq", &options).unwrap();
+    assert!(report.ok && report.checked == 20_000, "{report}");
+    assert!(report.header_checked.is_empty());
+    let few = VerifyOptions { sample: Some(100), ..VerifyOptions::default() };
+    let report = verified("base/kqkq", &few).unwrap();
+    assert!(report.ok && report.checked == 100, "{report}");
+}
+
+#[test]
+fn missing_tables_are_named() {
+    let Some(options) = with_syzygy(Some(20_000)) else { return };
+    let report = verified("base/kpkp", &options).unwrap();
+    assert!(!report.ok && report.unverified > 0);
+    assert_eq!(report.missing, ["kbkp", "knkp", "kqkp"]);
+    assert_eq!((report.different, report.syzygy.unwrap().different), (0, 0));
+}
+
+#[test]
+#[ignore = "slow: all entries of two tables of twelve million"]
+fn golden_tables_with_pawns_have_no_differences() {
+    let Some(options) = with_syzygy(None) else { return };
+    for name in ["kqkq", "kpkp", "krkp"] {
+        let report = verified(&format!("base/{name}"), &options).unwrap();
+        assert_eq!(report.different, 0, "{report}");
+        assert!(report.header_differences.is_empty(), "{report}");
+        assert_eq!(report.syzygy.unwrap().different, 0);
+    }
+}
+
+#[test]
+fn restricted_pruned_and_suicide_tables_are_right() {
+    let base = || Some(vec![shared()?.join("spec/golden/base")]);
+    let Some(folders) = base() else { return };
+    for name in [
+        "restricted/kpk-pawn-on-ranks-2-3",
+        "restricted/kpk-pawn-on-ranks-4-to-7",
+        "restricted/kpkp-plus-pawns-a2-a7-combinadic5",
+        "pruned/kpk-only-queen-others-discarded",
+        "pruned/kpk-promotions-conceded",
+        "pruned/kqk-stalemate-conceded-to-black",
+        "pruned/lasker1901",
+        "suicide/kvq",
+        "suicide/krvq",
+    ] {
+        let table = golden(name).unwrap();
+        let mut all = search_folders(table.path(), None);
+        all.extend_from_slice(&folders);
+        let smaller = Smaller::from_folders(&table, &all, &SourceOptions::default()).unwrap();
+        let report = verify(&table, &smaller, &VerifyOptions::default()).unwrap();
+        assert!(report.ok, "{name}: {report}");
+    }
+}
+
+#[test]
+fn defects_of_the_original_are_found() {
+    let options = VerifyOptions::default();
+    for (name, different) in [("suicide/pvp", 40), ("suicide/pvp-naive", 80)] {
+        let Some(report) = verified(name, &options) else { return };
+        assert!(!report.ok);
+        assert_eq!(report.different, different, "{report}");
+        assert_eq!(report.first_differences.len(), SHOWN);
+        assert!(report.first_differences.is_sorted_by_key(|d| d.index));
+    }
+}
+
+#[test]
+#[ignore = "slow: needs three and a half million positions of krbk"]
+fn the_wrong_krbk_is_found() {
+    let name = "bugs/krbk-basic-from-basic-wrong";
+    let Some(table) = golden(name) else { return };
+    let folders = [table.path().with_file_name(""), table.path().with_file_name("../base")];
+    let smaller = Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
+    let report = verify(&table, &smaller, &VerifyOptions::default()).unwrap();
+    assert_eq!(report.different, 8440, "{report}");
+}
+
+#[test]
+fn one_wrong_entry_is_found() {
+    let Some(table) = golden("base/kqk") else { return };
+    let size = table.space().size();
+    let mut numbers = vec![0_i32; size as usize];
+    table.read_entries(0, &mut numbers).unwrap();
+    let mut file = vec![0; table.control().offset as usize];
+    table.source().read_at(0, &mut file).unwrap();
+    let index = (0..size).rev().find(|&i| numbers[i as usize] == 5).unwrap();
+    numbers[index as usize] = 6;
+    table.codec().pack(&numbers, &mut file).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kqk.htb");
+    std::fs::write(&path, &file).unwrap();
+    let wrong = Table::open(&path, SourceOptions::default()).unwrap();
+    let report = verify(&wrong, &smaller(&table), &VerifyOptions::default()).unwrap();
+    assert!(!report.ok);
+    let found = report.first_differences.iter().find(|d| d.index == index).unwrap();
+    assert_eq!((found.stored.as_str(), found.computed.as_str()), ("win in 5", "win in 4"));
+    assert!(report.to_string().contains("NOT ok"));
+    assert!(serde_json::to_value(&report).unwrap()["first_differences"].is_array());
+    // A file cut short is damage, not a difference.
+    std::fs::write(&path, &file[..file.len() - 1]).unwrap();
+    let short = Table::open(&path, SourceOptions::default()).unwrap();
+    let error = verify(&short, &Smaller::new(), &VerifyOptions::default()).unwrap_err();
+    assert!(matches!(error, VerifyError::Table(_)), "{error}");
+}
+
+#[test]
+fn moves_are_those_of_shakmaty() {
+    for name in ["base/kpkp", "base/krkp", "base/kqkq", "index-ep/kppk-ep-combinadic5-sym1"] {
+        let Some(table) = golden(name) else { return };
+        let none = Smaller::new();
+        let options = VerifyOptions { sample: Some(1), ..VerifyOptions::default() };
+        let job = Job::new(&table, &none, &options).unwrap();
+        let mut steps = Vec::new();
+        for index in (0..30_000).map(|k| sampled(k, 30_000, table.space().size())) {
+            let Some(placement) = table.space().decode(index) else { continue };
+            let men = Men::new(table.pieces(), &placement);
+            if men.is_in_check(placement.turn.other()) {
+                continue;
+            }
+            job.generate(&men, &placement, &mut steps);
+            let usable = men.can_capture_en_passant(Variant::Normal);
+            assert_eq!(usable, steps.iter().any(|s| s.en_passant));
+            let mut setup = Setup::empty();
+            for (square, color, role) in men_of(table.pieces(), &placement) {
+                setup.board.set_piece_at(square, role.of(color));
+            }
+            setup.turn = placement.turn;
+            setup.ep_square = placement.en_passant;
+            let chess: Chess = setup
+                .position(CastlingMode::Standard)
+                .or_else(PositionError::ignore_invalid_ep_square)
+                .or_else(PositionError::ignore_impossible_check)
+                .unwrap();
+            let mut expected: Vec<_> = chess
+                .legal_moves()
+                .iter()
+                .map(|m| (m.from(), m.to(), m.promotion(), m.is_capture()))
+                .collect();
+            let mut found: Vec<_> = steps
+                .iter()
+                .map(|s| {
+                    let from = placement.squares[s.slot];
+                    (Some(from), s.to, s.promotion, s.captured.is_some())
+                })
+                .collect();
+            expected.sort();
+            found.sort();
+            assert_eq!(found, expected, "{}", job.fen(&placement));
+        }
+    }
+}
+
+#[test]
+fn the_better_of_two_moves() {
+    let outcomes = |bits| Outcomes(bits);
+    for (a, b, best) in
+        [(4, 1, 4), (2, 1, 2), (3, 4, 4), (3, 2, 2), (3, 1, 3), (6, 3, 6), (7, 2, 6), (0, 5, 5)]
+    {
+        assert_eq!(outcomes(a).or_better(outcomes(b)), outcomes(best), "{a} {b}");
+        assert_eq!(outcomes(b).or_better(outcomes(a)), outcomes(best), "{b} {a}");
+    }
+    assert_eq!(outcomes(6).turned(), outcomes(3));
+}
+
+#[test]
+fn a_sample_has_one_index_of_every_stretch() {
+    for (n, size) in [(1, 1), (10, 1000), (7, 50), (1000, 1001)] {
+        let indices: Vec<u64> = (0..n).map(|k| sampled(k, n, size)).collect();
+        assert!(indices.windows(2).all(|w| w[0] < w[1]) && indices[n as usize - 1] < size);
+    }
+}
+
+/// All golden tables: restricted, pruned, with pawn structures, split, of every format and both rules.
+#[test]
+fn every_kind_of_table_is_verified() {
+    let Some(shared) = shared() else { return };
+    let golden = shared.join("spec/golden");
+    // Tables in which the original is wrong, and two whose futurebases are not kept.
+    let wrong = [
+        "base/kpkp",
+        "base/krkp",
+        "bugs/knkn-dtc-from-dtc-wrong",
+        "bugs/krbk-basic-from-basic-wrong",
+        "index-ep/kppk-ep-naive2-sym1",
+        "pawngen/pawngen-b3c2-b5d5-2-2-from39",
+        "suicide/bvp",
+        "suicide/nvp",
+        "suicide/pvp",
+        "suicide/pvp-naive",
+        "suicide/pvp-simple",
+    ];
+    let (mut tables, mut found) = (0, Vec::new());
+    for directory in std::fs::read_dir(&golden).unwrap() {
+        let directory = directory.unwrap().path();
+        for file in std::fs::read_dir(&directory).into_iter().flatten() {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|e| e != "htb") {
+                continue;
+            }
+            let mut table = Table::open(&path, SourceOptions::default()).unwrap();
+            table.check_length().unwrap();
+            let mut folders = search_folders(&path, None);
+            folders.push(golden.join("base"));
+            let smaller =
+                Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
+            let options = VerifyOptions { sample: Some(2_500), ..VerifyOptions::default() };
+            let report = verify(&table, &smaller, &options).unwrap();
+            let name = path.strip_prefix(&golden).unwrap().with_extension("");
+            if !report.ok {
+                let name = name.display().to_string();
+                assert!(wrong.contains(&name.as_str()), "{name}: {report}");
+                found.push(name);
+            }
+            tables += 1;
+        }
+    }
+    println!("{tables} tables, not right: {found:?}");
+    assert_eq!(tables, 229);
+    assert!(found.len() > 5);
+}
+
+/// A copy of a golden table, uncompressed, with one text in its header replaced by one as long.
+fn with_header(name: &str, old: &str, new: &str) -> Option<(tempfile::TempDir, Table)> {
+    let table = golden(name)?;
+    let mut file = vec![0; table.source().uncompressed_len().unwrap() as usize];
+    table.source().read_at(0, &mut file).unwrap();
+    assert_eq!(old.len(), new.len());
+    let at = file.windows(old.len()).position(|w| w == old.as_bytes()).unwrap();
+    file[at..at + old.len()].copy_from_slice(new.as_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.htb");
+    std::fs::write(&path, &file).unwrap();
+    let table = Table::open(&path, SourceOptions::default()).unwrap();
+    Some((folder, table))
+}
+
+#[test]
+fn futurebases_may_be_syzygy_files() {
+    let named = |file: &str| {
+        let old = "filename=\"kqk-basic.htb\"";
+        with_header(
+            "format/kqkq-dtc-from-basic",
+            old,
+            &format!("{:<24}", format!("filename=\"{file}\"")),
+        )
+    };
+    let Some((folder, table)) = named("./KQvK.rtbw") else { return };
+    let shared = shared().unwrap();
+    let syzygy = shared.join("data/syzygy");
+    let open = |foreign: &ForeignOptions| {
+        let folders = [folder.path().to_owned()];
+        Smaller::with_foreign(&table, &folders, &SourceOptions::default(), foreign)
+    };
+    let options = VerifyOptions { sample: Some(20_000), ..VerifyOptions::default() };
+    let foreign = ForeignOptions { syzygy: vec![syzygy.clone()], ..ForeignOptions::default() };
+    let report = verify(&table, &open(&foreign).unwrap(), &options).unwrap();
+    assert!(report.ok && report.unverified == 0, "{report}");
+    // One that is not there is missing like any other.
+    let report = verify(&table, &open(&ForeignOptions::default()).unwrap(), &options).unwrap();
+    assert_eq!(report.missing, ["kqk"], "{report}");
+    // One that cannot be used is refused, and so is one that lacks others.
+    std::fs::write(folder.path().join("KQvK.rtbw"), "rubbish").unwrap();
+    let error = open(&ForeignOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("KQvK.rtbw is no Syzygy table"), "{error}");
+    let (folder, table) = named("KQvKR.rtbw").unwrap();
+    std::fs::copy(syzygy.join("KQvKR.rtbw"), folder.path().join("KQvKR.rtbw")).unwrap();
+    let folders = [folder.path().to_owned()];
+    let error = Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("without the files KQvK.rtbw, KRvK.rtbw"), "{message}");
+}
+
+#[test]
+fn syzygy_tables_can_be_verified() {
+    let Some(shared) = shared() else { return };
+    let foreign =
+        ForeignOptions { syzygy: vec![shared.join("data/syzygy")], ..ForeignOptions::default() };
+    for (name, sample) in [("KPvK", None), ("KPvKP", Some(3_000)), ("KRvKP", Some(3_000))] {
+        let table = Table::open_foreign(format!("{name}.rtbw"), &foreign).unwrap();
+        let smaller =
+            Smaller::with_foreign(&table, &[], &SourceOptions::default(), &foreign).unwrap();
+        let options = VerifyOptions { sample, memory: 0, ..VerifyOptions::default() };
+        let report = verify(&table, &smaller, &options).unwrap();
+        assert!(report.ok && report.unverified == 0 && report.outcome_only > 0, "{report}");
+    }
+    // Alone it could not be checked at all.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("KPvKP.rtbw");
+    std::fs::copy(shared.join("data/syzygy/KPvKP.rtbw"), &path).unwrap();
+    let table = Table::open_foreign(&path, &ForeignOptions::default()).unwrap();
+    let error = verify(&table, &Smaller::new(), &VerifyOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("KPvK.rtbw"), "{error}");
+}
+
+/// A golden table in the place of a Nalimov table, wrong at one index.
+#[derive(Debug)]
+struct Stand {
+    table: Table,
+    wrong: Option<u64>,
+}
+
+impl hoffman_table::ForeignTable for Stand {
+    fn path(&self) -> &Path {
+        Path::new("kqk.nbw.emd")
+    }
+    fn material(&self) -> Material {
+        "KQvK".parse().unwrap()
+    }
+    fn format(&self) -> Format {
+        Format::Dtm(None)
+    }
+    fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError> {
+        let board = &position.board;
+        let men = board.occupied().into_iter().map(|square| {
+            let piece = board.piece_at(square).unwrap();
+            (square, piece.color, piece.role)
+        });
+        let placement = self.table.place(men, position.turn, position.ep_square).unwrap();
+        let index = self.table.index(&placement).unwrap();
+        if self.wrong == Some(index) {
+            return Ok(Some(EntryValue::Exact(Value::Win(3))));
+        }
+        Ok(Some(self.table.value(index, position.turn).unwrap()))
+    }
+}
+
+#[test]
+fn differences_to_other_tables_are_told_in_the_words_of_the_original() {
+    let Some(kqk) = golden("base/kqk") else { return };
+    // White wins in 7 there.
+    let wrong = Stand { table: golden("base/kqk").unwrap(), wrong: Some(32626) };
+    let right = Stand { table: golden("base/kqk").unwrap(), wrong: None };
+    let told =
+        |table: &Table, theirs: &Stand| foreign::compare(table, theirs, Kind::Nalimov).unwrap();
+    assert_eq!(told(&kqk, &right), [""; 0]);
+    let differences = told(&kqk, &wrong);
+    assert_eq!(differences.len(), 1);
+    let expected = "w - - (32626): Nalimov says mate in 3 (32764), but we say mate in 7";
+    assert!(differences[0].ends_with(expected), "{differences:?}");
+    for name in ["kqk-basic", "kqk-flag-white-wins", "kqk-flag-white-draws", "kqk-dtc-auto"] {
+        let table = golden(&format!("format/{name}")).unwrap();
+        assert_eq!(told(&table, &right), [""; 0], "{name}");
+    }
+    // A table of draws differs everywhere, and ten times are enough.
+    let kbk = golden("base/kbk").unwrap();
+    let error = foreign::compare(&kbk, &right, Kind::Nalimov).unwrap_err().to_string();
+    assert!(error.contains("cannot be compared with the table of KQvK"), "{error}");
+    let wins = golden("format/kqk-flag-white-wins").unwrap();
+    let draws = Draws;
+    let differences = foreign::compare(&wins, &draws, Kind::Syzygy).unwrap();
+    assert_eq!(differences.len(), foreign::MOST);
+    assert!(differences[0].ends_with("Syzygy says draw, but we say white wins"), "{differences:?}");
+    let differences = foreign::compare(&kqk, &draws, Kind::Syzygy).unwrap();
+    assert!(differences[0].contains("Syzygy says draw, but we say mate"), "{differences:?}");
+}
+
+/// Calls every position a draw.
+#[derive(Debug)]
+struct Draws;
+
+impl hoffman_table::ForeignTable for Draws {
+    fn path(&self) -> &Path {
+        Path::new("KQvK.rtbw")
+    }
+    fn material(&self) -> Material {
+        "KvKQ".parse().unwrap()
+    }
+    fn format(&self) -> Format {
+        Format::Basic
+    }
+    fn value(&self, _: &Setup) -> Result<Option<EntryValue>, ForeignError> {
+        Ok(Some(EntryValue::Draw))
+    }
+}

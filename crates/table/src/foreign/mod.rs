@@ -1,0 +1,302 @@
+//! Tables of other programs, read as if they were ours.
+//!
+//! A reader is one implementation of [`ForeignTable`]: it is told a legal position and says what its file
+//! says. [`crate::Table::open_foreign`] gives it the header and the numbering of a table of ours with the
+//! same men, so that whoever reads tables need not know where the entries come from. A third kind of
+//! table is one more file here and one more line in [`Kind::of`] and [`open`].
+//!
+//! | kind | files | format | what it cannot say |
+//! |---|---|---|---|
+//! | [`syzygy`] | `KQvKR.rtbw` | basic | anything, if files of smaller endings are missing |
+//! | [`nalimov`] | `kqkr.nbw.emd` and `kqkr.nbb.emd` | dtm | everything, unless built with the feature `nalimov` |
+
+pub mod nalimov;
+pub mod plausible;
+pub mod syzygy;
+
+use std::fmt::{self, Write as _};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hoffman_board::shakmaty::{Setup, attacks};
+use hoffman_board::{Color, Format, Material, MaterialError, Placement, Role, Square};
+
+use crate::entries::EntryValue;
+
+/// Why a table of another program cannot be used. Messages do not name the file; [`crate::TableError`]
+/// does.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForeignError {
+    /// The ending of a file name that no reader knows.
+    #[error("this is not the name of a Syzygy or Nalimov table")]
+    Unknown,
+    /// Tables of distances to zeroing moves.
+    #[error("Syzygy rtbz tablebases unsupported (use rtbw instead)")]
+    Zeroing,
+    /// A name that is no ending.
+    #[error("the file name says no ending: {0}")]
+    Name(#[from] MaterialError),
+    /// A name that no table of this kind has.
+    #[error("Illegally named {kind} tablebase: {reason}")]
+    IllegalName {
+        /// The kind.
+        kind: Kind,
+        /// What is wrong with the name.
+        reason: &'static str,
+    },
+    /// A file that is in none of the folders.
+    #[error("there is no {name} in {}", list(.searched))]
+    Absent {
+        /// The file.
+        name: String,
+        /// The folders searched.
+        searched: Vec<PathBuf>,
+    },
+    /// A file or a folder cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The content is no table of its kind, or contradicts itself.
+    #[error("{} is no {kind} table or is damaged: {problem}", .path.display())]
+    Damaged {
+        /// The kind.
+        kind: Kind,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Files that answers need and that are in none of the folders.
+    #[error("not every position has an answer without the files {}", list_names(.missing))]
+    Incomplete {
+        /// The names of the files, as `KQvK.rtbw`.
+        missing: Vec<String>,
+    },
+    /// Tables of different men, or rules, that are to be compared.
+    #[error("it cannot be compared with the table of {theirs}")]
+    Unlike {
+        /// The men of the foreign table.
+        theirs: Material,
+    },
+    /// The reader was left out when the program was built.
+    #[error(
+        "this program was built without the reader of {0} tables; build it with the feature '{1}'"
+    )]
+    LeftOut(Kind, &'static str),
+    /// A position that is answered by other files, which are not there.
+    #[error("no score available for index {index}: {} needed", list_names(.missing))]
+    NoAnswer {
+        /// The index of the position.
+        index: u64,
+        /// The names of the files, as `KQvK.rtbw`.
+        missing: Vec<String>,
+    },
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    list_names(&paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>())
+}
+
+fn list_names(names: &[String]) -> String {
+    if names.is_empty() { "other files are".to_owned() } else { names.join(", ") }
+}
+
+/// The programs whose tables are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Syzygy tables of wins, draws and losses.
+    Syzygy,
+    /// Nalimov tables of distances to mate.
+    Nalimov,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Syzygy => "Syzygy",
+            Kind::Nalimov => "Nalimov",
+        })
+    }
+}
+
+impl Kind {
+    /// The kind of table that a file name speaks of; none for all other names. Files of both kinds that
+    /// cannot be used (`.rtbz`) count too, so that they can be refused by their name.
+    pub fn of(path: &Path) -> Option<Kind> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "rtbw" | "rtbz" => Some(Kind::Syzygy),
+            "emd" | "nbw" | "nbb" => Some(Kind::Nalimov),
+            _ => None,
+        }
+    }
+}
+
+/// What a win counts for that the fifty-move rule takes away, and a loss that it saves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FiftyMoves {
+    /// They are draws, as in the original program.
+    #[default]
+    Draws,
+    /// They are wins and losses, as everywhere else in this program.
+    Wins,
+}
+
+/// Where files are looked for, and how they are understood.
+#[derive(Clone, Debug, Default)]
+pub struct ForeignOptions {
+    /// Folders with Syzygy tables, asked after the folder in the name of a table.
+    pub syzygy: Vec<PathBuf>,
+    /// Folders with Nalimov tables; the folder in the name of a table does not count. The current folder
+    /// if there are none.
+    pub nalimov: Vec<PathBuf>,
+    /// What cursed wins and blessed losses of Syzygy tables are.
+    pub fifty_moves: FiftyMoves,
+}
+
+/// An open table of another program.
+pub trait ForeignTable: fmt::Debug + Send + Sync {
+    /// The file, as it was named or found.
+    fn path(&self) -> &Path;
+
+    /// The men, White's first in the file name.
+    fn material(&self) -> Material;
+
+    /// What its entries say: [`Format::Basic`], or [`Format::Dtm`] with a width that holds its distances.
+    fn format(&self) -> Format;
+
+    /// The names of files without which some positions have no answer. Whoever needs every answer refuses
+    /// the table before work if there are any.
+    fn missing(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What the table says to the side to move; none if it has no answer for want of other files.
+    ///
+    /// The men are those of [`ForeignTable::material`], colours as there. The position is legal: kings
+    /// apart, the side not to move not in check, the en passant square set only if a pawn attacks it.
+    /// Entries of other positions are not to be asked for.
+    ///
+    /// # Errors
+    /// Damage.
+    fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError>;
+}
+
+/// Opens a table by the ending of its name.
+///
+/// # Errors
+/// See [`syzygy::SyzygyTable::open`] and [`nalimov::open`].
+pub fn open(path: &Path, options: &ForeignOptions) -> Result<Box<dyn ForeignTable>, ForeignError> {
+    match Kind::of(path) {
+        Some(Kind::Syzygy) => Ok(Box::new(syzygy::SyzygyTable::open(path, options)?)),
+        Some(Kind::Nalimov) => nalimov::open(path, options),
+        None => Err(ForeignError::Unknown),
+    }
+}
+
+/// The XML header of a table of ours with the men of a foreign one: in the order of the file name, kings
+/// last.
+pub(crate) fn header(material: &Material, format: Format) -> String {
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tablebase>\n");
+    let bits = match format {
+        Format::Dtm(bits) | Format::Dtc(bits) => bits.unwrap_or(crate::entries::MAX_WRITTEN_BITS),
+        Format::Basic => 2,
+        Format::Flag(_) => 1,
+    };
+    let _ = writeln!(xml, "   <{} bits=\"{bits}\"/>", format.name());
+    let kings = Color::ALL.map(|color| (color, Role::King));
+    for (color, role) in material.men_in_naming_order().into_iter().chain(kings) {
+        let color = color.fold_wb("white", "black");
+        let _ = writeln!(xml, "   <piece color=\"{color}\" type=\"{}\"/>", role_name(role));
+    }
+    xml.push_str("   <index type=\"combinadic5\"/>\n</tablebase>");
+    xml
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Pawn => "pawn",
+        Role::Knight => "knight",
+        Role::Bishop => "bishop",
+        Role::Rook => "rook",
+        Role::Queen => "queen",
+        Role::King => "king",
+    }
+}
+
+/// A placement as a reader wants it; none if the side not to move is in check.
+pub(crate) fn legal_setup(
+    men: impl IntoIterator<Item = (Square, Color, Role)>,
+    placement: &Placement,
+) -> Option<Setup> {
+    let mut setup = Setup::empty();
+    for (square, color, role) in men {
+        setup.board.set_piece_at(square, role.of(color));
+    }
+    setup.turn = placement.turn;
+    let theirs = setup.board.by_piece(placement.turn.other().king());
+    let captured = theirs
+        .into_iter()
+        .any(|king| setup.board.attacks_to(king, placement.turn, setup.board.occupied()).any());
+    let ours = setup.board.by_piece(placement.turn.pawn());
+    setup.ep_square = placement
+        .en_passant
+        .filter(|&jumped| (attacks::pawn_attacks(placement.turn.other(), jumped) & ours).any());
+    (!captured).then_some(setup)
+}
+
+/// Top and bottom and the colours exchanged, and so the side to move.
+pub fn mirrored(position: &Setup) -> Setup {
+    Setup {
+        board: position.board.clone().into_mirrored(),
+        turn: position.turn.other(),
+        ep_square: position.ep_square.map(Square::flip_vertical),
+        ..position.clone()
+    }
+}
+
+/// The files of that name in the folders, the first one first.
+fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_their_names() {
+        for (name, kind) in [
+            ("./KQvK.rtbw", Some(Kind::Syzygy)),
+            ("KQvK.rtbz", Some(Kind::Syzygy)),
+            ("kqk.nbw.emd", Some(Kind::Nalimov)),
+            ("kqk.nbb", Some(Kind::Nalimov)),
+            ("kqk.htb", None),
+            ("kqk", None),
+        ] {
+            assert_eq!(Kind::of(Path::new(name)), kind, "{name}");
+        }
+        let unknown = open(Path::new("kqk.htb"), &ForeignOptions::default()).unwrap_err();
+        assert!(matches!(unknown, ForeignError::Unknown));
+    }
+
+    #[test]
+    fn headers_have_kings_last() {
+        let material: Material = "KPvKP".parse().unwrap();
+        let xml = header(&material, Format::Basic);
+        let men: Vec<&str> = xml.lines().filter(|l| l.contains("piece")).map(str::trim).collect();
+        assert_eq!(
+            men,
+            [
+                "<piece color=\"white\" type=\"pawn\"/>",
+                "<piece color=\"black\" type=\"pawn\"/>",
+                "<piece color=\"white\" type=\"king\"/>",
+                "<piece color=\"black\" type=\"king\"/>",
+            ]
+        );
+    }
+}

@@ -1,0 +1,339 @@
+//! Syzygy tables of wins, draws and losses (`.rtbw`), read by `shakmaty-syzygy`.
+//!
+//! A file leaves out what a capture decides, so answers need the files of all endings that captures lead
+//! to, on the search path: the folder in the name of the table, or the current one, then the folders of
+//! [`ForeignOptions::syzygy`]. Files are kept in memory up to a size; nothing is mapped.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hoffman_board::shakmaty::{CastlingMode, Chess, PositionError, Setup};
+use hoffman_board::{Color, Format, Material, Role};
+use shakmaty_syzygy::filesystem::{Filesystem, OsFilesystem, RandomAccessFile, ReadHint};
+use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
+
+use super::{FiftyMoves, ForeignError, ForeignOptions, ForeignTable, Kind, find};
+use crate::entries::EntryValue;
+
+/// The first bytes of a file.
+const MAGIC: [u8; 4] = [0x71, 0xe8, 0x23, 0x5d];
+
+/// The most men of a table.
+const MAX_MEN: usize = 7;
+
+/// Files up to so many bytes are read as a whole.
+const IN_MEMORY: u64 = 64 << 20;
+
+/// The name of the file of an ending: `KQvKP.rtbw`, the stronger side first.
+pub fn file_name(material: &Material) -> String {
+    format!("{}.rtbw", material.normalized().0)
+}
+
+/// The endings that captures lead to from an ending, and from those in turn, without the bare kings:
+/// what answers depend on. Captures that promote are among them; other promotions decide nothing, as
+/// the file itself knows what they lead to.
+pub fn endings_needed(material: &Material) -> Vec<Material> {
+    let mut found: Vec<Material> = Vec::new();
+    let mut open = vec![*material];
+    while let Some(next) = open.pop() {
+        for color in Color::ALL {
+            let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
+            for role in roles {
+                let Some(rest) = next.without(color, role) else { continue };
+                let mut behind = vec![rest];
+                if role != Role::Pawn
+                    && let Some(promoting) = rest.without(color.other(), Role::Pawn)
+                {
+                    behind.extend(roles[..4].iter().map(|&r| promoting.with(color.other(), r)));
+                }
+                for ending in behind {
+                    let known = found.iter().any(|m| *m == ending || *m == ending.swapped());
+                    if ending != Material::bare_kings() && !known {
+                        found.push(ending);
+                        open.push(ending);
+                    }
+                }
+            }
+        }
+    }
+    found.sort_by_key(|m| (std::cmp::Reverse(m.men()), file_name(m)));
+    found
+}
+
+/// Syzygy tables as an oracle for every ending that folders have.
+#[derive(Debug)]
+pub struct SyzygyFolders {
+    tables: Tablebase<Chess>,
+    fifty_moves: FiftyMoves,
+}
+
+impl SyzygyFolders {
+    /// Lists folders. Of files with the same name the first one counts.
+    ///
+    /// # Errors
+    /// A folder cannot be listed, or a file is none by its length.
+    pub fn open(
+        folders: &[PathBuf],
+        fifty_moves: FiftyMoves,
+    ) -> Result<SyzygyFolders, ForeignError> {
+        let mut tables = Tablebase::with_filesystem(Arc::new(InMemory));
+        // A file added later takes the place of the one before.
+        for folder in folders.iter().rev() {
+            let read = |source| ForeignError::Read { path: folder.clone(), source };
+            tables.add_directory(folder).map_err(read)?;
+        }
+        Ok(SyzygyFolders { tables, fifty_moves })
+    }
+
+    /// What the tables say of a legal position; none if a file is missing, see [`ForeignTable::value`].
+    ///
+    /// # Errors
+    /// Damage to one of the files behind the position's ending, which the message names.
+    pub fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError> {
+        probe(&self.tables, position, self.fifty_moves).map_err(|error| {
+            let ending = Material { count: position.board.material() };
+            damaged(Path::new(&file_name(&ending)), &error.to_string())
+        })
+    }
+}
+
+/// A table and the smaller ones that its answers need.
+#[derive(Debug)]
+pub struct SyzygyTable {
+    path: PathBuf,
+    material: Material,
+    tables: Tablebase<Chess>,
+    fifty_moves: FiftyMoves,
+    missing: Vec<String>,
+}
+
+impl SyzygyTable {
+    /// Opens a table and looks for the smaller ones; those missing are in [`ForeignTable::missing`]. The
+    /// side that the file name has first is White.
+    ///
+    /// # Errors
+    /// `.rtbz` files, names that are no endings, files that are absent, unreadable or no tables.
+    pub fn open(path: &Path, options: &ForeignOptions) -> Result<SyzygyTable, ForeignError> {
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("rtbz")) {
+            return Err(ForeignError::Zeroing);
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let material: Material = stem.parse()?;
+        let illegal = |reason| ForeignError::IllegalName { kind: Kind::Syzygy, reason };
+        if material.men() > MAX_MEN {
+            return Err(illegal("there are none with more than seven men"));
+        }
+        if material == Material::bare_kings() {
+            return Err(illegal("there is none of the bare kings"));
+        }
+        let mut folders = vec![match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            _ => PathBuf::from("."),
+        }];
+        folders.extend(options.syzygy.iter().cloned());
+        let mut tables = Tablebase::with_filesystem(Arc::new(InMemory));
+        // A link or a file may be named the other way round; shakmaty goes by what is in the file.
+        let names =
+            |m: &Material| [file_name(m), format!("{m}.rtbw"), format!("{}.rtbw", m.swapped())];
+        let found = |m: &Material| names(m).iter().find_map(|name| find(name, &folders));
+        let Some(own) = found(&material) else {
+            return Err(ForeignError::Absent { name: file_name(&material), searched: folders });
+        };
+        add(&mut tables, &own)?;
+        let mut missing = Vec::new();
+        for ending in endings_needed(&material) {
+            match found(&ending) {
+                Some(path) => add(&mut tables, &path)?,
+                None => missing.push(file_name(&ending)),
+            }
+        }
+        // What is shown is the name that was given, even if another folder has the file.
+        let path = if path.is_file() { path.to_owned() } else { own };
+        Ok(SyzygyTable { path, material, tables, fifty_moves: options.fifty_moves, missing })
+    }
+}
+
+impl ForeignTable for SyzygyTable {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn material(&self) -> Material {
+        self.material
+    }
+
+    fn format(&self) -> Format {
+        Format::Basic
+    }
+
+    fn missing(&self) -> Vec<String> {
+        self.missing.clone()
+    }
+
+    fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError> {
+        probe(&self.tables, position, self.fifty_moves)
+            .map_err(|error| damaged(&self.path, &error.to_string()))
+    }
+}
+
+fn damaged(path: &Path, problem: &str) -> ForeignError {
+    ForeignError::Damaged { kind: Kind::Syzygy, path: path.to_owned(), problem: problem.to_owned() }
+}
+
+/// Adds a file after a look at its first bytes.
+fn add(tables: &mut Tablebase<Chess>, path: &Path) -> Result<(), ForeignError> {
+    let read = |source| ForeignError::Read { path: path.to_owned(), source };
+    let damaged = |problem| damaged(path, problem);
+    let mut first = [0; 4];
+    match File::open(path).map_err(read)?.read_exact(&mut first) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(damaged("it is too short"));
+        }
+        result => result.map_err(read)?,
+    }
+    if first != MAGIC {
+        return Err(damaged("it begins otherwise"));
+    }
+    tables.add_file(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => damaged("its length is impossible"),
+        _ => read(error),
+    })
+}
+
+fn probe(
+    tables: &Tablebase<Chess>,
+    position: &Setup,
+    fifty_moves: FiftyMoves,
+) -> Result<Option<EntryValue>, SyzygyError> {
+    if position.board.occupied() == position.board.kings() {
+        return Ok(Some(EntryValue::Draw));
+    }
+    let chess: Option<Chess> = position
+        .clone()
+        .position(CastlingMode::Standard)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .or_else(PositionError::ignore_too_much_material)
+        .or_else(PositionError::ignore_impossible_check)
+        .ok();
+    let Some(chess) = chess else { return Ok(None) };
+    let wdl = match tables.probe_wdl_after_zeroing(&chess) {
+        Ok(wdl) => wdl,
+        Err(SyzygyError::MissingTable { .. } | SyzygyError::TooManyPieces) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(Some(value_of(wdl, fifty_moves)))
+}
+
+fn value_of(wdl: Wdl, fifty_moves: FiftyMoves) -> EntryValue {
+    match (wdl, fifty_moves) {
+        (Wdl::Win, _) | (Wdl::CursedWin, FiftyMoves::Wins) => EntryValue::Win,
+        (Wdl::Loss, _) | (Wdl::BlessedLoss, FiftyMoves::Wins) => EntryValue::Loss,
+        (Wdl::Draw | Wdl::CursedWin | Wdl::BlessedLoss, _) => EntryValue::Draw,
+    }
+}
+
+/// Reads files of moderate size at once, so that a probe makes no calls to the system.
+struct InMemory;
+
+impl Filesystem for InMemory {
+    fn regular_file_size(&self, path: &Path) -> io::Result<u64> {
+        OsFilesystem::new().regular_file_size(path)
+    }
+
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        OsFilesystem::new().read_dir(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
+        if self.regular_file_size(path)? > IN_MEMORY {
+            return OsFilesystem::new().open(path);
+        }
+        Ok(Box::new(Bytes(std::fs::read(path)?)))
+    }
+}
+
+struct Bytes(Vec<u8>);
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bytes({})", self.0.len())
+    }
+}
+
+impl RandomAccessFile for Bytes {
+    fn read_at(&self, buf: &mut [u8], offset: u64, _: ReadHint) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|at| self.0.get(at..)).unwrap_or_default();
+        let len = rest.len().min(buf.len());
+        buf[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_needs_are_those_of_syzygy() {
+        let name = |text: &str| file_name(&text.parse().unwrap());
+        assert_eq!(name("KPvKQ"), "KQvKP.rtbw");
+        assert_eq!(name("KvKR"), "KRvK.rtbw");
+        let needs = |text: &str| {
+            let needed = endings_needed(&text.parse().unwrap());
+            needed.iter().map(file_name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(needs("KQvK"), "");
+        assert_eq!(needs("KPvK"), "");
+        assert_eq!(needs("KPvKP"), "KPvK.rtbw");
+        assert_eq!(needs("KRvKP"), "KBvK.rtbw KNvK.rtbw KPvK.rtbw KQvK.rtbw KRvK.rtbw");
+        let many = needs("KQPvKRP");
+        assert!(many.contains("KQPvKP.rtbw") && many.contains("KQQvKP.rtbw"), "{many}");
+        assert!(!many.contains("KQPvKRP") && !many.contains("KQPvKRR"), "{many}");
+    }
+
+    #[test]
+    fn cursed_wins_are_draws_unless_asked_for() {
+        let values = |fifty_moves| {
+            [Wdl::Win, Wdl::CursedWin, Wdl::Draw, Wdl::BlessedLoss, Wdl::Loss]
+                .map(|wdl| value_of(wdl, fifty_moves))
+        };
+        let (win, draw, loss) = (EntryValue::Win, EntryValue::Draw, EntryValue::Loss);
+        assert_eq!(values(FiftyMoves::default()), [win, draw, draw, draw, loss]);
+        assert_eq!(values(FiftyMoves::Wins), [win, win, draw, loss, loss]);
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ForeignOptions::default();
+        let message = |name: &str| {
+            SyzygyTable::open(&folder.path().join(name), &options).unwrap_err().to_string()
+        };
+        assert_eq!(message("KQvK.rtbz"), "Syzygy rtbz tablebases unsupported (use rtbw instead)");
+        assert!(message("KQvK.rtbw").starts_with("there is no KQvK.rtbw in "));
+        assert!(message("rubbish.rtbw").starts_with("the file name says no ending: "));
+        assert!(message("KQQQvKQQQ.rtbw").ends_with("more than seven men"));
+        std::fs::write(folder.path().join("KRvK.rtbw"), b"no").unwrap();
+        assert!(message("KRvK.rtbw").ends_with("it is too short"));
+        std::fs::write(folder.path().join("KRvK.rtbw"), [7; 80]).unwrap();
+        assert!(message("KRvK.rtbw").ends_with("it begins otherwise"));
+        let mut bytes = MAGIC.to_vec();
+        bytes.resize(81, 0);
+        std::fs::write(folder.path().join("KRvK.rtbw"), &bytes).unwrap();
+        assert!(message("KRvK.rtbw").ends_with("its length is impossible"));
+        // The length is possible, the rest is not: that shows at the first question.
+        bytes.resize(80, 0);
+        std::fs::write(folder.path().join("KRvK.rtbw"), &bytes).unwrap();
+        let table = SyzygyTable::open(&folder.path().join("KRvK.rtbw"), &options).unwrap();
+        let mut setup = Setup::empty();
+        for (square, piece) in [(0, 'K'), (63, 'k'), (9, 'R')] {
+            let square = hoffman_board::Square::new(square);
+            setup.board.set_piece_at(square, hoffman_board::Piece::from_char(piece).unwrap());
+        }
+        let error = table.value(&setup).unwrap_err().to_string();
+        assert!(error.contains("KRvK.rtbw is no Syzygy table or is damaged"), "{error}");
+    }
+}
