@@ -44,7 +44,7 @@ impl OpenFuturebase<'_> {
         let sound = codec.format().has_distance() && codec.bits() > 1;
         // Bare kings are drawn in every format.
         let bare_kings = self.table.pieces().len() == 2
-            && !self.table.pieces().iter().any(|p| p.is_restricted());
+            && !self.table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
         let mut values = if normal && (bare_kings || exact && sound) {
             values_of(&self.table, &Wanted::all())?
@@ -87,7 +87,8 @@ pub(crate) fn open_all<'c>(
             check(control, &table, element, numbering, &material).map_err(fail)?;
             let own = material_of(&table);
             // Whether exchanging its colours gives the same table.
-            let twin = own.is_symmetric() && !table.pieces().iter().any(|p| p.is_restricted());
+            let twin = own.is_symmetric()
+                && !table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
             // Without a side to move the table's Black moves as its White does.
             let both = !numbering.space.has_side_bit() && !twin;
             let inverted = if both { vec![false, true] } else { vec![element.inverted] };

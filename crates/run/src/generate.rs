@@ -144,7 +144,7 @@ fn table_values(control: &ControlFile, numbering: &Numbering) -> TableValues {
     let layout = layout_of(space);
     let structures = structures_of(space);
     // Restrictions, and the numbering of such tables, tell mirror images apart.
-    let restricted = space.pieces().iter().any(|p| p.is_restricted())
+    let restricted = space.pieces().iter().any(hoffman_board::ListedPiece::is_restricted)
         || space.variant() == Variant::Suicide
         || space.pawn_structures().is_some();
     let form = if restricted || !material.has_pawns() {

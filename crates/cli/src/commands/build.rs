@@ -17,7 +17,7 @@ use crate::progress::Bar;
 /// Builds what is asked for and lists the tables.
 pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
     let crate::args::FileFormat::Htb = args.format;
-    let is_file = |name: &String| name.ends_with(".xml");
+    let is_file = |name: &String| Path::new(name).extension().is_some_and(|e| e == "xml");
     if args.materials.iter().any(is_file) {
         if args.no_write || !args.materials.iter().all(is_file) {
             let text = "control files are built alone, and their tables are written";
