@@ -1,7 +1,7 @@
 //! The modern command line: its commands and options, and the folder of tables.
 
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -26,8 +26,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Solve a position: its result, every move, the main line. Builds the tables that are missing.
     Solve(SolveArgs),
-    /// Build tables of complete endings, and all that they depend on.
+    /// Build tables of complete endings and all that they depend on, or those of a control file.
     Build(BuildArgs),
+    /// Write a control file for each table that a race of pawns needs, and a Makefile.
+    Pawngen(PawngenArgs),
     /// Look positions up in tables that are there.
     Probe(ProbeArgs),
     /// Count what tables contain.
@@ -74,6 +76,11 @@ impl FolderArgs {
             .clone()
             .or_else(default_folder)
             .context("there is no folder for tables; name one with --dir DIR")
+    }
+
+    /// The folder that was asked for, if any.
+    pub(crate) fn given(&self) -> Option<&Path> {
+        self.dir.as_deref()
     }
 
     /// The folder to read from. One that was asked for must exist, the usual one need not.
@@ -143,7 +150,8 @@ pub(crate) enum FileFormat {
 #[derive(Args, Debug)]
 #[group(id = "what", required = true, multiple = false, args = ["materials", "men"])]
 pub(crate) struct BuildArgs {
-    /// Endings by name, as KRPvKR.
+    /// Endings by name, as KRPvKR; or control files, whose names end in .xml. Their tables are written where
+    /// the control file says, or into the folder given with --dir.
     #[arg(value_name = "MATERIAL")]
     pub(crate) materials: Vec<String>,
     /// All endings with up to so many men, kings included.
@@ -157,6 +165,13 @@ pub(crate) struct BuildArgs {
     /// Solve only, write nothing.
     #[arg(long)]
     pub(crate) no_write: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PawngenArgs {
+    /// Control files with a pawngen element that leaves the numbers of pawns open, or files of 2006.
+    #[arg(required = true, value_name = "NAME.xml")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -31,7 +31,8 @@ Classic options:
       -h       this help
   Accepted and ignored: -P MB, -U MB, -d N, --compress-files.
   Numbers may be written as in C: 16, 0x10, 020.
-  'hoffman help' shows the commands solve, build, probe, stats, verify, convert, control, bench.
+  'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify, convert,
+  control and bench.
 ";
 
 /// A classic command line.

@@ -128,7 +128,9 @@ fn copy_examples(to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(root().join("examples")).unwrap() {
         let entry = entry.unwrap();
-        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
     }
 }
 

@@ -70,9 +70,28 @@ impl ControlFile {
     /// Whatever the text alone shows to be wrong, see [`ControlError`]. In [`Mode::Header`] unknown
     /// elements and attributes become notices.
     pub fn parse(text: &str, origin: &str, mode: Mode) -> Result<ControlFile, ControlError> {
+        ControlFile::read(text, origin, mode, false)
+    }
+
+    /// Reads the input of an expansion: a control file whose prunes may have a `pawngen-condition`.
+    ///
+    /// # Errors
+    ///
+    /// As [`ControlFile::parse`].
+    pub fn parse_for_expansion(text: &str, origin: &str) -> Result<ControlFile, ControlError> {
+        ControlFile::read(text, origin, Mode::Control, true)
+    }
+
+    fn read(
+        text: &str,
+        origin: &str,
+        mode: Mode,
+        conditions: bool,
+    ) -> Result<ControlFile, ControlError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let document = open(text, origin)?;
         let mut reader = Reader::new(&document, origin, mode);
+        reader.conditions = conditions;
         reader.read_document()?;
         let mut file = reader.file;
         text.clone_into(&mut file.text);
@@ -86,6 +105,8 @@ struct Reader<'a> {
     file: ControlFile,
     /// The first element of each kind that may stand only once.
     seen: BTreeMap<&'static str, u32>,
+    /// Whether prunes may have conditions.
+    conditions: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -111,7 +132,7 @@ impl<'a> Reader<'a> {
             root: Place::default(),
             text: String::new(),
         };
-        Reader { document, file, seen: BTreeMap::new() }
+        Reader { document, file, seen: BTreeMap::new(), conditions: false }
     }
 
     fn is_control(&self) -> bool {
@@ -637,16 +658,16 @@ impl<'a> Reader<'a> {
 
     fn read_prune(&mut self, node: Element<'a>) -> Result<(), ControlError> {
         self.expect_empty(node, &["color", "move", "type", "pawngen-condition"])?;
-        if node.attribute("pawngen-condition").is_some() {
+        let condition = node.attribute("pawngen-condition");
+        if condition.is_some() && !self.conditions {
             let site = self.site(node);
-            let remedy = "describe the pawns with a <pawngen> element";
-            let error = self.no_longer(node, "pawngen-condition", remedy);
-            self.refuse_or_note(&site, error)?;
+            self.refuse_or_note(&site.clone(), ControlError::ConditionNotExpanded(site))?;
         }
         let prune = Prune {
             color: self.choose_required(node, "color", &COLORS)?,
             pattern: PrunePattern::new(self.required(node, "move")?),
             effect: self.choose_required(node, "type", &EFFECTS)?,
+            condition: condition.map(str::to_owned),
             place: self.place(node),
         };
         if self.is_control() && prune.is_stalemate() && prune.effect != PruneEffect::Concede {

@@ -231,6 +231,21 @@ pub enum ControlError {
     /// Pawns beside a pawngen element.
     #[error("{0}: ordinary pawns are not possible beside <pawngen>")]
     PawnBesidePawngen(Site),
+    /// A condition that only an expansion can decide.
+    #[error(
+        "{0}: 'pawngen-condition' is for the input of 'hoffman pawngen'; expand the file with it"
+    )]
+    ConditionNotExpanded(Site),
+    /// The number of pawns is left open, as in the input of an expansion.
+    #[error(
+        "{site}: the attribute '{attribute}' is missing; expand the file with 'hoffman pawngen', or add the attribute"
+    )]
+    PawnNumbersOpen {
+        /// The pawngen element.
+        site: Site,
+        /// The attribute.
+        attribute: &'static str,
+    },
     /// The squares of the pawns are not known yet: see [`crate::resolve_pieces_with`].
     #[error("{0}: the pawn structures have not been worked out yet")]
     PawngenNotExpanded(Site),

@@ -35,6 +35,6 @@ pub use model::{
 };
 pub use number::leading_number;
 pub use prune::{Prune, PruneEffect, PrunePattern};
-pub use statistics::{GenerationStatistics, PassStatistics, format_duration};
+pub use statistics::{GenerationStatistics, PassStatistics, escape, format_duration};
 pub use text::{decode_text, prefix_length};
-pub use write::{control_for_material, control_for_part};
+pub use write::{control_for_material, control_for_part, role_name};

@@ -217,9 +217,9 @@ fn list_men(control: &ControlFile, masks: Option<PawnMasks>) -> Result<Vec<Man>,
 pub(crate) fn expect_pawn_numbers(control: &ControlFile) -> Result<(), ControlError> {
     let Some(pawngen) = &control.pawngen else { return Ok(()) };
     match Color::ALL.into_iter().find(|&color| pawngen.side(color).pawns_required.is_none()) {
-        Some(color) => Err(ControlError::MissingAttribute {
+        Some(color) => Err(ControlError::PawnNumbersOpen {
             site: control.site(pawngen.place, "pawngen"),
-            attribute: color.fold_wb("white-pawns-required", "black-pawns-required").into(),
+            attribute: color.fold_wb("white-pawns-required", "black-pawns-required"),
         }),
         None => Ok(()),
     }

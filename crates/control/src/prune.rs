@@ -35,6 +35,8 @@ pub struct Prune {
     pub pattern: PrunePattern,
     /// What happens to them.
     pub effect: PruneEffect,
+    /// In the input of an expansion: for which tables the prune is meant. None: for all.
+    pub condition: Option<String>,
     /// Where the element stands.
     pub place: Place,
 }
@@ -230,6 +232,7 @@ mod tests {
             color: Color::White,
             pattern: PrunePattern::new(text),
             effect: PruneEffect::Concede,
+            condition: None,
             place: Place::default(),
         };
         assert!(prune("stalemate").is_stalemate() && !prune("stalemate").matches("stalemate"));

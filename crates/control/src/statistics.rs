@@ -118,7 +118,7 @@ pub(crate) fn render_generation(statistics: &GenerationStatistics) -> String {
 
 /// Text for an element or a quoted attribute: markup is escaped, characters that XML 1.0 cannot hold
 /// become question marks.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for ch in text.chars() {
         match ch {

@@ -119,7 +119,7 @@ fn list_order(contents: &Contents<'_>) -> Vec<(Color, Role)> {
 }
 
 /// The word for a role in a control file.
-const fn role_name(role: Role) -> &'static str {
+pub const fn role_name(role: Role) -> &'static str {
     match role {
         Role::King => "king",
         Role::Queen => "queen",

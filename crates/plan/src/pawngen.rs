@@ -9,7 +9,10 @@
 //! smaller numbers, so that a table can be cut in two. The h-file is not counted in the order, as it never
 //! was; steps of an h-pawn can therefore lead to larger numbers, see [`step_upwards`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::ops::Range;
 
 use hoffman_board::{Bitboard, Color, Square};
 use hoffman_control::{PawnMasks, PawngenElement};
@@ -61,15 +64,24 @@ pub enum PawngenError {
 /// The element leaves the number of pawns open, admits nothing or too much, or the cut is beyond the end.
 pub fn arrangements(spec: &PawngenElement) -> Result<Vec<Arrangement>, PawngenError> {
     let mut all = all_arrangements(spec)?;
-    let arrangements = all.len() as u64;
-    let end = if spec.count == 0 { Some(arrangements) } else { spec.start.checked_add(spec.count) };
-    match end.filter(|&end| spec.start < end && end <= arrangements) {
+    let cut = cut(spec, all.len())?;
+    all.truncate(cut.end);
+    Ok(all.split_off(cut.start))
+}
+
+/// Which of so many arrangements `start` and `count` leave.
+///
+/// # Errors
+///
+/// The cut is beyond the end.
+pub fn cut(spec: &PawngenElement, arrangements: usize) -> Result<Range<usize>, PawngenError> {
+    let PawngenElement { start, count, .. } = *spec;
+    let arrangements = arrangements as u64;
+    let end = if count == 0 { Some(arrangements) } else { start.checked_add(count) };
+    match end.filter(|&end| start < end && end <= arrangements) {
         // Both are at most a length, so they fit.
-        Some(end) => {
-            all.truncate(end as usize);
-            Ok(all.split_off(spec.start as usize))
-        }
-        None => Err(PawngenError::Cut { start: spec.start, count: spec.count, arrangements }),
+        Some(end) => Ok(start as usize..end as usize),
+        None => Err(PawngenError::Cut { start, count, arrangements }),
     }
 }
 
@@ -81,11 +93,12 @@ pub fn arrangements(spec: &PawngenElement) -> Result<Vec<Arrangement>, PawngenEr
 pub fn all_arrangements(spec: &PawngenElement) -> Result<Vec<Arrangement>, PawngenError> {
     let mut search = Search::new(spec)?;
     search.run()?;
-    let mut found: Vec<Arrangement> = search.found.into_iter().collect();
+    let mut found = search.found;
     if found.is_empty() {
         return Err(PawngenError::Empty);
     }
     found.sort_by_cached_key(order_key);
+    found.dedup();
     Ok(found)
 }
 
@@ -183,11 +196,58 @@ fn steps(pawns: PawnStructure) -> Vec<Arrangement> {
 }
 
 /// A placement with what happens to be open: the promotions that must still happen a side.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Place {
     pawns: PawnStructure,
     promotions: [u8; 2],
 }
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.pawns.white);
+        state.write_u64(self.pawns.black);
+        state.write_u16(u16::from_le_bytes(self.promotions));
+    }
+}
+
+/// Multiplies words and folds the product. Places come from no stranger who would look for collisions,
+/// and most of the time of a search goes into finding them.
+#[derive(Clone, Copy, Default)]
+struct FoldHasher(u64);
+
+impl Hasher for FoldHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u16(&mut self, word: u16) {
+        self.write_u64(u64::from(word));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        /// The digits of pi, odd.
+        const FACTOR: u64 = 0x2438_6a88_85a3_08d3;
+        let product = u128::from(self.0.rotate_left(29) ^ word) * u128::from(FACTOR);
+        self.0 = product as u64 ^ (product >> 64) as u64;
+    }
+}
+
+/// Captures left on a way to a placement, and where those of another way to it are.
+#[derive(Clone, Copy)]
+struct Known {
+    captures: Captures,
+    /// A number in the list, [`NO_OTHER`] if there is no other way.
+    next: u32,
+}
+
+/// Ends a chain of [`Known`].
+const NO_OTHER: u32 = u32::MAX;
 
 /// How many captures of pieces each side's pawns can still make.
 type Captures = [u8; 2];
@@ -201,23 +261,27 @@ fn slot(color: Color) -> usize {
 struct Search {
     /// The pawns each side must have in the end.
     required: [u32; 2],
-    /// For every placement the captures left on the ways to it, none of them better than another.
-    seen: HashMap<Place, Vec<Captures>>,
+    /// For every placement the last of the ways to it, as a number in `known`.
+    seen: HashMap<Place, u32, BuildHasherDefault<FoldHasher>>,
+    /// The captures left on the ways to all placements, none of those to one better than another.
+    known: Vec<Known>,
     /// To be looked at with as many captures made as now.
     now: Vec<(Place, Captures)>,
     /// To be looked at when one more capture has been made.
     later: Vec<(Place, Captures)>,
-    found: HashSet<Arrangement>,
+    /// Some may be there twice.
+    found: Vec<Arrangement>,
 }
 
 impl Search {
     fn new(spec: &PawngenElement) -> Result<Search, PawngenError> {
         let mut search = Search {
             required: [0; 2],
-            seen: HashMap::new(),
+            seen: HashMap::default(),
+            known: Vec::new(),
             now: Vec::new(),
             later: Vec::new(),
-            found: HashSet::new(),
+            found: Vec::new(),
         };
         let mut start = Place { pawns: PawnStructure::default(), promotions: [0; 2] };
         let mut captures = [0; 2];
@@ -249,7 +313,7 @@ impl Search {
                 self.reach(place, captures);
             }
             while let Some((place, captures)) = self.now.pop() {
-                if self.seen.len() > MAX_PLACEMENTS {
+                if self.known.len() > MAX_PLACEMENTS {
                     return Err(PawngenError::TooMany);
                 }
                 self.expand(place, captures);
@@ -258,24 +322,38 @@ impl Search {
         Ok(())
     }
 
-    /// Whether a placement was reached before with as many captures left, or cannot lead anywhere.
-    fn is_useless(&self, place: &Place, captures: Captures) -> bool {
-        let too_few = Color::ALL.into_iter().any(|color| {
+    /// Whether there are too few pawns left for those that must remain and those that must promote.
+    fn is_dead(&self, place: &Place) -> bool {
+        Color::ALL.into_iter().any(|color| {
             let i = slot(color);
             let left = place.pawns.of(color).count_ones();
             left < self.required[i] + u32::from(place.promotions[i])
-        });
-        let better = |known: &Captures| known[0] >= captures[0] && known[1] >= captures[1];
-        too_few || self.seen.get(place).is_some_and(|known| known.iter().any(better))
+        })
     }
 
     fn reach(&mut self, place: Place, captures: Captures) {
-        if self.is_useless(&place, captures) {
+        if self.is_dead(&place) {
             return;
         }
-        self.seen.entry(place).or_default().push(captures);
+        // At most MAX_PLACEMENTS and those that one of them leads to.
+        let number = self.known.len() as u32;
+        let next = match self.seen.entry(place) {
+            Entry::Occupied(mut last) => {
+                if is_known(&self.known, *last.get(), captures) {
+                    return;
+                }
+                last.insert(number)
+            }
+            Entry::Vacant(free) => {
+                free.insert(number);
+                NO_OTHER
+            }
+        };
+        self.known.push(Known { captures, next });
         self.now.push((place, captures));
-        self.keep(&place, Arrangement { pawns: place.pawns, en_passant: None });
+        if next == NO_OTHER {
+            self.keep(&place, Arrangement { pawns: place.pawns, en_passant: None });
+        }
     }
 
     /// Keeps an arrangement if it has the right numbers.
@@ -283,7 +361,7 @@ impl Search {
         let fits =
             |color: Color| arrangement.pawns.of(color).count_ones() == self.required[slot(color)];
         if place.promotions == [0; 2] && Color::ALL.into_iter().all(fits) {
-            self.found.insert(arrangement);
+            self.found.push(arrangement);
         }
     }
 
@@ -322,7 +400,8 @@ impl Search {
                 let mut captures = captures;
                 captures[i] = left;
                 let place = Place { pawns, ..place };
-                if !self.is_useless(&place, captures) {
+                let last = self.seen.get(&place);
+                if !last.is_some_and(|&last| is_known(&self.known, last, captures)) {
                     self.later.push((place, captures));
                 }
             }
@@ -333,6 +412,17 @@ impl Search {
             self.keep(&place, arrangement);
         }
     }
+}
+
+/// Whether one of the ways from a number on leaves as many captures.
+fn is_known(known: &[Known], mut number: u32, captures: Captures) -> bool {
+    while let Some(way) = known.get(number as usize) {
+        if way.captures[0] >= captures[0] && way.captures[1] >= captures[1] {
+            return true;
+        }
+        number = way.next;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -557,8 +647,9 @@ mod tests {
         let mut search = Search::new(&element(FINE, [2, 2], [0, 0], [1, 1])).unwrap();
         search.run().unwrap();
         eprintln!(
-            "{} placements, {} kept, {:?}",
+            "{} placements, {} ways, {} kept, {:?}",
             search.seen.len(),
+            search.known.len(),
             search.found.len(),
             began.elapsed()
         );

@@ -73,7 +73,7 @@ impl OpenFuturebase<'_> {
         let sound = codec.format().has_distance() && codec.bits() > 1;
         // Bare kings are drawn in every format.
         let bare_kings = self.table.pieces().len() == 2
-            && !self.table.pieces().iter().any(|p| p.is_restricted());
+            && !self.table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
         let mut values = if normal && (bare_kings || exact && sound) {
             values_of(&self.table, &wanted)?
@@ -93,7 +93,7 @@ impl OpenFuturebase<'_> {
     }
 }
 
-fn material_of(table: &Table) -> Material {
+pub(crate) fn material_of(table: &Table) -> Material {
     Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)))
 }
 
@@ -116,7 +116,8 @@ pub(crate) fn open_all<'c>(
             check(control, &table, element, numbering, &material).map_err(fail)?;
             let own = material_of(&table);
             // Whether exchanging its colours gives the same table.
-            let twin = own.is_symmetric() && !table.pieces().iter().any(|p| p.is_restricted());
+            let twin = own.is_symmetric()
+                && !table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
             // Without a side to move the table's Black moves as its White does.
             let both = !numbering.space.has_side_bit() && !twin;
             let inverted = if both { vec![false, true] } else { vec![element.inverted] };
@@ -296,15 +297,15 @@ fn unrelated(material: &Material, behind: &Material, name: &str) -> String {
 
 /// A move that changes the men, as behaviour and prunes name it.
 pub(crate) struct Futuremove {
-    mover: Color,
-    kind: String,
+    pub(crate) mover: Color,
+    pub(crate) kind: String,
     relation: FuturebaseKind,
     /// The men behind it, in the table's colours.
-    behind: Material,
+    pub(crate) behind: Material,
 }
 
 /// All kinds of captures and promotions.
-fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremove> {
+pub(crate) fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremove> {
     let mut all = Vec::new();
     let letter = |role: Role| role.upper_char();
     let has = |color: Color, role: Role| *material.count.get(color).get(role) > 0;

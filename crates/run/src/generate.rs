@@ -54,7 +54,7 @@ pub struct Summary {
 }
 
 /// Reads a control file.
-fn read_control(path: &Path) -> Result<ControlFile, RunError> {
+pub(crate) fn read_control(path: &Path) -> Result<ControlFile, RunError> {
     let bytes = std::fs::read(path).map_err(|source| RunError::Io {
         action: "read the control file",
         path: path.to_owned(),
@@ -85,8 +85,15 @@ pub fn summary(path: &Path) -> Result<Summary, RunError> {
 /// The control file is wrong or asks for what cannot be done, a futurebase cannot be used, a move is
 /// not accounted for, the output cannot be written.
 pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated, RunError> {
+    generate_control(&read_control(path)?, options)
+}
+
+/// Solves the table of a control file that was read and writes it.
+pub(crate) fn generate_control(
+    control: &ControlFile,
+    options: &GenerateOptions<'_>,
+) -> Result<Generated, RunError> {
     let began = SystemTime::now();
-    let control = read_control(path)?;
     let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
     for notice in &notices {
         options.progress.notice(notice);
@@ -95,12 +102,12 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
         Some(output) => output.clone(),
         None => PathBuf::from(control.output_name()?),
     };
-    check_declarations(&control)?;
-    let numbering = Numbering::of(&control)?;
+    check_declarations(control)?;
+    let numbering = Numbering::of(control)?;
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
     probe_writable(folder.unwrap_or(Path::new(".")))?;
-    let open = futurebases::open_all(&control, &numbering, &options.foreign, options.progress)?;
-    let mut values = table_values(&control, &numbering);
+    let open = futurebases::open_all(control, &numbering, &options.foreign, options.progress)?;
+    let mut values = table_values(control, &numbering);
     check_memory(&values, &open)?;
     options.progress.begin(values.slices.len() as u64);
     // Where slices stand for their images, so do the structures behind them.
@@ -111,13 +118,13 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
         options.progress.table(&futurebase.path().display().to_string());
         record.push(' ');
         record.push_str(&futurebase.path().display().to_string());
-        futurebases.extend(futurebase.read(&control, &values.material, &behind)?);
+        futurebases.extend(futurebase.read(control, &values.material, &behind)?);
     }
-    let prune = |color: Color, kind: &str| verdict(&control, &numbering, color, kind);
+    let prune = |color: Color, kind: &str| verdict(control, &numbering, color, kind);
     let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
     let analysis = Analysis { futurebases, rules: Rules { prune: &prune, stalemates } };
     let survey = survey(&values, &analysis);
-    for notice in judge(&control, &numbering, &survey)? {
+    for notice in judge(control, &numbering, &survey)? {
         options.progress.notice(&notice);
         notices.push(notice);
     }
@@ -127,7 +134,7 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
     let record = record.replace("?>", "? >");
     let record = if record.is_empty() { record } else { format!("from{record}") };
     let making = Making { args: options.args.clone(), began, futurebases: record };
-    let counts = write_table(&control, &numbering, &values, &output, &making)?;
+    let counts = write_table(control, &numbering, &values, &output, &making)?;
     options.progress.finished(&output.display().to_string());
     notices.dedup();
     Ok(Generated { path: output, counts, notices })
@@ -140,7 +147,7 @@ fn table_values(control: &ControlFile, numbering: &Numbering) -> TableValues {
     let layout = layout_of(space);
     let structures = structures_of(space);
     // Restrictions, and the numbering of such tables, tell mirror images apart.
-    let restricted = space.pieces().iter().any(|p| p.is_restricted())
+    let restricted = space.pieces().iter().any(hoffman_board::ListedPiece::is_restricted)
         || space.variant() == Variant::Suicide
         || space.pawn_structures().is_some();
     let form = if restricted || !material.has_pawns() {

@@ -5,7 +5,10 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod build_control;
+mod condition;
 mod error;
+mod expand;
 mod futurebases;
 mod generate;
 mod memory;
@@ -15,7 +18,9 @@ mod unwritten;
 mod write;
 
 pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
+pub use build_control::{ControlBuild, ControlBuildOptions, build_control};
 pub use error::RunError;
+pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use generate::{GenerateOptions, Generated, Summary, generate, summary};
 pub use memory::available_memory;
 pub use progress::{Progress, Silent};

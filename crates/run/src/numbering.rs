@@ -31,7 +31,8 @@ impl Numbering {
                 let list = pawngen::all_arrangements(element)
                     .map_err(|e| pawngen_error(control, element, e))?;
                 // Refuses what lies outside the list.
-                pawngen::arrangements(element).map_err(|e| pawngen_error(control, element, e))?;
+                pawngen::cut(element, list.len())
+                    .map_err(|e| pawngen_error(control, element, e))?;
                 let masks = pawngen::masks(&list);
                 let pieces = resolve_pieces_with(control, Some(masks))?;
                 let structures = structures(element, &list);

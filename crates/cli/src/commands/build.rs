@@ -1,17 +1,34 @@
-//! `hoffman build`: complete endings with all that they depend on.
+//! `hoffman build`: complete endings with all that they depend on, and the tables of control files.
+
+use std::path::Path;
 
 use hoffman_board::Material;
 use hoffman_plan::{all_endings, complete};
-use hoffman_run::{BuildOptions, RunError, available_memory, build};
+use hoffman_run::{
+    BuildOptions, ControlBuildOptions, RunError, available_memory, build, build_control,
+};
+use hoffman_table::foreign::ForeignOptions;
 
 use crate::Outcome;
 use crate::args::BuildArgs;
-use crate::output::{command_line, print_line};
+use crate::output::{Misuse, command_line, print_line};
 use crate::progress::Bar;
 
 /// Builds what is asked for and lists the tables.
 pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
     let crate::args::FileFormat::Htb = args.format;
+    let is_file = |name: &String| Path::new(name).extension().is_some_and(|e| e == "xml");
+    if args.materials.iter().any(is_file) {
+        if args.no_write || !args.materials.iter().all(is_file) {
+            let text = "control files are built alone, and their tables are written";
+            return Err(Misuse(text.to_owned()).into());
+        }
+        return args
+            .materials
+            .iter()
+            .try_for_each(|name| run_control(name, args))
+            .map(|()| Outcome::Done);
+    }
     let materials = match args.men {
         Some(men) => {
             // One ending stands for the others of its size.
@@ -43,6 +60,27 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
         print_line(&format!("{file}: {verb}, longest win {} moves", table.longest))?;
     }
     Ok(Outcome::Done)
+}
+
+/// Builds the tables of a control file.
+fn run_control(name: &str, args: &BuildArgs) -> anyhow::Result<()> {
+    let bar = Bar::new("slices");
+    let options = ControlBuildOptions {
+        dir: args.folder.given().map(Path::to_owned),
+        args: command_line(),
+        foreign: ForeignOptions::default(),
+        progress: &bar,
+    };
+    let report = build_control(Path::new(name), &options)?;
+    drop(bar);
+    for path in &report.kept {
+        print_line(&format!("{}: kept", path.display()))?;
+    }
+    for table in &report.generated {
+        let (path, counts) = (table.path.display(), &table.counts);
+        print_line(&format!("{path}: written, {} legal positions", counts.legal))?;
+    }
+    Ok(())
 }
 
 fn parse(names: &[String]) -> anyhow::Result<Vec<Material>> {

@@ -1,0 +1,238 @@
+//! Building all tables of a control file in one go.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hoffman_board::{Bitboard, Color, Format, Role, Square};
+use hoffman_control::{ControlFile, Mode, PruneEffect};
+use hoffman_table::Table;
+use hoffman_table::foreign::ForeignOptions;
+use hoffman_table::htb::SourceOptions;
+
+use crate::error::RunError;
+use crate::expand::{Expanded, expand, is_input, read_input};
+use crate::generate::{GenerateOptions, Generated, generate_control, read_control};
+use crate::progress::Progress;
+
+/// Where and how the tables of a control file are built.
+pub struct ControlBuildOptions<'a> {
+    /// The folder that tables are written to. None: tables of an expansion beside the control file,
+    /// another where the control file says. Created if it is missing.
+    pub dir: Option<PathBuf>,
+    /// The command line, for the headers.
+    pub args: String,
+    /// Where tables of other programs are looked for.
+    pub foreign: ForeignOptions,
+    /// Told of what happens.
+    pub progress: &'a dyn Progress,
+}
+
+/// What a build did.
+#[derive(Debug, Default)]
+pub struct ControlBuild {
+    /// Files that were there already and have the same control file.
+    pub kept: Vec<PathBuf>,
+    /// The tables made, in order.
+    pub generated: Vec<Generated>,
+}
+
+/// Generates the table of a control file, or all tables if it is the input of an expansion. A file that is
+/// there is kept if it is intact, was made from the same control file, and no futurebase is newer.
+///
+/// # Errors
+///
+/// As [`crate::generate`] and [`expand`].
+pub fn build_control(
+    path: &Path,
+    options: &ControlBuildOptions<'_>,
+) -> Result<ControlBuild, RunError> {
+    if let Some(dir) = &options.dir {
+        std::fs::create_dir_all(dir).map_err(|source| RunError::Io {
+            action: "create the folder",
+            path: dir.clone(),
+            source,
+        })?;
+    }
+    let mut work = Work { options, rebuilt: HashSet::new(), report: ControlBuild::default() };
+    if is_input(&read_input(path)?) {
+        let expansion = expand(path, options.dir.as_deref())?;
+        for notice in &expansion.notices {
+            options.progress.notice(notice);
+        }
+        let quiet = Quiet(options.progress);
+        for Expanded { name, control, output, .. } in expansion.tables {
+            let control = ControlFile::parse(&control, &name.display().to_string(), Mode::Control)?;
+            work.make(&control, output, &quiet)?;
+        }
+        for notice in gather(&work.report.generated) {
+            options.progress.notice(&notice);
+        }
+    } else {
+        let control = read_control(path)?;
+        let mut output = PathBuf::from(control.output_name()?);
+        if let (Some(dir), Some(name)) = (&options.dir, output.file_name()) {
+            output = dir.join(name);
+        }
+        work.make(&control, output, options.progress)?;
+    }
+    Ok(work.report)
+}
+
+/// The remarks on the tables of an expansion, each said once: what holds for one table mostly holds for many.
+fn gather(tables: &[Generated]) -> Vec<String> {
+    let mut said: Vec<(&str, &str, usize)> = Vec::new();
+    for notice in tables.iter().flat_map(|table| &table.notices) {
+        // What stands before is where it was found.
+        let text = notice.split_once(">: ").map_or(notice.as_str(), |(_, text)| text);
+        match said.iter_mut().find(|(_, known, _)| *known == text) {
+            Some((_, _, times)) => *times += 1,
+            None => said.push((notice, text, 1)),
+        }
+    }
+    let again = |times: usize| match times {
+        1 => String::new(),
+        _ => format!(" (said of {times} tables)"),
+    };
+    said.into_iter().map(|(notice, _, times)| format!("{notice}{}", again(times))).collect()
+}
+
+/// Passes on everything but remarks.
+struct Quiet<'a>(&'a dyn Progress);
+
+impl Progress for Quiet<'_> {
+    fn begin(&self, slices: u64) {
+        self.0.begin(slices);
+    }
+
+    fn table(&self, name: &str) {
+        self.0.table(name);
+    }
+
+    fn slice(&self) {
+        self.0.slice();
+    }
+
+    fn finished(&self, name: &str) {
+        self.0.finished(name);
+    }
+}
+
+struct Work<'a> {
+    options: &'a ControlBuildOptions<'a>,
+    /// The tables made in this run.
+    rebuilt: HashSet<PathBuf>,
+    report: ControlBuild,
+}
+
+impl Work<'_> {
+    fn make(
+        &mut self,
+        control: &ControlFile,
+        output: PathBuf,
+        progress: &dyn Progress,
+    ) -> Result<(), RunError> {
+        if output.is_file() {
+            match self.is_current(control, &output) {
+                Ok(()) => {
+                    self.report.kept.push(output);
+                    return Ok(());
+                }
+                Err(why) => self.options.progress.notice(&format!("{why}; building it anew")),
+            }
+        }
+        let args = self.options.args.clone();
+        let foreign = self.options.foreign.clone();
+        let options = GenerateOptions { output: Some(output.clone()), args, foreign, progress };
+        self.report.generated.push(generate_control(control, &options)?);
+        self.rebuilt.insert(output);
+        Ok(())
+    }
+
+    /// Whether a table is what its control file would make now; why not.
+    fn is_current(&self, control: &ControlFile, output: &Path) -> Result<(), String> {
+        let name = output.display();
+        let mut table = Table::open(output, SourceOptions::default()).map_err(|e| e.to_string())?;
+        table.check_length().map_err(|e| e.to_string())?;
+        table.source().check().map_err(|e| format!("{name}: {e}"))?;
+        if Contents::of(table.control()) != Contents::of(control) || !fits(control, table.control())
+        {
+            return Err(format!("{name}: was made from another control file"));
+        }
+        let made = modified(output);
+        for element in &control.futurebases {
+            let futurebase = Path::new(&element.filename);
+            if element.filename.contains(['*', '?', '[']) && !futurebase.is_file() {
+                return Err(format!("{name}: what '{}' means may have changed", element.filename));
+            }
+            if self.rebuilt.contains(futurebase) || modified(futurebase) > made {
+                return Err(format!("{name}: is older than {}", futurebase.display()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).and_then(|data| data.modified()).ok()
+}
+
+/// Whether a header says what a control file leaves open or says the same: index symmetry and width.
+fn fits(control: &ControlFile, header: &ControlFile) -> bool {
+    let bits = |format| match format {
+        Format::Dtm(bits) | Format::Dtc(bits) => bits,
+        Format::Basic | Format::Flag(_) => None,
+    };
+    let wanted = bits(control.entry_format());
+    control.symmetry().is_none_or(|symmetry| header.symmetry() == Some(symmetry))
+        && (wanted.is_none() || bits(header.entry_format()) == wanted)
+}
+
+/// What decides the values of a table, apart from what the program fills in.
+#[derive(PartialEq, Eq)]
+struct Contents<'c> {
+    variant: hoffman_board::Variant,
+    index: hoffman_control::IndexType,
+    format: Format,
+    pieces: Vec<(Color, Role, Option<Bitboard>, Option<Square>)>,
+    structure: Option<Structure>,
+    futurebases: Vec<(&'c str, bool)>,
+    enables: Vec<(Color, PruneEffect)>,
+    prunes: Vec<(Color, &'c str, PruneEffect)>,
+}
+
+/// What a `pawngen` element says: of each side the start and three numbers; start, count and position.
+type Structure = ([(Bitboard, Option<u64>, u64, u64); 2], u64, u64, usize);
+
+impl<'c> Contents<'c> {
+    fn of(control: &'c ControlFile) -> Contents<'c> {
+        let side = |s: &hoffman_control::PawngenSide| {
+            (s.start, s.pawns_required, s.queens_required, s.captures_allowed)
+        };
+        Contents {
+            variant: control.variant,
+            index: control.index_type(),
+            format: match control.entry_format() {
+                Format::Dtm(_) => Format::Dtm(None),
+                Format::Dtc(_) => Format::Dtc(None),
+                other => other,
+            },
+            pieces: control.pieces.iter().map(|p| (p.color, p.role, p.squares, p.plus)).collect(),
+            structure: control
+                .pawngen
+                .as_ref()
+                .map(|p| ([side(&p.white), side(&p.black)], p.start, p.count, p.position)),
+            futurebases: control
+                .futurebases
+                .iter()
+                .map(|f| (f.filename.as_str(), f.inverted))
+                .collect(),
+            enables: control.prune_enables.iter().map(|e| (e.color, e.effect)).collect(),
+            prunes: control
+                .prunes
+                .iter()
+                .map(|p| (p.color, p.pattern.as_str(), p.effect))
+                .collect(),
+        }
+    }
+}
