@@ -66,6 +66,11 @@ impl KingPairs {
         KingPairs { pairs, numbers }
     }
 
+    /// The pairs in the order of their numbers.
+    pub(super) fn list(&self) -> &[(u8, u8)] {
+        &self.pairs
+    }
+
     pub(super) fn count(&self) -> u64 {
         self.pairs.len() as u64
     }

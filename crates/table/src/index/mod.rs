@@ -429,8 +429,10 @@ impl IndexSpace {
         }
     }
 
-    /// The indices of the placements that differ only in the squares of the kings: calls `visit(white
-    /// king, black king, index)` for every canonical pair off the squares of `occupied`.
+    /// The indices of the placements that differ only in the squares of the kings, run by run: calls
+    /// `visit(white king, black king, len, index, step)` so that every canonical pair off the squares of
+    /// `occupied` is in one run; the placement with the black king on square `black king + i` has the index
+    /// `index + i * step`.
     ///
     /// `squares[slot]` are square numbers; those of the kings are ignored.
     pub fn visit_kings(
@@ -439,43 +441,55 @@ impl IndexSpace {
         turn: Color,
         en_passant: Option<u8>,
         occupied: u64,
-        mut visit: impl FnMut(u8, u8, u64),
+        mut visit: impl FnMut(u8, u8, u8, u64, u64),
     ) {
         let men = &self.men;
         let mut p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
         let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
-        let side = u64::from(self.side_bit && p.black);
-        let mut base = None;
-        for (w, b) in kings::canonical_pairs(men) {
-            if occupied & (men::bit(w) | men::bit(b)) != 0 {
-                continue;
-            }
-            p.squares[white] = w;
-            p.squares[black] = b;
-            let free = match &self.kind {
-                Kind::Combinadic(combinadic) => combinadic.free_kings(men),
-                _ => None,
-            };
-            let Some((weight, pairs)) = free else {
+        let clear = |w: u8, b: u8| occupied & (men::bit(w) | men::bit(b)) == 0;
+        let free = match &self.kind {
+            Kind::Combinadic(combinadic) => combinadic.free_kings(men),
+            _ => None,
+        };
+        let Some((weight, pairs)) = free else {
+            for (w, b) in kings::canonical_pairs(men).filter(|&(w, b)| clear(w, b)) {
+                p.squares[white] = w;
+                p.squares[black] = b;
                 if let Some(index) = self.encode(&men.store(&p)) {
-                    visit(w, b, index);
+                    visit(w, b, 1, index, 0);
                 }
-                continue;
-            };
-            let Some(number) = pairs.number(w, b) else { continue };
-            let base = match base {
-                Some(base) => base,
-                None => match self.encode(&men.store(&p)) {
-                    Some(index) => {
-                        let index = if self.side_bit { index / 2 } else { index };
-                        *base.insert(index - weight * number)
-                    }
-                    None => continue,
-                },
-            };
-            let index = base + weight * number;
-            visit(w, b, if self.side_bit { 2 * index + side } else { index });
+            }
+            return;
+        };
+        let pairs = pairs.list();
+        // What the index is but for the kings, from the first pair that has one.
+        let base = pairs.iter().enumerate().filter(|&(_, &(w, b))| clear(w, b)).find_map(
+            |(n, &(w, b))| {
+                p.squares[white] = w;
+                p.squares[black] = b;
+                let index = self.encode(&men.store(&p))?;
+                Some(index - self.sided(weight * n as u64))
+            },
+        );
+        let Some(base) = base else { return };
+        let step = self.sided(weight);
+        let mut number = 0;
+        while let Some(&(w, b)) = pairs.get(number) {
+            let len = pairs[number..]
+                .iter()
+                .zip(b..64)
+                .take_while(|&(&(v, c), next)| v == w && c == next && clear(v, c))
+                .count();
+            if len > 0 {
+                visit(w, b, len as u8, base + step * number as u64, step);
+            }
+            number += len.max(1);
         }
+    }
+
+    /// What a part of an index weighs beside a side to move.
+    fn sided(&self, index: u64) -> u64 {
+        if self.side_bit { 2 * index } else { index }
     }
 
     /// The slow way: every placement by itself.

@@ -338,13 +338,18 @@ impl<'a> Free<'a> {
             if orientation.swap { (slots[1], slots[0]) } else { (slots[0], slots[1]) };
         if movers == 2 {
             let turn_square = |s: u8| turn.apply_index(s);
-            self.space.visit_kings(&squares, job.turn, job.en_passant, occupied, |w, b, index| {
-                let [first, second] = if orientation.swap { [b, w] } else { [w, b] };
-                let base = self.layout.king_base(turn_square(first), turn_square(second));
-                if let Some((row, _)) = base {
-                    visit(&Run { index, step: 0, row, image: &[0; 64], start: 0, len: 1 });
+            let visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
+                for i in 0..len {
+                    let kings = [turn_square(w), turn_square(first + i)];
+                    let [first, second] =
+                        if orientation.swap { [kings[1], kings[0]] } else { kings };
+                    if let Some((row, _)) = self.layout.king_base(first, second) {
+                        let index = index + u64::from(i) * step;
+                        visit(&Run { index, step: 0, row, image: &[0; 64], start: 0, len: 1 });
+                    }
                 }
-            });
+            };
+            self.space.visit_kings(&squares, job.turn, job.en_passant, occupied, visit);
             return;
         }
         let mut kings = Vec::new();

@@ -210,13 +210,22 @@ impl<'a> Restricted<'a> {
                 self.place_kings(turns, occupied, base, [white, black], squares, visit);
                 return;
             }
-            self.space.visit_kings(squares, turn, en_passant, occupied, |w, b, index| {
-                let white = self.layout.place(white, w);
-                if let (Some(white), Some(black)) = (white, self.layout.place(black, b)) {
-                    let row = base + white + black;
-                    visit(&Run { index, step: 0, row, image: &SAME, start: 0, len: 1 });
+            let visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
+                let Some(white_place) = self.layout.place(white, w) else { return };
+                if black == lane {
+                    let row = base + white_place;
+                    visit(&Run { index, step, row, image: &SAME, start: first, len });
+                    return;
                 }
-            });
+                for i in 0..len {
+                    if let Some(black_place) = self.layout.place(black, first + i) {
+                        let row = base + white_place + black_place;
+                        let index = index + u64::from(i) * step;
+                        visit(&Run { index, step: 0, row, image: &SAME, start: 0, len: 1 });
+                    }
+                }
+            };
+            self.space.visit_kings(squares, turn, en_passant, occupied, visit);
             return;
         }
         if !movers[lane].is_man() {
