@@ -296,6 +296,21 @@ impl<'a> Target<'a> {
         };
         let width = if axes.is_empty() { 1 } else { 64 };
         let clear = reading == Reading::Unsaid;
+        if !clear && after.outside.is_none() {
+            if code == C::ILLEGAL {
+                return;
+            }
+            after.rows(tables, placed, axes, |row, legal| {
+                let out = &mut out[row * width..][..width];
+                for lane in squares(legal & (u64::MAX >> (64 - width))) {
+                    let out = &mut out[lane as usize];
+                    if *out == C::ILLEGAL {
+                        *out = code;
+                    }
+                }
+            });
+            return;
+        }
         after.rows(tables, placed, axes, |row, legal| {
             for (lane, out) in out[row * width..][..width].iter_mut().enumerate() {
                 let legal = legal >> lane & 1 != 0;
