@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hoffman_board::{Color, Format, Material, Role, Variant};
+use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
 use hoffman_solve::{Futurebase, clear_illegal};
 use hoffman_space::{Orientation, PawnStructure};
@@ -46,7 +46,7 @@ impl OpenFuturebase<'_> {
     /// says which images of a structure share a slice there.
     fn wanted(&self, material: &Material, behind: &Behind) -> Wanted {
         let own = material_of(&self.table);
-        let free = !self.table.pieces().iter().any(|p| p.is_restricted());
+        let free = !self.table.pieces().iter().any(ListedPiece::is_restricted);
         let normal = self.table.variant() == Variant::Normal;
         let known = (free && normal).then(|| wanted_values(material).remove(&own.normalized().0));
         let mut wanted = known.flatten().unwrap_or_else(Wanted::all);

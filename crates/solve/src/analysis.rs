@@ -253,7 +253,9 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
         unsaid: Option<Unsaid>,
     }
     type Found = BTreeMap<(bool, String), Known>;
-    let slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
+    let mut slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
+    // So that the examples given do not change from run to run.
+    slices.sort_unstable();
     let look = |mut found: Found, pawns: &PawnStructure| {
         let context = Context::new(&table.layout, *pawns);
         let mut note = |step: &Step, right: Option<u8>| {

@@ -390,7 +390,7 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
     let mut longest = 0;
     let mut waiting = frontier(losses);
     // Only suicide chess knows wins without a move, and so losses that need no move of the winner.
-    let first = if context.suicide() { 0 } else { 1 };
+    let first = u16::from(!context.suicide());
     for moves in first..u16::MAX {
         let due = moves <= ahead;
         if moves > 0 {

@@ -125,7 +125,7 @@ fn problem<'a>(
         let behind = if normal == table.material {
             Some(table)
         } else {
-            tables.get(&normal).map(|table| table.as_ref())
+            tables.get(&normal).map(AsRef::as_ref)
         };
         let turn = step.color.other();
         behind

@@ -111,7 +111,7 @@ impl Layout {
     pub fn new(material: &Material) -> Layout {
         let movers = complete_movers(material);
         if material.has_pawns() || movers.len() < 3 {
-            return Layout::with_axes(movers, Variant::Normal, Vec::new());
+            return Layout::with_axes(&movers, Variant::Normal, Vec::new());
         }
         let strides = (0..movers.len()).map(|m| 1 << (6 * (movers.len() - 1 - m))).collect();
         let len = king_pairs().pairs.len() << (6 * (movers.len() - 2));
@@ -152,11 +152,11 @@ impl Layout {
             movers.push(Mover { color: Color::White, role: Role::Pawn, squares: 1 });
         }
         let groups = unite_groups(&mut movers);
-        Layout::with_axes(movers, variant, groups)
+        Layout::with_axes(&movers, variant, groups)
     }
 
     /// Chooses outer and inner movers. `groups` are numbered by the order of `movers`.
-    fn with_axes(movers: Vec<Mover>, variant: Variant, groups: Vec<MixedGroup>) -> Layout {
+    fn with_axes(movers: &[Mover], variant: Variant, groups: Vec<MixedGroup>) -> Layout {
         let few = |m: &Mover| m.squares.count_ones() <= FEW_SQUARES;
         let mut is_outer: Vec<bool> = movers.iter().map(few).collect();
         if is_outer.iter().all(|&outer| outer)

@@ -37,10 +37,10 @@ impl Codes {
         }
         match self {
             Codes::Narrow(codes) => {
-                clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep)
+                clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep);
             }
             Codes::Wide(codes) => {
-                clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep)
+                clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep);
             }
         }
     }

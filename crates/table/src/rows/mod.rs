@@ -1014,6 +1014,10 @@ pub fn decode(
 /// Derives the values with Black to move from those with White to move, colours exchanged: for tables
 /// without a side to move whose men may stand everywhere.
 fn fill_black(values: &mut TableValues) {
+    fn gather<C: Code>(codes: &[C], place: impl Fn(usize) -> usize + Sync) -> Vec<C> {
+        let at = |offset| codes.get(place(offset)).copied().unwrap_or_default();
+        (0..codes.len()).into_par_iter().map(at).collect()
+    }
     let TableValues { layout, slices, .. } = values;
     let movers = layout.movers();
     let partner: Vec<usize> = movers
@@ -1037,10 +1041,6 @@ fn fill_black(values: &mut TableValues) {
             let squares = (0..movers.len()).map(|m| (offset / layout.stride(m) % 64) as u8);
             squares.enumerate().filter_map(|(m, s)| layout.place(partner[m], s ^ 56)).sum()
         };
-        fn gather<C: Code>(codes: &[C], place: impl Fn(usize) -> usize + Sync) -> Vec<C> {
-            let at = |offset| codes.get(place(offset)).copied().unwrap_or_default();
-            (0..codes.len()).into_par_iter().map(at).collect()
-        }
         match codes {
             Codes::Narrow(codes) => Codes::Narrow(gather(codes, place)),
             Codes::Wide(codes) => Codes::Wide(gather(codes, place)),

@@ -144,14 +144,13 @@ impl<'a> Restricted<'a> {
             (0..lane).filter(|&m| !kings || !self.is_king(&movers[m])).collect();
         let turns = Turns { movers: &turns, job, once };
         let mut stands = [0; MAX_PIECES];
-        self.place(&turns, 0, occupied, 0, &mut squares, &mut stands, &mut visit);
+        self.place(&turns, occupied, 0, &mut squares, &mut stands, &mut visit);
     }
 
     /// Places the men whose turn it is, then the lane or the kings.
     fn place(
         &self,
         turns: &Turns<'_>,
-        n: usize,
         occupied: u64,
         base: usize,
         squares: &mut [u8; MAX_PIECES],
@@ -159,10 +158,11 @@ impl<'a> Restricted<'a> {
         visit: &mut impl FnMut(&Run<'_>),
     ) {
         let movers = self.layout.movers();
-        let Some(&mover) = turns.movers.get(n) else {
+        let Some((&mover, rest_of_them)) = turns.movers.split_first() else {
             self.place_last(turns, occupied, base, squares, stands, visit);
             return;
         };
+        let others = Turns { movers: rest_of_them, ..*turns };
         let mut rest = movers[mover].squares & !occupied & self.later(turns, mover, stands);
         if let (0, Some(first)) = (mover, turns.job.first) {
             rest &= 1 << first;
@@ -174,7 +174,7 @@ impl<'a> Restricted<'a> {
             squares[self.slots[mover]] = square;
             stands[mover] = square;
             let occupied = occupied | 1 << square;
-            self.place(turns, n + 1, occupied, base + place, squares, stands, visit);
+            self.place(&others, occupied, base + place, squares, stands, visit);
         }
     }
 
