@@ -90,6 +90,8 @@ fn required_files_are_there() {
         "justfile",
         "docs/tutorial.md",
         "docs/file-formats.md",
+        "docs/control-files.md",
+        "docs/control-files.rng",
         "docs/performance.md",
         "examples/kk.xml",
     ] {
