@@ -162,7 +162,9 @@ fn the_schema_has_the_attributes_and_words_of_the_parser() {
                 let error = parse(&text).unwrap_err();
                 let refused = matches!(
                     error,
-                    ControlError::UnknownAttribute { .. } | ControlError::NoLongerSupported { .. }
+                    ControlError::UnknownAttribute { .. }
+                        | ControlError::NoLongerSupported { .. }
+                        | ControlError::ConditionNotExpanded { .. }
                 );
                 assert!(refused, "{error}\n{text}");
                 assert!(complaint(rules, &text).is_some(), "{text}");
