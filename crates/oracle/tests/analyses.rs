@@ -266,3 +266,60 @@ fn describe() {
         }
     }
 }
+
+/// A table whose own squares are symmetric, but whose futurebase is not: mirror images differ.
+#[test]
+fn futurebases_may_tell_images_apart() {
+    let piece = |color: &str, role: &str| format!("<piece color=\"{color}\" type=\"{role}\"/>");
+    let kings = piece("white", "king") + &piece("black", "king");
+    let half = "a1 a2 a3 a4 a5 a6 a7 a8 b1 b2 b3 b4 b5 b6 b7 b8 c1 c2 c3 c4 c5 c6 c7 c8";
+    let prune = |what: &str| {
+        format!(
+            "<prune-enable color=\"black\" type=\"concede\"/><prune color=\"black\" move=\"{what}\" type=\"concede\"/>"
+        )
+    };
+    let base = format!(
+        "<tablebase><dtm/>{}<piece color=\"white\" type=\"king\"/>\
+         <piece color=\"black\" type=\"king\" location=\"{half}\"/><output filename=\"half.htb\"/></tablebase>",
+        prune("K*")
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let control = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        ControlFile::parse(text, name, Mode::Control).unwrap()
+    };
+    let empty = std::collections::HashMap::new();
+    let slow = SlowAnalysis::solve(&control("half.xml", &base), &empty).unwrap();
+    let known = [("half.htb".to_owned(), std::sync::Arc::new(slow))].into_iter().collect();
+    let make = |name: &str| {
+        let path = folder.path().join(name);
+        let options = GenerateOptions {
+            output: Some(path.with_extension("htb")),
+            args: String::new(),
+            foreign: ForeignOptions::default(),
+            progress: &Silent,
+        };
+        generate(&path, &options)
+    };
+    make("half.xml").unwrap();
+    for symmetry in [1, 8] {
+        let table = |path: &str| {
+            format!(
+                "<tablebase><index type=\"combinadic5\" symmetry=\"{symmetry}\"/><dtm/>{}{kings}{}\
+                 <futurebase filename=\"{path}\"/><output filename=\"queen.htb\"/></tablebase>",
+                prune("KxQ"),
+                piece("white", "queen")
+            )
+        };
+        let expected = SlowAnalysis::solve(&control("queen.xml", &table("half.htb")), &known);
+        let path = folder.path().join("half.htb");
+        control("queen.xml", &table(path.to_str().unwrap()));
+        let made = make("queen.xml");
+        if symmetry == 8 {
+            assert!(made.unwrap_err().to_string().contains("mirror images"));
+        } else {
+            let entries = compare(&made.unwrap().path, &expected.unwrap()).unwrap();
+            assert!(entries > 400_000, "{entries}");
+        }
+    }
+}

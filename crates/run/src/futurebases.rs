@@ -35,6 +35,11 @@ impl OpenFuturebase<'_> {
         self.table.path()
     }
 
+    /// Whether it may answer a position and its mirror image differently.
+    pub(crate) fn tells_images_apart(&self) -> bool {
+        tells_images_apart(&self.table)
+    }
+
     /// Bytes of memory that its values take.
     pub(crate) fn bytes(&self) -> u64 {
         let space = self.table.space();
@@ -91,6 +96,13 @@ impl OpenFuturebase<'_> {
             |&inverted: &bool| Futurebase { values: values.clone(), swapped: inverted != turned };
         Ok(self.inverted.iter().map(futurebase).collect())
     }
+}
+
+/// Whether a table may hold other values for a position than for its mirror image: without restrictions and
+/// prunes its values are those of chess, which are the same.
+fn tells_images_apart(table: &Table) -> bool {
+    table.pieces().iter().any(ListedPiece::is_restricted)
+        || !table.control().prune_enables.is_empty()
 }
 
 pub(crate) fn material_of(table: &Table) -> Material {
@@ -239,6 +251,14 @@ fn check(
                 enabled.effect.name()
             ));
         }
+    }
+    let (theirs, ours) = (table.space().symmetry(), numbering.symmetry);
+    if theirs < ours && tells_images_apart(table) {
+        return Err(format!(
+            "'{name}': the futurebase has symmetry {theirs}, less than the {ours} of the table, and may tell \
+             mirror images apart; write <index type=\"{}\" symmetry=\"{theirs}\"/>",
+            numbering.space.index_type().name()
+        ));
     }
     let plain = material_of(table);
     let behind = if element.inverted { plain.swapped() } else { plain };

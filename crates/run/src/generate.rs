@@ -9,7 +9,7 @@ use hoffman_solve::{
     Analysis, Rules, SolveOptions, Survey, Unsaid, Verdict, solve_analysis, structures_behind,
     survey,
 };
-use hoffman_space::{NormalForm, TableValues};
+use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::rows::{IndexCounts, layout_of, structures_of};
 
@@ -107,7 +107,8 @@ pub(crate) fn generate_control(
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
     probe_writable(folder.unwrap_or(Path::new(".")))?;
     let open = futurebases::open_all(control, &numbering, &options.foreign, options.progress)?;
-    let mut values = table_values(control, &numbering);
+    let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
+    let mut values = table_values(control, &numbering, symmetric);
     check_memory(&values, &open)?;
     options.progress.begin(values.slices.len() as u64);
     // Where slices stand for their images, so do the structures behind them.
@@ -141,16 +142,20 @@ pub(crate) fn generate_control(
 }
 
 /// The slices of a control file's table, none of them solved.
-fn table_values(control: &ControlFile, numbering: &Numbering) -> TableValues {
+/// Where futurebases tell mirror images apart, so does the table.
+fn table_values(control: &ControlFile, numbering: &Numbering, symmetric: bool) -> TableValues {
     let space = &numbering.space;
     let material = Material::from_men(space.pieces().iter().map(|p| (p.color, p.role)));
-    let layout = layout_of(space);
+    let mut layout = layout_of(space);
+    if !symmetric && layout.kings() == KingPlacement::Pairs {
+        layout = Layout::without_symmetry(&material);
+    }
     let structures = structures_of(space);
     // Restrictions, and the numbering of such tables, tell mirror images apart.
     let restricted = space.pieces().iter().any(hoffman_board::ListedPiece::is_restricted)
         || space.variant() == Variant::Suicide
         || space.pawn_structures().is_some();
-    let form = if restricted || !material.has_pawns() {
+    let form = if restricted || !symmetric || !material.has_pawns() {
         NormalForm::None
     } else if !space.has_side_bit() && control.prunes.is_empty() {
         NormalForm::MirroredAndSwapped

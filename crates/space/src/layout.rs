@@ -128,6 +128,11 @@ impl Layout {
         }
     }
 
+    /// The layout of an ending in which mirror images are told apart.
+    pub fn without_symmetry(material: &Material) -> Layout {
+        Layout::with_axes(&complete_movers(material), Variant::Normal, Vec::new())
+    }
+
     /// The layout for pieces (no pawns) each of which may stand on a set of squares. Pieces on all
     /// squares under the rules of normal chess get the layout of their ending, if there are `pawns`
     /// or not.
