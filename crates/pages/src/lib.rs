@@ -8,12 +8,16 @@
 //! Errors are kept, not passed along: after the first one every page reads as zeros, and
 //! [`Pages::check`] tells. Callers ask before they rely on what they have computed.
 
+mod codes;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use codes::PagedCodes;
 
 /// A page in memory: 64-bit words.
 pub type Words = Arc<Vec<u64>>;
@@ -117,6 +121,15 @@ impl Pages {
     pub fn set_budget(&self, budget: usize) {
         self.budget.store(budget, Ordering::Relaxed);
         self.make_room(&mut self.lock(), 0);
+    }
+
+    /// Runs `f` with so many bytes of the budget.
+    pub fn lend<R>(&self, bytes: usize, f: impl FnOnce() -> R) -> R {
+        let budget = self.budget();
+        self.set_budget(budget.saturating_sub(bytes));
+        let result = f();
+        self.budget.store(budget, Ordering::Relaxed);
+        result
     }
 
     /// A new, empty file.
@@ -282,13 +295,8 @@ impl PageFile {
                 return slot.words.clone();
             }
         }
-        let mut words = vec![0; page.len()];
-        let result = self.pages.get(&self.on_disk, page.start, &mut words);
+        let words = self.load(page);
         let mut cache = self.pages.lock();
-        if let Err(error) = result {
-            cache.fail(&error);
-            words.fill(0);
-        }
         if let Some(slot) = cache.slots.get(&key) {
             // Another thread was quicker.
             return slot.words.clone();
@@ -308,6 +316,26 @@ impl PageFile {
         if let Some(words) = words {
             return Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec());
         }
+        self.load(page)
+    }
+
+    /// Lets `f` change a page; `f` says whether it did.
+    pub fn change(&self, page: Page, f: impl FnOnce(&mut [u64]) -> bool) {
+        let key = (self.id, page.start);
+        let slot = self.pages.lock().remove(key);
+        let (mut words, dirty) = match slot {
+            Some(Slot { words, dirty, .. }) => {
+                (Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()), dirty)
+            }
+            None => (self.load(page), false),
+        };
+        let dirty = f(&mut words) || dirty;
+        let mut cache = self.pages.lock();
+        self.pages.make_room(&mut cache, words.capacity() * 8 + OVERHEAD);
+        cache.insert(key, Arc::new(words), dirty);
+    }
+
+    fn load(&self, page: Page) -> Vec<u64> {
         let mut words = vec![0; page.len()];
         if let Err(error) = self.pages.get(&self.on_disk, page.start, &mut words) {
             self.pages.lock().fail(&error);

@@ -312,6 +312,7 @@ impl Work<'_> {
         let options = SolveOptions {
             count: self.options.write,
             keep: self.options.write || self.needed.contains(&job.material),
+            pages: None,
         };
         let longest = solve_table(&mut values, &self.tables, options, &|| progress.slice())?;
         let table = BuiltTable { name, path: None, counts: None, longest };
@@ -411,7 +412,7 @@ pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, R
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
         let job = Job { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
-        let options = SolveOptions { count: false, keep: true };
+        let options = SolveOptions { count: false, keep: true, pages: None };
         solve_table(&mut values, &Tables::new(), options, &|| {})?;
         return Ok(values);
     }

@@ -129,7 +129,7 @@ pub(crate) fn generate_control(
         options.progress.notice(&notice);
         notices.push(notice);
     }
-    let solve = SolveOptions { count: true, keep: true };
+    let solve = SolveOptions { count: true, keep: true, pages: None };
     solve_analysis(&mut values, &analysis, solve, &|| options.progress.slice())?;
     // The end mark of a processing instruction cannot stand inside one.
     let record = record.replace("?>", "? >");

@@ -19,6 +19,7 @@ mod kernels;
 mod log;
 mod passes;
 mod slice_solver;
+mod swept;
 mod table_solver;
 mod target;
 mod view;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Color, Material, Role};
+use hoffman_pages::Pages;
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
 
@@ -30,15 +31,20 @@ pub enum SolveError {
         /// Its pawns, as the ending being solved sees them.
         pawns: PawnStructure,
     },
+    /// The files of working memory failed.
+    #[error("working files failed: {0}")]
+    Pages(#[from] std::io::Error),
 }
 
 /// What is asked for besides the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct SolveOptions {
     /// Count moves and stalemates.
     pub count: bool,
     /// Keep all slices. If not, slices are dropped as soon as no other slice of the ending needs them.
     pub keep: bool,
+    /// Bounded memory for everything large, the values among it. If none is given all is in memory.
+    pub pages: Option<Arc<Pages>>,
 }
 
 /// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in
@@ -46,17 +52,19 @@ pub struct SolveOptions {
 ///
 /// # Errors
 ///
-/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks.
+/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks, [`SolveError::Pages`] if working
+/// files fail.
 pub fn solve_table(
     table: &mut TableValues,
     tables: &Tables,
     options: SolveOptions,
     done: &(dyn Fn() + Sync),
 ) -> Result<u16, SolveError> {
+    let (count, pages) = (options.count, options.pages.clone());
     solve_slices(table, options, done, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
-        let problem = problem(context, table, tables, options.count)?;
-        Ok(slice_solver::solve(&problem))
+        let problem = problem(context, table, tables, count)?;
+        Ok(slice_solver::solve(&problem, pages.as_ref()))
     })
 }
 
@@ -77,20 +85,26 @@ pub(crate) fn solve_slices(
     for (&level, slices) in &levels {
         // A pawn move leaves fewer steps, so slices with equally many do not need each other.
         let solving = &*table;
+        // With little memory one slice is solved at a time.
+        let at_once = if options.pages.is_some() { slices.len() } else { 1 };
         let moves = slices
             .par_iter()
-            .with_max_len(1)
+            .with_min_len(at_once)
+            .with_max_len(at_once)
             .map(|&pawns| {
                 let values = solve(solving, pawns)?;
+                if let Some(pages) = &options.pages {
+                    pages.check()?;
+                }
                 let moves = values.max_moves;
                 if let Some(slot) = solving.slices.get(&pawns) {
                     // Each slice is solved once.
                     let _ = slot.set(Arc::new(values));
                 }
                 done();
-                Ok(moves)
+                Ok::<u16, SolveError>(moves)
             })
-            .try_reduce(|| 0, |a, b| Ok(a.max(b)))?;
+            .try_reduce(|| 0, |a, b| Ok::<u16, SolveError>(a.max(b)))?;
         longest = longest.max(moves);
         // A double step leads two levels down, no move further.
         if !options.keep

@@ -5,6 +5,7 @@
 //! mostly grows by a constant step.
 
 mod restricted;
+mod windowed;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -118,6 +119,7 @@ impl Distances {
 }
 
 use restricted::Restricted;
+pub use windowed::{StoredDistances, encode_in};
 
 /// An index space and the layout of its values, brought together.
 enum Rows<'a> {
@@ -139,6 +141,8 @@ struct Free<'a> {
     pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
     /// The canonical placements of the table's kings.
     canonical: Vec<(u8, u8)>,
+    /// The images of the squares by symmetry.
+    images: [[usize; 64]; 8],
 }
 
 /// Which values of a table are wanted, in the colours of the ending with its stronger side White.
@@ -227,6 +231,8 @@ struct Job {
     en_passant: Option<u8>,
     /// The square of the first man besides the kings, to share the work.
     first: Option<u8>,
+    /// The squares of the table's kings, White's first, if only one pair of them is asked for.
+    kings: Option<(u8, u8)>,
 }
 
 impl<'a> Free<'a> {
@@ -268,7 +274,11 @@ impl<'a> Free<'a> {
         let canonical =
             pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(space.symmetry(), w, b)).collect();
         let pawns = pawn_placements(space);
-        Ok(Free { space, layout, swapped, slots, pawns, canonical })
+        let images = std::array::from_fn(|g| {
+            let symmetry = Symmetry::all().nth(g).unwrap_or_default();
+            std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
+        });
+        Ok(Free { space, layout, swapped, slots, pawns, canonical, images })
     }
 
     /// All pawn structures of the table.
@@ -291,9 +301,10 @@ impl<'a> Free<'a> {
                         turn,
                         en_passant,
                         first: Some(s),
+                        kings: None,
                     }));
                 } else {
-                    jobs.push(Job { structure, turn, en_passant, first: None });
+                    jobs.push(Job { structure, turn, en_passant, first: None, kings: None });
                 }
             }
         }
@@ -353,7 +364,9 @@ impl<'a> Free<'a> {
             return;
         }
         let mut kings = Vec::new();
-        for &(white, black) in &self.canonical {
+        let chosen = job.kings.iter();
+        let all = if job.kings.is_none() { self.canonical.as_slice() } else { &[] };
+        for &(white, black) in chosen.chain(all) {
             if occupied & (1 << white | 1 << black) != 0 {
                 continue;
             }
@@ -364,10 +377,6 @@ impl<'a> Free<'a> {
                 kings.push((white, black, base, turn.then(symmetry)));
             }
         }
-        let images: [[usize; 64]; 8] = std::array::from_fn(|g| {
-            let symmetry = Symmetry::all().nth(g).unwrap_or_default();
-            std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
-        });
         let inner: Vec<usize> = (2..movers).collect();
         let Some((&lane, dims)) = inner.split_last() else { return };
         let mut digits = vec![0_u8; dims.len()];
@@ -399,7 +408,7 @@ impl<'a> Free<'a> {
                     if taken & (1 << white | 1 << black) != 0 || allowed == 0 {
                         continue;
                     }
-                    let image = &images[symmetry.index()];
+                    let image = &self.images[symmetry.index()];
                     let mut row = base;
                     for (&m, &s) in dims.iter().zip(&digits) {
                         row += image[s as usize & 63] * self.layout.stride(m);
@@ -682,12 +691,7 @@ pub fn encode(
             rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
         deepest = deepest.max(slice.max_moves);
     }
-    let bits = match format {
-        Format::Basic => 2,
-        Format::Flag(_) => 1,
-        Format::Dtm(_) | Format::Dtc(_) => 32,
-    };
-    let codec = EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
+    let codec = raw_codec(space, format)?;
     let empty = codec.undecodable().0;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
     let (distances, mut counts) = if deepest < 127 {
@@ -712,6 +716,16 @@ pub fn encode(
         Rows::Restricted(rows) => rows.moves(values, &structures),
     };
     Ok((distances, counts))
+}
+
+/// The codec that stores every distance of a format as it is.
+fn raw_codec(space: &IndexSpace, format: Format) -> Result<EntryCodec, RowsError> {
+    let bits = match format {
+        Format::Basic => 2,
+        Format::Flag(_) => 1,
+        Format::Dtm(_) | Format::Dtc(_) => 32,
+    };
+    EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)
 }
 
 /// Counts a table in which several placements share an index, and checks that they have the same value.
@@ -779,6 +793,7 @@ fn fill<W: Code, E: Shared>(
                 if let Some((slice, orientation)) = rows.orient(values, job.structure) {
                     match codes_of(job, slice, orientation) {
                         Codes::Narrow(codes) => {
+                            let (codes, entries) = (Part::whole(codes), Part::whole(entries));
                             write_job::<W, _, _>(
                                 rows,
                                 job,
@@ -790,6 +805,7 @@ fn fill<W: Code, E: Shared>(
                             );
                         }
                         Codes::Wide(codes) => {
+                            let (codes, entries) = (Part::whole(codes), Part::whole(entries));
                             write_job::<W, _, _>(
                                 rows,
                                 job,
@@ -800,6 +816,8 @@ fn fill<W: Code, E: Shared>(
                                 &mut histogram,
                             );
                         }
+                        // Values in pages are taken a window at a time.
+                        Codes::Stored(_) => {}
                     }
                 }
                 histogram
@@ -820,12 +838,37 @@ fn code_value<W: Code>(number: usize) -> Value {
     if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
 }
 
+/// Neighbouring elements of something longer: those from `start` on.
+struct Part<'a, T> {
+    start: usize,
+    elements: &'a [T],
+}
+
+impl<T> Clone for Part<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<'_, T> {}
+
+impl<'a, T> Part<'a, T> {
+    fn whole(elements: &'a [T]) -> Part<'a, T> {
+        Part { start: 0, elements }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<&'a T> {
+        self.elements.get(at.wrapping_sub(self.start))
+    }
+}
+
 fn write_job<W: Code, C: Code, E: Shared>(
     rows: &Rows<'_>,
     job: &Job,
     orientation: Orientation,
-    codes: &[C],
-    entries: &[E],
+    codes: Part<'_, C>,
+    entries: Part<'_, E>,
     stored: &[i16],
     histogram: &mut Histogram,
 ) {
@@ -1044,6 +1087,8 @@ fn fill_black(values: &mut TableValues) {
         match codes {
             Codes::Narrow(codes) => Codes::Narrow(gather(codes, place)),
             Codes::Wide(codes) => Codes::Wide(gather(codes, place)),
+            // What is decoded is in memory here.
+            Codes::Stored(stored) => Codes::Stored(stored.clone()),
         }
     };
     for (structure, slot) in slices {
