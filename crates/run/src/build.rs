@@ -12,7 +12,7 @@ use hoffman_plan::{Job, dependencies, estimate};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::htb::SourceOptions;
-use hoffman_table::rows::{Distances, IndexCounts, Taking, Wanted, decode};
+use hoffman_table::rows::{IndexCounts, Taking, Wanted, decode};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 
@@ -426,17 +426,7 @@ pub(crate) fn decode_table(
     taking: Taking,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
-    let size = table.space().size();
-    let too_large = || rows_error(hoffman_table::rows::RowsError::TooLarge(size));
-    let len = usize::try_from(size).map_err(|_| too_large())?;
-    let distances = if table.codec().bits() <= 8 {
-        let mut numbers = vec![0_i8; len];
-        table.read_entries(0, &mut numbers)?;
-        Distances::Narrow(numbers)
-    } else {
-        let mut numbers = vec![0_i16; len];
-        table.read_entries(0, &mut numbers)?;
-        Distances::Wide(numbers)
-    };
-    decode(table.space(), table.codec(), &distances, wanted, taking).map_err(rows_error)
+    let mut area = Vec::new();
+    table.read_packed(&mut area)?;
+    decode(table.space(), table.codec(), &area, wanted, taking).map_err(rows_error)
 }
