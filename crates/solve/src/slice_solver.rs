@@ -11,6 +11,7 @@ use crate::dispatch;
 use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::log::{Foretold, Log, Sorting};
 use crate::passes::{Scratch, clear_of, dense_threshold};
+use crate::table_solver::{Monitor, SolveError};
 use crate::target::Target;
 
 /// From how many rows on a slice is worth being shared between threads.
@@ -66,15 +67,29 @@ pub(crate) struct Problem<'a> {
 }
 
 /// Solves a slice.
-pub(crate) fn solve(problem: &Problem<'_>) -> SliceValues {
+///
+/// # Errors
+///
+/// [`SolveError::Stopped`].
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
     let exits = problem.exits.iter().flatten().map(|exit| &exit.target);
     let captures = problem.rights.iter().flat_map(|r| &r.captures);
     let deepest = exits.chain(captures).map(Target::max_moves).max().unwrap_or(0);
-    if deepest < u8::MAX_MOVES { solve_as::<u8>(problem) } else { solve_as::<u16>(problem) }
+    if deepest < u8::MAX_MOVES {
+        solve_as::<u8>(problem, monitor)
+    } else {
+        solve_as::<u16>(problem, monitor)
+    }
 }
 
 /// Solves a slice with codes `C` for the values behind the exits.
-fn solve_as<C: Code>(problem: &Problem<'_>) -> SliceValues {
+fn solve_as<C: Code>(
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
     let keep = problem.count
         || problem.stalemates.is_some()
@@ -88,15 +103,16 @@ fn solve_as<C: Code>(problem: &Problem<'_>) -> SliceValues {
     if context.suicide() {
         win_stalemates(context, &mut state);
     }
-    let moves = run(context, &mut state);
+    let moves = run(context, &mut state, monitor)?;
     state.foretold = Default::default();
     state.not_losable = Default::default();
     let captures = problem.rights.iter().flat_map(|r| &r.captures).map(Target::max_moves);
-    if moves <= u8::MAX_MOVES && captures.max().unwrap_or(0) < u8::MAX_MOVES {
+    let narrow = moves <= u8::MAX_MOVES && captures.max().unwrap_or(0) < u8::MAX_MOVES;
+    Ok(if narrow {
         finish::<u8>(problem, &state, moves, counts)
     } else {
         finish::<u16>(problem, &state, moves, counts)
-    }
+    })
 }
 
 /// Writes the values down in the width `C`.
@@ -380,7 +396,7 @@ fn is_reached(context: &Context<'_>, n: usize, own: usize, logs: &[Vec<Log>; 2])
 }
 
 /// Runs the passes; returns the longest win or loss, in moves.
-fn run(context: &Context<'_>, state: &mut State) -> u16 {
+fn run(context: &Context<'_>, state: &mut State, monitor: &dyn Monitor) -> Result<u16, SolveError> {
     let rows = context.rows();
     let blocks = context.blocks.len();
     let State { open, not_losable, foretold, wins, losses, forced, .. } = state;
@@ -392,6 +408,10 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
     // Only suicide chess knows wins without a move, and so losses that need no move of the winner.
     let first = u16::from(!context.suicide());
     for moves in first..u16::MAX {
+        if monitor.is_stopped() {
+            return Err(SolveError::Stopped);
+        }
+        monitor.pass(moves);
         let due = moves <= ahead;
         if moves > 0 {
             if waiting == 0 && !due {
@@ -476,7 +496,7 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
             longest = moves;
         }
     }
-    longest
+    Ok(longest)
 }
 
 /// Runs two closures, at the same time if that pays.

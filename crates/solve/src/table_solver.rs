@@ -30,6 +30,32 @@ pub enum SolveError {
         /// Its pawns, as the ending being solved sees them.
         pawns: PawnStructure,
     },
+    /// [`Monitor::is_stopped`] said so. The slices that were solved by then stay solved.
+    #[error("the run was interrupted")]
+    Stopped,
+}
+
+/// Told by the solver how far it is, and asked whether to go on; from any thread. Every function without
+/// arguments is one that is told of solved slices and never stops.
+pub trait Monitor: Sync {
+    /// A slice is solved.
+    fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>);
+
+    /// A slice begins to look for what is won or lost in so many moves.
+    fn pass(&self, moves: u16) {
+        let _ = moves;
+    }
+
+    /// Whether to stop; asked before every slice and every pass.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+impl<F: Fn() + Sync> Monitor for F {
+    fn slice(&self, _pawns: PawnStructure, _values: &Arc<SliceValues>) {
+        self();
+    }
 }
 
 /// What is asked for besides the values.
@@ -42,21 +68,21 @@ pub struct SolveOptions {
 }
 
 /// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in
-/// moves. `done` is called after every slice.
+/// moves of those.
 ///
 /// # Errors
 ///
-/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks.
+/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks; [`SolveError::Stopped`].
 pub fn solve_table(
     table: &mut TableValues,
     tables: &Tables,
     options: SolveOptions,
-    done: &(dyn Fn() + Sync),
+    monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
-    solve_slices(table, options, done, |table, pawns| {
+    solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
         let problem = problem(context, table, tables, options.count)?;
-        Ok(slice_solver::solve(&problem))
+        slice_solver::solve(&problem, monitor)
     })
 }
 
@@ -64,7 +90,7 @@ pub fn solve_table(
 pub(crate) fn solve_slices(
     table: &mut TableValues,
     options: SolveOptions,
-    done: &(dyn Fn() + Sync),
+    monitor: &dyn Monitor,
     solve: impl Fn(&TableValues, PawnStructure) -> Result<SliceValues, SolveError> + Sync,
 ) -> Result<u16, SolveError> {
     let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
@@ -81,14 +107,16 @@ pub(crate) fn solve_slices(
             .par_iter()
             .with_max_len(1)
             .map(|&pawns| {
-                let values = solve(solving, pawns)?;
-                let moves = values.max_moves;
+                if monitor.is_stopped() {
+                    return Err(SolveError::Stopped);
+                }
+                let values = Arc::new(solve(solving, pawns)?);
                 if let Some(slot) = solving.slices.get(&pawns) {
                     // Each slice is solved once.
-                    let _ = slot.set(Arc::new(values));
+                    let _ = slot.set(Arc::clone(&values));
                 }
-                done();
-                Ok(moves)
+                monitor.slice(pawns, &values);
+                Ok(values.max_moves)
             })
             .try_reduce(|| 0, |a, b| Ok(a.max(b)))?;
         longest = longest.max(moves);
