@@ -8,6 +8,8 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman_table::IndexType;
 use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 
+use crate::work::WorkArgs;
+
 /// The most threads that can be asked for.
 pub(crate) const MAX_THREADS: usize = 1024;
 
@@ -135,6 +137,8 @@ pub(crate) struct SolveArgs {
     pub(crate) fen: Vec<String>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -165,6 +169,8 @@ pub(crate) struct BuildArgs {
     /// Solve only, write nothing.
     #[arg(long)]
     pub(crate) no_write: bool,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
 }
 
 #[derive(Args, Debug)]

@@ -11,6 +11,7 @@ use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
+use crate::work::WorkArgs;
 use crate::{Outcome, args};
 
 /// How the classic options are used.
@@ -27,6 +28,8 @@ Classic options:
       -q       no informational lines
       -S DIR   Syzygy tables to read and to verify against, may be repeated
       -n DIR   Nalimov tables to read and to verify against, may be repeated; also -N
+      --status FILE   with -g: keep a small file in JSON up to date on how far it is
+      --discard       with -g: do not use the checkpoint of an interrupted run
       --cursed-wins   take Syzygy's cursed wins for wins, not for draws
       -h       this help
   Accepted and ignored: -P MB, -U MB, -d N, --compress-files.
@@ -50,6 +53,8 @@ pub(crate) struct Classic {
     syzygy: Vec<PathBuf>,
     nalimov: Vec<PathBuf>,
     cursed_wins: bool,
+    /// Options of `-g`.
+    work: WorkArgs,
     /// The number of threads, if given.
     pub(crate) threads: Option<usize>,
     /// Options that mean nothing here.
@@ -57,7 +62,8 @@ pub(crate) struct Classic {
     files: Vec<PathBuf>,
 }
 
-const LONG_OPTIONS: [&str; 4] = ["compress-files", "cursed-wins", "help", "version"];
+const LONG_OPTIONS: [&str; 6] =
+    ["compress-files", "cursed-wins", "discard", "help", "status", "version"];
 
 /// Reads the arguments behind the program's name.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic, Misuse> {
@@ -75,7 +81,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic
         if text == "--" {
             classic.files.extend(arguments.by_ref().map(PathBuf::from));
         } else if let Some(name) = text.strip_prefix("--") {
-            classic.set_long(name)?;
+            classic.set_long(name, &mut arguments)?;
         } else if let Some(letters) = text.strip_prefix('-').filter(|rest| !rest.is_empty()) {
             classic.set_short(letters, &mut arguments)?;
         } else {
@@ -93,13 +99,31 @@ impl Classic {
         ForeignOptions { syzygy: self.syzygy.clone(), nalimov: self.nalimov.clone(), fifty_moves }
     }
 
-    fn set_long(&mut self, name: &str) -> Result<(), Misuse> {
+    fn set_long(
+        &mut self,
+        text: &str,
+        rest: &mut impl Iterator<Item = OsString>,
+    ) -> Result<(), Misuse> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(OsString::from(value))),
+            None => (text, None),
+        };
         let mut known = LONG_OPTIONS.iter().filter(|l| !name.is_empty() && l.starts_with(name));
         let first = known.next();
         if known.next().is_some() {
             return Err(Misuse(format!("option '--{name}' is ambiguous")));
         }
+        if let (Some(first), Some(_)) = (first.filter(|&&first| first != "status"), &value) {
+            return Err(Misuse(format!("option '--{first}' doesn't allow an argument")));
+        }
         match first {
+            Some(&"status") => {
+                let value = value.or_else(|| rest.next()).filter(|value| !value.is_empty());
+                let value = value
+                    .ok_or_else(|| Misuse("option '--status' requires an argument".to_owned()))?;
+                self.work.status = Some(value.into());
+            }
+            Some(&"discard") => self.work.discard = true,
             Some(&"cursed-wins") => self.cursed_wins = true,
             Some(&"compress-files") => self.ignored.push("--compress-files"),
             Some(&"help") => self.help = true,
@@ -251,6 +275,7 @@ fn run_generate(classic: &Classic) -> anyhow::Result<Outcome> {
         output: classic.output.clone(),
         foreign: classic.foreign(),
         quiet: classic.quiet,
+        work: classic.work.clone(),
     };
     let made = generate::run(control, &options)?;
     Ok(if classic.verify { run_verify(classic, &[made]) } else { Outcome::Done })

@@ -9,7 +9,7 @@ use std::path::Path;
 use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
 use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
 use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, structures};
-use hoffman_run::{GenerateOptions, Silent, generate};
+use hoffman_run::{GenerateOptions, Silent, Workplace, generate};
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
@@ -193,6 +193,7 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
             args: String::new(),
             foreign: ForeignOptions::default(),
             progress: &Silent,
+            workplace: Workplace::default(),
         };
         let made = generate(Path::new(&file.name), &options)
             .map_err(|error| format!("{} is refused: {error}\n{}", file.name, file.text))?;
@@ -298,6 +299,7 @@ fn futurebases_may_tell_images_apart() {
             args: String::new(),
             foreign: ForeignOptions::default(),
             progress: &Silent,
+            workplace: Workplace::default(),
         };
         generate(&path, &options)
     };

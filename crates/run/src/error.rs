@@ -94,7 +94,16 @@ pub enum RunError {
     },
     /// The solver lacks a table.
     #[error(transparent)]
-    Solve(#[from] SolveError),
+    Solve(SolveError),
+    /// Somebody asked the run to stop.
+    #[error(
+        "interrupted; the same command goes on with the tables that are finished{from}",
+        from = .checkpoint.as_ref().map_or_else(String::new, |c| format!(" and with {}", c.display()))
+    )]
+    Interrupted {
+        /// Where the work on an unfinished table was saved.
+        checkpoint: Option<PathBuf>,
+    },
     /// An index that cannot hold the table.
     #[error("{place}: {source}")]
     Index {
@@ -132,6 +141,15 @@ pub enum RunError {
         /// Megabytes there are.
         available: u64,
     },
+}
+
+impl From<SolveError> for RunError {
+    fn from(error: SolveError) -> RunError {
+        match error {
+            SolveError::Stopped => RunError::Interrupted { checkpoint: None },
+            other => RunError::Solve(other),
+        }
+    }
 }
 
 /// Names a container error with its cause.

@@ -6,19 +6,22 @@ use std::time::SystemTime;
 use hoffman_board::{Color, Material, Variant};
 use hoffman_control::{ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text};
 use hoffman_solve::{
-    Analysis, Rules, SolveOptions, Survey, Unsaid, Verdict, solve_analysis, structures_behind,
-    survey,
+    Analysis, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
+    structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
+use hoffman_store::folder_of;
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::rows::{IndexCounts, layout_of, structures_of};
+use sha2::{Digest as _, Sha256};
 
-use crate::build::probe_writable;
+use crate::checkpoint::{self, Checkpoint, Identity, digest};
 use crate::error::RunError;
 use crate::futurebases::{self, OpenFuturebase, color_name};
 use crate::memory::available_memory;
 use crate::numbering::{Numbering, fen};
-use crate::progress::Progress;
+use crate::progress::{Phase, Progress};
+use crate::workplace::Workplace;
 use crate::write::{Making, write_table};
 
 /// How a control file is carried out.
@@ -31,6 +34,8 @@ pub struct GenerateOptions<'a> {
     pub foreign: ForeignOptions,
     /// Told of what happens.
     pub progress: &'a dyn Progress,
+    /// Where it is done.
+    pub workplace: Workplace,
 }
 
 /// A generated table.
@@ -54,12 +59,8 @@ pub struct Summary {
 }
 
 /// Reads a control file.
-pub(crate) fn read_control(path: &Path) -> Result<ControlFile, RunError> {
-    let bytes = std::fs::read(path).map_err(|source| RunError::Io {
-        action: "read the control file",
-        path: path.to_owned(),
-        source,
-    })?;
+pub(crate) fn read_control(path: &Path, workplace: &Workplace) -> Result<ControlFile, RunError> {
+    let bytes = workplace.read_control(path)?;
     let origin = path.display().to_string();
     let text = decode_text(&bytes, &origin)?;
     Ok(ControlFile::parse(&text, &origin, Mode::Control)?)
@@ -71,7 +72,7 @@ pub(crate) fn read_control(path: &Path) -> Result<ControlFile, RunError> {
 ///
 /// The control file is wrong.
 pub fn summary(path: &Path) -> Result<Summary, RunError> {
-    let control = read_control(path)?;
+    let control = read_control(path, &Workplace::default())?;
     check_declarations(&control)?;
     let numbering = Numbering::of(&control)?;
     let structures = numbering.space.pawn_structures().map(|list| list.len() as u64);
@@ -85,60 +86,98 @@ pub fn summary(path: &Path) -> Result<Summary, RunError> {
 /// The control file is wrong or asks for what cannot be done, a futurebase cannot be used, a move is
 /// not accounted for, the output cannot be written.
 pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated, RunError> {
-    generate_control(&read_control(path)?, options)
-}
-
-/// Solves the table of a control file that was read and writes it.
-pub(crate) fn generate_control(
-    control: &ControlFile,
-    options: &GenerateOptions<'_>,
-) -> Result<Generated, RunError> {
-    let began = SystemTime::now();
-    let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
-    for notice in &notices {
-        options.progress.notice(notice);
+    let control = read_control(path, &options.workplace)?;
+    for notice in &control.notices {
+        options.progress.notice(&notice.to_string());
     }
     let output = match &options.output {
         Some(output) => output.clone(),
         None => PathBuf::from(control.output_name()?),
     };
-    check_declarations(control)?;
-    let numbering = Numbering::of(control)?;
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
-    probe_writable(folder.unwrap_or(Path::new(".")))?;
-    let open = futurebases::open_all(control, &numbering, &options.foreign, options.progress)?;
+    check_declarations(&control)?;
+    // What is wrong with the control file alone is said before anything is waited for.
+    let numbering = Numbering::of(&control)?;
+    options.workplace.probe(folder_of(&output))?;
+    let _lock = options.workplace.lock(&output, options.progress)?;
+    generate_control(&control, &numbering, output, options)
+}
+
+/// Solves the table of a control file that was read and writes it; the caller holds the lock of the output.
+pub(crate) fn generate_control(
+    control: &ControlFile,
+    numbering: &Numbering,
+    output: PathBuf,
+    options: &GenerateOptions<'_>,
+) -> Result<Generated, RunError> {
+    let began = SystemTime::now();
+    let GenerateOptions { workplace, progress, .. } = options;
+    let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
+    tracing::info!(control = control.origin, output = %output.display(), "generating");
+    progress.phase(Phase::Reading);
+    let open = futurebases::open_all(control, numbering, &options.foreign, workplace, *progress)?;
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
-    let mut values = table_values(control, &numbering, symmetric);
+    let mut values = table_values(control, numbering, symmetric);
     check_memory(&values, &open)?;
-    options.progress.begin(values.slices.len() as u64);
+    progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
     // Where slices stand for their images, so do the structures behind them.
     let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
     let mut record = String::new();
     let mut futurebases = Vec::new();
     for futurebase in &open {
-        options.progress.table(&futurebase.path().display().to_string());
+        workplace.stop.check()?;
+        progress.table(&futurebase.path().display().to_string());
+        tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
         record.push(' ');
         record.push_str(&futurebase.path().display().to_string());
         futurebases.extend(futurebase.read(control, &values.material, &behind)?);
     }
-    let prune = |color: Color, kind: &str| verdict(control, &numbering, color, kind);
+    let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
     let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
     let analysis = Analysis { futurebases, rules: Rules { prune: &prune, stalemates } };
     let survey = survey(&values, &analysis);
-    for notice in judge(control, &numbering, &survey)? {
-        options.progress.notice(&notice);
+    for notice in judge(control, numbering, &survey)? {
+        progress.notice(&notice);
         notices.push(notice);
     }
     let solve = SolveOptions { count: true, keep: true, pages: None };
-    solve_analysis(&mut values, &analysis, solve, &|| options.progress.slice())?;
+    let name = output.display().to_string();
+    progress.table(&name);
+    let identity = || identity(control, symmetric, &open, workplace);
+    let checkpoint = Checkpoint::open(workplace, *progress, Some(&output), &mut values, identity)?;
+    progress.phase(Phase::Solving);
+    tracing::info!(table = name, slices = values.slices.len(), "solving");
+    solve_analysis(&mut values, &analysis, solve, &checkpoint).map_err(|error| match error {
+        SolveError::Stopped => checkpoint.interrupted(),
+        other => other.into(),
+    })?;
+    progress.phase(Phase::Writing);
     // The end mark of a processing instruction cannot stand inside one.
     let record = record.replace("?>", "? >");
     let record = if record.is_empty() { record } else { format!("from{record}") };
     let making = Making { args: options.args.clone(), began, futurebases: record };
-    let counts = write_table(control, &numbering, &values, &output, &making)?;
-    options.progress.finished(&output.display().to_string());
+    let counts = write_table(control, numbering, &values, &output, &making, workplace)?;
+    checkpoint::remove_of(workplace, &output)?;
+    tracing::info!(table = name, "written");
+    progress.finished(&name);
     notices.dedup();
     Ok(Generated { path: output, counts, notices })
+}
+
+/// What decides the values of a table.
+fn identity(
+    control: &ControlFile,
+    symmetric: bool,
+    open: &[OpenFuturebase<'_>],
+    workplace: &Workplace,
+) -> Result<Identity, RunError> {
+    let mut task = Sha256::new();
+    task.update(control.text());
+    task.update([u8::from(symmetric)]);
+    let mut files = Sha256::new();
+    for futurebase in open {
+        files.update(futurebase.fingerprint(workplace)?);
+    }
+    Ok(Identity { task: digest(task), futurebases: digest(files) })
 }
 
 /// The slices of a control file's table, none of them solved.

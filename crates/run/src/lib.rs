@@ -6,6 +6,7 @@
 
 mod build;
 mod build_control;
+mod checkpoint;
 mod condition;
 mod error;
 mod expand;
@@ -15,6 +16,7 @@ mod memory;
 mod numbering;
 mod progress;
 mod unwritten;
+mod workplace;
 mod write;
 
 pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
@@ -22,5 +24,6 @@ pub use build_control::{ControlBuild, ControlBuildOptions, build_control};
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use generate::{GenerateOptions, Generated, Summary, generate, summary};
-pub use memory::available_memory;
-pub use progress::{Progress, Silent};
+pub use memory::{available_memory, resident_memory};
+pub use progress::{Phase, Progress, Silent};
+pub use workplace::{Stop, Workplace};

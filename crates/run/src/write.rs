@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hoffman_board::Format;
@@ -14,6 +15,7 @@ use hoffman_table::rows::{Distances, IndexCounts, encode};
 
 use crate::error::{RunError, write_error};
 use crate::numbering::Numbering;
+use crate::workplace::Workplace;
 
 /// The deflate level: the fastest. Higher ones cost more time than solving does.
 const LEVEL: u32 = 1;
@@ -35,6 +37,7 @@ pub(crate) fn write_table(
     values: &TableValues,
     path: &Path,
     making: &Making,
+    workplace: &Workplace,
 ) -> Result<IndexCounts, RunError> {
     let place = || control.origin.clone();
     let space = &numbering.space;
@@ -70,8 +73,10 @@ pub(crate) fn write_table(
     let structures: Vec<u8> = structures.flat_map(|s| s.to_bytes()).collect();
     let before = header.bytes.len() + structures.len();
     let len = before as u64 + codec.area_bytes(space.size());
-    let file = AtomicFile::create(path).map_err(|e| write_error(path, &e))?;
-    let mut writer = GzipWriter::new(file.file(), len, LEVEL).map_err(|e| write_error(path, &e))?;
+    let file = AtomicFile::create_in(Arc::clone(&workplace.storage), path)
+        .map_err(|e| write_error(path, &e))?;
+    let mut writer =
+        GzipWriter::new(file.writer(), len, LEVEL).map_err(|e| write_error(path, &e))?;
     let io = |source| RunError::Io { action: "write", path: path.to_owned(), source };
     writer.write_all(&header.bytes).map_err(io)?;
     writer.write_all(&structures).map_err(io)?;

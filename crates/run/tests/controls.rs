@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hoffman_board::Material;
-use hoffman_run::{BuildOptions, GenerateOptions, Generated, RunError, Silent, build, generate};
+use hoffman_run::{
+    BuildOptions, GenerateOptions, Generated, RunError, Silent, Workplace, build, generate,
+};
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
@@ -161,6 +163,7 @@ fn generate_here(control: &Path) -> Result<Generated, RunError> {
         args: String::new(),
         foreign: ForeignOptions::default(),
         progress: &Silent,
+        workplace: Workplace::default(),
     };
     generate(control, &options)
 }
@@ -218,6 +221,7 @@ fn build_endings(folder: &Path) {
         write: true,
         args: String::new(),
         progress: &Silent,
+        workplace: Workplace::default(),
         solved: None,
     };
     build(&hoffman_plan::complete(endings), &options).unwrap();

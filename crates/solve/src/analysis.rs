@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::context::{Block, Context, side};
 use crate::exits::{self, Counted, Exit, Kind, Right, Step, Way};
 use crate::slice_solver::{self, Problem};
-use crate::table_solver::{SolveError, SolveOptions, solve_slices};
+use crate::table_solver::{Monitor, SolveError, SolveOptions, solve_slices};
 use crate::target::{After, Rest, Target};
 use crate::view::View;
 
@@ -88,10 +88,10 @@ pub fn solve_analysis(
     table: &mut TableValues,
     analysis: &Analysis<'_>,
     options: SolveOptions,
-    done: &(dyn Fn() + Sync),
+    monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
     let (count, pages) = (options.count, options.pages.clone());
-    solve_slices(table, options, done, |table, pawns| {
+    solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
         let list = |color: Color| {
             let steps = exits::steps(&context, color, true);
@@ -106,7 +106,7 @@ pub fn solve_analysis(
         let rights = rights(&context, table, analysis);
         let stalemates = analysis.rules.stalemates;
         let problem = Problem { context, exits, discarded, rights, count, stalemates };
-        Ok(slice_solver::solve(&problem, pages.as_ref()))
+        slice_solver::solve(&problem, pages.as_ref(), monitor)
     })
 }
 

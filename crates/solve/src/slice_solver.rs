@@ -17,6 +17,7 @@ use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::log::{Foretold, Frontier, Log, Sorting};
 use crate::passes::{Frontiers, Planes, Scratch, clear_of, dense_threshold};
 use crate::swept;
+use crate::table_solver::{Monitor, SolveError};
 use crate::target::Target;
 
 /// From how many rows on a slice is worth being shared between threads.
@@ -113,23 +114,33 @@ pub(crate) fn deepest_capture(problem: &Problem<'_>) -> u16 {
     problem.rights.iter().flat_map(|r| &r.captures).map(Target::max_moves).max().unwrap_or(0)
 }
 
-/// Solves a slice; in `pages` if they are given and it does not fit there.
-pub(crate) fn solve(problem: &Problem<'_>, pages: Option<&Arc<Pages>>) -> SliceValues {
+/// Solves a slice; in `pages` if they are given, and block by block if it does not fit there.
+///
+/// # Errors
+///
+/// [`SolveError::Stopped`].
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    pages: Option<&Arc<Pages>>,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
     let exits = problem.exits.iter().flatten().map(|exit| &exit.target);
     let captures = problem.rights.iter().flat_map(|r| &r.captures);
     let deepest = exits.chain(captures).map(Target::max_moves).max().unwrap_or(0);
     let narrow = deepest < u8::MAX_MOVES;
-    let Some(pages) = pages else {
-        return if narrow { solve_as::<u8>(problem) } else { solve_as::<u16>(problem) };
+    let in_memory = || {
+        if narrow { solve_as::<u8>(problem, monitor) } else { solve_as::<u16>(problem, monitor) }
     };
+    let Some(pages) = pages else { return in_memory() };
     let needed = working_bytes(&problem.context);
     if needed <= pages.budget() / 2 {
-        let slice = pages.lend(needed, || {
-            if narrow { solve_as::<u8>(problem) } else { solve_as::<u16>(problem) }
-        });
-        return stored(slice, pages);
+        return Ok(stored(pages.lend(needed, in_memory)?, pages));
     }
-    if narrow { swept::solve::<u8>(problem, pages) } else { swept::solve::<u16>(problem, pages) }
+    if narrow {
+        swept::solve::<u8>(problem, pages, monitor)
+    } else {
+        swept::solve::<u16>(problem, pages, monitor)
+    }
 }
 
 /// What solving a slice in memory takes at most: five bytes for every four positions of a side besides
@@ -160,7 +171,10 @@ fn stored(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
 }
 
 /// Solves a slice with codes `C` for the values behind the exits.
-fn solve_as<C: Code>(problem: &Problem<'_>) -> SliceValues {
+fn solve_as<C: Code>(
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
     let keep = problem.count
         || problem.stalemates.is_some()
@@ -174,14 +188,15 @@ fn solve_as<C: Code>(problem: &Problem<'_>) -> SliceValues {
     if context.suicide() {
         win_stalemates(context, &mut state);
     }
-    let moves = run(context, &mut state);
+    let moves = run(context, &mut state, monitor)?;
     state.foretold = Default::default();
     state.not_losable = Default::default();
-    if moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES {
+    let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
+    Ok(if narrow {
         finish::<u8>(problem, &state, moves, counts)
     } else {
         finish::<u16>(problem, &state, moves, counts)
-    }
+    })
 }
 
 /// Writes the values down in the width `C`.
@@ -466,12 +481,20 @@ fn is_reached(context: &Context<'_>, n: usize, own: usize, logs: &[Vec<Log>; 2])
 }
 
 /// Runs the passes; returns the longest win or loss, in moves.
-pub(crate) fn run(context: &Context<'_>, slice: &mut impl Passes) -> u16 {
+pub(crate) fn run(
+    context: &Context<'_>,
+    slice: &mut impl Passes,
+    monitor: &dyn Monitor,
+) -> Result<u16, SolveError> {
     let ahead = slice.ahead();
     let mut longest = 0;
     // Only suicide chess knows wins without a move, and so losses that need no move of the winner.
     let first = u16::from(!context.suicide());
     for moves in first..u16::MAX {
+        if monitor.is_stopped() {
+            return Err(SolveError::Stopped);
+        }
+        monitor.pass(moves);
         let due = moves <= ahead;
         if moves > 0 {
             if slice.waiting(RunResult::Losses) == 0 && !due {
@@ -487,7 +510,7 @@ pub(crate) fn run(context: &Context<'_>, slice: &mut impl Passes) -> u16 {
             longest = moves;
         }
     }
-    longest
+    Ok(longest)
 }
 
 impl State<'_> {

@@ -21,6 +21,7 @@ use crate::slice_solver::{
     BlockParts, Passes, Problem, RunResult, count, deepest_capture, run, with_exit_room,
     with_scratch,
 };
+use crate::table_solver::{Monitor, SolveError};
 
 /// Bit planes of one side, a page a block.
 struct Plane {
@@ -224,7 +225,15 @@ struct Swept<'a> {
 }
 
 /// Solves a slice with codes `C` for the values behind the exits.
-pub(crate) fn solve<C: Code>(problem: &Problem<'_>, pages: &Arc<Pages>) -> SliceValues {
+///
+/// # Errors
+///
+/// [`SolveError::Stopped`].
+pub(crate) fn solve<C: Code>(
+    problem: &Problem<'_>,
+    pages: &Arc<Pages>,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
     let mut swept = Swept::start::<C>(problem, pages);
     let counts = problem.count.then(|| count::<C>(problem, &swept));
@@ -234,14 +243,15 @@ pub(crate) fn solve<C: Code>(problem: &Problem<'_>, pages: &Arc<Pages>) -> Slice
     if context.suicide() {
         swept.win_stalemates();
     }
-    let moves = run(context, &mut swept);
+    let moves = run(context, &mut swept, monitor)?;
     let Swept { open, stalemates, forced, wins, losses, .. } = swept;
     let result = Solved { open, stalemates, forced, wins, losses };
-    if moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES {
+    let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
+    Ok(if narrow {
         result.write::<u8>(problem, pages, moves, counts)
     } else {
         result.write::<u16>(problem, pages, moves, counts)
-    }
+    })
 }
 
 impl<'a> Swept<'a> {

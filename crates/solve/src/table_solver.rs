@@ -34,6 +34,32 @@ pub enum SolveError {
     /// The files of working memory failed.
     #[error("working files failed: {0}")]
     Pages(#[from] std::io::Error),
+    /// [`Monitor::is_stopped`] said so. The slices that were solved by then stay solved.
+    #[error("the run was interrupted")]
+    Stopped,
+}
+
+/// Told by the solver how far it is, and asked whether to go on; from any thread. Every function without
+/// arguments is one that is told of solved slices and never stops.
+pub trait Monitor: Sync {
+    /// A slice is solved.
+    fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>);
+
+    /// A slice begins to look for what is won or lost in so many moves.
+    fn pass(&self, moves: u16) {
+        let _ = moves;
+    }
+
+    /// Whether to stop; asked before every slice and every pass.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+impl<F: Fn() + Sync> Monitor for F {
+    fn slice(&self, _pawns: PawnStructure, _values: &Arc<SliceValues>) {
+        self();
+    }
 }
 
 /// What is asked for besides the values.
@@ -48,23 +74,23 @@ pub struct SolveOptions {
 }
 
 /// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in
-/// moves. `done` is called after every slice.
+/// moves of those.
 ///
 /// # Errors
 ///
 /// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks, [`SolveError::Pages`] if working
-/// files fail.
+/// files fail, [`SolveError::Stopped`].
 pub fn solve_table(
     table: &mut TableValues,
     tables: &Tables,
     options: SolveOptions,
-    done: &(dyn Fn() + Sync),
+    monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
     let (count, pages) = (options.count, options.pages.clone());
-    solve_slices(table, options, done, |table, pawns| {
+    solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
         let problem = problem(context, table, tables, count)?;
-        Ok(slice_solver::solve(&problem, pages.as_ref()))
+        slice_solver::solve(&problem, pages.as_ref(), monitor)
     })
 }
 
@@ -72,7 +98,7 @@ pub fn solve_table(
 pub(crate) fn solve_slices(
     table: &mut TableValues,
     options: SolveOptions,
-    done: &(dyn Fn() + Sync),
+    monitor: &dyn Monitor,
     solve: impl Fn(&TableValues, PawnStructure) -> Result<SliceValues, SolveError> + Sync,
 ) -> Result<u16, SolveError> {
     let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
@@ -92,17 +118,19 @@ pub(crate) fn solve_slices(
             .with_min_len(at_once)
             .with_max_len(at_once)
             .map(|&pawns| {
-                let values = solve(solving, pawns)?;
+                if monitor.is_stopped() {
+                    return Err(SolveError::Stopped);
+                }
+                let values = Arc::new(solve(solving, pawns)?);
                 if let Some(pages) = &options.pages {
                     pages.check()?;
                 }
-                let moves = values.max_moves;
                 if let Some(slot) = solving.slices.get(&pawns) {
                     // Each slice is solved once.
-                    let _ = slot.set(Arc::new(values));
+                    let _ = slot.set(Arc::clone(&values));
                 }
-                done();
-                Ok::<u16, SolveError>(moves)
+                monitor.slice(pawns, &values);
+                Ok::<u16, SolveError>(values.max_moves)
             })
             .try_reduce(|| 0, |a, b| Ok::<u16, SolveError>(a.max(b)))?;
         longest = longest.max(moves);

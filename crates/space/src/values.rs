@@ -120,6 +120,15 @@ impl Codes {
         match self {
             Codes::Narrow(codes) => longest(codes),
             Codes::Wide(codes) => longest(codes),
+            Codes::Stored(stored) => {
+                let mut part = vec![0_u16; (1 << 15).min(stored.len)];
+                let part = |at: usize| {
+                    let len = part.len().min(stored.len - at);
+                    stored.read(at, &mut part[..len]);
+                    longest(&part[..len])
+                };
+                (0..stored.len).step_by(1 << 15).map(part).max().unwrap_or(0)
+            }
         }
     }
 

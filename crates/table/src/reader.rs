@@ -69,6 +69,13 @@ pub enum TableProblem {
     PawnTable,
 }
 
+impl TableError {
+    /// Whether the file could not be read, so that nothing is known of what it holds.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.problem, TableProblem::Container(HtbError::Io { .. }))
+    }
+}
+
 fn with_source(error: &HtbError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -487,8 +494,14 @@ fn read_pawn_table(
     let (start, end) = (pawngen.offset, control.offset);
     let size = PawnStructure::BYTES as u64;
     let len = end.checked_sub(start).filter(|len| len % size == 0 && *len < 1 << 30);
-    let mut bytes = vec![0; len.ok_or(TableProblem::PawnTable)? as usize];
-    source.read_at(start, &mut bytes)?;
+    let len = len.ok_or(TableProblem::PawnTable)? as usize;
+    // The header may claim anything; memory is taken as far as there are bytes.
+    let mut bytes = Vec::new();
+    while bytes.len() < len {
+        let done = bytes.len();
+        bytes.resize(len.min(done + (1 << 20).max(done)), 0);
+        source.read_at(start.saturating_add(done as u64), &mut bytes[done..])?;
+    }
     let (chunks, _) = bytes.as_chunks::<{ PawnStructure::BYTES }>();
     let list = chunks
         .iter()

@@ -1,0 +1,41 @@
+//! What all commands that make tables have in common: their options, and where they work.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use hoffman_run::Workplace;
+
+use crate::interrupt;
+use crate::progress::Bar;
+
+/// Options for work that takes long.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkArgs {
+    /// Keep a small file in JSON up to date that says what is being done, how much, and until when.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) status: Option<PathBuf>,
+    /// Remove the checkpoint that an interrupted run left of a table, and solve the table anew.
+    #[arg(long)]
+    pub(crate) discard: bool,
+}
+
+impl WorkArgs {
+    /// The disk, to be stopped by a signal.
+    pub(crate) fn workplace(&self) -> anyhow::Result<Workplace> {
+        let mut workplace = Workplace { discard: self.discard, ..Workplace::default() };
+        workplace.stop = interrupt::stop();
+        if let Some(text) = std::env::var_os("HOFFMAN_CHECKPOINT_SECONDS") {
+            let seconds = text.to_str().and_then(|text| text.parse().ok());
+            let seconds = seconds.context("HOFFMAN_CHECKPOINT_SECONDS is no number of seconds")?;
+            workplace.checkpoint_every = Duration::from_secs(seconds);
+        }
+        Ok(workplace)
+    }
+
+    /// Shows the progress.
+    pub(crate) fn bar(&self, quiet: bool) -> anyhow::Result<Bar> {
+        Bar::of_run(self.status.clone(), quiet)
+    }
+}
