@@ -151,7 +151,7 @@ fn working_bytes(context: &Context<'_>) -> usize {
 }
 
 /// The same values in pages.
-fn stored(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
+pub(crate) fn stored(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
     fn put<C: Code>(codes: &[C], pages: &Arc<Pages>) -> Codes {
         let store = PagedCodes::new::<C>(pages, codes.len());
         store.write(0, C::as_bytes_of(codes));

@@ -94,6 +94,18 @@ pub fn solve_table(
     })
 }
 
+/// The same table with its values in pages.
+pub fn in_pages(mut table: TableValues, pages: &Arc<Pages>) -> TableValues {
+    for slot in table.slices.values_mut() {
+        if let Some(slice) = slot.take() {
+            let slice = Arc::unwrap_or_clone(slice);
+            // The place was emptied just now.
+            let _ = slot.set(Arc::new(slice_solver::stored(slice, pages)));
+        }
+    }
+    table
+}
+
 /// Solves the slices of a table level by level with `solve`.
 pub(crate) fn solve_slices(
     table: &mut TableValues,
