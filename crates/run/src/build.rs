@@ -7,13 +7,14 @@ use std::time::SystemTime;
 
 use hoffman_board::{Color, Material};
 use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
+use hoffman_pages::Pages;
 use hoffman_plan::ending::{PROMOTIONS, exits};
 use hoffman_plan::{Job, dependencies, estimate};
-use hoffman_solve::{SolveError, SolveOptions, Tables, solve_table};
-use hoffman_space::TableValues;
+use hoffman_solve::{SolveError, SolveOptions, Tables, in_pages, solve_table};
+use hoffman_space::{Layout, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
 use hoffman_table::htb::HtbError;
-use hoffman_table::rows::{Distances, IndexCounts, Taking, Wanted, decode};
+use hoffman_table::rows::{IndexCounts, Taking, Wanted, decode};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -23,6 +24,7 @@ use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::numbering::Numbering;
 use crate::progress::{Phase, Progress};
+use crate::room;
 use crate::unwritten;
 use crate::workplace::Workplace;
 use crate::write::{Making, write_table};
@@ -102,7 +104,11 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
         }
     }
     let todo: Vec<&Job> = jobs.iter().filter(|j| !present.contains_key(&j.material)).collect();
-    check_memory(&todo, options.write)?;
+    let needed = needed_memory(&todo, options.write);
+    let temporary = std::env::temp_dir();
+    let folder = if options.write { &options.dir } else { &temporary };
+    let layouts: Vec<Layout> = todo.iter().map(|job| Layout::new(&job.material)).collect();
+    let pages = room::pages(workplace, layouts.iter(), needed, folder, options.progress)?;
     if options.write && !todo.is_empty() {
         workplace.create_folder(&options.dir)?;
         workplace.probe(&options.dir)?;
@@ -111,17 +117,19 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
     let needed = todo.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
     let tables = Tables::new();
     let (loaded, written) = (HashMap::new(), HashMap::new());
-    let mut work = Work { options, present, refused, tables, needed, loaded, written };
+    let bounded = pages.is_some();
+    let mut work = Work { options, present, refused, tables, needed, loaded, written, pages };
     // An answer comes first, files later, if everything can be kept until then.
     let total: u64 = todo.iter().map(|j| estimate(j).values).sum();
     let first_answer = options.solved.is_some()
         && options.write
+        && !bounded
         && total <= ANSWER_FIRST
         && available_memory().is_none_or(|free| total < free / 4);
     let mut solved: Vec<Solved<'_>> = Vec::new();
     let mut at = 0;
     while at < todo.len() {
-        let end = tier_end(&todo, at);
+        let end = if bounded { at + 1 } else { tier_end(&todo, at) };
         let tier = &todo[at..end];
         options.progress.phase(Phase::Reading);
         work.load_needed(tier)?;
@@ -284,10 +292,10 @@ fn is_intact(
     Ok(Ok(()))
 }
 
-/// Refuses early what cannot fit. Without files everything that a later job needs stays in memory.
-fn check_memory(todo: &[&Job], write: bool) -> Result<(), RunError> {
-    let Some(available) = available_memory() else { return Ok(()) };
-    let mut worst: Option<(u64, Material)> = None;
+/// The memory that is needed if nothing goes to the disk, in bytes. Without files everything that a later
+/// job needs stays in memory.
+fn needed_memory(todo: &[&Job], write: bool) -> u64 {
+    let mut worst = 0;
     for (at, job) in todo.iter().enumerate() {
         let own = estimate(job);
         // The file's entries are made beside the values.
@@ -300,16 +308,9 @@ fn check_memory(todo: &[&Job], write: bool) -> Result<(), RunError> {
         let kept = todo[..at].iter().filter(|j| later.contains(&j.material));
         let kept: u64 = kept.map(|j| estimate(j).values).sum();
         let needed = own.values + entries + own.working + kept;
-        if worst.is_none_or(|(most, _)| needed > most) {
-            worst = Some((needed, job.material));
-        }
+        worst = worst.max(needed);
     }
-    match worst {
-        Some((needed, ending)) if needed > available => {
-            Err(RunError::Memory { ending, needed: needed >> 20, available: available >> 20 })
-        }
-        _ => Ok(()),
-    }
+    worst
 }
 
 /// A job with the lock of its table.
@@ -326,6 +327,8 @@ struct Work<'a> {
     /// What is in memory of tables read from files.
     loaded: HashMap<Material, Wanted>,
     written: HashMap<Material, PathBuf>,
+    /// Where values lie if memory is bounded.
+    pages: Option<Arc<Pages>>,
 }
 
 impl Work<'_> {
@@ -351,7 +354,12 @@ impl Work<'_> {
                 tracing::info!(table = %path.display(), "reading");
                 self.tables.insert(
                     material,
-                    Arc::new(load_table(path, &wanted, &self.options.workplace)?),
+                    Arc::new(load_table(
+                        path,
+                        &wanted,
+                        &self.options.workplace,
+                        self.pages.as_ref(),
+                    )?),
                 );
                 self.loaded.insert(material, wanted);
             }
@@ -448,10 +456,12 @@ impl Work<'_> {
         let options = SolveOptions {
             count: self.options.write,
             keep: self.options.write || self.needed.contains(&job.material),
+            pages: self.pages.clone(),
         };
         let target = self.options.dir.join(&name);
         // Small tables cost less than a checkpoint; in tests they have one all the same.
         let lasting = alone || workplace.checkpoint_every.is_zero();
+        let lasting = lasting && self.pages.is_none();
         let target = Some(&*target).filter(|_| self.options.write && lasting);
         let identity = || identity(job);
         let checkpoint = Checkpoint::open(workplace, progress, target, &mut values, identity)?;
@@ -480,7 +490,7 @@ impl Work<'_> {
             };
             let numbering = Numbering::of(&control)?;
             let counts =
-                write_table(&control, &numbering, &solved.values, &path, &making, workplace)?;
+                write_table(&control, &numbering, &solved.values, &path, &making, self.place())?;
             checkpoint::remove_of(workplace, &path)?;
             tracing::info!(table = %path.display(), "written");
             solved.table.counts = Some(counts);
@@ -488,6 +498,11 @@ impl Work<'_> {
         }
         self.options.progress.finished(&solved.table.name);
         Ok(solved)
+    }
+
+    /// Where tables are written.
+    fn place(&self) -> (&Workplace, Option<&Arc<Pages>>) {
+        (&self.options.workplace, self.pages.as_ref())
     }
 
     /// The tables of all jobs, those that are not written yet among them.
@@ -569,10 +584,15 @@ fn load_table(
     path: &Path,
     wanted: &Wanted,
     workplace: &Workplace,
+    pages: Option<&Arc<Pages>>,
 ) -> Result<TableValues, RunError> {
     let mut table = Table::open(path, workplace.source_options())?;
     table.check_length()?;
-    values_of(&table, wanted)
+    let values = values_of(&table, wanted)?;
+    Ok(match pages {
+        Some(pages) => in_pages(values, pages),
+        None => values,
+    })
 }
 
 /// The values of an open table.
@@ -582,7 +602,7 @@ pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, R
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
         let job = Job { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
-        let options = SolveOptions { count: false, keep: true };
+        let options = SolveOptions { count: false, keep: true, pages: None };
         solve_table(&mut values, &Tables::new(), options, &|| {})?;
         return Ok(values);
     }
@@ -596,17 +616,7 @@ pub(crate) fn decode_table(
     taking: Taking,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
-    let size = table.space().size();
-    let too_large = || rows_error(hoffman_table::rows::RowsError::TooLarge(size));
-    let len = usize::try_from(size).map_err(|_| too_large())?;
-    let distances = if table.codec().bits() <= 8 {
-        let mut numbers = vec![0_i8; len];
-        table.read_entries(0, &mut numbers)?;
-        Distances::Narrow(numbers)
-    } else {
-        let mut numbers = vec![0_i16; len];
-        table.read_entries(0, &mut numbers)?;
-        Distances::Wide(numbers)
-    };
-    decode(table.space(), table.codec(), &distances, wanted, taking).map_err(rows_error)
+    let mut area = Vec::new();
+    table.read_packed(&mut area)?;
+    decode(table.space(), table.codec(), &area, wanted, taking).map_err(rows_error)
 }

@@ -34,6 +34,16 @@ pub enum RunError {
         /// What went wrong, with its cause.
         problem: String,
     },
+    /// The memory that a run may take is too little for any way of working.
+    #[error(
+        "{bound} MB of memory are too little; at least {least} MB are needed for this with so many threads"
+    )]
+    LittleMemory {
+        /// The bound, in megabytes.
+        bound: u64,
+        /// What is needed, in megabytes.
+        least: u64,
+    },
     /// A control file is wrong.
     #[error(transparent)]
     Control(#[from] ControlError),

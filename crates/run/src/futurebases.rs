@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
-use hoffman_solve::{Futurebase, clear_illegal};
+use hoffman_pages::Pages;
+use hoffman_solve::{Futurebase, clear_illegal, in_pages};
 use hoffman_space::{Orientation, PawnStructure};
 use hoffman_store::is_file;
 use hoffman_table::foreign::{ForeignOptions, Kind};
@@ -99,6 +100,7 @@ impl OpenFuturebase<'_> {
         control: &ControlFile,
         material: &Material,
         behind: &Behind,
+        pages: Option<&Arc<Pages>>,
     ) -> Result<Vec<Futurebase>, RunError> {
         let wanted = self.wanted(material, behind);
         let exact = matches!(control.entry_format(), Format::Dtm(_));
@@ -118,7 +120,10 @@ impl OpenFuturebase<'_> {
             clear_illegal(&mut values);
         }
         let own = material_of(&self.table);
-        let values = Arc::new(values);
+        let values = Arc::new(match pages {
+            Some(pages) => in_pages(values, pages),
+            None => values,
+        });
         let turned = values.material != own;
         let futurebase =
             |&inverted: &bool| Futurebase { values: values.clone(), swapped: inverted != turned };

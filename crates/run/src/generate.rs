@@ -18,9 +18,9 @@ use sha2::{Digest as _, Sha256};
 use crate::checkpoint::{self, Checkpoint, Identity, digest};
 use crate::error::RunError;
 use crate::futurebases::{self, OpenFuturebase, color_name};
-use crate::memory::available_memory;
 use crate::numbering::{Numbering, fen};
 use crate::progress::{Phase, Progress};
+use crate::room;
 use crate::workplace::Workplace;
 use crate::write::{Making, write_table};
 
@@ -117,7 +117,9 @@ pub(crate) fn generate_control(
     let open = futurebases::open_all(control, numbering, &options.foreign, workplace, *progress)?;
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let mut values = table_values(control, numbering, symmetric);
-    check_memory(&values, &open)?;
+    let needed = needed_memory(&values, &open);
+    let layout = std::iter::once(&values.layout);
+    let pages = room::pages(workplace, layout, needed, folder_of(&output), *progress)?;
     progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
     // Where slices stand for their images, so do the structures behind them.
     let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
@@ -129,7 +131,8 @@ pub(crate) fn generate_control(
         tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
         record.push(' ');
         record.push_str(&futurebase.path().display().to_string());
-        futurebases.extend(futurebase.read(control, &values.material, &behind)?);
+        let read = futurebase.read(control, &values.material, &behind, pages.as_ref())?;
+        futurebases.extend(read);
     }
     let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
     let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
@@ -139,11 +142,12 @@ pub(crate) fn generate_control(
         progress.notice(&notice);
         notices.push(notice);
     }
-    let solve = SolveOptions { count: true, keep: true };
+    let solve = SolveOptions { count: true, keep: true, pages: pages.clone() };
     let name = output.display().to_string();
     progress.table(&name);
+    let target = Some(&*output).filter(|_| pages.is_none());
     let identity = || identity(control, symmetric, &open, workplace);
-    let checkpoint = Checkpoint::open(workplace, *progress, Some(&output), &mut values, identity)?;
+    let checkpoint = Checkpoint::open(workplace, *progress, target, &mut values, identity)?;
     progress.phase(Phase::Solving);
     tracing::info!(table = name, slices = values.slices.len(), "solving");
     solve_analysis(&mut values, &analysis, solve, &checkpoint).map_err(|error| match error {
@@ -155,7 +159,8 @@ pub(crate) fn generate_control(
     let record = record.replace("?>", "? >");
     let record = if record.is_empty() { record } else { format!("from{record}") };
     let making = Making { args: options.args.clone(), began, futurebases: record };
-    let counts = write_table(control, numbering, &values, &output, &making, workplace)?;
+    let counts =
+        write_table(control, numbering, &values, &output, &making, (workplace, pages.as_ref()))?;
     checkpoint::remove_of(workplace, &output)?;
     tracing::info!(table = name, "written");
     progress.finished(&name);
@@ -209,18 +214,12 @@ fn table_values(control: &ControlFile, numbering: &Numbering, symmetric: bool) -
     values
 }
 
-/// Refuses early what cannot fit.
-fn check_memory(values: &TableValues, open: &[OpenFuturebase<'_>]) -> Result<(), RunError> {
-    let Some(available) = available_memory() else { return Ok(()) };
+/// The memory that is needed if nothing goes to the disk, in bytes.
+fn needed_memory(values: &TableValues, open: &[OpenFuturebase<'_>]) -> u64 {
     let slice = 2 * values.layout.len() as u64;
     let own = slice * values.slices.len() as u64;
     let behind: u64 = open.iter().map(OpenFuturebase::bytes).sum();
-    let needed = own * 3 / 2 + slice * 5 / 4 + behind;
-    if needed > available {
-        let ending = values.material;
-        return Err(RunError::Memory { ending, needed: needed >> 20, available: available >> 20 });
-    }
-    Ok(())
+    own * 3 / 2 + slice * 5 / 4 + behind
 }
 
 /// The prunes of a colour's moves that match a kind.

@@ -24,6 +24,8 @@ pub struct Workplace {
     /// How much work on a table may be lost: after so long what is solved of it is put into a checkpoint,
     /// unless that would take more than a thirtieth of the time.
     pub checkpoint_every: Duration,
+    /// The memory that the process may take, in bytes; none: what is there.
+    pub memory: Option<u64>,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
 }
@@ -35,6 +37,7 @@ impl Default for Workplace {
             storage: disk(),
             stop: Stop::default(),
             checkpoint_every: Duration::from_secs(30),
+            memory: None,
             discard: false,
         }
     }

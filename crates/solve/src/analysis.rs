@@ -83,13 +83,14 @@ pub struct Survey {
 ///
 /// # Errors
 ///
-/// None yet; the signature is that of [`crate::solve_table`].
+/// [`SolveError::Pages`] if working files fail.
 pub fn solve_analysis(
     table: &mut TableValues,
     analysis: &Analysis<'_>,
     options: SolveOptions,
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
+    let (count, pages) = (options.count, options.pages.clone());
     solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
         let list = |color: Color| {
@@ -104,9 +105,8 @@ pub fn solve_analysis(
         let (exits, discarded) = ([white, black], [no_white, no_black]);
         let rights = rights(&context, table, analysis);
         let stalemates = analysis.rules.stalemates;
-        let count = options.count;
         let problem = Problem { context, exits, discarded, rights, count, stalemates };
-        slice_solver::solve(&problem, monitor)
+        slice_solver::solve(&problem, pages.as_ref(), monitor)
     })
 }
 

@@ -369,14 +369,36 @@ impl Table {
             .map_err(|e| TableError { path: self.path.clone(), problem: e.into() })
     }
 
-    /// All entries as they are packed in the file.
-    pub(crate) fn packed_entries(&self) -> Result<Vec<u8>, TableError> {
+    /// All entries as they are packed in the file, [`EntryCodec::area_bytes`] of them, in place of what is
+    /// in `area`.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged or ends early, or does not fit into memory.
+    pub fn read_packed(&self, area: &mut Vec<u8>) -> Result<(), TableError> {
         let fail = |problem| TableError { path: self.path.clone(), problem };
         let len = usize::try_from(self.area_bytes());
         let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
-        let mut area = vec![0; len.map_err(|_| fail(too_long.into()))?];
-        self.source.read_parallel(self.start, &mut area).map_err(|e| fail(e.into()))?;
-        Ok(area)
+        area.clear();
+        area.resize(len.map_err(|_| fail(too_long.into()))?, 0);
+        let Some(foreign) = &self.foreign else {
+            return self.source.read_parallel(self.start, area).map_err(|e| fail(e.into()));
+        };
+        let size = self.space.size();
+        let bytes = CHUNK / 8 * usize::from(self.codec.bits());
+        area.par_chunks_mut(bytes)
+            .enumerate()
+            .try_for_each_init(Vec::new, |packed, (number, bytes)| {
+                let first = (number * CHUNK) as u64;
+                let entries = (first..size.min(first + CHUNK as u64))
+                    .map(|index| Ok(self.foreign_entry(foreign.as_ref(), index)?.0));
+                let entries: Vec<i32> = entries.collect::<Result<_, ForeignError>>()?;
+                packed.clear();
+                self.codec.pack(&entries, packed)?;
+                bytes.copy_from_slice(packed);
+                Ok(())
+            })
+            .map_err(|problem: TableProblem| fail(problem))
     }
 
     /// What a foreign table says at an index: none if there is no position, [`EntryValue::Unknown`] if it

@@ -101,7 +101,8 @@ pub(crate) fn check_men(material: &Material) -> Result<(), RunError> {
     let others = material.men().saturating_sub(2);
     let shift = u32::try_from(6 * others).unwrap_or(u32::MAX);
     let needed = (2 * 462_u128).checked_shl(shift).unwrap_or(u128::MAX);
-    let available = available_memory().unwrap_or(16 << 30);
+    // What does not fit into memory goes to the disk, but not without end.
+    let available = available_memory().unwrap_or(16 << 30).saturating_mul(64);
     if needed > u128::from(available) {
         let needed = u64::try_from(needed >> 20).unwrap_or(u64::MAX);
         return Err(RunError::Memory { ending: *material, needed, available: available >> 20 });

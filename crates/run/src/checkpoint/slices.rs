@@ -5,7 +5,9 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
-use hoffman_space::{Codes, Counts, EnPassantValues, PawnStructure, SliceCounts, SliceValues};
+use hoffman_space::{
+    Code as _, Codes, Counts, EnPassantValues, PawnStructure, SliceCounts, SliceValues,
+};
 
 use super::container::Unfit;
 
@@ -52,6 +54,21 @@ fn put_codes(out: &mut impl Write, codes: &Codes) -> io::Result<()> {
             for chunk in codes.chunks(1 << 16) {
                 bytes.clear();
                 bytes.extend(chunk.iter().flat_map(|code| code.to_le_bytes()));
+                out.write_all(&bytes)?;
+            }
+            Ok(())
+        }
+        Codes::Stored(stored) => {
+            out.write_all(&[if stored.wide { 2 } else { 1 }])?;
+            let mut codes = vec![0_u16; 1 << 15];
+            for at in (0..stored.len).step_by(codes.len()) {
+                let codes = &mut codes[..(1 << 15).min(stored.len - at)];
+                stored.read(at, codes);
+                let bytes: Vec<u8> = if stored.wide {
+                    codes.iter().flat_map(|code| code.to_le_bytes()).collect()
+                } else {
+                    codes.iter().map(|code| code.to_u8()).collect()
+                };
                 out.write_all(&bytes)?;
             }
             Ok(())

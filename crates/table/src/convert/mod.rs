@@ -375,7 +375,9 @@ impl<'a> Entries<'a> {
     fn of(table: &'a Table, memory: u64) -> Result<Entries<'a>, TableError> {
         let codec = table.codec();
         if codec.area_bytes(table.space().size()) <= memory {
-            Ok(Entries::Packed(table.packed_entries()?, codec))
+            let mut area = Vec::new();
+            table.read_packed(&mut area)?;
+            Ok(Entries::Packed(area, codec))
         } else {
             Ok(Entries::File(table))
         }

@@ -5,6 +5,7 @@
 //! mostly grows by a constant step.
 
 mod restricted;
+mod windowed;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use hoffman_space::{
 };
 use rayon::prelude::*;
 
-use crate::entries::{EntryCodec, EntryValue, Number, RawEntry};
+use crate::entries::{EntryCodec, EntryValue, RawEntry};
 use crate::index::IndexSpace;
 
 /// Why values and an index space do not go together.
@@ -118,6 +119,7 @@ impl Distances {
 }
 
 use restricted::Restricted;
+pub use windowed::{StoredDistances, encode_in};
 
 /// An index space and the layout of its values, brought together.
 enum Rows<'a> {
@@ -139,6 +141,8 @@ struct Free<'a> {
     pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
     /// The canonical placements of the table's kings.
     canonical: Vec<(u8, u8)>,
+    /// The images of the squares by symmetry.
+    images: [[usize; 64]; 8],
 }
 
 /// Which values of a table are wanted, in the colours of the ending with its stronger side White.
@@ -208,11 +212,16 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The place of every position in its row.
+    #[inline(always)]
+    fn squares(&self) -> &[usize] {
+        &self.image[self.start as usize & 63..][..self.len as usize]
+    }
+
     /// Index and place of every position.
     #[inline(always)]
     fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
-        let squares = &self.image[self.start as usize & 63..][..self.len as usize];
-        squares
+        self.squares()
             .iter()
             .enumerate()
             .map(|(i, &s)| ((self.index + i as u64 * self.step) as usize, self.row + s))
@@ -227,6 +236,8 @@ struct Job {
     en_passant: Option<u8>,
     /// The square of the first man besides the kings, to share the work.
     first: Option<u8>,
+    /// The squares of the table's kings, White's first, if only one pair of them is asked for.
+    kings: Option<(u8, u8)>,
 }
 
 impl<'a> Free<'a> {
@@ -268,7 +279,11 @@ impl<'a> Free<'a> {
         let canonical =
             pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(space.symmetry(), w, b)).collect();
         let pawns = pawn_placements(space);
-        Ok(Free { space, layout, swapped, slots, pawns, canonical })
+        let images = std::array::from_fn(|g| {
+            let symmetry = Symmetry::all().nth(g).unwrap_or_default();
+            std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
+        });
+        Ok(Free { space, layout, swapped, slots, pawns, canonical, images })
     }
 
     /// All pawn structures of the table.
@@ -291,9 +306,10 @@ impl<'a> Free<'a> {
                         turn,
                         en_passant,
                         first: Some(s),
+                        kings: None,
                     }));
                 } else {
-                    jobs.push(Job { structure, turn, en_passant, first: None });
+                    jobs.push(Job { structure, turn, en_passant, first: None, kings: None });
                 }
             }
         }
@@ -353,7 +369,9 @@ impl<'a> Free<'a> {
             return;
         }
         let mut kings = Vec::new();
-        for &(white, black) in &self.canonical {
+        let chosen = job.kings.iter();
+        let all = if job.kings.is_none() { self.canonical.as_slice() } else { &[] };
+        for &(white, black) in chosen.chain(all) {
             if occupied & (1 << white | 1 << black) != 0 {
                 continue;
             }
@@ -364,10 +382,6 @@ impl<'a> Free<'a> {
                 kings.push((white, black, base, turn.then(symmetry)));
             }
         }
-        let images: [[usize; 64]; 8] = std::array::from_fn(|g| {
-            let symmetry = Symmetry::all().nth(g).unwrap_or_default();
-            std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
-        });
         let inner: Vec<usize> = (2..movers).collect();
         let Some((&lane, dims)) = inner.split_last() else { return };
         let mut digits = vec![0_u8; dims.len()];
@@ -399,7 +413,7 @@ impl<'a> Free<'a> {
                     if taken & (1 << white | 1 << black) != 0 || allowed == 0 {
                         continue;
                     }
-                    let image = &images[symmetry.index()];
+                    let image = &self.images[symmetry.index()];
                     let mut row = base;
                     for (&m, &s) in dims.iter().zip(&digits) {
                         row += image[s as usize & 63] * self.layout.stride(m);
@@ -682,12 +696,7 @@ pub fn encode(
             rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
         deepest = deepest.max(slice.max_moves);
     }
-    let bits = match format {
-        Format::Basic => 2,
-        Format::Flag(_) => 1,
-        Format::Dtm(_) | Format::Dtc(_) => 32,
-    };
-    let codec = EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
+    let codec = raw_codec(space, format)?;
     let empty = codec.undecodable().0;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
     let (distances, mut counts) = if deepest < 127 {
@@ -712,6 +721,16 @@ pub fn encode(
         Rows::Restricted(rows) => rows.moves(values, &structures),
     };
     Ok((distances, counts))
+}
+
+/// The codec that stores every distance of a format as it is.
+fn raw_codec(space: &IndexSpace, format: Format) -> Result<EntryCodec, RowsError> {
+    let bits = match format {
+        Format::Basic => 2,
+        Format::Flag(_) => 1,
+        Format::Dtm(_) | Format::Dtc(_) => 32,
+    };
+    EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)
 }
 
 /// Counts a table in which several placements share an index, and checks that they have the same value.
@@ -779,6 +798,7 @@ fn fill<W: Code, E: Shared>(
                 if let Some((slice, orientation)) = rows.orient(values, job.structure) {
                     match codes_of(job, slice, orientation) {
                         Codes::Narrow(codes) => {
+                            let (codes, entries) = (Part::whole(codes), Part::whole(entries));
                             write_job::<W, _, _>(
                                 rows,
                                 job,
@@ -790,6 +810,7 @@ fn fill<W: Code, E: Shared>(
                             );
                         }
                         Codes::Wide(codes) => {
+                            let (codes, entries) = (Part::whole(codes), Part::whole(entries));
                             write_job::<W, _, _>(
                                 rows,
                                 job,
@@ -800,6 +821,8 @@ fn fill<W: Code, E: Shared>(
                                 &mut histogram,
                             );
                         }
+                        // Values in pages are taken a window at a time.
+                        Codes::Stored(_) => {}
                     }
                 }
                 histogram
@@ -820,12 +843,37 @@ fn code_value<W: Code>(number: usize) -> Value {
     if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
 }
 
+/// Neighbouring elements of something longer: those from `start` on.
+struct Part<'a, T> {
+    start: usize,
+    elements: &'a [T],
+}
+
+impl<T> Clone for Part<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<'_, T> {}
+
+impl<'a, T> Part<'a, T> {
+    fn whole(elements: &'a [T]) -> Part<'a, T> {
+        Part { start: 0, elements }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<&'a T> {
+        self.elements.get(at.wrapping_sub(self.start))
+    }
+}
+
 fn write_job<W: Code, C: Code, E: Shared>(
     rows: &Rows<'_>,
     job: &Job,
     orientation: Orientation,
-    codes: &[C],
-    entries: &[E],
+    codes: Part<'_, C>,
+    entries: Part<'_, E>,
     stored: &[i16],
     histogram: &mut Histogram,
 ) {
@@ -930,17 +978,17 @@ pub enum Taking {
     ByOutcome,
 }
 
-/// The values of a table's slices, from its stored numbers, as far as they are wanted. Restricted pawns
-/// leave out slices. Tables with free pieces come with their stronger side White, others in their own
-/// colours.
+/// The values of a table's slices, from its packed entries (all of them), as far as they are wanted.
+/// Restricted pawns leave out slices. Tables with free pieces come with their stronger side White, others
+/// in their own colours.
 ///
 /// # Errors
 ///
-/// The table holds numbers that are no values.
+/// The table holds numbers that are no values, or too few entries.
 pub fn decode(
     space: &IndexSpace,
     codec: EntryCodec,
-    distances: &Distances,
+    area: &[u8],
     wanted_values: &Wanted,
     taking: Taking,
 ) -> Result<TableValues, RowsError> {
@@ -986,20 +1034,19 @@ pub fn decode(
             }
         }
     }
-    let codes = match distances {
-        Distances::Narrow(d) => CodesOf::new::<AtomicU8, _>(d, codec, taking)?,
-        Distances::Wide(d) => CodesOf::new::<AtomicU16, _>(d, codec, taking)?,
+    let narrow = codec.bits() <= 8;
+    let packed = if narrow {
+        Packed::new::<AtomicU8>(area, codec, taking)
+    } else {
+        Packed::new::<AtomicU16>(area, codec, taking)
     };
+    packed.check(space.size())?;
     values.slices.par_iter().try_for_each(|(normal, slot)| {
         let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
-        let which = wanted_values;
-        let slice = match distances {
-            Distances::Narrow(d) => {
-                decode_slice::<AtomicU8, _>(&rows, *normal, ways, d, &codes, which)?
-            }
-            Distances::Wide(d) => {
-                decode_slice::<AtomicU16, _>(&rows, *normal, ways, d, &codes, which)?
-            }
+        let slice = if narrow {
+            decode_slice::<AtomicU8>(&rows, *normal, ways, &packed, wanted_values)?
+        } else {
+            decode_slice::<AtomicU16>(&rows, *normal, ways, &packed, wanted_values)?
         };
         // Each slice is made once.
         let _ = slot.set(Arc::new(slice));
@@ -1044,6 +1091,8 @@ fn fill_black(values: &mut TableValues) {
         match codes {
             Codes::Narrow(codes) => Codes::Narrow(gather(codes, place)),
             Codes::Wide(codes) => Codes::Wide(gather(codes, place)),
+            // What is decoded is in memory here.
+            Codes::Stored(stored) => Codes::Stored(stored.clone()),
         }
     };
     for (structure, slot) in slices {
@@ -1065,12 +1114,11 @@ type Way = (PawnStructure, Orientation);
 
 /// Reads one slice in normal form. With a symmetric index only part of a slice has indices of its own;
 /// the rest is read through the mirror image of its pawns.
-fn decode_slice<S: SharedCode, N: Number>(
+fn decode_slice<S: SharedCode>(
     rows: &Rows<'_>,
     normal: PawnStructure,
     ways: &[Way],
-    distances: &[N],
-    codes_of_table: &CodesOf,
+    packed: &Packed<'_>,
     wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
     let len = rows.layout().len();
@@ -1079,7 +1127,6 @@ fn decode_slice<S: SharedCode, N: Number>(
     let edge = movers
         .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
         .fold(0, |set, (i, _)| set | 1_u32 << i);
-    let CodesOf { tables, max_moves } = codes_of_table;
     let new = |wanted: bool| {
         let len = if wanted { len } else { 0 };
         (0..len).into_par_iter().with_min_len(1 << 16).map(|_| S::default()).collect::<Vec<S>>()
@@ -1109,37 +1156,29 @@ fn decode_slice<S: SharedCode, N: Number>(
                     }
                 }
             };
-            let table = &tables[job.turn as usize ^ 1];
-            let source = Source { rows, distances, table, edge };
-            source.read(job, orientation, target)
+            packed.read(rows, job, orientation, edge, target)
         })?;
     }
-    Ok(SliceValues {
-        codes: codes.map(S::into_codes),
-        en_passant: rights
-            .into_iter()
-            .map(|(square, codes)| EnPassantValues { square, codes: S::into_codes(codes) })
-            .collect(),
-        counts: None,
-        max_moves: *max_moves,
-    })
+    let codes = codes.map(S::into_codes);
+    let en_passant: Vec<EnPassantValues> = rights
+        .into_iter()
+        .map(|(square, codes)| EnPassantValues { square, codes: S::into_codes(codes) })
+        .collect();
+    let max_moves = if packed.exact {
+        let all = codes.iter().chain(en_passant.iter().map(|right| &right.codes));
+        all.map(Codes::longest).max().unwrap_or(0)
+    } else {
+        1
+    };
+    Ok(SliceValues { codes, en_passant, counts: None, max_moves })
 }
 
 /// A code that many threads may write to.
 trait SharedCode: Sync + Send + Default {
-    /// The range of numbers that can be stored in the width.
-    const RANGE: std::ops::RangeInclusive<i32>;
     /// The code of a value; none if it does not fit.
     fn code(value: Value) -> Option<u16>;
     fn note(&self, code: u16);
     fn into_codes(codes: Vec<Self>) -> Codes;
-}
-
-/// Codes by stored number.
-struct CodeTable {
-    codes: Vec<u16>,
-    /// Where number 0 is.
-    zero: i32,
 }
 
 /// What is taken for the value of a position.
@@ -1161,17 +1200,6 @@ fn value_of(entry: EntryValue, taking: Taking) -> Value {
     }
 }
 
-impl CodeTable {
-    fn new<S: SharedCode>(codec: EntryCodec, turn: Color, taking: Taking) -> CodeTable {
-        let code = |number: i32| {
-            // Numbers that mean nothing stand where there is no position.
-            let value = codec.value(RawEntry(number), turn).map(|entry| value_of(entry, taking));
-            value.map_or(Some(0), S::code).unwrap_or(UNSOUND)
-        };
-        CodeTable { codes: S::RANGE.map(code).collect(), zero: -*S::RANGE.start() }
-    }
-}
-
 /// No code: the distance does not fit.
 const UNSOUND: u16 = 0xffff;
 
@@ -1180,8 +1208,6 @@ fn fitting<C: Code>(value: Value) -> bool {
 }
 
 impl SharedCode for AtomicU8 {
-    const RANGE: std::ops::RangeInclusive<i32> = -128..=127;
-
     fn code(value: Value) -> Option<u16> {
         fitting::<u8>(value).then(|| u16::from(u8::from_value(value)))
     }
@@ -1197,8 +1223,6 @@ impl SharedCode for AtomicU8 {
 }
 
 impl SharedCode for AtomicU16 {
-    const RANGE: std::ops::RangeInclusive<i32> = -32768..=32767;
-
     fn code(value: Value) -> Option<u16> {
         // The win without a move has the largest code of all, which is no sign of trouble here.
         fitting::<u16>(value).then(|| u16::from_value(value)).filter(|&code| code != UNSOUND)
@@ -1223,75 +1247,98 @@ fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
         .any(|f| f < 8 && structure.of(turn) >> (from_rank * 8 + f) & 1 != 0)
 }
 
-/// The stored distances of a table and how they are read.
-struct Source<'a, N> {
-    rows: &'a Rows<'a>,
-    distances: &'a [N],
-    table: &'a CodeTable,
-    /// See [`Rows::walk`].
-    edge: u32,
+/// The widest entry that is read with all its bits; of wider ones those above are left out.
+const MAX_KEY_BITS: u32 = 16;
+
+/// The packed entries of a table, and the codes of what can stand in them.
+struct Packed<'a> {
+    area: &'a [u8],
+    codec: EntryCodec,
+    /// The bits of an entry that tell its code.
+    mask: u64,
+    /// White to move and Black to move: the code of every key, `mask + 1` of them.
+    tables: [Vec<u16>; 2],
+    /// Whether the distances count.
+    exact: bool,
 }
 
-impl<N: Number> Source<'_, N> {
+impl<'a> Packed<'a> {
+    fn new<S: SharedCode>(area: &'a [u8], codec: EntryCodec, taking: Taking) -> Packed<'a> {
+        let bits = u32::from(codec.bits()).min(MAX_KEY_BITS);
+        let code = |key: u32, turn: Color| {
+            let unused = u32::BITS - bits;
+            let signed = codec.format().has_distance() && codec.bits() > 1;
+            let number = if signed { ((key << unused) as i32) >> unused } else { key as i32 };
+            // Numbers that mean nothing stand where there is no position.
+            let value = codec.value(RawEntry(number), turn).map(|entry| value_of(entry, taking));
+            value.map_or(Some(0), S::code).unwrap_or(UNSOUND)
+        };
+        let tables = [Color::White, Color::Black]
+            .map(|turn| (0..1 << bits).map(|key| code(key, turn)).collect());
+        let exact = codec.format().has_distance() && taking == Taking::Exactly;
+        Packed { area, codec, mask: (1 << bits) - 1, tables, exact }
+    }
+
+    /// Refuses an area that is too short, and distances that have no code.
+    fn check(&self, entries: u64) -> Result<(), RowsError> {
+        if (self.area.len() as u64) < self.codec.area_bytes(entries) {
+            return Err(RowsError::Entry);
+        }
+        let [white, _] = &self.tables;
+        if !self.exact || !white.contains(&UNSOUND) {
+            return Ok(());
+        }
+        let bits = usize::from(self.codec.bits());
+        // A chunk of whole groups of eight.
+        let sound = self.area.par_chunks(bits << 16).all(|chunk| {
+            (0..(chunk.len() * 8 / bits) as u64)
+                .all(|i| white.get(key_at(chunk, i * bits as u64, self.mask)) != Some(&UNSOUND))
+        });
+        if sound { Ok(()) } else { Err(RowsError::Entry) }
+    }
+
     /// Reads the positions of a job.
     fn read<S: SharedCode>(
         &self,
+        rows: &Rows<'_>,
         job: &Job,
         orientation: Orientation,
+        edge: u32,
         codes: &[S],
     ) -> Result<(), RowsError> {
         let mut sound = true;
-        let CodeTable { codes: table, zero } = self.table;
-        self.rows.walk(job, orientation, false, self.edge, |run| {
-            for (index, offset) in run.positions() {
-                let (Some(distance), Some(target)) = (self.distances.get(index), codes.get(offset))
-                else {
-                    sound = false;
-                    continue;
-                };
-                let stored = distance.to_entry() + zero;
-                target.note(table.get(stored as usize).copied().unwrap_or_default());
+        let table = self.tables[job.turn as usize ^ 1].as_slice();
+        let bits = u64::from(self.codec.bits());
+        rows.walk(job, orientation, false, edge, |run| {
+            let mut bit = run.index * bits;
+            let step = run.step * bits;
+            for &square in run.squares() {
+                let key = key_at(self.area, bit, self.mask);
+                match (table.get(key), codes.get(run.row + square)) {
+                    (Some(&code), Some(target)) => target.note(code),
+                    _ => sound = false,
+                }
+                bit += step;
             }
         });
         if sound { Ok(()) } else { Err(RowsError::Entry) }
     }
 }
 
-/// The codes of a table's numbers, White to move and Black to move.
-struct CodesOf {
-    tables: [CodeTable; 2],
-    /// The longest distance, in moves.
-    max_moves: u16,
+/// The bits of an area from one on; zeros behind its end.
+#[inline(always)]
+fn key_at(area: &[u8], bit: u64, mask: u64) -> usize {
+    let at = (bit >> 3) as usize;
+    let word = match area.get(at..at.saturating_add(8)) {
+        Some(bytes) => bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)),
+        None => last_word(area, at),
+    };
+    (word >> (bit & 7) & mask) as usize
 }
 
-impl CodesOf {
-    fn new<S: SharedCode, N: Number>(
-        distances: &[N],
-        codec: EntryCodec,
-        taking: Taking,
-    ) -> Result<CodesOf, RowsError> {
-        let tables =
-            [Color::White, Color::Black].map(|turn| CodeTable::new::<S>(codec, turn, taking));
-        let (least, most) = distances
-            .par_chunks(1 << 20)
-            .map(|chunk| {
-                chunk.iter().fold((0, 0), |(least, most): (i32, i32), d| {
-                    (least.min(d.to_entry()), most.max(d.to_entry()))
-                })
-            })
-            .reduce(|| (0, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let exact = codec.format().has_distance() && taking == Taking::Exactly;
-        if !exact {
-            return Ok(CodesOf { tables, max_moves: 1 });
-        }
-        let code = |stored: i32| {
-            let [white, _] = &tables;
-            white.codes.get((stored + white.zero) as usize)
-        };
-        if !([least, most].into_iter().all(|s| code(s).is_some_and(|&c| c != UNSOUND))) {
-            return Err(RowsError::Entry);
-        }
-        let max_moves = (most.max(1) - 1).max(-least - 1) as u16;
-        Ok(CodesOf { tables, max_moves })
-    }
+/// The last bytes of an area from one on, the lowest first.
+#[cold]
+fn last_word(area: &[u8], at: usize) -> u64 {
+    let rest = area.get(at..).unwrap_or_default();
+    rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
