@@ -695,19 +695,25 @@ pub fn encode(
     let codec = EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
     let empty = codec.undecodable().0;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
+    // Distances can be counted where they are stored; a histogram of values costs a step each.
+    let stored = format.has_distance() || shared;
     let (distances, mut counts) = if deepest < 127 {
-        let entries: Vec<AtomicU8> =
-            (0..size).into_par_iter().map(|_| AtomicU8::new(empty as u8)).collect();
-        let counts = fill::<u8, _>(&rows, values, &structures, &entries, codec);
+        let entries = shared_bytes(vec![empty as u8; size]);
+        let counts = fill::<u8, _>(&rows, values, &structures, &entries, codec, stored);
         let narrow = entries.into_iter().map(|e| e.into_inner() as i8).collect();
         (Distances::Narrow(narrow), counts)
     } else {
-        let entries: Vec<AtomicU16> =
-            (0..size).into_par_iter().map(|_| AtomicU16::new(empty as u16)).collect();
-        let counts = fill::<u16, _>(&rows, values, &structures, &entries, codec);
+        let entries = shared_words(vec![empty as u16; size]);
+        let counts = fill::<u16, _>(&rows, values, &structures, &entries, codec, stored);
         let wide = entries.into_iter().map(|e| e.into_inner() as i16).collect();
         (Distances::Wide(wide), counts)
     };
+    if stored && !shared {
+        match &distances {
+            Distances::Narrow(d) => count_stored(d, space.has_side_bit(), &mut counts),
+            Distances::Wide(d) => count_stored(d, space.has_side_bit(), &mut counts),
+        }
+    }
     if shared {
         counts = recount(space, values, &distances, codec)?;
     }
@@ -717,6 +723,16 @@ pub fn encode(
         Rows::Restricted(rows) => rows.moves(values, &structures),
     };
     Ok((distances, counts))
+}
+
+/// Lets many threads write to numbers. It takes no time, and memory that is zero is not touched.
+fn shared_bytes(numbers: Vec<u8>) -> Vec<AtomicU8> {
+    numbers.into_iter().map(AtomicU8::new).collect()
+}
+
+/// See [`shared_bytes`].
+fn shared_words(numbers: Vec<u16>) -> Vec<AtomicU16> {
+    numbers.into_iter().map(AtomicU16::new).collect()
 }
 
 /// Counts a table in which several placements share an index, and checks that they have the same value.
@@ -760,60 +776,109 @@ const HISTOGRAMS: usize = 4;
 /// Histograms of codes, one behind the other.
 type Histogram = Vec<u64>;
 
-/// Writes all entries; `W` is a width of code that holds every value.
+/// Counts wins, losses and positions with the player not to move in check in the stored distances, of which
+/// `counts.legal` are positions.
+fn count_stored<N: Copy + Ord + From<i8> + Into<i32> + Sync>(
+    numbers: &[N],
+    has_side_bit: bool,
+    counts: &mut IndexCounts,
+) {
+    /// Numbers side by side, even and odd indices apart, each with counts of a byte.
+    const LANES: usize = 64;
+    let add = |mut a: Stored, b: Stored| {
+        a.sides
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(b.sides.as_flattened())
+            .for_each(|(a, b)| *a += b);
+        Stored { sides: a.sides, least: a.least.min(b.least), most: a.most.max(b.most) }
+    };
+    let piece = |numbers: &[N]| {
+        let (zero, one) = (N::from(0), N::from(1));
+        let (mut least, mut most) = ([zero; LANES], [zero; LANES]);
+        let mut sides = [[0; 3]; 2];
+        // A count of a byte holds 255 steps.
+        for numbers in numbers.chunks(LANES * 255) {
+            let (mut wins, mut losses, mut illegal) = ([0_u8; LANES], [0_u8; LANES], [0_u8; LANES]);
+            let mut step = |lane: usize, n: N| {
+                wins[lane] += u8::from(n > one);
+                losses[lane] += u8::from(n < zero);
+                illegal[lane] += u8::from(n == one);
+                least[lane] = least[lane].min(n);
+                most[lane] = most[lane].max(n);
+            };
+            let (rows, rest) = numbers.as_chunks::<LANES>();
+            for row in rows {
+                (0..LANES).for_each(|lane| step(lane, row[lane]));
+            }
+            rest.iter().enumerate().for_each(|(lane, &n)| step(lane, n));
+            for lane in 0..LANES {
+                let side: &mut [u64; 3] = &mut sides[lane % 2];
+                side[0] += u64::from(wins[lane]);
+                side[1] += u64::from(losses[lane]);
+                side[2] += u64::from(illegal[lane]);
+            }
+        }
+        let least = least.into_iter().min().map_or(0, Into::into);
+        Stored { sides, least, most: most.into_iter().max().map_or(0, Into::into) }
+    };
+    let Stored { sides, least, most } =
+        numbers.par_chunks(1 << 20).map(piece).reduce(Stored::default, add);
+    for (number, [wins, losses, illegal]) in sides.into_iter().enumerate() {
+        let (white, black) =
+            if has_side_bit && number == 1 { (losses, wins) } else { (wins, losses) };
+        counts.white_wins += white;
+        counts.black_wins += black;
+        counts.pntm_mated += illegal;
+        counts.legal -= illegal;
+    }
+    counts.min_stored = least;
+    counts.max_stored = if most > 1 { most } else { 0 };
+}
+
+/// What is counted of stored distances: at even and at odd indices wins, losses and positions with the player
+/// not to move in check; the smallest and the largest.
+#[derive(Default)]
+struct Stored {
+    sides: [[u64; 3]; 2],
+    least: i32,
+    most: i32,
+}
+
+/// Writes all entries; `W` is a width of code that holds every value. What they are is counted unless they
+/// are counted where they are `stored`, then only how many they are.
 fn fill<W: Code, E: Shared>(
     rows: &Rows<'_>,
     values: &TableValues,
     structures: &[PawnStructure],
     entries: &[E],
     codec: EntryCodec,
+    stored: bool,
 ) -> IndexCounts {
-    let kinds = 1_usize << (8 * std::mem::size_of::<W>());
-    let histogram = || vec![0_u64; HISTOGRAMS * kinds];
-    let all: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
-    let add = |mut a: Histogram, b: Histogram| {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-        a
-    };
-    let of = |turn: Color| {
+    let mut counts = IndexCounts::default();
+    let jobs: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
+    for turn in [Color::White, Color::Black] {
+        let kinds = 1_usize << (8 * std::mem::size_of::<W>());
         let number = |n| codec.store(code_value::<W>(n), turn).0 as i16;
-        let stored: Vec<i16> = (0..kinds).map(number).collect();
-        let jobs: Vec<&Job> = all.iter().filter(|j| j.turn == turn).collect();
-        jobs.par_iter()
+        let write = Write { rows, values, entries, numbers: (0..kinds).map(number).collect() };
+        let jobs: Vec<&Job> = jobs.iter().filter(|j| j.turn == turn).collect();
+        if stored {
+            let written = jobs.par_iter().map(|job| write.job::<W, false>(job, &mut Vec::new()));
+            counts.legal += written.sum::<u64>();
+            continue;
+        }
+        let histogram = || vec![0_u64; HISTOGRAMS * kinds];
+        let histogram = jobs
+            .par_iter()
             .fold(histogram, |mut histogram, job| {
-                if let Some((slice, orientation)) = rows.orient(values, job.structure) {
-                    match codes_of(job, slice, orientation) {
-                        Codes::Narrow(codes) => {
-                            write_job::<W, _, _>(
-                                rows,
-                                job,
-                                orientation,
-                                codes,
-                                entries,
-                                &stored,
-                                &mut histogram,
-                            );
-                        }
-                        Codes::Wide(codes) => {
-                            write_job::<W, _, _>(
-                                rows,
-                                job,
-                                orientation,
-                                codes,
-                                entries,
-                                &stored,
-                                &mut histogram,
-                            );
-                        }
-                    }
-                }
+                write.job::<W, true>(job, &mut histogram);
                 histogram
             })
-            .reduce(histogram, add)
-    };
-    let mut counts = IndexCounts::default();
-    for turn in [Color::White, Color::Black] {
-        for (place, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
+            .reduce(histogram, |mut a, b| {
+                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+                a
+            });
+        for (place, n) in histogram.into_iter().enumerate().filter(|&(_, n)| n > 0) {
             counts.add(code_value::<W>(place % kinds), turn, n);
         }
     }
@@ -825,24 +890,50 @@ fn code_value<W: Code>(number: usize) -> Value {
     if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
 }
 
-fn write_job<W: Code, C: Code, E: Shared>(
-    rows: &Rows<'_>,
-    job: &Job,
-    orientation: Orientation,
-    codes: &[C],
-    entries: &[E],
-    stored: &[i16],
-    histogram: &mut Histogram,
-) {
-    rows.walk(job, orientation, true, 0, |run| {
-        for (i, (index, offset)) in run.positions().enumerate() {
-            if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
-                let number = W::convert(code).number();
-                histogram[number + i % HISTOGRAMS * stored.len()] += 1;
-                entry.put(stored[number]);
-            }
+/// The way of values to entries, for one side to move.
+struct Write<'a, E> {
+    rows: &'a Rows<'a>,
+    values: &'a TableValues,
+    entries: &'a [E],
+    /// The number to store for every code.
+    numbers: Vec<i16>,
+}
+
+impl<E: Shared> Write<'_, E> {
+    /// Writes the entries of a job, and returns how many.
+    fn job<W: Code, const COUNT: bool>(&self, job: &Job, histogram: &mut Histogram) -> u64 {
+        let Some((slice, orientation)) = self.rows.orient(self.values, job.structure) else {
+            return 0;
+        };
+        match codes_of(job, slice, orientation) {
+            Codes::Narrow(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
+            Codes::Wide(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
         }
-    });
+    }
+
+    fn rows_of<W: Code, C: Code, const COUNT: bool>(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        codes: &[C],
+        histogram: &mut Histogram,
+    ) -> u64 {
+        let numbers = self.numbers.as_slice();
+        let mut written = 0;
+        self.rows.walk(job, orientation, true, 0, |run| {
+            written += u64::from(run.len);
+            for (i, (index, offset)) in run.positions().enumerate() {
+                if let (Some(&code), Some(entry)) = (codes.get(offset), self.entries.get(index)) {
+                    let number = W::convert(code).number();
+                    if COUNT {
+                        histogram[number + i % HISTOGRAMS * numbers.len()] += 1;
+                    }
+                    entry.put(numbers[number]);
+                }
+            }
+        });
+        written
+    }
 }
 
 /// Adds up what the slices counted, by the way in which the table's indices represent their positions.
@@ -1082,10 +1173,7 @@ fn decode_slice<S: SharedCode>(
     let edge = movers
         .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
         .fold(0, |set, (i, _)| set | 1_u32 << i);
-    let new = |wanted: bool| {
-        let len = if wanted { len } else { 0 };
-        (0..len).into_par_iter().with_min_len(1 << 16).map(|_| S::default()).collect::<Vec<S>>()
-    };
+    let new = |wanted: bool| S::zeros(if wanted { len } else { 0 });
     let codes = sides.map(new);
     let mut rights: Vec<(u8, Vec<S>)> = Vec::new();
     for color in [Color::White, Color::Black] {
@@ -1129,11 +1217,17 @@ fn decode_slice<S: SharedCode>(
 }
 
 /// A code that many threads may write to.
-trait SharedCode: Sync + Send + Default {
+trait SharedCode: Sync + Send {
+    /// Codes of illegal positions.
+    fn zeros(len: usize) -> Vec<Self>
+    where
+        Self: Sized;
     /// The code of a value; none if it does not fit.
     fn code(value: Value) -> Option<u16>;
     fn note(&self, code: u16);
-    fn into_codes(codes: Vec<Self>) -> Codes;
+    fn into_codes(codes: Vec<Self>) -> Codes
+    where
+        Self: Sized;
 }
 
 /// What is taken for the value of a position.
@@ -1163,6 +1257,10 @@ fn fitting<C: Code>(value: Value) -> bool {
 }
 
 impl SharedCode for AtomicU8 {
+    fn zeros(len: usize) -> Vec<AtomicU8> {
+        shared_bytes(vec![0; len])
+    }
+
     fn code(value: Value) -> Option<u16> {
         fitting::<u8>(value).then(|| u16::from(u8::from_value(value)))
     }
@@ -1178,6 +1276,10 @@ impl SharedCode for AtomicU8 {
 }
 
 impl SharedCode for AtomicU16 {
+    fn zeros(len: usize) -> Vec<AtomicU16> {
+        shared_words(vec![0; len])
+    }
+
     fn code(value: Value) -> Option<u16> {
         // The win without a move has the largest code of all, which is no sign of trouble here.
         fitting::<u16>(value).then(|| u16::from_value(value)).filter(|&code| code != UNSOUND)
