@@ -40,11 +40,12 @@ pub(super) struct Line<'a> {
     codes: &'a Codes,
     /// The squares of his chain.
     chain: u64,
-    /// The squares and weights of the dependents.
-    dependents: ArrayVec<(u64, u64), MAX_PIECES>,
+    /// Where all men stand, and the one who can be taken en passant.
+    squares: &'a Squares,
+    en_passant_man: u8,
     /// The other values of his group, ascending.
     mates: ArrayVec<usize, MAX_PIECES>,
-    sums: [u64; MAX_PIECES],
+    sums: ArrayVec<u64, MAX_PIECES>,
 }
 
 impl Line<'_> {
@@ -55,10 +56,14 @@ impl Line<'_> {
         let below = bit(square) - 1;
         let lower = (self.chain & below).count_ones() as usize;
         let value = usize::from(self.codes.number(square)).wrapping_sub(lower);
-        let above: u64 =
-            self.dependents.iter().map(|&(s, w)| if s & below == 0 { w } else { 0 }).sum();
+        let mut above = 0;
+        for &(man, weight) in &self.walk.dependents {
+            if bit(self.squares[usize::from(man)]) & below == 0 && man != self.en_passant_man {
+                above += weight;
+            }
+        }
         let place = self.mates.iter().filter(|&&mate| mate < value).count();
-        let rest = self.sums[place & (MAX_PIECES - 1)].wrapping_sub(above);
+        let rest = self.sums.get(place).map_or(0, |sum| sum.wrapping_sub(above));
         if place == 0 {
             return (rest + self.walk.weight * value as u64, Some(self.walk.weight), value, 1);
         }
@@ -287,14 +292,15 @@ impl Combinadic {
 
     /// The indices of the placements in which all men but `man` stand on `squares`; none where they do
     /// not follow a simple rule.
-    pub(super) fn line(
-        &self,
+    #[inline]
+    pub(super) fn line<'a>(
+        &'a self,
         men: &Men,
-        squares: &Squares,
+        squares: &'a Squares,
         codes: &Squares,
         en_passant_man: u8,
         man: usize,
-    ) -> Option<Line<'_>> {
+    ) -> Option<Line<'a>> {
         let walk = self.walks.get(man)?.as_ref()?;
         if man == usize::from(en_passant_man) {
             return None;
@@ -334,17 +340,18 @@ impl Combinadic {
                 }
             }
         }
-        let mut sums = [rest; MAX_PIECES];
-        for (j, sum) in sums.iter_mut().enumerate().take(mates.len() + 1) {
+        let mut sums: ArrayVec<u64, MAX_PIECES> = ArrayVec::new();
+        for j in 0..=mates.len() {
+            let mut sum = rest;
             for (k, &v) in mates.iter().enumerate() {
-                *sum += walk.weight * binomial(v, if k < j { k + 1 } else { k + 2 });
+                sum += walk.weight * binomial(v, if k < j { k + 1 } else { k + 2 });
             }
+            sums.push(sum);
         }
         let squares_of = |m: u8| bit(squares[usize::from(m)]);
         let chain = walk.chain.iter().fold(0, |set, &m| set | squares_of(m));
-        let dependents = walk.dependents.iter().filter(|&&(m, _)| m != en_passant_man);
-        let dependents = dependents.map(|&(m, weight)| (squares_of(m), weight)).collect();
-        Some(Line { walk, codes: &self.codes[man], chain, dependents, mates, sums })
+        let codes = &self.codes[man];
+        Some(Line { walk, codes, chain, squares, en_passant_man, mates, sums })
     }
 
     /// The value of every man, as if `absent` stood nowhere; his own means nothing.

@@ -407,7 +407,7 @@ impl IndexSpace {
 
     /// The rule for the indices as one man walks, if there is one.
     #[inline(always)]
-    fn line(&self, p: &Position, man: usize) -> Option<combinadic::Line<'_>> {
+    fn line<'a>(&'a self, p: &'a Position, man: usize) -> Option<combinadic::Line<'a>> {
         let Kind::Combinadic(combinadic) = &self.kind else { return None };
         let mut codes = p.squares;
         let mut en_passant_man = NONE;

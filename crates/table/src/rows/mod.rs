@@ -859,8 +859,11 @@ fn fill<W: Code, E: Shared>(
     let jobs: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
     for turn in [Color::White, Color::Black] {
         let kinds = 1_usize << (8 * std::mem::size_of::<W>());
-        let number = |n| codec.store(code_value::<W>(n), turn).0 as i16;
-        let write = Write { rows, values, entries, numbers: (0..kinds).map(number).collect() };
+        let mut numbers = Box::new([0; NUMBERS]);
+        for (n, number) in numbers.iter_mut().enumerate().take(kinds) {
+            *number = codec.store(code_value::<W>(n), turn).0 as i16;
+        }
+        let write = Write { rows, values, entries, kinds, numbers };
         let jobs: Vec<&Job> = jobs.iter().filter(|j| j.turn == turn).collect();
         if stored {
             let written = jobs.par_iter().map(|job| write.job::<W, false>(job, &mut Vec::new()));
@@ -890,13 +893,18 @@ fn code_value<W: Code>(number: usize) -> Value {
     if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
 }
 
+/// Room for the numbers of all codes of two bytes.
+const NUMBERS: usize = 1 << 16;
+
 /// The way of values to entries, for one side to move.
 struct Write<'a, E> {
     rows: &'a Rows<'a>,
     values: &'a TableValues,
     entries: &'a [E],
+    /// How many codes there are.
+    kinds: usize,
     /// The number to store for every code.
-    numbers: Vec<i16>,
+    numbers: Box<[i16; NUMBERS]>,
 }
 
 impl<E: Shared> Write<'_, E> {
@@ -918,18 +926,34 @@ impl<E: Shared> Write<'_, E> {
         codes: &[C],
         histogram: &mut Histogram,
     ) -> u64 {
-        let numbers = self.numbers.as_slice();
+        let numbers = &*self.numbers;
         let mut written = 0;
+        let mut write = |code: C, index: u64, i: usize| {
+            let number = W::convert(code).number() & (NUMBERS - 1);
+            if COUNT {
+                histogram[number + i % HISTOGRAMS * self.kinds] += 1;
+            }
+            if let Some(entry) = self.entries.get(index as usize) {
+                entry.put(numbers[number]);
+            }
+        };
         self.rows.walk(job, orientation, true, 0, |run| {
             written += u64::from(run.len);
-            for (i, (index, offset)) in run.positions().enumerate() {
-                if let (Some(&code), Some(entry)) = (codes.get(offset), self.entries.get(index)) {
-                    let number = W::convert(code).number();
-                    if COUNT {
-                        histogram[number + i % HISTOGRAMS * numbers.len()] += 1;
-                    }
-                    entry.put(numbers[number]);
+            let mut index = run.index;
+            let row = codes.get(run.row..).unwrap_or_default();
+            if let Some(row) = row.first_chunk::<64>() {
+                for (i, &square) in run.squares().iter().enumerate() {
+                    write(row[square & 63], index, i);
+                    index += run.step;
                 }
+                return;
+            }
+            // Bare kings have no rows.
+            for (i, &square) in run.squares().iter().enumerate() {
+                if let Some(&code) = row.get(square) {
+                    write(code, index, i);
+                }
+                index += run.step;
             }
         });
         written
@@ -1314,7 +1338,7 @@ struct Packed<'a> {
     /// The bits of an entry that tell its code.
     mask: u64,
     /// White to move and Black to move: the code of every key, `mask + 1` of them.
-    tables: [Vec<u16>; 2],
+    tables: [Box<[u16; NUMBERS]>; 2],
     /// Whether the distances count.
     exact: bool,
 }
@@ -1330,8 +1354,13 @@ impl<'a> Packed<'a> {
             let value = codec.value(RawEntry(number), turn).map(|entry| value_of(entry, taking));
             value.map_or(Some(0), S::code).unwrap_or(UNSOUND)
         };
-        let tables = [Color::White, Color::Black]
-            .map(|turn| (0..1 << bits).map(|key| code(key, turn)).collect());
+        let tables = [Color::White, Color::Black].map(|turn| {
+            let mut codes = Box::new([0; NUMBERS]);
+            for (key, place) in (0..1 << bits).zip(codes.iter_mut()) {
+                *place = code(key, turn);
+            }
+            codes
+        });
         let exact = codec.format().has_distance() && taking == Taking::Exactly;
         Packed { area, codec, mask: (1 << bits) - 1, tables, exact }
     }
@@ -1348,8 +1377,9 @@ impl<'a> Packed<'a> {
         let bits = usize::from(self.codec.bits());
         // A chunk of whole groups of eight.
         let sound = self.area.par_chunks(bits << 16).all(|chunk| {
-            (0..(chunk.len() * 8 / bits) as u64)
-                .all(|i| white.get(key_at(chunk, i * bits as u64, self.mask)) != Some(&UNSOUND))
+            (0..(chunk.len() * 8 / bits) as u64).all(|i| {
+                white[key_at(chunk, i * bits as u64, self.mask) & (NUMBERS - 1)] != UNSOUND
+            })
         });
         if sound { Ok(()) } else { Err(RowsError::Entry) }
     }
@@ -1364,16 +1394,27 @@ impl<'a> Packed<'a> {
         codes: &[S],
     ) -> Result<(), RowsError> {
         let mut sound = true;
-        let table = self.tables[job.turn as usize ^ 1].as_slice();
+        let table = &*self.tables[job.turn as usize ^ 1];
         let bits = u64::from(self.codec.bits());
         rows.walk(job, orientation, false, edge, |run| {
             let mut bit = run.index * bits;
             let step = run.step * bits;
+            let row = codes.get(run.row..).unwrap_or_default();
+            if let Some(row) = row.first_chunk::<64>() {
+                for &square in run.squares() {
+                    let key = key_at(self.area, bit, self.mask);
+                    row[square & 63].note(table[key & (NUMBERS - 1)]);
+                    bit += step;
+                }
+                return;
+            }
+            // Bare kings have no rows.
             for &square in run.squares() {
-                let key = key_at(self.area, bit, self.mask);
-                match (table.get(key), codes.get(run.row + square)) {
-                    (Some(&code), Some(target)) => target.note(code),
-                    _ => sound = false,
+                match row.get(square) {
+                    Some(target) => {
+                        target.note(table[key_at(self.area, bit, self.mask) & (NUMBERS - 1)])
+                    }
+                    None => sound = false,
                 }
                 bit += step;
             }
