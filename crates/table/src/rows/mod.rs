@@ -699,19 +699,25 @@ pub fn encode(
     let codec = raw_codec(space, format)?;
     let empty = codec.undecodable().0;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
+    // Distances can be counted where they are stored; a histogram of values costs a step each.
+    let stored = format.has_distance() || shared;
     let (distances, mut counts) = if deepest < 127 {
-        let entries: Vec<AtomicU8> =
-            (0..size).into_par_iter().map(|_| AtomicU8::new(empty as u8)).collect();
-        let counts = fill::<u8, _>(&rows, values, &structures, &entries, codec);
+        let entries = shared_bytes(vec![empty as u8; size]);
+        let counts = fill::<u8, _>(&rows, values, &structures, &entries, codec, stored);
         let narrow = entries.into_iter().map(|e| e.into_inner() as i8).collect();
         (Distances::Narrow(narrow), counts)
     } else {
-        let entries: Vec<AtomicU16> =
-            (0..size).into_par_iter().map(|_| AtomicU16::new(empty as u16)).collect();
-        let counts = fill::<u16, _>(&rows, values, &structures, &entries, codec);
+        let entries = shared_words(vec![empty as u16; size]);
+        let counts = fill::<u16, _>(&rows, values, &structures, &entries, codec, stored);
         let wide = entries.into_iter().map(|e| e.into_inner() as i16).collect();
         (Distances::Wide(wide), counts)
     };
+    if stored && !shared {
+        match &distances {
+            Distances::Narrow(d) => count_stored(d, space.has_side_bit(), &mut counts),
+            Distances::Wide(d) => count_stored(d, space.has_side_bit(), &mut counts),
+        }
+    }
     if shared {
         counts = recount(space, values, &distances, codec)?;
     }
@@ -731,6 +737,16 @@ fn raw_codec(space: &IndexSpace, format: Format) -> Result<EntryCodec, RowsError
         Format::Dtm(_) | Format::Dtc(_) => 32,
     };
     EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)
+}
+
+/// Lets many threads write to numbers. It takes no time, and memory that is zero is not touched.
+fn shared_bytes(numbers: Vec<u8>) -> Vec<AtomicU8> {
+    numbers.into_iter().map(AtomicU8::new).collect()
+}
+
+/// See [`shared_bytes`].
+fn shared_words(numbers: Vec<u16>) -> Vec<AtomicU16> {
+    numbers.into_iter().map(AtomicU16::new).collect()
 }
 
 /// Counts a table in which several placements share an index, and checks that they have the same value.
@@ -774,64 +790,112 @@ const HISTOGRAMS: usize = 4;
 /// Histograms of codes, one behind the other.
 type Histogram = Vec<u64>;
 
-/// Writes all entries; `W` is a width of code that holds every value.
+/// Counts wins, losses and positions with the player not to move in check in the stored distances, of which
+/// `counts.legal` are positions.
+fn count_stored<N: Copy + Ord + From<i8> + Into<i32> + Sync>(
+    numbers: &[N],
+    has_side_bit: bool,
+    counts: &mut IndexCounts,
+) {
+    /// Numbers side by side, even and odd indices apart, each with counts of a byte.
+    const LANES: usize = 64;
+    let add = |mut a: Stored, b: Stored| {
+        a.sides
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(b.sides.as_flattened())
+            .for_each(|(a, b)| *a += b);
+        Stored { sides: a.sides, least: a.least.min(b.least), most: a.most.max(b.most) }
+    };
+    let piece = |numbers: &[N]| {
+        let (zero, one) = (N::from(0), N::from(1));
+        let (mut least, mut most) = ([zero; LANES], [zero; LANES]);
+        let mut sides = [[0; 3]; 2];
+        // A count of a byte holds 255 steps.
+        for numbers in numbers.chunks(LANES * 255) {
+            let (mut wins, mut losses, mut illegal) = ([0_u8; LANES], [0_u8; LANES], [0_u8; LANES]);
+            let mut step = |lane: usize, n: N| {
+                wins[lane] += u8::from(n > one);
+                losses[lane] += u8::from(n < zero);
+                illegal[lane] += u8::from(n == one);
+                least[lane] = least[lane].min(n);
+                most[lane] = most[lane].max(n);
+            };
+            let (rows, rest) = numbers.as_chunks::<LANES>();
+            for row in rows {
+                (0..LANES).for_each(|lane| step(lane, row[lane]));
+            }
+            rest.iter().enumerate().for_each(|(lane, &n)| step(lane, n));
+            for lane in 0..LANES {
+                let side: &mut [u64; 3] = &mut sides[lane % 2];
+                side[0] += u64::from(wins[lane]);
+                side[1] += u64::from(losses[lane]);
+                side[2] += u64::from(illegal[lane]);
+            }
+        }
+        let least = least.into_iter().min().map_or(0, Into::into);
+        Stored { sides, least, most: most.into_iter().max().map_or(0, Into::into) }
+    };
+    let Stored { sides, least, most } =
+        numbers.par_chunks(1 << 20).map(piece).reduce(Stored::default, add);
+    for (number, [wins, losses, illegal]) in sides.into_iter().enumerate() {
+        let (white, black) =
+            if has_side_bit && number == 1 { (losses, wins) } else { (wins, losses) };
+        counts.white_wins += white;
+        counts.black_wins += black;
+        counts.pntm_mated += illegal;
+        counts.legal -= illegal;
+    }
+    counts.min_stored = least;
+    counts.max_stored = if most > 1 { most } else { 0 };
+}
+
+/// What is counted of stored distances: at even and at odd indices wins, losses and positions with the player
+/// not to move in check; the smallest and the largest.
+#[derive(Default)]
+struct Stored {
+    sides: [[u64; 3]; 2],
+    least: i32,
+    most: i32,
+}
+
+/// Writes all entries; `W` is a width of code that holds every value. What they are is counted unless they
+/// are counted where they are `stored`, then only how many they are.
 fn fill<W: Code, E: Shared>(
     rows: &Rows<'_>,
     values: &TableValues,
     structures: &[PawnStructure],
     entries: &[E],
     codec: EntryCodec,
+    stored: bool,
 ) -> IndexCounts {
-    let kinds = 1_usize << (8 * std::mem::size_of::<W>());
-    let histogram = || vec![0_u64; HISTOGRAMS * kinds];
-    let all: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
-    let add = |mut a: Histogram, b: Histogram| {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-        a
-    };
-    let of = |turn: Color| {
-        let number = |n| codec.store(code_value::<W>(n), turn).0 as i16;
-        let stored: Vec<i16> = (0..kinds).map(number).collect();
-        let jobs: Vec<&Job> = all.iter().filter(|j| j.turn == turn).collect();
-        jobs.par_iter()
+    let mut counts = IndexCounts::default();
+    let jobs: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
+    for turn in [Color::White, Color::Black] {
+        let kinds = 1_usize << (8 * std::mem::size_of::<W>());
+        let mut numbers = Box::new([0; NUMBERS]);
+        for (n, number) in numbers.iter_mut().enumerate().take(kinds) {
+            *number = codec.store(code_value::<W>(n), turn).0 as i16;
+        }
+        let write = Write { rows, values, entries, kinds, numbers };
+        let jobs: Vec<&Job> = jobs.iter().filter(|j| j.turn == turn).collect();
+        if stored {
+            let written = jobs.par_iter().map(|job| write.job::<W, false>(job, &mut Vec::new()));
+            counts.legal += written.sum::<u64>();
+            continue;
+        }
+        let histogram = || vec![0_u64; HISTOGRAMS * kinds];
+        let histogram = jobs
+            .par_iter()
             .fold(histogram, |mut histogram, job| {
-                if let Some((slice, orientation)) = rows.orient(values, job.structure) {
-                    match codes_of(job, slice, orientation) {
-                        Codes::Narrow(codes) => {
-                            let codes = Part::whole(codes);
-                            write_job::<W, _, _>(
-                                rows,
-                                job,
-                                orientation,
-                                codes,
-                                entries,
-                                &stored,
-                                &mut histogram,
-                            );
-                        }
-                        Codes::Wide(codes) => {
-                            let codes = Part::whole(codes);
-                            write_job::<W, _, _>(
-                                rows,
-                                job,
-                                orientation,
-                                codes,
-                                entries,
-                                &stored,
-                                &mut histogram,
-                            );
-                        }
-                        // Values in pages are taken a window at a time.
-                        Codes::Stored(_) => {}
-                    }
-                }
+                write.job::<W, true>(job, &mut histogram);
                 histogram
             })
-            .reduce(histogram, add)
-    };
-    let mut counts = IndexCounts::default();
-    for turn in [Color::White, Color::Black] {
-        for (place, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
+            .reduce(histogram, |mut a, b| {
+                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+                a
+            });
+        for (place, n) in histogram.into_iter().enumerate().filter(|&(_, n)| n > 0) {
             counts.add(code_value::<W>(place % kinds), turn, n);
         }
     }
@@ -843,62 +907,73 @@ fn code_value<W: Code>(number: usize) -> Value {
     if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
 }
 
-/// Entries by index.
-trait Entries<E>: Copy {
-    /// The entry of an index, if it is here.
-    fn get(&self, index: usize) -> Option<&E>;
+/// Room for the numbers of all codes of two bytes.
+const NUMBERS: usize = 1 << 16;
+
+/// The way of values to entries, for one side to move.
+struct Write<'a, E> {
+    rows: &'a Rows<'a>,
+    values: &'a TableValues,
+    entries: &'a [E],
+    /// How many codes there are.
+    kinds: usize,
+    /// The number to store for every code.
+    numbers: Box<[i16; NUMBERS]>,
 }
 
-impl<E> Entries<E> for &[E] {
-    #[inline(always)]
-    fn get(&self, index: usize) -> Option<&E> {
-        <[E]>::get(self, index)
-    }
-}
-
-/// Neighbouring elements of something longer: those from `start` on.
-struct Part<'a, T> {
-    start: usize,
-    elements: &'a [T],
-}
-
-impl<T> Clone for Part<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Part<'_, T> {}
-
-impl<'a, T> Part<'a, T> {
-    fn whole(elements: &'a [T]) -> Part<'a, T> {
-        Part { start: 0, elements }
-    }
-
-    #[inline(always)]
-    fn get(&self, at: usize) -> Option<&'a T> {
-        self.elements.get(at.wrapping_sub(self.start))
-    }
-}
-
-fn write_job<W: Code, C: Code, E: Shared>(
-    rows: &Rows<'_>,
-    job: &Job,
-    orientation: Orientation,
-    codes: Part<'_, C>,
-    entries: impl Entries<E>,
-    stored: &[i16],
-    histogram: &mut Histogram,
-) {
-    rows.walk(job, orientation, true, 0, |run| {
-        for (i, (index, offset)) in run.positions().enumerate() {
-            if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
-                let number = W::convert(code).number();
-                histogram[number + i % HISTOGRAMS * stored.len()] += 1;
-                entry.put(stored[number]);
-            }
+impl<E: Shared> Write<'_, E> {
+    /// Writes the entries of a job, and returns how many.
+    fn job<W: Code, const COUNT: bool>(&self, job: &Job, histogram: &mut Histogram) -> u64 {
+        let Some((slice, orientation)) = self.rows.orient(self.values, job.structure) else {
+            return 0;
+        };
+        match codes_of(job, slice, orientation) {
+            Codes::Narrow(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
+            Codes::Wide(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
+            // Values in pages are taken a window at a time.
+            Codes::Stored(_) => 0,
         }
-    });
+    }
+
+    fn rows_of<W: Code, C: Code, const COUNT: bool>(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        codes: &[C],
+        histogram: &mut Histogram,
+    ) -> u64 {
+        let numbers = &*self.numbers;
+        let mut written = 0;
+        let mut write = |code: C, index: u64, i: usize| {
+            let number = W::convert(code).number() & (NUMBERS - 1);
+            if COUNT {
+                histogram[number + i % HISTOGRAMS * self.kinds] += 1;
+            }
+            if let Some(entry) = self.entries.get(index as usize) {
+                entry.put(numbers[number]);
+            }
+        };
+        self.rows.walk(job, orientation, true, 0, |run| {
+            written += u64::from(run.len);
+            let mut index = run.index;
+            let row = codes.get(run.row..).unwrap_or_default();
+            if let Some(row) = row.first_chunk::<64>() {
+                for (i, &square) in run.squares().iter().enumerate() {
+                    write(row[square & 63], index, i);
+                    index += run.step;
+                }
+                return;
+            }
+            // Bare kings have no rows.
+            for (i, &square) in run.squares().iter().enumerate() {
+                if let Some(&code) = row.get(square) {
+                    write(code, index, i);
+                }
+                index += run.step;
+            }
+        });
+        written
+    }
 }
 
 /// Adds up what the slices counted, by the way in which the table's indices represent their positions.
@@ -1140,10 +1215,7 @@ fn decode_slice<S: SharedCode>(
     let edge = movers
         .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
         .fold(0, |set, (i, _)| set | 1_u32 << i);
-    let new = |wanted: bool| {
-        let len = if wanted { len } else { 0 };
-        (0..len).into_par_iter().with_min_len(1 << 16).map(|_| S::default()).collect::<Vec<S>>()
-    };
+    let new = |wanted: bool| S::zeros(if wanted { len } else { 0 });
     let codes = sides.map(new);
     let mut rights: Vec<(u8, Vec<S>)> = Vec::new();
     for color in [Color::White, Color::Black] {
@@ -1187,11 +1259,17 @@ fn decode_slice<S: SharedCode>(
 }
 
 /// A code that many threads may write to.
-trait SharedCode: Sync + Send + Default {
+trait SharedCode: Sync + Send {
+    /// Codes of illegal positions.
+    fn zeros(len: usize) -> Vec<Self>
+    where
+        Self: Sized;
     /// The code of a value; none if it does not fit.
     fn code(value: Value) -> Option<u16>;
     fn note(&self, code: u16);
-    fn into_codes(codes: Vec<Self>) -> Codes;
+    fn into_codes(codes: Vec<Self>) -> Codes
+    where
+        Self: Sized;
 }
 
 /// What is taken for the value of a position.
@@ -1221,6 +1299,10 @@ fn fitting<C: Code>(value: Value) -> bool {
 }
 
 impl SharedCode for AtomicU8 {
+    fn zeros(len: usize) -> Vec<AtomicU8> {
+        shared_bytes(vec![0; len])
+    }
+
     fn code(value: Value) -> Option<u16> {
         fitting::<u8>(value).then(|| u16::from(u8::from_value(value)))
     }
@@ -1236,6 +1318,10 @@ impl SharedCode for AtomicU8 {
 }
 
 impl SharedCode for AtomicU16 {
+    fn zeros(len: usize) -> Vec<AtomicU16> {
+        shared_words(vec![0; len])
+    }
+
     fn code(value: Value) -> Option<u16> {
         // The win without a move has the largest code of all, which is no sign of trouble here.
         fitting::<u16>(value).then(|| u16::from_value(value)).filter(|&code| code != UNSOUND)
@@ -1270,7 +1356,7 @@ struct Packed<'a> {
     /// The bits of an entry that tell its code.
     mask: u64,
     /// White to move and Black to move: the code of every key, `mask + 1` of them.
-    tables: [Vec<u16>; 2],
+    tables: [Box<[u16; NUMBERS]>; 2],
     /// Whether the distances count.
     exact: bool,
 }
@@ -1286,8 +1372,13 @@ impl<'a> Packed<'a> {
             let value = codec.value(RawEntry(number), turn).map(|entry| value_of(entry, taking));
             value.map_or(Some(0), S::code).unwrap_or(UNSOUND)
         };
-        let tables = [Color::White, Color::Black]
-            .map(|turn| (0..1 << bits).map(|key| code(key, turn)).collect());
+        let tables = [Color::White, Color::Black].map(|turn| {
+            let mut codes = Box::new([0; NUMBERS]);
+            for (key, place) in (0..1 << bits).zip(codes.iter_mut()) {
+                *place = code(key, turn);
+            }
+            codes
+        });
         let exact = codec.format().has_distance() && taking == Taking::Exactly;
         Packed { area, codec, mask: (1 << bits) - 1, tables, exact }
     }
@@ -1304,8 +1395,9 @@ impl<'a> Packed<'a> {
         let bits = usize::from(self.codec.bits());
         // A chunk of whole groups of eight.
         let sound = self.area.par_chunks(bits << 16).all(|chunk| {
-            (0..(chunk.len() * 8 / bits) as u64)
-                .all(|i| white.get(key_at(chunk, i * bits as u64, self.mask)) != Some(&UNSOUND))
+            (0..(chunk.len() * 8 / bits) as u64).all(|i| {
+                white[key_at(chunk, i * bits as u64, self.mask) & (NUMBERS - 1)] != UNSOUND
+            })
         });
         if sound { Ok(()) } else { Err(RowsError::Entry) }
     }
@@ -1320,16 +1412,27 @@ impl<'a> Packed<'a> {
         codes: &[S],
     ) -> Result<(), RowsError> {
         let mut sound = true;
-        let table = self.tables[job.turn as usize ^ 1].as_slice();
+        let table = &*self.tables[job.turn as usize ^ 1];
         let bits = u64::from(self.codec.bits());
         rows.walk(job, orientation, false, edge, |run| {
             let mut bit = run.index * bits;
             let step = run.step * bits;
+            let row = codes.get(run.row..).unwrap_or_default();
+            if let Some(row) = row.first_chunk::<64>() {
+                for &square in run.squares() {
+                    let key = key_at(self.area, bit, self.mask);
+                    row[square & 63].note(table[key & (NUMBERS - 1)]);
+                    bit += step;
+                }
+                return;
+            }
+            // Bare kings have no rows.
             for &square in run.squares() {
-                let key = key_at(self.area, bit, self.mask);
-                match (table.get(key), codes.get(run.row + square)) {
-                    (Some(&code), Some(target)) => target.note(code),
-                    _ => sound = false,
+                match row.get(square) {
+                    Some(target) => {
+                        target.note(table[key_at(self.area, bit, self.mask) & (NUMBERS - 1)])
+                    }
+                    None => sound = false,
                 }
                 bit += step;
             }

@@ -13,8 +13,8 @@ use hoffman_space::{Code, Codes, Orientation, StoredCodes, TableValues};
 use rayon::prelude::*;
 
 use super::{
-    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, Part, Rows, RowsError, Shared, code_value,
-    codes_of, moves, raw_codec, write_job,
+    HISTOGRAMS, Histogram, IndexCounts, Job, Rows, RowsError, Shared, code_value, codes_of, moves,
+    raw_codec,
 };
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -70,9 +70,10 @@ impl<E> Clone for Window<'_, E> {
 
 impl<E> Copy for Window<'_, E> {}
 
-impl<E> Entries<E> for Window<'_, E> {
+impl<'a, E> Window<'a, E> {
+    /// The entry of an index, if it is here.
     #[inline(always)]
-    fn get(&self, index: usize) -> Option<&E> {
+    fn get(&self, index: usize) -> Option<&'a E> {
         let at = index.wrapping_sub(self.start);
         self.pieces.get(at / PIECE)?.get(at % PIECE)
     }
@@ -313,6 +314,52 @@ fn read<C: Code>(codes: &StoredCodes, at: usize, len: usize) -> Vec<C> {
     let mut part = vec![C::ILLEGAL; len];
     codes.read(at, &mut part);
     part
+}
+
+/// Neighbouring elements of something longer: those from `start` on.
+struct Part<'a, T> {
+    start: usize,
+    elements: &'a [T],
+}
+
+impl<T> Clone for Part<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<'_, T> {}
+
+impl<'a, T> Part<'a, T> {
+    fn whole(elements: &'a [T]) -> Part<'a, T> {
+        Part { start: 0, elements }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<&'a T> {
+        self.elements.get(at.wrapping_sub(self.start))
+    }
+}
+
+/// Writes what a part of a slice has for a window, and counts it.
+fn write_job<W: Code, C: Code, E: Shared>(
+    rows: &Rows<'_>,
+    job: &Job,
+    orientation: Orientation,
+    codes: Part<'_, C>,
+    entries: Window<'_, E>,
+    stored: &[i16],
+    histogram: &mut Histogram,
+) {
+    rows.walk(job, orientation, true, 0, |run| {
+        for (i, (index, offset)) in run.positions().enumerate() {
+            if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
+                let number = W::convert(code).number();
+                histogram[number + i % HISTOGRAMS * stored.len()] += 1;
+                entry.put(stored[number]);
+            }
+        }
+    });
 }
 
 impl Rows<'_> {
