@@ -14,7 +14,9 @@ use hoffman_solve::{SolveError, SolveOptions, Tables, in_pages, solve_table};
 use hoffman_space::{Layout, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
 use hoffman_table::htb::HtbError;
-use hoffman_table::rows::{IndexCounts, Taking, Wanted, decode};
+use hoffman_table::rows::{
+    DecodeError, IndexCounts, Taking, Wanted, decode, decode_in, has_free_pieces,
+};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -218,6 +220,23 @@ struct Found {
     refused: HashMap<Material, FileInfo>,
 }
 
+/// The file of a folder that answers for a job, if there is one.
+pub(crate) fn find_intact(
+    job: &Job,
+    dir: &Path,
+    workplace: &Workplace,
+) -> Result<Option<PathBuf>, RunError> {
+    let whole = Job { material: job.material, part: None }.file_name();
+    for name in [whole, job.file_name()] {
+        let path = dir.join(name);
+        let is_file = workplace.storage.info(&path).is_ok_and(|info| info.is_file);
+        if is_file && is_intact(&path, job, workplace)?.is_ok() {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
 /// The files of the folder that answer for jobs, whole endings before parts.
 fn find_present(jobs: &[Job], options: &BuildOptions<'_>) -> Result<Found, RunError> {
     let storage = &*options.workplace.storage;
@@ -294,7 +313,7 @@ fn is_intact(
 
 /// The memory that is needed if nothing goes to the disk, in bytes. Without files everything that a later
 /// job needs stays in memory.
-fn needed_memory(todo: &[&Job], write: bool) -> u64 {
+pub(crate) fn needed_memory(todo: &[&Job], write: bool) -> u64 {
     let mut worst = 0;
     for (at, job) in todo.iter().enumerate() {
         let own = estimate(job);
@@ -541,7 +560,7 @@ fn identity(job: &Job) -> Result<Identity, RunError> {
 }
 
 /// The control file that stands in the header of a job's table.
-fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
+pub(crate) fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
     let text = match &job.part {
         None => control_for_material(&job.material),
         Some(part) => {
@@ -588,15 +607,15 @@ fn load_table(
 ) -> Result<TableValues, RunError> {
     let mut table = Table::open(path, workplace.source_options())?;
     table.check_length()?;
-    let values = values_of(&table, wanted)?;
-    Ok(match pages {
-        Some(pages) => in_pages(values, pages),
-        None => values,
-    })
+    values_of(&table, wanted, pages)
 }
 
 /// The values of an open table.
-pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, RunError> {
+pub(crate) fn values_of(
+    table: &Table,
+    wanted: &Wanted,
+    pages: Option<&Arc<Pages>>,
+) -> Result<TableValues, RunError> {
     let restricted = |p: &hoffman_board::ListedPiece| p.is_restricted();
     if table.pieces().len() == 2 && !table.pieces().iter().any(restricted) {
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
@@ -606,7 +625,7 @@ pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, R
         solve_table(&mut values, &Tables::new(), options, &|| {})?;
         return Ok(values);
     }
-    decode_table(table, wanted, Taking::Exactly)
+    decode_table(table, wanted, Taking::Exactly, pages)
 }
 
 /// The values of an open table, taken in a certain way.
@@ -614,9 +633,26 @@ pub(crate) fn decode_table(
     table: &Table,
     wanted: &Wanted,
     taking: Taking,
+    pages: Option<&Arc<Pages>>,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
-    let mut area = Vec::new();
-    table.read_packed(&mut area)?;
-    decode(table.space(), table.codec(), &area, wanted, taking).map_err(rows_error)
+    let (space, codec) = (table.space(), table.codec());
+    let Some(pages) = pages else {
+        let mut area = Vec::new();
+        table.read_packed(&mut area)?;
+        return decode(space, codec, &area, wanted, taking).map_err(rows_error);
+    };
+    if !space.has_side_bit() && !has_free_pieces(space) {
+        let mut area = Vec::new();
+        table.read_packed(&mut area)?;
+        let values = decode(space, codec, &area, wanted, taking).map_err(rows_error)?;
+        return Ok(in_pages(values, pages));
+    }
+    let mut read =
+        |first: u64, len: u64, area: &mut Vec<u8>| table.read_packed_part(first, len, area);
+    let values = decode_in(space, codec, wanted, taking, pages, &mut read);
+    values.map_err(|error| match error {
+        DecodeError::Rows(source) => rows_error(source),
+        DecodeError::Read(error) => error.into(),
+    })
 }

@@ -16,9 +16,10 @@ use hoffman_board::{
     Bitboard, Color, Format, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Symmetry, Value,
     Variant,
 };
+use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
     Code, Codes, Counts, EnPassantValues, KingPlacement, Layout, Mover, NormalForm, Orientation,
-    PawnStructure, SliceValues, TableValues,
+    PawnStructure, SliceValues, StoredCodes, TableValues,
 };
 use rayon::prelude::*;
 
@@ -119,7 +120,7 @@ impl Distances {
 }
 
 use restricted::Restricted;
-pub use windowed::{StoredDistances, encode_in};
+pub use windowed::{DecodeError, StoredDistances, decode_in, encode_in};
 
 /// An index space and the layout of its values, brought together.
 enum Rows<'a> {
@@ -143,6 +144,37 @@ struct Free<'a> {
     canonical: Vec<(u8, u8)>,
     /// The images of the squares by symmetry.
     images: [[usize; 64]; 8],
+}
+
+/// Neighbouring elements of something longer: those from `start` on.
+struct Part<'a, T> {
+    start: usize,
+    elements: &'a [T],
+}
+
+impl<T> Clone for Part<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<'_, T> {}
+
+impl<'a, T> Part<'a, T> {
+    fn whole(elements: &'a [T]) -> Part<'a, T> {
+        Part { start: 0, elements }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<&'a T> {
+        self.elements.get(at.wrapping_sub(self.start))
+    }
+
+    /// Those from a place on.
+    #[inline(always)]
+    fn from(&self, at: usize) -> &'a [T] {
+        self.elements.get(at.wrapping_sub(self.start)..).unwrap_or_default()
+    }
 }
 
 /// Which values of a table are wanted, in the colours of the ending with its stronger side White.
@@ -212,6 +244,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The index of the last position.
+    #[inline(always)]
+    fn last(&self) -> u64 {
+        self.index + u64::from(self.len.max(1) - 1) * self.step
+    }
+
     /// The place of every position in its row.
     #[inline(always)]
     fn squares(&self) -> &[usize] {
@@ -574,7 +612,7 @@ impl<'a> Rows<'a> {
 
 /// Whether all pieces but pawns may stand everywhere, under the rules of normal chess, and the pawns are
 /// no structures of their own.
-fn has_free_pieces(space: &IndexSpace) -> bool {
+pub fn has_free_pieces(space: &IndexSpace) -> bool {
     let pieces = space.pieces();
     let closed = frozen_squares(space);
     // The square of a man that cannot move is closed to all others, which restricts nobody.
@@ -1077,9 +1115,45 @@ pub fn decode(
     space: &IndexSpace,
     codec: EntryCodec,
     area: &[u8],
-    wanted_values: &Wanted,
+    wanted: &Wanted,
     taking: Taking,
 ) -> Result<TableValues, RowsError> {
+    let narrow = codec.bits() <= 8;
+    let packed = if narrow {
+        Packed::new::<AtomicU8>(area, codec, taking)
+    } else {
+        Packed::new::<AtomicU16>(area, codec, taking)
+    };
+    packed.check(space.size())?;
+    let mut values = decode_with(space, wanted, |rows, values, ways| {
+        values.slices.par_iter().try_for_each(|(normal, slot)| {
+            let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
+            let slice = if narrow {
+                decode_slice::<AtomicU8>(rows, *normal, ways, &packed, wanted)?
+            } else {
+                decode_slice::<AtomicU16>(rows, *normal, ways, &packed, wanted)?
+            };
+            // Each slice is made once.
+            let _ = slot.set(Arc::new(slice));
+            Ok(())
+        })
+    })?;
+    if !has_free_pieces(space) && !space.has_side_bit() {
+        fill_black(&mut values);
+    }
+    Ok(values)
+}
+
+/// Every orientation that carries a structure of the table to a slice, by slices. A slice that is its own
+/// image is reached in several ways, and each contributes the positions that have indices.
+type Ways = HashMap<PawnStructure, Vec<Way>>;
+
+/// The wanted slices of a table, with the values that `fill` puts there.
+fn decode_with<E: From<RowsError>>(
+    space: &IndexSpace,
+    wanted_values: &Wanted,
+    fill: impl FnOnce(&Rows<'_>, &TableValues, &Ways) -> Result<(), E>,
+) -> Result<TableValues, E> {
     let pieces = space.pieces();
     let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
     let free = has_free_pieces(space);
@@ -1090,7 +1164,7 @@ pub fn decode(
         wanted_values.structures.as_ref().is_none_or(|structures| structures.contains(s))
     };
     let to_values = Orientation { swap: swapped, mirror: false };
-    let mut values = if free {
+    let values = if free {
         let swappable = material.is_symmetric();
         let normal = |s: &PawnStructure| s.oriented(to_values).normalized(swappable).0;
         let wanted: BTreeSet<PawnStructure> =
@@ -1100,9 +1174,7 @@ pub fn decode(
         let structures = rows.structures().into_iter().filter(is_wanted);
         TableValues::with_layout(material, layout.clone(), NormalForm::None, structures)
     };
-    // Every orientation that carries a structure of the table to a slice. A slice that is its own image
-    // is reached in several ways, and each contributes the positions that have indices.
-    let mut ways: HashMap<PawnStructure, Vec<Way>> = HashMap::new();
+    let mut ways = Ways::new();
     for structure in rows.structures() {
         let Rows::Free(rows) = &rows else {
             if is_wanted(&structure) {
@@ -1122,27 +1194,7 @@ pub fn decode(
             }
         }
     }
-    let narrow = codec.bits() <= 8;
-    let packed = if narrow {
-        Packed::new::<AtomicU8>(area, codec, taking)
-    } else {
-        Packed::new::<AtomicU16>(area, codec, taking)
-    };
-    packed.check(space.size())?;
-    values.slices.par_iter().try_for_each(|(normal, slot)| {
-        let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
-        let slice = if narrow {
-            decode_slice::<AtomicU8>(&rows, *normal, ways, &packed, wanted_values)?
-        } else {
-            decode_slice::<AtomicU16>(&rows, *normal, ways, &packed, wanted_values)?
-        };
-        // Each slice is made once.
-        let _ = slot.set(Arc::new(slice));
-        Ok(())
-    })?;
-    if !free && !space.has_side_bit() {
-        fill_black(&mut values);
-    }
+    fill(&rows, &values, &ways)?;
     Ok(values)
 }
 
@@ -1270,6 +1322,12 @@ trait SharedCode: Sync + Send {
     fn into_codes(codes: Vec<Self>) -> Codes
     where
         Self: Sized;
+    /// Room for codes in pages.
+    fn room(pages: &Arc<Pages>, len: usize) -> Arc<PagedCodes>;
+    /// Codes that were stored, to be changed.
+    fn load(stored: &StoredCodes, at: usize, len: usize) -> Vec<Self>
+    where
+        Self: Sized;
 }
 
 /// What is taken for the value of a position.
@@ -1315,6 +1373,16 @@ impl SharedCode for AtomicU8 {
     fn into_codes(codes: Vec<AtomicU8>) -> Codes {
         Codes::Narrow(codes.into_iter().map(AtomicU8::into_inner).collect())
     }
+
+    fn room(pages: &Arc<Pages>, len: usize) -> Arc<PagedCodes> {
+        Arc::new(PagedCodes::new::<u8>(pages, len))
+    }
+
+    fn load(stored: &StoredCodes, at: usize, len: usize) -> Vec<AtomicU8> {
+        let mut codes = vec![0_u8; len];
+        stored.read(at, &mut codes);
+        shared_bytes(codes)
+    }
 }
 
 impl SharedCode for AtomicU16 {
@@ -1334,6 +1402,16 @@ impl SharedCode for AtomicU16 {
 
     fn into_codes(codes: Vec<AtomicU16>) -> Codes {
         Codes::Wide(codes.into_iter().map(AtomicU16::into_inner).collect())
+    }
+
+    fn room(pages: &Arc<Pages>, len: usize) -> Arc<PagedCodes> {
+        Arc::new(PagedCodes::new::<u16>(pages, len))
+    }
+
+    fn load(stored: &StoredCodes, at: usize, len: usize) -> Vec<AtomicU16> {
+        let mut codes = vec![0_u16; len];
+        stored.read(at, &mut codes);
+        shared_words(codes)
     }
 }
 
@@ -1411,13 +1489,38 @@ impl<'a> Packed<'a> {
         edge: u32,
         codes: &[S],
     ) -> Result<(), RowsError> {
+        let (entries, codes) = (0..u64::MAX, Part { start: 0, elements: codes });
+        self.read_part(rows, job, orientation, edge, &entries, codes)
+    }
+
+    /// The same for the indices in `entries`, the first of which stands at the beginning of the area, and
+    /// for a part of the codes.
+    #[inline(always)]
+    fn read_part<S: SharedCode>(
+        &self,
+        rows: &Rows<'_>,
+        job: &Job,
+        orientation: Orientation,
+        edge: u32,
+        entries: &std::ops::Range<u64>,
+        codes: Part<'_, S>,
+    ) -> Result<(), RowsError> {
         let mut sound = true;
         let table = &*self.tables[job.turn as usize ^ 1];
         let bits = u64::from(self.codec.bits());
         rows.walk(job, orientation, false, edge, |run| {
-            let mut bit = run.index * bits;
+            let row = codes.from(run.row);
             let step = run.step * bits;
-            let row = codes.get(run.row..).unwrap_or_default();
+            if run.index < entries.start || run.last() >= entries.end {
+                for (index, &square) in (0..).map(|i| run.index + i * run.step).zip(run.squares()) {
+                    if let (true, Some(target)) = (entries.contains(&index), row.get(square)) {
+                        let key = key_at(self.area, (index - entries.start) * bits, self.mask);
+                        target.note(table[key & (NUMBERS - 1)]);
+                    }
+                }
+                return;
+            }
+            let mut bit = (run.index - entries.start) * bits;
             if let Some(row) = row.first_chunk::<64>() {
                 for &square in run.squares() {
                     let key = key_at(self.area, bit, self.mask);
