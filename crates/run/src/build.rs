@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hoffman_board::{Color, Material};
@@ -12,7 +12,7 @@ use hoffman_plan::{Job, dependencies, estimate};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::htb::SourceOptions;
-use hoffman_table::rows::{IndexCounts, Taking, Wanted, decode};
+use hoffman_table::rows::{Entries, IndexCounts, Taking, Wanted, decode};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 
@@ -390,7 +390,11 @@ pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
             // A promotion without capture: the new man stands on the last rank.
             let count = |m: &Material, role| *m.count.get(mover).get(role);
             let promoted = PROMOTIONS.into_iter().find(|&r| count(&behind, r) > count(material, r));
-            wanted.on_edge.extend(promoted.map(|role| (turn.other(), role)));
+            let color = turn.other();
+            wanted.on_edge.extend(promoted.map(|role| (color, role)));
+            if normal.is_symmetric() && normal.has_pawns() {
+                wanted.on_edge.extend(promoted.map(|role| (color.other(), role)));
+            }
         }
         needed.entry(normal).or_default().extend(&wanted);
     }
@@ -425,7 +429,24 @@ pub(crate) fn decode_table(
     taking: Taking,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
-    let mut area = Vec::new();
-    table.read_packed(&mut area)?;
-    decode(table.space(), table.codec(), &area, wanted, taking).map_err(rows_error)
+    let (space, codec) = (table.space(), table.codec());
+    if table.foreign().is_none() {
+        let mut area = Vec::new();
+        table.read_packed(&mut area)?;
+        return decode(space, codec, Entries::Packed(&area), wanted, taking).map_err(rows_error);
+    }
+    // Each entry of a table of another program costs so much that only those wanted are asked for.
+    let failure: Mutex<Option<TableError>> = Mutex::new(None);
+    let ask = |index: u64| match table.entry(index) {
+        Ok(entry) => Some(entry),
+        Err(error) => {
+            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            None
+        }
+    };
+    let values = decode(space, codec, Entries::Asked(&ask), wanted, taking);
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error.into()),
+        None => values.map_err(rows_error),
+    }
 }

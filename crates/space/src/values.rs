@@ -27,26 +27,6 @@ impl Codes {
         }
     }
 
-    /// The longest win or loss, in moves; 0 if there is none.
-    pub fn longest(&self) -> u16 {
-        fn longest<C: Code>(codes: &[C]) -> u16 {
-            let (mut loss, mut win) = (C::ILLEGAL, C::win(0));
-            for &code in codes {
-                loss = loss.max(code.mask(code < C::DRAW));
-                win = win.min(if code > C::DRAW { code } else { C::win(0) });
-            }
-            let moves = |code: C| match code.value() {
-                Value::Win(moves) | Value::Loss(moves) => moves,
-                Value::Illegal | Value::Draw => 0,
-            };
-            moves(loss).max(moves(win))
-        }
-        match self {
-            Codes::Narrow(codes) => longest(codes),
-            Codes::Wide(codes) => longest(codes),
-        }
-    }
-
     /// Makes those of the 64 values from `offset` on illegal that `keep` does not mark. Values that are
     /// not there stay so.
     pub fn retain(&mut self, offset: usize, keep: u64) {
