@@ -8,7 +8,7 @@ mod restricted;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
 
 use hoffman_board::pieces::default_squares;
 use hoffman_board::{
@@ -1230,9 +1230,12 @@ fn decode_slice<C: SharedCode>(
         }
     }
     let max_moves = {
-        let codes = codes.each_mut().map(|codes| as_shared::<_, C::Shared>(codes));
-        let rights: Vec<(u8, &[C::Shared])> =
-            rights.iter_mut().map(|(square, codes)| (*square, as_shared(codes))).collect();
+        // Read in one way, a row comes as a whole from one row of the table.
+        let packed = matches!((rows, stock.entries), (Rows::Free(_), Entries::Packed(_)));
+        let whole = packed && ways.len() == 1 && rows.layout().movers().len() > 2;
+        let codes = codes.each_mut().map(|codes| Target::new(codes, whole));
+        let rights: Vec<(u8, Target<'_, C>)> =
+            rights.iter_mut().map(|(s, codes)| (*s, Target::new(codes, whole))).collect();
         let read = |(structure, orientation): Way| {
             let jobs = rows.jobs(structure);
             let longest = jobs.par_iter().map(|job| {
@@ -1241,7 +1244,7 @@ fn decode_slice<C: SharedCode>(
                     return Ok(0);
                 }
                 let target = match job.en_passant {
-                    None => codes[side],
+                    None => &codes[side],
                     Some(square) => {
                         let there = orientation.symmetry().apply_index(square);
                         match rights.iter().find(|(s, _)| *s == there) {
@@ -1268,10 +1271,12 @@ fn decode_slice<C: SharedCode>(
 }
 
 /// A code that many threads may write to.
-trait SharedCode: Code + FromBytes + IntoBytes + Immutable {
+trait SharedCode: Code + FromBytes + IntoBytes + Immutable + KnownLayout {
     /// What they write to.
     type Shared: Sync + FromBytes + IntoBytes + KnownLayout;
     fn note(place: &Self::Shared, code: u16);
+    /// The lowest bits of a number.
+    fn truncate(code: u32) -> Self;
 }
 
 impl SharedCode for u8 {
@@ -1281,6 +1286,11 @@ impl SharedCode for u8 {
     fn note(place: &AtomicU8, code: u16) {
         place.store(code as u8, Ordering::Relaxed);
     }
+
+    #[inline(always)]
+    fn truncate(code: u32) -> u8 {
+        code as u8
+    }
 }
 
 impl SharedCode for u16 {
@@ -1289,6 +1299,65 @@ impl SharedCode for u16 {
     #[inline(always)]
     fn note(place: &AtomicU16, code: u16) {
         place.store(code, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn truncate(code: u32) -> u16 {
+        code as u16
+    }
+}
+
+/// Where codes are written to, by many threads at once.
+enum Target<'a, C: SharedCode> {
+    /// By rows of 64 codes, each as a whole by one thread at a time: a few wide stores.
+    Rows(&'a [AtomicU64]),
+    /// Code by code.
+    Places(&'a [C::Shared]),
+}
+
+impl<'a, C: SharedCode> Target<'a, C> {
+    fn new(codes: &'a mut [C], whole: bool) -> Target<'a, C> {
+        // Allocations of this size are aligned; if one is not, it is written code by code.
+        let aligned = codes.as_ptr().addr() % 8 == 0 && codes.len() % 64 == 0;
+        if whole && aligned {
+            Target::Rows(as_shared(codes))
+        } else {
+            Target::Places(as_shared(codes))
+        }
+    }
+}
+
+/// A row of codes that is being put together.
+struct OpenRow<'a, C> {
+    words: &'a [AtomicU64],
+    /// Where it begins; [`usize::MAX`] before the first.
+    place: usize,
+    codes: [C; 64],
+}
+
+impl<C: SharedCode> OpenRow<'_, C> {
+    /// Goes on to the row at a place.
+    #[inline(always)]
+    fn at(&mut self, place: usize) -> &mut [C; 64] {
+        if place != self.place {
+            self.close();
+            self.place = place;
+        }
+        &mut self.codes
+    }
+
+    /// Writes what there is of the row, the rest illegal.
+    fn close(&mut self) {
+        if self.place == usize::MAX {
+            return;
+        }
+        let bytes = self.codes.as_bytes();
+        let (words, _) = bytes.as_chunks::<8>();
+        let first = self.place * size_of::<C>() / 8;
+        for (word, place) in words.iter().zip(self.words.get(first..).unwrap_or_default()) {
+            place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+        self.codes = [C::ILLEGAL; 64];
     }
 }
 
@@ -1384,13 +1453,37 @@ impl<'a> Stock<'a> {
         job: &Job,
         orientation: Orientation,
         edge: u32,
-        codes: &[C::Shared],
+        target: &Target<'_, C>,
     ) -> Result<u16, RowsError> {
         let table = &*self.tables[job.turn as usize ^ 1];
         let bits = u64::from(self.codec.bits());
         let mut sound = true;
         // The distance stands above the code.
         let mut most = 0;
+        let longest = |most: u32| {
+            if most == UNSOUND { Err(RowsError::Entry) } else { Ok((most >> 16) as u16) }
+        };
+        let codes = match (target, self.entries) {
+            (Target::Rows(words), Entries::Packed(area)) => {
+                let codes = [C::ILLEGAL; 64];
+                let mut row = OpenRow { words, place: usize::MAX, codes };
+                rows.walk(job, orientation, false, edge, |run| {
+                    let codes = row.at(run.row);
+                    let mut bit = run.index * bits;
+                    for &square in run.squares() {
+                        let key = word_at(area, bit) & self.mask;
+                        let code = table[key as usize & (NUMBERS - 1)];
+                        most = most.max(code);
+                        codes[square & 63] = C::truncate(code);
+                        bit += run.step * bits;
+                    }
+                });
+                row.close();
+                return longest(most);
+            }
+            (Target::Rows(_), Entries::Asked(_)) => return Err(RowsError::Entry),
+            (Target::Places(codes), _) => *codes,
+        };
         rows.walk(job, orientation, false, edge, |run| {
             let row = codes.get(run.row..).unwrap_or_default();
             let mut note = |place: &C::Shared, key: u64| {
@@ -1426,7 +1519,7 @@ impl<'a> Stock<'a> {
                 }
             }
         });
-        if sound && most != UNSOUND { Ok((most >> 16) as u16) } else { Err(RowsError::Entry) }
+        if sound { longest(most) } else { Err(RowsError::Entry) }
     }
 }
 
