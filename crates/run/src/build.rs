@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hoffman_board::{Color, Material};
@@ -15,7 +15,7 @@ use hoffman_space::{Layout, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
 use hoffman_table::htb::HtbError;
 use hoffman_table::rows::{
-    DecodeError, IndexCounts, Taking, Wanted, decode, decode_in, has_free_pieces,
+    DecodeError, Entries, IndexCounts, Taking, Wanted, decode, decode_in, has_free_pieces,
 };
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
@@ -591,7 +591,11 @@ pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
             // A promotion without capture: the new man stands on the last rank.
             let count = |m: &Material, role| *m.count.get(mover).get(role);
             let promoted = PROMOTIONS.into_iter().find(|&r| count(&behind, r) > count(material, r));
-            wanted.on_edge.extend(promoted.map(|role| (turn.other(), role)));
+            let color = turn.other();
+            wanted.on_edge.extend(promoted.map(|role| (color, role)));
+            if normal.is_symmetric() && normal.has_pawns() {
+                wanted.on_edge.extend(promoted.map(|role| (color.other(), role)));
+            }
         }
         needed.entry(normal).or_default().extend(&wanted);
     }
@@ -628,6 +632,14 @@ pub(crate) fn values_of(
     decode_table(table, wanted, Taking::Exactly, pages)
 }
 
+/// Values in pages, if there are any.
+fn placed(values: TableValues, pages: Option<&Arc<Pages>>) -> TableValues {
+    match pages {
+        Some(pages) => in_pages(values, pages),
+        None => values,
+    }
+}
+
 /// The values of an open table, taken in a certain way.
 pub(crate) fn decode_table(
     table: &Table,
@@ -637,22 +649,38 @@ pub(crate) fn decode_table(
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
     let (space, codec) = (table.space(), table.codec());
-    let Some(pages) = pages else {
-        let mut area = Vec::new();
-        table.read_packed(&mut area)?;
-        return decode(space, codec, &area, wanted, taking).map_err(rows_error);
-    };
-    if !space.has_side_bit() && !has_free_pieces(space) {
-        let mut area = Vec::new();
-        table.read_packed(&mut area)?;
-        let values = decode(space, codec, &area, wanted, taking).map_err(rows_error)?;
-        return Ok(in_pages(values, pages));
+    if table.foreign().is_none() {
+        return match pages {
+            Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
+                let mut read = |first: u64, len: u64, area: &mut Vec<u8>| {
+                    table.read_packed_part(first, len, area)
+                };
+                let values = decode_in(space, codec, wanted, taking, pages, &mut read);
+                values.map_err(|error| match error {
+                    DecodeError::Rows(source) => rows_error(source),
+                    DecodeError::Read(error) => error.into(),
+                })
+            }
+            _ => {
+                let mut area = Vec::new();
+                table.read_packed(&mut area)?;
+                let values = decode(space, codec, Entries::Packed(&area), wanted, taking);
+                Ok(placed(values.map_err(rows_error)?, pages))
+            }
+        };
     }
-    let mut read =
-        |first: u64, len: u64, area: &mut Vec<u8>| table.read_packed_part(first, len, area);
-    let values = decode_in(space, codec, wanted, taking, pages, &mut read);
-    values.map_err(|error| match error {
-        DecodeError::Rows(source) => rows_error(source),
-        DecodeError::Read(error) => error.into(),
-    })
+    // Each entry of a table of another program costs so much that only those wanted are asked for.
+    let failure: Mutex<Option<TableError>> = Mutex::new(None);
+    let ask = |index: u64| match table.entry(index) {
+        Ok(entry) => Some(entry),
+        Err(error) => {
+            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            None
+        }
+    };
+    let values = decode(space, codec, Entries::Asked(&ask), wanted, taking);
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error.into()),
+        None => Ok(placed(values.map_err(rows_error)?, pages)),
+    }
 }

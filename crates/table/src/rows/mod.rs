@@ -9,19 +9,19 @@ mod windowed;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
 
 use hoffman_board::pieces::default_squares;
 use hoffman_board::{
     Bitboard, Color, Format, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Symmetry, Value,
     Variant,
 };
-use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
     Code, Codes, Counts, EnPassantValues, KingPlacement, Layout, Mover, NormalForm, Orientation,
-    PawnStructure, SliceValues, StoredCodes, TableValues,
+    PawnStructure, SliceValues, TableValues,
 };
 use rayon::prelude::*;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::entries::{EntryCodec, EntryValue, RawEntry};
 use crate::index::IndexSpace;
@@ -169,12 +169,6 @@ impl<'a, T> Part<'a, T> {
     fn get(&self, at: usize) -> Option<&'a T> {
         self.elements.get(at.wrapping_sub(self.start))
     }
-
-    /// Those from a place on.
-    #[inline(always)]
-    fn from(&self, at: usize) -> &'a [T] {
-        self.elements.get(at.wrapping_sub(self.start)..).unwrap_or_default()
-    }
 }
 
 /// Which values of a table are wanted, in the colours of the ending with its stronger side White.
@@ -182,8 +176,8 @@ impl<'a, T> Part<'a, T> {
 pub struct Wanted {
     /// The sides to move, White first.
     pub sides: [bool; 2],
-    /// If not empty: only positions in which one of these men stands on the edge of the board, where
-    /// promoted men do.
+    /// If not empty: only positions in which one of these men stands on his last rank, where promoted men do
+    /// (without pawns: on the edge of the board, as the rank may be turned).
     pub on_edge: Vec<(Color, Role)>,
     /// If given: only positions with these pawns, in the colours of the table.
     pub structures: Option<Arc<BTreeSet<PawnStructure>>>,
@@ -244,12 +238,6 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The index of the last position.
-    #[inline(always)]
-    fn last(&self) -> u64 {
-        self.index + u64::from(self.len.max(1) - 1) * self.step
-    }
-
     /// The place of every position in its row.
     #[inline(always)]
     fn squares(&self) -> &[usize] {
@@ -366,7 +354,7 @@ impl<'a> Free<'a> {
     }
 
     /// Visits the positions of a job. Like men are taken in one order only if `once`; with `edge`, one
-    /// of these movers (one bit each) must stand on the edge.
+    /// of these movers (one bit each) must stand where promoted men do.
     fn walk(
         &self,
         job: &Job,
@@ -386,6 +374,17 @@ impl<'a> Free<'a> {
         }
         let movers = self.layout.movers().len();
         let turn = orientation.symmetry();
+        // Where promoted men stand, seen from the table: without pawns the layout's symmetry takes the last
+        // rank to any edge.
+        let goal = |mover: usize| {
+            let white = self.layout.movers()[mover].color == Color::White;
+            match (job.structure.occupied(), white != orientation.swap) {
+                _ if edge >> mover & 1 == 0 => 0,
+                (0, _) => EDGE,
+                (_, true) => 0xff << 56,
+                (_, false) => 0xff,
+            }
+        };
         // The kings of the table that become the layout's movers 0 and 1.
         let king_slots = [slots[0], slots[1]];
         let (white_slot, black_slot) =
@@ -434,7 +433,7 @@ impl<'a> Free<'a> {
                 possible &= taken >> s & 1 == 0;
                 taken |= 1 << s;
                 squares[slots[m]] = s;
-                on_edge |= edge >> m & 1 != 0 && EDGE >> s & 1 != 0;
+                on_edge |= goal(m) >> s & 1 != 0;
                 if once && i > 0 && self.alike(m, m - 1) {
                     possible &= digits[i - 1] < s;
                 }
@@ -442,7 +441,7 @@ impl<'a> Free<'a> {
             if possible {
                 let mut allowed = !taken;
                 if !on_edge {
-                    allowed &= if edge >> lane & 1 != 0 { EDGE } else { 0 };
+                    allowed &= goal(lane);
                 }
                 if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), digits.last()) {
                     allowed &= u64::MAX << last;
@@ -740,14 +739,14 @@ pub fn encode(
     // Distances can be counted where they are stored; a histogram of values costs a step each.
     let stored = format.has_distance() || shared;
     let (distances, mut counts) = if deepest < 127 {
-        let entries = shared_bytes(vec![empty as u8; size]);
-        let counts = fill::<u8, _>(&rows, values, &structures, &entries, codec, stored);
-        let narrow = entries.into_iter().map(|e| e.into_inner() as i8).collect();
+        let mut narrow = vec![empty as i8; size];
+        let entries = as_shared::<_, AtomicU8>(&mut narrow);
+        let counts = fill::<u8, _>(&rows, values, &structures, entries, codec, stored);
         (Distances::Narrow(narrow), counts)
     } else {
-        let entries = shared_words(vec![empty as u16; size]);
-        let counts = fill::<u16, _>(&rows, values, &structures, &entries, codec, stored);
-        let wide = entries.into_iter().map(|e| e.into_inner() as i16).collect();
+        let mut wide = vec![empty as i16; size];
+        let entries = as_shared::<_, AtomicU16>(&mut wide);
+        let counts = fill::<u16, _>(&rows, values, &structures, entries, codec, stored);
         (Distances::Wide(wide), counts)
     };
     if stored && !shared {
@@ -777,14 +776,15 @@ fn raw_codec(space: &IndexSpace, format: Format) -> Result<EntryCodec, RowsError
     EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)
 }
 
-/// Lets many threads write to numbers. It takes no time, and memory that is zero is not touched.
-fn shared_bytes(numbers: Vec<u8>) -> Vec<AtomicU8> {
-    numbers.into_iter().map(AtomicU8::new).collect()
-}
-
-/// See [`shared_bytes`].
-fn shared_words(numbers: Vec<u16>) -> Vec<AtomicU16> {
-    numbers.into_iter().map(AtomicU16::new).collect()
+/// Numbers that many threads may write to, in place of numbers of the same width. Memory that is zero is
+/// not touched.
+fn as_shared<N, S>(numbers: &mut [N]) -> &[S]
+where
+    N: FromBytes + IntoBytes + Immutable,
+    S: FromBytes + IntoBytes + KnownLayout,
+{
+    // Widths are the same, so that this cannot fail.
+    <[S]>::mut_from_bytes(numbers.as_mut_bytes()).unwrap_or_default()
 }
 
 /// Counts a table in which several placements share an index, and checks that they have the same value.
@@ -1104,7 +1104,16 @@ pub enum Taking {
     ByOutcome,
 }
 
-/// The values of a table's slices, from its packed entries (all of them), as far as they are wanted.
+/// Where the entries of a table come from.
+#[derive(Clone, Copy)]
+pub enum Entries<'a> {
+    /// All of them as they are packed in a file.
+    Packed(&'a [u8]),
+    /// Each by itself, by its index; none if there was an error.
+    Asked(&'a (dyn Fn(u64) -> Option<RawEntry> + Sync)),
+}
+
+/// The values of a table's slices, from its entries, as far as they are wanted: others are not looked at.
 /// Restricted pawns leave out slices. Tables with free pieces come with their stronger side White, others
 /// in their own colours.
 ///
@@ -1114,24 +1123,24 @@ pub enum Taking {
 pub fn decode(
     space: &IndexSpace,
     codec: EntryCodec,
-    area: &[u8],
+    entries: Entries<'_>,
     wanted: &Wanted,
     taking: Taking,
 ) -> Result<TableValues, RowsError> {
     let narrow = codec.bits() <= 8;
-    let packed = if narrow {
-        Packed::new::<AtomicU8>(area, codec, taking)
+    let stock = if narrow {
+        Stock::new::<u8>(entries, codec, taking)
     } else {
-        Packed::new::<AtomicU16>(area, codec, taking)
+        Stock::new::<u16>(entries, codec, taking)
     };
-    packed.check(space.size())?;
+    stock.check(space.size())?;
     let mut values = decode_with(space, wanted, |rows, values, ways| {
         values.slices.par_iter().try_for_each(|(normal, slot)| {
             let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
             let slice = if narrow {
-                decode_slice::<AtomicU8>(rows, *normal, ways, &packed, wanted)?
+                decode_slice::<u8>(rows, *normal, ways, &stock, wanted)?
             } else {
-                decode_slice::<AtomicU16>(rows, *normal, ways, &packed, wanted)?
+                decode_slice::<u16>(rows, *normal, ways, &stock, wanted)?
             };
             // Each slice is made once.
             let _ = slot.set(Arc::new(slice));
@@ -1254,11 +1263,11 @@ type Way = (PawnStructure, Orientation);
 
 /// Reads one slice in normal form. With a symmetric index only part of a slice has indices of its own;
 /// the rest is read through the mirror image of its pawns.
-fn decode_slice<S: SharedCode>(
+fn decode_slice<C: SharedCode>(
     rows: &Rows<'_>,
     normal: PawnStructure,
     ways: &[Way],
-    packed: &Packed<'_>,
+    stock: &Stock<'_>,
     wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
     let len = rows.layout().len();
@@ -1267,9 +1276,9 @@ fn decode_slice<S: SharedCode>(
     let edge = movers
         .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
         .fold(0, |set, (i, _)| set | 1_u32 << i);
-    let new = |wanted: bool| S::zeros(if wanted { len } else { 0 });
-    let codes = sides.map(new);
-    let mut rights: Vec<(u8, Vec<S>)> = Vec::new();
+    let new = |wanted: bool| vec![C::ILLEGAL; if wanted { len } else { 0 }];
+    let mut codes = sides.map(new);
+    let mut rights: Vec<(u8, Vec<C>)> = Vec::new();
     for color in [Color::White, Color::Black] {
         for square in en_passant_squares(normal, color) {
             if can_capture(normal, square, color) {
@@ -1277,57 +1286,136 @@ fn decode_slice<S: SharedCode>(
             }
         }
     }
-    for &(structure, orientation) in ways {
-        rows.jobs(structure).par_iter().try_for_each(|job| {
-            let side = orientation.color(job.turn) as usize ^ 1;
-            if !sides[side] {
-                return Ok(());
-            }
-            let target = match job.en_passant {
-                None => &codes[side],
-                Some(square) => {
-                    let there = orientation.symmetry().apply_index(square);
-                    match rights.iter().find(|(s, _)| *s == there) {
-                        Some((_, codes)) => codes,
-                        None => return Ok(()),
-                    }
+    let max_moves = {
+        // Read in one way, a row comes as a whole from one row of the table.
+        let packed = matches!((rows, stock.entries), (Rows::Free(_), Entries::Packed(_)));
+        let whole = packed && ways.len() == 1 && rows.layout().movers().len() > 2;
+        let codes = codes.each_mut().map(|codes| Target::new(codes, whole));
+        let rights: Vec<(u8, Target<'_, C>)> =
+            rights.iter_mut().map(|(s, codes)| (*s, Target::new(codes, whole))).collect();
+        let read = |(structure, orientation): Way| {
+            let jobs = rows.jobs(structure);
+            let longest = jobs.par_iter().map(|job| {
+                let side = orientation.color(job.turn) as usize ^ 1;
+                if !sides[side] {
+                    return Ok(0);
                 }
-            };
-            packed.read(rows, job, orientation, edge, target)
-        })?;
-    }
-    let codes = codes.map(S::into_codes);
-    let en_passant: Vec<EnPassantValues> = rights
-        .into_iter()
-        .map(|(square, codes)| EnPassantValues { square, codes: S::into_codes(codes) })
-        .collect();
-    let max_moves = if packed.exact {
-        let all = codes.iter().chain(en_passant.iter().map(|right| &right.codes));
-        all.map(Codes::longest).max().unwrap_or(0)
-    } else {
-        1
+                let target = match job.en_passant {
+                    None => &codes[side],
+                    Some(square) => {
+                        let there = orientation.symmetry().apply_index(square);
+                        match rights.iter().find(|(s, _)| *s == there) {
+                            Some((_, codes)) => codes,
+                            None => return Ok(0),
+                        }
+                    }
+                };
+                stock.read::<C>(rows, job, orientation, edge, target)
+            });
+            longest.try_reduce(|| 0, |a, b| Ok(a.max(b)))
+        };
+        ways.iter().try_fold(0, |longest, &way| Ok(longest.max(read(way)?)))?
     };
-    Ok(SliceValues { codes, en_passant, counts: None, max_moves })
+    Ok(SliceValues {
+        codes: codes.map(C::into_codes),
+        en_passant: rights
+            .into_iter()
+            .map(|(square, codes)| EnPassantValues { square, codes: C::into_codes(codes) })
+            .collect(),
+        counts: None,
+        max_moves: if stock.exact { max_moves } else { 1 },
+    })
 }
 
 /// A code that many threads may write to.
-trait SharedCode: Sync + Send {
-    /// Codes of illegal positions.
-    fn zeros(len: usize) -> Vec<Self>
-    where
-        Self: Sized;
-    /// The code of a value; none if it does not fit.
-    fn code(value: Value) -> Option<u16>;
-    fn note(&self, code: u16);
-    fn into_codes(codes: Vec<Self>) -> Codes
-    where
-        Self: Sized;
-    /// Room for codes in pages.
-    fn room(pages: &Arc<Pages>, len: usize) -> Arc<PagedCodes>;
-    /// Codes that were stored, to be changed.
-    fn load(stored: &StoredCodes, at: usize, len: usize) -> Vec<Self>
-    where
-        Self: Sized;
+trait SharedCode: Code + FromBytes + IntoBytes + Immutable + KnownLayout {
+    /// What they write to.
+    type Shared: Sync + FromBytes + IntoBytes + KnownLayout;
+    fn note(place: &Self::Shared, code: u16);
+    /// The lowest bits of a number.
+    fn truncate(code: u32) -> Self;
+}
+
+impl SharedCode for u8 {
+    type Shared = AtomicU8;
+
+    #[inline(always)]
+    fn note(place: &AtomicU8, code: u16) {
+        place.store(code as u8, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn truncate(code: u32) -> u8 {
+        code as u8
+    }
+}
+
+impl SharedCode for u16 {
+    type Shared = AtomicU16;
+
+    #[inline(always)]
+    fn note(place: &AtomicU16, code: u16) {
+        place.store(code, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn truncate(code: u32) -> u16 {
+        code as u16
+    }
+}
+
+/// Where codes are written to, by many threads at once.
+enum Target<'a, C: SharedCode> {
+    /// By rows of 64 codes, each as a whole by one thread at a time: a few wide stores.
+    Rows(&'a [AtomicU64]),
+    /// Code by code.
+    Places(&'a [C::Shared]),
+}
+
+impl<'a, C: SharedCode> Target<'a, C> {
+    fn new(codes: &'a mut [C], whole: bool) -> Target<'a, C> {
+        // Allocations of this size are aligned; if one is not, it is written code by code.
+        let aligned = codes.as_ptr().addr() % 8 == 0 && codes.len() % 64 == 0;
+        if whole && aligned {
+            Target::Rows(as_shared(codes))
+        } else {
+            Target::Places(as_shared(codes))
+        }
+    }
+}
+
+/// A row of codes that is being put together.
+struct OpenRow<'a, C> {
+    words: &'a [AtomicU64],
+    /// Where it begins; [`usize::MAX`] before the first.
+    place: usize,
+    codes: [C; 64],
+}
+
+impl<C: SharedCode> OpenRow<'_, C> {
+    /// Goes on to the row at a place.
+    #[inline(always)]
+    fn at(&mut self, place: usize) -> &mut [C; 64] {
+        if place != self.place {
+            self.close();
+            self.place = place;
+        }
+        &mut self.codes
+    }
+
+    /// Writes what there is of the row, the rest illegal.
+    fn close(&mut self) {
+        if self.place == usize::MAX {
+            return;
+        }
+        let bytes = self.codes.as_bytes();
+        let (words, _) = bytes.as_chunks::<8>();
+        let first = self.place * size_of::<C>() / 8;
+        for (word, place) in words.iter().zip(self.words.get(first..).unwrap_or_default()) {
+            place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+        self.codes = [C::ILLEGAL; 64];
+    }
 }
 
 /// What is taken for the value of a position.
@@ -1349,72 +1437,6 @@ fn value_of(entry: EntryValue, taking: Taking) -> Value {
     }
 }
 
-/// No code: the distance does not fit.
-const UNSOUND: u16 = 0xffff;
-
-fn fitting<C: Code>(value: Value) -> bool {
-    !matches!(value, Value::Win(m) | Value::Loss(m) if m > C::MAX_MOVES)
-}
-
-impl SharedCode for AtomicU8 {
-    fn zeros(len: usize) -> Vec<AtomicU8> {
-        shared_bytes(vec![0; len])
-    }
-
-    fn code(value: Value) -> Option<u16> {
-        fitting::<u8>(value).then(|| u16::from(u8::from_value(value)))
-    }
-
-    #[inline(always)]
-    fn note(&self, code: u16) {
-        self.store(code as u8, Ordering::Relaxed);
-    }
-
-    fn into_codes(codes: Vec<AtomicU8>) -> Codes {
-        Codes::Narrow(codes.into_iter().map(AtomicU8::into_inner).collect())
-    }
-
-    fn room(pages: &Arc<Pages>, len: usize) -> Arc<PagedCodes> {
-        Arc::new(PagedCodes::new::<u8>(pages, len))
-    }
-
-    fn load(stored: &StoredCodes, at: usize, len: usize) -> Vec<AtomicU8> {
-        let mut codes = vec![0_u8; len];
-        stored.read(at, &mut codes);
-        shared_bytes(codes)
-    }
-}
-
-impl SharedCode for AtomicU16 {
-    fn zeros(len: usize) -> Vec<AtomicU16> {
-        shared_words(vec![0; len])
-    }
-
-    fn code(value: Value) -> Option<u16> {
-        // The win without a move has the largest code of all, which is no sign of trouble here.
-        fitting::<u16>(value).then(|| u16::from_value(value)).filter(|&code| code != UNSOUND)
-    }
-
-    #[inline(always)]
-    fn note(&self, code: u16) {
-        self.store(code, Ordering::Relaxed);
-    }
-
-    fn into_codes(codes: Vec<AtomicU16>) -> Codes {
-        Codes::Wide(codes.into_iter().map(AtomicU16::into_inner).collect())
-    }
-
-    fn room(pages: &Arc<Pages>, len: usize) -> Arc<PagedCodes> {
-        Arc::new(PagedCodes::new::<u16>(pages, len))
-    }
-
-    fn load(stored: &StoredCodes, at: usize, len: usize) -> Vec<AtomicU16> {
-        let mut codes = vec![0_u16; len];
-        stored.read(at, &mut codes);
-        shared_words(codes)
-    }
-}
-
 /// Whether a pawn of `turn` stands ready to take on a square.
 fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
     let (file, rank) = (square & 7, square >> 3);
@@ -1427,20 +1449,24 @@ fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
 /// The widest entry that is read with all its bits; of wider ones those above are left out.
 const MAX_KEY_BITS: u32 = 16;
 
-/// The packed entries of a table, and the codes of what can stand in them.
-struct Packed<'a> {
-    area: &'a [u8],
+/// The entries of a table, and the codes of what can stand in them.
+struct Stock<'a> {
+    entries: Entries<'a>,
     codec: EntryCodec,
     /// The bits of an entry that tell its code.
     mask: u64,
-    /// White to move and Black to move: the code of every key, `mask + 1` of them.
-    tables: [Box<[u16; NUMBERS]>; 2],
+    /// White to move and Black to move: for every key, `mask + 1` of them, the code in the lower half and the
+    /// distance in moves in the upper.
+    tables: [Box<[u32; NUMBERS]>; 2],
     /// Whether the distances count.
     exact: bool,
 }
 
-impl<'a> Packed<'a> {
-    fn new<S: SharedCode>(area: &'a [u8], codec: EntryCodec, taking: Taking) -> Packed<'a> {
+/// No code: the distance does not fit.
+const UNSOUND: u32 = u32::MAX;
+
+impl<'a> Stock<'a> {
+    fn new<C: Code>(entries: Entries<'a>, codec: EntryCodec, taking: Taking) -> Stock<'a> {
         let bits = u32::from(codec.bits()).min(MAX_KEY_BITS);
         let code = |key: u32, turn: Color| {
             let unused = u32::BITS - bits;
@@ -1448,7 +1474,13 @@ impl<'a> Packed<'a> {
             let number = if signed { ((key << unused) as i32) >> unused } else { key as i32 };
             // Numbers that mean nothing stand where there is no position.
             let value = codec.value(RawEntry(number), turn).map(|entry| value_of(entry, taking));
-            value.map_or(Some(0), S::code).unwrap_or(UNSOUND)
+            let value = value.unwrap_or(Value::Illegal);
+            let moves = match value {
+                Value::Win(moves) | Value::Loss(moves) => moves,
+                Value::Illegal | Value::Draw => 0,
+            };
+            let code = C::from_value(value).number() as u32;
+            if moves > C::MAX_MOVES { UNSOUND } else { code | u32::from(moves) << 16 }
         };
         let tables = [Color::White, Color::Black].map(|turn| {
             let mut codes = Box::new([0; NUMBERS]);
@@ -1458,101 +1490,105 @@ impl<'a> Packed<'a> {
             codes
         });
         let exact = codec.format().has_distance() && taking == Taking::Exactly;
-        Packed { area, codec, mask: (1 << bits) - 1, tables, exact }
+        Stock { entries, codec, mask: (1 << bits) - 1, tables, exact }
     }
 
-    /// Refuses an area that is too short, and distances that have no code.
+    /// Refuses an area that is too short.
     fn check(&self, entries: u64) -> Result<(), RowsError> {
-        if (self.area.len() as u64) < self.codec.area_bytes(entries) {
-            return Err(RowsError::Entry);
+        match self.entries {
+            Entries::Packed(area) if (area.len() as u64) < self.codec.area_bytes(entries) => {
+                Err(RowsError::Entry)
+            }
+            _ => Ok(()),
         }
-        let [white, _] = &self.tables;
-        if !self.exact || !white.contains(&UNSOUND) {
-            return Ok(());
-        }
-        let bits = usize::from(self.codec.bits());
-        // A chunk of whole groups of eight.
-        let sound = self.area.par_chunks(bits << 16).all(|chunk| {
-            (0..(chunk.len() * 8 / bits) as u64).all(|i| {
-                white[key_at(chunk, i * bits as u64, self.mask) & (NUMBERS - 1)] != UNSOUND
-            })
-        });
-        if sound { Ok(()) } else { Err(RowsError::Entry) }
     }
 
-    /// Reads the positions of a job.
-    fn read<S: SharedCode>(
+    /// Reads the positions of a job, and returns the longest distance in moves.
+    fn read<C: SharedCode>(
         &self,
         rows: &Rows<'_>,
         job: &Job,
         orientation: Orientation,
         edge: u32,
-        codes: &[S],
-    ) -> Result<(), RowsError> {
-        let (entries, codes) = (0..u64::MAX, Part { start: 0, elements: codes });
-        self.read_part(rows, job, orientation, edge, &entries, codes)
-    }
-
-    /// The same for the indices in `entries`, the first of which stands at the beginning of the area, and
-    /// for a part of the codes.
-    #[inline(always)]
-    fn read_part<S: SharedCode>(
-        &self,
-        rows: &Rows<'_>,
-        job: &Job,
-        orientation: Orientation,
-        edge: u32,
-        entries: &std::ops::Range<u64>,
-        codes: Part<'_, S>,
-    ) -> Result<(), RowsError> {
-        let mut sound = true;
+        target: &Target<'_, C>,
+    ) -> Result<u16, RowsError> {
         let table = &*self.tables[job.turn as usize ^ 1];
         let bits = u64::from(self.codec.bits());
+        let mut sound = true;
+        // The distance stands above the code.
+        let mut most = 0;
+        let longest = |most: u32| {
+            if most == UNSOUND { Err(RowsError::Entry) } else { Ok((most >> 16) as u16) }
+        };
+        let codes = match (target, self.entries) {
+            (Target::Rows(words), Entries::Packed(area)) => {
+                let codes = [C::ILLEGAL; 64];
+                let mut row = OpenRow { words, place: usize::MAX, codes };
+                rows.walk(job, orientation, false, edge, |run| {
+                    let codes = row.at(run.row);
+                    let mut bit = run.index * bits;
+                    for &square in run.squares() {
+                        let key = word_at(area, bit) & self.mask;
+                        let code = table[key as usize & (NUMBERS - 1)];
+                        most = most.max(code);
+                        codes[square & 63] = C::truncate(code);
+                        bit += run.step * bits;
+                    }
+                });
+                row.close();
+                return longest(most);
+            }
+            (Target::Rows(_), Entries::Asked(_)) => return Err(RowsError::Entry),
+            (Target::Places(codes), _) => *codes,
+        };
         rows.walk(job, orientation, false, edge, |run| {
-            let row = codes.from(run.row);
-            let step = run.step * bits;
-            if run.index < entries.start || run.last() >= entries.end {
-                for (index, &square) in (0..).map(|i| run.index + i * run.step).zip(run.squares()) {
-                    if let (true, Some(target)) = (entries.contains(&index), row.get(square)) {
-                        let key = key_at(self.area, (index - entries.start) * bits, self.mask);
-                        target.note(table[key & (NUMBERS - 1)]);
+            let row = codes.get(run.row..).unwrap_or_default();
+            let mut note = |place: &C::Shared, key: u64| {
+                let code = table[(key & self.mask) as usize & (NUMBERS - 1)];
+                most = most.max(code);
+                C::note(place, code as u16);
+            };
+            match (self.entries, row.first_chunk::<64>()) {
+                (Entries::Packed(area), Some(row)) => {
+                    let mut bit = run.index * bits;
+                    for &square in run.squares() {
+                        note(&row[square & 63], word_at(area, bit));
+                        bit += run.step * bits;
                     }
                 }
-                return;
-            }
-            let mut bit = (run.index - entries.start) * bits;
-            if let Some(row) = row.first_chunk::<64>() {
-                for &square in run.squares() {
-                    let key = key_at(self.area, bit, self.mask);
-                    row[square & 63].note(table[key & (NUMBERS - 1)]);
-                    bit += step;
-                }
-                return;
-            }
-            // Bare kings have no rows.
-            for &square in run.squares() {
-                match row.get(square) {
-                    Some(target) => {
-                        target.note(table[key_at(self.area, bit, self.mask) & (NUMBERS - 1)])
+                // Bare kings have no rows.
+                (Entries::Packed(area), None) => {
+                    for (index, square) in (0..).zip(run.squares()) {
+                        let bit = (run.index + index * run.step) * bits;
+                        match row.get(*square) {
+                            Some(place) => note(place, word_at(area, bit)),
+                            None => sound = false,
+                        }
                     }
-                    None => sound = false,
                 }
-                bit += step;
+                (Entries::Asked(ask), _) => {
+                    for (index, square) in (0..).zip(run.squares()) {
+                        match (ask(run.index + index * run.step), row.get(*square)) {
+                            (Some(RawEntry(number)), Some(place)) => note(place, number as u64),
+                            _ => sound = false,
+                        }
+                    }
+                }
             }
         });
-        if sound { Ok(()) } else { Err(RowsError::Entry) }
+        if sound { longest(most) } else { Err(RowsError::Entry) }
     }
 }
 
 /// The bits of an area from one on; zeros behind its end.
 #[inline(always)]
-fn key_at(area: &[u8], bit: u64, mask: u64) -> usize {
+fn word_at(area: &[u8], bit: u64) -> u64 {
     let at = (bit >> 3) as usize;
     let word = match area.get(at..at.saturating_add(8)) {
         Some(bytes) => bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)),
         None => last_word(area, at),
     };
-    (word >> (bit & 7) & mask) as usize
+    word >> (bit & 7)
 }
 
 /// The last bytes of an area from one on, the lowest first.

@@ -17,9 +17,9 @@ use hoffman_space::{
 use rayon::prelude::*;
 
 use super::{
-    HISTOGRAMS, Histogram, IndexCounts, Job, Packed, Part, Rows, RowsError, Shared, SharedCode,
-    Taking, Wanted, Ways, can_capture, code_value, codes_of, decode_with, en_passant_squares,
-    moves, raw_codec,
+    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Shared,
+    SharedCode, Stock, Taking, UNSOUND, Wanted, Ways, can_capture, code_value, codes_of,
+    decode_with, en_passant_squares, moves, raw_codec, word_at,
 };
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -456,13 +456,13 @@ pub fn decode_in<E>(
     let mut deepest = 1;
     let mut values = decode_with(space, wanted, |rows, values, ways| {
         if codec.bits() <= 8 {
-            let mut decoding = Decoding::<AtomicU8>::new(rows, values, ways, wanted, pages);
-            deepest = decoding.all_windows::<u8, E>(space, codec, taking, pages, read)?;
-            decoding.finish::<u8>(values);
+            let mut decoding = Decoding::<u8>::new(rows, values, ways, wanted, pages);
+            deepest = decoding.all_windows(space, codec, taking, pages, read)?;
+            decoding.finish(values);
         } else {
-            let mut decoding = Decoding::<AtomicU16>::new(rows, values, ways, wanted, pages);
-            deepest = decoding.all_windows::<u16, E>(space, codec, taking, pages, read)?;
-            decoding.finish::<u16>(values);
+            let mut decoding = Decoding::<u16>::new(rows, values, ways, wanted, pages);
+            deepest = decoding.all_windows(space, codec, taking, pages, read)?;
+            decoding.finish(values);
         }
         Ok::<(), DecodeError<E>>(())
     })?;
@@ -491,35 +491,35 @@ struct Chunk {
     jobs: Vec<(Job, Orientation)>,
 }
 
-struct Decoding<'a, S> {
+struct Decoding<'a, C> {
     rows: &'a Rows<'a>,
     edge: u32,
     slices: Vec<Reading>,
     chunks: Vec<Chunk>,
-    width: std::marker::PhantomData<S>,
+    width: std::marker::PhantomData<C>,
 }
 
-impl<'a, S: SharedCode> Decoding<'a, S> {
+impl<'a, C: SharedCode> Decoding<'a, C> {
     fn new(
         rows: &'a Rows<'a>,
         values: &TableValues,
         ways: &Ways,
         wanted: &Wanted,
         pages: &Arc<Pages>,
-    ) -> Decoding<'a, S> {
+    ) -> Decoding<'a, C> {
         let len = rows.layout().len();
+        let room = |len: usize| Arc::new(PagedCodes::new::<C>(pages, len));
         let mut slices = Vec::new();
         let mut chunks: BTreeMap<(usize, usize, usize), Chunk> = BTreeMap::new();
         for &normal in values.slices.keys() {
-            let mut targets =
-                wanted.sides.map(|wanted| wanted.then(|| S::room(pages, len))).to_vec();
+            let mut targets = wanted.sides.map(|wanted| wanted.then(|| room(len))).to_vec();
             let mut rights = Vec::new();
             for color in [Color::White, Color::Black] {
                 for square in en_passant_squares(normal, color) {
                     if can_capture(normal, square, color) {
                         rights.push(square);
                         let wanted = wanted.sides[color as usize ^ 1];
-                        targets.push(wanted.then(|| S::room(pages, len)));
+                        targets.push(wanted.then(|| room(len)));
                     }
                 }
             }
@@ -551,7 +551,7 @@ impl<'a, S: SharedCode> Decoding<'a, S> {
     }
 
     /// Reads all entries; returns the longest distance.
-    fn all_windows<C: Code, E>(
+    fn all_windows<E>(
         &mut self,
         space: &IndexSpace,
         codec: EntryCodec,
@@ -569,11 +569,11 @@ impl<'a, S: SharedCode> Decoding<'a, S> {
             pages.lend(codec.area_bytes(len) as usize, || {
                 let mut area = Vec::new();
                 read(start, len, &mut area).map_err(DecodeError::Read)?;
-                let packed = Packed::new::<S>(&area, codec, taking);
-                packed.check(len)?;
-                exact = packed.exact;
+                let stock = Stock::new::<C>(Entries::Packed(&area), codec, taking);
+                stock.check(len)?;
+                exact = stock.exact;
                 self.chunks.par_iter().try_for_each(|chunk| {
-                    let longest = self.chunk::<C>(&packed, &(start..start + len), chunk)?;
+                    let longest = self.chunk(&stock, &area, &(start..start + len), chunk)?;
                     deepest.fetch_max(longest, Ordering::Relaxed);
                     Ok::<(), RowsError>(())
                 })?;
@@ -583,42 +583,54 @@ impl<'a, S: SharedCode> Decoding<'a, S> {
         Ok(if exact { deepest.into_inner() } else { 1 })
     }
 
-    fn chunk<C: Code>(
+    /// Reads what the window has for a chunk, and returns the longest distance in moves.
+    fn chunk(
         &self,
-        packed: &Packed<'_>,
+        stock: &Stock<'_>,
+        area: &[u8],
         entries: &std::ops::Range<u64>,
         chunk: &Chunk,
     ) -> Result<u16, RowsError> {
         let Some(store) = &self.slices[chunk.slice].targets[chunk.target] else { return Ok(0) };
-        let stored = StoredCodes {
-            store: store.clone(),
-            len: self.slices[chunk.slice].len,
-            wide: size_of::<C>() == 2,
-        };
-        let elements = S::load(&stored, chunk.at, chunk.len);
+        let (len, wide) = (self.slices[chunk.slice].len, size_of::<C>() == 2);
+        let stored = StoredCodes { store: store.clone(), len, wide };
+        let mut codes = vec![C::ILLEGAL; chunk.len];
+        stored.read(chunk.at, &mut codes);
+        let bits = u64::from(stock.codec.bits());
+        let mut most = 0;
         for (job, orientation) in &chunk.jobs {
-            let codes = Part { start: chunk.at, elements: &elements };
-            let read = |job: &Job| {
-                packed.read_part(self.rows, job, *orientation, self.edge, entries, codes)
+            let table = &*stock.tables[job.turn as usize ^ 1];
+            let mut read = |job: &Job| {
+                self.rows.walk(job, *orientation, false, self.edge, |run| {
+                    let Some(row) = codes.get_mut(run.row.wrapping_sub(chunk.at)..) else { return };
+                    for (i, &square) in (0..).zip(run.squares()) {
+                        let index = run.index + i * run.step;
+                        let (true, Some(place)) = (entries.contains(&index), row.get_mut(square))
+                        else {
+                            continue;
+                        };
+                        let key = word_at(area, (index - entries.start) * bits) & stock.mask;
+                        let code = table[key as usize & (NUMBERS - 1)];
+                        most = most.max(code);
+                        *place = C::truncate(code);
+                    }
+                });
             };
             if self.rows.has_first(job) {
-                (0..64).try_for_each(|first| read(&Job { first: Some(first), ..*job }))?;
+                (0..64).for_each(|first| read(&Job { first: Some(first), ..*job }));
             } else {
-                read(job)?;
+                read(job);
             }
         }
-        let codes = S::into_codes(elements);
-        let at = chunk.at * size_of::<C>();
-        match &codes {
-            Codes::Narrow(codes) => store.write(at, u8::as_bytes_of(codes)),
-            Codes::Wide(codes) => store.write(at, u16::as_bytes_of(codes)),
-            Codes::Stored(_) => {}
+        if most == UNSOUND {
+            return Err(RowsError::Entry);
         }
-        Ok(if packed.exact { codes.longest() } else { 1 })
+        store.write(chunk.at * size_of::<C>(), C::as_bytes_of(&codes));
+        Ok((most >> 16) as u16)
     }
 
     /// Puts the slices in their places.
-    fn finish<C: Code>(self, values: &TableValues) {
+    fn finish(self, values: &TableValues) {
         for slice in self.slices {
             let len = slice.len;
             let codes = |store: Option<Arc<PagedCodes>>| match store {
