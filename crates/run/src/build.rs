@@ -25,6 +25,7 @@ use crate::checkpoint::{self, Checkpoint, Identity, digest};
 use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::numbering::Numbering;
+use crate::plan::check_disk;
 use crate::progress::{Phase, Progress};
 use crate::room;
 use crate::unwritten;
@@ -37,6 +38,9 @@ const LARGE: u64 = 64 << 20;
 /// Up to how many bytes of values an answer comes before files are written. More takes so long that what is
 /// finished shall not be lost.
 const ANSWER_FIRST: u64 = 2 << 30;
+
+/// From how many bytes of values on it is worth looking whether the disk has room for all files.
+const LASTING: u64 = 1 << 30;
 
 /// Where and how tables are built.
 pub struct BuildOptions<'a> {
@@ -115,6 +119,11 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
         workplace.create_folder(&options.dir)?;
         workplace.probe(&options.dir)?;
     }
+    let total: u64 = todo.iter().map(|j| estimate(j).values).sum();
+    if options.write && (pages.is_some() || total >= LASTING) {
+        let kept = |job: &Job| present.contains_key(&job.material);
+        check_disk(jobs, &kept, &options.dir, workplace)?;
+    }
     options.progress.begin(todo.iter().map(|j| estimate(j).values).sum());
     let needed = todo.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
     let tables = Tables::new();
@@ -122,7 +131,6 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
     let bounded = pages.is_some();
     let mut work = Work { options, present, refused, tables, needed, loaded, written, pages };
     // An answer comes first, files later, if everything can be kept until then.
-    let total: u64 = todo.iter().map(|j| estimate(j).values).sum();
     let first_answer = options.solved.is_some()
         && options.write
         && !bounded

@@ -17,6 +17,7 @@ use crate::build::{control_for_job, find_intact, needed_memory};
 use crate::error::RunError;
 use crate::futurebases;
 use crate::generate::{GenerateOptions, read_control, table_values};
+use crate::memory::free_disk;
 use crate::numbering::Numbering;
 use crate::progress::Silent;
 use crate::room::{OWN, bounded_budget, least_memory};
@@ -73,6 +74,8 @@ pub struct RunPlan {
     pub from_disk: bool,
     /// Bytes of working files at most at one time.
     pub working_disk: u64,
+    /// What the disk has free, in bytes, if the system says so.
+    pub free_disk: Option<u64>,
     /// All files together, at most.
     pub bytes_at_most: u64,
     /// All files together, typically.
@@ -152,6 +155,27 @@ fn slowness() -> f64 {
 ///
 /// The folder cannot be read, or too little memory is allowed.
 pub fn plan_build(jobs: &[Job], dir: &Path, workplace: &Workplace) -> Result<RunPlan, RunError> {
+    let kept = |job: &Job| Ok(find_intact(job, dir, workplace)?.is_some());
+    plan_jobs(jobs, &kept, dir, workplace, slowness())
+}
+
+/// Refuses a build for which the disk has no room.
+pub(crate) fn check_disk(
+    jobs: &[Job],
+    kept: &dyn Fn(&Job) -> bool,
+    dir: &Path,
+    workplace: &Workplace,
+) -> Result<(), RunError> {
+    plan_jobs(jobs, &|job| Ok(kept(job)), dir, workplace, 1.0)?.check_disk(dir)
+}
+
+fn plan_jobs(
+    jobs: &[Job],
+    is_kept: &dyn Fn(&Job) -> Result<bool, RunError>,
+    dir: &Path,
+    workplace: &Workplace,
+    slow: f64,
+) -> Result<RunPlan, RunError> {
     let mut sizes = Vec::new();
     let mut todo: Vec<&Job> = Vec::new();
     let mut tables = Vec::new();
@@ -165,7 +189,7 @@ pub fn plan_build(jobs: &[Job], dir: &Path, workplace: &Workplace) -> Result<Run
             indices: Numbering::of(&control)?.space.size(),
             layout,
         };
-        let kept = find_intact(job, dir, workplace)?.is_some();
+        let kept = is_kept(job)?;
         let needs = dependencies(&job.material).into_iter().map(|key| key.0);
         let named = |m: Material| {
             jobs.iter().find(|j| j.material == m).map_or_else(|| m.to_string(), Job::file_name)
@@ -193,7 +217,7 @@ pub fn plan_build(jobs: &[Job], dir: &Path, workplace: &Workplace) -> Result<Run
         others.map(|job| estimate(job).values).sum::<u64>()
     };
     let held: Vec<u64> = (0..todo.len()).map(held).collect();
-    finish(tables, &sizes, &held, needed_memory(&todo, true) + OWN, workplace)
+    finish(tables, &sizes, &held, needed_memory(&todo, true) + OWN, workplace, dir, slow)
 }
 
 /// Plans the table of a control file, as [`crate::generate`] would make it.
@@ -231,7 +255,27 @@ pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPla
         bytes_typically: (sizes.indices as f64 * TYPICAL) as u64 + (1 << 10),
     };
     let needed = crate::generate::needed_memory(&values, &open) + OWN;
-    finish(vec![table], &[sizes], &[behind], needed, workplace)
+    let folder = hoffman_store::folder_of(&output);
+    finish(vec![table], &[sizes], &[behind], needed, workplace, folder, slowness())
+}
+
+impl RunPlan {
+    /// Refuses what the disk has no room for.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Disk`].
+    pub(crate) fn check_disk(&self, folder: &Path) -> Result<(), RunError> {
+        match self.free_disk {
+            Some(free) if self.working_disk + self.bytes_typically > free => Err(RunError::Disk {
+                folder: folder.to_owned(),
+                free: free >> 20,
+                working: self.working_disk >> 20,
+                files: self.bytes_typically >> 20,
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Adds everything up. `held` are the values behind the moves of each table that is made, in bytes.
@@ -241,13 +285,15 @@ fn finish(
     held: &[u64],
     memory: u64,
     workplace: &Workplace,
+    folder: &Path,
+    slow: f64,
 ) -> Result<RunPlan, RunError> {
     let threads = rayon::current_num_threads();
     let least = |s: &Sizes| least_memory(&s.layout, threads);
     let least_memory = sizes.iter().map(least).max().unwrap_or(OWN);
     let budget = bounded_budget(workplace, least_memory, memory, &Silent)?;
     let from_disk = budget.is_some();
-    let slow = slowness() * if from_disk { FROM_DISK } else { 1.0 };
+    let slow = slow * if from_disk { FROM_DISK } else { 1.0 };
     for table in &mut tables {
         table.seconds *= slow;
     }
@@ -266,6 +312,7 @@ fn finish(
         used_memory: budget.map_or(memory, |(_, bound)| bound.min(memory)),
         from_disk,
         working_disk,
+        free_disk: free_disk(folder),
         bytes_at_most: made().map(|table| table.bytes_at_most).sum(),
         bytes_typically: made().map(|table| table.bytes_typically).sum(),
         seconds,

@@ -65,8 +65,9 @@ pub(crate) fn bounded_budget(
         ));
         bound = least;
     }
-    // Pages come and go in all sizes, which leaves gaps between them: measured, a quarter of their size.
-    Ok(Some(((bound - (least - PAGES)) / 4 * 3, bound)))
+    // Pages come and go in all sizes, which leaves gaps between them: measured, up to
+    // half of their size.
+    Ok(Some(((bound - (least - PAGES)) / 3 * 2, bound)))
 }
 
 /// Memory for the layouts of a run, if it is bounded, see [`bounded_budget`].
