@@ -14,7 +14,7 @@ use hoffman_solve::{SolveError, SolveOptions, Tables, in_pages, solve_table};
 use hoffman_space::{Layout, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
 use hoffman_table::htb::HtbError;
-use hoffman_table::rows::{IndexCounts, Taking, Wanted, decode};
+use hoffman_table::rows::{IndexCounts, RowsError, Taking, Wanted, decode};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -461,10 +461,9 @@ impl Work<'_> {
         let target = self.options.dir.join(&name);
         // Small tables cost less than a checkpoint; in tests they have one all the same.
         let lasting = alone || workplace.checkpoint_every.is_zero();
-        let lasting = lasting && self.pages.is_none();
         let target = Some(&*target).filter(|_| self.options.write && lasting);
         let identity = || identity(job);
-        let checkpoint = Checkpoint::open(workplace, progress, target, &mut values, identity)?;
+        let checkpoint = Checkpoint::open(self.place(), progress, target, &mut values, identity)?;
         let longest = solve_table(&mut values, &self.tables, options, &checkpoint)
             .map_err(|error| match error {
                 SolveError::Stopped => checkpoint.interrupted(),
@@ -616,6 +615,12 @@ pub(crate) fn decode_table(
     taking: Taking,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
+    // A file may claim anything.
+    let size = table.space().size();
+    let packed = size.div_ceil(8).saturating_mul(u64::from(table.codec().bits()));
+    if available_memory().is_some_and(|free| packed > free) {
+        return Err(rows_error(RowsError::TooLarge(size)));
+    }
     let mut area = Vec::new();
     table.read_packed(&mut area)?;
     decode(table.space(), table.codec(), &area, wanted, taking).map_err(rows_error)

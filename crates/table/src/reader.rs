@@ -380,7 +380,8 @@ impl Table {
         let len = usize::try_from(self.area_bytes());
         let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
         area.clear();
-        area.resize(len.map_err(|_| fail(too_long.into()))?, 0);
+        let len = len.ok().filter(|&len| area.try_reserve_exact(len).is_ok());
+        area.resize(len.ok_or_else(|| fail(too_long.into()))?, 0);
         let Some(foreign) = &self.foreign else {
             return self.source.read_parallel(self.start, area).map_err(|e| fail(e.into()));
         };

@@ -53,6 +53,9 @@ impl ReadAt for Vec<u8> {
     }
 }
 
+/// How many times longer than its compressed form data can be: what deflate can do at most.
+const MOST: u64 = 1032;
+
 /// Fills `buf` as far as there are bytes.
 pub(super) fn read_up_to(
     file: &dyn ReadAt,
@@ -142,6 +145,15 @@ impl GzipSource {
                 let len = file.byte_len().map_err(during("cannot read the table"))?;
                 if len < end {
                     return Err(HtbError::PastEnd { end, len });
+                }
+                // A file that claims to hold more than there can be is refused before memory is taken for it.
+                let claims = (0..index.blocks()).find(|&block| {
+                    let compressed = index.starts[block + 1] - index.starts[block];
+                    index.block_len(block) as u64 > compressed.saturating_mul(MOST)
+                });
+                if let Some(block) = claims {
+                    let offset = (block as u64) << index.stride_log2;
+                    return Err(corrupt("the block index is wrong", offset));
                 }
                 Kind::Indexed { index, first }
             }
@@ -266,10 +278,6 @@ impl GzipSource {
         let offset = (block as u64) << index.stride_log2;
         let len = index.block_len(block);
         let input = self.read_block(index, first, block)?;
-        // Deflate expands at most 1032 times, so that little input cannot claim a large buffer.
-        if len as u64 > (input.len() as u64).saturating_mul(1032) {
-            return Err(corrupt("the block index is wrong", offset));
-        }
         out.resize(len, 0);
         let mut inflate = Decompress::new(false);
         let mut filled = 0;
