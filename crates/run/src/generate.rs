@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use hoffman_board::{Color, Material, Variant};
 use hoffman_control::{ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text};
 use hoffman_solve::{
-    Analysis, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
+    Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
     structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
@@ -282,7 +282,9 @@ fn judge(
     let mut notices = Vec::new();
     let sides: &[Color] =
         if numbering.space.has_side_bit() { &Color::ALL } else { &[Color::White] };
-    for (color, kind, _) in survey.kinds.iter().filter(|k| sides.contains(&k.0)) {
+    for KindOfMove { mover: color, kind, .. } in
+        survey.kinds.iter().filter(|k| sides.contains(&k.mover))
+    {
         let mut found = matching(control, *color, kind);
         let Some(first) = found.next() else { continue };
         for other in found {
@@ -297,8 +299,8 @@ fn judge(
         }
     }
     for prune in control.prunes.iter().filter(|p| !p.is_stalemate()) {
-        let used = survey.kinds.iter().any(|(color, kind, _)| {
-            (*color == prune.color || !numbering.space.has_side_bit()) && prune.matches(kind)
+        let used = survey.kinds.iter().any(|k| {
+            (k.mover == prune.color || !numbering.space.has_side_bit()) && prune.matches(&k.kind)
         });
         if !used {
             notices.push(format!(
@@ -309,20 +311,35 @@ fn judge(
         }
     }
     for color in Color::ALL {
-        let discards = survey.kinds.iter().any(|(mover, kind, complete)| {
-            let prune = matching(control, color, kind).next();
-            *mover == color && !complete && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
-        });
+        let is_discarded = |k: &&KindOfMove| {
+            let prune = matching(control, color, &k.kind).next();
+            k.mover == color
+                && !k.complete
+                && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
+        };
+        let (tracked, plain): (Vec<&KindOfMove>, Vec<&KindOfMove>) =
+            survey.kinds.iter().filter(is_discarded).partition(|k| k.tracked);
         let winner = color.other();
         let conceded = control.prunes.iter().any(|p| p.is_stalemate() && p.color == winner);
-        if discards && !conceded && control.variant == Variant::Normal {
-            let (loser, winner) =
-                (color_name(color).to_lowercase(), color_name(winner).to_lowercase());
+        if control.variant != Variant::Normal {
+            continue;
+        }
+        let (loser, winner) = (color_name(color).to_lowercase(), color_name(winner).to_lowercase());
+        if !plain.is_empty() && !conceded {
             notices.push(format!(
                 "{}: {loser} has discarded moves, so a position in which only those are left counts as \
                  stalemate; to count it as lost add <prune color=\"{winner}\" move=\"stalemate\" \
                  type=\"concede\"/>",
                 root()
+            ));
+        }
+        if !tracked.is_empty() {
+            let kinds: Vec<&str> = tracked.iter().map(|k| k.kind.as_str()).collect();
+            notices.push(format!(
+                "{}: of {loser}'s moves {} those that no futurebase answers are discarded; a position in \
+                 which only those are left is drawn, even where stalemates are conceded",
+                root(),
+                kinds.join(" ")
             ));
         }
     }

@@ -195,15 +195,18 @@ for_processor! {
         goal: Planes<'_>,
         not_losable: &mut [u64],
         forced: &[u64],
+        spared: &mut [u64],
         stalemates: &mut [u64],
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
     passes::mate_block(
-        context, number, color, mine, goal, not_losable, forced, stalemates, losses, scratch
+        context, number, color, mine, goal, not_losable, forced, spared, stalemates, losses,
+        scratch
     ),
     passes::mate_block(
-        context, number, color, mine, goal, not_losable, forced, stalemates, losses, scratch
+        context, number, color, mine, goal, not_losable, forced, spared, stalemates, losses,
+        scratch
     )
 }
 
@@ -255,15 +258,16 @@ for_processor! {
         number: usize,
         right: &Right<'_>,
         plain: &[C],
-        compulsory: &[u64],
+        stuck: &[u64],
+        forced: &[u64],
         codes: &mut [C],
         buffer: &mut Buffer<C>,
     ),
     passes::right_block::<Portable, C>(
-        context, number, right, plain, compulsory, codes, buffer
+        context, number, right, plain, stuck, forced, codes, buffer
     ),
     passes::right_block::<Avx512, C>(
-        context, number, right, plain, compulsory, codes, buffer
+        context, number, right, plain, stuck, forced, codes, buffer
     )
 }
 

@@ -25,7 +25,7 @@ mod target;
 mod view;
 
 pub use analysis::{
-    Analysis, Futurebase, Rules, Survey, Unsaid, Verdict, clear_illegal, solve_analysis,
-    structures_behind, survey,
+    Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, clear_illegal,
+    solve_analysis, structures_behind, survey,
 };
 pub use table_solver::{Monitor, SolveError, SolveOptions, Tables, in_pages, solve_table};

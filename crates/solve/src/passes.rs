@@ -13,11 +13,11 @@ use crate::context::{Block, Context, Neighbour, side};
 use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::kernels::count;
 use crate::kernels::dense::{all_moves, lane_move, map_row, pull};
-use crate::kernels::isa::{Isa, Row, equal_mask, put_code};
+use crate::kernels::isa::{Isa, equal_mask, put_code};
 use crate::kernels::sparse::{push_dimension, push_lane, reach_dimension};
 use crate::kernels::tables::squares;
 use crate::log::{Foretold, Frontier, Log, Sorting, foretell};
-use crate::target::Reading;
+use crate::target::{Reading, Target};
 
 /// From how many rows of 4096 on a frontier is moved as a whole. Measured: flat between 150 and 1500.
 const DENSE_SHARE: usize = 10;
@@ -466,6 +466,7 @@ pub(crate) fn mate_block(
     goal: Planes<'_>,
     not_losable: &mut [u64],
     forced: &[u64],
+    spared: &mut [u64],
     stalemates: &mut [u64],
     losses: &mut Log,
     scratch: &mut Scratch,
@@ -479,7 +480,12 @@ pub(crate) fn mate_block(
         for row in 0..rows {
             let quiet = forced.get(row).map_or(u64::MAX, |forced| !forced);
             let escaped = std::mem::take(&mut moved[row]) & quiet;
-            let stuck = mine[row] & !not_losable[row] & !escaped;
+            let mut stuck = mine[row] & !not_losable[row] & !escaped;
+            if let Some(spared) = spared.get_mut(row) {
+                *spared &= stuck;
+                stuck &= !*spared;
+                not_losable[row] |= *spared;
+            }
             // With the other side to move the position is illegal exactly if this king is in check.
             // (In suicide chess, where nobody is in check, it never is.)
             let mates = stuck & !theirs[row];
@@ -589,16 +595,17 @@ pub(crate) fn clear_of(block: &Block, empty: u64, plane: &[u64], out: &mut [u64]
     }
 }
 
-/// The values of a block's positions with an en passant right. `plain` are the values without it,
-/// `compulsory` the positions in which a capture by that right must be made: those without another legal
-/// move and without check, in suicide chess those without another capture.
+/// The values of a block's positions with an en passant right. `plain` are the values without it, `stuck`
+/// the positions without another move that counts, mates apart. In suicide chess `forced` are those in
+/// which something else must be taken; it is empty in normal chess.
 #[inline(always)]
 pub(crate) fn right_block<I: Isa, C: Code>(
     context: &Context<'_>,
     number: usize,
     right: &Right<'_>,
     plain: &[C],
-    compulsory: &[u64],
+    stuck: &[u64],
+    forced: &[u64],
     codes: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
@@ -607,32 +614,40 @@ pub(crate) fn right_block<I: Isa, C: Code>(
         return;
     }
     // First the captures, then the better of them and everything else.
-    let mut legal = vec![u64::MAX; if context.suicide() { compulsory.len() } else { 0 }];
-    if context.suicide() {
-        exits::captures_of::<I, C>(context, block, right, Reading::Legality, codes, buffer);
-        for (legal, row) in legal.iter_mut().zip(codes.as_chunks::<64>().0) {
-            *legal = !equal_mask::<I, C>(row, C::ILLEGAL);
+    let mut marked = |reading: Reading, needed: bool| {
+        if !needed {
+            return Vec::new();
         }
-    }
+        exits::captures_of::<I, C>(context, block, right, reading, codes, buffer);
+        let (rows, _) = codes.as_chunks::<64>();
+        rows.iter().map(|row| !equal_mask::<I, C>(row, C::ILLEGAL)).collect::<Vec<u64>>()
+    };
+    let legal = marked(Reading::Legality, context.suicide());
+    let spared = marked(Reading::Spared, right.captures.iter().any(Target::may_spare));
     exits::captures_of::<I, C>(context, block, right, Reading::Worth, codes, buffer);
     let frame = block.frame;
     let empty = right.empty_squares();
     let (rows, _) = codes.as_chunks_mut::<64>();
     let (plain, _) = plain.as_chunks::<64>();
-    for (row, ((codes, plain), &compulsory)) in
-        rows.iter_mut().zip(plain).zip(compulsory).enumerate()
-    {
+    for (row, ((codes, plain), &stuck)) in rows.iter_mut().zip(plain).zip(stuck).enumerate() {
         if frame.others(row, usize::MAX) & empty != 0 {
             codes.fill(C::ILLEGAL);
             continue;
         }
+        let unforced = forced.get(row).map_or(0, |forced| !forced);
+        let alone = stuck | unforced;
+        let spared = spared.get(row).copied().unwrap_or(0);
+        let legal = legal.get(row).copied().unwrap_or(0);
         for (lane, (code, &plain)) in codes.iter_mut().zip(plain).enumerate() {
             let capture = *code;
+            let is = |plane: u64| plane >> lane & 1 != 0;
             *code = if plain == C::ILLEGAL || empty >> lane & 1 != 0 {
                 C::ILLEGAL
-            } else if capture != C::ILLEGAL && compulsory >> lane & 1 != 0 {
+            } else if capture != C::ILLEGAL && is(alone) {
                 capture
-            } else if legal.get(row).is_some_and(|l| (l & compulsory) >> lane & 1 != 0) {
+            } else if capture == C::ILLEGAL && is(spared) && (is(alone) || plain == C::loss(0)) {
+                C::DRAW
+            } else if capture == C::ILLEGAL && is(legal & unforced) {
                 // All that may be played is left out of account: whoever cannot move has won.
                 C::win(0)
             } else {
@@ -656,8 +671,14 @@ pub(crate) fn held_block<I: Isa, C: Code>(
         return 0;
     }
     best.resize(positions.len() * 64, C::ILLEGAL);
-    exits::captures_of::<I, C>(context, block, right, Reading::Worth, best, buffer);
-    let (rows, _) = best.as_chunks::<64>();
-    let held = |(row, &w): (&Row<C>, &u64)| !equal_mask::<I, C>(row, C::ILLEGAL) & w;
-    rows.iter().zip(positions).map(held).map(|w| u64::from(w.count_ones())).sum()
+    let mut held = vec![0; positions.len()];
+    for reading in [Reading::Worth, Reading::Spared] {
+        exits::captures_of::<I, C>(context, block, right, reading, best, buffer);
+        let (rows, _) = best.as_chunks::<64>();
+        for (held, row) in held.iter_mut().zip(rows) {
+            *held |= !equal_mask::<I, C>(row, C::ILLEGAL);
+        }
+    }
+    let held = held.iter().zip(positions).map(|(held, &w)| held & w);
+    held.map(|w| u64::from(w.count_ones())).sum()
 }

@@ -80,6 +80,9 @@ struct State<'a> {
     stalemates: [Vec<u64>; 2],
     /// The positions in which something must be taken. Empty in normal chess.
     forced: [Vec<u64>; 2],
+    /// The positions in which nothing can be played but discarded moves that spare them mate and
+    /// stalemate. Empty where there are no such moves.
+    spared: [Vec<u64>; 2],
 }
 
 impl State<'_> {
@@ -221,12 +224,14 @@ fn finish<C: Code>(
                 .enumerate()
                 .for_each(|(n, with)| {
                     let plain = &codes[own][n * rows * 64..(n + 1) * rows * 64];
-                    let stalemates = &state.stalemates[own][n * rows..(n + 1) * rows];
+                    let mut stuck = state.stalemates[own][n * rows..(n + 1) * rows].to_vec();
+                    let spared = part(&state.spared[own], n, rows);
+                    stuck.iter_mut().zip(spared).for_each(|(stuck, spared)| *stuck |= spared);
                     let forced = state.forced_of(own, n, rows);
-                    let unforced: Vec<u64> = forced.iter().map(|forced| !forced).collect();
-                    let compulsory = if context.suicide() { &unforced } else { stalemates };
                     with_exit_room(|_: &mut Vec<C>, buffer, _| {
-                        dispatch::right_block(context, n, right, plain, compulsory, with, buffer);
+                        dispatch::right_block(
+                            context, n, right, plain, &stuck, forced, with, buffer,
+                        );
                     });
                 });
             // A capture can hold out longer, or win later, than anything in the slice.
@@ -401,6 +406,8 @@ fn start<'a, C: Code>(
                 });
             });
     }
+    let mut spared = [Color::White, Color::Black]
+        .map(|color| spared::<C>(context, color, &exits[side(color)], &forced[side(color)]));
     let mut stalemates: [Vec<u64>; 2] = Default::default();
     let mut losses = [logs(), logs()];
     for color in [Color::White, Color::Black] {
@@ -408,13 +415,21 @@ fn start<'a, C: Code>(
         // Chunks of length 0 do not exist: without stalemates every block gets a word nobody reads.
         let stride = if keep_stalemates { rows } else { 1 };
         let mut found = vec![0; stride * blocks];
+        // As with `forced` above.
+        let mut nothing = vec![[0; 0]; blocks];
+        let spared: Vec<&mut [u64]> = if spared[own].is_empty() {
+            nothing.iter_mut().map(|n| &mut n[..]).collect()
+        } else {
+            spared[own].chunks_exact_mut(rows).collect()
+        };
         not_losable[own]
             .par_chunks_exact_mut(rows)
             .zip(&mut losses[own])
             .zip(found.par_chunks_exact_mut(stride))
+            .zip(spared)
             .with_min_len(share)
             .enumerate()
-            .for_each(|(n, ((not_losable, log), stalemates))| {
+            .for_each(|(n, (((not_losable, log), stalemates), spared))| {
                 with_scratch(|scratch| {
                     dispatch::mate_block(
                         context,
@@ -424,6 +439,7 @@ fn start<'a, C: Code>(
                         Planes::All(&open[1 - own]),
                         not_losable,
                         part(&forced[own], n, rows),
+                        spared,
                         stalemates,
                         log,
                         scratch,
@@ -435,7 +451,36 @@ fn start<'a, C: Code>(
         }
     }
     let wins = [logs(), logs()];
-    State { context, open, not_losable, foretold, wins, losses, stalemates, forced }
+    State { context, open, not_losable, foretold, wins, losses, stalemates, forced, spared }
+}
+
+/// The positions of a side with discarded moves that spare them mate and stalemate; empty if there are
+/// no such moves.
+fn spared<C: Code>(
+    context: &Context<'_>,
+    color: Color,
+    exits: &[Exit<'_>],
+    forced: &[u64],
+) -> Vec<u64> {
+    if !exits.iter().any(|exit| exit.target.may_spare()) {
+        return Vec::new();
+    }
+    let rows = context.rows();
+    let blocks = context.blocks.par_iter().enumerate().filter(|(_, block)| !block.empty);
+    let mut spared = vec![0; rows * context.blocks.len()];
+    let found: Vec<(usize, Vec<u64>)> = blocks
+        .map(|(n, block)| {
+            let forced = part(forced, n, rows);
+            let found = with_exit_room(|best: &mut Vec<C>, buffer, _| {
+                exits::spared(context, block, color, exits, forced, best, buffer)
+            });
+            (n, found)
+        })
+        .collect();
+    for (n, found) in found {
+        spared[n * rows..(n + 1) * rows].copy_from_slice(&found);
+    }
+    spared
 }
 
 /// Gives stalemates to `winner`: won after one move if he is to move, else lost after one.

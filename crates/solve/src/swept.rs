@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use crate::context::{Block, Context, side};
 use crate::dispatch;
+use crate::exits;
 use crate::log::{Events, Frontier, Log};
 use crate::passes::{Frontiers, Planes, dense_threshold};
 use crate::slice_solver::{
@@ -218,6 +219,9 @@ struct Swept<'a> {
     stalemates: [Plane; 2],
     /// The positions in which something must be taken, in suicide chess.
     forced: Option<[Plane; 2]>,
+    /// The positions in which nothing can be played but discarded moves that spare them mate and
+    /// stalemate, if there are such moves.
+    spared: Option<[Plane; 2]>,
     seeds: [Calendar; 2],
     dues: [Calendar; 2],
     wins: [Chronicle; 2],
@@ -244,8 +248,8 @@ pub(crate) fn solve<C: Code>(
         swept.win_stalemates();
     }
     let moves = run(context, &mut swept, monitor)?;
-    let Swept { open, stalemates, forced, wins, losses, .. } = swept;
-    let result = Solved { open, stalemates, forced, wins, losses };
+    let Swept { open, stalemates, forced, spared, wins, losses, .. } = swept;
+    let result = Solved { open, stalemates, forced, spared, wins, losses };
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
     Ok(if narrow {
         result.write::<u8>(problem, pages, moves, counts)
@@ -269,6 +273,12 @@ impl<'a> Swept<'a> {
             not_losable: both(&plane),
             stalemates: both(&plane),
             forced: context.suicide().then(|| both(&plane)),
+            spared: problem
+                .exits
+                .iter()
+                .flatten()
+                .any(|exit| exit.target.may_spare())
+                .then(|| both(&plane)),
             seeds: calendars(),
             dues: calendars(),
             wins: chronicles(),
@@ -284,7 +294,8 @@ impl<'a> Swept<'a> {
             (swept.seeds[own].pages, swept.dues[own].pages) = events.into_iter().unzip();
         }
         for color in [Color::White, Color::Black] {
-            let mates = (0..blocks).into_par_iter().map(|n| swept.mate(n, color)).collect();
+            let mates =
+                (0..blocks).into_par_iter().map(|n| swept.mate::<C>(problem, n, color)).collect();
             swept.losses[side(color)].accept(0, mates);
         }
         swept
@@ -327,7 +338,7 @@ impl<'a> Swept<'a> {
     }
 
     /// The mates of a block.
-    fn mate(&self, n: usize, color: Color) -> Option<Newest> {
+    fn mate<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> Option<Newest> {
         let (context, own) = (self.context, side(color));
         let rows = context.rows();
         if context.blocks[n].empty {
@@ -336,6 +347,14 @@ impl<'a> Swept<'a> {
         let mine = self.open[own].read(n);
         let forced = self.forced_of(own, n);
         let around = self.goal(n, own);
+        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
+        let mut spared = Vec::new();
+        if self.spared.is_some() {
+            spared = with_exit_room(|best: &mut Vec<C>, buffer, _| {
+                let (block, exits) = (&context.blocks[n], &problem.exits[own]);
+                exits::spared(context, block, color, exits, forced, best, buffer)
+            });
+        }
         let mut log = Log::default();
         let mut stalemates = vec![0; rows];
         self.not_losable[own].change(n, |not_losable| {
@@ -347,14 +366,18 @@ impl<'a> Swept<'a> {
                     &mine,
                     around.planes(&around.refs()),
                     not_losable,
-                    forced.as_deref().map_or(&[], Vec::as_slice),
+                    forced,
+                    &mut spared,
                     &mut stalemates,
                     &mut log,
                     scratch,
                 );
             });
-            stalemates.iter().any(|&w| w != 0)
+            stalemates.iter().chain(&spared).any(|&w| w != 0)
         });
+        if let Some(planes) = &self.spared {
+            planes[own].write(n, spared);
+        }
         if stalemates.iter().any(|&w| w != 0) {
             self.stalemates[own].write(n, stalemates);
         }
@@ -563,6 +586,7 @@ struct Solved {
     open: [Plane; 2],
     stalemates: [Plane; 2],
     forced: Option<[Plane; 2]>,
+    spared: Option<[Plane; 2]>,
     wins: [Chronicle; 2],
     losses: [Chronicle; 2],
 }
@@ -595,10 +619,12 @@ impl Solved {
                     if right.taker != color {
                         continue;
                     }
-                    let compulsory: Vec<u64> = match &self.forced {
-                        Some(planes) => planes[own].read(n).iter().map(|forced| !forced).collect(),
-                        None => self.stalemates[own].read(n).to_vec(),
-                    };
+                    let mut stuck = self.stalemates[own].read(n).to_vec();
+                    if let Some(planes) = &self.spared {
+                        let spared = planes[own].read(n);
+                        stuck.iter_mut().zip(spared.iter()).for_each(|(stuck, s)| *stuck |= s);
+                    }
+                    let forced = self.forced.as_ref().map(|planes| planes[own].read(n));
                     let mut with = vec![C::ILLEGAL; rows * 64];
                     with_exit_room(|_: &mut Vec<C>, buffer, _| {
                         dispatch::right_block(
@@ -606,7 +632,8 @@ impl Solved {
                             n,
                             right,
                             &plain,
-                            &compulsory,
+                            &stuck,
+                            forced.as_deref().map_or(&[], Vec::as_slice),
                             &mut with,
                             buffer,
                         );

@@ -798,7 +798,7 @@ fn fill<W: Code, E: Shared>(
                 if let Some((slice, orientation)) = rows.orient(values, job.structure) {
                     match codes_of(job, slice, orientation) {
                         Codes::Narrow(codes) => {
-                            let (codes, entries) = (Part::whole(codes), Part::whole(entries));
+                            let codes = Part::whole(codes);
                             write_job::<W, _, _>(
                                 rows,
                                 job,
@@ -810,7 +810,7 @@ fn fill<W: Code, E: Shared>(
                             );
                         }
                         Codes::Wide(codes) => {
-                            let (codes, entries) = (Part::whole(codes), Part::whole(entries));
+                            let codes = Part::whole(codes);
                             write_job::<W, _, _>(
                                 rows,
                                 job,
@@ -843,6 +843,19 @@ fn code_value<W: Code>(number: usize) -> Value {
     if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
 }
 
+/// Entries by index.
+trait Entries<E>: Copy {
+    /// The entry of an index, if it is here.
+    fn get(&self, index: usize) -> Option<&E>;
+}
+
+impl<E> Entries<E> for &[E] {
+    #[inline(always)]
+    fn get(&self, index: usize) -> Option<&E> {
+        <[E]>::get(self, index)
+    }
+}
+
 /// Neighbouring elements of something longer: those from `start` on.
 struct Part<'a, T> {
     start: usize,
@@ -873,7 +886,7 @@ fn write_job<W: Code, C: Code, E: Shared>(
     job: &Job,
     orientation: Orientation,
     codes: Part<'_, C>,
-    entries: Part<'_, E>,
+    entries: impl Entries<E>,
     stored: &[i16],
     histogram: &mut Histogram,
 ) {

@@ -13,8 +13,8 @@ use hoffman_space::{Code, Codes, Orientation, StoredCodes, TableValues};
 use rayon::prelude::*;
 
 use super::{
-    HISTOGRAMS, Histogram, IndexCounts, Job, Part, Rows, RowsError, Shared, code_value, codes_of,
-    moves, raw_codec, write_job,
+    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, Part, Rows, RowsError, Shared, code_value,
+    codes_of, moves, raw_codec, write_job,
 };
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -52,8 +52,31 @@ impl StoredDistances {
     }
 }
 
-/// How many entries a page has.
-const PAGE: usize = 1 << 18;
+/// How many entries a page, and a piece of a window, has. Small pieces find room where pages were before;
+/// a large one would not, and the system would have to give more.
+const PIECE: usize = 1 << 16;
+
+/// Neighbouring entries, in pieces.
+struct Window<'a, E> {
+    start: usize,
+    pieces: &'a [Vec<E>],
+}
+
+impl<E> Clone for Window<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Window<'_, E> {}
+
+impl<E> Entries<E> for Window<'_, E> {
+    #[inline(always)]
+    fn get(&self, index: usize) -> Option<&E> {
+        let at = index.wrapping_sub(self.start);
+        self.pieces.get(at / PIECE)?.get(at % PIECE)
+    }
+}
 
 /// Like [`super::encode`], with the values and the numbers in `pages` and a window of half their budget
 /// in memory.
@@ -115,24 +138,28 @@ impl Work<'_> {
         let mut differ = false;
         let size = self.space.size() as usize;
         let budget = self.pages.budget() / 2;
-        let window = (budget / size_of::<E>()).next_multiple_of(PAGE).max(PAGE).min(size.max(1));
+        let window = (budget / size_of::<E>()).next_multiple_of(PIECE).max(PIECE).min(size.max(1));
         for start in (0..size).step_by(window) {
             let len = window.min(size - start);
             self.pages.lend(len * size_of::<E>(), || {
                 let empty = self.codec.undecodable().0 as i16;
-                let entries: Vec<E> = (0..len).map(|_| E::new(empty)).collect();
+                let piece = |at: usize| {
+                    (at..len.min(at + PIECE)).map(|_| E::new(empty)).collect::<Vec<E>>()
+                };
+                let entries: Vec<Vec<E>> = (0..len).step_by(PIECE).map(piece).collect();
+                let entries = Window { start, pieces: &entries };
                 for turn in [Color::White, Color::Black] {
-                    let sum = self.one_window::<W, E>(turn, start, &entries);
+                    let sum = self.one_window::<W, E>(turn, entries);
                     let sums = &mut sums[turn as usize ^ 1];
                     sums.iter_mut().zip(sum).for_each(|(a, b)| *a += b);
                 }
                 if self.shared {
-                    differ |= self.recount(start, &entries, &mut counts);
+                    differ |= self.recount(len, entries, &mut counts);
                 }
-                for part in entries.chunks(PAGE) {
-                    let mut words = vec![0_u64; (part.len() * size_of::<E>()).div_ceil(8)];
-                    E::copy(part, &mut words);
-                    numbers.pages.push((numbers.file.append(words), part.len()));
+                for piece in entries.pieces {
+                    let mut words = vec![0_u64; (piece.len() * size_of::<E>()).div_ceil(8)];
+                    E::copy(piece, &mut words);
+                    numbers.pages.push((numbers.file.append(words), piece.len()));
                 }
             });
         }
@@ -152,8 +179,13 @@ impl Work<'_> {
 
     /// Counts the positions of a window in which several may share an index; whether some of those have
     /// different values.
-    fn recount<E: Entry>(&self, start: usize, entries: &[E], counts: &mut IndexCounts) -> bool {
-        let mut seen = vec![false; entries.len()];
+    fn recount<E: Entry>(
+        &self,
+        len: usize,
+        entries: Window<'_, E>,
+        counts: &mut IndexCounts,
+    ) -> bool {
+        let mut seen = vec![false; len];
         let mut differ = false;
         for job in self.jobs {
             let Some((slice, orientation)) = self.rows.orient(self.values, job.structure) else {
@@ -162,8 +194,8 @@ impl Work<'_> {
             let codes = codes_of(job, slice, orientation);
             self.rows.walk(job, orientation, true, 0, |run| {
                 for (index, offset) in run.positions() {
-                    let at = index.wrapping_sub(start);
-                    let Some(entry) = entries.get(at) else { continue };
+                    let Some(entry) = entries.get(index) else { continue };
+                    let at = index - entries.start;
                     let value = codes.value(offset);
                     differ |= entry.number() != self.codec.store(value, job.turn).0 as i16;
                     if !std::mem::replace(&mut seen[at], true) {
@@ -176,17 +208,11 @@ impl Work<'_> {
     }
 
     /// Fills a window of entries with the positions of one side to move.
-    fn one_window<W: Code, E: Shared>(
-        &self,
-        turn: Color,
-        start: usize,
-        entries: &[E],
-    ) -> Histogram {
+    fn one_window<W: Code, E: Shared>(&self, turn: Color, entries: Window<'_, E>) -> Histogram {
         let kinds = 1_usize << (8 * size_of::<W>());
         let histogram = || vec![0_u64; HISTOGRAMS * kinds];
         let number = |n| self.codec.store(code_value::<W>(n), turn).0 as i16;
         let stored: Vec<i16> = (0..kinds).map(number).collect();
-        let entries = Part { start, elements: entries };
         let jobs: Vec<&Job> = self.jobs.iter().filter(|job| job.turn == turn).collect();
         let add = |mut a: Histogram, b: Histogram| {
             a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
@@ -260,7 +286,7 @@ impl Work<'_> {
         job: &Job,
         orientation: Orientation,
         codes: Part<'_, C>,
-        entries: Part<'_, E>,
+        entries: Window<'_, E>,
         stored: &[i16],
         histogram: &mut Histogram,
     ) {
