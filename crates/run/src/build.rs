@@ -10,9 +10,10 @@ use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part}
 use hoffman_pages::Pages;
 use hoffman_plan::ending::{PROMOTIONS, exits};
 use hoffman_plan::{Job, dependencies, estimate};
-use hoffman_solve::{SolveError, SolveOptions, Tables, in_pages, solve_table};
+use hoffman_solve::{SolveError, SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::{Layout, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
+use hoffman_table::entries::EntryCodec;
 use hoffman_table::htb::HtbError;
 use hoffman_table::rows::{IndexCounts, RowsError, Taking, Wanted, decode};
 use hoffman_table::{Table, TableError};
@@ -623,5 +624,16 @@ pub(crate) fn decode_table(
     }
     let mut area = Vec::new();
     table.read_packed(&mut area)?;
-    decode(table.space(), table.codec(), &area, wanted, taking).map_err(rows_error)
+    let codec = table.codec();
+    let mut values = decode(table.space(), codec, &area, wanted, taking).map_err(rows_error)?;
+    if !tells_illegal(codec) {
+        clear_illegal(&mut values);
+    }
+    Ok(values)
+}
+
+/// Whether entries tell positions that are not legal from draws. One bit is too few for that: tables in which
+/// everything is drawn have distances of one bit.
+pub(crate) fn tells_illegal(codec: EntryCodec) -> bool {
+    codec.format().has_distance() && codec.bits() > 1
 }
