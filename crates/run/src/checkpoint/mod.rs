@@ -61,14 +61,11 @@ impl Identity {
             return Ok(());
         }
         let theirs = String::from_utf8_lossy(theirs);
-        let (mut ours, mut theirs) = (ours.lines(), theirs.lines());
-        let mut same = || ours.next() == theirs.next();
-        Err(Unfit::Other(if !same() {
-            "was made by another version of the program"
-        } else if !same() {
-            "was made for another table"
-        } else {
-            "was made from other futurebases"
+        let differing = std::iter::zip(ours.lines(), theirs.lines()).position(|(a, b)| a != b);
+        Err(Unfit::Other(match differing {
+            Some(0) => "was made by another version of the program",
+            Some(1) => "was made for another table",
+            _ => "was made from other futurebases",
         }))
     }
 }

@@ -345,4 +345,53 @@ mod tests {
         simulated.put(path, &whole[..whole.len() - 1]);
         assert!(read(len, None).unwrap().is_none());
     }
+    /// Checksums tell damage, not malice: whatever the bytes say, they are read or refused.
+    #[test]
+    fn nothing_panics() {
+        let slice = SliceValues {
+            codes: [Codes::Narrow(vec![7; 64]), Codes::Wide(vec![300; 64])],
+            en_passant: vec![EnPassantValues { square: 42, codes: Codes::Narrow(vec![9; 64]) }],
+            counts: Some(SliceCounts {
+                en_passant: vec![(42, Counts::default())],
+                ..SliceCounts::default()
+            }),
+            max_moves: 300,
+        };
+        let mut bytes = Vec::new();
+        put_slice(&mut bytes, PawnStructure::default(), &slice).unwrap();
+        let simulated = Simulated::default();
+        let storage: Arc<dyn Storage> = Arc::new(simulated.clone());
+        let path = Path::new("c");
+        let try_sections = |sections: &[(Tag, &[u8])]| {
+            let mut container = Container::create(&storage, path, *b"MANI", b"").unwrap();
+            for (tag, payload) in sections {
+                container.append(*tag, payload).unwrap();
+            }
+            let mut reader = Reader::open(&simulated, path).unwrap();
+            reader.next().unwrap().unwrap();
+            next(&mut reader, 64, None).is_ok_and(|slice| slice.is_some())
+        };
+        let pack = |bytes: &[u8]| lz4_flex::block::compress_prepend_size(bytes);
+        assert!(try_sections(&[(PIECE, &pack(&bytes)), (SLICE, &[])]));
+        for at in 0..bytes.len() {
+            for value in [0, 1, 2, 3, 255] {
+                let mut other = bytes.clone();
+                other[at] = value;
+                try_sections(&[(PIECE, &pack(&other)), (SLICE, &[])]);
+            }
+            assert!(!try_sections(&[(PIECE, &pack(&bytes[..at])), (SLICE, &[])]));
+        }
+        let packed = pack(&bytes);
+        for at in 0..packed.len() {
+            for value in [0, 1, 127, 255] {
+                let mut other = packed.clone();
+                other[at] = value;
+                try_sections(&[(PIECE, &other), (SLICE, &[])]);
+            }
+            assert!(!try_sections(&[(PIECE, &packed[..at]), (SLICE, &[])]));
+        }
+        assert!(!try_sections(&[(SLICE, &[])]) && !try_sections(&[(*b"XXXX", &[])]));
+        let too_long = pack(&vec![0; PART + 1]);
+        assert!(!try_sections(&[(PIECE, &too_long), (SLICE, &[])]));
+    }
 }
