@@ -18,7 +18,7 @@ use crate::output::note;
 /// How often the file for scripts is written.
 const STATUS: Duration = Duration::from_secs(1);
 /// How often a line is written where there is no terminal.
-const LINE: Duration = Duration::from_secs(60);
+const LINE: Duration = Duration::from_mins(1);
 
 /// Shows progress on standard error; the bar disappears when this is dropped.
 pub(crate) struct Bar {

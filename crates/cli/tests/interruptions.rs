@@ -46,6 +46,10 @@ fn run(folder: &Path, line: &str, checkpoint_seconds: u32) -> (i32, String, Stri
     finish(program(folder, line, checkpoint_seconds).spawn().unwrap())
 }
 
+fn is_table(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|e| e == "htb")
+}
+
 fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(status.success());
@@ -61,8 +65,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// The entries of all tables of a folder.
 fn tables(folder: &Path) -> Tables {
-    let is_table = |name: &String| Path::new(name).extension().is_some_and(|e| e == "htb");
-    let names = names(folder).into_iter().filter(is_table);
+    let names = names(folder).into_iter().filter(|name| is_table(name));
     let read = |name: String| {
         let mut table = Table::open(folder.join(&name), SourceOptions::default()).unwrap();
         table.check_length().unwrap();
@@ -93,7 +96,7 @@ fn check_left(dir: &Path) {
     for (name, entries) in tables(dir) {
         assert!(entries == clean().0[&name], "{name}");
     }
-    let more: Vec<String> = names(dir).into_iter().filter(|n| !n.ends_with(".htb")).collect();
+    let more: Vec<String> = names(dir).into_iter().filter(|n| !is_table(n)).collect();
     assert!(more.iter().all(|name| name.ends_with(".htb.checkpoint")), "{more:?}");
 }
 
@@ -251,7 +254,7 @@ fn the_answer_is_right_when_another_run_writes_the_tables() {
         out
     });
     assert_eq!(answers[0], answers[1]);
-    assert!(names(&folder.path().join("t")).iter().all(|name| name.ends_with(".htb")));
+    assert!(names(&folder.path().join("t")).iter().all(|name| is_table(name)));
 }
 
 #[test]
@@ -313,7 +316,7 @@ fn kill_storm(kills: usize) {
         for (name, entries) in tables(&dir) {
             assert!(entries == reference[&name], "{name}");
         }
-        left += names(&dir).iter().filter(|name| !name.ends_with(".htb")).count();
+        left += names(&dir).iter().filter(|name| !is_table(name)).count();
     }
     let (code, _, err) = run(folder.path(), "build KRPvK KQBvK --dir t", 30);
     assert_eq!(code, 0, "{err}");

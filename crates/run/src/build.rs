@@ -10,12 +10,14 @@ use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part}
 use hoffman_pages::Pages;
 use hoffman_plan::ending::{PROMOTIONS, exits};
 use hoffman_plan::{Job, dependencies, estimate};
-use hoffman_solve::{SolveError, SolveOptions, Tables, in_pages, solve_table};
+use hoffman_solve::{SolveError, SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::{Layout, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
+use hoffman_table::entries::EntryCodec;
 use hoffman_table::htb::HtbError;
 use hoffman_table::rows::{
-    DecodeError, Entries, IndexCounts, Taking, Wanted, decode, decode_in, has_free_pieces,
+    DecodeError, Entries, IndexCounts, RowsError, Taking, Wanted, decode, decode_in,
+    has_free_pieces,
 };
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
@@ -488,10 +490,9 @@ impl Work<'_> {
         let target = self.options.dir.join(&name);
         // Small tables cost less than a checkpoint; in tests they have one all the same.
         let lasting = alone || workplace.checkpoint_every.is_zero();
-        let lasting = lasting && self.pages.is_none();
         let target = Some(&*target).filter(|_| self.options.write && lasting);
         let identity = || identity(job);
-        let checkpoint = Checkpoint::open(workplace, progress, target, &mut values, identity)?;
+        let checkpoint = Checkpoint::open(self.place(), progress, target, &mut values, identity)?;
         let longest = solve_table(&mut values, &self.tables, options, &checkpoint)
             .map_err(|error| match error {
                 SolveError::Stopped => checkpoint.interrupted(),
@@ -657,6 +658,27 @@ pub(crate) fn decode_table(
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
     let (space, codec) = (table.space(), table.codec());
+    // A file may claim anything.
+    let packed = space.size().div_ceil(8).saturating_mul(u64::from(codec.bits()));
+    if pages.is_none() && available_memory().is_some_and(|free| packed > free) {
+        return Err(rows_error(RowsError::TooLarge(space.size())));
+    }
+    let mut values = decode_entries(table, wanted, taking, pages)?;
+    if !tells_illegal(codec) {
+        clear_illegal(&mut values);
+    }
+    Ok(values)
+}
+
+/// The same, with whatever stands for positions that are not legal.
+fn decode_entries(
+    table: &Table,
+    wanted: &Wanted,
+    taking: Taking,
+    pages: Option<&Arc<Pages>>,
+) -> Result<TableValues, RunError> {
+    let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
+    let (space, codec) = (table.space(), table.codec());
     if table.foreign().is_none() {
         return match pages {
             Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
@@ -691,4 +713,10 @@ pub(crate) fn decode_table(
         Some(error) => Err(error.into()),
         None => Ok(placed(values.map_err(rows_error)?, pages)),
     }
+}
+
+/// Whether entries tell positions that are not legal from draws. One bit is too few for that: tables in which
+/// everything is drawn have distances of one bit.
+pub(crate) fn tells_illegal(codec: EntryCodec) -> bool {
+    codec.format().has_distance() && codec.bits() > 1
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
 use hoffman_pages::Pages;
-use hoffman_solve::{Futurebase, clear_illegal};
+use hoffman_solve::Futurebase;
 use hoffman_space::{Orientation, PawnStructure};
 use hoffman_store::is_file;
 use hoffman_table::foreign::{ForeignOptions, Kind};
@@ -15,7 +15,7 @@ use hoffman_table::rows::{Taking, Wanted};
 use hoffman_table::{Table, TableError};
 use sha2::{Digest as _, Sha256};
 
-use crate::build::{decode_table, values_of, wanted_values};
+use crate::build::{decode_table, tells_illegal, values_of, wanted_values};
 use crate::error::RunError;
 use crate::numbering::Numbering;
 use crate::progress::Progress;
@@ -104,21 +104,17 @@ impl OpenFuturebase<'_> {
     ) -> Result<Vec<Futurebase>, RunError> {
         let wanted = self.wanted(material, behind);
         let exact = matches!(control.entry_format(), Format::Dtm(_));
-        let codec = self.table.codec();
-        let sound = codec.format().has_distance() && codec.bits() > 1;
+        let sound = tells_illegal(self.table.codec());
         // Bare kings are drawn in every format.
         let bare_kings = self.table.pieces().len() == 2
             && !self.table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
-        let mut values = if normal && (bare_kings || exact && sound) {
+        let values = if normal && (bare_kings || exact && sound) {
             values_of(&self.table, &wanted, pages)?
         } else {
             let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
             decode_table(&self.table, &wanted, taking, pages)?
         };
-        if !sound {
-            clear_illegal(&mut values);
-        }
         let own = material_of(&self.table);
         let values = Arc::new(values);
         let turned = values.material != own;

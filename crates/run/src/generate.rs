@@ -146,9 +146,9 @@ pub(crate) fn generate_control(
     let solve = SolveOptions { count: true, keep: true, pages: pages.clone() };
     let name = output.display().to_string();
     progress.table(&name);
-    let target = Some(&*output).filter(|_| pages.is_none());
+    let place = (workplace, pages.as_ref());
     let identity = || identity(control, symmetric, &open, workplace);
-    let checkpoint = Checkpoint::open(workplace, *progress, target, &mut values, identity)?;
+    let checkpoint = Checkpoint::open(place, *progress, Some(&output), &mut values, identity)?;
     progress.phase(Phase::Solving);
     tracing::info!(table = name, slices = values.slices.len(), "solving");
     solve_analysis(&mut values, &analysis, solve, &checkpoint).map_err(|error| match error {
@@ -160,8 +160,7 @@ pub(crate) fn generate_control(
     let record = record.replace("?>", "? >");
     let record = if record.is_empty() { record } else { format!("from{record}") };
     let making = Making { args: options.args.clone(), began, futurebases: record };
-    let counts =
-        write_table(control, numbering, &values, &output, &making, (workplace, pages.as_ref()))?;
+    let counts = write_table(control, numbering, &values, &output, &making, place)?;
     checkpoint::remove_of(workplace, &output)?;
     tracing::info!(table = name, "written");
     progress.finished(&name);

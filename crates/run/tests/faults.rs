@@ -104,7 +104,11 @@ impl Scene {
             Op::List,
             Op::Lock,
         ] {
-            struck += (1..).take_while(|&nth| self.strike(Fault::Fail { op, nth })).count();
+            let mut nth = 1;
+            while self.strike(Fault::Fail { op, nth }) {
+                nth += 1;
+                struck += 1;
+            }
         }
         // A disk that is full after any number of bytes.
         let mut bytes = 0;

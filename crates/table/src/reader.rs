@@ -396,7 +396,8 @@ impl Table {
         let len = usize::try_from(self.codec.area_bytes(len));
         let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
         area.clear();
-        area.resize(len.map_err(|_| fail(too_long.into()))?, 0);
+        let len = len.ok().filter(|&len| area.try_reserve_exact(len).is_ok());
+        area.resize(len.ok_or_else(|| fail(too_long.into()))?, 0);
         let Some(foreign) = &self.foreign else {
             return self.source.read_parallel(start, area).map_err(|e| fail(e.into()));
         };

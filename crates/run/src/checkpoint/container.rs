@@ -14,6 +14,8 @@ use hoffman_table::htb::AtomicFile;
 const MAGIC: [u8; 12] = *b"HOFFCKPT\x01\0\0\0";
 /// Name, length and checksum of a section.
 const HEAD: usize = 16;
+/// The longest section that is read, in bytes.
+const MAX_SECTION: u64 = 16 << 20;
 
 /// What a section is.
 pub(crate) type Tag = [u8; 4];
@@ -64,13 +66,49 @@ impl Container {
         Ok(Container { file, end: bytes.len() as u64 })
     }
 
-    /// Opens a file and gives all whole sections to `read`, in order. What is behind the last whole one is
-    /// cut off; the flag says whether that is more than a section whose writer died.
-    pub(crate) fn open(
-        storage: &dyn Storage,
-        path: &Path,
-        mut read: impl FnMut(Tag, &[u8]) -> Result<(), Unfit>,
-    ) -> Result<(Container, bool), Unfit> {
+    /// Adds a section, which is durable after [`Container::sync`]. If that fails the file is as it was.
+    pub(crate) fn append(&mut self, tag: Tag, payload: &[u8]) -> io::Result<()> {
+        let bytes = section(tag, payload);
+        let written = FileWriter::new(&*self.file, self.end).write_all(&bytes);
+        match written {
+            Ok(()) => self.end += bytes.len() as u64,
+            // Whoever reads it would find a torn section.
+            Err(_) => drop(self.file.set_len(self.end)),
+        }
+        written
+    }
+
+    /// Waits until all sections are on the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
+    /// Where the next section goes.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Gives up all sections from a place on.
+    pub(crate) fn cut(&mut self, end: u64) -> io::Result<()> {
+        self.file.set_len(end)?;
+        self.end = end;
+        Ok(())
+    }
+}
+
+/// Reads a checkpoint from its beginning.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    file: Box<dyn StoredFile>,
+    len: u64,
+    /// Behind the last section that was read.
+    at: u64,
+    damaged: bool,
+}
+
+impl Reader {
+    /// Opens a file.
+    pub(crate) fn open(storage: &dyn Storage, path: &Path) -> Result<Reader, Unfit> {
         let file = storage.open_to_write(path)?;
         let len = file.byte_len()?;
         let mut magic = [0; MAGIC.len()];
@@ -80,50 +118,55 @@ impl Container {
         if magic != MAGIC {
             return Err(Unfit::Other("was made by another version of the program"));
         }
-        let mut end = MAGIC.len() as u64;
-        let mut damaged = false;
-        let mut payload = Vec::new();
-        while end < len {
-            let mut head = [0; HEAD];
-            if !fill(&*file, &mut head, end)? {
-                break;
-            }
-            let (tag, rest) = head.split_first_chunk::<4>().ok_or(Unfit::Damaged)?;
-            let (size, crc) = rest.split_first_chunk::<8>().ok_or(Unfit::Damaged)?;
-            let size = u64::from_le_bytes(*size);
-            let behind = end.saturating_add(HEAD as u64).saturating_add(size);
-            // The length is worth nothing before the checksum, but the file bounds it.
-            let Some(size) = usize::try_from(size).ok().filter(|_| behind <= len) else { break };
-            payload.clear();
-            payload.resize(size, 0);
-            if !fill(&*file, &mut payload, end + HEAD as u64)? {
-                break;
-            }
-            if checksum(*tag, &payload).to_le_bytes() != crc {
-                damaged = behind < len;
-                break;
-            }
-            read(*tag, &payload)?;
-            end = behind;
-        }
-        if end < len {
-            file.set_len(end)?;
-        }
-        Ok((Container { file, end }, damaged))
+        Ok(Reader { file, len, at: MAGIC.len() as u64, damaged: false })
     }
 
-    /// Adds a section and waits until it is on the disk. If that fails the file is as it was.
-    pub(crate) fn append(&mut self, tag: Tag, payload: &[u8]) -> io::Result<()> {
-        let bytes = section(tag, payload);
-        let written = FileWriter::new(&*self.file, self.end)
-            .write_all(&bytes)
-            .and_then(|()| self.file.sync());
-        match written {
-            Ok(()) => self.end += bytes.len() as u64,
-            // Whoever reads it would find a torn section.
-            Err(_) => drop(self.file.set_len(self.end)),
+    /// The next section; none at the end, and where there is none that is whole.
+    pub(crate) fn next(&mut self) -> io::Result<Option<(Tag, Vec<u8>)>> {
+        let mut head = [0; HEAD];
+        if self.damaged || !fill(&*self.file, &mut head, self.at)? {
+            return Ok(None);
         }
-        written
+        let [t0, t1, t2, t3, size @ .., c0, c1, c2, c3] = head;
+        let (tag, crc) = ([t0, t1, t2, t3], u32::from_le_bytes([c0, c1, c2, c3]));
+        let size = u64::from_le_bytes(size);
+        let start = self.at + HEAD as u64;
+        // The length is worth nothing before the checksum.
+        if size > MAX_SECTION {
+            self.damaged = true;
+            return Ok(None);
+        }
+        if start + size > self.len {
+            return Ok(None);
+        }
+        let mut payload = vec![0; size as usize];
+        if !fill(&*self.file, &mut payload, start)? {
+            return Ok(None);
+        }
+        if checksum(tag, &payload) != crc {
+            self.damaged = start + size < self.len;
+            return Ok(None);
+        }
+        self.at = start + size;
+        Ok(Some((tag, payload)))
+    }
+
+    /// Behind the last section that was read.
+    pub(crate) fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Whether there is more wrong than a last section whose writer died.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damaged
+    }
+
+    /// Goes on writing from a place on; what is behind it is cut off.
+    pub(crate) fn into_container(self, end: u64) -> io::Result<Container> {
+        if end < self.len {
+            self.file.set_len(end)?;
+        }
+        Ok(Container { file: self.file, end })
     }
 }
 
@@ -168,11 +211,13 @@ mod tests {
     type Sections = Vec<(Tag, Vec<u8>)>;
 
     fn read(storage: &Simulated, path: &Path) -> Result<(Sections, bool), Unfit> {
+        let mut reader = Reader::open(storage, path)?;
         let mut all = Vec::new();
-        let (_, damaged) = Container::open(storage, path, |tag, payload| {
-            all.push((tag, payload.to_vec()));
-            Ok(())
-        })?;
+        while let Some(section) = reader.next()? {
+            all.push(section);
+        }
+        let (end, damaged) = (reader.position(), reader.is_damaged());
+        reader.into_container(end)?;
         Ok((all, damaged))
     }
 
@@ -195,7 +240,9 @@ mod tests {
     fn sections_come_back_and_can_be_added_to() {
         let (storage, mut all) = made();
         assert_eq!(read(&storage, Path::new("c")).unwrap(), (all.clone(), false));
-        let (mut container, _) = Container::open(&storage, Path::new("c"), |_, _| Ok(())).unwrap();
+        let reader = Reader::open(&storage, Path::new("c")).unwrap();
+        let end = storage.contents(Path::new("c")).unwrap().len() as u64;
+        let mut container = reader.into_container(end).unwrap();
         container.append(*b"SLIC", &[1]).unwrap();
         all.push((*b"SLIC", vec![1]));
         assert_eq!(read(&storage, Path::new("c")).unwrap(), (all, false));

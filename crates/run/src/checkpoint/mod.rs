@@ -13,19 +13,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use hoffman_pages::Pages;
 use hoffman_solve::Monitor;
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use sha2::{Digest as _, Sha256};
 
-use self::container::{Container, Tag, Unfit};
+use self::container::{Container, Reader, Tag, Unfit};
 use crate::error::RunError;
 use crate::progress::Progress;
 use crate::workplace::Workplace;
 
 /// What the checkpoint is of; the first section.
 const MANIFEST: Tag = *b"MANI";
-/// A solved slice.
-const SLICE: Tag = *b"SLIC";
 
 /// How much work is worth a checkpoint when a run is interrupted.
 const WORTH: Duration = Duration::from_secs(10);
@@ -62,14 +61,11 @@ impl Identity {
             return Ok(());
         }
         let theirs = String::from_utf8_lossy(theirs);
-        let (mut ours, mut theirs) = (ours.lines(), theirs.lines());
-        let mut same = || ours.next() == theirs.next();
-        Err(Unfit::Other(if !same() {
-            "was made by another version of the program"
-        } else if !same() {
-            "was made for another table"
-        } else {
-            "was made from other futurebases"
+        let differing = std::iter::zip(ours.lines(), theirs.lines()).position(|(a, b)| a != b);
+        Err(Unfit::Other(match differing {
+            Some(0) => "was made by another version of the program",
+            Some(1) => "was made for another table",
+            _ => "was made from other futurebases",
         }))
     }
 }
@@ -83,6 +79,8 @@ pub(crate) fn digest(hasher: Sha256) -> String {
 pub(crate) struct Checkpoint<'a> {
     workplace: &'a Workplace,
     progress: &'a dyn Progress,
+    /// Where values lie if memory is bounded.
+    pages: Option<&'a Arc<Pages>>,
     /// None: no file is written.
     path: Option<PathBuf>,
     identity: Box<dyn Fn() -> Result<Identity, RunError> + Sync + 'a>,
@@ -110,7 +108,7 @@ impl<'a> Checkpoint<'a> {
     /// Fills the slices of a table from the checkpoint, if there is a fitting one. Without a path there is
     /// none, and none will be written. `identity` is asked for when it is needed.
     pub(crate) fn open(
-        workplace: &'a Workplace,
+        (workplace, pages): (&'a Workplace, Option<&'a Arc<Pages>>),
         progress: &'a dyn Progress,
         target: Option<&Path>,
         values: &mut TableValues,
@@ -125,7 +123,7 @@ impl<'a> Checkpoint<'a> {
             if workplace.discard {
                 remove(workplace, path)?;
             } else {
-                match read(workplace, path, values, &identity()?) {
+                match read(workplace, path, values, &identity()?, pages) {
                     Ok((container, damaged)) => {
                         let solved = values.slices.values().filter(|s| s.get().is_some());
                         let solved = solved.inspect(|s| {
@@ -167,6 +165,7 @@ impl<'a> Checkpoint<'a> {
         Ok(Checkpoint {
             workplace,
             progress,
+            pages,
             path,
             identity: Box::new(identity),
             positions,
@@ -225,8 +224,8 @@ impl<'a> Checkpoint<'a> {
         }
         let Some(container) = &mut writing.container else { return Ok(()) };
         for (pawns, values) in slices {
-            let bytes = slices::encode(pawns, &values).map_err(|e| e.to_string())?;
-            container.append(SLICE, &bytes).map_err(|e| e.to_string())?;
+            let sound = || self.pages.map_or(Ok(()), |pages| pages.check());
+            slices::append(container, pawns, &values, sound).map_err(|e| e.to_string())?;
         }
         Ok(())
     }
@@ -275,32 +274,31 @@ fn remove(workplace: &Workplace, path: &Path) -> Result<(), RunError> {
     }
 }
 
-/// Fills slices from a checkpoint.
+/// Fills slices from a checkpoint; the flag tells whether it is damaged behind them.
 fn read(
     workplace: &Workplace,
     path: &Path,
     values: &mut TableValues,
     identity: &Identity,
+    pages: Option<&Arc<Pages>>,
 ) -> Result<(Container, bool), Unfit> {
     let len = values.layout.len();
-    let mut known = false;
-    let opened = Container::open(&*workplace.storage, path, |tag, payload| {
-        match tag {
-            MANIFEST if !known => {
-                identity.compare(payload)?;
-                known = true;
-            }
-            _ if !known => return Err(Unfit::Damaged),
-            SLICE => {
-                let (pawns, slice) = slices::decode(payload, len)?;
-                let slot = values.slices.get(&pawns);
-                let slot = slot.ok_or(Unfit::Other("does not hold slices of this table"))?;
-                // The same slice twice is no harm.
-                let _ = slot.set(Arc::new(slice));
-            }
-            _ => {}
-        }
-        Ok(())
-    })?;
-    if known { Ok(opened) } else { Err(Unfit::Damaged) }
+    let mut reader = Reader::open(&*workplace.storage, path)?;
+    match reader.next()? {
+        Some((MANIFEST, manifest)) => identity.compare(&manifest)?,
+        _ => return Err(Unfit::Damaged),
+    }
+    let mut end = reader.position();
+    while let Some((pawns, slice)) = slices::next(&mut reader, len, pages)? {
+        let slot = values.slices.get(&pawns);
+        let slot = slot.ok_or(Unfit::Other("does not hold slices of this table"))?;
+        // The same slice twice is no harm.
+        let _ = slot.set(Arc::new(slice));
+        end = reader.position();
+    }
+    if let Some(pages) = pages {
+        pages.check()?;
+    }
+    let damaged = reader.is_damaged();
+    Ok((reader.into_container(end)?, damaged))
 }

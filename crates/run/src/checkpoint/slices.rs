@@ -2,44 +2,139 @@
 
 use std::io::{self, Read, Write};
 
-use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
+use std::sync::Arc;
+
+use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
-    Code as _, Codes, Counts, EnPassantValues, PawnStructure, SliceCounts, SliceValues,
+    Code, CodeStore as _, Codes, Counts, EnPassantValues, PawnStructure, SliceCounts, SliceValues,
 };
 
-use super::container::Unfit;
+use super::container::{Container, Reader, Tag, Unfit};
+
+/// A part of a slice, compressed.
+const PIECE: Tag = *b"PART";
+/// The end of a slice.
+const SLICE: Tag = *b"SLIC";
+
+/// Bytes of codes that are copied at once.
+const CHUNK: usize = 1 << 16;
 
 /// The most squares that a pawn can have jumped over, both sides together.
 const RIGHTS: u8 = 16;
 
-/// Writes a slice down, compressed.
-pub(super) fn encode(pawns: PawnStructure, slice: &SliceValues) -> io::Result<Vec<u8>> {
-    let mut out = DeflateEncoder::new(Vec::new(), Compression::fast());
+/// Bytes of a slice that are compressed at once.
+const PART: usize = 1 << 20;
+
+/// Adds a slice to a checkpoint: parts, and a section that says that it is complete. If that fails the
+/// checkpoint is as it was.
+pub(super) fn append(
+    container: &mut Container,
+    pawns: PawnStructure,
+    slice: &SliceValues,
+    sound: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
+    let before = container.end();
+    let mut out = Parts { container, part: Vec::with_capacity(PART) };
+    let done = put_slice(&mut out, pawns, slice)
+        .and_then(|()| out.flush())
+        // What was read of it may have come from a disk that failed meanwhile.
+        .and_then(|()| sound())
+        .and_then(|()| container.append(SLICE, &[]))
+        .and_then(|()| container.sync());
+    if done.is_err() {
+        // If this fails too the slice is without its end, or complete: right in any case.
+        let _ = container.cut(before);
+    }
+    done
+}
+
+/// Cuts what is written into sections.
+struct Parts<'c> {
+    container: &'c mut Container,
+    part: Vec<u8>,
+}
+
+impl Write for Parts<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(PART - self.part.len());
+        self.part.extend_from_slice(&bytes[..taken]);
+        if self.part.len() == PART {
+            self.flush()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.part.is_empty() {
+            let packed = lz4_flex::block::compress_prepend_size(&self.part);
+            self.part.clear();
+            self.container.append(PIECE, &packed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the parts of one slice.
+struct Pieces<'r> {
+    reader: &'r mut Reader,
+    part: Vec<u8>,
+    used: usize,
+    complete: bool,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        while self.used == self.part.len() && !self.complete {
+            match self.reader.next()? {
+                Some((PIECE, packed)) => {
+                    let (len, packed) = lz4_flex::block::uncompressed_size(&packed)
+                        .ok()
+                        .filter(|&(len, _)| len <= PART)
+                        .ok_or(io::ErrorKind::InvalidData)?;
+                    self.part.resize(len, 0);
+                    let got = lz4_flex::block::decompress_into(packed, &mut self.part);
+                    self.used = 0;
+                    if got.ok() != Some(len) {
+                        return Err(io::ErrorKind::InvalidData.into());
+                    }
+                }
+                Some((SLICE, _)) => self.complete = true,
+                Some(_) => return Err(io::ErrorKind::InvalidData.into()),
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
+        let rest = &self.part[self.used..];
+        let len = rest.len().min(buf.len());
+        buf[..len].copy_from_slice(&rest[..len]);
+        self.used += len;
+        Ok(len)
+    }
+}
+
+fn put_slice(out: &mut impl Write, pawns: PawnStructure, slice: &SliceValues) -> io::Result<()> {
     out.write_all(&pawns.white.to_le_bytes())?;
     out.write_all(&pawns.black.to_le_bytes())?;
     out.write_all(&slice.max_moves.to_le_bytes())?;
     for codes in &slice.codes {
-        put_codes(&mut out, codes)?;
+        put_codes(out, codes)?;
     }
     out.write_all(&[slice.en_passant.len() as u8])?;
     for right in &slice.en_passant {
         out.write_all(&[right.square])?;
-        put_codes(&mut out, &right.codes)?;
+        put_codes(out, &right.codes)?;
     }
     out.write_all(&[u8::from(slice.counts.is_some())])?;
     if let Some(counts) = &slice.counts {
         for counts in counts.plain.iter().chain(&counts.diagonal) {
-            put_counts(&mut out, counts)?;
+            put_counts(out, counts)?;
         }
         out.write_all(&[counts.en_passant.len() as u8])?;
         for (square, counts) in &counts.en_passant {
             out.write_all(&[*square])?;
-            put_counts(&mut out, counts)?;
+            put_counts(out, counts)?;
         }
     }
-    out.finish()
+    Ok(())
 }
 
 fn put_codes(out: &mut impl Write, codes: &Codes) -> io::Result<()> {
@@ -59,17 +154,13 @@ fn put_codes(out: &mut impl Write, codes: &Codes) -> io::Result<()> {
             Ok(())
         }
         Codes::Stored(stored) => {
-            out.write_all(&[if stored.wide { 2 } else { 1 }])?;
-            let mut codes = vec![0_u16; 1 << 15];
-            for at in (0..stored.len).step_by(codes.len()) {
-                let codes = &mut codes[..(1 << 15).min(stored.len - at)];
-                stored.read(at, codes);
-                let bytes: Vec<u8> = if stored.wide {
-                    codes.iter().flat_map(|code| code.to_le_bytes()).collect()
-                } else {
-                    codes.iter().map(|code| code.to_u8()).collect()
-                };
-                out.write_all(&bytes)?;
+            let width = if stored.wide { 2 } else { 1 };
+            out.write_all(&[width as u8])?;
+            let mut bytes = vec![0; CHUNK];
+            for at in (0..stored.len * width).step_by(CHUNK) {
+                let bytes = &mut bytes[..CHUNK.min(stored.len * width - at)];
+                stored.store.read(at, bytes);
+                out.write_all(bytes)?;
             }
             Ok(())
         }
@@ -83,21 +174,37 @@ fn put_counts(out: &mut impl Write, counts: &Counts) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a slice of a layout with `len` positions for each side to move.
-pub(super) fn decode(bytes: &[u8], len: usize) -> Result<(PawnStructure, SliceValues), Unfit> {
-    // The checksum was right, so whatever does not fit was written for something else.
-    read(&mut DeflateDecoder::new(bytes), len)
-        .map_err(|_| Unfit::Other("does not hold slices of this table"))
+/// Reads the next slice of a layout with `len` positions for each side to move, into pages if there are any;
+/// none if there is no complete one.
+pub(super) fn next(
+    reader: &mut Reader,
+    len: usize,
+    pages: Option<&Arc<Pages>>,
+) -> Result<Option<(PawnStructure, SliceValues)>, Unfit> {
+    let mut pieces = Pieces { reader, part: Vec::new(), used: 0, complete: false };
+    match read(&mut pieces, len, pages) {
+        Ok(slice) => Ok(Some(slice)),
+        Err(e) if pieces.complete || e.kind() == io::ErrorKind::InvalidData => {
+            // The checksums were right, so whatever does not fit was written for something else.
+            Err(Unfit::Other("does not hold slices of this table"))
+        }
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(e) => Err(Unfit::Unreadable(e)),
+    }
 }
 
-fn read(from: &mut impl Read, len: usize) -> io::Result<(PawnStructure, SliceValues)> {
+fn read(
+    from: &mut impl Read,
+    len: usize,
+    pages: Option<&Arc<Pages>>,
+) -> io::Result<(PawnStructure, SliceValues)> {
     let (white, black) = (take_u64(from)?, take_u64(from)?);
     let max_moves = u16::from_le_bytes(take(from)?);
-    let codes = [take_codes(from, len)?, take_codes(from, len)?];
+    let codes = [take_codes(from, len, pages)?, take_codes(from, len, pages)?];
     let mut en_passant = Vec::new();
     for _ in 0..at_most(take_u8(from)?, RIGHTS)? {
         let square = at_most(take_u8(from)?, 63)?;
-        en_passant.push(EnPassantValues { square, codes: take_codes(from, len)? });
+        en_passant.push(EnPassantValues { square, codes: take_codes(from, len, pages)? });
     }
     let counts = if at_most(take_u8(from)?, 1)? == 0 {
         None
@@ -137,17 +244,18 @@ fn at_most(number: u8, most: u8) -> io::Result<u8> {
     if number <= most { Ok(number) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
-fn take_codes(from: &mut impl Read, len: usize) -> io::Result<Codes> {
-    match take_u8(from)? {
-        1 => {
+fn take_codes(from: &mut impl Read, len: usize, pages: Option<&Arc<Pages>>) -> io::Result<Codes> {
+    let width = take_u8(from)?;
+    match (width, pages) {
+        (1, None) => {
             let mut codes = vec![0; len];
             from.read_exact(&mut codes)?;
             Ok(Codes::Narrow(codes))
         }
-        2 => {
+        (2, None) => {
             let mut codes = vec![0; len];
-            let mut bytes = vec![0; 1 << 17];
-            for chunk in codes.chunks_mut(1 << 16) {
+            let mut bytes = vec![0; CHUNK];
+            for chunk in codes.chunks_mut(CHUNK / 2) {
                 let bytes = &mut bytes[..2 * chunk.len()];
                 from.read_exact(bytes)?;
                 let (pairs, _) = bytes.as_chunks::<2>();
@@ -157,8 +265,22 @@ fn take_codes(from: &mut impl Read, len: usize) -> io::Result<Codes> {
             }
             Ok(Codes::Wide(codes))
         }
+        (1, Some(pages)) => take_stored::<u8>(from, len, pages),
+        (2, Some(pages)) => take_stored::<u16>(from, len, pages),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
+}
+
+fn take_stored<C: Code>(from: &mut impl Read, len: usize, pages: &Arc<Pages>) -> io::Result<Codes> {
+    let store = PagedCodes::new::<C>(pages, len);
+    let end = len * size_of::<C>();
+    let mut bytes = vec![0; CHUNK];
+    for at in (0..end).step_by(CHUNK) {
+        let bytes = &mut bytes[..CHUNK.min(end - at)];
+        from.read_exact(bytes)?;
+        store.write(at, bytes);
+    }
+    Ok(store.into_codes::<C>(len))
 }
 
 fn take_counts(from: &mut impl Read) -> io::Result<Counts> {
@@ -167,17 +289,23 @@ fn take_counts(from: &mut impl Read) -> io::Result<Counts> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use hoffman_space::StoredCodes;
+    use hoffman_store::{Simulated, Storage};
+
     use super::*;
 
     #[test]
     fn slices_come_back() {
         let counts = |n| Counts { stalemates: n, moves: n + 1, futuremoves: u64::MAX - n };
+        let len = 700_000;
         let slice = SliceValues {
             codes: [
-                Codes::Narrow((0..128).collect()),
-                Codes::Wide((0..128_u16).map(|n| n * 500).collect()),
+                Codes::Narrow((0..len).map(|n| (n % 251) as u8).collect()),
+                Codes::Wide((0..len).map(|n| (n * 5) as u16).collect()),
             ],
-            en_passant: vec![EnPassantValues { square: 42, codes: Codes::Narrow(vec![9; 128]) }],
+            en_passant: vec![EnPassantValues { square: 42, codes: Codes::Narrow(vec![9; len]) }],
             counts: Some(SliceCounts {
                 plain: [counts(1), counts(2)],
                 diagonal: [counts(3), counts(4)],
@@ -186,12 +314,84 @@ mod tests {
             max_moves: 300,
         };
         let pawns = PawnStructure { white: 1 << 12, black: 1 << 52 };
-        let bytes = encode(pawns, &slice).unwrap();
-        let (found, back) = decode(&bytes, 128).unwrap();
-        assert_eq!((found, format!("{back:?}")), (pawns, format!("{slice:?}")));
-        for len in [0, 64, 127, 129, 1 << 20] {
-            assert!(decode(&bytes, len).is_err(), "{len}");
+        let simulated = Simulated::default();
+        let storage: Arc<dyn Storage> = Arc::new(simulated.clone());
+        let path = Path::new("c");
+        let mut container = Container::create(&storage, path, *b"MANI", b"").unwrap();
+        append(&mut container, pawns, &slice, || Ok(())).unwrap();
+        let whole = simulated.contents(path).unwrap();
+        append(&mut container, pawns, &slice, || Err(io::ErrorKind::Other.into())).unwrap_err();
+        assert!(simulated.contents(path).unwrap() == whole);
+        let read = |len, pages| {
+            let mut reader = Reader::open(&simulated, path).unwrap();
+            reader.next().unwrap().unwrap();
+            next(&mut reader, len, pages)
+        };
+        let shown = |slice: &SliceValues| format!("{slice:?}");
+        let (found, back) = read(len, None).unwrap().unwrap();
+        assert!(found == pawns && shown(&back) == shown(&slice));
+        for len in [0, 64, len - 1, len + 1, 1 << 22] {
+            assert!(read(len, None).is_err(), "{len}");
         }
-        assert!(decode(&bytes[..bytes.len() / 2], 128).is_err());
+        // The same in pages, written anew from there.
+        let folder = tempfile::tempdir().unwrap();
+        let pages = Pages::new(folder.path(), 1 << 20);
+        let (_, paged) = read(len, Some(&pages)).unwrap().unwrap();
+        assert!(matches!(paged.codes[1], Codes::Stored(StoredCodes { wide: true, .. })));
+        let mut container = Container::create(&storage, path, *b"MANI", b"").unwrap();
+        append(&mut container, pawns, &paged, || pages.check()).unwrap();
+        assert!(simulated.contents(path).unwrap() == whole);
+        // Without its end it is none.
+        simulated.put(path, &whole[..whole.len() - 1]);
+        assert!(read(len, None).unwrap().is_none());
+    }
+    /// Checksums tell damage, not malice: whatever the bytes say, they are read or refused.
+    #[test]
+    fn nothing_panics() {
+        let slice = SliceValues {
+            codes: [Codes::Narrow(vec![7; 64]), Codes::Wide(vec![300; 64])],
+            en_passant: vec![EnPassantValues { square: 42, codes: Codes::Narrow(vec![9; 64]) }],
+            counts: Some(SliceCounts {
+                en_passant: vec![(42, Counts::default())],
+                ..SliceCounts::default()
+            }),
+            max_moves: 300,
+        };
+        let mut bytes = Vec::new();
+        put_slice(&mut bytes, PawnStructure::default(), &slice).unwrap();
+        let simulated = Simulated::default();
+        let storage: Arc<dyn Storage> = Arc::new(simulated.clone());
+        let path = Path::new("c");
+        let try_sections = |sections: &[(Tag, &[u8])]| {
+            let mut container = Container::create(&storage, path, *b"MANI", b"").unwrap();
+            for (tag, payload) in sections {
+                container.append(*tag, payload).unwrap();
+            }
+            let mut reader = Reader::open(&simulated, path).unwrap();
+            reader.next().unwrap().unwrap();
+            next(&mut reader, 64, None).is_ok_and(|slice| slice.is_some())
+        };
+        let pack = |bytes: &[u8]| lz4_flex::block::compress_prepend_size(bytes);
+        assert!(try_sections(&[(PIECE, &pack(&bytes)), (SLICE, &[])]));
+        for at in 0..bytes.len() {
+            for value in [0, 1, 2, 3, 255] {
+                let mut other = bytes.clone();
+                other[at] = value;
+                try_sections(&[(PIECE, &pack(&other)), (SLICE, &[])]);
+            }
+            assert!(!try_sections(&[(PIECE, &pack(&bytes[..at])), (SLICE, &[])]));
+        }
+        let packed = pack(&bytes);
+        for at in 0..packed.len() {
+            for value in [0, 1, 127, 255] {
+                let mut other = packed.clone();
+                other[at] = value;
+                try_sections(&[(PIECE, &other), (SLICE, &[])]);
+            }
+            assert!(!try_sections(&[(PIECE, &packed[..at]), (SLICE, &[])]));
+        }
+        assert!(!try_sections(&[(SLICE, &[])]) && !try_sections(&[(*b"XXXX", &[])]));
+        let too_long = pack(&vec![0; PART + 1]);
+        assert!(!try_sections(&[(PIECE, &too_long), (SLICE, &[])]));
     }
 }

@@ -54,6 +54,9 @@ impl ReadAt for Vec<u8> {
     }
 }
 
+/// How many times longer than its compressed form data can be: what deflate can do at most.
+const MOST: u64 = 1032;
+
 /// Fills `buf` as far as there are bytes.
 pub(super) fn read_up_to(
     file: &dyn ReadAt,
@@ -143,6 +146,15 @@ impl GzipSource {
                 let len = file.byte_len().map_err(during("cannot read the table"))?;
                 if len < end {
                     return Err(HtbError::PastEnd { end, len });
+                }
+                // A file that claims to hold more than there can be is refused before memory is taken for it.
+                let claims = (0..index.blocks()).find(|&block| {
+                    let compressed = index.starts[block + 1] - index.starts[block];
+                    index.block_len(block) as u64 > compressed.saturating_mul(MOST)
+                });
+                if let Some(block) = claims {
+                    let offset = (block as u64) << index.stride_log2;
+                    return Err(corrupt("the block index is wrong", offset));
                 }
                 Kind::Indexed { index, first }
             }
