@@ -108,6 +108,9 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
     for job in jobs {
         if let Some(path) = present.get(&job.material) {
             tracing::info!(table = %path.display(), "kept");
+            if options.write {
+                checkpoint::tidy(workplace, path);
+            }
             report.kept.push(path.clone());
         }
     }

@@ -349,6 +349,22 @@ pub(crate) fn remove_of(workplace: &Workplace, target: &Path) -> Result<(), RunE
     remove(workplace, &checkpoint_name(target))
 }
 
+/// Removes the checkpoint that a run left which died just after it had finished the table.
+pub(crate) fn tidy(workplace: &Workplace, target: &Path) {
+    let path = checkpoint_name(target);
+    if !hoffman_store::is_file(&*workplace.storage, &path) {
+        return;
+    }
+    // Whoever holds the lock removes it himself; a folder that is only read need not be writable.
+    let tidied = workplace.try_lock(target).and_then(|lock| match lock {
+        Some(_lock) => remove(workplace, &path),
+        None => Ok(()),
+    });
+    if let Err(error) = tidied {
+        tracing::warn!(file = %path.display(), %error, "not removed");
+    }
+}
+
 fn remove(workplace: &Workplace, path: &Path) -> Result<(), RunError> {
     match workplace.storage.remove(path) {
         Err(source) if source.kind() != ErrorKind::NotFound => {
