@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Build(BuildArgs),
     /// Write a control file for each table that a race of pawns needs, and a Makefile.
     Pawngen(PawngenArgs),
+    /// Say what building tables would take: memory, disk, time, and in which order they would be made.
+    Plan(PlanArgs),
     /// Look positions up in tables that are there.
     Probe(ProbeArgs),
     /// Count what tables contain.
@@ -149,6 +151,22 @@ pub(crate) struct SolveArgs {
 pub(crate) enum FileFormat {
     /// The format of the original program.
     Htb,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// A control file (NAME.xml), endings such as KRPvKR, or a position in FEN.
+    #[arg(required = true, value_name = "CONTROL|MATERIAL|FEN")]
+    pub(crate) what: Vec<String>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -32,7 +32,9 @@ Classic options:
       --discard       with -g: do not use the checkpoint of an interrupted run
       --cursed-wins   take Syzygy's cursed wins for wins, not for draws
       -h       this help
-  Accepted and ignored: -P MB, -U MB, -d N, --compress-files.
+      -P MB    with -g: take no more memory than this; what does not fit goes to working files beside
+               the output. The same as <enable-proptables>, which it overrides.
+  Accepted and ignored: -U MB, -d N, --compress-files.
   Numbers may be written as in C: 16, 0x10, 020.
   'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify, convert,
   control and bench.
@@ -185,8 +187,12 @@ impl Classic {
                 Some(n) if n != 0 => self.ignored.push("-d"),
                 _ => return Err(Misuse(format!("can't parse debugging index {shown}"))),
             },
+            'P' => match number().and_then(|n| u64::try_from(n).ok()) {
+                Some(megabytes) => self.work.queues = Some(megabytes),
+                None => return refuse("-P takes a number of megabytes"),
+            },
             _ => match number() {
-                Some(n) if n >= 0 => self.ignored.push(if letter == 'P' { "-P" } else { "-U" }),
+                Some(n) if n >= 0 => self.ignored.push("-U"),
                 _ => return refuse(&format!("-{letter} takes a number of megabytes")),
             },
         }
@@ -339,7 +345,8 @@ mod tests {
         }
         assert_eq!(read("-gt 010 x").unwrap().threads, Some(8));
         let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored;
-        assert_eq!(ignored, ["-P", "-U", "-d", "--compress-files"]);
+        assert_eq!(ignored, ["-U", "-d", "--compress-files"]);
+        assert_eq!(read("-g -P 0x20 x").unwrap().work.queues, Some(32));
         let foreign = read("-p -N x -n y -Sz --cursed t").unwrap().foreign();
         assert_eq!(foreign.nalimov, [PathBuf::from("x"), PathBuf::from("y")]);
         assert_eq!(foreign.syzygy, [PathBuf::from("z")]);

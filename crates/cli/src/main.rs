@@ -111,6 +111,7 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Solve(args) => commands::solve::run(args),
         Command::Build(args) => commands::build::run(args),
         Command::Pawngen(args) => commands::pawngen::run(args),
+        Command::Plan(args) => commands::plan::run(args),
         Command::Probe(args) => commands::probe::run(args),
         Command::Stats(args) => commands::stats::run(args),
         Command::Verify(args) => commands::verify::run(args),

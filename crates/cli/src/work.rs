@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use hoffman_run::Workplace;
+use hoffman_run::{Memory, Workplace};
 
 use crate::interrupt;
 use crate::progress::Bar;
@@ -20,6 +20,9 @@ pub(crate) struct WorkArgs {
     /// beside the output that vanish with the program [default: what the machine has].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) memory: Option<u64>,
+    /// The same in megabytes as the classic options have it, raised if it is too little.
+    #[arg(skip)]
+    pub(crate) queues: Option<u64>,
     /// Remove the checkpoint that an interrupted run left of a table, and solve the table anew.
     #[arg(long)]
     pub(crate) discard: bool,
@@ -43,7 +46,7 @@ impl WorkArgs {
     /// The disk, to be stopped by a signal.
     pub(crate) fn workplace(&self) -> anyhow::Result<Workplace> {
         let mut workplace =
-            Workplace { discard: self.discard, memory: self.memory, ..Workplace::default() };
+            Workplace { discard: self.discard, memory: self.bound(), ..Workplace::default() };
         workplace.stop = interrupt::stop();
         if let Some(text) = std::env::var_os("HOFFMAN_CHECKPOINT_SECONDS") {
             let seconds = text.to_str().and_then(|text| text.parse().ok());
@@ -51,6 +54,13 @@ impl WorkArgs {
             workplace.checkpoint_every = Duration::from_secs(seconds);
         }
         Ok(workplace)
+    }
+
+    fn bound(&self) -> Option<Memory> {
+        let firm = self.memory.map(|bytes| Memory { bytes, is_firm: true });
+        firm.or(self
+            .queues
+            .map(|megabytes| Memory { bytes: megabytes.saturating_mul(1 << 20), is_firm: false }))
     }
 
     /// Shows the progress.

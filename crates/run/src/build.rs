@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hoffman_board::{Color, Material};
@@ -15,7 +15,10 @@ use hoffman_space::{Layout, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
 use hoffman_table::entries::EntryCodec;
 use hoffman_table::htb::HtbError;
-use hoffman_table::rows::{IndexCounts, RowsError, Taking, Wanted, decode};
+use hoffman_table::rows::{
+    DecodeError, Entries, IndexCounts, RowsError, Taking, Wanted, decode, decode_in,
+    has_free_pieces,
+};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -24,6 +27,7 @@ use crate::checkpoint::{self, Checkpoint, Identity, digest};
 use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::numbering::Numbering;
+use crate::plan::check_disk;
 use crate::progress::{Phase, Progress};
 use crate::room;
 use crate::unwritten;
@@ -36,6 +40,9 @@ const LARGE: u64 = 64 << 20;
 /// Up to how many bytes of values an answer comes before files are written. More takes so long that what is
 /// finished shall not be lost.
 const ANSWER_FIRST: u64 = 2 << 30;
+
+/// From how many bytes of values on it is worth looking whether the disk has room for all files.
+const LASTING: u64 = 1 << 30;
 
 /// Where and how tables are built.
 pub struct BuildOptions<'a> {
@@ -117,6 +124,11 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
         workplace.create_folder(&options.dir)?;
         workplace.probe(&options.dir)?;
     }
+    let total: u64 = todo.iter().map(|j| estimate(j).values).sum();
+    if options.write && (pages.is_some() || total >= LASTING) {
+        let kept = |job: &Job| present.contains_key(&job.material);
+        check_disk(jobs, &kept, &options.dir, workplace)?;
+    }
     options.progress.begin(todo.iter().map(|j| estimate(j).values).sum());
     let needed = todo.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
     let tables = Tables::new();
@@ -124,7 +136,6 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
     let bounded = pages.is_some();
     let mut work = Work { options, present, refused, tables, needed, loaded, written, pages };
     // An answer comes first, files later, if everything can be kept until then.
-    let total: u64 = todo.iter().map(|j| estimate(j).values).sum();
     let first_answer = options.solved.is_some()
         && options.write
         && !bounded
@@ -222,6 +233,23 @@ struct Found {
     refused: HashMap<Material, FileInfo>,
 }
 
+/// The file of a folder that answers for a job, if there is one.
+pub(crate) fn find_intact(
+    job: &Job,
+    dir: &Path,
+    workplace: &Workplace,
+) -> Result<Option<PathBuf>, RunError> {
+    let whole = Job { material: job.material, part: None }.file_name();
+    for name in [whole, job.file_name()] {
+        let path = dir.join(name);
+        let is_file = workplace.storage.info(&path).is_ok_and(|info| info.is_file);
+        if is_file && is_intact(&path, job, workplace)?.is_ok() {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
 /// The files of the folder that answer for jobs, whole endings before parts.
 fn find_present(jobs: &[Job], options: &BuildOptions<'_>) -> Result<Found, RunError> {
     let storage = &*options.workplace.storage;
@@ -298,7 +326,7 @@ fn is_intact(
 
 /// The memory that is needed if nothing goes to the disk, in bytes. Without files everything that a later
 /// job needs stays in memory.
-fn needed_memory(todo: &[&Job], write: bool) -> u64 {
+pub(crate) fn needed_memory(todo: &[&Job], write: bool) -> u64 {
     let mut worst = 0;
     for (at, job) in todo.iter().enumerate() {
         let own = estimate(job);
@@ -545,7 +573,7 @@ fn identity(job: &Job) -> Result<Identity, RunError> {
 }
 
 /// The control file that stands in the header of a job's table.
-fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
+pub(crate) fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
     let text = match &job.part {
         None => control_for_material(&job.material),
         Some(part) => {
@@ -576,7 +604,11 @@ pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
             // A promotion without capture: the new man stands on the last rank.
             let count = |m: &Material, role| *m.count.get(mover).get(role);
             let promoted = PROMOTIONS.into_iter().find(|&r| count(&behind, r) > count(material, r));
-            wanted.on_edge.extend(promoted.map(|role| (turn.other(), role)));
+            let color = turn.other();
+            wanted.on_edge.extend(promoted.map(|role| (color, role)));
+            if normal.is_symmetric() && normal.has_pawns() {
+                wanted.on_edge.extend(promoted.map(|role| (color.other(), role)));
+            }
         }
         needed.entry(normal).or_default().extend(&wanted);
     }
@@ -592,15 +624,15 @@ fn load_table(
 ) -> Result<TableValues, RunError> {
     let mut table = Table::open(path, workplace.source_options())?;
     table.check_length()?;
-    let values = values_of(&table, wanted)?;
-    Ok(match pages {
-        Some(pages) => in_pages(values, pages),
-        None => values,
-    })
+    values_of(&table, wanted, pages)
 }
 
 /// The values of an open table.
-pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, RunError> {
+pub(crate) fn values_of(
+    table: &Table,
+    wanted: &Wanted,
+    pages: Option<&Arc<Pages>>,
+) -> Result<TableValues, RunError> {
     let restricted = |p: &hoffman_board::ListedPiece| p.is_restricted();
     if table.pieces().len() == 2 && !table.pieces().iter().any(restricted) {
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
@@ -610,7 +642,15 @@ pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, R
         solve_table(&mut values, &Tables::new(), options, &|| {})?;
         return Ok(values);
     }
-    decode_table(table, wanted, Taking::Exactly)
+    decode_table(table, wanted, Taking::Exactly, pages)
+}
+
+/// Values in pages, if there are any.
+fn placed(values: TableValues, pages: Option<&Arc<Pages>>) -> TableValues {
+    match pages {
+        Some(pages) => in_pages(values, pages),
+        None => values,
+    }
 }
 
 /// The values of an open table, taken in a certain way.
@@ -618,22 +658,65 @@ pub(crate) fn decode_table(
     table: &Table,
     wanted: &Wanted,
     taking: Taking,
+    pages: Option<&Arc<Pages>>,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
+    let (space, codec) = (table.space(), table.codec());
     // A file may claim anything.
-    let size = table.space().size();
-    let packed = size.div_ceil(8).saturating_mul(u64::from(table.codec().bits()));
-    if available_memory().is_some_and(|free| packed > free) {
-        return Err(rows_error(RowsError::TooLarge(size)));
+    let packed = space.size().div_ceil(8).saturating_mul(u64::from(codec.bits()));
+    if pages.is_none() && available_memory().is_some_and(|free| packed > free) {
+        return Err(rows_error(RowsError::TooLarge(space.size())));
     }
-    let mut area = Vec::new();
-    table.read_packed(&mut area)?;
-    let codec = table.codec();
-    let mut values = decode(table.space(), codec, &area, wanted, taking).map_err(rows_error)?;
+    let mut values = decode_entries(table, wanted, taking, pages)?;
     if !tells_illegal(codec) {
         clear_illegal(&mut values);
     }
     Ok(values)
+}
+
+/// The same, with whatever stands for positions that are not legal.
+fn decode_entries(
+    table: &Table,
+    wanted: &Wanted,
+    taking: Taking,
+    pages: Option<&Arc<Pages>>,
+) -> Result<TableValues, RunError> {
+    let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
+    let (space, codec) = (table.space(), table.codec());
+    if table.foreign().is_none() {
+        return match pages {
+            Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
+                let mut read = |first: u64, len: u64, area: &mut Vec<u8>| {
+                    table.read_packed_part(first, len, area)
+                };
+                let values = decode_in(space, codec, wanted, taking, pages, &mut read);
+                values.map_err(|error| match error {
+                    DecodeError::Rows(source) => rows_error(source),
+                    DecodeError::Read(error) => error.into(),
+                })
+            }
+            _ => {
+                let mut area = Vec::new();
+                table.read_packed(&mut area)?;
+                let values = decode(space, codec, Entries::Packed(&area), wanted, taking);
+                Ok(placed(values.map_err(rows_error)?, pages))
+            }
+        };
+    }
+    // Each entry of a table of another program costs so much that only those wanted are asked for.
+    let failure: Mutex<Option<TableError>> = Mutex::new(None);
+    let ask = |index: u64| match table.entry(index) {
+        Ok(entry) => Some(entry),
+        Err(error) => {
+            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            None
+        }
+    };
+    let values = decode(space, codec, Entries::Asked(&ask), wanted, taking);
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error.into()),
+        None => Ok(placed(values.map_err(rows_error)?, pages)),
+    }
 }
 
 /// Whether entries tell positions that are not legal from draws. One bit is too few for that: tables in which

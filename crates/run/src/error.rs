@@ -44,6 +44,22 @@ pub enum RunError {
         /// What is needed, in megabytes.
         least: u64,
     },
+    /// The disk has no room for the files of a run.
+    #[error(
+        "the disk of {folder} has {free} MB free, and this takes {working} MB of working files and about \
+         {files} MB of finished ones",
+        folder = .folder.display()
+    )]
+    Disk {
+        /// The folder.
+        folder: PathBuf,
+        /// What is free, in megabytes.
+        free: u64,
+        /// Working files, in megabytes.
+        working: u64,
+        /// Finished files, in megabytes.
+        files: u64,
+    },
     /// A control file is wrong.
     #[error(transparent)]
     Control(#[from] ControlError),

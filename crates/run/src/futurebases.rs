@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
 use hoffman_pages::Pages;
-use hoffman_solve::{Futurebase, in_pages};
+use hoffman_solve::Futurebase;
 use hoffman_space::{Orientation, PawnStructure};
 use hoffman_store::is_file;
 use hoffman_table::foreign::{ForeignOptions, Kind};
@@ -110,16 +110,13 @@ impl OpenFuturebase<'_> {
             && !self.table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
         let values = if normal && (bare_kings || exact && sound) {
-            values_of(&self.table, &wanted)?
+            values_of(&self.table, &wanted, pages)?
         } else {
             let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
-            decode_table(&self.table, &wanted, taking)?
+            decode_table(&self.table, &wanted, taking, pages)?
         };
         let own = material_of(&self.table);
-        let values = Arc::new(match pages {
-            Some(pages) => in_pages(values, pages),
-            None => values,
-        });
+        let values = Arc::new(values);
         let turned = values.material != own;
         let futurebase =
             |&inverted: &bool| Futurebase { values: values.clone(), swapped: inverted != turned };

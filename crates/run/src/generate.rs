@@ -21,7 +21,7 @@ use crate::futurebases::{self, OpenFuturebase, color_name};
 use crate::numbering::{Numbering, fen};
 use crate::progress::{Phase, Progress};
 use crate::room;
-use crate::workplace::Workplace;
+use crate::workplace::{Memory, Workplace};
 use crate::write::{Making, write_table};
 
 /// How a control file is carried out.
@@ -118,8 +118,9 @@ pub(crate) fn generate_control(
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let mut values = table_values(control, numbering, symmetric);
     let needed = needed_memory(&values, &open);
+    let bounded = &bounded(control, workplace, *progress);
     let layout = std::iter::once(&values.layout);
-    let pages = room::pages(workplace, layout, needed, folder_of(&output), *progress)?;
+    let pages = room::pages(bounded, layout, needed, folder_of(&output), *progress)?;
     progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
     // Where slices stand for their images, so do the structures behind them.
     let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
@@ -186,7 +187,11 @@ fn identity(
 
 /// The slices of a control file's table, none of them solved.
 /// Where futurebases tell mirror images apart, so does the table.
-fn table_values(control: &ControlFile, numbering: &Numbering, symmetric: bool) -> TableValues {
+pub(crate) fn table_values(
+    control: &ControlFile,
+    numbering: &Numbering,
+    symmetric: bool,
+) -> TableValues {
     let space = &numbering.space;
     let material = Material::from_men(space.pieces().iter().map(|p| (p.color, p.role)));
     let mut layout = layout_of(space);
@@ -213,8 +218,25 @@ fn table_values(control: &ControlFile, numbering: &Numbering, symmetric: bool) -
     values
 }
 
+/// The workplace with the bound of memory that the control file asks for, if nobody else does.
+fn bounded(control: &ControlFile, workplace: &Workplace, progress: &dyn Progress) -> Workplace {
+    let mut workplace = workplace.clone();
+    if let Some(proptables) = &control.proptables {
+        let bytes = proptables.megabytes.saturating_mul(1 << 20);
+        match &workplace.memory {
+            None => workplace.memory = Some(Memory { bytes, is_firm: false }),
+            Some(memory) => progress.notice(&format!(
+                "the bound of {} MB given to the program overrides <enable-proptables MB=\"{}\"/>",
+                memory.bytes >> 20,
+                proptables.megabytes
+            )),
+        }
+    }
+    workplace
+}
+
 /// The memory that is needed if nothing goes to the disk, in bytes.
-fn needed_memory(values: &TableValues, open: &[OpenFuturebase<'_>]) -> u64 {
+pub(crate) fn needed_memory(values: &TableValues, open: &[OpenFuturebase<'_>]) -> u64 {
     let slice = 2 * values.layout.len() as u64;
     let own = slice * values.slices.len() as u64;
     let behind: u64 = open.iter().map(OpenFuturebase::bytes).sum();

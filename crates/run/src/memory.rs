@@ -22,3 +22,17 @@ pub fn available_memory() -> Option<u64> {
         .map(|(max, current)| max.saturating_sub(current));
     Some(limit.map_or(free, |limit| limit.min(free)))
 }
+
+/// The bytes that a folder, or the nearest one above it that exists, has room for. None where the system
+/// does not say.
+pub fn free_disk(folder: &Path) -> Option<u64> {
+    let there = folder.ancestors().find(|folder| folder.is_dir());
+    let there = there.unwrap_or(Path::new("."));
+    #[cfg(unix)]
+    return rustix::fs::statvfs(there).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    #[cfg(not(unix))]
+    {
+        let _ = there;
+        None
+    }
+}

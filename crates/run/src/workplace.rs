@@ -24,8 +24,10 @@ pub struct Workplace {
     /// How much work on a table may be lost: after so long what is solved of it is put into a checkpoint,
     /// unless that would take more than a thirtieth of the time.
     pub checkpoint_every: Duration,
-    /// The memory that the process may take, in bytes; none: what is there.
-    pub memory: Option<u64>,
+    /// The memory that the process may take; none: what is there.
+    pub memory: Option<Memory>,
+    /// Work in so many bytes of pages, whatever the rest takes: for tests of working from the disk.
+    pub pages: Option<usize>,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
 }
@@ -38,9 +40,19 @@ impl Default for Workplace {
             stop: Stop::default(),
             checkpoint_every: Duration::from_secs(30),
             memory: None,
+            pages: None,
             discard: false,
         }
     }
+}
+
+/// A bound of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// In bytes, everything that the process takes.
+    pub bytes: u64,
+    /// Whether less than what is needed at least is an error; if not, it is raised.
+    pub is_firm: bool,
 }
 
 /// A request to stop; clones are the same request.

@@ -175,7 +175,7 @@ impl<'a> Context<'a> {
         }
         let mut lanes = self.lane_squares & !occupied;
         if !self.layout.mixed().is_empty() {
-            lanes = self.admitted(block, row, lanes);
+            lanes &= self.admitted(block, row);
         }
         let [Some(white), Some(black)] = self.kings else { return lanes };
         let kings = [white, black].map(|king| self.square_of(block, row, king));
@@ -226,16 +226,11 @@ impl<'a> Context<'a> {
     }
 
     /// The lane squares for which like men can be told apart so that each stands on a square of his.
-    fn admitted(&self, block: &Block, row: usize, lanes: u64) -> u64 {
+    fn admitted(&self, block: &Block, row: usize) -> u64 {
         let movers = self.layout.movers().len();
-        let mut stands: ArrayVec<u8, MAX_MOVERS> =
+        let stands: ArrayVec<u8, MAX_MOVERS> =
             (0..movers).map(|m| self.square_of(block, row, m).unwrap_or(0)).collect();
-        let mut admitted = 0;
-        for lane in squares(lanes) {
-            stands[movers - 1] = lane;
-            admitted |= u64::from(self.layout.admits(&stands)) << lane;
-        }
-        admitted
+        self.layout.admitted(&stands, movers - 1)
     }
 }
 

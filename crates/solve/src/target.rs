@@ -117,13 +117,7 @@ impl<'a> After<'a> {
             lanes &= self.king_is_safe(tables, stands, last, occupied);
         }
         if let Some(layout) = self.outside {
-            let mut all: Vec<u8> = stands[..layout.movers().len()].to_vec();
-            for lane in squares(lanes) {
-                all[last] = lane;
-                if layout.admits(&all) {
-                    lanes &= !(1 << lane);
-                }
-            }
+            lanes &= !layout.admitted(&stands[..layout.movers().len()], last);
         }
         lanes
     }

@@ -60,17 +60,24 @@ pub struct MixedGroup {
 }
 
 impl MixedGroup {
-    /// Whether men can stand on these squares.
-    fn admits(&self, stands: &[u8]) -> bool {
-        fn assign(squares: &[u64], stands: &[u8], taken: u32) -> bool {
-            let Some((&first, rest)) = stands.split_first() else { return true };
+    /// The squares for one more man of the group, the others standing on `stands`: those of every man who
+    /// can be left over.
+    fn admitted(&self, stands: impl Iterator<Item = u8> + Clone) -> u64 {
+        fn assign(
+            squares: &[u64],
+            mut stands: impl Iterator<Item = u8> + Clone,
+            taken: u32,
+        ) -> bool {
+            let Some(first) = stands.next() else { return true };
             squares.iter().enumerate().any(|(i, set)| {
                 taken >> i & 1 == 0
                     && set >> first & 1 != 0
-                    && assign(squares, rest, taken | 1 << i)
+                    && assign(squares, stands.clone(), taken | 1 << i)
             })
         }
-        assign(&self.squares, stands, 0)
+        let spare = |i: usize| assign(&self.squares, stands.clone(), 1 << i);
+        let sets = self.squares.iter().enumerate();
+        sets.filter(|&(i, _)| spare(i)).fold(0, |all, (_, set)| all | set)
     }
 }
 
@@ -306,13 +313,28 @@ impl Layout {
         Some(offset)
     }
 
-    /// Whether the movers may stand on these squares, as far as restrictions go.
-    pub fn admits(&self, squares: &[u8]) -> bool {
-        self.movers.iter().zip(squares).all(|(m, &s)| m.squares >> s & 1 != 0)
-            && self.mixed.iter().all(|group| {
-                let stands: Vec<u8> = group.movers.iter().map(|&m| squares[m]).collect();
-                group.admits(&stands)
-            })
+    /// The squares that `mover` may stand on, as far as restrictions go, the others standing on `squares`;
+    /// his own there does not count.
+    pub fn admitted(&self, squares: &[u8], mover: usize) -> u64 {
+        let others = self.movers.iter().zip(squares).enumerate().filter(|(m, _)| *m != mover);
+        if !others.clone().all(|(_, (m, &s))| m.squares >> s & 1 != 0) {
+            return 0;
+        }
+        let own = self.movers.get(mover).map_or(0, |m| m.squares);
+        self.mixed.iter().fold(own, |admitted, group| {
+            // Somebody of the group plays the part of the man sought.
+            let Some((&last, rest)) = group.movers.split_last() else { return admitted };
+            let sought = if group.movers.contains(&mover) { mover } else { last };
+            let known = rest.iter().chain([&last]).filter(|&&m| m != sought);
+            let set = group.admitted(known.map(|&m| squares[m]));
+            if sought == mover {
+                admitted & set
+            } else if set >> squares[sought] & 1 != 0 {
+                admitted
+            } else {
+                0
+            }
+        })
     }
 }
 
@@ -383,7 +405,13 @@ mod tests {
             layout.movers().iter().filter(|m| m.role == Role::Rook).map(|m| m.squares).collect();
         assert_eq!(rooks, [0b1111, 0b1111, 1 << 20]);
         assert_eq!(layout.mixed().len(), 1);
-        let at = |a: u8, b: u8| layout.admits(&[a, b, 20, 40, 60]);
+        let at = |a: u8, b: u8| {
+            let stands = [a, b, 20, 40, 60];
+            let ways: Vec<bool> =
+                (0..5).map(|m| layout.admitted(&stands, m) >> stands[m] & 1 != 0).collect();
+            assert!(ways.iter().all(|&way| way == ways[0]), "{ways:?}");
+            ways[0]
+        };
         assert!(at(0, 2) && at(2, 0) && at(3, 1));
         assert!(!at(0, 1), "nobody stands on the second rook's squares");
     }

@@ -259,12 +259,50 @@ impl EntryCodec {
     /// # Errors
     /// A number outside the range of the width.
     pub fn pack<T: Number>(self, numbers: &[T], out: &mut Vec<u8>) -> Result<(), EntryError> {
+        if self.bits <= 8 {
+            return self.pack_narrow(numbers, out);
+        }
         out.reserve(numbers.len().div_ceil(8) * usize::from(self.bits));
         for (group, eight) in numbers.chunks(8).enumerate() {
             if !self.pack_group(eight, out) {
                 return Err(EntryError::DoesNotFit { index: group * 8, bits: self.bits });
             }
         }
+        Ok(())
+    }
+
+    /// Packs numbers of at most eight bits.
+    fn pack_narrow<T: Number>(self, numbers: &[T], out: &mut Vec<u8>) -> Result<(), EntryError> {
+        let (least, most) = if self.is_signed() {
+            (-1 << (self.bits - 1), (1 << (self.bits - 1)) - 1)
+        } else {
+            (0, (1 << self.bits) - 1)
+        };
+        let outside = |n: &T| n.to_entry() < least || n.to_entry() > most;
+        // Without a way out of the loop it runs over many numbers at a time.
+        if numbers.iter().fold(false, |any, n| any | outside(n)) {
+            let index = numbers.iter().position(outside).unwrap_or(0) / 8 * 8;
+            return Err(EntryError::DoesNotFit { index, bits: self.bits });
+        }
+        let bits = usize::from(self.bits);
+        let start = out.len();
+        // Words are stored whole, each over the unused bytes of the one before.
+        let len = numbers.len().div_ceil(8) * bits;
+        out.resize(start + len + 8, 0);
+        let area = &mut out[start..];
+        let (groups, rest) = numbers.as_chunks::<8>();
+        let mut last = [0; 8];
+        for (byte, n) in last.iter_mut().zip(rest) {
+            *byte = n.to_entry() as u8;
+        }
+        let bytes = groups.iter().map(|eight| eight.map(|n| n.to_entry() as u8));
+        for (group, eight) in bytes.chain((!rest.is_empty()).then_some(last)).enumerate() {
+            let word = squeeze(u64::from_le_bytes(eight), u32::from(self.bits));
+            if let Some(place) = area.get_mut(group * bits..group * bits + 8) {
+                place.copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        out.truncate(start + len);
         Ok(())
     }
 
@@ -278,12 +316,6 @@ impl EntryCodec {
             fits &= self.extend(n as u32 & mask) == n;
             n as u32 & mask
         };
-        if bits <= 8 {
-            let word =
-                numbers.iter().rev().fold(0_u64, |word, &n| word << bits | u64::from(field(n)));
-            out.extend_from_slice(&word.to_le_bytes()[..bits as usize]);
-            return fits;
-        }
         let end = out.len() + bits as usize;
         let (mut word, mut filled) = (0_u64, 0);
         for &n in numbers {
@@ -340,6 +372,15 @@ impl EntryCodec {
         }
         Ok(())
     }
+}
+
+/// The lowest `bits` bits of each byte, without gaps.
+const fn squeeze(word: u64, bits: u32) -> u64 {
+    let gap = 8 - bits;
+    let word = word & (0x0101_0101_0101_0101 * (0xff >> gap));
+    let word = (word & 0x00ff_00ff_00ff_00ff) | (word & 0xff00_ff00_ff00_ff00) >> gap;
+    let word = (word & 0x0000_ffff_0000_ffff) | (word & 0xffff_0000_ffff_0000) >> (2 * gap);
+    (word & 0x0000_0000_ffff_ffff) | (word & 0xffff_ffff_0000_0000) >> (4 * gap)
 }
 
 /// The width of a table's distances.

@@ -376,22 +376,37 @@ impl Table {
     ///
     /// The file is damaged or ends early, or does not fit into memory.
     pub fn read_packed(&self, area: &mut Vec<u8>) -> Result<(), TableError> {
+        self.read_packed_part(0, self.space.size(), area)
+    }
+
+    /// The same for `len` entries from `first` on, which is a multiple of eight.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn read_packed_part(
+        &self,
+        first: u64,
+        len: u64,
+        area: &mut Vec<u8>,
+    ) -> Result<(), TableError> {
         let fail = |problem| TableError { path: self.path.clone(), problem };
-        let len = usize::try_from(self.area_bytes());
+        let end = first + len;
+        let start = self.start + first / 8 * u64::from(self.codec.bits());
+        let len = usize::try_from(self.codec.area_bytes(len));
         let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
         area.clear();
         let len = len.ok().filter(|&len| area.try_reserve_exact(len).is_ok());
         area.resize(len.ok_or_else(|| fail(too_long.into()))?, 0);
         let Some(foreign) = &self.foreign else {
-            return self.source.read_parallel(self.start, area).map_err(|e| fail(e.into()));
+            return self.source.read_parallel(start, area).map_err(|e| fail(e.into()));
         };
-        let size = self.space.size();
         let bytes = CHUNK / 8 * usize::from(self.codec.bits());
         area.par_chunks_mut(bytes)
             .enumerate()
             .try_for_each_init(Vec::new, |packed, (number, bytes)| {
-                let first = (number * CHUNK) as u64;
-                let entries = (first..size.min(first + CHUNK as u64))
+                let first = first + (number * CHUNK) as u64;
+                let entries = (first..end.min(first + CHUNK as u64))
                     .map(|index| Ok(self.foreign_entry(foreign.as_ref(), index)?.0));
                 let entries: Vec<i32> = entries.collect::<Result<_, ForeignError>>()?;
                 packed.clear();

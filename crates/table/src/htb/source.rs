@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::{Decompress, FlushDecompress};
 use hoffman_store::{Storage, StoredFile, disk};
+use libdeflater::Decompressor;
 use rayon::prelude::*;
 
 use super::block_index::{BlockIndex, ID};
 use super::foreign::{self, Foreign};
 use super::member::{self, MAX_HEADER};
+use super::writer::LAST_BLOCK;
 use super::{BlockCache, HtbError, corrupt, during};
 use crate::entries::{EntryCodec, Number};
 
@@ -277,22 +278,20 @@ impl GzipSource {
     ) -> Result<(), HtbError> {
         let offset = (block as u64) << index.stride_log2;
         let len = index.block_len(block);
-        let input = self.read_block(index, first, block)?;
-        out.resize(len, 0);
-        let mut inflate = Decompress::new(false);
-        let mut filled = 0;
-        while filled < len {
-            let done = inflate.total_in() as usize;
-            inflate
-                .decompress(&input[done..], &mut out[filled..], FlushDecompress::None)
-                .map_err(|_| corrupt("the compressed data is wrong", offset))?;
-            let produced = inflate.total_out() as usize;
-            if produced == filled {
-                return Err(corrupt("a compressed block is too short", offset));
-            }
-            filled = produced;
+        let mut input = self.read_block(index, first, block)?;
+        // Deflate expands at most 1032 times, so that little input cannot claim a large buffer.
+        if len as u64 > (input.len() as u64).saturating_mul(1032) {
+            return Err(corrupt("the block index is wrong", offset));
         }
-        Ok(())
+        out.resize(len, 0);
+        // The block ends where the next begins; the end of the stream is made up behind it.
+        input.extend_from_slice(&LAST_BLOCK);
+        let inflated = Decompressor::new().deflate_decompress(&input, out);
+        match inflated {
+            Ok(inflated) if inflated == len => Ok(()),
+            Ok(_) => Err(corrupt("a compressed block is too short", offset)),
+            Err(_) => Err(corrupt("the compressed data is wrong", offset)),
+        }
     }
 
     /// The compressed bytes of a block, which are those that were written.

@@ -16,7 +16,7 @@ const UNIT: usize = 1 << MIN_STRIDE_LOG2;
 /// Units that are collected before the threads get to work.
 const BATCH: usize = 64;
 /// The end of a deflate stream that was flushed before: an empty last block.
-const LAST_BLOCK: [u8; 2] = [3, 0];
+pub(super) const LAST_BLOCK: [u8; 2] = [3, 0];
 
 /// Writes one gzip member whose uncompressed length is known beforehand.
 ///

@@ -19,21 +19,66 @@ enum Digit {
     Group { first: usize, len: usize, radix: u64 },
 }
 
-/// An index split into what one man contributes and the rest.
-pub(super) struct LaneTerm {
-    pub(super) base: u64,
-    pub(super) weight: u64,
-    pub(super) value: usize,
-    pub(super) k: usize,
-}
-
-/// What changes in an index as one man, alone in his group, walks over the board.
+/// What changes in an index as one man walks over the board, all others standing still.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
+    /// The weight of his group's digit, and the group.
+    weight: u64,
+    group: std::ops::Range<usize>,
     /// The men of his chain.
-    pub(super) chain: ArrayVec<u8, MAX_PIECES>,
+    chain: ArrayVec<u8, MAX_PIECES>,
     /// Men alone in their groups whose chains contain him, with the weights of their digits.
-    pub(super) dependents: ArrayVec<(u8, u64), MAX_PIECES>,
+    dependents: ArrayVec<(u8, u64), MAX_PIECES>,
+}
+
+/// The indices of the placements that differ in the square of one man only.
+///
+/// With the man on `s`, `j` of his group's values being smaller than his own value `v`, the index is
+/// `sums[j] + weight * C(v, j + 1)`, less the weights of the dependents that he stands below.
+pub(super) struct Line<'a> {
+    walk: &'a Walk,
+    codes: &'a Codes,
+    /// The squares of his chain.
+    chain: u64,
+    /// Where all men stand, and the one who can be taken en passant.
+    squares: &'a Squares,
+    en_passant_man: u8,
+    /// The other values of his group, ascending.
+    mates: ArrayVec<usize, MAX_PIECES>,
+    sums: ArrayVec<u64, MAX_PIECES>,
+}
+
+impl Line<'_> {
+    /// The index with the man on `square`, what a step to the next one adds, if that is always the same,
+    /// his value and its place among those of the group.
+    #[inline(always)]
+    pub(super) fn start(&self, square: u8) -> (u64, Option<u64>, usize, usize) {
+        let below = bit(square) - 1;
+        let lower = (self.chain & below).count_ones() as usize;
+        let value = usize::from(self.codes.number(square)).wrapping_sub(lower);
+        let mut above = 0;
+        for &(man, weight) in &self.walk.dependents {
+            if bit(self.squares[usize::from(man)]) & below == 0 && man != self.en_passant_man {
+                above += weight;
+            }
+        }
+        let place = self.mates.iter().filter(|&&mate| mate < value).count();
+        let rest = self.sums.get(place).map_or(0, |sum| sum.wrapping_sub(above));
+        if place == 0 {
+            return (rest + self.walk.weight * value as u64, Some(self.walk.weight), value, 1);
+        }
+        (rest, None, value, place + 1)
+    }
+
+    /// Adds to all indices.
+    pub(super) fn add(&mut self, index: u64) {
+        self.sums.iter_mut().for_each(|sum| *sum += index);
+    }
+
+    /// What a value in a place of the group contributes.
+    pub(super) fn term(&self, value: usize, place: usize) -> u64 {
+        self.walk.weight * binomial(value, place)
+    }
 }
 
 /// Combination numbers.
@@ -95,21 +140,24 @@ impl Combinadic {
 
     fn walk_of(&self, men: &Men, man: usize) -> Option<Walk> {
         let mut alone = [0_u64; MAX_PIECES];
+        let mut own = None;
         let mut weight = 1;
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => weight *= radix,
                 Digit::Group { first, len, radix } => {
+                    let group = first..first + len;
                     if len == 1 {
                         alone[first] = weight;
+                    }
+                    if group.contains(&man) {
+                        own = Some((weight, group));
                     }
                     weight *= radix;
                 }
             }
         }
-        if alone[man] == 0 {
-            return None;
-        }
+        let (weight, group) = own?;
         let mut dependents = ArrayVec::new();
         for other in (0..men.count).filter(|&m| self.chain_of(m).any(|c| c == man)) {
             if men.is_king(other) {
@@ -120,17 +168,8 @@ impl Combinadic {
             }
             dependents.push((other as u8, alone[other]));
         }
-        Some(Walk { chain: self.chain_of(man).map(|m| m as u8).collect(), dependents })
-    }
-
-    /// See [`Walk`].
-    pub(super) fn walk(&self, man: usize) -> Option<&Walk> {
-        self.walks.get(man)?.as_ref()
-    }
-
-    /// The number of a man's code.
-    pub(super) fn number(&self, man: usize, code: u8) -> usize {
-        usize::from(self.codes[man].number(code))
+        let chain = self.chain_of(man).map(|m| m as u8).collect();
+        Some(Walk { weight, group, chain, dependents })
     }
 
     /// The weight of the king pair's digit and the pairs, if the rest of an index does not depend on
@@ -220,7 +259,7 @@ impl Combinadic {
         codes: &Squares,
         en_passant_man: u8,
     ) -> Option<u64> {
-        let mut values = self.values_of(men, squares, codes, en_passant_man);
+        let mut values = self.values_of(men, squares, codes, en_passant_man, MAX_PIECES);
         let mut index = 0;
         let mut weight = 1;
         for digit in &self.digits {
@@ -251,52 +290,71 @@ impl Combinadic {
         Some(index)
     }
 
-    /// The index of a placement in parts: what man `lane` alone contributes is `weight * C(value, k)`.
-    /// As he steps to the next code with nobody between, only his value changes, by one.
-    pub(super) fn lane_term(
-        &self,
+    /// The indices of the placements in which all men but `man` stand on `squares`; none where they do
+    /// not follow a simple rule.
+    #[inline]
+    pub(super) fn line<'a>(
+        &'a self,
         men: &Men,
-        squares: &Squares,
+        squares: &'a Squares,
         codes: &Squares,
         en_passant_man: u8,
-        lane: usize,
-    ) -> Option<LaneTerm> {
-        let mut values = self.values_of(men, squares, codes, en_passant_man);
-        let mut term = LaneTerm { base: 0, weight: 0, value: values[lane], k: 1 };
+        man: usize,
+    ) -> Option<Line<'a>> {
+        let walk = self.walks.get(man)?.as_ref()?;
+        if man == usize::from(en_passant_man) {
+            return None;
+        }
+        let mut values = self.values_of(men, squares, codes, en_passant_man, man);
+        let mut rest = 0;
+        let mut mates: ArrayVec<usize, MAX_PIECES> = ArrayVec::new();
         let mut weight = 1;
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => {
                     let king = |man: u8| squares[usize::from(man)];
                     let (white, black) = (king(men.white_king), king(men.black_king));
-                    term.base += weight * self.kings.as_ref()?.number(white, black)?;
+                    rest += weight * self.kings.as_ref()?.number(white, black)?;
                     weight *= radix;
                 }
                 Digit::Group { first, len, radix } => {
-                    let own = (first..first + len).contains(&lane);
-                    let group = &mut values[first..first + len];
-                    group.sort_unstable();
-                    let mut skipped = false;
-                    for (k, &v) in group.iter().enumerate() {
-                        if v > 64 {
+                    if first == walk.group.start {
+                        mates.extend((first..first + len).filter(|&m| m != man).map(|m| values[m]));
+                        mates.sort_unstable();
+                        if mates.last().is_some_and(|&v| v > 64) {
                             return None;
                         }
-                        if own && v == term.value && !skipped {
-                            skipped = true;
-                            term.weight = weight;
-                            term.k = k + 1;
-                        } else {
-                            term.base += weight * binomial(v, k + 1);
+                    } else if len == 1 {
+                        rest += weight * values[first] as u64;
+                    } else {
+                        let group = &mut values[first..first + len];
+                        group.sort_unstable();
+                        for (k, &v) in group.iter().enumerate() {
+                            if v > 64 {
+                                return None;
+                            }
+                            rest += weight * binomial(v, k + 1);
                         }
                     }
                     weight *= radix;
                 }
             }
         }
-        (term.weight != 0).then_some(term)
+        let mut sums: ArrayVec<u64, MAX_PIECES> = ArrayVec::new();
+        for j in 0..=mates.len() {
+            let mut sum = rest;
+            for (k, &v) in mates.iter().enumerate() {
+                sum += walk.weight * binomial(v, if k < j { k + 1 } else { k + 2 });
+            }
+            sums.push(sum);
+        }
+        let squares_of = |m: u8| bit(squares[usize::from(m)]);
+        let chain = walk.chain.iter().fold(0, |set, &m| set | squares_of(m));
+        let codes = &self.codes[man];
+        Some(Line { walk, codes, chain, squares, en_passant_man, mates, sums })
     }
 
-    /// The value of every man.
+    /// The value of every man, as if `absent` stood nowhere; his own means nothing.
     #[inline]
     fn values_of(
         &self,
@@ -304,6 +362,7 @@ impl Combinadic {
         squares: &Squares,
         codes: &Squares,
         en_passant_man: u8,
+        absent: usize,
     ) -> [usize; MAX_PIECES] {
         // `taken[m]`: the squares of man m and of its chain.
         let mut taken = [0_u64; MAX_PIECES];
@@ -317,8 +376,8 @@ impl Combinadic {
                 values[man] = usize::from(number).wrapping_sub(lower.count_ones() as usize);
             }
             let under = self.under[man];
-            taken[man] =
-                bit(squares[man]) | if under == NONE { 0 } else { taken[usize::from(under)] };
+            let own = if man == absent { 0 } else { bit(squares[man]) };
+            taken[man] = own | if under == NONE { 0 } else { taken[usize::from(under)] };
         }
         values
     }

@@ -272,6 +272,16 @@ impl Men {
             .unwrap_or(1)
     }
 
+    /// Whether men are linked with each other and numbered by the same squares.
+    pub(super) fn are_one_group(&self, men: &[usize]) -> bool {
+        let Some((&first, others)) = men.split_first() else { return true };
+        let group = self.groups.iter().find(|g| g.members.contains(&(first as u8)));
+        others.iter().all(|&man| {
+            group.is_some_and(|g| g.members.contains(&(man as u8)))
+                && self.semilegal[man] == self.semilegal[first]
+        })
+    }
+
     pub(super) fn has_like_listed_pawns(&self) -> bool {
         self.groups.iter().any(|g| {
             let head = usize::from(g.members[0]);

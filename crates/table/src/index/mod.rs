@@ -273,13 +273,21 @@ impl IndexSpace {
         en_passant: Option<u8>,
     ) -> Option<u64> {
         let p = self.men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
-        self.encode(&self.men.store(&p))
+        self.encode_position(p)
     }
 
     /// Whether the lowest bit of an index says who is to move. If not, the colours are exchangeable and
     /// only positions with White to move have indices of their own.
     pub fn has_side_bit(&self) -> bool {
         self.side_bit
+    }
+
+    /// Whether [`IndexSpace::visit_lane`] takes like men in any order: the men of these slots may exchange
+    /// their squares without a change of the index, even if one then stands where he may not.
+    pub(crate) fn is_free_of_order(&self, slots: &[PieceSlot]) -> bool {
+        let Kind::Combinadic(_) = &self.kind else { return true };
+        let men: Vec<usize> = slots.iter().map(|&slot| self.men.man(slot)).collect();
+        self.men.are_one_group(&men)
     }
 
     /// Whether a table with this space may be written: it refuses what is read for the sake of old files
@@ -310,8 +318,11 @@ impl IndexSpace {
     /// The index of a placement in any orientation, its squares in the order of the piece list; none if
     /// the table does not contain it.
     pub fn encode(&self, placement: &Placement) -> Option<u64> {
+        self.encode_position(self.men.load(placement)?)
+    }
+
+    fn encode_position(&self, mut p: Position) -> Option<u64> {
         let men = &self.men;
-        let mut p = men.load(placement)?;
         if !self.side_bit && p.black {
             p = men.turned(&p)?;
         }
@@ -358,75 +369,57 @@ impl IndexSpace {
         mut visit: impl FnMut(u8, u8, u64, u64),
     ) {
         let men = &self.men;
-        let mut p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
         let man = men.man(lane);
         let occupied =
             (0..men.count).filter(|&m| m != man).fold(0, |set, m| set | men::bit(p.squares[m]));
-        let side = u64::from(self.side_bit && p.black);
-        // Where the run before began, and its term.
-        let mut known: Option<(u32, combinadic::LaneTerm)> = None;
         let mut rest = lanes & !occupied;
-        while rest != 0 {
+        let mut runs = std::iter::from_fn(|| {
+            if rest == 0 {
+                return None;
+            }
             let start = rest.trailing_zeros();
             let len = (rest >> start).trailing_ones();
             rest &= if start + len == 64 { 0 } else { u64::MAX << (start + len) };
-            p.squares[man] = start as u8;
-            let mut codes = p.squares;
-            let mut en_passant_man = NONE;
-            if p.en_passant != NONE {
-                let Some(pawn) = men.en_passant_man(&p) else { return };
-                en_passant_man = pawn;
-                codes[usize::from(pawn)] = p.en_passant & 7;
-            }
-            let Kind::Combinadic(combinadic) = &self.kind else {
+            Some((start as u8, len as u8))
+        });
+        let Some(line) = self.line(&p, man) else {
+            for (start, len) in runs {
                 self.visit_run(&p, man, start..start + len, &mut visit);
-                continue;
-            };
-            if let (Some((first, term)), Some(walk)) = (&mut known, combinadic.walk(man)) {
-                // Men passed on the way no longer stand above him.
-                for &(other, weight) in &walk.dependents {
-                    let s = p.squares[usize::from(other)];
-                    if other != en_passant_man && (*first..start).contains(&u32::from(s)) {
-                        term.base += weight;
+            }
+            return;
+        };
+        let (shift, side) = (u32::from(self.side_bit), u64::from(self.side_bit && p.black));
+        for (start, len) in &mut runs {
+            match line.start(start) {
+                (index, Some(step), _, _) => {
+                    visit(start, len, (index << shift) + side, step << shift)
+                }
+                (rest, None, value, place) => {
+                    for i in 0..len {
+                        let index = rest + line.term(value + usize::from(i), place);
+                        visit(start + i, 1, (index << shift) + side, 0);
                     }
                 }
-                let below = men::bit(start as u8) - 1;
-                let lower = walk
-                    .chain
-                    .iter()
-                    .filter(|&&m| below & men::bit(p.squares[usize::from(m)]) != 0)
-                    .count();
-                term.value = combinadic.number(man, start as u8).wrapping_sub(lower);
-                *first = start;
-            } else {
-                let term = combinadic.lane_term(men, &p.squares, &codes, en_passant_man, man);
-                let structure = match &self.pawns {
-                    None => Some(0),
-                    Some(pawns) => pawns.number(men, &p),
-                };
-                let (Some(mut term), Some(structure)) = (term, structure) else {
-                    self.visit_run(&p, man, start..start + len, &mut visit);
-                    continue;
-                };
-                term.base += self.slice * structure;
-                known = Some((start, term));
-            }
-            let Some((_, term)) = &known else { return };
-            let sided = |index: u64| if self.side_bit { 2 * index + side } else { index };
-            if term.k == 1 {
-                let index = sided(term.base + term.weight * term.value as u64);
-                let step = if self.side_bit { 2 * term.weight } else { term.weight };
-                visit(start as u8, len as u8, index, step);
-            } else {
-                for i in 0..len {
-                    let number = binomial::binomial(term.value + i as usize, term.k);
-                    visit((start + i) as u8, 1, sided(term.base + term.weight * number), 0);
-                }
-            }
-            if combinadic.walk(man).is_none() {
-                known = None;
             }
         }
+    }
+
+    /// The rule for the indices as one man walks, if there is one.
+    #[inline(always)]
+    fn line<'a>(&'a self, p: &'a Position, man: usize) -> Option<combinadic::Line<'a>> {
+        let Kind::Combinadic(combinadic) = &self.kind else { return None };
+        let mut codes = p.squares;
+        let mut en_passant_man = NONE;
+        if p.en_passant != NONE {
+            en_passant_man = self.men.en_passant_man(p)?;
+            codes[usize::from(en_passant_man)] = p.en_passant & 7;
+        }
+        let mut line = combinadic.line(&self.men, &p.squares, &codes, en_passant_man, man)?;
+        if let Some(pawns) = &self.pawns {
+            line.add(self.slice * pawns.number(&self.men, p)?);
+        }
+        Some(line)
     }
 
     /// The indices of the placements that differ only in the squares of the kings, run by run: calls
@@ -455,7 +448,7 @@ impl IndexSpace {
             for (w, b) in kings::canonical_pairs(men).filter(|&(w, b)| clear(w, b)) {
                 p.squares[white] = w;
                 p.squares[black] = b;
-                if let Some(index) = self.encode(&men.store(&p)) {
+                if let Some(index) = self.encode_position(p) {
                     visit(w, b, 1, index, 0);
                 }
             }
@@ -467,7 +460,7 @@ impl IndexSpace {
             |(n, &(w, b))| {
                 p.squares[white] = w;
                 p.squares[black] = b;
-                let index = self.encode(&men.store(&p))?;
+                let index = self.encode_position(p)?;
                 Some(index - self.sided(weight * n as u64))
             },
         );
@@ -497,14 +490,14 @@ impl IndexSpace {
         &self,
         p: &Position,
         man: usize,
-        lanes: std::ops::Range<u32>,
+        lanes: std::ops::Range<u8>,
         visit: &mut impl FnMut(u8, u8, u64, u64),
     ) {
         let mut p = *p;
         for lane in lanes {
-            p.squares[man] = lane as u8;
-            if let Some(index) = self.encode(&self.men.store(&p)) {
-                visit(lane as u8, 1, index, 0);
+            p.squares[man] = lane;
+            if let Some(index) = self.encode_position(p) {
+                visit(lane, 1, index, 0);
             }
         }
     }

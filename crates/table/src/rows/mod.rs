@@ -9,7 +9,7 @@ mod windowed;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
 
 use hoffman_board::pieces::default_squares;
 use hoffman_board::{
@@ -21,6 +21,7 @@ use hoffman_space::{
     PawnStructure, SliceValues, TableValues,
 };
 use rayon::prelude::*;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::entries::{EntryCodec, EntryValue, RawEntry};
 use crate::index::IndexSpace;
@@ -119,7 +120,7 @@ impl Distances {
 }
 
 use restricted::Restricted;
-pub use windowed::{StoredDistances, encode_in};
+pub use windowed::{DecodeError, StoredDistances, decode_in, encode_in};
 
 /// An index space and the layout of its values, brought together.
 enum Rows<'a> {
@@ -145,13 +146,38 @@ struct Free<'a> {
     images: [[usize; 64]; 8],
 }
 
+/// Neighbouring elements of something longer: those from `start` on.
+struct Part<'a, T> {
+    start: usize,
+    elements: &'a [T],
+}
+
+impl<T> Clone for Part<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<'_, T> {}
+
+impl<'a, T> Part<'a, T> {
+    fn whole(elements: &'a [T]) -> Part<'a, T> {
+        Part { start: 0, elements }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<&'a T> {
+        self.elements.get(at.wrapping_sub(self.start))
+    }
+}
+
 /// Which values of a table are wanted, in the colours of the ending with its stronger side White.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The sides to move, White first.
     pub sides: [bool; 2],
-    /// If not empty: only positions in which one of these men stands on the edge of the board, where
-    /// promoted men do.
+    /// If not empty: only positions in which one of these men stands on his last rank, where promoted men do
+    /// (without pawns: on the edge of the board, as the rank may be turned).
     pub on_edge: Vec<(Color, Role)>,
     /// If given: only positions with these pawns, in the colours of the table.
     pub structures: Option<Arc<BTreeSet<PawnStructure>>>,
@@ -328,7 +354,7 @@ impl<'a> Free<'a> {
     }
 
     /// Visits the positions of a job. Like men are taken in one order only if `once`; with `edge`, one
-    /// of these movers (one bit each) must stand on the edge.
+    /// of these movers (one bit each) must stand where promoted men do.
     fn walk(
         &self,
         job: &Job,
@@ -348,6 +374,17 @@ impl<'a> Free<'a> {
         }
         let movers = self.layout.movers().len();
         let turn = orientation.symmetry();
+        // Where promoted men stand, seen from the table: without pawns the layout's symmetry takes the last
+        // rank to any edge.
+        let goal = |mover: usize| {
+            let white = self.layout.movers()[mover].color == Color::White;
+            match (job.structure.occupied(), white != orientation.swap) {
+                _ if edge >> mover & 1 == 0 => 0,
+                (0, _) => EDGE,
+                (_, true) => 0xff << 56,
+                (_, false) => 0xff,
+            }
+        };
         // The kings of the table that become the layout's movers 0 and 1.
         let king_slots = [slots[0], slots[1]];
         let (white_slot, black_slot) =
@@ -396,7 +433,7 @@ impl<'a> Free<'a> {
                 possible &= taken >> s & 1 == 0;
                 taken |= 1 << s;
                 squares[slots[m]] = s;
-                on_edge |= edge >> m & 1 != 0 && EDGE >> s & 1 != 0;
+                on_edge |= goal(m) >> s & 1 != 0;
                 if once && i > 0 && self.alike(m, m - 1) {
                     possible &= digits[i - 1] < s;
                 }
@@ -404,7 +441,7 @@ impl<'a> Free<'a> {
             if possible {
                 let mut allowed = !taken;
                 if !on_edge {
-                    allowed &= if edge >> lane & 1 != 0 { EDGE } else { 0 };
+                    allowed &= goal(lane);
                 }
                 if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), digits.last()) {
                     allowed &= u64::MAX << last;
@@ -574,7 +611,7 @@ impl<'a> Rows<'a> {
 
 /// Whether all pieces but pawns may stand everywhere, under the rules of normal chess, and the pawns are
 /// no structures of their own.
-fn has_free_pieces(space: &IndexSpace) -> bool {
+pub fn has_free_pieces(space: &IndexSpace) -> bool {
     let pieces = space.pieces();
     let closed = frozen_squares(space);
     // The square of a man that cannot move is closed to all others, which restricts nobody.
@@ -699,19 +736,25 @@ pub fn encode(
     let codec = raw_codec(space, format)?;
     let empty = codec.undecodable().0;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
+    // Distances can be counted where they are stored; a histogram of values costs a step each.
+    let stored = format.has_distance() || shared;
     let (distances, mut counts) = if deepest < 127 {
-        let entries: Vec<AtomicU8> =
-            (0..size).into_par_iter().map(|_| AtomicU8::new(empty as u8)).collect();
-        let counts = fill::<u8, _>(&rows, values, &structures, &entries, codec);
-        let narrow = entries.into_iter().map(|e| e.into_inner() as i8).collect();
+        let mut narrow = vec![empty as i8; size];
+        let entries = as_shared::<_, AtomicU8>(&mut narrow);
+        let counts = fill::<u8, _>(&rows, values, &structures, entries, codec, stored);
         (Distances::Narrow(narrow), counts)
     } else {
-        let entries: Vec<AtomicU16> =
-            (0..size).into_par_iter().map(|_| AtomicU16::new(empty as u16)).collect();
-        let counts = fill::<u16, _>(&rows, values, &structures, &entries, codec);
-        let wide = entries.into_iter().map(|e| e.into_inner() as i16).collect();
+        let mut wide = vec![empty as i16; size];
+        let entries = as_shared::<_, AtomicU16>(&mut wide);
+        let counts = fill::<u16, _>(&rows, values, &structures, entries, codec, stored);
         (Distances::Wide(wide), counts)
     };
+    if stored && !shared {
+        match &distances {
+            Distances::Narrow(d) => count_stored(d, space.has_side_bit(), &mut counts),
+            Distances::Wide(d) => count_stored(d, space.has_side_bit(), &mut counts),
+        }
+    }
     if shared {
         counts = recount(space, values, &distances, codec)?;
     }
@@ -731,6 +774,17 @@ fn raw_codec(space: &IndexSpace, format: Format) -> Result<EntryCodec, RowsError
         Format::Dtm(_) | Format::Dtc(_) => 32,
     };
     EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)
+}
+
+/// Numbers that many threads may write to, in place of numbers of the same width. Memory that is zero is
+/// not touched.
+fn as_shared<N, S>(numbers: &mut [N]) -> &[S]
+where
+    N: FromBytes + IntoBytes + Immutable,
+    S: FromBytes + IntoBytes + KnownLayout,
+{
+    // Widths are the same, so that this cannot fail.
+    <[S]>::mut_from_bytes(numbers.as_mut_bytes()).unwrap_or_default()
 }
 
 /// Counts a table in which several placements share an index, and checks that they have the same value.
@@ -774,64 +828,112 @@ const HISTOGRAMS: usize = 4;
 /// Histograms of codes, one behind the other.
 type Histogram = Vec<u64>;
 
-/// Writes all entries; `W` is a width of code that holds every value.
+/// Counts wins, losses and positions with the player not to move in check in the stored distances, of which
+/// `counts.legal` are positions.
+fn count_stored<N: Copy + Ord + From<i8> + Into<i32> + Sync>(
+    numbers: &[N],
+    has_side_bit: bool,
+    counts: &mut IndexCounts,
+) {
+    /// Numbers side by side, even and odd indices apart, each with counts of a byte.
+    const LANES: usize = 64;
+    let add = |mut a: Stored, b: Stored| {
+        a.sides
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(b.sides.as_flattened())
+            .for_each(|(a, b)| *a += b);
+        Stored { sides: a.sides, least: a.least.min(b.least), most: a.most.max(b.most) }
+    };
+    let piece = |numbers: &[N]| {
+        let (zero, one) = (N::from(0), N::from(1));
+        let (mut least, mut most) = ([zero; LANES], [zero; LANES]);
+        let mut sides = [[0; 3]; 2];
+        // A count of a byte holds 255 steps.
+        for numbers in numbers.chunks(LANES * 255) {
+            let (mut wins, mut losses, mut illegal) = ([0_u8; LANES], [0_u8; LANES], [0_u8; LANES]);
+            let mut step = |lane: usize, n: N| {
+                wins[lane] += u8::from(n > one);
+                losses[lane] += u8::from(n < zero);
+                illegal[lane] += u8::from(n == one);
+                least[lane] = least[lane].min(n);
+                most[lane] = most[lane].max(n);
+            };
+            let (rows, rest) = numbers.as_chunks::<LANES>();
+            for row in rows {
+                (0..LANES).for_each(|lane| step(lane, row[lane]));
+            }
+            rest.iter().enumerate().for_each(|(lane, &n)| step(lane, n));
+            for lane in 0..LANES {
+                let side: &mut [u64; 3] = &mut sides[lane % 2];
+                side[0] += u64::from(wins[lane]);
+                side[1] += u64::from(losses[lane]);
+                side[2] += u64::from(illegal[lane]);
+            }
+        }
+        let least = least.into_iter().min().map_or(0, Into::into);
+        Stored { sides, least, most: most.into_iter().max().map_or(0, Into::into) }
+    };
+    let Stored { sides, least, most } =
+        numbers.par_chunks(1 << 20).map(piece).reduce(Stored::default, add);
+    for (number, [wins, losses, illegal]) in sides.into_iter().enumerate() {
+        let (white, black) =
+            if has_side_bit && number == 1 { (losses, wins) } else { (wins, losses) };
+        counts.white_wins += white;
+        counts.black_wins += black;
+        counts.pntm_mated += illegal;
+        counts.legal -= illegal;
+    }
+    counts.min_stored = least;
+    counts.max_stored = if most > 1 { most } else { 0 };
+}
+
+/// What is counted of stored distances: at even and at odd indices wins, losses and positions with the player
+/// not to move in check; the smallest and the largest.
+#[derive(Default)]
+struct Stored {
+    sides: [[u64; 3]; 2],
+    least: i32,
+    most: i32,
+}
+
+/// Writes all entries; `W` is a width of code that holds every value. What they are is counted unless they
+/// are counted where they are `stored`, then only how many they are.
 fn fill<W: Code, E: Shared>(
     rows: &Rows<'_>,
     values: &TableValues,
     structures: &[PawnStructure],
     entries: &[E],
     codec: EntryCodec,
+    stored: bool,
 ) -> IndexCounts {
-    let kinds = 1_usize << (8 * std::mem::size_of::<W>());
-    let histogram = || vec![0_u64; HISTOGRAMS * kinds];
-    let all: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
-    let add = |mut a: Histogram, b: Histogram| {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-        a
-    };
-    let of = |turn: Color| {
-        let number = |n| codec.store(code_value::<W>(n), turn).0 as i16;
-        let stored: Vec<i16> = (0..kinds).map(number).collect();
-        let jobs: Vec<&Job> = all.iter().filter(|j| j.turn == turn).collect();
-        jobs.par_iter()
+    let mut counts = IndexCounts::default();
+    let jobs: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
+    for turn in [Color::White, Color::Black] {
+        let kinds = 1_usize << (8 * std::mem::size_of::<W>());
+        let mut numbers = Box::new([0; NUMBERS]);
+        for (n, number) in numbers.iter_mut().enumerate().take(kinds) {
+            *number = codec.store(code_value::<W>(n), turn).0 as i16;
+        }
+        let write = Write { rows, values, entries, kinds, numbers };
+        let jobs: Vec<&Job> = jobs.iter().filter(|j| j.turn == turn).collect();
+        if stored {
+            let written = jobs.par_iter().map(|job| write.job::<W, false>(job, &mut Vec::new()));
+            counts.legal += written.sum::<u64>();
+            continue;
+        }
+        let histogram = || vec![0_u64; HISTOGRAMS * kinds];
+        let histogram = jobs
+            .par_iter()
             .fold(histogram, |mut histogram, job| {
-                if let Some((slice, orientation)) = rows.orient(values, job.structure) {
-                    match codes_of(job, slice, orientation) {
-                        Codes::Narrow(codes) => {
-                            let codes = Part::whole(codes);
-                            write_job::<W, _, _>(
-                                rows,
-                                job,
-                                orientation,
-                                codes,
-                                entries,
-                                &stored,
-                                &mut histogram,
-                            );
-                        }
-                        Codes::Wide(codes) => {
-                            let codes = Part::whole(codes);
-                            write_job::<W, _, _>(
-                                rows,
-                                job,
-                                orientation,
-                                codes,
-                                entries,
-                                &stored,
-                                &mut histogram,
-                            );
-                        }
-                        // Values in pages are taken a window at a time.
-                        Codes::Stored(_) => {}
-                    }
-                }
+                write.job::<W, true>(job, &mut histogram);
                 histogram
             })
-            .reduce(histogram, add)
-    };
-    let mut counts = IndexCounts::default();
-    for turn in [Color::White, Color::Black] {
-        for (place, n) in of(turn).into_iter().enumerate().filter(|&(_, n)| n > 0) {
+            .reduce(histogram, |mut a, b| {
+                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+                a
+            });
+        for (place, n) in histogram.into_iter().enumerate().filter(|&(_, n)| n > 0) {
             counts.add(code_value::<W>(place % kinds), turn, n);
         }
     }
@@ -843,62 +945,73 @@ fn code_value<W: Code>(number: usize) -> Value {
     if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
 }
 
-/// Entries by index.
-trait Entries<E>: Copy {
-    /// The entry of an index, if it is here.
-    fn get(&self, index: usize) -> Option<&E>;
+/// Room for the numbers of all codes of two bytes.
+const NUMBERS: usize = 1 << 16;
+
+/// The way of values to entries, for one side to move.
+struct Write<'a, E> {
+    rows: &'a Rows<'a>,
+    values: &'a TableValues,
+    entries: &'a [E],
+    /// How many codes there are.
+    kinds: usize,
+    /// The number to store for every code.
+    numbers: Box<[i16; NUMBERS]>,
 }
 
-impl<E> Entries<E> for &[E] {
-    #[inline(always)]
-    fn get(&self, index: usize) -> Option<&E> {
-        <[E]>::get(self, index)
-    }
-}
-
-/// Neighbouring elements of something longer: those from `start` on.
-struct Part<'a, T> {
-    start: usize,
-    elements: &'a [T],
-}
-
-impl<T> Clone for Part<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Part<'_, T> {}
-
-impl<'a, T> Part<'a, T> {
-    fn whole(elements: &'a [T]) -> Part<'a, T> {
-        Part { start: 0, elements }
-    }
-
-    #[inline(always)]
-    fn get(&self, at: usize) -> Option<&'a T> {
-        self.elements.get(at.wrapping_sub(self.start))
-    }
-}
-
-fn write_job<W: Code, C: Code, E: Shared>(
-    rows: &Rows<'_>,
-    job: &Job,
-    orientation: Orientation,
-    codes: Part<'_, C>,
-    entries: impl Entries<E>,
-    stored: &[i16],
-    histogram: &mut Histogram,
-) {
-    rows.walk(job, orientation, true, 0, |run| {
-        for (i, (index, offset)) in run.positions().enumerate() {
-            if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
-                let number = W::convert(code).number();
-                histogram[number + i % HISTOGRAMS * stored.len()] += 1;
-                entry.put(stored[number]);
-            }
+impl<E: Shared> Write<'_, E> {
+    /// Writes the entries of a job, and returns how many.
+    fn job<W: Code, const COUNT: bool>(&self, job: &Job, histogram: &mut Histogram) -> u64 {
+        let Some((slice, orientation)) = self.rows.orient(self.values, job.structure) else {
+            return 0;
+        };
+        match codes_of(job, slice, orientation) {
+            Codes::Narrow(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
+            Codes::Wide(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
+            // Values in pages are taken a window at a time.
+            Codes::Stored(_) => 0,
         }
-    });
+    }
+
+    fn rows_of<W: Code, C: Code, const COUNT: bool>(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        codes: &[C],
+        histogram: &mut Histogram,
+    ) -> u64 {
+        let numbers = &*self.numbers;
+        let mut written = 0;
+        let mut write = |code: C, index: u64, i: usize| {
+            let number = W::convert(code).number() & (NUMBERS - 1);
+            if COUNT {
+                histogram[number + i % HISTOGRAMS * self.kinds] += 1;
+            }
+            if let Some(entry) = self.entries.get(index as usize) {
+                entry.put(numbers[number]);
+            }
+        };
+        self.rows.walk(job, orientation, true, 0, |run| {
+            written += u64::from(run.len);
+            let mut index = run.index;
+            let row = codes.get(run.row..).unwrap_or_default();
+            if let Some(row) = row.first_chunk::<64>() {
+                for (i, &square) in run.squares().iter().enumerate() {
+                    write(row[square & 63], index, i);
+                    index += run.step;
+                }
+                return;
+            }
+            // Bare kings have no rows.
+            for (i, &square) in run.squares().iter().enumerate() {
+                if let Some(&code) = row.get(square) {
+                    write(code, index, i);
+                }
+                index += run.step;
+            }
+        });
+        written
+    }
 }
 
 /// Adds up what the slices counted, by the way in which the table's indices represent their positions.
@@ -991,7 +1104,16 @@ pub enum Taking {
     ByOutcome,
 }
 
-/// The values of a table's slices, from its packed entries (all of them), as far as they are wanted.
+/// Where the entries of a table come from.
+#[derive(Clone, Copy)]
+pub enum Entries<'a> {
+    /// All of them as they are packed in a file.
+    Packed(&'a [u8]),
+    /// Each by itself, by its index; none if there was an error.
+    Asked(&'a (dyn Fn(u64) -> Option<RawEntry> + Sync)),
+}
+
+/// The values of a table's slices, from its entries, as far as they are wanted: others are not looked at.
 /// Restricted pawns leave out slices. Tables with free pieces come with their stronger side White, others
 /// in their own colours.
 ///
@@ -1001,10 +1123,46 @@ pub enum Taking {
 pub fn decode(
     space: &IndexSpace,
     codec: EntryCodec,
-    area: &[u8],
-    wanted_values: &Wanted,
+    entries: Entries<'_>,
+    wanted: &Wanted,
     taking: Taking,
 ) -> Result<TableValues, RowsError> {
+    let narrow = codec.bits() <= 8;
+    let stock = if narrow {
+        Stock::new::<u8>(entries, codec, taking)
+    } else {
+        Stock::new::<u16>(entries, codec, taking)
+    };
+    stock.check(space.size())?;
+    let mut values = decode_with(space, wanted, |rows, values, ways| {
+        values.slices.par_iter().try_for_each(|(normal, slot)| {
+            let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
+            let slice = if narrow {
+                decode_slice::<u8>(rows, *normal, ways, &stock, wanted)?
+            } else {
+                decode_slice::<u16>(rows, *normal, ways, &stock, wanted)?
+            };
+            // Each slice is made once.
+            let _ = slot.set(Arc::new(slice));
+            Ok(())
+        })
+    })?;
+    if !has_free_pieces(space) && !space.has_side_bit() {
+        fill_black(&mut values);
+    }
+    Ok(values)
+}
+
+/// Every orientation that carries a structure of the table to a slice, by slices. A slice that is its own
+/// image is reached in several ways, and each contributes the positions that have indices.
+type Ways = HashMap<PawnStructure, Vec<Way>>;
+
+/// The wanted slices of a table, with the values that `fill` puts there.
+fn decode_with<E: From<RowsError>>(
+    space: &IndexSpace,
+    wanted_values: &Wanted,
+    fill: impl FnOnce(&Rows<'_>, &TableValues, &Ways) -> Result<(), E>,
+) -> Result<TableValues, E> {
     let pieces = space.pieces();
     let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
     let free = has_free_pieces(space);
@@ -1015,7 +1173,7 @@ pub fn decode(
         wanted_values.structures.as_ref().is_none_or(|structures| structures.contains(s))
     };
     let to_values = Orientation { swap: swapped, mirror: false };
-    let mut values = if free {
+    let values = if free {
         let swappable = material.is_symmetric();
         let normal = |s: &PawnStructure| s.oriented(to_values).normalized(swappable).0;
         let wanted: BTreeSet<PawnStructure> =
@@ -1025,9 +1183,7 @@ pub fn decode(
         let structures = rows.structures().into_iter().filter(is_wanted);
         TableValues::with_layout(material, layout.clone(), NormalForm::None, structures)
     };
-    // Every orientation that carries a structure of the table to a slice. A slice that is its own image
-    // is reached in several ways, and each contributes the positions that have indices.
-    let mut ways: HashMap<PawnStructure, Vec<Way>> = HashMap::new();
+    let mut ways = Ways::new();
     for structure in rows.structures() {
         let Rows::Free(rows) = &rows else {
             if is_wanted(&structure) {
@@ -1047,27 +1203,7 @@ pub fn decode(
             }
         }
     }
-    let narrow = codec.bits() <= 8;
-    let packed = if narrow {
-        Packed::new::<AtomicU8>(area, codec, taking)
-    } else {
-        Packed::new::<AtomicU16>(area, codec, taking)
-    };
-    packed.check(space.size())?;
-    values.slices.par_iter().try_for_each(|(normal, slot)| {
-        let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
-        let slice = if narrow {
-            decode_slice::<AtomicU8>(&rows, *normal, ways, &packed, wanted_values)?
-        } else {
-            decode_slice::<AtomicU16>(&rows, *normal, ways, &packed, wanted_values)?
-        };
-        // Each slice is made once.
-        let _ = slot.set(Arc::new(slice));
-        Ok(())
-    })?;
-    if !free && !space.has_side_bit() {
-        fill_black(&mut values);
-    }
+    fill(&rows, &values, &ways)?;
     Ok(values)
 }
 
@@ -1127,11 +1263,11 @@ type Way = (PawnStructure, Orientation);
 
 /// Reads one slice in normal form. With a symmetric index only part of a slice has indices of its own;
 /// the rest is read through the mirror image of its pawns.
-fn decode_slice<S: SharedCode>(
+fn decode_slice<C: SharedCode>(
     rows: &Rows<'_>,
     normal: PawnStructure,
     ways: &[Way],
-    packed: &Packed<'_>,
+    stock: &Stock<'_>,
     wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
     let len = rows.layout().len();
@@ -1140,12 +1276,9 @@ fn decode_slice<S: SharedCode>(
     let edge = movers
         .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
         .fold(0, |set, (i, _)| set | 1_u32 << i);
-    let new = |wanted: bool| {
-        let len = if wanted { len } else { 0 };
-        (0..len).into_par_iter().with_min_len(1 << 16).map(|_| S::default()).collect::<Vec<S>>()
-    };
-    let codes = sides.map(new);
-    let mut rights: Vec<(u8, Vec<S>)> = Vec::new();
+    let new = |wanted: bool| vec![C::ILLEGAL; if wanted { len } else { 0 }];
+    let mut codes = sides.map(new);
+    let mut rights: Vec<(u8, Vec<C>)> = Vec::new();
     for color in [Color::White, Color::Black] {
         for square in en_passant_squares(normal, color) {
             if can_capture(normal, square, color) {
@@ -1153,45 +1286,136 @@ fn decode_slice<S: SharedCode>(
             }
         }
     }
-    for &(structure, orientation) in ways {
-        rows.jobs(structure).par_iter().try_for_each(|job| {
-            let side = orientation.color(job.turn) as usize ^ 1;
-            if !sides[side] {
-                return Ok(());
-            }
-            let target = match job.en_passant {
-                None => &codes[side],
-                Some(square) => {
-                    let there = orientation.symmetry().apply_index(square);
-                    match rights.iter().find(|(s, _)| *s == there) {
-                        Some((_, codes)) => codes,
-                        None => return Ok(()),
-                    }
+    let max_moves = {
+        // Read in one way, a row comes as a whole from one row of the table.
+        let packed = matches!((rows, stock.entries), (Rows::Free(_), Entries::Packed(_)));
+        let whole = packed && ways.len() == 1 && rows.layout().movers().len() > 2;
+        let codes = codes.each_mut().map(|codes| Target::new(codes, whole));
+        let rights: Vec<(u8, Target<'_, C>)> =
+            rights.iter_mut().map(|(s, codes)| (*s, Target::new(codes, whole))).collect();
+        let read = |(structure, orientation): Way| {
+            let jobs = rows.jobs(structure);
+            let longest = jobs.par_iter().map(|job| {
+                let side = orientation.color(job.turn) as usize ^ 1;
+                if !sides[side] {
+                    return Ok(0);
                 }
-            };
-            packed.read(rows, job, orientation, edge, target)
-        })?;
-    }
-    let codes = codes.map(S::into_codes);
-    let en_passant: Vec<EnPassantValues> = rights
-        .into_iter()
-        .map(|(square, codes)| EnPassantValues { square, codes: S::into_codes(codes) })
-        .collect();
-    let max_moves = if packed.exact {
-        let all = codes.iter().chain(en_passant.iter().map(|right| &right.codes));
-        all.map(Codes::longest).max().unwrap_or(0)
-    } else {
-        1
+                let target = match job.en_passant {
+                    None => &codes[side],
+                    Some(square) => {
+                        let there = orientation.symmetry().apply_index(square);
+                        match rights.iter().find(|(s, _)| *s == there) {
+                            Some((_, codes)) => codes,
+                            None => return Ok(0),
+                        }
+                    }
+                };
+                stock.read::<C>(rows, job, orientation, edge, target)
+            });
+            longest.try_reduce(|| 0, |a, b| Ok(a.max(b)))
+        };
+        ways.iter().try_fold(0, |longest, &way| Ok(longest.max(read(way)?)))?
     };
-    Ok(SliceValues { codes, en_passant, counts: None, max_moves })
+    Ok(SliceValues {
+        codes: codes.map(C::into_codes),
+        en_passant: rights
+            .into_iter()
+            .map(|(square, codes)| EnPassantValues { square, codes: C::into_codes(codes) })
+            .collect(),
+        counts: None,
+        max_moves: if stock.exact { max_moves } else { 1 },
+    })
 }
 
 /// A code that many threads may write to.
-trait SharedCode: Sync + Send + Default {
-    /// The code of a value; none if it does not fit.
-    fn code(value: Value) -> Option<u16>;
-    fn note(&self, code: u16);
-    fn into_codes(codes: Vec<Self>) -> Codes;
+trait SharedCode: Code + FromBytes + IntoBytes + Immutable + KnownLayout {
+    /// What they write to.
+    type Shared: Sync + FromBytes + IntoBytes + KnownLayout;
+    fn note(place: &Self::Shared, code: u16);
+    /// The lowest bits of a number.
+    fn truncate(code: u32) -> Self;
+}
+
+impl SharedCode for u8 {
+    type Shared = AtomicU8;
+
+    #[inline(always)]
+    fn note(place: &AtomicU8, code: u16) {
+        place.store(code as u8, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn truncate(code: u32) -> u8 {
+        code as u8
+    }
+}
+
+impl SharedCode for u16 {
+    type Shared = AtomicU16;
+
+    #[inline(always)]
+    fn note(place: &AtomicU16, code: u16) {
+        place.store(code, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn truncate(code: u32) -> u16 {
+        code as u16
+    }
+}
+
+/// Where codes are written to, by many threads at once.
+enum Target<'a, C: SharedCode> {
+    /// By rows of 64 codes, each as a whole by one thread at a time: a few wide stores.
+    Rows(&'a [AtomicU64]),
+    /// Code by code.
+    Places(&'a [C::Shared]),
+}
+
+impl<'a, C: SharedCode> Target<'a, C> {
+    fn new(codes: &'a mut [C], whole: bool) -> Target<'a, C> {
+        // Allocations of this size are aligned; if one is not, it is written code by code.
+        let aligned = codes.as_ptr().addr() % 8 == 0 && codes.len() % 64 == 0;
+        if whole && aligned {
+            Target::Rows(as_shared(codes))
+        } else {
+            Target::Places(as_shared(codes))
+        }
+    }
+}
+
+/// A row of codes that is being put together.
+struct OpenRow<'a, C> {
+    words: &'a [AtomicU64],
+    /// Where it begins; [`usize::MAX`] before the first.
+    place: usize,
+    codes: [C; 64],
+}
+
+impl<C: SharedCode> OpenRow<'_, C> {
+    /// Goes on to the row at a place.
+    #[inline(always)]
+    fn at(&mut self, place: usize) -> &mut [C; 64] {
+        if place != self.place {
+            self.close();
+            self.place = place;
+        }
+        &mut self.codes
+    }
+
+    /// Writes what there is of the row, the rest illegal.
+    fn close(&mut self) {
+        if self.place == usize::MAX {
+            return;
+        }
+        let bytes = self.codes.as_bytes();
+        let (words, _) = bytes.as_chunks::<8>();
+        let first = self.place * size_of::<C>() / 8;
+        for (word, place) in words.iter().zip(self.words.get(first..).unwrap_or_default()) {
+            place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+        self.codes = [C::ILLEGAL; 64];
+    }
 }
 
 /// What is taken for the value of a position.
@@ -1213,44 +1437,6 @@ fn value_of(entry: EntryValue, taking: Taking) -> Value {
     }
 }
 
-/// No code: the distance does not fit.
-const UNSOUND: u16 = 0xffff;
-
-fn fitting<C: Code>(value: Value) -> bool {
-    !matches!(value, Value::Win(m) | Value::Loss(m) if m > C::MAX_MOVES)
-}
-
-impl SharedCode for AtomicU8 {
-    fn code(value: Value) -> Option<u16> {
-        fitting::<u8>(value).then(|| u16::from(u8::from_value(value)))
-    }
-
-    #[inline(always)]
-    fn note(&self, code: u16) {
-        self.store(code as u8, Ordering::Relaxed);
-    }
-
-    fn into_codes(codes: Vec<AtomicU8>) -> Codes {
-        Codes::Narrow(codes.into_iter().map(AtomicU8::into_inner).collect())
-    }
-}
-
-impl SharedCode for AtomicU16 {
-    fn code(value: Value) -> Option<u16> {
-        // The win without a move has the largest code of all, which is no sign of trouble here.
-        fitting::<u16>(value).then(|| u16::from_value(value)).filter(|&code| code != UNSOUND)
-    }
-
-    #[inline(always)]
-    fn note(&self, code: u16) {
-        self.store(code, Ordering::Relaxed);
-    }
-
-    fn into_codes(codes: Vec<AtomicU16>) -> Codes {
-        Codes::Wide(codes.into_iter().map(AtomicU16::into_inner).collect())
-    }
-}
-
 /// Whether a pawn of `turn` stands ready to take on a square.
 fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
     let (file, rank) = (square & 7, square >> 3);
@@ -1263,20 +1449,24 @@ fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
 /// The widest entry that is read with all its bits; of wider ones those above are left out.
 const MAX_KEY_BITS: u32 = 16;
 
-/// The packed entries of a table, and the codes of what can stand in them.
-struct Packed<'a> {
-    area: &'a [u8],
+/// The entries of a table, and the codes of what can stand in them.
+struct Stock<'a> {
+    entries: Entries<'a>,
     codec: EntryCodec,
     /// The bits of an entry that tell its code.
     mask: u64,
-    /// White to move and Black to move: the code of every key, `mask + 1` of them.
-    tables: [Vec<u16>; 2],
+    /// White to move and Black to move: for every key, `mask + 1` of them, the code in the lower half and the
+    /// distance in moves in the upper.
+    tables: [Box<[u32; NUMBERS]>; 2],
     /// Whether the distances count.
     exact: bool,
 }
 
-impl<'a> Packed<'a> {
-    fn new<S: SharedCode>(area: &'a [u8], codec: EntryCodec, taking: Taking) -> Packed<'a> {
+/// No code: the distance does not fit.
+const UNSOUND: u32 = u32::MAX;
+
+impl<'a> Stock<'a> {
+    fn new<C: Code>(entries: Entries<'a>, codec: EntryCodec, taking: Taking) -> Stock<'a> {
         let bits = u32::from(codec.bits()).min(MAX_KEY_BITS);
         let code = |key: u32, turn: Color| {
             let unused = u32::BITS - bits;
@@ -1284,69 +1474,121 @@ impl<'a> Packed<'a> {
             let number = if signed { ((key << unused) as i32) >> unused } else { key as i32 };
             // Numbers that mean nothing stand where there is no position.
             let value = codec.value(RawEntry(number), turn).map(|entry| value_of(entry, taking));
-            value.map_or(Some(0), S::code).unwrap_or(UNSOUND)
+            let value = value.unwrap_or(Value::Illegal);
+            let moves = match value {
+                Value::Win(moves) | Value::Loss(moves) => moves,
+                Value::Illegal | Value::Draw => 0,
+            };
+            let code = C::from_value(value).number() as u32;
+            if moves > C::MAX_MOVES { UNSOUND } else { code | u32::from(moves) << 16 }
         };
-        let tables = [Color::White, Color::Black]
-            .map(|turn| (0..1 << bits).map(|key| code(key, turn)).collect());
-        let exact = codec.format().has_distance() && taking == Taking::Exactly;
-        Packed { area, codec, mask: (1 << bits) - 1, tables, exact }
-    }
-
-    /// Refuses an area that is too short, and distances that have no code.
-    fn check(&self, entries: u64) -> Result<(), RowsError> {
-        if (self.area.len() as u64) < self.codec.area_bytes(entries) {
-            return Err(RowsError::Entry);
-        }
-        let [white, _] = &self.tables;
-        if !self.exact || !white.contains(&UNSOUND) {
-            return Ok(());
-        }
-        let bits = usize::from(self.codec.bits());
-        // A chunk of whole groups of eight.
-        let sound = self.area.par_chunks(bits << 16).all(|chunk| {
-            (0..(chunk.len() * 8 / bits) as u64)
-                .all(|i| white.get(key_at(chunk, i * bits as u64, self.mask)) != Some(&UNSOUND))
+        let tables = [Color::White, Color::Black].map(|turn| {
+            let mut codes = Box::new([0; NUMBERS]);
+            for (key, place) in (0..1 << bits).zip(codes.iter_mut()) {
+                *place = code(key, turn);
+            }
+            codes
         });
-        if sound { Ok(()) } else { Err(RowsError::Entry) }
+        let exact = codec.format().has_distance() && taking == Taking::Exactly;
+        Stock { entries, codec, mask: (1 << bits) - 1, tables, exact }
     }
 
-    /// Reads the positions of a job.
-    fn read<S: SharedCode>(
+    /// Refuses an area that is too short.
+    fn check(&self, entries: u64) -> Result<(), RowsError> {
+        match self.entries {
+            Entries::Packed(area) if (area.len() as u64) < self.codec.area_bytes(entries) => {
+                Err(RowsError::Entry)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the positions of a job, and returns the longest distance in moves.
+    fn read<C: SharedCode>(
         &self,
         rows: &Rows<'_>,
         job: &Job,
         orientation: Orientation,
         edge: u32,
-        codes: &[S],
-    ) -> Result<(), RowsError> {
-        let mut sound = true;
-        let table = self.tables[job.turn as usize ^ 1].as_slice();
+        target: &Target<'_, C>,
+    ) -> Result<u16, RowsError> {
+        let table = &*self.tables[job.turn as usize ^ 1];
         let bits = u64::from(self.codec.bits());
+        let mut sound = true;
+        // The distance stands above the code.
+        let mut most = 0;
+        let longest = |most: u32| {
+            if most == UNSOUND { Err(RowsError::Entry) } else { Ok((most >> 16) as u16) }
+        };
+        let codes = match (target, self.entries) {
+            (Target::Rows(words), Entries::Packed(area)) => {
+                let codes = [C::ILLEGAL; 64];
+                let mut row = OpenRow { words, place: usize::MAX, codes };
+                rows.walk(job, orientation, false, edge, |run| {
+                    let codes = row.at(run.row);
+                    let mut bit = run.index * bits;
+                    for &square in run.squares() {
+                        let key = word_at(area, bit) & self.mask;
+                        let code = table[key as usize & (NUMBERS - 1)];
+                        most = most.max(code);
+                        codes[square & 63] = C::truncate(code);
+                        bit += run.step * bits;
+                    }
+                });
+                row.close();
+                return longest(most);
+            }
+            (Target::Rows(_), Entries::Asked(_)) => return Err(RowsError::Entry),
+            (Target::Places(codes), _) => *codes,
+        };
         rows.walk(job, orientation, false, edge, |run| {
-            let mut bit = run.index * bits;
-            let step = run.step * bits;
-            for &square in run.squares() {
-                let key = key_at(self.area, bit, self.mask);
-                match (table.get(key), codes.get(run.row + square)) {
-                    (Some(&code), Some(target)) => target.note(code),
-                    _ => sound = false,
+            let row = codes.get(run.row..).unwrap_or_default();
+            let mut note = |place: &C::Shared, key: u64| {
+                let code = table[(key & self.mask) as usize & (NUMBERS - 1)];
+                most = most.max(code);
+                C::note(place, code as u16);
+            };
+            match (self.entries, row.first_chunk::<64>()) {
+                (Entries::Packed(area), Some(row)) => {
+                    let mut bit = run.index * bits;
+                    for &square in run.squares() {
+                        note(&row[square & 63], word_at(area, bit));
+                        bit += run.step * bits;
+                    }
                 }
-                bit += step;
+                // Bare kings have no rows.
+                (Entries::Packed(area), None) => {
+                    for (index, square) in (0..).zip(run.squares()) {
+                        let bit = (run.index + index * run.step) * bits;
+                        match row.get(*square) {
+                            Some(place) => note(place, word_at(area, bit)),
+                            None => sound = false,
+                        }
+                    }
+                }
+                (Entries::Asked(ask), _) => {
+                    for (index, square) in (0..).zip(run.squares()) {
+                        match (ask(run.index + index * run.step), row.get(*square)) {
+                            (Some(RawEntry(number)), Some(place)) => note(place, number as u64),
+                            _ => sound = false,
+                        }
+                    }
+                }
             }
         });
-        if sound { Ok(()) } else { Err(RowsError::Entry) }
+        if sound { longest(most) } else { Err(RowsError::Entry) }
     }
 }
 
 /// The bits of an area from one on; zeros behind its end.
 #[inline(always)]
-fn key_at(area: &[u8], bit: u64, mask: u64) -> usize {
+fn word_at(area: &[u8], bit: u64) -> u64 {
     let at = (bit >> 3) as usize;
     let word = match area.get(at..at.saturating_add(8)) {
         Some(bytes) => bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)),
         None => last_word(area, at),
     };
-    (word >> (bit & 7) & mask) as usize
+    word >> (bit & 7)
 }
 
 /// The last bytes of an area from one on, the lowest first.

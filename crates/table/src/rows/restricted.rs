@@ -32,6 +32,8 @@ pub(super) struct Restricted<'a> {
     pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
     /// The en passant squares of a pawngen table's structures.
     listed: Option<BTreeSet<(PawnStructure, Option<u8>)>>,
+    /// Whether like men with different squares may be dealt to their slots in any way.
+    free_of_order: bool,
 }
 
 /// The men still to be placed, in turns.
@@ -69,7 +71,12 @@ impl<'a> Restricted<'a> {
             taken[slot] = true;
             Ok(slot)
         };
-        let slots = layout.movers().iter().map(slot_of).collect::<Result<_, RowsError>>()?;
+        let slots: Vec<PieceSlot> =
+            layout.movers().iter().map(slot_of).collect::<Result<_, RowsError>>()?;
+        let free_of_order = layout.mixed().iter().all(|group| {
+            let slots: Vec<PieceSlot> = group.movers.iter().map(|&m| slots[m]).collect();
+            space.is_free_of_order(&slots)
+        });
         let (pawns, listed) = match space.pawn_structures() {
             None => (pawn_placements(space), None),
             Some(list) => {
@@ -83,7 +90,7 @@ impl<'a> Restricted<'a> {
                 (pawns, Some(listed))
             }
         };
-        Ok(Restricted { space, layout, slots, pawns, listed })
+        Ok(Restricted { space, layout, slots, pawns, listed, free_of_order })
     }
 
     pub(super) fn structures(&self) -> Vec<PawnStructure> {
@@ -244,10 +251,13 @@ impl<'a> Restricted<'a> {
         {
             return;
         }
-        let lanes = movers[lane].squares & !occupied & self.later(turns, lane, stands);
+        let mut lanes = movers[lane].squares & !occupied & self.later(turns, lane, stands);
         let slot = self.slots[lane];
         let symmetric = self.space.symmetry() > 1;
-        if self.layout.mixed().is_empty() && !symmetric {
+        if !symmetric && self.free_of_order {
+            if !self.layout.mixed().is_empty() {
+                lanes &= self.layout.admitted(&stands[..movers.len()], lane);
+            }
             self.space.visit_lane(
                 squares,
                 turn,

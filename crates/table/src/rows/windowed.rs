@@ -4,17 +4,22 @@
 //! going from one to the other reorders everything. It is done in windows: for each stretch of indices
 //! that fits, all values are gone through once, a pair of kings at a time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
 use hoffman_board::{Color, Format};
-use hoffman_pages::{Page, PageFile, Pages};
-use hoffman_space::{Code, Codes, Orientation, StoredCodes, TableValues};
+use hoffman_pages::{Page, PageFile, PagedCodes, Pages};
+use hoffman_space::{
+    Code, CodeStore as _, Codes, EnPassantValues, Orientation, PawnStructure, SliceValues,
+    StoredCodes, TableValues,
+};
 use rayon::prelude::*;
 
 use super::{
-    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, Part, Rows, RowsError, Shared, code_value,
-    codes_of, moves, raw_codec, write_job,
+    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Shared,
+    SharedCode, Stock, Taking, UNSOUND, Wanted, Ways, can_capture, code_value, codes_of,
+    decode_with, en_passant_squares, moves, raw_codec, word_at,
 };
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -70,9 +75,10 @@ impl<E> Clone for Window<'_, E> {
 
 impl<E> Copy for Window<'_, E> {}
 
-impl<E> Entries<E> for Window<'_, E> {
+impl<'a, E> Window<'a, E> {
+    /// The entry of an index, if it is here.
     #[inline(always)]
-    fn get(&self, index: usize) -> Option<&E> {
+    fn get(&self, index: usize) -> Option<&'a E> {
         let at = index.wrapping_sub(self.start);
         self.pieces.get(at / PIECE)?.get(at % PIECE)
     }
@@ -315,10 +321,31 @@ fn read<C: Code>(codes: &StoredCodes, at: usize, len: usize) -> Vec<C> {
     part
 }
 
+/// Writes what a part of a slice has for a window, and counts it.
+fn write_job<W: Code, C: Code, E: Shared>(
+    rows: &Rows<'_>,
+    job: &Job,
+    orientation: Orientation,
+    codes: Part<'_, C>,
+    entries: Window<'_, E>,
+    stored: &[i16],
+    histogram: &mut Histogram,
+) {
+    rows.walk(job, orientation, true, 0, |run| {
+        for (i, (index, offset)) in run.positions().enumerate() {
+            if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
+                let number = W::convert(code).number();
+                histogram[number + i % HISTOGRAMS * stored.len()] += 1;
+                entry.put(stored[number]);
+            }
+        }
+    });
+}
+
 impl Rows<'_> {
     /// The jobs of a structure, cut so that each needs the values of one pair of kings only, where the
     /// kings lead.
-    fn parts(&self, structure: super::PawnStructure) -> Vec<Job> {
+    fn parts(&self, structure: PawnStructure) -> Vec<Job> {
         let Rows::Free(rows) = self else { return self.jobs(structure) };
         if rows.layout.movers().len() == 2 {
             return self.jobs(structure);
@@ -397,5 +424,233 @@ impl Entry for AtomicU16 {
         let wide: &mut [u16] = bytemuck::cast_slice_mut(words);
         let load = |entry: &AtomicU16| entry.load(Ordering::Relaxed);
         wide.iter_mut().zip(entries).for_each(|(word, entry)| *word = load(entry));
+    }
+}
+
+/// Why a table cannot be decoded.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError<E> {
+    /// What is read makes no sense.
+    #[error(transparent)]
+    Rows(#[from] RowsError),
+    /// It cannot be read.
+    #[error("{0}")]
+    Read(E),
+}
+
+/// Like [`super::decode`], with the values in `pages` and the entries, which `read` brings, in memory a
+/// window at a time: it is given the first index, a multiple of eight, and how many entries it is to
+/// put in the place of what is in the vector. Tables without a side to move must have free pieces ([`super::has_free_pieces`]).
+///
+/// # Errors
+///
+/// As there, and those of `read`.
+pub fn decode_in<E>(
+    space: &IndexSpace,
+    codec: EntryCodec,
+    wanted: &Wanted,
+    taking: Taking,
+    pages: &Arc<Pages>,
+    read: &mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>,
+) -> Result<TableValues, DecodeError<E>> {
+    let mut deepest = 1;
+    let mut values = decode_with(space, wanted, |rows, values, ways| {
+        if codec.bits() <= 8 {
+            let mut decoding = Decoding::<u8>::new(rows, values, ways, wanted, pages);
+            deepest = decoding.all_windows(space, codec, taking, pages, read)?;
+            decoding.finish(values);
+        } else {
+            let mut decoding = Decoding::<u16>::new(rows, values, ways, wanted, pages);
+            deepest = decoding.all_windows(space, codec, taking, pages, read)?;
+            decoding.finish(values);
+        }
+        Ok::<(), DecodeError<E>>(())
+    })?;
+    for slot in values.slices.values_mut() {
+        if let Some(slice) = slot.get_mut().and_then(Arc::get_mut) {
+            slice.max_moves = deepest;
+        }
+    }
+    Ok(values)
+}
+
+/// The codes of a slice being read: both sides, then every right.
+struct Reading {
+    normal: PawnStructure,
+    len: usize,
+    targets: Vec<Option<Arc<PagedCodes>>>,
+    rights: Vec<u8>,
+}
+
+/// The part of some codes that several jobs write to.
+struct Chunk {
+    slice: usize,
+    target: usize,
+    at: usize,
+    len: usize,
+    jobs: Vec<(Job, Orientation)>,
+}
+
+struct Decoding<'a, C> {
+    rows: &'a Rows<'a>,
+    edge: u32,
+    slices: Vec<Reading>,
+    chunks: Vec<Chunk>,
+    width: std::marker::PhantomData<C>,
+}
+
+impl<'a, C: SharedCode> Decoding<'a, C> {
+    fn new(
+        rows: &'a Rows<'a>,
+        values: &TableValues,
+        ways: &Ways,
+        wanted: &Wanted,
+        pages: &Arc<Pages>,
+    ) -> Decoding<'a, C> {
+        let len = rows.layout().len();
+        let room = |len: usize| Arc::new(PagedCodes::new::<C>(pages, len));
+        let mut slices = Vec::new();
+        let mut chunks: BTreeMap<(usize, usize, usize), Chunk> = BTreeMap::new();
+        for &normal in values.slices.keys() {
+            let mut targets = wanted.sides.map(|wanted| wanted.then(|| room(len))).to_vec();
+            let mut rights = Vec::new();
+            for color in [Color::White, Color::Black] {
+                for square in en_passant_squares(normal, color) {
+                    if can_capture(normal, square, color) {
+                        rights.push(square);
+                        let wanted = wanted.sides[color as usize ^ 1];
+                        targets.push(wanted.then(|| room(len)));
+                    }
+                }
+            }
+            let slice = slices.len();
+            for &(structure, orientation) in ways.get(&normal).into_iter().flatten() {
+                for job in rows.parts(structure) {
+                    let target = match job.en_passant {
+                        None => Some(orientation.color(job.turn) as usize ^ 1),
+                        Some(square) => {
+                            let there = orientation.symmetry().apply_index(square);
+                            rights.iter().position(|&s| s == there).map(|n| n + 2)
+                        }
+                    };
+                    let Some(target) = target.filter(|&t| targets[t].is_some()) else { continue };
+                    let Some((at, len)) = rows.place_of(&job, orientation) else { continue };
+                    let new = || Chunk { slice, target, at, len, jobs: Vec::new() };
+                    let chunk = chunks.entry((slice, target, at)).or_insert_with(new);
+                    chunk.jobs.push((job, orientation));
+                }
+            }
+            slices.push(Reading { normal, len, targets, rights });
+        }
+        let movers = rows.layout().movers().iter().enumerate();
+        let edge = movers
+            .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
+            .fold(0, |set, (i, _)| set | 1_u32 << i);
+        let chunks = chunks.into_values().collect();
+        Decoding { rows, edge, slices, chunks, width: std::marker::PhantomData }
+    }
+
+    /// Reads all entries; returns the longest distance.
+    fn all_windows<E>(
+        &mut self,
+        space: &IndexSpace,
+        codec: EntryCodec,
+        taking: Taking,
+        pages: &Arc<Pages>,
+        read: &mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<u16, DecodeError<E>> {
+        let size = space.size();
+        let bytes = pages.budget() as u64 / 2;
+        let window = (bytes * 8 / u64::from(codec.bits()) / 64 * 64).max(1 << 16);
+        let deepest = AtomicU16::new(0);
+        let mut exact = false;
+        for start in (0..size).step_by(window as usize) {
+            let len = window.min(size - start);
+            pages.lend(codec.area_bytes(len) as usize, || {
+                let mut area = Vec::new();
+                read(start, len, &mut area).map_err(DecodeError::Read)?;
+                let stock = Stock::new::<C>(Entries::Packed(&area), codec, taking);
+                stock.check(len)?;
+                exact = stock.exact;
+                self.chunks.par_iter().try_for_each(|chunk| {
+                    let longest = self.chunk(&stock, &area, &(start..start + len), chunk)?;
+                    deepest.fetch_max(longest, Ordering::Relaxed);
+                    Ok::<(), RowsError>(())
+                })?;
+                Ok::<(), DecodeError<E>>(())
+            })?;
+        }
+        Ok(if exact { deepest.into_inner() } else { 1 })
+    }
+
+    /// Reads what the window has for a chunk, and returns the longest distance in moves.
+    fn chunk(
+        &self,
+        stock: &Stock<'_>,
+        area: &[u8],
+        entries: &std::ops::Range<u64>,
+        chunk: &Chunk,
+    ) -> Result<u16, RowsError> {
+        let Some(store) = &self.slices[chunk.slice].targets[chunk.target] else { return Ok(0) };
+        let (len, wide) = (self.slices[chunk.slice].len, size_of::<C>() == 2);
+        let stored = StoredCodes { store: store.clone(), len, wide };
+        let mut codes = vec![C::ILLEGAL; chunk.len];
+        stored.read(chunk.at, &mut codes);
+        let bits = u64::from(stock.codec.bits());
+        let mut most = 0;
+        for (job, orientation) in &chunk.jobs {
+            let table = &*stock.tables[job.turn as usize ^ 1];
+            let mut read = |job: &Job| {
+                self.rows.walk(job, *orientation, false, self.edge, |run| {
+                    let Some(row) = codes.get_mut(run.row.wrapping_sub(chunk.at)..) else { return };
+                    for (i, &square) in (0..).zip(run.squares()) {
+                        let index = run.index + i * run.step;
+                        let (true, Some(place)) = (entries.contains(&index), row.get_mut(square))
+                        else {
+                            continue;
+                        };
+                        let key = word_at(area, (index - entries.start) * bits) & stock.mask;
+                        let code = table[key as usize & (NUMBERS - 1)];
+                        most = most.max(code);
+                        *place = C::truncate(code);
+                    }
+                });
+            };
+            if self.rows.has_first(job) {
+                (0..64).for_each(|first| read(&Job { first: Some(first), ..*job }));
+            } else {
+                read(job);
+            }
+        }
+        if most == UNSOUND {
+            return Err(RowsError::Entry);
+        }
+        store.write(chunk.at * size_of::<C>(), C::as_bytes_of(&codes));
+        Ok((most >> 16) as u16)
+    }
+
+    /// Puts the slices in their places.
+    fn finish(self, values: &TableValues) {
+        for slice in self.slices {
+            let len = slice.len;
+            let codes = |store: Option<Arc<PagedCodes>>| match store {
+                Some(store) => Codes::Stored(StoredCodes { store, len, wide: size_of::<C>() == 2 }),
+                None => C::into_codes(Vec::new()),
+            };
+            let mut targets = slice.targets.into_iter().map(codes);
+            let (Some(white), Some(black)) = (targets.next(), targets.next()) else { continue };
+            let en_passant = slice.rights.into_iter().zip(targets);
+            let en_passant = en_passant.map(|(square, codes)| EnPassantValues { square, codes });
+            let solved = SliceValues {
+                codes: [white, black],
+                en_passant: en_passant.collect(),
+                counts: None,
+                max_moves: 0,
+            };
+            if let Some(slot) = values.slices.get(&slice.normal) {
+                // Each slice is made once.
+                let _ = slot.set(Arc::new(solved));
+            }
+        }
     }
 }
