@@ -109,6 +109,9 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
         if let Some(path) = present.get(&job.material) {
             tracing::info!(table = %path.display(), "kept");
             report.kept.push(path.clone());
+            if options.write {
+                checkpoint::remove_left(workplace, path)?;
+            }
         }
     }
     let todo: Vec<&Job> = jobs.iter().filter(|j| !present.contains_key(&j.material)).collect();
@@ -456,6 +459,7 @@ impl Work<'_> {
             return Ok(false);
         }
         tracing::info!(table = %path.display(), "another run has made it");
+        checkpoint::remove_of(workplace, &path)?;
         self.options.progress.skip(estimate(job).values);
         report.kept.push(path.clone());
         self.present.insert(job.material, path);

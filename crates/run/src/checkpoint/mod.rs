@@ -265,6 +265,16 @@ pub(crate) fn remove_of(workplace: &Workplace, target: &Path) -> Result<(), RunE
     remove(workplace, &checkpoint_name(target))
 }
 
+/// Removes the checkpoint of a table that is there: its run died in between.
+pub(crate) fn remove_left(workplace: &Workplace, target: &Path) -> Result<(), RunError> {
+    if hoffman_store::is_file(&*workplace.storage, &checkpoint_name(target))
+        && let Some(_lock) = workplace.try_lock(target)?
+    {
+        remove_of(workplace, target)?;
+    }
+    Ok(())
+}
+
 fn remove(workplace: &Workplace, path: &Path) -> Result<(), RunError> {
     match workplace.storage.remove(path) {
         Err(source) if source.kind() != ErrorKind::NotFound => {
