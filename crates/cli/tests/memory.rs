@@ -53,9 +53,17 @@ fn the_classic_option_is_raised_and_changes_nothing() {
     write("asked.xml", control("<enable-proptables MB=\"1\"/>", "asked.htb"));
     for (arguments, output, notice) in [
         (&["-g", "plain.xml"][..], "plain.htb", None),
-        (&["-g", "-P", "2", "-o", "bounded.htb", "plain.xml"], "bounded.htb", Some("2 MB of memory are")),
+        (
+            &["-g", "-P", "2", "-o", "bounded.htb", "plain.xml"],
+            "bounded.htb",
+            Some("2 MB of memory are"),
+        ),
         (&["-g", "asked.xml"], "asked.htb", Some("1 MB of memory are")),
-        (&["-g", "-P", "60", "asked.xml"], "asked.htb", Some("overrides <enable-proptables MB=\"1\"/>")),
+        (
+            &["-g", "-P", "60", "asked.xml"],
+            "asked.htb",
+            Some("overrides <enable-proptables MB=\"1\"/>"),
+        ),
     ] {
         let made = hoffman(folder.path(), arguments);
         let text = errors(&made);
@@ -90,7 +98,8 @@ fn a_plan_says_what_a_build_takes() {
     assert!(after["tables"].as_array().unwrap().iter().all(|table| table["kept"] == true));
     assert_eq!(after["bytes_typically"], 0);
     let position = plan(&["8/8/8/4k3/8/8/4P3/4K3", "w", "-", "-"]);
-    assert!(position["tables"].as_array().unwrap().iter().any(|t| t["table"] == "kpk-e2.htb"));
+    let parts = position["tables"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap());
+    assert!(parts.into_iter().any(|name| name.starts_with("kpk-")));
     // From the disk more time and less memory is planned.
     let bounded = plan(&["KRRvKR", "--memory", "64M"]);
     assert_eq!(bounded["from_disk"], true);
