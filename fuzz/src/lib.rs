@@ -14,7 +14,7 @@ const BULK: u64 = 512;
 /// Opens bytes as the file of a table, with little memory.
 pub fn open(bytes: Vec<u8>) -> Option<Table> {
     let options =
-        SourceOptions { cache: BlockCache::new(4 << 20), memory_limit: 4 << 20, limit: LIMIT };
+        SourceOptions { cache: BlockCache::new(4 << 20), memory_limit: 4 << 20, limit: LIMIT, ..SourceOptions::default() };
     let source = GzipSource::new(Box::new(bytes), options).ok()?;
     Table::from_source(Path::new("fuzz.htb"), source).ok()
 }

@@ -8,6 +8,8 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman_table::IndexType;
 use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 
+use crate::work::WorkArgs;
+
 /// The most threads that can be asked for.
 pub(crate) const MAX_THREADS: usize = 1024;
 
@@ -30,6 +32,8 @@ pub(crate) enum Command {
     Build(BuildArgs),
     /// Write a control file for each table that a race of pawns needs, and a Makefile.
     Pawngen(PawngenArgs),
+    /// Say what building tables would take: memory, disk, time, and in which order they would be made.
+    Plan(PlanArgs),
     /// Look positions up in tables that are there.
     Probe(ProbeArgs),
     /// Count what tables contain.
@@ -135,6 +139,8 @@ pub(crate) struct SolveArgs {
     pub(crate) fen: Vec<String>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -145,6 +151,22 @@ pub(crate) struct SolveArgs {
 pub(crate) enum FileFormat {
     /// The format of the original program.
     Htb,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// A control file (NAME.xml), endings such as KRPvKR, or a position in FEN.
+    #[arg(required = true, value_name = "CONTROL|MATERIAL|FEN")]
+    pub(crate) what: Vec<String>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -165,6 +187,8 @@ pub(crate) struct BuildArgs {
     /// Solve only, write nothing.
     #[arg(long)]
     pub(crate) no_write: bool,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
 }
 
 #[derive(Args, Debug)]

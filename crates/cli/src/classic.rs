@@ -11,6 +11,7 @@ use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
+use crate::work::WorkArgs;
 use crate::{Outcome, args};
 
 /// How the classic options are used.
@@ -27,9 +28,13 @@ Classic options:
       -q       no informational lines
       -S DIR   Syzygy tables to read and to verify against, may be repeated
       -n DIR   Nalimov tables to read and to verify against, may be repeated; also -N
+      --status FILE   with -g: keep a small file in JSON up to date on how far it is
+      --discard       with -g: do not use the checkpoint of an interrupted run
       --cursed-wins   take Syzygy's cursed wins for wins, not for draws
       -h       this help
-  Accepted and ignored: -P MB, -U MB, -d N, --compress-files.
+      -P MB    with -g: take no more memory than this; what does not fit goes to working files beside
+               the output. The same as <enable-proptables>, which it overrides.
+  Accepted and ignored: -U MB, -d N, --compress-files.
   Numbers may be written as in C: 16, 0x10, 020.
   'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify, convert,
   control and bench.
@@ -50,6 +55,8 @@ pub(crate) struct Classic {
     syzygy: Vec<PathBuf>,
     nalimov: Vec<PathBuf>,
     cursed_wins: bool,
+    /// Options of `-g`.
+    work: WorkArgs,
     /// The number of threads, if given.
     pub(crate) threads: Option<usize>,
     /// Options that mean nothing here.
@@ -57,7 +64,8 @@ pub(crate) struct Classic {
     files: Vec<PathBuf>,
 }
 
-const LONG_OPTIONS: [&str; 4] = ["compress-files", "cursed-wins", "help", "version"];
+const LONG_OPTIONS: [&str; 6] =
+    ["compress-files", "cursed-wins", "discard", "help", "status", "version"];
 
 /// Reads the arguments behind the program's name.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic, Misuse> {
@@ -75,7 +83,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic
         if text == "--" {
             classic.files.extend(arguments.by_ref().map(PathBuf::from));
         } else if let Some(name) = text.strip_prefix("--") {
-            classic.set_long(name)?;
+            classic.set_long(name, &mut arguments)?;
         } else if let Some(letters) = text.strip_prefix('-').filter(|rest| !rest.is_empty()) {
             classic.set_short(letters, &mut arguments)?;
         } else {
@@ -93,13 +101,31 @@ impl Classic {
         ForeignOptions { syzygy: self.syzygy.clone(), nalimov: self.nalimov.clone(), fifty_moves }
     }
 
-    fn set_long(&mut self, name: &str) -> Result<(), Misuse> {
+    fn set_long(
+        &mut self,
+        text: &str,
+        rest: &mut impl Iterator<Item = OsString>,
+    ) -> Result<(), Misuse> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(OsString::from(value))),
+            None => (text, None),
+        };
         let mut known = LONG_OPTIONS.iter().filter(|l| !name.is_empty() && l.starts_with(name));
         let first = known.next();
         if known.next().is_some() {
             return Err(Misuse(format!("option '--{name}' is ambiguous")));
         }
+        if let (Some(first), Some(_)) = (first.filter(|&&first| first != "status"), &value) {
+            return Err(Misuse(format!("option '--{first}' doesn't allow an argument")));
+        }
         match first {
+            Some(&"status") => {
+                let value = value.or_else(|| rest.next()).filter(|value| !value.is_empty());
+                let value = value
+                    .ok_or_else(|| Misuse("option '--status' requires an argument".to_owned()))?;
+                self.work.status = Some(value.into());
+            }
+            Some(&"discard") => self.work.discard = true,
             Some(&"cursed-wins") => self.cursed_wins = true,
             Some(&"compress-files") => self.ignored.push("--compress-files"),
             Some(&"help") => self.help = true,
@@ -161,8 +187,12 @@ impl Classic {
                 Some(n) if n != 0 => self.ignored.push("-d"),
                 _ => return Err(Misuse(format!("can't parse debugging index {shown}"))),
             },
+            'P' => match number().and_then(|n| u64::try_from(n).ok()) {
+                Some(megabytes) => self.work.queues = Some(megabytes),
+                None => return refuse("-P takes a number of megabytes"),
+            },
             _ => match number() {
-                Some(n) if n >= 0 => self.ignored.push(if letter == 'P' { "-P" } else { "-U" }),
+                Some(n) if n >= 0 => self.ignored.push("-U"),
                 _ => return refuse(&format!("-{letter} takes a number of megabytes")),
             },
         }
@@ -251,6 +281,7 @@ fn run_generate(classic: &Classic) -> anyhow::Result<Outcome> {
         output: classic.output.clone(),
         foreign: classic.foreign(),
         quiet: classic.quiet,
+        work: classic.work.clone(),
     };
     let made = generate::run(control, &options)?;
     Ok(if classic.verify { run_verify(classic, &[made]) } else { Outcome::Done })
@@ -314,7 +345,8 @@ mod tests {
         }
         assert_eq!(read("-gt 010 x").unwrap().threads, Some(8));
         let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored;
-        assert_eq!(ignored, ["-P", "-U", "-d", "--compress-files"]);
+        assert_eq!(ignored, ["-U", "-d", "--compress-files"]);
+        assert_eq!(read("-g -P 0x20 x").unwrap().work.queues, Some(32));
         let foreign = read("-p -N x -n y -Sz --cursed t").unwrap().foreign();
         assert_eq!(foreign.nalimov, [PathBuf::from("x"), PathBuf::from("y")]);
         assert_eq!(foreign.syzygy, [PathBuf::from("z")]);

@@ -7,8 +7,10 @@
 mod args;
 mod classic;
 mod commands;
+mod interrupt;
 mod output;
 mod progress;
+mod work;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -47,7 +49,10 @@ const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    match run(&arguments) {
+    trace();
+    let result =
+        interrupt::install().context("cannot watch for signals").and_then(|()| run(&arguments));
+    match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Misused) => ExitCode::from(2),
@@ -62,6 +67,21 @@ fn main() -> ExitCode {
                 ExitCode::from(1)
             }
         },
+    }
+}
+
+/// Tells on standard error what is done and why, if RUST_LOG says so.
+fn trace() {
+    let Ok(wanted) = std::env::var("RUST_LOG") else { return };
+    match tracing_subscriber::EnvFilter::try_new(wanted) {
+        Ok(filter) => tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .with_ansi(false)
+            // Nobody may be listening there.
+            .log_internal_errors(false)
+            .init(),
+        Err(error) => note(&format!("RUST_LOG is not understood: {error}")),
     }
 }
 
@@ -91,6 +111,7 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Solve(args) => commands::solve::run(args),
         Command::Build(args) => commands::build::run(args),
         Command::Pawngen(args) => commands::pawngen::run(args),
+        Command::Plan(args) => commands::plan::run(args),
         Command::Probe(args) => commands::probe::run(args),
         Command::Stats(args) => commands::stats::run(args),
         Command::Verify(args) => commands::verify::run(args),

@@ -1,67 +1,308 @@
-//! Progress bars with the time left, on terminals only.
+//! How far long work is: a bar on a terminal, a line a minute elsewhere, a file for scripts.
 
-use std::time::Duration;
+use std::fmt::Display;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use hoffman_run::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
+use anyhow::Context as _;
+use hoffman_run::{Phase, Progress, resident_memory};
+use hoffman_table::htb::AtomicFile;
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use serde_json::json;
 
 use crate::output::note;
 
-/// A bar on standard error; invisible where that is no terminal. It disappears when dropped.
-pub(crate) struct Bar(ProgressBar);
+/// How often the file for scripts is written.
+const STATUS: Duration = Duration::from_secs(1);
+/// How often a line is written where there is no terminal.
+const LINE: Duration = Duration::from_secs(60);
+
+/// Shows progress on standard error; the bar disappears when this is dropped.
+pub(crate) struct Bar {
+    shared: Arc<Shared>,
+    /// Writes lines and the file.
+    ticker: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    bar: ProgressBar,
+    status: Option<PathBuf>,
+    /// Whether lines are written: where the bar cannot be seen.
+    lines: bool,
+    /// Whether the bar counts positions, which nobody wants to see.
+    is_run: bool,
+    state: Mutex<State>,
+    over: Condvar,
+}
+
+/// What is known of the work.
+struct State {
+    began: Instant,
+    phase: &'static str,
+    table: String,
+    pass: u16,
+    done: u64,
+    /// The part of `done` that took no time, as it was done before.
+    skipped: u64,
+    total: u64,
+    finished: u64,
+    error: Option<String>,
+    over: bool,
+}
+
+impl State {
+    fn fraction(&self) -> f64 {
+        if self.total == 0 { 0.0 } else { (self.done as f64 / self.total as f64).min(1.0) }
+    }
+
+    /// How long the rest will take, if something can be said.
+    fn left(&self) -> Option<Duration> {
+        let worked = self.done.checked_sub(self.skipped).filter(|&n| n > 0)?;
+        let rest = self.total.checked_sub(self.done)?;
+        let seconds = self.began.elapsed().as_secs_f64() * rest as f64 / worked as f64;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+
+    /// What is being done, in words.
+    fn words(&self) -> String {
+        match (self.phase, self.pass) {
+            ("solving", pass) if pass > 0 => format!("{}, pass {pass}", self.table),
+            ("solving" | "", _) => self.table.clone(),
+            (phase, _) => format!("{phase} {}", self.table),
+        }
+    }
+
+    fn json(&self) -> String {
+        let round = |seconds: f64| (seconds * 10.0).round() / 10.0;
+        let percent = (self.fraction() * 1000.0).round() / 10.0;
+        let mut text = json!({
+            "phase": self.phase,
+            "table": self.table,
+            "pass": self.pass,
+            "percent": percent,
+            "done": self.done,
+            "total": self.total,
+            "finished_tables": self.finished,
+            "elapsed_seconds": round(self.began.elapsed().as_secs_f64()),
+            "eta_seconds": self.left().map(|left| round(left.as_secs_f64())),
+            "memory_bytes": resident_memory(),
+            "process": std::process::id(),
+            "error": self.error,
+        })
+        .to_string();
+        text.push('\n');
+        text
+    }
+}
+
+impl Shared {
+    /// No code panics while it holds the lock.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_status(&self) -> anyhow::Result<()> {
+        let Some(path) = &self.status else { return Ok(()) };
+        let text = self.state().json();
+        let file = AtomicFile::create(path)?;
+        file.writer().write_all(text.as_bytes())?;
+        file.commit_loosely()?;
+        Ok(())
+    }
+
+    fn show(&self) {
+        let words = self.state().words();
+        self.bar.set_message(words);
+    }
+
+    /// Writes lines and the file until the work is over.
+    fn tick(&self) {
+        let mut line = LINE;
+        let mut state = self.state();
+        while !state.over {
+            let pause = if self.status.is_some() { STATUS } else { LINE };
+            let waited = self.over.wait_timeout(state, pause);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if state.over {
+                break;
+            }
+            if self.lines && state.began.elapsed() >= line {
+                line = state.began.elapsed() + LINE;
+                let elapsed = HumanDuration(state.began.elapsed());
+                let left = state.left().map_or_else(
+                    || "time left not known yet".to_owned(),
+                    |left| format!("about {} left", HumanDuration(left)),
+                );
+                let percent = state.fraction() * 100.0;
+                note(&format!("{percent:.1} % after {elapsed}, {left}: {}", state.words()));
+            }
+            drop(state);
+            // Nothing depends on it, and the next one may succeed.
+            let _ = self.write_status();
+            state = self.state();
+        }
+    }
+}
 
 impl Bar {
     /// A bar that counts what `unit` names.
     pub(crate) fn new(unit: &str) -> Bar {
-        let bar = ProgressBar::new(0);
         let template = format!("{{wide_msg}} [{{bar:30}}] {{pos}}/{{len}} {unit}, {{eta}} left");
-        if let Ok(style) = ProgressStyle::with_template(&template) {
+        Bar::with(&template, None, true, false)
+    }
+
+    /// The progress of a run that makes tables. The file for scripts must be writable.
+    pub(crate) fn of_run(status: Option<PathBuf>, quiet: bool) -> anyhow::Result<Bar> {
+        let template = "{wide_msg} [{bar:30}] {percent_precise} %, {eta} left";
+        let shown = status.as_ref().map(|path| path.display().to_string());
+        let bar = Bar::with(template, status, !quiet, true);
+        bar.shared
+            .write_status()
+            .with_context(|| format!("cannot write {}", shown.unwrap_or_default()))?;
+        Ok(bar)
+    }
+
+    fn with(template: &str, status: Option<PathBuf>, lines: bool, is_run: bool) -> Bar {
+        let bar = ProgressBar::new(0);
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        if !bar.is_hidden() {
+        let hidden = bar.is_hidden();
+        if !hidden {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        Bar(bar)
+        let state = State {
+            began: Instant::now(),
+            phase: "",
+            table: String::new(),
+            pass: 0,
+            done: 0,
+            skipped: 0,
+            total: 0,
+            finished: 0,
+            error: None,
+            over: false,
+        };
+        let shared = Arc::new(Shared {
+            bar,
+            status,
+            lines: lines && hidden,
+            is_run,
+            state: Mutex::new(state),
+            over: Condvar::new(),
+        });
+        let needed = shared.status.is_some() || shared.lines;
+        let ticking = Arc::clone(&shared);
+        // Without the thread there are no lines, which is no reason not to work.
+        let ticker = needed
+            .then(|| std::thread::Builder::new().spawn(move || ticking.tick()))
+            .and_then(Result::ok);
+        Bar { shared, ticker }
     }
 
     /// Names what is being worked on.
     pub(crate) fn name(&self, name: String) {
-        self.0.set_message(name);
+        self.shared.state().table = name;
+        self.shared.show();
     }
 
     /// Hides the bar while `f` writes to the terminal.
     pub(crate) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
-        self.0.suspend(f)
+        self.shared.bar.suspend(f)
     }
 
     /// That many of so many are done.
     pub(crate) fn set(&self, done: u64, total: u64) {
-        self.0.set_length(total);
-        self.0.set_position(done);
+        let mut state = self.shared.state();
+        (state.done, state.total) = (done, total);
+        drop(state);
+        self.shared.bar.set_length(total);
+        self.shared.bar.set_position(done);
+    }
+
+    /// Takes down how a run ended, and passes that on.
+    pub(crate) fn end<T, E: Display>(&self, result: Result<T, E>) -> Result<T, E> {
+        let mut state = self.shared.state();
+        match &result {
+            Ok(_) => state.done = state.total,
+            Err(error) => state.error = Some(error.to_string()),
+        }
+        state.phase = if result.is_ok() { "done" } else { "failed" };
+        result
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.shared.state().over = true;
+        self.shared.over.notify_all();
+        if let Some(ticker) = self.ticker.take() {
+            let _ = ticker.join();
+        }
+        if self.shared.is_run {
+            let _ = self.shared.write_status();
+        }
+        self.shared.bar.finish_and_clear();
     }
 }
 
 impl Progress for Bar {
-    fn begin(&self, slices: u64) {
-        self.set(0, slices);
-        self.0.reset_eta();
+    fn begin(&self, work: u64) {
+        let mut state = self.shared.state();
+        (state.done, state.skipped, state.total) = (0, 0, work);
+        state.began = Instant::now();
+        drop(state);
+        self.shared.bar.set_length(work);
+        self.shared.bar.set_position(0);
+        self.shared.bar.reset_eta();
     }
 
     fn table(&self, name: &str) {
-        self.name(name.to_owned());
+        let mut state = self.shared.state();
+        state.pass = 0;
+        name.clone_into(&mut state.table);
+        drop(state);
+        self.shared.show();
     }
 
-    fn slice(&self) {
-        self.0.inc(1);
+    fn phase(&self, phase: Phase) {
+        self.shared.state().phase = phase.name();
+        self.shared.show();
+    }
+
+    fn pass(&self, moves: u16) {
+        // Small slices have thousands of passes, and nobody can read those.
+        let mut state = self.shared.state();
+        state.pass = moves;
+        let visible = !self.shared.bar.is_hidden();
+        drop(state);
+        if visible {
+            self.shared.show();
+        }
+    }
+
+    fn slice(&self, work: u64) {
+        self.shared.state().done += work;
+        self.shared.bar.inc(work);
+    }
+
+    fn skip(&self, work: u64) {
+        let mut state = self.shared.state();
+        state.done += work;
+        state.skipped += work;
+        drop(state);
+        self.shared.bar.inc(work);
+        self.shared.bar.reset_eta();
+    }
+
+    fn finished(&self, _name: &str) {
+        self.shared.state().finished += 1;
     }
 
     fn notice(&self, text: &str) {
-        self.0.suspend(|| note(text));
+        self.shared.bar.suspend(|| note(text));
     }
 }

@@ -14,7 +14,9 @@ use hoffman_board::shakmaty::{
     Board, CastlingMode, EnPassantMode, Move, Position as ShakmatyPosition, PositionError, Setup,
 };
 use hoffman_board::value::FlagType;
-use hoffman_board::{Bitboard, Color, Format, Piece, PieceList, Role, Square, Value, Variant};
+use hoffman_board::{
+    Bitboard, Color, Format, Material, Piece, PieceList, Role, Square, Value, Variant,
+};
 use hoffman_control::{
     ControlError, ControlFile, PawnMasks, PruneEffect, check_declarations, check_pieces,
     resolve_pieces_with,
@@ -100,6 +102,7 @@ pub struct SlowAnalysis {
     format: Format,
     color_symmetric: bool,
     symmetry: u8,
+    material: Material,
     enables: Vec<(Color, PruneEffect)>,
     numbers: HashMap<Key, u32>,
     keys: Vec<Key>,
@@ -138,6 +141,7 @@ impl SlowAnalysis {
             format,
             color_symmetric,
             symmetry,
+            material: Material::from_men(pieces.iter().map(|p| (p.color, p.role))),
             enables: control.prune_enables.iter().map(|e| (e.color, e.effect)).collect(),
             numbers: HashMap::new(),
             keys: Vec::new(),
@@ -328,7 +332,7 @@ impl SlowAnalysis {
         }
         let (mut targets, mut exits) = (Vec::new(), Vec::new());
         let mut unhandled = Vec::new();
-        let mut conceded = false;
+        let (mut conceded, mut spared) = (false, false);
         for made in &moves {
             if let Some(key) = self.inside(rules, made, turn) {
                 targets.push(self.numbers[&key]);
@@ -337,7 +341,7 @@ impl SlowAnalysis {
             } else {
                 match self.pruned(rules, made, turn)? {
                     Some(PruneEffect::Concede) => conceded = true,
-                    Some(PruneEffect::Discard) => {}
+                    Some(PruneEffect::Discard) => spared |= self.is_tracked(rules, made),
                     None => unhandled.push(kind(made.m)),
                 }
             }
@@ -350,6 +354,9 @@ impl SlowAnalysis {
         }
         if !targets.is_empty() || !exits.is_empty() {
             return Ok(Look::Moves { targets, exits });
+        }
+        if spared {
+            return Ok(Look::Decided(DRAW));
         }
         Ok(Look::Decided(self.without_moves(rules.control, board, turn)))
     }
@@ -395,6 +402,18 @@ impl SlowAnalysis {
         };
         // Where the colours can be exchanged a table for White's moves is one for Black's as well.
         look_up(false).or_else(|| if self.color_symmetric { look_up(true) } else { None })
+    }
+
+    /// Whether some futurebase has the men behind a move. Discarded, it is then left as it is: it leads
+    /// nowhere, but whoever has no other is neither mated nor stalemated.
+    fn is_tracked(&self, rules: &Rules<'_>, made: &Made) -> bool {
+        let men = Material::from_men(made.board.iter().map(|(_, p)| (p.color, p.role)));
+        rules.futurebases.iter().any(|base| {
+            let theirs = base.analysis.material;
+            let swapped = theirs.swapped();
+            let (own, other) = if base.inverted { (swapped, theirs) } else { (theirs, swapped) };
+            men == own || self.color_symmetric && men == other
+        })
     }
 
     /// What the prunes say about a move out of the analysis.

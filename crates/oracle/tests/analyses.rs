@@ -9,7 +9,7 @@ use std::path::Path;
 use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
 use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
 use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, structures};
-use hoffman_run::{GenerateOptions, Silent, generate};
+use hoffman_run::{GenerateOptions, Silent, Workplace, generate};
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
@@ -193,14 +193,48 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
             args: String::new(),
             foreign: ForeignOptions::default(),
             progress: &Silent,
+            workplace: Workplace::default(),
         };
         let made = generate(Path::new(&file.name), &options)
             .map_err(|error| format!("{} is refused: {error}\n{}", file.name, file.text))?;
         entries += compare(&made.path, &file.analysis)
             .and_then(|n| compare_statistics(&made.path, &file.analysis).map(|()| n))
+            .and_then(|n| compare_bounded(file, &made.path).map(|()| n))
             .map_err(|problem| format!("{}: {problem}\n{}", file.name, file.text))?;
     }
     Ok(entries)
+}
+
+/// Generates a table again, from the disk and with other numbers of threads: nothing may differ.
+fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
+    for (budget, threads) in [(0, 1), (200_000, 3)] {
+        let output = Path::new("bounded.htb");
+        let options = GenerateOptions {
+            output: Some(output.to_owned()),
+            args: String::new(),
+            foreign: ForeignOptions::default(),
+            progress: &Silent,
+            workplace: Workplace { pages: Some(budget), ..Workplace::default() },
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| generate(Path::new(&file.name), &options))
+            .map_err(|error| format!("refused with {budget} bytes of pages: {error}"))?;
+        let open = |path| Table::open(path, SourceOptions::default()).unwrap();
+        let [plain, bounded] = [made, output].map(open);
+        let entries = |table: &Table| {
+            let mut area = Vec::new();
+            table.read_packed(&mut area).unwrap();
+            area
+        };
+        if entries(&plain) != entries(&bounded) {
+            return Err(format!("other entries with {budget} bytes of pages"));
+        }
+        if plain.control().statistics != bounded.control().statistics {
+            return Err(format!("other statistics with {budget} bytes of pages"));
+        }
+        std::fs::remove_file(output).unwrap();
+    }
+    Ok(())
 }
 
 #[test]
@@ -298,6 +332,7 @@ fn futurebases_may_tell_images_apart() {
             args: String::new(),
             foreign: ForeignOptions::default(),
             progress: &Silent,
+            workplace: Workplace::default(),
         };
         generate(&path, &options)
     };

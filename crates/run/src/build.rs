@@ -7,24 +7,36 @@ use std::time::SystemTime;
 
 use hoffman_board::{Color, Material};
 use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
+use hoffman_pages::Pages;
 use hoffman_plan::ending::{PROMOTIONS, exits};
 use hoffman_plan::{Job, dependencies, estimate};
-use hoffman_solve::{SolveOptions, Tables, solve_table};
-use hoffman_space::TableValues;
-use hoffman_table::htb::SourceOptions;
-use hoffman_table::rows::{Entries, IndexCounts, Taking, Wanted, decode};
+use hoffman_solve::{SolveError, SolveOptions, Tables, in_pages, solve_table};
+use hoffman_space::{Layout, TableValues};
+use hoffman_store::{FileInfo, Lock, tidy};
+use hoffman_table::htb::HtbError;
+use hoffman_table::rows::{
+    DecodeError, Entries, IndexCounts, Taking, Wanted, decode, decode_in, has_free_pieces,
+};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
+use sha2::{Digest as _, Sha256};
 
+use crate::checkpoint::{self, Checkpoint, Identity, digest};
 use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::numbering::Numbering;
-use crate::progress::Progress;
+use crate::progress::{Phase, Progress};
+use crate::room;
 use crate::unwritten;
+use crate::workplace::Workplace;
 use crate::write::{Making, write_table};
 
 /// From how many bytes of values on a table is solved alone, with all threads.
 const LARGE: u64 = 64 << 20;
+
+/// Up to how many bytes of values an answer comes before files are written. More takes so long that what is
+/// finished shall not be lost.
+const ANSWER_FIRST: u64 = 2 << 30;
 
 /// Where and how tables are built.
 pub struct BuildOptions<'a> {
@@ -39,6 +51,8 @@ pub struct BuildOptions<'a> {
     /// Given all tables of the jobs, in order, once they are solved; before files are written if they
     /// fit into memory together.
     pub solved: Option<&'a SolvedHook<'a>>,
+    /// Where it is done.
+    pub workplace: Workplace,
 }
 
 /// See [`BuildOptions::solved`].
@@ -70,53 +84,95 @@ pub struct BuiltTable {
 ///
 /// # Errors
 ///
-/// Unreadable or unwritable files, too little memory.
+/// Unreadable or unwritable files, too little memory, a request to stop.
 pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, RunError> {
     let mut report = BuildReport::default();
-    let present = find_present(jobs, options, &mut report);
-    let todo: Vec<&Job> = jobs.iter().filter(|j| !present.contains_key(&j.material)).collect();
-    check_memory(&todo, options.write)?;
-    if options.write && !todo.is_empty() {
-        std::fs::create_dir_all(&options.dir).map_err(|source| RunError::Io {
-            action: "create the folder",
-            path: options.dir.clone(),
-            source,
-        })?;
-        probe_writable(&options.dir)?;
+    let workplace = &options.workplace;
+    let exists = workplace.storage.info(&options.dir).is_ok_and(|info| !info.is_file);
+    if options.write && exists {
+        // What dead processes left of other tables; a folder that is only read need not be writable.
+        let tidied = tidy(&*workplace.storage, &options.dir, None);
+        if let Err(error) = tidied {
+            tracing::warn!(folder = %options.dir.display(), %error, "not tidied up");
+        }
     }
-    options.progress.begin(todo.iter().map(|j| j.slices().len() as u64).sum());
+    options.progress.phase(Phase::Checking);
+    let found = find_present(jobs, options)?;
+    let Found { present, refused } = found;
+    for job in jobs {
+        if let Some(path) = present.get(&job.material) {
+            tracing::info!(table = %path.display(), "kept");
+            report.kept.push(path.clone());
+        }
+    }
+    let todo: Vec<&Job> = jobs.iter().filter(|j| !present.contains_key(&j.material)).collect();
+    let needed = needed_memory(&todo, options.write);
+    let temporary = std::env::temp_dir();
+    let folder = if options.write { &options.dir } else { &temporary };
+    let layouts: Vec<Layout> = todo.iter().map(|job| Layout::new(&job.material)).collect();
+    let pages = room::pages(workplace, layouts.iter(), needed, folder, options.progress)?;
+    if options.write && !todo.is_empty() {
+        workplace.create_folder(&options.dir)?;
+        workplace.probe(&options.dir)?;
+    }
+    options.progress.begin(todo.iter().map(|j| estimate(j).values).sum());
     let needed = todo.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
     let tables = Tables::new();
-    let mut work =
-        Work { options, present, tables, needed, loaded: HashMap::new(), written: HashMap::new() };
+    let (loaded, written) = (HashMap::new(), HashMap::new());
+    let bounded = pages.is_some();
+    let mut work = Work { options, present, refused, tables, needed, loaded, written, pages };
     // An answer comes first, files later, if everything can be kept until then.
     let total: u64 = todo.iter().map(|j| estimate(j).values).sum();
     let first_answer = options.solved.is_some()
         && options.write
+        && !bounded
+        && total <= ANSWER_FIRST
         && available_memory().is_none_or(|free| total < free / 4);
     let mut solved: Vec<Solved<'_>> = Vec::new();
     let mut at = 0;
     while at < todo.len() {
-        let end = tier_end(&todo, at);
+        let end = if bounded { at + 1 } else { tier_end(&todo, at) };
         let tier = &todo[at..end];
+        options.progress.phase(Phase::Reading);
         work.load_needed(tier)?;
-        let built: Vec<Solved<'_>> = tier
-            .par_iter()
-            .map(|job| {
-                let solved = work.solve(job)?;
-                if first_answer { Ok(solved) } else { work.write(solved) }
-            })
-            .collect::<Result<_, RunError>>()?;
-        for solved in &built {
-            if let Some(path) = &solved.table.path {
-                work.written.insert(solved.job.material, path.clone());
+        options.progress.phase(Phase::Solving);
+        if first_answer || !options.write {
+            let alone = false;
+            let built: Vec<Solved<'_>> = tier
+                .par_iter()
+                .map(|job| work.solve(job, alone))
+                .collect::<Result<_, RunError>>()?;
+            work.adopt(&built);
+            if first_answer {
+                solved.extend(built);
+            } else {
+                report.built.extend(built.into_iter().map(|s| s.table));
             }
-            work.tables.insert(solved.job.material, solved.values.clone());
-        }
-        if first_answer {
-            solved.extend(built);
         } else {
+            // Locks are taken beforehand, as threads that work for each other must not wait for them. What
+            // another run is making comes last: then nothing is held here while this run waits.
+            let (ours, theirs) = work.claim(tier, &mut report)?;
+            let alone = tier.len() == 1;
+            let built: Vec<Solved<'_>> = ours
+                .into_par_iter()
+                .map(|(job, lock)| {
+                    let written = work.write(work.solve(job, alone)?);
+                    drop(lock);
+                    written
+                })
+                .collect::<Result<_, RunError>>()?;
+            work.adopt(&built);
             report.built.extend(built.into_iter().map(|s| s.table));
+            for job in theirs {
+                let lock = workplace.lock(&options.dir.join(job.file_name()), options.progress)?;
+                if work.is_there_now(job, &mut report)? {
+                    continue;
+                }
+                let built = [work.write(work.solve(job, alone)?)?];
+                drop(lock);
+                work.adopt(&built);
+                report.built.extend(built.into_iter().map(|s| s.table));
+            }
         }
         at = end;
         work.forget_unneeded(&todo[at..]);
@@ -125,7 +181,11 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
         hook(work.all_tables(jobs, &solved)?);
     }
     for solved in solved {
-        report.built.push(work.write(solved)?.table);
+        let path = options.dir.join(&solved.table.name);
+        let _lock = workplace.lock(&path, options.progress)?;
+        if !work.is_there_now(solved.job, &mut report)? {
+            report.built.push(work.write(solved)?.table);
+        }
     }
     Ok(report)
 }
@@ -152,65 +212,109 @@ fn tier_end(todo: &[&Job], start: usize) -> usize {
     start + todo[start..].iter().take_while(same).count()
 }
 
-/// The files of the folder that answer for jobs, whole endings before parts.
-fn find_present(
-    jobs: &[Job],
-    options: &BuildOptions<'_>,
-    report: &mut BuildReport,
-) -> HashMap<Material, PathBuf> {
-    let checked: Vec<Option<(Material, PathBuf)>> = jobs
-        .par_iter()
-        .map(|job| {
-            let whole = Job { material: job.material, part: None }.file_name();
-            [whole, job.file_name()].into_iter().find_map(|name| {
-                let path = options.dir.join(name);
-                if !path.is_file() {
-                    return None;
-                }
-                match is_intact(&path, job) {
-                    Ok(()) => Some((job.material, path)),
-                    Err(why) => {
-                        options.progress.notice(&format!("{why}; building it anew"));
-                        None
-                    }
-                }
-            })
-        })
-        .collect();
-    let mut present = HashMap::new();
-    for (material, path) in checked.into_iter().flatten() {
-        report.kept.push(path.clone());
-        present.insert(material, path);
-    }
-    present
+/// What is in the folder.
+struct Found {
+    /// The files that answer for jobs.
+    present: HashMap<Material, PathBuf>,
+    /// Files that have the name of a job's table and are no use.
+    refused: HashMap<Material, FileInfo>,
 }
 
-/// Whether a file is complete, undamaged and holds what the job asks for.
-fn is_intact(path: &Path, job: &Job) -> Result<(), String> {
-    let mut table = Table::open(path, SourceOptions::default()).map_err(|e| e.to_string())?;
-    table.check_length().map_err(|e: TableError| e.to_string())?;
-    table.source().check().map_err(|e| format!("{}: {e}", path.display()))?;
+/// The file of a folder that answers for a job, if there is one.
+pub(crate) fn find_intact(
+    job: &Job,
+    dir: &Path,
+    workplace: &Workplace,
+) -> Result<Option<PathBuf>, RunError> {
+    let whole = Job { material: job.material, part: None }.file_name();
+    for name in [whole, job.file_name()] {
+        let path = dir.join(name);
+        let is_file = workplace.storage.info(&path).is_ok_and(|info| info.is_file);
+        if is_file && is_intact(&path, job, workplace)?.is_ok() {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+/// The files of the folder that answer for jobs, whole endings before parts.
+fn find_present(jobs: &[Job], options: &BuildOptions<'_>) -> Result<Found, RunError> {
+    let storage = &*options.workplace.storage;
+    let checked: Vec<(Material, Option<PathBuf>, Option<FileInfo>)> = jobs
+        .par_iter()
+        .map(|job| {
+            options.workplace.stop.check()?;
+            let whole = Job { material: job.material, part: None }.file_name();
+            let mut refused = None;
+            for name in [whole, job.file_name()] {
+                let path = options.dir.join(name);
+                let Some(info) = storage.info(&path).ok().filter(|info| info.is_file) else {
+                    continue;
+                };
+                match is_intact(&path, job, &options.workplace)? {
+                    Ok(()) => return Ok((job.material, Some(path), None)),
+                    Err(why) if refused != Some(info) => {
+                        refused = Some(info);
+                        tracing::info!(table = %path.display(), why, "not used");
+                        options.progress.notice(&format!("{why}; building it anew"));
+                    }
+                    Err(_) => {}
+                }
+            }
+            Ok((job.material, None, refused))
+        })
+        .collect::<Result<_, RunError>>()?;
+    let mut found = Found { present: HashMap::new(), refused: HashMap::new() };
+    for (material, path, refused) in checked {
+        found.present.extend(path.map(|path| (material, path)));
+        found.refused.extend(refused.map(|info| (material, info)));
+    }
+    Ok(found)
+}
+
+/// Whether a file is complete, undamaged and holds what the job asks for; if not, why.
+///
+/// # Errors
+///
+/// The file cannot be read, which says nothing about it.
+fn is_intact(
+    path: &Path,
+    job: &Job,
+    workplace: &Workplace,
+) -> Result<Result<(), String>, RunError> {
+    let checked = Table::open(path, workplace.source_options()).and_then(|mut table| {
+        table.check_length()?;
+        let problem = |e: HtbError| TableError { path: path.to_owned(), problem: e.into() };
+        table.source().check().map_err(problem)?;
+        Ok(table)
+    });
+    let table = match checked {
+        Ok(table) => table,
+        Err(error) if error.is_unreadable() => return Err(error.into()),
+        Err(error) => return Ok(Err(error.to_string())),
+    };
     let men = table.pieces().iter().map(|p| (p.color, p.role));
     let material = Material::from_men(men).normalized().0;
+    let name = path.display();
     if material != job.material {
-        return Err(format!("{}: holds {material}, not {}", path.display(), job.material));
+        return Ok(Err(format!("{name}: holds {material}, not {}", job.material)));
     }
     if job.part.is_none() && table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted) {
-        return Err(format!("{}: holds a part of {material} only", path.display()));
+        return Ok(Err(format!("{name}: holds a part of {material} only")));
     }
     let plain = table.variant() == hoffman_board::Variant::Normal
         && matches!(table.codec().format(), hoffman_board::Format::Dtm(_))
         && table.control().prune_enables.is_empty();
     if !plain {
-        return Err(format!("{}: is no plain table of distances to mate", path.display()));
+        return Ok(Err(format!("{name}: is no plain table of distances to mate")));
     }
-    Ok(())
+    Ok(Ok(()))
 }
 
-/// Refuses early what cannot fit. Without files everything that a later job needs stays in memory.
-fn check_memory(todo: &[&Job], write: bool) -> Result<(), RunError> {
-    let Some(available) = available_memory() else { return Ok(()) };
-    let mut worst: Option<(u64, Material)> = None;
+/// The memory that is needed if nothing goes to the disk, in bytes. Without files everything that a later
+/// job needs stays in memory.
+pub(crate) fn needed_memory(todo: &[&Job], write: bool) -> u64 {
+    let mut worst = 0;
     for (at, job) in todo.iter().enumerate() {
         let own = estimate(job);
         // The file's entries are made beside the values.
@@ -223,35 +327,27 @@ fn check_memory(todo: &[&Job], write: bool) -> Result<(), RunError> {
         let kept = todo[..at].iter().filter(|j| later.contains(&j.material));
         let kept: u64 = kept.map(|j| estimate(j).values).sum();
         let needed = own.values + entries + own.working + kept;
-        if worst.is_none_or(|(most, _)| needed > most) {
-            worst = Some((needed, job.material));
-        }
+        worst = worst.max(needed);
     }
-    match worst {
-        Some((needed, ending)) if needed > available => {
-            Err(RunError::Memory { ending, needed: needed >> 20, available: available >> 20 })
-        }
-        _ => Ok(()),
-    }
+    worst
 }
 
-/// Finds out before the work whether files can be made in a folder.
-pub(crate) fn probe_writable(dir: &Path) -> Result<(), RunError> {
-    let path = dir.join(format!(".hoffman-{}", std::process::id()));
-    let result = std::fs::File::create(&path).and_then(|_| std::fs::remove_file(&path));
-    result.map_err(|source| RunError::Io { action: "write to", path: dir.to_owned(), source })
-}
+/// A job with the lock of its table.
+type Claimed<'j> = (&'j Job, Box<dyn Lock>);
 
 /// A build under way.
 struct Work<'a> {
     options: &'a BuildOptions<'a>,
     present: HashMap<Material, PathBuf>,
+    refused: HashMap<Material, FileInfo>,
     tables: Tables,
     /// The endings that a later job needs.
     needed: HashSet<Material>,
     /// What is in memory of tables read from files.
     loaded: HashMap<Material, Wanted>,
     written: HashMap<Material, PathBuf>,
+    /// Where values lie if memory is bounded.
+    pages: Option<Arc<Pages>>,
 }
 
 impl Work<'_> {
@@ -274,7 +370,16 @@ impl Work<'_> {
             }
             let path = self.present.get(&material).or_else(|| self.written.get(&material));
             if let Some(path) = path {
-                self.tables.insert(material, Arc::new(load_table(path, &wanted)?));
+                tracing::info!(table = %path.display(), "reading");
+                self.tables.insert(
+                    material,
+                    Arc::new(load_table(
+                        path,
+                        &wanted,
+                        &self.options.workplace,
+                        self.pages.as_ref(),
+                    )?),
+                );
                 self.loaded.insert(material, wanted);
             }
         }
@@ -303,17 +408,89 @@ impl Work<'_> {
         }
     }
 
-    fn solve<'j>(&self, job: &'j Job) -> Result<Solved<'j>, RunError> {
+    /// Takes the locks of a tier's tables, as far as no other run has them; leaves out those that another
+    /// run has finished by now. The second list has those that another run is making.
+    fn claim<'j>(
+        &mut self,
+        tier: &[&'j Job],
+        report: &mut BuildReport,
+    ) -> Result<(Vec<Claimed<'j>>, Vec<&'j Job>), RunError> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for &job in tier {
+            self.options.workplace.stop.check()?;
+            let path = self.options.dir.join(job.file_name());
+            match self.options.workplace.try_lock(&path)? {
+                None => theirs.push(job),
+                Some(lock) => {
+                    if !self.is_there_now(job, report)? {
+                        ours.push((job, lock));
+                    }
+                }
+            }
+        }
+        Ok((ours, theirs))
+    }
+
+    /// Whether another run has made a table since this one looked. The caller holds its lock, so that
+    /// nobody is making it.
+    fn is_there_now(&mut self, job: &Job, report: &mut BuildReport) -> Result<bool, RunError> {
+        let workplace = &self.options.workplace;
+        let path = self.options.dir.join(job.file_name());
+        let Some(info) = workplace.storage.info(&path).ok().filter(|info| info.is_file) else {
+            return Ok(false);
+        };
+        if self.refused.get(&job.material) == Some(&info) {
+            return Ok(false);
+        }
+        if is_intact(&path, job, workplace)?.is_err() {
+            return Ok(false);
+        }
+        tracing::info!(table = %path.display(), "another run has made it");
+        self.options.progress.skip(estimate(job).values);
+        report.kept.push(path.clone());
+        self.present.insert(job.material, path);
+        Ok(true)
+    }
+
+    /// Makes the values of solved tables available to later ones.
+    fn adopt(&mut self, built: &[Solved<'_>]) {
+        for solved in built {
+            if let Some(path) = &solved.table.path {
+                self.written.insert(solved.job.material, path.clone());
+            }
+            self.tables.insert(solved.job.material, solved.values.clone());
+        }
+    }
+
+    /// Solves a table. A table that is solved `alone` is large, or would wait for nobody: it can have a
+    /// checkpoint.
+    fn solve<'j>(&self, job: &'j Job, alone: bool) -> Result<Solved<'j>, RunError> {
         let began = SystemTime::now();
         let name = job.file_name();
-        let progress = self.options.progress;
+        let (progress, workplace) = (self.options.progress, &self.options.workplace);
+        workplace.stop.check()?;
         progress.table(&name);
         let mut values = TableValues::new(job.material, job.slices());
+        tracing::info!(table = name, slices = values.slices.len(), "solving");
         let options = SolveOptions {
             count: self.options.write,
             keep: self.options.write || self.needed.contains(&job.material),
+            pages: self.pages.clone(),
         };
-        let longest = solve_table(&mut values, &self.tables, options, &|| progress.slice())?;
+        let target = self.options.dir.join(&name);
+        // Small tables cost less than a checkpoint; in tests they have one all the same.
+        let lasting = alone || workplace.checkpoint_every.is_zero();
+        let lasting = lasting && self.pages.is_none();
+        let target = Some(&*target).filter(|_| self.options.write && lasting);
+        let identity = || identity(job);
+        let checkpoint = Checkpoint::open(workplace, progress, target, &mut values, identity)?;
+        let longest = solve_table(&mut values, &self.tables, options, &checkpoint)
+            .map_err(|error| match error {
+                SolveError::Stopped => checkpoint.interrupted(),
+                other => other.into(),
+            })?
+            .max(checkpoint.longest);
+        drop(checkpoint);
         let table = BuiltTable { name, path: None, counts: None, longest };
         Ok(Solved { job, values: Arc::new(values), began, table })
     }
@@ -321,6 +498,8 @@ impl Work<'_> {
     /// Writes a solved table, if tables are to be written.
     fn write<'j>(&self, mut solved: Solved<'j>) -> Result<Solved<'j>, RunError> {
         if self.options.write {
+            let workplace = &self.options.workplace;
+            self.options.progress.phase(Phase::Writing);
             let path = self.options.dir.join(&solved.table.name);
             let control = control_for_job(solved.job)?;
             let making = Making {
@@ -329,12 +508,20 @@ impl Work<'_> {
                 futurebases: String::new(),
             };
             let numbering = Numbering::of(&control)?;
-            let counts = write_table(&control, &numbering, &solved.values, &path, &making)?;
+            let counts =
+                write_table(&control, &numbering, &solved.values, &path, &making, self.place())?;
+            checkpoint::remove_of(workplace, &path)?;
+            tracing::info!(table = %path.display(), "written");
             solved.table.counts = Some(counts);
             solved.table.path = Some(path);
         }
         self.options.progress.finished(&solved.table.name);
         Ok(solved)
+    }
+
+    /// Where tables are written.
+    fn place(&self) -> (&Workplace, Option<&Arc<Pages>>) {
+        (&self.options.workplace, self.pages.as_ref())
     }
 
     /// The tables of all jobs, those that are not written yet among them.
@@ -349,7 +536,7 @@ impl Work<'_> {
             }
             let path = self.present.get(&job.material).or_else(|| self.written.get(&job.material));
             if let Some(path) = path {
-                let mut table = Table::open(path, SourceOptions::default())?;
+                let mut table = Table::open(path, self.options.workplace.source_options())?;
                 table.check_length()?;
                 tables.push(table);
             }
@@ -358,8 +545,22 @@ impl Work<'_> {
     }
 }
 
+/// What decides the values of a job's table. The tables behind it are those of chess, whatever their files.
+fn identity(job: &Job) -> Result<Identity, RunError> {
+    let mut task = Sha256::new();
+    let control = control_for_job(job)?;
+    task.update(control.text());
+    let mut slices: Vec<_> = job.slices().into_iter().collect();
+    slices.sort_unstable();
+    for slice in slices {
+        task.update(slice.white.to_le_bytes());
+        task.update(slice.black.to_le_bytes());
+    }
+    Ok(Identity { task: digest(task), futurebases: digest(Sha256::new()) })
+}
+
 /// The control file that stands in the header of a job's table.
-fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
+pub(crate) fn control_for_job(job: &Job) -> Result<ControlFile, RunError> {
     let text = match &job.part {
         None => control_for_material(&job.material),
         Some(part) => {
@@ -402,24 +603,33 @@ pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
 }
 
 /// Reads a table file into memory, as values by rows.
-fn load_table(path: &Path, wanted: &Wanted) -> Result<TableValues, RunError> {
-    let mut table = Table::open(path, SourceOptions::default())?;
+fn load_table(
+    path: &Path,
+    wanted: &Wanted,
+    workplace: &Workplace,
+    pages: Option<&Arc<Pages>>,
+) -> Result<TableValues, RunError> {
+    let mut table = Table::open(path, workplace.source_options())?;
     table.check_length()?;
-    values_of(&table, wanted)
+    values_of(&table, wanted, pages)
 }
 
 /// The values of an open table.
-pub(crate) fn values_of(table: &Table, wanted: &Wanted) -> Result<TableValues, RunError> {
+pub(crate) fn values_of(
+    table: &Table,
+    wanted: &Wanted,
+    pages: Option<&Arc<Pages>>,
+) -> Result<TableValues, RunError> {
     let restricted = |p: &hoffman_board::ListedPiece| p.is_restricted();
     if table.pieces().len() == 2 && !table.pieces().iter().any(restricted) {
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
         let job = Job { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
-        let options = SolveOptions { count: false, keep: true };
+        let options = SolveOptions { count: false, keep: true, pages: None };
         solve_table(&mut values, &Tables::new(), options, &|| {})?;
         return Ok(values);
     }
-    decode_table(table, wanted, Taking::Exactly)
+    decode_table(table, wanted, Taking::Exactly, pages)
 }
 
 /// The values of an open table, taken in a certain way.
@@ -427,15 +637,41 @@ pub(crate) fn decode_table(
     table: &Table,
     wanted: &Wanted,
     taking: Taking,
+    pages: Option<&Arc<Pages>>,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
     let (space, codec) = (table.space(), table.codec());
-    if table.foreign().is_none() {
+    if table.foreign().is_some() {
+        // Each entry of a table of another program costs so much that only those wanted are asked for.
+        let values = decode_foreign(table, wanted, taking)?;
+        return Ok(match pages {
+            Some(pages) => in_pages(values, pages),
+            None => values,
+        });
+    }
+    let Some(pages) = pages else {
         let mut area = Vec::new();
         table.read_packed(&mut area)?;
         return decode(space, codec, Entries::Packed(&area), wanted, taking).map_err(rows_error);
+    };
+    if !space.has_side_bit() && !has_free_pieces(space) {
+        let mut area = Vec::new();
+        table.read_packed(&mut area)?;
+        let entries = Entries::Packed(&area);
+        let values = decode(space, codec, entries, wanted, taking).map_err(rows_error)?;
+        return Ok(in_pages(values, pages));
     }
-    // Each entry of a table of another program costs so much that only those wanted are asked for.
+    let mut read =
+        |first: u64, len: u64, area: &mut Vec<u8>| table.read_packed_part(first, len, area);
+    let values = decode_in(space, codec, wanted, taking, pages, &mut read);
+    values.map_err(|error| match error {
+        DecodeError::Rows(source) => rows_error(source),
+        DecodeError::Read(error) => error.into(),
+    })
+}
+
+/// The values of a table of another program.
+fn decode_foreign(table: &Table, wanted: &Wanted, taking: Taking) -> Result<TableValues, RunError> {
     let failure: Mutex<Option<TableError>> = Mutex::new(None);
     let ask = |index: u64| match table.entry(index) {
         Ok(entry) => Some(entry),
@@ -444,9 +680,10 @@ pub(crate) fn decode_table(
             None
         }
     };
-    let values = decode(space, codec, Entries::Asked(&ask), wanted, taking);
+    let values = decode(table.space(), table.codec(), Entries::Asked(&ask), wanted, taking);
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error.into()),
-        None => values.map_err(rows_error),
+        None => values
+            .map_err(|source| RunError::Rows { place: table.path().display().to_string(), source }),
     }
 }

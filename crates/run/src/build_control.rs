@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hoffman_board::{Bitboard, Color, Format, Role, Square};
-use hoffman_control::{ControlFile, Mode, PruneEffect};
+use hoffman_control::{ControlFile, Mode, PruneEffect, check_declarations};
+use hoffman_store::{folder_of, is_file};
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
-use hoffman_table::htb::SourceOptions;
 
+use crate::checkpoint;
 use crate::error::RunError;
 use crate::expand::{Expanded, expand, is_input, read_input};
 use crate::generate::{GenerateOptions, Generated, generate_control, read_control};
-use crate::progress::Progress;
+use crate::numbering::Numbering;
+use crate::progress::{Phase, Progress};
+use crate::workplace::Workplace;
 
 /// Where and how the tables of a control file are built.
 pub struct ControlBuildOptions<'a> {
@@ -26,6 +29,8 @@ pub struct ControlBuildOptions<'a> {
     pub foreign: ForeignOptions,
     /// Told of what happens.
     pub progress: &'a dyn Progress,
+    /// Where it is done.
+    pub workplace: Workplace,
 }
 
 /// What a build did.
@@ -48,14 +53,10 @@ pub fn build_control(
     options: &ControlBuildOptions<'_>,
 ) -> Result<ControlBuild, RunError> {
     if let Some(dir) = &options.dir {
-        std::fs::create_dir_all(dir).map_err(|source| RunError::Io {
-            action: "create the folder",
-            path: dir.clone(),
-            source,
-        })?;
+        options.workplace.create_folder(dir)?;
     }
     let mut work = Work { options, rebuilt: HashSet::new(), report: ControlBuild::default() };
-    if is_input(&read_input(path)?) {
+    if is_input(&read_input(path, &options.workplace)?) {
         let expansion = expand(path, options.dir.as_deref())?;
         for notice in &expansion.notices {
             options.progress.notice(notice);
@@ -69,7 +70,7 @@ pub fn build_control(
             options.progress.notice(&notice);
         }
     } else {
-        let control = read_control(path)?;
+        let control = read_control(path, &options.workplace)?;
         let mut output = PathBuf::from(control.output_name()?);
         if let (Some(dir), Some(name)) = (&options.dir, output.file_name()) {
             output = dir.join(name);
@@ -101,16 +102,28 @@ fn gather(tables: &[Generated]) -> Vec<String> {
 struct Quiet<'a>(&'a dyn Progress);
 
 impl Progress for Quiet<'_> {
-    fn begin(&self, slices: u64) {
-        self.0.begin(slices);
+    fn begin(&self, work: u64) {
+        self.0.begin(work);
     }
 
     fn table(&self, name: &str) {
         self.0.table(name);
     }
 
-    fn slice(&self) {
-        self.0.slice();
+    fn phase(&self, phase: Phase) {
+        self.0.phase(phase);
+    }
+
+    fn pass(&self, moves: u16) {
+        self.0.pass(moves);
+    }
+
+    fn slice(&self, work: u64) {
+        self.0.slice(work);
+    }
+
+    fn skip(&self, work: u64) {
+        self.0.skip(work);
     }
 
     fn finished(&self, name: &str) {
@@ -132,19 +145,33 @@ impl Work<'_> {
         output: PathBuf,
         progress: &dyn Progress,
     ) -> Result<(), RunError> {
-        if output.is_file() {
+        let workplace = &self.options.workplace;
+        workplace.stop.check()?;
+        check_declarations(control)?;
+        let numbering = Numbering::of(control)?;
+        workplace.probe(folder_of(&output))?;
+        // Another run may be making it, and what a run that died left of it is removed.
+        let _lock = workplace.lock(&output, self.options.progress)?;
+        if is_file(&*workplace.storage, &output) {
             match self.is_current(control, &output) {
                 Ok(()) => {
+                    tracing::info!(table = %output.display(), "kept");
+                    checkpoint::remove_of(workplace, &output)?;
                     self.report.kept.push(output);
                     return Ok(());
                 }
                 Err(why) => self.options.progress.notice(&format!("{why}; building it anew")),
             }
         }
+        for notice in &control.notices {
+            progress.notice(&notice.to_string());
+        }
         let args = self.options.args.clone();
         let foreign = self.options.foreign.clone();
-        let options = GenerateOptions { output: Some(output.clone()), args, foreign, progress };
-        self.report.generated.push(generate_control(control, &options)?);
+        let workplace = workplace.clone();
+        let options = GenerateOptions { output: None, args, foreign, progress, workplace };
+        let made = generate_control(control, &numbering, output.clone(), &options)?;
+        self.report.generated.push(made);
         self.rebuilt.insert(output);
         Ok(())
     }
@@ -152,29 +179,32 @@ impl Work<'_> {
     /// Whether a table is what its control file would make now; why not.
     fn is_current(&self, control: &ControlFile, output: &Path) -> Result<(), String> {
         let name = output.display();
-        let mut table = Table::open(output, SourceOptions::default()).map_err(|e| e.to_string())?;
+        let mut table = Table::open(output, self.options.workplace.source_options())
+            .map_err(|e| e.to_string())?;
         table.check_length().map_err(|e| e.to_string())?;
         table.source().check().map_err(|e| format!("{name}: {e}"))?;
         if Contents::of(table.control()) != Contents::of(control) || !fits(control, table.control())
         {
             return Err(format!("{name}: was made from another control file"));
         }
-        let made = modified(output);
+        let made = self.modified(output);
         for element in &control.futurebases {
             let futurebase = Path::new(&element.filename);
-            if element.filename.contains(['*', '?', '[']) && !futurebase.is_file() {
+            if element.filename.contains(['*', '?', '['])
+                && !is_file(&*self.options.workplace.storage, futurebase)
+            {
                 return Err(format!("{name}: what '{}' means may have changed", element.filename));
             }
-            if self.rebuilt.contains(futurebase) || modified(futurebase) > made {
+            if self.rebuilt.contains(futurebase) || self.modified(futurebase) > made {
                 return Err(format!("{name}: is older than {}", futurebase.display()));
             }
         }
         Ok(())
     }
-}
 
-fn modified(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path).and_then(|data| data.modified()).ok()
+    fn modified(&self, path: &Path) -> Option<SystemTime> {
+        self.options.workplace.storage.info(path).ok()?.modified
+    }
 }
 
 /// Whether a header says what a control file leaves open or says the same: index symmetry and width.

@@ -34,6 +34,16 @@ pub enum RunError {
         /// What went wrong, with its cause.
         problem: String,
     },
+    /// The memory that a run may take is too little for any way of working.
+    #[error(
+        "{bound} MB of memory are too little; at least {least} MB are needed for this with so many threads"
+    )]
+    LittleMemory {
+        /// The bound, in megabytes.
+        bound: u64,
+        /// What is needed, in megabytes.
+        least: u64,
+    },
     /// A control file is wrong.
     #[error(transparent)]
     Control(#[from] ControlError),
@@ -94,7 +104,16 @@ pub enum RunError {
     },
     /// The solver lacks a table.
     #[error(transparent)]
-    Solve(#[from] SolveError),
+    Solve(SolveError),
+    /// Somebody asked the run to stop.
+    #[error(
+        "interrupted; the same command goes on with the tables that are finished{from}",
+        from = .checkpoint.as_ref().map_or_else(String::new, |c| format!(" and with {}", c.display()))
+    )]
+    Interrupted {
+        /// Where the work on an unfinished table was saved.
+        checkpoint: Option<PathBuf>,
+    },
     /// An index that cannot hold the table.
     #[error("{place}: {source}")]
     Index {
@@ -132,6 +151,15 @@ pub enum RunError {
         /// Megabytes there are.
         available: u64,
     },
+}
+
+impl From<SolveError> for RunError {
+    fn from(error: SolveError) -> RunError {
+        match error {
+            SolveError::Stopped => RunError::Interrupted { checkpoint: None },
+            other => RunError::Solve(other),
+        }
+    }
 }
 
 /// Names a container error with its cause.

@@ -36,6 +36,7 @@ use self::input::{check_input, men_of_futurebase, structure_of_pieces};
 use crate::condition::Condition;
 use crate::error::{RunError, write_error};
 use crate::futurebases::{Futuremove, futuremoves};
+use crate::workplace::Workplace;
 
 /// More tables than this are not made from one file.
 const MAX_TABLES: usize = 10_000;
@@ -97,7 +98,7 @@ pub fn expand(path: &Path, folder: Option<&Path>) -> Result<Expansion, RunError>
         (Some(folder), Some(name)) => folder.join(name).to_string_lossy().into_owned(),
         _ => stem.to_owned(),
     };
-    let control = read_input(path)?;
+    let control = read_input(path, &Workplace::default())?;
     let input = Input::new(&control, stem)?;
     input.expand()
 }
@@ -124,7 +125,7 @@ pub fn write_expansion(expansion: &Expansion) -> Result<Option<&Path>, RunError>
 fn write_text(path: &Path, text: &str) -> Result<(), RunError> {
     let file = AtomicFile::create(path).map_err(|e| write_error(path, &e))?;
     let io = |source| RunError::Io { action: "write", path: path.to_owned(), source };
-    file.file().write_all(text.as_bytes()).map_err(io)?;
+    file.writer().write_all(text.as_bytes()).map_err(io)?;
     file.commit().map_err(|e| write_error(path, &e))
 }
 
@@ -153,12 +154,8 @@ fn makefile(tables: &[Expanded]) -> Option<String> {
 }
 
 /// Reads a control file that may be an input.
-pub(crate) fn read_input(path: &Path) -> Result<ControlFile, RunError> {
-    let bytes = std::fs::read(path).map_err(|source| RunError::Io {
-        action: "read the control file",
-        path: path.to_owned(),
-        source,
-    })?;
+pub(crate) fn read_input(path: &Path, workplace: &Workplace) -> Result<ControlFile, RunError> {
+    let bytes = workplace.read_control(path)?;
     let origin = path.display().to_string();
     let text = decode_text(&bytes, &origin)?;
     Ok(ControlFile::parse_for_expansion(&text, &origin)?)

@@ -6,17 +6,20 @@ use std::sync::Arc;
 
 use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
+use hoffman_pages::Pages;
 use hoffman_solve::{Futurebase, clear_illegal};
 use hoffman_space::{Orientation, PawnStructure};
+use hoffman_store::is_file;
 use hoffman_table::foreign::{ForeignOptions, Kind};
-use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::{Taking, Wanted};
 use hoffman_table::{Table, TableError};
+use sha2::{Digest as _, Sha256};
 
 use crate::build::{decode_table, values_of, wanted_values};
 use crate::error::RunError;
 use crate::numbering::Numbering;
 use crate::progress::Progress;
+use crate::workplace::Workplace;
 
 /// The pawn structures behind the moves out of a table, in its colours; none: all of them.
 pub(crate) type Behind = Option<BTreeSet<PawnStructure>>;
@@ -33,6 +36,32 @@ impl OpenFuturebase<'_> {
     /// The file.
     pub(crate) fn path(&self) -> &Path {
         self.table.path()
+    }
+
+    /// Bytes that differ where what the table says does: a digest of the file. For a file of ours that is one
+    /// of its checksums.
+    pub(crate) fn fingerprint(&self, workplace: &Workplace) -> Result<Vec<u8>, RunError> {
+        let mut digest = Sha256::new();
+        digest.update([u8::from(self.element.inverted)]);
+        match self.table.source().block_index() {
+            Some(index) if self.table.foreign().is_none() => digest.update(index.to_bytes()),
+            _ => {
+                let path = self.path();
+                let io = |source| RunError::Io { action: "read", path: path.to_owned(), source };
+                let file = workplace.storage.open(path).map_err(io)?;
+                let mut buffer = vec![0; 1 << 20];
+                let mut at = 0;
+                loop {
+                    let got = file.read_at(&mut buffer, at).map_err(io)?;
+                    if got == 0 {
+                        break;
+                    }
+                    digest.update(&buffer[..got]);
+                    at += got as u64;
+                }
+            }
+        }
+        Ok(digest.finalize().to_vec())
     }
 
     /// Whether it may answer a position and its mirror image differently.
@@ -71,6 +100,7 @@ impl OpenFuturebase<'_> {
         control: &ControlFile,
         material: &Material,
         behind: &Behind,
+        pages: Option<&Arc<Pages>>,
     ) -> Result<Vec<Futurebase>, RunError> {
         let wanted = self.wanted(material, behind);
         let exact = matches!(control.entry_format(), Format::Dtm(_));
@@ -81,10 +111,10 @@ impl OpenFuturebase<'_> {
             && !self.table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
         let mut values = if normal && (bare_kings || exact && sound) {
-            values_of(&self.table, &wanted)?
+            values_of(&self.table, &wanted, pages)?
         } else {
             let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
-            decode_table(&self.table, &wanted, taking)?
+            decode_table(&self.table, &wanted, taking, pages)?
         };
         if !sound {
             clear_illegal(&mut values);
@@ -114,6 +144,7 @@ pub(crate) fn open_all<'c>(
     control: &'c ControlFile,
     numbering: &Numbering,
     foreign: &ForeignOptions,
+    workplace: &Workplace,
     progress: &dyn Progress,
 ) -> Result<Vec<OpenFuturebase<'c>>, RunError> {
     let material = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
@@ -123,8 +154,8 @@ pub(crate) fn open_all<'c>(
             place: control.site(element.place, "futurebase").to_string(),
             problem,
         };
-        for path in files(element).map_err(fail)? {
-            let table = open(&path, foreign).map_err(|e| fail(e.to_string()))?;
+        for path in files(element, workplace).map_err(fail)? {
+            let table = open(&path, foreign, workplace).map_err(|e| fail(e.to_string()))?;
             check(control, &table, element, numbering, &material).map_err(fail)?;
             let own = material_of(&table);
             // Whether exchanging its colours gives the same table.
@@ -169,13 +200,15 @@ fn twice(
 }
 
 /// The files that an element names; wildcards are expanded.
-fn files(element: &FuturebaseElement) -> Result<Vec<PathBuf>, String> {
+fn files(element: &FuturebaseElement, workplace: &Workplace) -> Result<Vec<PathBuf>, String> {
     let name = &element.filename;
     if name.is_empty() {
         return Err("tables are read from files only, give a filename instead of a url".into());
     }
     let path = Path::new(name);
-    if path.is_file() || Kind::of(path).is_some() && !name.contains(['*', '?', '[']) {
+    if is_file(&*workplace.storage, path)
+        || Kind::of(path).is_some() && !name.contains(['*', '?', '['])
+    {
         return Ok(vec![path.to_owned()]);
     }
     if name.contains(['*', '?', '[']) {
@@ -195,11 +228,11 @@ fn files(element: &FuturebaseElement) -> Result<Vec<PathBuf>, String> {
 }
 
 /// Opens a table, ours or another program's.
-fn open(path: &Path, foreign: &ForeignOptions) -> Result<Table, TableError> {
+fn open(path: &Path, foreign: &ForeignOptions, workplace: &Workplace) -> Result<Table, TableError> {
     let table = if Kind::of(path).is_some() {
         Table::open_foreign(path, foreign)?
     } else {
-        let mut table = Table::open(path, SourceOptions::default())?;
+        let mut table = Table::open(path, workplace.source_options())?;
         table.check_length()?;
         table
     };

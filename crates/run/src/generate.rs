@@ -6,19 +6,22 @@ use std::time::SystemTime;
 use hoffman_board::{Color, Material, Variant};
 use hoffman_control::{ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text};
 use hoffman_solve::{
-    Analysis, Rules, SolveOptions, Survey, Unsaid, Verdict, solve_analysis, structures_behind,
-    survey,
+    Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
+    structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
+use hoffman_store::folder_of;
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::rows::{IndexCounts, layout_of, structures_of};
+use sha2::{Digest as _, Sha256};
 
-use crate::build::probe_writable;
+use crate::checkpoint::{self, Checkpoint, Identity, digest};
 use crate::error::RunError;
 use crate::futurebases::{self, OpenFuturebase, color_name};
-use crate::memory::available_memory;
 use crate::numbering::{Numbering, fen};
-use crate::progress::Progress;
+use crate::progress::{Phase, Progress};
+use crate::room;
+use crate::workplace::{Memory, Workplace};
 use crate::write::{Making, write_table};
 
 /// How a control file is carried out.
@@ -31,6 +34,8 @@ pub struct GenerateOptions<'a> {
     pub foreign: ForeignOptions,
     /// Told of what happens.
     pub progress: &'a dyn Progress,
+    /// Where it is done.
+    pub workplace: Workplace,
 }
 
 /// A generated table.
@@ -54,12 +59,8 @@ pub struct Summary {
 }
 
 /// Reads a control file.
-pub(crate) fn read_control(path: &Path) -> Result<ControlFile, RunError> {
-    let bytes = std::fs::read(path).map_err(|source| RunError::Io {
-        action: "read the control file",
-        path: path.to_owned(),
-        source,
-    })?;
+pub(crate) fn read_control(path: &Path, workplace: &Workplace) -> Result<ControlFile, RunError> {
+    let bytes = workplace.read_control(path)?;
     let origin = path.display().to_string();
     let text = decode_text(&bytes, &origin)?;
     Ok(ControlFile::parse(&text, &origin, Mode::Control)?)
@@ -71,7 +72,7 @@ pub(crate) fn read_control(path: &Path) -> Result<ControlFile, RunError> {
 ///
 /// The control file is wrong.
 pub fn summary(path: &Path) -> Result<Summary, RunError> {
-    let control = read_control(path)?;
+    let control = read_control(path, &Workplace::default())?;
     check_declarations(&control)?;
     let numbering = Numbering::of(&control)?;
     let structures = numbering.space.pawn_structures().map(|list| list.len() as u64);
@@ -85,65 +86,113 @@ pub fn summary(path: &Path) -> Result<Summary, RunError> {
 /// The control file is wrong or asks for what cannot be done, a futurebase cannot be used, a move is
 /// not accounted for, the output cannot be written.
 pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated, RunError> {
-    generate_control(&read_control(path)?, options)
-}
-
-/// Solves the table of a control file that was read and writes it.
-pub(crate) fn generate_control(
-    control: &ControlFile,
-    options: &GenerateOptions<'_>,
-) -> Result<Generated, RunError> {
-    let began = SystemTime::now();
-    let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
-    for notice in &notices {
-        options.progress.notice(notice);
+    let control = read_control(path, &options.workplace)?;
+    for notice in &control.notices {
+        options.progress.notice(&notice.to_string());
     }
     let output = match &options.output {
         Some(output) => output.clone(),
         None => PathBuf::from(control.output_name()?),
     };
-    check_declarations(control)?;
-    let numbering = Numbering::of(control)?;
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
-    probe_writable(folder.unwrap_or(Path::new(".")))?;
-    let open = futurebases::open_all(control, &numbering, &options.foreign, options.progress)?;
+    check_declarations(&control)?;
+    // What is wrong with the control file alone is said before anything is waited for.
+    let numbering = Numbering::of(&control)?;
+    options.workplace.probe(folder_of(&output))?;
+    let _lock = options.workplace.lock(&output, options.progress)?;
+    generate_control(&control, &numbering, output, options)
+}
+
+/// Solves the table of a control file that was read and writes it; the caller holds the lock of the output.
+pub(crate) fn generate_control(
+    control: &ControlFile,
+    numbering: &Numbering,
+    output: PathBuf,
+    options: &GenerateOptions<'_>,
+) -> Result<Generated, RunError> {
+    let began = SystemTime::now();
+    let GenerateOptions { workplace, progress, .. } = options;
+    let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
+    tracing::info!(control = control.origin, output = %output.display(), "generating");
+    progress.phase(Phase::Reading);
+    let open = futurebases::open_all(control, numbering, &options.foreign, workplace, *progress)?;
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
-    let mut values = table_values(control, &numbering, symmetric);
-    check_memory(&values, &open)?;
-    options.progress.begin(values.slices.len() as u64);
+    let mut values = table_values(control, numbering, symmetric);
+    let needed = needed_memory(&values, &open);
+    let bounded = &bounded(control, workplace, *progress);
+    let layout = std::iter::once(&values.layout);
+    let pages = room::pages(bounded, layout, needed, folder_of(&output), *progress)?;
+    progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
     // Where slices stand for their images, so do the structures behind them.
     let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
     let mut record = String::new();
     let mut futurebases = Vec::new();
     for futurebase in &open {
-        options.progress.table(&futurebase.path().display().to_string());
+        workplace.stop.check()?;
+        progress.table(&futurebase.path().display().to_string());
+        tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
         record.push(' ');
         record.push_str(&futurebase.path().display().to_string());
-        futurebases.extend(futurebase.read(control, &values.material, &behind)?);
+        let read = futurebase.read(control, &values.material, &behind, pages.as_ref())?;
+        futurebases.extend(read);
     }
-    let prune = |color: Color, kind: &str| verdict(control, &numbering, color, kind);
+    let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
     let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
     let analysis = Analysis { futurebases, rules: Rules { prune: &prune, stalemates } };
     let survey = survey(&values, &analysis);
-    for notice in judge(control, &numbering, &survey)? {
-        options.progress.notice(&notice);
+    for notice in judge(control, numbering, &survey)? {
+        progress.notice(&notice);
         notices.push(notice);
     }
-    let solve = SolveOptions { count: true, keep: true };
-    solve_analysis(&mut values, &analysis, solve, &|| options.progress.slice())?;
+    let solve = SolveOptions { count: true, keep: true, pages: pages.clone() };
+    let name = output.display().to_string();
+    progress.table(&name);
+    let target = Some(&*output).filter(|_| pages.is_none());
+    let identity = || identity(control, symmetric, &open, workplace);
+    let checkpoint = Checkpoint::open(workplace, *progress, target, &mut values, identity)?;
+    progress.phase(Phase::Solving);
+    tracing::info!(table = name, slices = values.slices.len(), "solving");
+    solve_analysis(&mut values, &analysis, solve, &checkpoint).map_err(|error| match error {
+        SolveError::Stopped => checkpoint.interrupted(),
+        other => other.into(),
+    })?;
+    progress.phase(Phase::Writing);
     // The end mark of a processing instruction cannot stand inside one.
     let record = record.replace("?>", "? >");
     let record = if record.is_empty() { record } else { format!("from{record}") };
     let making = Making { args: options.args.clone(), began, futurebases: record };
-    let counts = write_table(control, &numbering, &values, &output, &making)?;
-    options.progress.finished(&output.display().to_string());
+    let counts =
+        write_table(control, numbering, &values, &output, &making, (workplace, pages.as_ref()))?;
+    checkpoint::remove_of(workplace, &output)?;
+    tracing::info!(table = name, "written");
+    progress.finished(&name);
     notices.dedup();
     Ok(Generated { path: output, counts, notices })
 }
 
+/// What decides the values of a table.
+fn identity(
+    control: &ControlFile,
+    symmetric: bool,
+    open: &[OpenFuturebase<'_>],
+    workplace: &Workplace,
+) -> Result<Identity, RunError> {
+    let mut task = Sha256::new();
+    task.update(control.text());
+    task.update([u8::from(symmetric)]);
+    let mut files = Sha256::new();
+    for futurebase in open {
+        files.update(futurebase.fingerprint(workplace)?);
+    }
+    Ok(Identity { task: digest(task), futurebases: digest(files) })
+}
+
 /// The slices of a control file's table, none of them solved.
 /// Where futurebases tell mirror images apart, so does the table.
-fn table_values(control: &ControlFile, numbering: &Numbering, symmetric: bool) -> TableValues {
+pub(crate) fn table_values(
+    control: &ControlFile,
+    numbering: &Numbering,
+    symmetric: bool,
+) -> TableValues {
     let space = &numbering.space;
     let material = Material::from_men(space.pieces().iter().map(|p| (p.color, p.role)));
     let mut layout = layout_of(space);
@@ -170,18 +219,29 @@ fn table_values(control: &ControlFile, numbering: &Numbering, symmetric: bool) -
     values
 }
 
-/// Refuses early what cannot fit.
-fn check_memory(values: &TableValues, open: &[OpenFuturebase<'_>]) -> Result<(), RunError> {
-    let Some(available) = available_memory() else { return Ok(()) };
+/// The workplace with the bound of memory that the control file asks for, if nobody else does.
+fn bounded(control: &ControlFile, workplace: &Workplace, progress: &dyn Progress) -> Workplace {
+    let mut workplace = workplace.clone();
+    if let Some(proptables) = &control.proptables {
+        let bytes = proptables.megabytes.saturating_mul(1 << 20);
+        match &workplace.memory {
+            None => workplace.memory = Some(Memory { bytes, is_firm: false }),
+            Some(memory) => progress.notice(&format!(
+                "the bound of {} MB given to the program overrides <enable-proptables MB=\"{}\"/>",
+                memory.bytes >> 20,
+                proptables.megabytes
+            )),
+        }
+    }
+    workplace
+}
+
+/// The memory that is needed if nothing goes to the disk, in bytes.
+pub(crate) fn needed_memory(values: &TableValues, open: &[OpenFuturebase<'_>]) -> u64 {
     let slice = 2 * values.layout.len() as u64;
     let own = slice * values.slices.len() as u64;
     let behind: u64 = open.iter().map(OpenFuturebase::bytes).sum();
-    let needed = own * 3 / 2 + slice * 5 / 4 + behind;
-    if needed > available {
-        let ending = values.material;
-        return Err(RunError::Memory { ending, needed: needed >> 20, available: available >> 20 });
-    }
-    Ok(())
+    own * 3 / 2 + slice * 5 / 4 + behind
 }
 
 /// The prunes of a colour's moves that match a kind.
@@ -245,7 +305,9 @@ fn judge(
     let mut notices = Vec::new();
     let sides: &[Color] =
         if numbering.space.has_side_bit() { &Color::ALL } else { &[Color::White] };
-    for (color, kind, _) in survey.kinds.iter().filter(|k| sides.contains(&k.0)) {
+    for KindOfMove { mover: color, kind, .. } in
+        survey.kinds.iter().filter(|k| sides.contains(&k.mover))
+    {
         let mut found = matching(control, *color, kind);
         let Some(first) = found.next() else { continue };
         for other in found {
@@ -260,8 +322,8 @@ fn judge(
         }
     }
     for prune in control.prunes.iter().filter(|p| !p.is_stalemate()) {
-        let used = survey.kinds.iter().any(|(color, kind, _)| {
-            (*color == prune.color || !numbering.space.has_side_bit()) && prune.matches(kind)
+        let used = survey.kinds.iter().any(|k| {
+            (k.mover == prune.color || !numbering.space.has_side_bit()) && prune.matches(&k.kind)
         });
         if !used {
             notices.push(format!(
@@ -272,20 +334,35 @@ fn judge(
         }
     }
     for color in Color::ALL {
-        let discards = survey.kinds.iter().any(|(mover, kind, complete)| {
-            let prune = matching(control, color, kind).next();
-            *mover == color && !complete && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
-        });
+        let is_discarded = |k: &&KindOfMove| {
+            let prune = matching(control, color, &k.kind).next();
+            k.mover == color
+                && !k.complete
+                && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
+        };
+        let (tracked, plain): (Vec<&KindOfMove>, Vec<&KindOfMove>) =
+            survey.kinds.iter().filter(is_discarded).partition(|k| k.tracked);
         let winner = color.other();
         let conceded = control.prunes.iter().any(|p| p.is_stalemate() && p.color == winner);
-        if discards && !conceded && control.variant == Variant::Normal {
-            let (loser, winner) =
-                (color_name(color).to_lowercase(), color_name(winner).to_lowercase());
+        if control.variant != Variant::Normal {
+            continue;
+        }
+        let (loser, winner) = (color_name(color).to_lowercase(), color_name(winner).to_lowercase());
+        if !plain.is_empty() && !conceded {
             notices.push(format!(
                 "{}: {loser} has discarded moves, so a position in which only those are left counts as \
                  stalemate; to count it as lost add <prune color=\"{winner}\" move=\"stalemate\" \
                  type=\"concede\"/>",
                 root()
+            ));
+        }
+        if !tracked.is_empty() {
+            let kinds: Vec<&str> = tracked.iter().map(|k| k.kind.as_str()).collect();
+            notices.push(format!(
+                "{}: of {loser}'s moves {} those that no futurebase answers are discarded; a position in \
+                 which only those are left is drawn, even where stalemates are conceded",
+                root(),
+                kinds.join(" ")
             ));
         }
     }

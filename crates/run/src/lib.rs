@@ -6,6 +6,7 @@
 
 mod build;
 mod build_control;
+mod checkpoint;
 mod condition;
 mod error;
 mod expand;
@@ -13,8 +14,11 @@ mod futurebases;
 mod generate;
 mod memory;
 mod numbering;
+mod plan;
 mod progress;
+mod room;
 mod unwritten;
+mod workplace;
 mod write;
 
 pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
@@ -22,5 +26,8 @@ pub use build_control::{ControlBuild, ControlBuildOptions, build_control};
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use generate::{GenerateOptions, Generated, Summary, generate, summary};
-pub use memory::available_memory;
-pub use progress::{Progress, Silent};
+pub use memory::{available_memory, resident_memory};
+pub use plan::{PlannedTable, RunPlan, plan_build, plan_control};
+pub use progress::{Phase, Progress, Silent};
+pub use room::least_memory;
+pub use workplace::{Memory, Stop, Workplace};

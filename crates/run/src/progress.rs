@@ -1,17 +1,31 @@
 //! What a run tells its caller while it works.
 
-/// Receives events of a run, from any thread.
+/// Receives events of a run, from any thread. Work is measured in positions to be solved.
 pub trait Progress: Sync {
-    /// The whole run will solve this many slices.
-    fn begin(&self, slices: u64) {
-        let _ = slices;
+    /// That much work lies ahead.
+    fn begin(&self, work: u64) {
+        let _ = work;
     }
     /// Work on a table begins.
     fn table(&self, name: &str) {
         let _ = name;
     }
-    /// A slice is solved.
-    fn slice(&self) {}
+    /// What is being done now.
+    fn phase(&self, phase: Phase) {
+        let _ = phase;
+    }
+    /// A slice looks for what is won or lost in so many moves.
+    fn pass(&self, moves: u16) {
+        let _ = moves;
+    }
+    /// That much of the work is done.
+    fn slice(&self, work: u64) {
+        let _ = work;
+    }
+    /// That much of the work was done before, or by others.
+    fn skip(&self, work: u64) {
+        let _ = work;
+    }
     /// A table is finished and, if it was to be written, written.
     fn finished(&self, name: &str) {
         let _ = name;
@@ -19,6 +33,31 @@ pub trait Progress: Sync {
     /// A remark for the user.
     fn notice(&self, text: &str) {
         let _ = text;
+    }
+}
+
+/// Kinds of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Files that are there are looked through.
+    Checking,
+    /// Tables are read that the next one needs.
+    Reading,
+    /// Values are computed.
+    Solving,
+    /// A table is encoded, compressed and written.
+    Writing,
+}
+
+impl Phase {
+    /// Its name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Checking => "checking",
+            Phase::Reading => "reading",
+            Phase::Solving => "solving",
+            Phase::Writing => "writing",
+        }
     }
 }
 

@@ -2,24 +2,37 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hoffman_board::Format;
 use hoffman_board::value::FlagType;
 use hoffman_control::{ControlFile, GenerationStatistics, HeaderEdits, render_header};
+use hoffman_pages::Pages;
+use hoffman_solve::SolveError;
 use hoffman_space::TableValues;
 use hoffman_table::entries::{EntryCodec, width};
 use hoffman_table::htb::{AtomicFile, GzipWriter};
-use hoffman_table::rows::{Distances, IndexCounts, encode};
+use hoffman_table::rows::{Distances, IndexCounts, StoredDistances, encode, encode_in};
 
 use crate::error::{RunError, write_error};
 use crate::numbering::Numbering;
+use crate::workplace::Workplace;
 
 /// The deflate level: the fastest. Higher ones cost more time than solving does.
 const LEVEL: u32 = 1;
 
 /// How many entries are packed at once: a multiple of eight.
 const CHUNK: usize = 1 << 22;
+
+/// How many units the writer collects where memory is bounded.
+const SMALL_BATCH: usize = 4;
+
+/// The stored distances of a table.
+enum Numbers {
+    Memory(Distances),
+    Pages(StoredDistances),
+}
 
 /// Who made a table and at what cost.
 pub(crate) struct Making {
@@ -35,12 +48,22 @@ pub(crate) fn write_table(
     values: &TableValues,
     path: &Path,
     making: &Making,
+    (workplace, pages): (&Workplace, Option<&Arc<Pages>>),
 ) -> Result<IndexCounts, RunError> {
     let place = || control.origin.clone();
     let space = &numbering.space;
     let format = control.entry_format();
-    let (distances, counts) = encode(space, values, format)
-        .map_err(|source| RunError::Rows { place: place(), source })?;
+    let rows = |source| RunError::Rows { place: place(), source };
+    let (distances, counts) = match pages {
+        None => encode(space, values, format)
+            .map(|(distances, counts)| (Numbers::Memory(distances), counts)),
+        Some(pages) => encode_in(space, values, format, pages)
+            .map(|(distances, counts)| (Numbers::Pages(distances), counts)),
+    }
+    .map_err(rows)?;
+    if let Some(pages) = pages {
+        pages.check().map_err(SolveError::Pages)?;
+    }
     let entry = |source| RunError::Entry { place: place(), source };
     let fitting = |requested| width(requested, counts.max_stored, counts.min_stored);
     let (format, bits) = match format {
@@ -70,22 +93,32 @@ pub(crate) fn write_table(
     let structures: Vec<u8> = structures.flat_map(|s| s.to_bytes()).collect();
     let before = header.bytes.len() + structures.len();
     let len = before as u64 + codec.area_bytes(space.size());
-    let file = AtomicFile::create(path).map_err(|e| write_error(path, &e))?;
-    let mut writer = GzipWriter::new(file.file(), len, LEVEL).map_err(|e| write_error(path, &e))?;
+    let file = AtomicFile::create_in(Arc::clone(&workplace.storage), path)
+        .map_err(|e| write_error(path, &e))?;
+    let mut writer =
+        GzipWriter::new(file.writer(), len, LEVEL).map_err(|e| write_error(path, &e))?;
     let io = |source| RunError::Io { action: "write", path: path.to_owned(), source };
+    if pages.is_some() {
+        writer.set_batch(SMALL_BATCH);
+    }
     writer.write_all(&header.bytes).map_err(io)?;
     writer.write_all(&structures).map_err(io)?;
     let mut packed = Vec::new();
     let pack = |error| RunError::Entry { place: place(), source: error };
     match &distances {
-        Distances::Narrow(numbers) => {
+        Numbers::Memory(Distances::Narrow(numbers)) => {
             for chunk in numbers.chunks(CHUNK) {
                 packed.clear();
                 codec.pack(chunk, &mut packed).map_err(pack)?;
                 writer.write_all(&packed).map_err(io)?;
             }
         }
-        Distances::Wide(numbers) => {
+        Numbers::Pages(numbers) => numbers.for_each(|chunk| {
+            packed.clear();
+            codec.pack(chunk, &mut packed).map_err(pack)?;
+            writer.write_all(&packed).map_err(io)
+        })?,
+        Numbers::Memory(Distances::Wide(numbers)) => {
             for chunk in numbers.chunks(CHUNK) {
                 packed.clear();
                 codec.pack(chunk, &mut packed).map_err(pack)?;
@@ -94,6 +127,10 @@ pub(crate) fn write_table(
         }
     }
     writer.finish().map_err(|e| write_error(path, &e))?;
+    if let Some(pages) = pages {
+        // What could not be read back from there was taken for zeros.
+        pages.check().map_err(SolveError::Pages)?;
+    }
     file.commit().map_err(|e| write_error(path, &e))?;
     Ok(counts)
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use hoffman_run::{GenerateOptions, RunError, Silent, generate};
+use hoffman_run::{GenerateOptions, RunError, Silent, Workplace, generate};
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
@@ -97,6 +97,7 @@ fn generate_here(control: &Path) -> Result<PathBuf, RunError> {
         args: String::new(),
         foreign: ForeignOptions::default(),
         progress: &Silent,
+        workplace: Workplace::default(),
     };
     generate(control, &options).map(|made| made.path)
 }

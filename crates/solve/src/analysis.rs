@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::context::{Block, Context, side};
 use crate::exits::{self, Counted, Exit, Kind, Right, Step, Way};
 use crate::slice_solver::{self, Problem};
-use crate::table_solver::{SolveError, SolveOptions, solve_slices};
+use crate::table_solver::{Monitor, SolveError, SolveOptions, solve_slices};
 use crate::target::{After, Rest, Target};
 use crate::view::View;
 
@@ -67,11 +67,25 @@ pub struct Unsaid {
     pub kind: String,
 }
 
+/// A kind of moves out of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindOfMove {
+    /// Who makes them.
+    pub mover: Color,
+    /// The kind, as in a control file.
+    pub kind: String,
+    /// Whether a futurebase answers all of them.
+    pub complete: bool,
+    /// Whether a futurebase holds the men behind any of them: then discarded ones leave the position
+    /// drawn that has no other.
+    pub tracked: bool,
+}
+
 /// What is known of the moves out of a table before it is solved.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
-    /// Kinds of moves out of the table, by colour, and whether a futurebase answers all of them.
-    pub kinds: Vec<(Color, String, bool)>,
+    /// The kinds of moves out of the table.
+    pub kinds: Vec<KindOfMove>,
     /// Positions with moves about which nothing is said, one for each kind.
     pub unsaid: Vec<Unsaid>,
     /// Kinds of moves that two futurebases answer completely.
@@ -83,14 +97,15 @@ pub struct Survey {
 ///
 /// # Errors
 ///
-/// None yet; the signature is that of [`crate::solve_table`].
+/// [`SolveError::Pages`] if working files fail.
 pub fn solve_analysis(
     table: &mut TableValues,
     analysis: &Analysis<'_>,
     options: SolveOptions,
-    done: &(dyn Fn() + Sync),
+    monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
-    solve_slices(table, options, done, |table, pawns| {
+    let (count, pages) = (options.count, options.pages.clone());
+    solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
         let list = |color: Color| {
             let steps = exits::steps(&context, color, true);
@@ -104,9 +119,8 @@ pub fn solve_analysis(
         let (exits, discarded) = ([white, black], [no_white, no_black]);
         let rights = rights(&context, table, analysis);
         let stalemates = analysis.rules.stalemates;
-        let count = options.count;
         let problem = Problem { context, exits, discarded, rights, count, stalemates };
-        Ok(slice_solver::solve(&problem))
+        slice_solver::solve(&problem, pages.as_ref(), monitor)
     })
 }
 
@@ -152,10 +166,16 @@ fn rights<'a>(
 }
 
 /// What is found behind a step out of the table.
+///
+/// A discarded move is as good as none, except where a futurebase holds the men behind it: then all such
+/// moves are *tracked*, one by one, and those that no futurebase answers spare their side mate and
+/// stalemate. This is what 1.7 does, and the published figures depend on it.
 struct Outside<'a> {
     target: Option<Target<'a>>,
     /// How many futurebases hold everything behind it.
     complete: usize,
+    /// Whether a futurebase has the men behind it.
+    tracked: bool,
     counted: Counted,
 }
 
@@ -164,7 +184,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
     let after = After::new(context, step.color, step.change, step.pawns, leaves);
     if context.suicide() && !after.has_enemies() {
         let target = Target::new(Vec::new(), Rest::Lost, after);
-        return Outside { target, complete: 1, counted: Counted::Deciding };
+        return Outside { target, complete: 1, tracked: false, counted: Counted::Deciding };
     }
     let mut layers = Vec::new();
     let mut plain = Vec::new();
@@ -185,25 +205,23 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         layers.extend(views);
     }
     layers.append(&mut plain);
-    let is_capture = matches!(step.kind, Kind::Captures(..));
     let rest = if complete > 0 {
         Rest::Nothing
     } else {
         match (analysis.rules.prune)(step.color, &step.kind.to_string()) {
             Some(Verdict::Concede) => Rest::Won,
-            Some(Verdict::Discard) if layers.is_empty() => Rest::Discarded,
-            Some(Verdict::Discard) if context.suicide() && is_capture => Rest::Discarded,
-            Some(Verdict::Discard) => Rest::Nothing,
+            Some(Verdict::Discard) if tracked => Rest::Spared,
+            Some(Verdict::Discard) => Rest::Discarded,
             None => Rest::Unsaid,
         }
     };
-    // Moves of which some are answered by tables are decided one by one, after they were counted.
+    // Moves of a sort that tables answer are decided one by one, after they were counted.
     let counted = match rest {
         Rest::Won if !tracked => Counted::Deciding,
-        Rest::Discarded if layers.is_empty() => Counted::Discarded,
+        Rest::Discarded => Counted::Discarded,
         _ => Counted::Leaving,
     };
-    Outside { target: Target::new(layers, rest, after), complete, counted }
+    Outside { target: Target::new(layers, rest, after), complete, tracked, counted }
 }
 
 /// The squares of all movers behind a step, once for every man that can make it.
@@ -244,11 +262,12 @@ pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnStructure> {
 
 /// Looks at all moves out of a table that is to be solved.
 pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
-    /// What is known of a kind of move: whether all such moves are answered, whether twice, and a
-    /// position with one that is not.
+    /// What is known of a kind of move: whether all such moves are answered, whether they are tracked,
+    /// whether two futurebases answer all, and a position with one that none answers.
     #[derive(Clone)]
     struct Known {
         complete: bool,
+        tracked: bool,
         twice: bool,
         unsaid: Option<Unsaid>,
     }
@@ -262,10 +281,11 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
             if is_inside(table, step) {
                 return;
             }
-            let Outside { target, complete, .. } = outside(&context, analysis, step);
+            let Outside { target, complete, tracked, .. } = outside(&context, analysis, step);
             let key = (step.color == Color::Black, step.kind.to_string());
-            let known =
-                found.entry(key).or_insert(Known { complete: true, twice: false, unsaid: None });
+            let new = Known { complete: true, tracked: false, twice: false, unsaid: None };
+            let known = found.entry(key).or_insert(new);
+            known.tracked |= tracked;
             known.complete &= complete > 0;
             known.twice |= complete > 1;
             if let Some(target) = target.filter(Target::may_be_unsaid)
@@ -293,6 +313,7 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
                 continue;
             };
             before.complete &= known.complete;
+            before.tracked |= known.tracked;
             before.twice |= known.twice;
             if before.unsaid.is_none() {
                 before.unsaid = known.unsaid;
@@ -302,13 +323,13 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
     };
     let found = slices.par_iter().fold(Found::new, look).reduce(Found::new, merge);
     let mut survey = Survey::default();
-    for ((black, kind), known) in found {
-        let color = if black { Color::Black } else { Color::White };
-        survey.unsaid.extend(known.unsaid);
-        if known.twice {
-            survey.twice.push((color, kind.clone()));
+    for ((black, kind), Known { complete, tracked, twice, unsaid }) in found {
+        let mover = if black { Color::Black } else { Color::White };
+        survey.unsaid.extend(unsaid);
+        if twice {
+            survey.twice.push((mover, kind.clone()));
         }
-        survey.kinds.push((color, kind, known.complete));
+        survey.kinds.push(KindOfMove { mover, kind, complete, tracked });
     }
     survey
 }

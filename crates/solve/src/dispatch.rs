@@ -16,8 +16,8 @@ use crate::kernels::isa::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::isa::x86::Avx512;
 use crate::kernels::tables::{Tables, tables};
-use crate::log::{Foretold, Log, Sorting};
-use crate::passes::{self, Scratch};
+use crate::log::{Foretold, Frontier, Log, Sorting};
+use crate::passes::{self, Frontiers, Planes, Scratch};
 use crate::view::View;
 
 /// What the processor offers.
@@ -143,15 +143,20 @@ for_processor! {
         number: usize,
         color: Color,
         moves: u16,
-        losses: &[Vec<Log>; 2],
-        foretold: &Foretold,
+        lost: Frontier<'_>,
+        losses: Frontiers<'_>,
+        seeds: Frontier<'_>,
         forced: &[u64],
         open: &mut [u64],
         wins: &mut Log,
         scratch: &mut Scratch,
     ),
-    passes::win_block(context, number, color, moves, losses, foretold, forced, open, wins, scratch),
-    passes::win_block(context, number, color, moves, losses, foretold, forced, open, wins, scratch)
+    passes::win_block(
+        context, number, color, moves, lost, losses, seeds, forced, open, wins, scratch
+    ),
+    passes::win_block(
+        context, number, color, moves, lost, losses, seeds, forced, open, wins, scratch
+    )
 }
 
 for_processor! {
@@ -161,19 +166,22 @@ for_processor! {
         number: usize,
         color: Color,
         moves: u16,
-        wins: &[Vec<Log>; 2],
-        foretold: &Foretold,
+        wins: Frontiers<'_>,
+        dues: Frontier<'_>,
         forced: &[u64],
-        open: &[Vec<u64>; 2],
+        mine: &[u64],
+        goal: Planes<'_>,
         not_losable: &mut [u64],
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
     passes::loss_block(
-        context, number, color, moves, wins, foretold, forced, open, not_losable, losses, scratch
+        context, number, color, moves, wins, dues, forced, mine, goal, not_losable, losses,
+        scratch
     ),
     passes::loss_block(
-        context, number, color, moves, wins, foretold, forced, open, not_losable, losses, scratch
+        context, number, color, moves, wins, dues, forced, mine, goal, not_losable, losses,
+        scratch
     )
 }
 
@@ -183,22 +191,30 @@ for_processor! {
         context: &Context<'_>,
         number: usize,
         color: Color,
-        open: &[Vec<u64>; 2],
+        mine: &[u64],
+        goal: Planes<'_>,
         not_losable: &mut [u64],
         forced: &[u64],
+        spared: &mut [u64],
         stalemates: &mut [u64],
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
-    passes::mate_block(context, number, color, open, not_losable, forced, stalemates, losses, scratch),
-    passes::mate_block(context, number, color, open, not_losable, forced, stalemates, losses, scratch)
+    passes::mate_block(
+        context, number, color, mine, goal, not_losable, forced, spared, stalemates, losses,
+        scratch
+    ),
+    passes::mate_block(
+        context, number, color, mine, goal, not_losable, forced, spared, stalemates, losses,
+        scratch
+    )
 }
 
 for_processor! {
     /// See [`passes::write_block`].
-    fn write_block<C: Code>(open: &[u64], wins: &Log, losses: &Log, codes: &mut [C]),
-    passes::write_block::<Portable, C>(open, wins, losses, codes),
-    passes::write_block::<Avx512, C>(open, wins, losses, codes)
+    fn write_block<C: Code>(open: &[u64], decided: &[(C, Frontier<'_>)], codes: &mut [C]),
+    passes::write_block::<Portable, C>(open, decided, codes),
+    passes::write_block::<Avx512, C>(open, decided, codes)
 }
 
 for_processor! {
@@ -210,15 +226,15 @@ for_processor! {
         exits: [&[Exit<'_>]; 2],
         positions: &[u64],
         bound: &[u64],
-        open: &[Vec<u64>; 2],
+        goal: Planes<'_>,
         buffer: &mut Buffer<C>,
         scratch: &mut Scratch,
     ) -> [u64; 2],
     passes::count_block::<Portable, C>(
-        context, number, color, exits, positions, bound, open, buffer, scratch
+        context, number, color, exits, positions, bound, goal, buffer, scratch
     ),
     passes::count_block::<Avx512, C>(
-        context, number, color, exits, positions, bound, open, buffer, scratch
+        context, number, color, exits, positions, bound, goal, buffer, scratch
     )
 }
 
@@ -242,15 +258,16 @@ for_processor! {
         number: usize,
         right: &Right<'_>,
         plain: &[C],
-        compulsory: &[u64],
+        stuck: &[u64],
+        forced: &[u64],
         codes: &mut [C],
         buffer: &mut Buffer<C>,
     ),
     passes::right_block::<Portable, C>(
-        context, number, right, plain, compulsory, codes, buffer
+        context, number, right, plain, stuck, forced, codes, buffer
     ),
     passes::right_block::<Avx512, C>(
-        context, number, right, plain, compulsory, codes, buffer
+        context, number, right, plain, stuck, forced, codes, buffer
     )
 }
 

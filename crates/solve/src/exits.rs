@@ -418,10 +418,8 @@ pub(crate) fn count<I: Isa, C: Code>(
     positions: &[u64],
     buffer: &mut Buffer<C>,
 ) -> u64 {
-    let reading =
-        if exit.counted == Counted::Discarded { Reading::Legality } else { Reading::Worth };
     let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color, reading };
+    let evaluation = Evaluation { context, block, color, reading: Reading::Legality };
     evaluation.exit::<I, C>(exit, &mut sink, buffer);
     sink.count
 }
@@ -440,6 +438,41 @@ pub(crate) fn decided(
     evaluate::<Portable, u8>(context, block, color, exits, wanted, reading, &mut best, buffer);
     let (rows, _) = best.as_chunks::<64>();
     rows.iter().map(|row| !equal_mask::<Portable, u8>(row, 0)).collect()
+}
+
+/// The positions of a block with a discarded move that spares them mate and stalemate. `forced` are those
+/// in which something must be taken, empty in normal chess.
+pub(crate) fn spared<C: Code>(
+    context: &Context<'_>,
+    block: &Block,
+    color: Color,
+    exits: &[Exit<'_>],
+    forced: &[u64],
+    best: &mut Vec<C>,
+    buffer: &mut Buffer<C>,
+) -> Vec<u64> {
+    let mut of = |captures: bool| {
+        best.resize(context.rows() * 64, C::ILLEGAL);
+        let wanted = |exit: &Exit<'_>| exit.target.may_spare() && exit.is_capture() == captures;
+        evaluate::<Portable, C>(
+            context,
+            block,
+            color,
+            exits,
+            wanted,
+            Reading::Spared,
+            best,
+            buffer,
+        );
+        let (rows, _) = best.as_chunks::<64>();
+        let spared = rows.iter().map(|row| !equal_mask::<Portable, C>(row, C::ILLEGAL));
+        spared.collect::<Vec<u64>>()
+    };
+    let mut spared = of(true);
+    for (row, (spared, quiet)) in spared.iter_mut().zip(of(false)).enumerate() {
+        *spared |= quiet & !forced.get(row).copied().unwrap_or(0);
+    }
+    spared
 }
 
 /// The first position of a block, among the marked ones, in which an exit can be made about which
@@ -473,7 +506,8 @@ pub(crate) fn count_captures<I: Isa, C: Code>(
     buffer: &mut Buffer<C>,
 ) -> u64 {
     let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
-    let evaluation = Evaluation::new(context, block, right.taker);
+    let reading = Reading::Legality;
+    let evaluation = Evaluation { context, block, color: right.taker, reading };
     for target in &right.captures {
         evaluation.whole::<I, C>(target, None, &mut sink, buffer);
     }
@@ -501,12 +535,7 @@ impl Axes {
     }
 }
 
-impl<'a> Evaluation<'a> {
-    #[inline(always)]
-    fn new(context: &'a Context<'a>, block: &'a Block, color: Color) -> Evaluation<'a> {
-        Evaluation { context, block, color, reading: Reading::Worth }
-    }
-
+impl Evaluation<'_> {
     #[inline(always)]
     fn exit<I: Isa, C: Code>(
         &self,

@@ -19,12 +19,13 @@ mod kernels;
 mod log;
 mod passes;
 mod slice_solver;
+mod swept;
 mod table_solver;
 mod target;
 mod view;
 
 pub use analysis::{
-    Analysis, Futurebase, Rules, Survey, Unsaid, Verdict, clear_illegal, solve_analysis,
-    structures_behind, survey,
+    Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, clear_illegal,
+    solve_analysis, structures_behind, survey,
 };
-pub use table_solver::{SolveError, SolveOptions, Tables, solve_table};
+pub use table_solver::{Monitor, SolveError, SolveOptions, Tables, in_pages, solve_table};

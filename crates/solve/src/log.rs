@@ -54,28 +54,63 @@ impl Log {
     }
 
     /// The newest segment.
-    pub(crate) fn frontier(&self) -> impl Iterator<Item = (usize, u64)> {
-        let rows = self.rows[self.newest..].iter().map(|&r| r as usize);
-        rows.zip(self.masks[self.newest..].iter().copied())
+    pub(crate) fn frontier(&self) -> Frontier<'_> {
+        Frontier {
+            rows: &self.rows[self.newest..],
+            masks: &self.masks[self.newest..],
+            plane: self.dense.then_some(&self.plane),
+        }
     }
 
-    pub(crate) fn frontier_len(&self) -> usize {
-        self.rows.len() - self.newest
-    }
-
-    /// The newest segment as a plane, if it was long enough for one.
-    pub(crate) fn plane(&self) -> Option<&[u64]> {
-        self.dense.then_some(&self.plane)
-    }
-
-    /// All segments: number of moves, rows and masks.
-    pub(crate) fn replay(&self) -> impl Iterator<Item = (u16, &[u32], &[u64])> {
+    /// All segments with their number of moves.
+    pub(crate) fn replay(&self) -> impl Iterator<Item = (u16, Frontier<'_>)> {
         let mut start = 0;
         self.segments.iter().map(move |&(moves, end)| {
             let range = start..end as usize;
             start = end as usize;
-            (moves, &self.rows[range.clone()], &self.masks[range])
+            (moves, Frontier::new(&self.rows[range.clone()], &self.masks[range], None))
         })
+    }
+}
+
+/// A set of positions of a block by rows: what a pass decided, which the next one starts from, or what
+/// falls due.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Frontier<'a> {
+    rows: &'a [u32],
+    masks: &'a [u64],
+    plane: Option<&'a [u64]>,
+}
+
+impl<'a> Frontier<'a> {
+    /// As many rows as masks, the same as a plane if that is given.
+    pub(crate) fn new(rows: &'a [u32], masks: &'a [u64], plane: Option<&'a [u64]>) -> Frontier<'a> {
+        Frontier { rows, masks, plane }
+    }
+
+    /// The rows.
+    pub(crate) fn rows(&self) -> &'a [u32] {
+        self.rows
+    }
+
+    /// The positions in each row.
+    pub(crate) fn masks(&self) -> &'a [u64] {
+        self.masks
+    }
+
+    /// Rows and the positions in them.
+    pub(crate) fn iter(self) -> impl Iterator<Item = (usize, u64)> + use<'a> {
+        self.rows.iter().map(|&r| r as usize).zip(self.masks.iter().copied())
+    }
+
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The same as a plane, if it was long enough for one.
+    pub(crate) fn plane(&self) -> Option<&'a [u64]> {
+        self.plane
     }
 }
 
@@ -116,7 +151,8 @@ impl Events {
 
     /// The same events and more of one number of moves.
     fn with(&self, moves: u16, more: impl Iterator<Item = (usize, u64)>) -> Events {
-        let known = (0..=self.last()).flat_map(|m| self.of(m).map(move |(r, mask)| (m, r, mask)));
+        let known =
+            (0..=self.last()).flat_map(|m| self.of(m).iter().map(move |(r, mask)| (m, r, mask)));
         let more = more.map(|(row, mask)| (moves, row, mask));
         let all: Vec<(u16, u32, u64)> =
             known.chain(more).map(|(moves, row, mask)| (moves, row as u32, mask)).collect();
@@ -124,14 +160,13 @@ impl Events {
     }
 
     /// The events of a number of moves.
-    pub(crate) fn of(&self, moves: u16) -> impl Iterator<Item = (usize, u64)> {
+    pub(crate) fn of(&self, moves: u16) -> Frontier<'_> {
         let m = moves as usize;
         let range = match self.starts.get(m..m + 2) {
             Some(&[start, end]) => start as usize..end as usize,
             _ => 0..0,
         };
-        let rows = self.rows[range.clone()].iter().map(|&r| r as usize);
-        rows.zip(self.masks[range].iter().copied())
+        Frontier::new(&self.rows[range.clone()], &self.masks[range], None)
     }
 
     pub(crate) fn has(&self, moves: u16) -> bool {

@@ -13,11 +13,11 @@ use crate::context::{Block, Context, Neighbour, side};
 use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::kernels::count;
 use crate::kernels::dense::{all_moves, lane_move, map_row, pull};
-use crate::kernels::isa::{Isa, Row, equal_mask, put_code};
+use crate::kernels::isa::{Isa, equal_mask, put_code};
 use crate::kernels::sparse::{push_dimension, push_lane, reach_dimension};
 use crate::kernels::tables::squares;
-use crate::log::{Foretold, Log, Sorting, foretell};
-use crate::target::Reading;
+use crate::log::{Foretold, Frontier, Log, Sorting, foretell};
+use crate::target::{Reading, Target};
 
 /// From how many rows of 4096 on a frontier is moved as a whole. Measured: flat between 150 and 1500.
 const DENSE_SHARE: usize = 10;
@@ -44,6 +44,62 @@ impl Scratch {
             self.touched.resize(groups.div_ceil(64), 0);
         }
         (&mut self.moved[..rows], &mut self.touched[..groups.div_ceil(64)])
+    }
+}
+
+/// One side's planes, as the work on one block sees them: all of them, or those of the block and of its
+/// neighbours.
+#[derive(Clone, Copy)]
+pub(crate) enum Planes<'a> {
+    All(&'a [u64]),
+    Near { here: &'a [u64], neighbours: &'a [&'a [u64]] },
+}
+
+impl<'a> Planes<'a> {
+    #[inline(always)]
+    fn here(&self, number: usize, rows: usize) -> &'a [u64] {
+        match *self {
+            Planes::All(words) => &words[number * rows..(number + 1) * rows],
+            Planes::Near { here, .. } => here,
+        }
+    }
+
+    /// That of the `i`-th neighbour.
+    #[inline(always)]
+    fn neighbour(&self, i: usize, neighbour: &Neighbour, rows: usize) -> &'a [u64] {
+        match *self {
+            Planes::All(words) => {
+                let start = neighbour.block as usize * rows;
+                &words[start..start + rows]
+            }
+            Planes::Near { neighbours, .. } => neighbours[i],
+        }
+    }
+}
+
+/// One side's frontiers, in the same way.
+#[derive(Clone, Copy)]
+pub(crate) enum Frontiers<'a> {
+    All(&'a [Log]),
+    Near { here: Frontier<'a>, neighbours: &'a [Frontier<'a>] },
+}
+
+impl<'a> Frontiers<'a> {
+    #[inline(always)]
+    fn here(&self, number: usize) -> Frontier<'a> {
+        match *self {
+            Frontiers::All(logs) => logs[number].frontier(),
+            Frontiers::Near { here, .. } => here,
+        }
+    }
+
+    /// That of the `i`-th neighbour.
+    #[inline(always)]
+    fn neighbour(&self, i: usize, neighbour: &Neighbour) -> Frontier<'a> {
+        match *self {
+            Frontiers::All(logs) => logs[neighbour.block as usize].frontier(),
+            Frontiers::Near { neighbours, .. } => neighbours[i],
+        }
     }
 }
 
@@ -115,14 +171,14 @@ fn spread(
     context: &Context<'_>,
     number: usize,
     color: Color,
-    logs: &[Log],
+    frontiers: Frontiers<'_>,
     moved: &mut [u64],
     touched: &mut [u64],
 ) {
     let block = &context.blocks[number];
     let men = &context.men[side(color)];
     let (tables, frame) = (context.tables, block.frame);
-    let log = &logs[number];
+    let log = frontiers.here(number);
     if let Some(plane) = log.plane() {
         all_moves(tables, frame, &men.dims, men.lane, plane, moved);
         touch_all(touched, moved.len());
@@ -137,33 +193,33 @@ fn spread(
             }
         }
         if let Some(role) = men.lane {
-            for (row, mask) in log.frontier() {
+            for (row, mask) in log.iter() {
                 push_lane(frame, role, row, mask, moved, touched);
             }
         }
     }
-    for neighbour in &block.neighbours[side(color)] {
-        let log = &logs[neighbour.block as usize];
+    for (i, neighbour) in block.neighbours[side(color)].iter().enumerate() {
+        let log = frontiers.neighbour(i, neighbour);
         let symmetry = neighbour.symmetry;
         if let Some(plane) = log.plane() {
             pull_from(context, block, neighbour, plane, moved);
             touch_all(touched, moved.len());
         } else if neighbour.between != 0 {
-            for (row, mask) in log.frontier() {
+            for (row, mask) in log.iter() {
                 if frame.others(row, usize::MAX) & neighbour.between == 0 {
                     moved[row] |= mask & !neighbour.between;
                     touched[row >> 12] |= 1 << (row >> 6 & 63);
                 }
             }
         } else if symmetry.is_identity() {
-            for (row, mask) in log.frontier() {
+            for (row, mask) in log.iter() {
                 moved[row] |= mask;
                 touched[row >> 12] |= 1 << (row >> 6 & 63);
             }
         } else {
             let inverse = symmetry.inverse();
             let image = &tables.image[inverse.index()];
-            for (row, mask) in log.frontier() {
+            for (row, mask) in log.iter() {
                 let row = map_row(image, row, frame.dims);
                 moved[row] |= inverse.apply_set(mask);
                 touched[row >> 12] |= 1 << (row >> 6 & 63);
@@ -198,41 +254,41 @@ fn spread_man(
     block: &Block,
     role: Role,
     i: usize,
-    log: &Log,
+    log: Frontier<'_>,
     moved: &mut [u64],
     touched: &mut [u64],
 ) {
-    for (row, mask) in log.frontier() {
+    for (row, mask) in log.iter() {
         push_dimension(context.tables, block.frame, role, i, row, mask, moved, touched);
     }
 }
 
 /// The win pass of `moves` for one block: everything open that can move to a position just lost for the
-/// other side, or that an exit wins now.
+/// other side (`losses`), or that an exit wins now. What this side has just `lost` is not open any more.
 #[inline(always)]
 pub(crate) fn win_block(
     context: &Context<'_>,
     number: usize,
     color: Color,
     moves: u16,
-    losses: &[Vec<Log>; 2],
-    foretold: &Foretold,
+    lost: Frontier<'_>,
+    losses: Frontiers<'_>,
+    seeds: Frontier<'_>,
     forced: &[u64],
     open: &mut [u64],
     wins: &mut Log,
     scratch: &mut Scratch,
 ) {
-    let own = side(color);
-    for (row, mask) in losses[own][number].frontier() {
+    for (row, mask) in lost.iter() {
         open[row] &= !mask;
     }
     let rows = open.len();
     let (moved, touched) = scratch.prepare(rows);
-    spread(context, number, color, &losses[1 - own], moved, touched);
+    spread(context, number, color, losses, moved, touched);
     for (moved, &forced) in moved.iter_mut().zip(forced) {
         *moved &= !forced;
     }
-    for (row, mask) in foretold.seeds.of(moves) {
+    for (row, mask) in seeds.iter() {
         moved[row] |= mask;
         touched[row >> 12] |= 1 << (row >> 6 & 63);
     }
@@ -269,19 +325,17 @@ pub(crate) fn escapes(
     context: &Context<'_>,
     number: usize,
     color: Color,
-    open: &[Vec<u64>; 2],
+    goal: Planes<'_>,
     out: &mut [u64],
 ) {
     let own = side(color);
     let rows = out.len();
     let block = &context.blocks[number];
     let men = &context.men[own];
-    let goal = &open[1 - own];
-    let here = &goal[number * rows..(number + 1) * rows];
+    let here = goal.here(number, rows);
     all_moves(context.tables, block.frame, &men.dims, men.lane, here, out);
-    for neighbour in &block.neighbours[own] {
-        let start = neighbour.block as usize * rows;
-        pull_from(context, block, neighbour, &goal[start..start + rows], out);
+    for (i, neighbour) in block.neighbours[own].iter().enumerate() {
+        pull_from(context, block, neighbour, goal.neighbour(i, neighbour, rows), out);
     }
 }
 
@@ -293,27 +347,28 @@ fn row_escapes(
     color: Color,
     row: usize,
     wanted: u64,
-    goal: &[u64],
+    goal: Planes<'_>,
     rows: usize,
 ) -> u64 {
     let own = side(color);
     let block = &context.blocks[number];
     let men = &context.men[own];
     let (tables, frame) = (context.tables, block.frame);
-    let here = &goal[number * rows..(number + 1) * rows];
+    let here = goal.here(number, rows);
     let mut found = 0;
-    for &Neighbour { block, symmetry, between } in &block.neighbours[own] {
-        let start = block as usize * rows;
+    for (i, neighbour) in block.neighbours[own].iter().enumerate() {
+        let &Neighbour { symmetry, between, .. } = neighbour;
+        let plane = goal.neighbour(i, neighbour, rows);
         found |= if between != 0 {
             if frame.others(row, usize::MAX) & between != 0 {
                 continue;
             }
-            goal[start + row] & !between
+            plane[row] & !between
         } else if symmetry.is_identity() {
-            goal[start + row]
+            plane[row]
         } else {
             let image = &tables.image[symmetry.index()];
-            let there = goal[start + map_row(image, row, frame.dims)];
+            let there = plane[map_row(image, row, frame.dims)];
             symmetry.inverse().apply_set(there)
         };
         if wanted & !found == 0 {
@@ -343,33 +398,32 @@ fn row_escapes(
     found
 }
 
-/// The loss pass of `moves` for one block: everything losable from which no move escapes.
+/// The loss pass of `moves` for one block: everything of `mine` (what is open) that is losable and from
+/// which no move escapes to `goal` (what is open for the other side). `wins` are those of the other side.
 #[inline(always)]
 pub(crate) fn loss_block(
     context: &Context<'_>,
     number: usize,
     color: Color,
     moves: u16,
-    wins: &[Vec<Log>; 2],
-    foretold: &Foretold,
+    wins: Frontiers<'_>,
+    dues: Frontier<'_>,
     forced: &[u64],
-    open: &[Vec<u64>; 2],
+    mine: &[u64],
+    goal: Planes<'_>,
     not_losable: &mut [u64],
     losses: &mut Log,
     scratch: &mut Scratch,
 ) {
-    let own = side(color);
     let rows = not_losable.len();
-    let mine = &open[own][number * rows..(number + 1) * rows];
     let (moved, touched) = scratch.prepare(rows);
     losses.begin();
     let quiet = |row: usize| forced.get(row).map_or(u64::MAX, |forced| !forced);
-    let frontier = &wins[1 - own];
-    if frontier[number].plane().is_some() {
-        for (row, mask) in foretold.dues.of(moves) {
+    if wins.here(number).plane().is_some() {
+        for (row, mask) in dues.iter() {
             not_losable[row] &= !mask;
         }
-        escapes(context, number, color, open, moved);
+        escapes(context, number, color, goal, moved);
         for row in 0..rows {
             let escaped = std::mem::take(&mut moved[row]) & quiet(row);
             let new = mine[row] & !not_losable[row] & !escaped;
@@ -378,13 +432,12 @@ pub(crate) fn loss_block(
             }
         }
     } else {
-        spread(context, number, color, frontier, moved, touched);
-        for (row, mask) in foretold.dues.of(moves) {
+        spread(context, number, color, wins, moved, touched);
+        for (row, mask) in dues.iter() {
             not_losable[row] &= !mask;
             moved[row] |= mask;
             touched[row >> 12] |= 1 << (row >> 6 & 63);
         }
-        let goal = &open[1 - own];
         for group in touched_groups(touched, rows) {
             for row in group {
                 let candidates = std::mem::take(&mut moved[row]) & mine[row] & !not_losable[row];
@@ -409,25 +462,30 @@ pub(crate) fn mate_block(
     context: &Context<'_>,
     number: usize,
     color: Color,
-    open: &[Vec<u64>; 2],
+    mine: &[u64],
+    goal: Planes<'_>,
     not_losable: &mut [u64],
     forced: &[u64],
+    spared: &mut [u64],
     stalemates: &mut [u64],
     losses: &mut Log,
     scratch: &mut Scratch,
 ) {
-    let own = side(color);
     let rows = not_losable.len();
-    let mine = &open[own][number * rows..(number + 1) * rows];
-    let theirs = &open[1 - own][number * rows..(number + 1) * rows];
+    let theirs = goal.here(number, rows);
     losses.begin();
     if !context.blocks[number].empty {
         let (moved, _) = scratch.prepare(rows);
-        escapes(context, number, color, open, moved);
+        escapes(context, number, color, goal, moved);
         for row in 0..rows {
             let quiet = forced.get(row).map_or(u64::MAX, |forced| !forced);
             let escaped = std::mem::take(&mut moved[row]) & quiet;
-            let stuck = mine[row] & !not_losable[row] & !escaped;
+            let mut stuck = mine[row] & !not_losable[row] & !escaped;
+            if let Some(spared) = spared.get_mut(row) {
+                *spared &= stuck;
+                stuck &= !*spared;
+                not_losable[row] |= *spared;
+            }
             // With the other side to move the position is illegal exactly if this king is in check.
             // (In suicide chess, where nobody is in check, it never is.)
             let mates = stuck & !theirs[row];
@@ -444,12 +502,11 @@ pub(crate) fn mate_block(
     losses.finish(0, rows, dense_threshold(rows));
 }
 
-/// Writes the codes of a block: what is still open is drawn, what the logs say is won or lost.
+/// Writes the codes of a block: what is still open is drawn, the rest is `decided`.
 #[inline(always)]
 pub(crate) fn write_block<I: Isa, C: Code>(
     open: &[u64],
-    wins: &Log,
-    losses: &Log,
+    decided: &[(C, Frontier<'_>)],
     codes: &mut [C],
 ) {
     let (codes, _) = codes.as_chunks_mut::<64>();
@@ -458,14 +515,9 @@ pub(crate) fn write_block<I: Isa, C: Code>(
             put_code::<I, C>(row, C::DRAW, open);
         }
     }
-    for (moves, rows, masks) in wins.replay() {
-        for (&row, &mask) in rows.iter().zip(masks) {
-            put_code::<I, C>(&mut codes[row as usize], C::win(moves), mask);
-        }
-    }
-    for (moves, rows, masks) in losses.replay() {
-        for (&row, &mask) in rows.iter().zip(masks) {
-            put_code::<I, C>(&mut codes[row as usize], C::loss(moves), mask);
+    for &(code, positions) in decided {
+        for (row, mask) in positions.iter() {
+            put_code::<I, C>(&mut codes[row], code, mask);
         }
     }
 }
@@ -480,7 +532,7 @@ pub(crate) fn count_block<I: Isa, C: Code>(
     exits: [&[Exit<'_>]; 2],
     positions: &[u64],
     bound: &[u64],
-    open: &[Vec<u64>; 2],
+    goal: Planes<'_>,
     buffer: &mut Buffer<C>,
     scratch: &mut Scratch,
 ) -> [u64; 2] {
@@ -491,8 +543,7 @@ pub(crate) fn count_block<I: Isa, C: Code>(
         return [0; 2];
     }
     let (tables, frame, men) = (context.tables, block.frame, &context.men[own]);
-    let goal = &open[1 - own];
-    let here = &goal[number * rows..(number + 1) * rows];
+    let here = goal.here(number, rows);
     let mut quiet = 0;
     for &(i, role) in &men.dims {
         quiet += match role {
@@ -513,9 +564,8 @@ pub(crate) fn count_block<I: Isa, C: Code>(
     };
     if !block.neighbours[own].is_empty() {
         let (moved, _) = scratch.prepare(rows);
-        for neighbour in &block.neighbours[own] {
-            let start = neighbour.block as usize * rows;
-            pull_from(context, block, neighbour, &goal[start..start + rows], moved);
+        for (i, neighbour) in block.neighbours[own].iter().enumerate() {
+            pull_from(context, block, neighbour, goal.neighbour(i, neighbour, rows), moved);
             for (moved, &position) in moved.iter_mut().zip(positions) {
                 quiet += u64::from((std::mem::take(moved) & position).count_ones());
             }
@@ -545,16 +595,17 @@ pub(crate) fn clear_of(block: &Block, empty: u64, plane: &[u64], out: &mut [u64]
     }
 }
 
-/// The values of a block's positions with an en passant right. `plain` are the values without it,
-/// `compulsory` the positions in which a capture by that right must be made: those without another legal
-/// move and without check, in suicide chess those without another capture.
+/// The values of a block's positions with an en passant right. `plain` are the values without it, `stuck`
+/// the positions without another move that counts, mates apart. In suicide chess `forced` are those in
+/// which something else must be taken; it is empty in normal chess.
 #[inline(always)]
 pub(crate) fn right_block<I: Isa, C: Code>(
     context: &Context<'_>,
     number: usize,
     right: &Right<'_>,
     plain: &[C],
-    compulsory: &[u64],
+    stuck: &[u64],
+    forced: &[u64],
     codes: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
@@ -563,32 +614,40 @@ pub(crate) fn right_block<I: Isa, C: Code>(
         return;
     }
     // First the captures, then the better of them and everything else.
-    let mut legal = vec![u64::MAX; if context.suicide() { compulsory.len() } else { 0 }];
-    if context.suicide() {
-        exits::captures_of::<I, C>(context, block, right, Reading::Legality, codes, buffer);
-        for (legal, row) in legal.iter_mut().zip(codes.as_chunks::<64>().0) {
-            *legal = !equal_mask::<I, C>(row, C::ILLEGAL);
+    let mut marked = |reading: Reading, needed: bool| {
+        if !needed {
+            return Vec::new();
         }
-    }
+        exits::captures_of::<I, C>(context, block, right, reading, codes, buffer);
+        let (rows, _) = codes.as_chunks::<64>();
+        rows.iter().map(|row| !equal_mask::<I, C>(row, C::ILLEGAL)).collect::<Vec<u64>>()
+    };
+    let legal = marked(Reading::Legality, context.suicide());
+    let spared = marked(Reading::Spared, right.captures.iter().any(Target::may_spare));
     exits::captures_of::<I, C>(context, block, right, Reading::Worth, codes, buffer);
     let frame = block.frame;
     let empty = right.empty_squares();
     let (rows, _) = codes.as_chunks_mut::<64>();
     let (plain, _) = plain.as_chunks::<64>();
-    for (row, ((codes, plain), &compulsory)) in
-        rows.iter_mut().zip(plain).zip(compulsory).enumerate()
-    {
+    for (row, ((codes, plain), &stuck)) in rows.iter_mut().zip(plain).zip(stuck).enumerate() {
         if frame.others(row, usize::MAX) & empty != 0 {
             codes.fill(C::ILLEGAL);
             continue;
         }
+        let unforced = forced.get(row).map_or(0, |forced| !forced);
+        let alone = stuck | unforced;
+        let spared = spared.get(row).copied().unwrap_or(0);
+        let legal = legal.get(row).copied().unwrap_or(0);
         for (lane, (code, &plain)) in codes.iter_mut().zip(plain).enumerate() {
             let capture = *code;
+            let is = |plane: u64| plane >> lane & 1 != 0;
             *code = if plain == C::ILLEGAL || empty >> lane & 1 != 0 {
                 C::ILLEGAL
-            } else if capture != C::ILLEGAL && compulsory >> lane & 1 != 0 {
+            } else if capture != C::ILLEGAL && is(alone) {
                 capture
-            } else if legal.get(row).is_some_and(|l| (l & compulsory) >> lane & 1 != 0) {
+            } else if capture == C::ILLEGAL && is(spared) && (is(alone) || plain == C::loss(0)) {
+                C::DRAW
+            } else if capture == C::ILLEGAL && is(legal & unforced) {
                 // All that may be played is left out of account: whoever cannot move has won.
                 C::win(0)
             } else {
@@ -612,8 +671,14 @@ pub(crate) fn held_block<I: Isa, C: Code>(
         return 0;
     }
     best.resize(positions.len() * 64, C::ILLEGAL);
-    exits::captures_of::<I, C>(context, block, right, Reading::Worth, best, buffer);
-    let (rows, _) = best.as_chunks::<64>();
-    let held = |(row, &w): (&Row<C>, &u64)| !equal_mask::<I, C>(row, C::ILLEGAL) & w;
-    rows.iter().zip(positions).map(held).map(|w| u64::from(w.count_ones())).sum()
+    let mut held = vec![0; positions.len()];
+    for reading in [Reading::Worth, Reading::Spared] {
+        exits::captures_of::<I, C>(context, block, right, reading, best, buffer);
+        let (rows, _) = best.as_chunks::<64>();
+        for (held, row) in held.iter_mut().zip(rows) {
+            *held |= !equal_mask::<I, C>(row, C::ILLEGAL);
+        }
+    }
+    let held = held.iter().zip(positions).map(|(held, &w)| held & w);
+    held.map(|w| u64::from(w.count_ones())).sum()
 }

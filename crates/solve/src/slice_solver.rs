@@ -3,14 +3,21 @@
 use std::cell::RefCell;
 
 use hoffman_board::Color;
-use hoffman_space::{Code, Counts, EnPassantValues, KingPlacement, SliceCounts, SliceValues};
+use std::sync::Arc;
+
+use hoffman_pages::{PagedCodes, Pages};
+use hoffman_space::{
+    Code, CodeStore as _, Codes, Counts, EnPassantValues, KingPlacement, SliceCounts, SliceValues,
+};
 use rayon::prelude::*;
 
 use crate::context::{Context, side};
 use crate::dispatch;
 use crate::exits::{self, Buffer, Counted, Exit, Right};
-use crate::log::{Foretold, Log, Sorting};
-use crate::passes::{Scratch, clear_of, dense_threshold};
+use crate::log::{Foretold, Frontier, Log, Sorting};
+use crate::passes::{Frontiers, Planes, Scratch, clear_of, dense_threshold};
+use crate::swept;
+use crate::table_solver::{Monitor, SolveError};
 use crate::target::Target;
 
 /// From how many rows on a slice is worth being shared between threads.
@@ -23,11 +30,48 @@ thread_local! {
 }
 
 /// Runs `f` with this thread's scratch room.
-fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
+pub(crate) fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
     SCRATCH.with_borrow_mut(f)
 }
 
-struct State {
+/// What a pass decides.
+#[derive(Clone, Copy)]
+pub(crate) enum RunResult {
+    Wins,
+    Losses,
+}
+
+/// A slice whose mates are known, being solved pass by pass.
+pub(crate) trait Passes {
+    /// The largest number of moves that an exit foretells.
+    fn ahead(&self) -> u16;
+    /// The number of rows in which the newest pass has decided something.
+    fn waiting(&self, result: RunResult) -> usize;
+    /// The win pass of a number of moves; `due` if exits may foretell something for it.
+    fn win(&mut self, moves: u16, due: bool);
+    /// The loss pass, likewise.
+    fn lose(&mut self, moves: u16, due: bool);
+}
+
+/// Access to the blocks of a slice whose mates are known.
+pub(crate) trait Blocks: Sync {
+    /// Shows `f` one side's part of a block.
+    fn with(&self, n: usize, own: usize, f: &mut dyn FnMut(&BlockParts<'_>));
+}
+
+/// One side's part of a block: legal positions, stalemates, mates, the other side's legal positions in
+/// and around the block, and in suicide chess the positions in which something must be taken.
+pub(crate) struct BlockParts<'a> {
+    pub(crate) open: &'a [u64],
+    pub(crate) stalemates: &'a [u64],
+    pub(crate) lost: Frontier<'a>,
+    pub(crate) goal: Planes<'a>,
+    pub(crate) forced: &'a [u64],
+}
+
+/// A slice in memory.
+struct State<'a> {
+    context: &'a Context<'a>,
     open: [Vec<u64>; 2],
     not_losable: [Vec<u64>; 2],
     foretold: [Vec<Foretold>; 2],
@@ -36,9 +80,12 @@ struct State {
     stalemates: [Vec<u64>; 2],
     /// The positions in which something must be taken. Empty in normal chess.
     forced: [Vec<u64>; 2],
+    /// The positions in which nothing can be played but discarded moves that spare them mate and
+    /// stalemate. Empty where there are no such moves.
+    spared: [Vec<u64>; 2],
 }
 
-impl State {
+impl State<'_> {
     /// The part of a block in `forced`; empty in normal chess.
     fn forced_of(&self, own: usize, block: usize, rows: usize) -> &[u64] {
         part(&self.forced[own], block, rows)
@@ -65,16 +112,72 @@ pub(crate) struct Problem<'a> {
     pub(crate) stalemates: Option<Color>,
 }
 
-/// Solves a slice.
-pub(crate) fn solve(problem: &Problem<'_>) -> SliceValues {
+/// The longest distance behind a capture en passant, in moves.
+pub(crate) fn deepest_capture(problem: &Problem<'_>) -> u16 {
+    problem.rights.iter().flat_map(|r| &r.captures).map(Target::max_moves).max().unwrap_or(0)
+}
+
+/// Solves a slice; in `pages` if they are given, and block by block if it does not fit there.
+///
+/// # Errors
+///
+/// [`SolveError::Stopped`].
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    pages: Option<&Arc<Pages>>,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
     let exits = problem.exits.iter().flatten().map(|exit| &exit.target);
     let captures = problem.rights.iter().flat_map(|r| &r.captures);
     let deepest = exits.chain(captures).map(Target::max_moves).max().unwrap_or(0);
-    if deepest < u8::MAX_MOVES { solve_as::<u8>(problem) } else { solve_as::<u16>(problem) }
+    let narrow = deepest < u8::MAX_MOVES;
+    let in_memory = || {
+        if narrow { solve_as::<u8>(problem, monitor) } else { solve_as::<u16>(problem, monitor) }
+    };
+    let Some(pages) = pages else { return in_memory() };
+    let needed = working_bytes(&problem.context);
+    if needed <= pages.budget() / 2 {
+        return Ok(stored(pages.lend(needed, in_memory)?, pages));
+    }
+    if narrow {
+        swept::solve::<u8>(problem, pages, monitor)
+    } else {
+        swept::solve::<u16>(problem, pages, monitor)
+    }
+}
+
+/// What solving a slice in memory takes at most: five bytes for every four positions of a side besides
+/// the values, as `hoffman_plan::estimate` says, and twice the values, which may be wide.
+fn working_bytes(context: &Context<'_>) -> usize {
+    let positions = 2 * context.rows() * context.blocks.len() * 64;
+    positions * 5 / 4 + positions * 2
+}
+
+/// The same values in pages.
+pub(crate) fn stored(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
+    fn put<C: Code>(codes: &[C], pages: &Arc<Pages>) -> Codes {
+        let store = PagedCodes::new::<C>(pages, codes.len());
+        store.write(0, C::as_bytes_of(codes));
+        store.into_codes::<C>(codes.len())
+    }
+    let put = |codes: Codes| match codes {
+        Codes::Narrow(codes) => put(&codes, pages),
+        Codes::Wide(codes) => put(&codes, pages),
+        Codes::Stored(_) => codes,
+    };
+    let en_passant = slice.en_passant.into_iter();
+    SliceValues {
+        codes: slice.codes.map(put),
+        en_passant: en_passant.map(|e| EnPassantValues { codes: put(e.codes), ..e }).collect(),
+        ..slice
+    }
 }
 
 /// Solves a slice with codes `C` for the values behind the exits.
-fn solve_as<C: Code>(problem: &Problem<'_>) -> SliceValues {
+fn solve_as<C: Code>(
+    problem: &Problem<'_>,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
     let keep = problem.count
         || problem.stalemates.is_some()
@@ -88,21 +191,21 @@ fn solve_as<C: Code>(problem: &Problem<'_>) -> SliceValues {
     if context.suicide() {
         win_stalemates(context, &mut state);
     }
-    let moves = run(context, &mut state);
+    let moves = run(context, &mut state, monitor)?;
     state.foretold = Default::default();
     state.not_losable = Default::default();
-    let captures = problem.rights.iter().flat_map(|r| &r.captures).map(Target::max_moves);
-    if moves <= u8::MAX_MOVES && captures.max().unwrap_or(0) < u8::MAX_MOVES {
+    let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
+    Ok(if narrow {
         finish::<u8>(problem, &state, moves, counts)
     } else {
         finish::<u16>(problem, &state, moves, counts)
-    }
+    })
 }
 
 /// Writes the values down in the width `C`.
 fn finish<C: Code>(
     problem: &Problem<'_>,
-    state: &State,
+    state: &State<'_>,
     moves: u16,
     counts: Option<SliceCounts>,
 ) -> SliceValues {
@@ -121,12 +224,14 @@ fn finish<C: Code>(
                 .enumerate()
                 .for_each(|(n, with)| {
                     let plain = &codes[own][n * rows * 64..(n + 1) * rows * 64];
-                    let stalemates = &state.stalemates[own][n * rows..(n + 1) * rows];
+                    let mut stuck = state.stalemates[own][n * rows..(n + 1) * rows].to_vec();
+                    let spared = part(&state.spared[own], n, rows);
+                    stuck.iter_mut().zip(spared).for_each(|(stuck, spared)| *stuck |= spared);
                     let forced = state.forced_of(own, n, rows);
-                    let unforced: Vec<u64> = forced.iter().map(|forced| !forced).collect();
-                    let compulsory = if context.suicide() { &unforced } else { stalemates };
                     with_exit_room(|_: &mut Vec<C>, buffer, _| {
-                        dispatch::right_block(context, n, right, plain, compulsory, with, buffer);
+                        dispatch::right_block(
+                            context, n, right, plain, &stuck, forced, with, buffer,
+                        );
                     });
                 });
             // A capture can hold out longer, or win later, than anything in the slice.
@@ -139,24 +244,22 @@ fn finish<C: Code>(
 }
 
 /// Counts moves and stalemates.
-fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
+pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> SliceCounts {
     let context = &problem.context;
     let rows = context.rows();
     let blocks = context.blocks.len();
     let share = share(rows * blocks >= PARALLEL_ROWS, blocks);
     let mut counts = SliceCounts::default();
-    let open = &state.open;
     let add = |mut a: Counts, b: Counts| {
         a += b;
         a
     };
     let of = |color: Color, right: Option<&Right<'_>>| {
         let own = side(color);
-        let block = |n: usize| {
+        let block = |n: usize, parts: &BlockParts<'_>| {
             let block = &context.blocks[n];
-            let range = n * rows..(n + 1) * rows;
-            let mut positions = open[own][range.clone()].to_vec();
-            let mut stuck = state.stalemates[own][range].to_vec();
+            let mut positions = parts.open.to_vec();
+            let mut stuck = parts.stalemates.to_vec();
             let (captures, held) = match right {
                 None => (0, 0),
                 Some(right) => {
@@ -185,12 +288,12 @@ fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
                 positions.iter_mut().zip(decided).for_each(|(p, decided)| *p &= !decided);
             }
             // Whoever has no move has no discarded one that counts.
-            let stuck = part(&state.stalemates[own], n, rows).iter().copied().enumerate();
-            for (row, mask) in stuck.chain(state.losses[own][n].frontier()) {
+            let stuck = parts.stalemates.iter().copied().enumerate();
+            for (row, mask) in stuck.chain(parts.lost.iter()) {
                 positions[row] &= !mask;
             }
             let mut bound = positions.clone();
-            for (row, &forced) in state.forced_of(own, n, rows).iter().enumerate() {
+            for (row, &forced) in parts.forced.iter().enumerate() {
                 positions[row] &= !forced;
                 bound[row] &= forced;
             }
@@ -203,7 +306,7 @@ fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
                         [exits, &problem.discarded[own]],
                         &positions,
                         &bound,
-                        open,
+                        parts.goal,
                         buffer,
                         scratch,
                     )
@@ -219,7 +322,8 @@ fn count<C: Code>(problem: &Problem<'_>, state: &State) -> SliceCounts {
         let paired = context.layout.kings() == KingPlacement::Pairs;
         let diagonal = |n: usize| paired && context.blocks[n].outer.iter().all(|k| k >> 3 == k & 7);
         let both = |n: usize| {
-            let counts = block(n);
+            let mut counts = Counts::default();
+            slice.with(n, own, &mut |parts| counts = block(n, parts));
             [counts, if diagonal(n) { counts } else { Counts::default() }]
         };
         (0..blocks)
@@ -242,11 +346,11 @@ fn share(parallel: bool, blocks: usize) -> usize {
     if parallel { (blocks / 256).max(1) } else { blocks.max(1) }
 }
 
-fn start<C: Code>(
-    context: &Context<'_>,
+fn start<'a, C: Code>(
+    context: &'a Context<'a>,
     exits: &[Vec<Exit<'_>>; 2],
     keep_stalemates: bool,
-) -> State {
+) -> State<'a> {
     let rows = context.rows();
     let blocks = context.blocks.len();
     let total = rows * blocks;
@@ -302,6 +406,8 @@ fn start<C: Code>(
                 });
             });
     }
+    let mut spared = [Color::White, Color::Black]
+        .map(|color| spared::<C>(context, color, &exits[side(color)], &forced[side(color)]));
     let mut stalemates: [Vec<u64>; 2] = Default::default();
     let mut losses = [logs(), logs()];
     for color in [Color::White, Color::Black] {
@@ -309,21 +415,31 @@ fn start<C: Code>(
         // Chunks of length 0 do not exist: without stalemates every block gets a word nobody reads.
         let stride = if keep_stalemates { rows } else { 1 };
         let mut found = vec![0; stride * blocks];
+        // As with `forced` above.
+        let mut nothing = vec![[0; 0]; blocks];
+        let spared: Vec<&mut [u64]> = if spared[own].is_empty() {
+            nothing.iter_mut().map(|n| &mut n[..]).collect()
+        } else {
+            spared[own].chunks_exact_mut(rows).collect()
+        };
         not_losable[own]
             .par_chunks_exact_mut(rows)
             .zip(&mut losses[own])
             .zip(found.par_chunks_exact_mut(stride))
+            .zip(spared)
             .with_min_len(share)
             .enumerate()
-            .for_each(|(n, ((not_losable, log), stalemates))| {
+            .for_each(|(n, (((not_losable, log), stalemates), spared))| {
                 with_scratch(|scratch| {
                     dispatch::mate_block(
                         context,
                         n,
                         color,
-                        &open,
+                        &open[own][n * rows..(n + 1) * rows],
+                        Planes::All(&open[1 - own]),
                         not_losable,
                         part(&forced[own], n, rows),
+                        spared,
                         stalemates,
                         log,
                         scratch,
@@ -334,11 +450,41 @@ fn start<C: Code>(
             stalemates[own] = found;
         }
     }
-    State { open, not_losable, foretold, wins: [logs(), logs()], losses, stalemates, forced }
+    let wins = [logs(), logs()];
+    State { context, open, not_losable, foretold, wins, losses, stalemates, forced, spared }
+}
+
+/// The positions of a side with discarded moves that spare them mate and stalemate; empty if there are
+/// no such moves.
+fn spared<C: Code>(
+    context: &Context<'_>,
+    color: Color,
+    exits: &[Exit<'_>],
+    forced: &[u64],
+) -> Vec<u64> {
+    if !exits.iter().any(|exit| exit.target.may_spare()) {
+        return Vec::new();
+    }
+    let rows = context.rows();
+    let blocks = context.blocks.par_iter().enumerate().filter(|(_, block)| !block.empty);
+    let mut spared = vec![0; rows * context.blocks.len()];
+    let found: Vec<(usize, Vec<u64>)> = blocks
+        .map(|(n, block)| {
+            let forced = part(forced, n, rows);
+            let found = with_exit_room(|best: &mut Vec<C>, buffer, _| {
+                exits::spared(context, block, color, exits, forced, best, buffer)
+            });
+            (n, found)
+        })
+        .collect();
+    for (n, found) in found {
+        spared[n * rows..(n + 1) * rows].copy_from_slice(&found);
+    }
+    spared
 }
 
 /// Gives stalemates to `winner`: won after one move if he is to move, else lost after one.
-fn concede_stalemates(context: &Context<'_>, state: &mut State, winner: Color) {
+fn concede_stalemates(context: &Context<'_>, state: &mut State<'_>, winner: Color) {
     let rows = context.rows();
     for color in [Color::White, Color::Black] {
         let own = side(color);
@@ -349,7 +495,7 @@ fn concede_stalemates(context: &Context<'_>, state: &mut State, winner: Color) {
 }
 
 /// In suicide chess whoever cannot move has won.
-fn win_stalemates(context: &Context<'_>, state: &mut State) {
+fn win_stalemates(context: &Context<'_>, state: &mut State<'_>) {
     let rows = context.rows();
     for own in 0..2 {
         for (n, wins) in state.wins[own].iter_mut().enumerate() {
@@ -367,72 +513,115 @@ fn win_stalemates(context: &Context<'_>, state: &mut State) {
 
 /// The number of rows in the newest segments.
 fn frontier(logs: &[Vec<Log>; 2]) -> usize {
-    logs.iter().flatten().map(Log::frontier_len).sum()
+    logs.iter().flatten().map(|log| log.frontier().len()).sum()
 }
 
 /// Whether a block of this side has anything to do after the frontiers of `logs` of the other side.
 fn is_reached(context: &Context<'_>, n: usize, own: usize, logs: &[Vec<Log>; 2]) -> bool {
     let theirs = &logs[1 - own];
-    theirs[n].frontier_len() > 0
+    theirs[n].frontier().len() > 0
         || context.blocks[n].neighbours[own]
             .iter()
-            .any(|neighbour| theirs[neighbour.block as usize].frontier_len() > 0)
+            .any(|neighbour| theirs[neighbour.block as usize].frontier().len() > 0)
 }
 
 /// Runs the passes; returns the longest win or loss, in moves.
-fn run(context: &Context<'_>, state: &mut State) -> u16 {
-    let rows = context.rows();
-    let blocks = context.blocks.len();
-    let State { open, not_losable, foretold, wins, losses, forced, .. } = state;
-    let ahead =
-        foretold.iter().flatten().map(|f| f.seeds.last().max(f.dues.last())).max().unwrap_or(0);
-    let large = rows * blocks >= PARALLEL_ROWS && blocks > 1;
+pub(crate) fn run(
+    context: &Context<'_>,
+    slice: &mut impl Passes,
+    monitor: &dyn Monitor,
+) -> Result<u16, SolveError> {
+    let ahead = slice.ahead();
     let mut longest = 0;
-    let mut waiting = frontier(losses);
     // Only suicide chess knows wins without a move, and so losses that need no move of the winner.
     let first = u16::from(!context.suicide());
     for moves in first..u16::MAX {
+        if monitor.is_stopped() {
+            return Err(SolveError::Stopped);
+        }
+        monitor.pass(moves);
         let due = moves <= ahead;
         if moves > 0 {
-            if waiting == 0 && !due {
+            if slice.waiting(RunResult::Losses) == 0 && !due {
                 break;
             }
-            let share = share(large && (waiting >= PARALLEL_FRONTIER || due), blocks);
-            let [white_open, black_open] = open;
-            let [white_wins, black_wins] = wins;
-            let win = |color: Color, open: &mut Vec<u64>, wins: &mut Vec<Log>| {
-                let own = side(color);
-                open.par_chunks_exact_mut(rows).zip(wins).with_min_len(share).enumerate().for_each(
-                    |(n, (open, wins))| {
-                        let foretold = &foretold[own][n];
-                        if is_reached(context, n, own, losses)
-                            || losses[own][n].frontier_len() > 0
-                            || foretold.seeds.has(moves)
-                        {
-                            let forced = part(&forced[own], n, rows);
-                            with_scratch(|scratch| {
-                                dispatch::win_block(
-                                    context, n, color, moves, losses, foretold, forced, open, wins,
-                                    scratch,
-                                );
-                            });
-                        } else {
-                            wins.begin();
-                        }
-                    },
-                );
-            };
-            both(
-                share < blocks,
-                || win(Color::White, white_open, white_wins),
-                || win(Color::Black, black_open, black_wins),
-            );
+            slice.win(moves, due);
         }
-        waiting = frontier(wins);
-        if waiting > 0 {
+        if slice.waiting(RunResult::Wins) > 0 {
             longest = moves;
         }
-        let share = self::share(large && (waiting >= PARALLEL_FRONTIER || due), blocks);
+        slice.lose(moves, due);
+        if slice.waiting(RunResult::Losses) > 0 {
+            longest = moves;
+        }
+    }
+    Ok(longest)
+}
+
+impl State<'_> {
+    /// How many blocks a thread takes at once in a pass that starts from so many rows.
+    fn share(&self, waiting: usize, due: bool) -> usize {
+        let (rows, blocks) = (self.context.rows(), self.context.blocks.len());
+        let large = rows * blocks >= PARALLEL_ROWS && blocks > 1;
+        share(large && (waiting >= PARALLEL_FRONTIER || due), blocks)
+    }
+}
+
+impl Passes for State<'_> {
+    fn ahead(&self) -> u16 {
+        let last = |f: &Foretold| f.seeds.last().max(f.dues.last());
+        self.foretold.iter().flatten().map(last).max().unwrap_or(0)
+    }
+
+    fn waiting(&self, result: RunResult) -> usize {
+        match result {
+            RunResult::Wins => frontier(&self.wins),
+            RunResult::Losses => frontier(&self.losses),
+        }
+    }
+
+    fn win(&mut self, moves: u16, due: bool) {
+        let share = self.share(frontier(&self.losses), due);
+        let State { context, open, foretold, wins, losses, forced, .. } = self;
+        let (context, rows, blocks) = (*context, context.rows(), context.blocks.len());
+        let [white_open, black_open] = open;
+        let [white_wins, black_wins] = wins;
+        let win = |color: Color, open: &mut Vec<u64>, wins: &mut Vec<Log>| {
+            let own = side(color);
+            open.par_chunks_exact_mut(rows).zip(wins).with_min_len(share).enumerate().for_each(
+                |(n, (open, wins))| {
+                    let foretold = &foretold[own][n];
+                    if is_reached(context, n, own, losses)
+                        || losses[own][n].frontier().len() > 0
+                        || foretold.seeds.has(moves)
+                    {
+                        let forced = part(&forced[own], n, rows);
+                        with_scratch(|scratch| {
+                            let lost = losses[own][n].frontier();
+                            let theirs = Frontiers::All(&losses[1 - own]);
+                            let seeds = foretold.seeds.of(moves);
+                            dispatch::win_block(
+                                context, n, color, moves, lost, theirs, seeds, forced, open, wins,
+                                scratch,
+                            );
+                        });
+                    } else {
+                        wins.begin();
+                    }
+                },
+            );
+        };
+        both(
+            share < blocks,
+            || win(Color::White, white_open, white_wins),
+            || win(Color::Black, black_open, black_wins),
+        );
+    }
+
+    fn lose(&mut self, moves: u16, due: bool) {
+        let share = self.share(frontier(&self.wins), due);
+        let State { context, open, not_losable, foretold, wins, losses, forced, .. } = self;
+        let (context, rows, blocks) = (*context, context.rows(), context.blocks.len());
         let [white_nl, black_nl] = not_losable;
         let [white_losses, black_losses] = losses;
         let lose = |color: Color, not_losable: &mut Vec<u64>, losses: &mut Vec<Log>| {
@@ -452,10 +641,11 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
                                 n,
                                 color,
                                 moves,
-                                wins,
-                                foretold,
+                                Frontiers::All(&wins[1 - own]),
+                                foretold.dues.of(moves),
                                 forced,
-                                open,
+                                &open[own][n * rows..(n + 1) * rows],
+                                Planes::All(&open[1 - own]),
                                 not_losable,
                                 losses,
                                 scratch,
@@ -471,12 +661,20 @@ fn run(context: &Context<'_>, state: &mut State) -> u16 {
             || lose(Color::White, white_nl, white_losses),
             || lose(Color::Black, black_nl, black_losses),
         );
-        waiting = frontier(losses);
-        if waiting > 0 {
-            longest = moves;
-        }
     }
-    longest
+}
+
+impl Blocks for State<'_> {
+    fn with(&self, n: usize, own: usize, f: &mut dyn FnMut(&BlockParts<'_>)) {
+        let rows = self.context.rows();
+        f(&BlockParts {
+            open: &self.open[own][n * rows..(n + 1) * rows],
+            stalemates: part(&self.stalemates[own], n, rows),
+            lost: self.losses[own][n].frontier(),
+            goal: Planes::All(&self.open[1 - own]),
+            forced: self.forced_of(own, n, rows),
+        });
+    }
 }
 
 /// Runs two closures, at the same time if that pays.
@@ -490,7 +688,7 @@ fn both(parallel: bool, first: impl FnOnce() + Send, second: impl FnOnce() + Sen
 }
 
 /// The codes of one side, block by block from the logs.
-fn write<C: Code>(context: &Context<'_>, state: &State, color: Color) -> Vec<C> {
+fn write<C: Code>(context: &Context<'_>, state: &State<'_>, color: Color) -> Vec<C> {
     let rows = context.rows();
     let blocks = context.blocks.len();
     let own = side(color);
@@ -498,7 +696,11 @@ fn write<C: Code>(context: &Context<'_>, state: &State, color: Color) -> Vec<C> 
     let mut codes = vec![C::ILLEGAL; rows * blocks * 64];
     codes.par_chunks_exact_mut(rows * 64).with_min_len(share).enumerate().for_each(|(n, codes)| {
         let open = &state.open[own][n * rows..(n + 1) * rows];
-        dispatch::write_block::<C>(open, &state.wins[own][n], &state.losses[own][n], codes);
+        let wins = state.wins[own][n].replay().map(|(moves, positions)| (C::win(moves), positions));
+        let losses = state.losses[own][n].replay();
+        let losses = losses.map(|(moves, positions)| (C::loss(moves), positions));
+        let decided: Vec<_> = wins.chain(losses).collect();
+        dispatch::write_block::<C>(open, &decided, codes);
     });
     codes
 }
@@ -510,7 +712,9 @@ struct ExitRoom<C> {
     sorting: Sorting,
 }
 
-fn with_exit_room<C: Code, R>(f: impl FnOnce(&mut Vec<C>, &mut Buffer<C>, &mut Sorting) -> R) -> R {
+pub(crate) fn with_exit_room<C: Code, R>(
+    f: impl FnOnce(&mut Vec<C>, &mut Buffer<C>, &mut Sorting) -> R,
+) -> R {
     thread_local! {
         static ROOMS: RefCell<std::collections::HashMap<std::any::TypeId, Box<dyn std::any::Any>>> =
             RefCell::default();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Color, Material, Role};
+use hoffman_pages::Pages;
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
 
@@ -30,41 +31,86 @@ pub enum SolveError {
         /// Its pawns, as the ending being solved sees them.
         pawns: PawnStructure,
     },
+    /// The files of working memory failed.
+    #[error("working files failed: {0}")]
+    Pages(#[from] std::io::Error),
+    /// [`Monitor::is_stopped`] said so. The slices that were solved by then stay solved.
+    #[error("the run was interrupted")]
+    Stopped,
+}
+
+/// Told by the solver how far it is, and asked whether to go on; from any thread. Every function without
+/// arguments is one that is told of solved slices and never stops.
+pub trait Monitor: Sync {
+    /// A slice is solved.
+    fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>);
+
+    /// A slice begins to look for what is won or lost in so many moves.
+    fn pass(&self, moves: u16) {
+        let _ = moves;
+    }
+
+    /// Whether to stop; asked before every slice and every pass.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+impl<F: Fn() + Sync> Monitor for F {
+    fn slice(&self, _pawns: PawnStructure, _values: &Arc<SliceValues>) {
+        self();
+    }
 }
 
 /// What is asked for besides the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct SolveOptions {
     /// Count moves and stalemates.
     pub count: bool,
     /// Keep all slices. If not, slices are dropped as soon as no other slice of the ending needs them.
     pub keep: bool,
+    /// Bounded memory for everything large, the values among it. If none is given all is in memory.
+    pub pages: Option<Arc<Pages>>,
 }
 
 /// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in
-/// moves. `done` is called after every slice.
+/// moves of those.
 ///
 /// # Errors
 ///
-/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks.
+/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks, [`SolveError::Pages`] if working
+/// files fail, [`SolveError::Stopped`].
 pub fn solve_table(
     table: &mut TableValues,
     tables: &Tables,
     options: SolveOptions,
-    done: &(dyn Fn() + Sync),
+    monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
-    solve_slices(table, options, done, |table, pawns| {
+    let (count, pages) = (options.count, options.pages.clone());
+    solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
-        let problem = problem(context, table, tables, options.count)?;
-        Ok(slice_solver::solve(&problem))
+        let problem = problem(context, table, tables, count)?;
+        slice_solver::solve(&problem, pages.as_ref(), monitor)
     })
+}
+
+/// The same table with its values in pages.
+pub fn in_pages(mut table: TableValues, pages: &Arc<Pages>) -> TableValues {
+    for slot in table.slices.values_mut() {
+        if let Some(slice) = slot.take() {
+            let slice = Arc::unwrap_or_clone(slice);
+            // The place was emptied just now.
+            let _ = slot.set(Arc::new(slice_solver::stored(slice, pages)));
+        }
+    }
+    table
 }
 
 /// Solves the slices of a table level by level with `solve`.
 pub(crate) fn solve_slices(
     table: &mut TableValues,
     options: SolveOptions,
-    done: &(dyn Fn() + Sync),
+    monitor: &dyn Monitor,
     solve: impl Fn(&TableValues, PawnStructure) -> Result<SliceValues, SolveError> + Sync,
 ) -> Result<u16, SolveError> {
     let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
@@ -77,20 +123,28 @@ pub(crate) fn solve_slices(
     for (&level, slices) in &levels {
         // A pawn move leaves fewer steps, so slices with equally many do not need each other.
         let solving = &*table;
+        // With little memory one slice is solved at a time.
+        let at_once = if options.pages.is_some() { slices.len() } else { 1 };
         let moves = slices
             .par_iter()
-            .with_max_len(1)
+            .with_min_len(at_once)
+            .with_max_len(at_once)
             .map(|&pawns| {
-                let values = solve(solving, pawns)?;
-                let moves = values.max_moves;
+                if monitor.is_stopped() {
+                    return Err(SolveError::Stopped);
+                }
+                let values = Arc::new(solve(solving, pawns)?);
+                if let Some(pages) = &options.pages {
+                    pages.check()?;
+                }
                 if let Some(slot) = solving.slices.get(&pawns) {
                     // Each slice is solved once.
-                    let _ = slot.set(Arc::new(values));
+                    let _ = slot.set(Arc::clone(&values));
                 }
-                done();
-                Ok(moves)
+                monitor.slice(pawns, &values);
+                Ok::<u16, SolveError>(values.max_moves)
             })
-            .try_reduce(|| 0, |a, b| Ok(a.max(b)))?;
+            .try_reduce(|| 0, |a, b| Ok::<u16, SolveError>(a.max(b)))?;
         longest = longest.max(moves);
         // A double step leads two levels down, no move further.
         if !options.keep

@@ -24,6 +24,9 @@ pub(crate) enum Rest {
     /// It is left out of account, but because of it nothing else may be played: a discarded capture in
     /// suicide chess.
     Discarded,
+    /// It is left out of account as well, but it is a move: who has no other is neither mated nor
+    /// stalemated, and the position is drawn.
+    Spared,
     /// Nobody has said; must not be met.
     Unsaid,
 }
@@ -210,6 +213,8 @@ pub(crate) enum Reading {
     Legality,
     /// A draw where the move is legal and nothing is said about it, else 0.
     Unsaid,
+    /// A draw where the move is legal and spares the one who makes it, else 0.
+    Spared,
 }
 
 impl<'a> Target<'a> {
@@ -230,6 +235,11 @@ impl<'a> Target<'a> {
     /// Whether there are moves about which nothing may be said.
     pub(crate) fn may_be_unsaid(&self) -> bool {
         self.rest == Rest::Unsaid
+    }
+
+    /// Whether there may be moves that spare the one who makes them.
+    pub(crate) fn may_spare(&self) -> bool {
+        self.rest == Rest::Spared
     }
 
     /// The longest distance that can be met, in moves.
@@ -284,12 +294,12 @@ impl<'a> Target<'a> {
         let code = match (self.rest, reading) {
             (Rest::Won, Reading::Worth) => C::win(1),
             (Rest::Lost, Reading::Worth) => C::loss(1),
-            (Rest::Unsaid, Reading::Unsaid) => C::DRAW,
-            (Rest::Won | Rest::Lost | Rest::Discarded, Reading::Legality) => C::DRAW,
+            (Rest::Unsaid, Reading::Unsaid) | (Rest::Spared, Reading::Spared) => C::DRAW,
+            (Rest::Won | Rest::Lost | Rest::Discarded | Rest::Spared, Reading::Legality) => C::DRAW,
             _ => C::ILLEGAL,
         };
         let width = if axes.is_empty() { 1 } else { 64 };
-        let clear = reading == Reading::Unsaid;
+        let clear = matches!(reading, Reading::Unsaid | Reading::Spared);
         if !clear && after.outside.is_none() {
             if code == C::ILLEGAL {
                 return;

@@ -5,10 +5,13 @@
 //! which mover there is which mover here; fetching copies what one block needs, already negated, so
 //! that a fetched code is what the move is worth to the player who makes it (0: no such move).
 
+use std::cell::RefCell;
+
 use arrayvec::ArrayVec;
 use hoffman_board::{Color, Role, Symmetry};
 use hoffman_space::{
-    Code, Codes, KingPlacement, Layout, Orientation, PawnStructure, SliceValues, TableValues,
+    Code, Codes, KingPlacement, Layout, Orientation, PawnStructure, SliceValues, StoredCodes,
+    TableValues,
 };
 
 use crate::kernels::isa::{Isa, rearranged};
@@ -148,8 +151,18 @@ impl<'a> View<'a> {
         out: &mut [C],
     ) {
         match self.codes() {
-            Codes::Narrow(codes) => self.fetch_from::<I, C, u8>(tables, codes, placed, axes, out),
-            Codes::Wide(codes) => self.fetch_from::<I, C, u16>(tables, codes, placed, axes, out),
+            Codes::Narrow(codes) => {
+                self.fetch_from::<I, C, u8>(tables, &Source::Memory(codes), placed, axes, out);
+            }
+            Codes::Wide(codes) => {
+                self.fetch_from::<I, C, u16>(tables, &Source::Memory(codes), placed, axes, out);
+            }
+            Codes::Stored(stored) if stored.wide => {
+                self.fetch_from::<I, C, u16>(tables, &Source::Store(stored), placed, axes, out);
+            }
+            Codes::Stored(stored) => {
+                self.fetch_from::<I, C, u8>(tables, &Source::Store(stored), placed, axes, out);
+            }
         }
     }
 
@@ -157,7 +170,7 @@ impl<'a> View<'a> {
     fn fetch_from<I: Isa, C: Code, S: Code>(
         &self,
         tables: &Tables,
-        codes: &[S],
+        codes: &Source<'_, S>,
         placed: &[(usize, u8)],
         axes: &[usize],
         out: &mut [C],
@@ -220,7 +233,9 @@ impl<'a> View<'a> {
         };
         if !paired {
             let image = &tables.image[turn.index()];
-            gather::<I, C, S>(codes, base(turn), moving, image, turn.is_identity(), out, 0);
+            codes.with(base(turn), extent(moving), |codes, from| {
+                gather::<I, C, S>(codes, from, moving, image, turn.is_identity(), out, 0);
+            });
             return;
         }
         if kings.iter().any(|(range, _)| range.len() > 1) {
@@ -235,15 +250,10 @@ impl<'a> View<'a> {
                         let symmetry = turn.then(symmetry);
                         let image = &tables.image[symmetry.index()];
                         let from = start + base(symmetry);
-                        gather::<I, C, S>(
-                            codes,
-                            from,
-                            moving,
-                            image,
-                            symmetry.is_identity(),
-                            out,
-                            at,
-                        );
+                        let same = symmetry.is_identity();
+                        codes.with(from, extent(moving), |codes, from| {
+                            gather::<I, C, S>(codes, from, moving, image, same, out, at);
+                        });
                     }
                     None if white_stride == 0 && black_stride == 0 => out.fill(C::ILLEGAL),
                     None => {}
@@ -256,7 +266,7 @@ impl<'a> View<'a> {
     fn fetch_restricted<C: Code, S: Code>(
         &self,
         tables: &Tables,
-        codes: &[S],
+        codes: &Source<'_, S>,
         placed: &[(usize, u8)],
         axes: &[usize],
         out: &mut [C],
@@ -285,8 +295,50 @@ impl<'a> View<'a> {
                 std::array::from_fn(place)
             })
             .collect();
-        gather_restricted(codes, base, &ways, out);
+        let reach = |way: &[usize; 64]| {
+            let places = way.iter().filter(|&&place| place != NOWHERE);
+            places.max().copied().unwrap_or(0)
+        };
+        codes.with(base, ways.iter().map(reach).sum::<usize>() + 1, |codes, from| {
+            gather_restricted(codes, from, &ways, out);
+        });
     }
+}
+
+/// Where codes come from.
+enum Source<'a, S> {
+    Memory(&'a [S]),
+    Store(&'a StoredCodes),
+}
+
+impl<S: Code> Source<'_, S> {
+    /// Gives `f` codes and where among them the one at `from` stands; `len` codes from there on are
+    /// needed.
+    #[inline(always)]
+    fn with(&self, from: usize, len: usize, f: impl FnOnce(&[S], usize)) {
+        match self {
+            Source::Memory(codes) => f(codes, from),
+            Source::Store(stored) => {
+                // What is read can be as long as a king pair's part of a table; the room for it is kept.
+                thread_local! {
+                    static ROOM: RefCell<(Vec<u8>, Vec<u16>)> = RefCell::default();
+                }
+                ROOM.with_borrow_mut(|(narrow, wide)| {
+                    let room = S::room(narrow, wide);
+                    room.resize(len.max(room.len()), S::ILLEGAL);
+                    let len = len.min(stored.len.saturating_sub(from));
+                    stored.read(from, &mut room[..len]);
+                    f(room, 0);
+                });
+            }
+        }
+    }
+}
+
+/// How many codes the axes `(theirs, ours)` lie apart at most, and one.
+#[inline(always)]
+fn extent(axes: &[(usize, usize)]) -> usize {
+    axes.iter().map(|&(theirs, _)| 63 * theirs).sum::<usize>() + 1
 }
 
 /// No place on an axis.

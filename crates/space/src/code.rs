@@ -61,12 +61,18 @@ pub trait Code: Copy + Ord + Default + Send + Sync + 'static {
     fn as_bytes(row: &[Self; 64]) -> Option<&[u8; 64]>;
     /// A row as bytes to be changed, if codes are bytes.
     fn as_bytes_mut(row: &mut [Self; 64]) -> Option<&mut [u8; 64]>;
+    /// Any number of codes as bytes to be changed, if codes are bytes.
+    fn as_byte_slice_mut(codes: &mut [Self]) -> Option<&mut [u8]>;
+    /// Any number of codes as the bytes that they have in memory.
+    fn as_bytes_of(codes: &[Self]) -> &[u8];
+    /// The one of two arrays that has this width.
+    fn room<'a>(narrow: &'a mut Vec<u8>, wide: &'a mut Vec<u16>) -> &'a mut Vec<Self>;
     /// An array of codes in its container.
     fn into_codes(codes: Vec<Self>) -> Codes;
 }
 
 macro_rules! impl_code {
-    ($t:ty, $signed:ty, $to_narrow:expr, $to_wide:expr, $from:ident, $some:expr, $some_mut:expr, $codes:path) => {
+    ($t:ty, $signed:ty, $to_narrow:expr, $to_wide:expr, $from:ident, $some:expr, $some_mut:expr, $slice_mut:expr, $room:expr, $codes:path) => {
         impl Code for $t {
             const ILLEGAL: Self = 0;
             const DRAW: Self = 1 << (<$t>::BITS - 1);
@@ -146,6 +152,23 @@ macro_rules! impl_code {
                 select(row)
             }
 
+            #[inline(always)]
+            fn as_byte_slice_mut(codes: &mut [Self]) -> Option<&mut [u8]> {
+                let select: fn(&mut [Self]) -> Option<&mut [u8]> = $slice_mut;
+                select(codes)
+            }
+
+            fn as_bytes_of(codes: &[Self]) -> &[u8] {
+                bytemuck::cast_slice(codes)
+            }
+
+            #[inline(always)]
+            fn room<'a>(narrow: &'a mut Vec<u8>, wide: &'a mut Vec<u16>) -> &'a mut Vec<Self> {
+                let select: for<'b> fn(&'b mut Vec<u8>, &'b mut Vec<u16>) -> &'b mut Vec<Self> =
+                    $room;
+                select(narrow, wide)
+            }
+
             fn into_codes(codes: Vec<Self>) -> Codes {
                 $codes(codes)
             }
@@ -165,6 +188,8 @@ impl_code!(
     to_u8,
     |row| Some(row),
     |row| Some(row),
+    |codes| Some(codes),
+    |narrow, _| narrow,
     Codes::Narrow
 );
 impl_code!(
@@ -180,6 +205,8 @@ impl_code!(
     to_u16,
     |_| None,
     |_| None,
+    |_| None,
+    |_, wide| wide,
     Codes::Wide
 );
 

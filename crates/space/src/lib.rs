@@ -18,5 +18,6 @@ pub use kings::{KingPairs, king_pairs};
 pub use layout::{KingPlacement, Layout, MixedGroup, Mover};
 pub use slice::{Orientation, PawnStructure};
 pub use values::{
-    Codes, Counts, EnPassantValues, NormalForm, SliceCounts, SliceValues, TableValues,
+    CodeStore, Codes, Counts, EnPassantValues, NormalForm, SliceCounts, SliceValues, StoredCodes,
+    TableValues,
 };

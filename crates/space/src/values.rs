@@ -9,6 +9,15 @@ use crate::code::Code;
 use crate::layout::Layout;
 use crate::slice::{Orientation, PawnStructure};
 
+/// Codes that lie elsewhere, perhaps on a disk: bytes by place, two of them a code where codes are wide.
+pub trait CodeStore: std::fmt::Debug + Send + Sync {
+    /// Fills `out` with the bytes from `at` on.
+    fn read(&self, at: usize, out: &mut [u8]);
+
+    /// Replaces the bytes from `at` on.
+    fn write(&self, at: usize, bytes: &[u8]);
+}
+
 /// The codes of one side to move of a slice, in the narrowest width that holds them.
 #[derive(Clone, Debug)]
 pub enum Codes {
@@ -16,14 +25,81 @@ pub enum Codes {
     Narrow(Vec<u8>),
     /// Two bytes each.
     Wide(Vec<u16>),
+    /// Elsewhere.
+    Stored(StoredCodes),
+}
+
+/// See [`CodeStore`].
+#[derive(Clone, Debug)]
+pub struct StoredCodes {
+    /// Where they are.
+    pub store: Arc<dyn CodeStore>,
+    /// How many there are.
+    pub len: usize,
+    /// Whether they have two bytes each.
+    pub wide: bool,
+}
+
+impl StoredCodes {
+    /// Fills `out` with the codes from `at` on, in their own width or a larger one.
+    pub fn read<C: Code>(&self, at: usize, out: &mut [C]) {
+        let mut narrow = [0_u8; 1024];
+        let mut wide = [0_u16; 512];
+        let mut at = at;
+        if self.wide {
+            for out in out.chunks_mut(wide.len()) {
+                let wide = &mut wide[..out.len()];
+                self.store.read(2 * at, bytemuck::cast_slice_mut(wide));
+                out.iter_mut().zip(wide).for_each(|(out, code)| *out = C::convert(*code));
+                at += out.len();
+            }
+        } else if let Some(bytes) = C::as_byte_slice_mut(out) {
+            self.store.read(at, bytes);
+        } else {
+            for out in out.chunks_mut(narrow.len()) {
+                let narrow = &mut narrow[..out.len()];
+                self.store.read(at, narrow);
+                out.iter_mut().zip(narrow).for_each(|(out, code)| *out = C::convert(*code));
+                at += out.len();
+            }
+        }
+    }
 }
 
 impl Codes {
+    /// The number of codes.
+    pub fn len(&self) -> usize {
+        match self {
+            Codes::Narrow(codes) => codes.len(),
+            Codes::Wide(codes) => codes.len(),
+            Codes::Stored(stored) => stored.len,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a code has two bytes.
+    pub fn is_wide(&self) -> bool {
+        match self {
+            Codes::Narrow(_) => false,
+            Codes::Wide(_) => true,
+            Codes::Stored(stored) => stored.wide,
+        }
+    }
+
     /// The value at a place.
     pub fn value(&self, offset: usize) -> Value {
         match self {
             Codes::Narrow(codes) => codes[offset].value(),
             Codes::Wide(codes) => codes[offset].value(),
+            Codes::Stored(stored) => {
+                let mut code = [0_u16];
+                stored.read(offset, &mut code);
+                code[0].value()
+            }
         }
     }
 
@@ -42,14 +118,28 @@ impl Codes {
             Codes::Wide(codes) => {
                 clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep);
             }
+            Codes::Stored(stored) if offset + 64 <= stored.len => {
+                let width = if stored.wide { 2 } else { 1 };
+                let mut bytes = [0_u8; 128];
+                let bytes = &mut bytes[..64 * width];
+                stored.store.read(offset * width, bytes);
+                for (i, code) in bytes.chunks_exact_mut(width).enumerate() {
+                    if keep >> i & 1 == 0 {
+                        code.fill(0);
+                    }
+                }
+                stored.store.write(offset * width, bytes);
+            }
+            Codes::Stored(_) => {}
         }
     }
 
-    /// The size in memory, in bytes.
+    /// The size in memory, in bytes; 0 for what lies elsewhere.
     pub fn bytes(&self) -> usize {
         match self {
             Codes::Narrow(codes) => codes.len(),
             Codes::Wide(codes) => 2 * codes.len(),
+            Codes::Stored(_) => 0,
         }
     }
 }
@@ -109,7 +199,7 @@ pub struct SliceValues {
 impl SliceValues {
     /// Whether the slice's values need two bytes.
     pub fn is_wide(&self) -> bool {
-        self.codes.iter().any(|c| matches!(c, Codes::Wide(_)))
+        self.codes.iter().any(Codes::is_wide)
     }
 }
 

@@ -69,6 +69,13 @@ pub enum TableProblem {
     PawnTable,
 }
 
+impl TableError {
+    /// Whether the file could not be read, so that nothing is known of what it holds.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.problem, TableProblem::Container(HtbError::Io { .. }))
+    }
+}
+
 fn with_source(error: &HtbError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -369,21 +376,36 @@ impl Table {
     ///
     /// The file is damaged or ends early, or does not fit into memory.
     pub fn read_packed(&self, area: &mut Vec<u8>) -> Result<(), TableError> {
+        self.read_packed_part(0, self.space.size(), area)
+    }
+
+    /// The same for `len` entries from `first` on, which is a multiple of eight.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn read_packed_part(
+        &self,
+        first: u64,
+        len: u64,
+        area: &mut Vec<u8>,
+    ) -> Result<(), TableError> {
         let fail = |problem| TableError { path: self.path.clone(), problem };
-        let len = usize::try_from(self.area_bytes());
+        let end = first + len;
+        let start = self.start + first / 8 * u64::from(self.codec.bits());
+        let len = usize::try_from(self.codec.area_bytes(len));
         let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
         area.clear();
         area.resize(len.map_err(|_| fail(too_long.into()))?, 0);
         let Some(foreign) = &self.foreign else {
-            return self.source.read_parallel(self.start, area).map_err(|e| fail(e.into()));
+            return self.source.read_parallel(start, area).map_err(|e| fail(e.into()));
         };
-        let size = self.space.size();
         let bytes = CHUNK / 8 * usize::from(self.codec.bits());
         area.par_chunks_mut(bytes)
             .enumerate()
             .try_for_each_init(Vec::new, |packed, (number, bytes)| {
-                let first = (number * CHUNK) as u64;
-                let entries = (first..size.min(first + CHUNK as u64))
+                let first = first + (number * CHUNK) as u64;
+                let entries = (first..end.min(first + CHUNK as u64))
                     .map(|index| Ok(self.foreign_entry(foreign.as_ref(), index)?.0));
                 let entries: Vec<i32> = entries.collect::<Result<_, ForeignError>>()?;
                 packed.clear();
@@ -487,8 +509,14 @@ fn read_pawn_table(
     let (start, end) = (pawngen.offset, control.offset);
     let size = PawnStructure::BYTES as u64;
     let len = end.checked_sub(start).filter(|len| len % size == 0 && *len < 1 << 30);
-    let mut bytes = vec![0; len.ok_or(TableProblem::PawnTable)? as usize];
-    source.read_at(start, &mut bytes)?;
+    let len = len.ok_or(TableProblem::PawnTable)? as usize;
+    // The header may claim anything; memory is taken as far as there are bytes.
+    let mut bytes = Vec::new();
+    while bytes.len() < len {
+        let done = bytes.len();
+        bytes.resize(len.min(done + (1 << 20).max(done)), 0);
+        source.read_at(start.saturating_add(done as u64), &mut bytes[done..])?;
+    }
     let (chunks, _) = bytes.as_chunks::<{ PawnStructure::BYTES }>();
     let list = chunks
         .iter()

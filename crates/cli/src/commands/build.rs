@@ -12,7 +12,6 @@ use hoffman_table::foreign::ForeignOptions;
 use crate::Outcome;
 use crate::args::BuildArgs;
 use crate::output::{Misuse, command_line, print_line};
-use crate::progress::Bar;
 
 /// Builds what is asked for and lists the tables.
 pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
@@ -41,15 +40,16 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
         }
         None => parse(&args.materials)?,
     };
-    let bar = Bar::new("slices");
+    let bar = args.work.bar(false)?;
     let options = BuildOptions {
         dir: args.folder.path()?,
         write: !args.no_write,
         args: command_line(),
         progress: &bar,
         solved: None,
+        workplace: args.work.workplace()?,
     };
-    let report = build(&complete(materials), &options)?;
+    let report = bar.end(build(&complete(materials), &options))?;
     drop(bar);
     for path in &report.kept {
         print_line(&format!("{}: kept", path.display()))?;
@@ -64,14 +64,15 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
 
 /// Builds the tables of a control file.
 fn run_control(name: &str, args: &BuildArgs) -> anyhow::Result<()> {
-    let bar = Bar::new("slices");
+    let bar = args.work.bar(false)?;
     let options = ControlBuildOptions {
         dir: args.folder.given().map(Path::to_owned),
         args: command_line(),
         foreign: ForeignOptions::default(),
         progress: &bar,
+        workplace: args.work.workplace()?,
     };
-    let report = build_control(Path::new(name), &options)?;
+    let report = bar.end(build_control(Path::new(name), &options))?;
     drop(bar);
     for path in &report.kept {
         print_line(&format!("{}: kept", path.display()))?;
@@ -100,7 +101,8 @@ pub(crate) fn check_men(material: &Material) -> Result<(), RunError> {
     let others = material.men().saturating_sub(2);
     let shift = u32::try_from(6 * others).unwrap_or(u32::MAX);
     let needed = (2 * 462_u128).checked_shl(shift).unwrap_or(u128::MAX);
-    let available = available_memory().unwrap_or(16 << 30);
+    // What does not fit into memory goes to the disk, but not without end.
+    let available = available_memory().unwrap_or(16 << 30).saturating_mul(64);
     if needed > u128::from(available) {
         let needed = u64::try_from(needed >> 20).unwrap_or(u64::MAX);
         return Err(RunError::Memory { ending: *material, needed, available: available >> 20 });

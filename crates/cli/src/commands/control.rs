@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ControlArgs) -> anyhow::Result<Outcome> {
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let output = AtomicFile::create(path)?;
-    output.file().write_all(text.as_bytes())?;
+    output.writer().write_all(text.as_bytes())?;
     output.commit()?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use hoffman_run::{GenerateOptions, generate, summary};
 use hoffman_table::foreign::ForeignOptions;
 
 use crate::output::{command_line, say};
-use crate::progress::Bar;
+use crate::work::WorkArgs;
 
 /// How a control file is carried out.
 pub(crate) struct Options {
@@ -16,6 +16,8 @@ pub(crate) struct Options {
     pub(crate) foreign: ForeignOptions,
     /// Whether informational lines are left out.
     pub(crate) quiet: bool,
+    /// What holds for all long work.
+    pub(crate) work: WorkArgs,
 }
 
 /// Generates a table and returns its file.
@@ -31,11 +33,13 @@ pub(crate) fn run(control: &Path, options: &Options) -> anyhow::Result<PathBuf> 
     if let Some(structures) = summary.structures {
         inform(&format!("{structures} pawngen positions"));
     }
-    let bar = Bar::new("slices");
+    let bar = options.work.bar(quiet)?;
+    let workplace = options.work.workplace()?;
     let output = options.output.clone();
     let foreign = options.foreign.clone();
-    let options = GenerateOptions { output, args: command_line(), foreign, progress: &bar };
-    let made = generate(control, &options)?;
+    let args = command_line();
+    let options = GenerateOptions { output, args, foreign, progress: &bar, workplace };
+    let made = bar.end(generate(control, &options))?;
     drop(bar);
     inform(&format!("Total legal positions: {}", made.counts.legal));
     if let Some(counts) = made.counts.moves {

@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod pawngen;
+pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod prompt;
 pub(crate) mod solve;

@@ -14,7 +14,6 @@ use crate::Outcome;
 use crate::args::SolveArgs;
 use crate::commands::build::check_men;
 use crate::output::{command_line, print, print_line};
-use crate::progress::Bar;
 
 /// Builds what is missing and answers.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
@@ -26,7 +25,7 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
         .filter(|&(_, _, role)| role == Role::Pawn)
         .map(|(square, color, _)| (color, 1_u64 << square as u32))
         .collect();
-    let bar = Bar::new("slices");
+    let bar = args.work.bar(false)?;
     let answer = Mutex::new(None);
     let solved = |tables: Vec<Table>| {
         bar.suspend(|| {
@@ -40,8 +39,9 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
         args: command_line(),
         progress: &bar,
         solved: Some(&solved),
+        workplace: args.work.workplace()?,
     };
-    let built = build(&reachable(&material, &pawns), &options);
+    let built = bar.end(build(&reachable(&material, &pawns), &options));
     // An answer that could not be given counts more than a file that could not be written.
     if let Some(outcome) = answer.into_inner().unwrap_or_else(PoisonError::into_inner) {
         outcome?;

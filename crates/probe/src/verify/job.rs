@@ -12,7 +12,7 @@ use crate::moves::kind_name;
 use super::men::{Men, Step, fen, men_of};
 use super::outcomes::{Best, Outcomes, Worth, words_of, words_of_exact};
 use super::report::Difference;
-use super::smaller::{Smaller, is_named};
+use super::smaller::{Smaller, is_named_so};
 use super::syzygy::{open_syzygy, probe_syzygy};
 use super::tally::Tally;
 use super::{FEW, VerifyError, VerifyOptions};
@@ -79,7 +79,7 @@ impl<'a> Loaded<'a> {
 struct Holder {
     number: usize,
     swapped: bool,
-    /// Named in the header of the table under test.
+    /// Named in the header of the table under test, with these colours.
     named: bool,
 }
 
@@ -100,7 +100,11 @@ pub(super) struct Job<'a> {
 enum Reply {
     Worth(Worth),
     Missing(Material),
-    Discarded,
+    /// Discarded. Where a futurebase has the men behind such moves, they spare their side mate and
+    /// stalemate.
+    Discarded {
+        spares: bool,
+    },
 }
 
 impl<'a> Job<'a> {
@@ -116,12 +120,11 @@ impl<'a> Job<'a> {
         let mut loaded = Vec::new();
         for (number, other) in smaller.tables.iter().enumerate() {
             loaded.push(Loaded::new(other, &mut memory)?);
-            let named = is_named(other, table);
             let ending = Material::from_men(other.pieces().iter().map(|p| (p.color, p.role)));
-            let holder = Holder { number, swapped: false, named };
-            holders.entry(ending).or_default().push(holder);
-            let holder = Holder { swapped: true, ..holder };
-            holders.entry(ending.swapped()).or_default().push(holder);
+            for (swapped, ending) in [(false, ending), (true, ending.swapped())] {
+                let named = is_named_so(other, table, swapped);
+                holders.entry(ending).or_default().push(Holder { number, swapped, named });
+            }
         }
         let converts = matches!(table.codec().format(), Format::Dtc(_));
         Ok(Job {
@@ -221,7 +224,10 @@ impl<'a> Job<'a> {
                 Reply::Worth(if self.converts { worth.converting() } else { worth })
             }
             (None, Some(PruneEffect::Concede)) => Reply::Worth(Worth::exactly(Value::Win(1))),
-            (None, Some(PruneEffect::Discard)) => Reply::Discarded,
+            (None, Some(PruneEffect::Discard)) => {
+                let holders = self.holders.get(&ending).map_or(&[][..], Vec::as_slice);
+                Reply::Discarded { spares: holders.iter().any(|holder| holder.named) }
+            }
             (None, None) => Reply::Missing(ending.normalized().0),
         })
     }
@@ -347,7 +353,7 @@ impl<'a> Job<'a> {
         tally: &mut Tally,
     ) -> Result<Worth, TableError> {
         let mut best = Best::new();
-        let mut missing = false;
+        let (mut missing, mut spared) = (false, 0);
         let mut leaving = 0;
         let last_man = men.of.get(placement.turn.other()).count() == 1;
         let decided = last_man && steps.iter().any(|s| s.captured.is_some());
@@ -356,7 +362,7 @@ impl<'a> Job<'a> {
             leaving += u64::from(leaves);
             match reply {
                 Reply::Worth(worth) => best.take(worth),
-                Reply::Discarded => {}
+                Reply::Discarded { spares } => spared += u64::from(spares),
                 Reply::Missing(ending) => {
                     best.take(Worth::UNKNOWN);
                     missing = true;
@@ -368,13 +374,16 @@ impl<'a> Job<'a> {
         }
         // Headers leave out positions that the capture of the last man decides.
         if !decided {
-            tally.moves += u64::from(best.moves);
+            tally.moves += u64::from(best.moves) + spared;
             tally.futuremoves += leaving;
         }
         tally.lacks_table = missing;
         tally.unverified += u64::from(missing);
         if best.moves > 0 {
             return Ok(best.worth());
+        }
+        if spared > 0 {
+            return Ok(Worth::exactly(Value::Draw));
         }
         if self.table().variant() == Variant::Suicide {
             return Ok(Worth::exactly(Value::Win(0)));

@@ -220,7 +220,20 @@ fn parts(folder: &Path, stem: &str) -> Vec<PathBuf> {
 }
 
 /// Whether the header of `under_test` names the file of `found` as a futurebase.
-pub(super) fn is_named(found: &Table, under_test: &Table) -> bool {
+fn is_named(found: &Table, under_test: &Table) -> bool {
+    [false, true].into_iter().any(|swapped| is_named_so(found, under_test, swapped))
+}
+
+/// Whether the header of `under_test` names the file of `found` as a futurebase with its colours
+/// exchanged, or with its own. Where the colours can be exchanged in either table both are meant.
+pub(super) fn is_named_so(found: &Table, under_test: &Table, swapped: bool) -> bool {
+    let ending = Material::from_men(found.pieces().iter().map(|p| (p.color, p.role)));
+    let restricted = found.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
+    let both = !under_test.space().has_side_bit() || ending.is_symmetric() && !restricted;
     let name = found.path().file_name();
-    under_test.control().futurebases.iter().any(|f| Path::new(&f.filename).file_name() == name)
+    under_test
+        .control()
+        .futurebases
+        .iter()
+        .any(|f| Path::new(&f.filename).file_name() == name && (both || f.inverted == swapped))
 }

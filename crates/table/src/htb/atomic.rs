@@ -1,9 +1,10 @@
 //! Files that appear complete or not at all.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hoffman_store::{FileWriter, Storage, StoredFile, disk, folder_of, temporary_name};
 
 use super::{HtbError, during};
 
@@ -11,37 +12,45 @@ use super::{HtbError, during};
 /// before that, it is removed and the target stays as it was.
 #[derive(Debug)]
 pub struct AtomicFile {
-    file: File,
+    storage: Arc<dyn Storage>,
+    file: Box<dyn StoredFile>,
     temporary: PathBuf,
     target: PathBuf,
     committed: bool,
 }
 
 impl AtomicFile {
-    /// Creates the temporary file `.NAME.tmp-PID` in the target's directory.
+    /// Creates the temporary file `.NAME.tmp-PID` in the target's directory, on the disk.
     ///
     /// # Errors
     /// The directory cannot be written, or the target has no name.
     pub fn create(target: impl AsRef<Path>) -> Result<AtomicFile, HtbError> {
+        AtomicFile::create_in(disk(), target)
+    }
+
+    /// As [`AtomicFile::create`], in any storage.
+    ///
+    /// # Errors
+    /// Those of [`AtomicFile::create`].
+    pub fn create_in(
+        storage: Arc<dyn Storage>,
+        target: impl AsRef<Path>,
+    ) -> Result<AtomicFile, HtbError> {
         let target = target.as_ref().to_owned();
         let create = during("cannot create a temporary file beside the output file");
-        let Some(name) = target.file_name() else {
+        if target.file_name().is_none() {
             return Err(create(io::Error::new(
                 ErrorKind::InvalidInput,
                 "the path has no file name",
             )));
-        };
+        }
         // A number is added if a process of the same id left a file, or another thread writes here.
         for attempt in 0..100_u32 {
-            let mut temporary = OsString::from(".");
-            temporary.push(name);
-            temporary.push(format!(".tmp-{}", std::process::id()));
-            if attempt > 0 {
-                temporary.push(format!("-{attempt}"));
-            }
-            let temporary = target.with_file_name(temporary);
-            match OpenOptions::new().read(true).write(true).create_new(true).open(&temporary) {
-                Ok(file) => return Ok(AtomicFile { file, temporary, target, committed: false }),
+            let temporary = temporary_name(&target, attempt);
+            match storage.create(&temporary) {
+                Ok(file) => {
+                    return Ok(AtomicFile { storage, file, temporary, target, committed: false });
+                }
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(create(e)),
             }
@@ -49,9 +58,9 @@ impl AtomicFile {
         Err(create(io::Error::from(ErrorKind::AlreadyExists)))
     }
 
-    /// The file to write to.
-    pub fn file(&self) -> &File {
-        &self.file
+    /// Writes to the file from its beginning.
+    pub fn writer(&self) -> FileWriter<'_> {
+        FileWriter::new(&*self.file, 0)
     }
 
     /// Where the data is until [`AtomicFile::commit`].
@@ -62,21 +71,30 @@ impl AtomicFile {
     /// Makes the data durable and gives the file its name, replacing what was there.
     ///
     /// # Errors
-    /// The data cannot be made durable or the file not renamed; then it is removed.
+    /// The data cannot be made durable or the file not renamed; then it is removed. Or the name cannot be
+    /// made durable; then the file is there, and may be gone if the power fails.
     pub fn commit(mut self) -> Result<(), HtbError> {
-        self.file.sync_all().map_err(during("cannot flush the output file to disk"))?;
-        fs::rename(&self.temporary, &self.target)
+        self.file.sync().map_err(during("cannot flush the output file to disk"))?;
+        self.give_name()?;
+        self.storage
+            .sync_folder(folder_of(&self.target))
+            .map_err(during("cannot flush the folder of the output file to disk"))
+    }
+
+    /// Gives the file its name without waiting for the disk: at power-off it may be lost or cut short. For
+    /// what is of use only while the program runs.
+    ///
+    /// # Errors
+    /// The file cannot be renamed; then it is removed.
+    pub fn commit_loosely(mut self) -> Result<(), HtbError> {
+        self.give_name()
+    }
+
+    fn give_name(&mut self) -> Result<(), HtbError> {
+        self.storage
+            .rename(&self.temporary, &self.target)
             .map_err(during("cannot give the output file its name"))?;
         self.committed = true;
-        // The name is durable once the directory is; where directories cannot be opened there is nothing
-        // to be done about it.
-        if let Some(directory) = self.target.parent() {
-            let directory =
-                if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-            if let Ok(directory) = File::open(directory) {
-                let _ = directory.sync_all();
-            }
-        }
         Ok(())
     }
 }
@@ -84,7 +102,7 @@ impl AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if !self.committed {
-            let _ = fs::remove_file(&self.temporary);
+            let _ = self.storage.remove(&self.temporary);
         }
     }
 }

@@ -80,6 +80,11 @@ impl BlockIndex {
         (self.len - ((block as u64) << self.stride_log2)).min(self.stride()) as usize
     }
 
+    /// Its bytes in a file, which hold a checksum of every block.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_data()
+    }
+
     /// The data of the subfield.
     pub(super) fn to_data(&self) -> Vec<u8> {
         let w = width(self.stride_log2);

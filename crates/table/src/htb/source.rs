@@ -1,11 +1,11 @@
 //! Reading a container: any offset of the uncompressed stream, from any thread.
 
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hoffman_store::{Storage, StoredFile, disk};
 use libdeflater::Decompressor;
 use rayon::prelude::*;
 
@@ -31,19 +31,13 @@ pub trait ReadAt: Send + Sync + std::fmt::Debug {
     fn byte_len(&self) -> io::Result<u64>;
 }
 
-impl ReadAt for File {
+impl ReadAt for Box<dyn StoredFile> {
     fn byte_len(&self) -> io::Result<u64> {
-        Ok(self.metadata()?.len())
+        self.as_ref().byte_len()
     }
 
-    #[cfg(unix)]
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(self, buf, offset)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(self, buf, offset)
+        self.as_ref().read_at(buf, offset)
     }
 }
 
@@ -81,6 +75,8 @@ pub(super) fn read_up_to(
 /// How a source is read.
 #[derive(Clone, Debug)]
 pub struct SourceOptions {
+    /// Where files are.
+    pub storage: Arc<dyn Storage>,
     /// Where inflated blocks are held.
     pub cache: Arc<BlockCache>,
     /// How many bytes of a gzip file without a block index are kept inflated.
@@ -90,9 +86,14 @@ pub struct SourceOptions {
 }
 
 impl Default for SourceOptions {
-    /// A cache of 64 MiB of its own, 1 GiB kept, no limit of length.
+    /// The disk, a cache of 64 MiB of its own, 1 GiB kept, no limit of length.
     fn default() -> SourceOptions {
-        SourceOptions { cache: BlockCache::new(64 << 20), memory_limit: 1 << 30, limit: u64::MAX }
+        SourceOptions {
+            storage: disk(),
+            cache: BlockCache::new(64 << 20),
+            memory_limit: 1 << 30,
+            limit: u64::MAX,
+        }
     }
 }
 
@@ -119,7 +120,7 @@ impl GzipSource {
     /// # Errors
     /// The file cannot be read. Damage shows when the damaged part is read.
     pub fn open(path: impl AsRef<Path>, options: SourceOptions) -> Result<GzipSource, HtbError> {
-        let file = File::open(path).map_err(during("cannot open the table"))?;
+        let file = options.storage.open(path.as_ref()).map_err(during("cannot open the table"))?;
         GzipSource::new(Box::new(file), options)
     }
 

@@ -35,7 +35,12 @@ fn foreign(data: &[u8]) -> Vec<u8> {
 }
 
 fn source(bytes: Vec<u8>, memory_limit: u64) -> GzipSource {
-    let options = SourceOptions { memory_limit, cache: BlockCache::new(3 << 20), limit: u64::MAX };
+    let options = SourceOptions {
+        memory_limit,
+        cache: BlockCache::new(3 << 20),
+        limit: u64::MAX,
+        ..SourceOptions::default()
+    };
     GzipSource::new(Box::new(bytes), options).unwrap()
 }
 
@@ -193,13 +198,13 @@ fn files_appear_complete_or_not_at_all() {
     let target = folder.path().join("kqk.htb");
     let names = || std::fs::read_dir(folder.path()).unwrap().count();
     let dropped = AtomicFile::create(&target).unwrap();
-    dropped.file().write_all(b"half").unwrap();
+    dropped.writer().write_all(b"half").unwrap();
     assert!(dropped.temporary_path().exists() && !target.exists());
     drop(dropped);
     assert_eq!(names(), 0);
     let (first, second) =
         (AtomicFile::create(&target).unwrap(), AtomicFile::create(&target).unwrap());
-    first.file().write_all(b"whole").unwrap();
+    first.writer().write_all(b"whole").unwrap();
     first.commit().unwrap();
     drop(second);
     assert_eq!((std::fs::read(&target).unwrap(), names()), (b"whole".to_vec(), 1));

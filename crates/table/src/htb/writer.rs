@@ -28,6 +28,8 @@ pub struct GzipWriter<W: Write + Seek> {
     /// Where the member begins in `out`.
     origin: u64,
     level: Compression,
+    /// Units that are collected before the threads get to work.
+    batch: usize,
     header_len: usize,
     pending: Vec<u8>,
     received: u64,
@@ -55,6 +57,7 @@ impl<W: Write + Seek> GzipWriter<W> {
             out,
             origin,
             level: Compression::new(level.min(9)),
+            batch: BATCH,
             header_len,
             pending: Vec::new(),
             received: 0,
@@ -64,6 +67,12 @@ impl<W: Write + Seek> GzipWriter<W> {
             block_units: 0,
             whole: crc32fast::Hasher::new(),
         })
+    }
+
+    /// Collects another number of units of 256 KiB than usual before they are compressed side by side:
+    /// fewer need less memory. Before anything is written.
+    pub fn set_batch(&mut self, units: usize) {
+        self.batch = units.max(1);
     }
 
     /// Takes another stride than the length demands, before anything is written.
@@ -157,7 +166,7 @@ enum IsLast {
 
 impl<W: Write + Seek> Write for GzipWriter<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let room = BATCH * UNIT - self.pending.len();
+        let room = self.batch * UNIT - self.pending.len();
         let taken = data.len().min(room);
         self.pending.extend_from_slice(&data[..taken]);
         self.received += taken as u64;

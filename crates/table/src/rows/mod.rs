@@ -5,6 +5,7 @@
 //! mostly grows by a constant step.
 
 mod restricted;
+mod windowed;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -119,6 +120,7 @@ impl Distances {
 }
 
 use restricted::Restricted;
+pub use windowed::{DecodeError, StoredDistances, decode_in, encode_in};
 
 /// An index space and the layout of its values, brought together.
 enum Rows<'a> {
@@ -140,6 +142,39 @@ struct Free<'a> {
     pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
     /// The canonical placements of the table's kings.
     canonical: Vec<(u8, u8)>,
+    /// The images of the squares by symmetry.
+    images: [[usize; 64]; 8],
+}
+
+/// Neighbouring elements of something longer: those from `start` on.
+struct Part<'a, T> {
+    start: usize,
+    elements: &'a [T],
+}
+
+impl<T> Clone for Part<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<'_, T> {}
+
+impl<'a, T> Part<'a, T> {
+    fn whole(elements: &'a [T]) -> Part<'a, T> {
+        Part { start: 0, elements }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<&'a T> {
+        self.elements.get(at.wrapping_sub(self.start))
+    }
+
+    /// Those from a place on.
+    #[inline(always)]
+    fn from(&self, at: usize) -> &'a [T] {
+        self.elements.get(at.wrapping_sub(self.start)..).unwrap_or_default()
+    }
 }
 
 /// Which values of a table are wanted, in the colours of the ending with its stronger side White.
@@ -209,6 +244,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The index of the last position.
+    #[inline(always)]
+    fn last(&self) -> u64 {
+        self.index + u64::from(self.len.max(1) - 1) * self.step
+    }
+
     /// The place of every position in its row.
     #[inline(always)]
     fn squares(&self) -> &[usize] {
@@ -233,6 +274,8 @@ struct Job {
     en_passant: Option<u8>,
     /// The square of the first man besides the kings, to share the work.
     first: Option<u8>,
+    /// The squares of the table's kings, White's first, if only one pair of them is asked for.
+    kings: Option<(u8, u8)>,
 }
 
 impl<'a> Free<'a> {
@@ -274,7 +317,11 @@ impl<'a> Free<'a> {
         let canonical =
             pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(space.symmetry(), w, b)).collect();
         let pawns = pawn_placements(space);
-        Ok(Free { space, layout, swapped, slots, pawns, canonical })
+        let images = std::array::from_fn(|g| {
+            let symmetry = Symmetry::all().nth(g).unwrap_or_default();
+            std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
+        });
+        Ok(Free { space, layout, swapped, slots, pawns, canonical, images })
     }
 
     /// All pawn structures of the table.
@@ -297,9 +344,10 @@ impl<'a> Free<'a> {
                         turn,
                         en_passant,
                         first: Some(s),
+                        kings: None,
                     }));
                 } else {
-                    jobs.push(Job { structure, turn, en_passant, first: None });
+                    jobs.push(Job { structure, turn, en_passant, first: None, kings: None });
                 }
             }
         }
@@ -370,7 +418,9 @@ impl<'a> Free<'a> {
             return;
         }
         let mut kings = Vec::new();
-        for &(white, black) in &self.canonical {
+        let chosen = job.kings.iter();
+        let all = if job.kings.is_none() { self.canonical.as_slice() } else { &[] };
+        for &(white, black) in chosen.chain(all) {
             if occupied & (1 << white | 1 << black) != 0 {
                 continue;
             }
@@ -381,10 +431,6 @@ impl<'a> Free<'a> {
                 kings.push((white, black, base, turn.then(symmetry)));
             }
         }
-        let images: [[usize; 64]; 8] = std::array::from_fn(|g| {
-            let symmetry = Symmetry::all().nth(g).unwrap_or_default();
-            std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
-        });
         let inner: Vec<usize> = (2..movers).collect();
         let Some((&lane, dims)) = inner.split_last() else { return };
         let mut digits = vec![0_u8; dims.len()];
@@ -416,7 +462,7 @@ impl<'a> Free<'a> {
                     if taken & (1 << white | 1 << black) != 0 || allowed == 0 {
                         continue;
                     }
-                    let image = &images[symmetry.index()];
+                    let image = &self.images[symmetry.index()];
                     let mut row = base;
                     for (&m, &s) in dims.iter().zip(&digits) {
                         row += image[s as usize & 63] * self.layout.stride(m);
@@ -577,7 +623,7 @@ impl<'a> Rows<'a> {
 
 /// Whether all pieces but pawns may stand everywhere, under the rules of normal chess, and the pawns are
 /// no structures of their own.
-fn has_free_pieces(space: &IndexSpace) -> bool {
+pub fn has_free_pieces(space: &IndexSpace) -> bool {
     let pieces = space.pieces();
     let closed = frozen_squares(space);
     // The square of a man that cannot move is closed to all others, which restricts nobody.
@@ -699,12 +745,7 @@ pub fn encode(
             rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
         deepest = deepest.max(slice.max_moves);
     }
-    let bits = match format {
-        Format::Basic => 2,
-        Format::Flag(_) => 1,
-        Format::Dtm(_) | Format::Dtc(_) => 32,
-    };
-    let codec = EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)?;
+    let codec = raw_codec(space, format)?;
     let empty = codec.undecodable().0;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
     // Distances can be counted where they are stored; a histogram of values costs a step each.
@@ -737,6 +778,16 @@ pub fn encode(
     Ok((distances, counts))
 }
 
+/// The codec that stores every distance of a format as it is.
+fn raw_codec(space: &IndexSpace, format: Format) -> Result<EntryCodec, RowsError> {
+    let bits = match format {
+        Format::Basic => 2,
+        Format::Flag(_) => 1,
+        Format::Dtm(_) | Format::Dtc(_) => 32,
+    };
+    EntryCodec::new(format, bits, space.variant()).map_err(|_| RowsError::Entry)
+}
+
 /// Numbers that many threads may write to, in place of numbers of the same width. Memory that is zero is
 /// not touched.
 fn as_shared<N, S>(numbers: &mut [N]) -> &[S]
@@ -744,8 +795,9 @@ where
     N: FromBytes + IntoBytes + Immutable,
     S: FromBytes + IntoBytes + KnownLayout,
 {
-    // Widths are the same, so that this cannot fail.
-    <[S]>::mut_from_bytes(numbers.as_mut_bytes()).unwrap_or_default()
+    // Values must not get lost: better no table than a wrong one.
+    <[S]>::mut_from_bytes(numbers.as_mut_bytes())
+        .unwrap_or_else(|_| unreachable!("numbers are as wide as what is written to"))
 }
 
 /// Counts a table in which several placements share an index, and checks that they have the same value.
@@ -929,6 +981,8 @@ impl<E: Shared> Write<'_, E> {
         match codes_of(job, slice, orientation) {
             Codes::Narrow(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
             Codes::Wide(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
+            // Values in pages are taken a window at a time.
+            Codes::Stored(_) => 0,
         }
     }
 
@@ -1083,9 +1137,45 @@ pub fn decode(
     space: &IndexSpace,
     codec: EntryCodec,
     entries: Entries<'_>,
-    wanted_values: &Wanted,
+    wanted: &Wanted,
     taking: Taking,
 ) -> Result<TableValues, RowsError> {
+    let narrow = codec.bits() <= 8;
+    let stock = if narrow {
+        Stock::new::<u8>(entries, codec, taking)
+    } else {
+        Stock::new::<u16>(entries, codec, taking)
+    };
+    stock.check(space.size())?;
+    let mut values = decode_with(space, wanted, |rows, values, ways| {
+        values.slices.par_iter().try_for_each(|(normal, slot)| {
+            let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
+            let slice = if narrow {
+                decode_slice::<u8>(rows, *normal, ways, &stock, wanted)?
+            } else {
+                decode_slice::<u16>(rows, *normal, ways, &stock, wanted)?
+            };
+            // Each slice is made once.
+            let _ = slot.set(Arc::new(slice));
+            Ok(())
+        })
+    })?;
+    if !has_free_pieces(space) && !space.has_side_bit() {
+        fill_black(&mut values);
+    }
+    Ok(values)
+}
+
+/// Every orientation that carries a structure of the table to a slice, by slices. A slice that is its own
+/// image is reached in several ways, and each contributes the positions that have indices.
+type Ways = HashMap<PawnStructure, Vec<Way>>;
+
+/// The wanted slices of a table, with the values that `fill` puts there.
+fn decode_with<E: From<RowsError>>(
+    space: &IndexSpace,
+    wanted_values: &Wanted,
+    fill: impl FnOnce(&Rows<'_>, &TableValues, &Ways) -> Result<(), E>,
+) -> Result<TableValues, E> {
     let pieces = space.pieces();
     let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
     let free = has_free_pieces(space);
@@ -1096,7 +1186,7 @@ pub fn decode(
         wanted_values.structures.as_ref().is_none_or(|structures| structures.contains(s))
     };
     let to_values = Orientation { swap: swapped, mirror: false };
-    let mut values = if free {
+    let values = if free {
         let swappable = material.is_symmetric();
         let normal = |s: &PawnStructure| s.oriented(to_values).normalized(swappable).0;
         let wanted: BTreeSet<PawnStructure> =
@@ -1106,9 +1196,7 @@ pub fn decode(
         let structures = rows.structures().into_iter().filter(is_wanted);
         TableValues::with_layout(material, layout.clone(), NormalForm::None, structures)
     };
-    // Every orientation that carries a structure of the table to a slice. A slice that is its own image
-    // is reached in several ways, and each contributes the positions that have indices.
-    let mut ways: HashMap<PawnStructure, Vec<Way>> = HashMap::new();
+    let mut ways = Ways::new();
     for structure in rows.structures() {
         let Rows::Free(rows) = &rows else {
             if is_wanted(&structure) {
@@ -1128,27 +1216,7 @@ pub fn decode(
             }
         }
     }
-    let narrow = codec.bits() <= 8;
-    let stock = if narrow {
-        Stock::new::<u8>(entries, codec, taking)
-    } else {
-        Stock::new::<u16>(entries, codec, taking)
-    };
-    stock.check(space.size())?;
-    values.slices.par_iter().try_for_each(|(normal, slot)| {
-        let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
-        let slice = if narrow {
-            decode_slice::<u8>(&rows, *normal, ways, &stock, wanted_values)?
-        } else {
-            decode_slice::<u16>(&rows, *normal, ways, &stock, wanted_values)?
-        };
-        // Each slice is made once.
-        let _ = slot.set(Arc::new(slice));
-        Ok(())
-    })?;
-    if !free && !space.has_side_bit() {
-        fill_black(&mut values);
-    }
+    fill(&rows, &values, &ways)?;
     Ok(values)
 }
 
@@ -1185,6 +1253,8 @@ fn fill_black(values: &mut TableValues) {
         match codes {
             Codes::Narrow(codes) => Codes::Narrow(gather(codes, place)),
             Codes::Wide(codes) => Codes::Wide(gather(codes, place)),
+            // What is decoded is in memory here.
+            Codes::Stored(stored) => Codes::Stored(stored.clone()),
         }
     };
     for (structure, slot) in slices {
@@ -1277,6 +1347,10 @@ trait SharedCode: Code + FromBytes + IntoBytes + Immutable + KnownLayout {
     fn note(place: &Self::Shared, code: u16);
     /// The lowest bits of a number.
     fn truncate(code: u32) -> Self;
+    /// Codes as they lie in memory.
+    fn bytes(codes: &[Self]) -> &[u8] {
+        codes.as_bytes()
+    }
 }
 
 impl SharedCode for u8 {
@@ -1457,70 +1531,97 @@ impl<'a> Stock<'a> {
     ) -> Result<u16, RowsError> {
         let table = &*self.tables[job.turn as usize ^ 1];
         let bits = u64::from(self.codec.bits());
-        let mut sound = true;
-        // The distance stands above the code.
         let mut most = 0;
-        let longest = |most: u32| {
-            if most == UNSOUND { Err(RowsError::Entry) } else { Ok((most >> 16) as u16) }
-        };
-        let codes = match (target, self.entries) {
-            (Target::Rows(words), Entries::Packed(area)) => {
-                let codes = [C::ILLEGAL; 64];
-                let mut row = OpenRow { words, place: usize::MAX, codes };
-                rows.walk(job, orientation, false, edge, |run| {
-                    let codes = row.at(run.row);
-                    let mut bit = run.index * bits;
-                    for &square in run.squares() {
-                        let key = word_at(area, bit) & self.mask;
-                        let code = table[key as usize & (NUMBERS - 1)];
-                        most = most.max(code);
-                        codes[square & 63] = C::truncate(code);
-                        bit += run.step * bits;
-                    }
-                });
-                row.close();
-                return longest(most);
+        let codes = match target {
+            Target::Rows(words) => words,
+            Target::Places(codes) => {
+                let codes = Part { start: 0, elements: *codes };
+                return self.read_part::<C>(rows, job, orientation, edge, &(0..u64::MAX), codes);
             }
-            (Target::Rows(_), Entries::Asked(_)) => return Err(RowsError::Entry),
-            (Target::Places(codes), _) => *codes,
         };
+        let Entries::Packed(area) = self.entries else { return Err(RowsError::Entry) };
+        let mut row = OpenRow { words: codes, place: usize::MAX, codes: [C::ILLEGAL; 64] };
         rows.walk(job, orientation, false, edge, |run| {
-            let row = codes.get(run.row..).unwrap_or_default();
+            let codes = row.at(run.row);
+            let mut bit = run.index * bits;
+            for &square in run.squares() {
+                let code = table[(word_at(area, bit) & self.mask) as usize & (NUMBERS - 1)];
+                most = most.max(code);
+                codes[square & 63] = C::truncate(code);
+                bit += run.step * bits;
+            }
+        });
+        row.close();
+        longest(most)
+    }
+
+    /// The same for the indices in `entries`, the first of which stands at the beginning of the area, and
+    /// for a part of the codes.
+    fn read_part<C: SharedCode>(
+        &self,
+        rows: &Rows<'_>,
+        job: &Job,
+        orientation: Orientation,
+        edge: u32,
+        entries: &std::ops::Range<u64>,
+        codes: Part<'_, C::Shared>,
+    ) -> Result<u16, RowsError> {
+        let table = &*self.tables[job.turn as usize ^ 1];
+        let bits = u64::from(self.codec.bits());
+        let mut sound = true;
+        let mut most = 0;
+        rows.walk(job, orientation, false, edge, |run| {
+            let row = codes.from(run.row);
             let mut note = |place: &C::Shared, key: u64| {
                 let code = table[(key & self.mask) as usize & (NUMBERS - 1)];
                 most = most.max(code);
                 C::note(place, code as u16);
             };
-            match (self.entries, row.first_chunk::<64>()) {
-                (Entries::Packed(area), Some(row)) => {
-                    let mut bit = run.index * bits;
-                    for &square in run.squares() {
-                        note(&row[square & 63], word_at(area, bit));
-                        bit += run.step * bits;
-                    }
-                }
-                // Bare kings have no rows.
-                (Entries::Packed(area), None) => {
-                    for (index, square) in (0..).zip(run.squares()) {
-                        let bit = (run.index + index * run.step) * bits;
-                        match row.get(*square) {
-                            Some(place) => note(place, word_at(area, bit)),
-                            None => sound = false,
-                        }
-                    }
-                }
-                (Entries::Asked(ask), _) => {
-                    for (index, square) in (0..).zip(run.squares()) {
-                        match (ask(run.index + index * run.step), row.get(*square)) {
+            let indices = (0..).map(|i| run.index + i * run.step);
+            let area = match self.entries {
+                Entries::Packed(area) => area,
+                Entries::Asked(ask) => {
+                    for (index, square) in indices.zip(run.squares()) {
+                        match (ask(index), row.get(*square)) {
                             (Some(RawEntry(number)), Some(place)) => note(place, number as u64),
                             _ => sound = false,
                         }
                     }
+                    return;
                 }
+            };
+            if run.index < entries.start || run.last() >= entries.end {
+                for (index, &square) in indices.zip(run.squares()) {
+                    if let (true, Some(place)) = (entries.contains(&index), row.get(square)) {
+                        note(place, word_at(area, (index - entries.start) * bits));
+                    }
+                }
+                return;
+            }
+            let mut bit = (run.index - entries.start) * bits;
+            if let Some(row) = row.first_chunk::<64>() {
+                for &square in run.squares() {
+                    note(&row[square & 63], word_at(area, bit));
+                    bit += run.step * bits;
+                }
+                return;
+            }
+            // Bare kings have no rows.
+            for &square in run.squares() {
+                match row.get(square) {
+                    Some(place) => note(place, word_at(area, bit)),
+                    None => sound = false,
+                }
+                bit += run.step * bits;
             }
         });
         if sound { longest(most) } else { Err(RowsError::Entry) }
     }
+}
+
+/// The distance that stands above a code.
+fn longest(most: u32) -> Result<u16, RowsError> {
+    if most == UNSOUND { Err(RowsError::Entry) } else { Ok((most >> 16) as u16) }
 }
 
 /// The bits of an area from one on; zeros behind its end.

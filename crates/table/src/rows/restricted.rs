@@ -104,12 +104,13 @@ impl<'a> Restricted<'a> {
             let first = match self.layout.movers() {
                 [first, _, _, ..] if !self.is_king(first) => first.squares,
                 _ => {
-                    jobs.push(Job { structure, turn, en_passant, first: None });
+                    jobs.push(Job { structure, turn, en_passant, first: None, kings: None });
                     continue;
                 }
             };
             let squares = (0..64).filter(|s| first >> s & 1 != 0);
-            jobs.extend(squares.map(|s| Job { structure, turn, en_passant, first: Some(s) }));
+            let with = |s| Job { structure, turn, en_passant, first: Some(s), kings: None };
+            jobs.extend(squares.map(with));
         }
         jobs
     }

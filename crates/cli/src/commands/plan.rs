@@ -1,0 +1,112 @@
+//! What a run would cost.
+
+use std::path::Path;
+
+use hoffman_board::{Material, Role, Variant};
+use hoffman_plan::{complete, reachable};
+use hoffman_probe::report::parse_position;
+use hoffman_run::{GenerateOptions, RunPlan, Silent, plan_build, plan_control};
+
+use crate::Outcome;
+use crate::args::PlanArgs;
+use crate::output::{command_line, print, print_line};
+
+/// Plans without doing.
+pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
+    let plan = plan(args)?;
+    if args.json {
+        print_line(&serde_json::to_string(&plan)?)?;
+    } else {
+        print(&text(&plan))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn plan(args: &PlanArgs) -> anyhow::Result<RunPlan> {
+    let workplace = args.work.workplace()?;
+    let [first, ..] = args.what.as_slice() else { anyhow::bail!("nothing to plan") };
+    if Path::new(first).extension().is_some_and(|e| e.eq_ignore_ascii_case("xml")) {
+        let options = GenerateOptions {
+            output: None,
+            args: command_line(),
+            foreign: args.foreign.options(),
+            progress: &Silent,
+            workplace,
+        };
+        return Ok(plan_control(Path::new(first), &options)?);
+    }
+    let jobs = if first.contains('/') {
+        let position = parse_position(&args.what.join(" "), Variant::Normal)?;
+        let men = position.men().filter(|&(_, _, role)| role == Role::Pawn);
+        let pawns: Vec<_> = men.map(|(square, color, _)| (color, 1_u64 << square as u32)).collect();
+        reachable(&position.material(), &pawns)
+    } else {
+        let materials = args.what.iter().map(|name| Ok(name.parse::<Material>()?));
+        complete(materials.collect::<anyhow::Result<Vec<_>>>()?)
+    };
+    Ok(plan_build(&jobs, &args.folder.path()?, &workplace)?)
+}
+
+/// A number of bytes for readers.
+fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => format!("{} KB", bytes.div_ceil(1 << 10)),
+        1_048_576..10_737_418_240 => format!("{} MB", bytes.div_ceil(1 << 20)),
+        _ => format!("{} GB", bytes.div_ceil(1 << 30)),
+    }
+}
+
+/// A time for readers.
+fn time(seconds: f64) -> String {
+    match seconds {
+        ..120.0 => format!("{seconds:.1} s"),
+        120.0..7200.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.0} h", seconds / 3600.0),
+    }
+}
+
+fn text(plan: &RunPlan) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    for table in &plan.tables {
+        let from = match table.needs.as_slice() {
+            [] => String::new(),
+            needs => format!(", from {}", needs.join(" ")),
+        };
+        if table.kept {
+            line(format!("{}: is there", table.table));
+        } else {
+            line(format!(
+                "{}: {} indices, {} slices, {} of processor time, {} (at most {}){from}",
+                table.table,
+                table.indices,
+                table.slices,
+                time(table.seconds),
+                bytes(table.bytes_typically),
+                bytes(table.bytes_at_most),
+            ));
+        }
+    }
+    line(format!(
+        "memory: {} if nothing goes to the disk, at least {}",
+        bytes(plan.memory),
+        bytes(plan.least_memory)
+    ));
+    if plan.from_disk {
+        line(format!(
+            "works from the disk in {}, with {} of working files",
+            bytes(plan.used_memory),
+            bytes(plan.working_disk)
+        ));
+    }
+    line(format!("files: {} (at most {})", bytes(plan.bytes_typically), bytes(plan.bytes_at_most)));
+    line(format!(
+        "time: about {}, {} of processor time",
+        time(plan.elapsed_seconds),
+        time(plan.seconds)
+    ));
+    out
+}

@@ -1,0 +1,70 @@
+//! What all commands that make tables have in common: their options, and where they work.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use hoffman_run::{Memory, Workplace};
+
+use crate::interrupt;
+use crate::progress::Bar;
+
+/// Options for work that takes long.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkArgs {
+    /// Keep a small file in JSON up to date that says what is being done, how much, and until when.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) status: Option<PathBuf>,
+    /// The most memory that the program takes: a number with K, M or G. What does not fit goes to files
+    /// beside the output that vanish with the program [default: what the machine has].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) memory: Option<u64>,
+    /// The same in megabytes as the classic options have it, raised if it is too little.
+    #[arg(skip)]
+    pub(crate) queues: Option<u64>,
+    /// Remove the checkpoint that an interrupted run left of a table, and solve the table anew.
+    #[arg(long)]
+    pub(crate) discard: bool,
+}
+
+/// Bytes from a number with K, M or G (binary) behind it.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        _ => return Err("a size is a number with K, M or G, such as 512M".to_owned()),
+    };
+    let number: u64 =
+        digits.parse().map_err(|_| "a size is a number with K, M or G, such as 512M")?;
+    number.checked_mul(1 << shift).ok_or_else(|| "there is no so much memory".to_owned())
+}
+
+impl WorkArgs {
+    /// The disk, to be stopped by a signal.
+    pub(crate) fn workplace(&self) -> anyhow::Result<Workplace> {
+        let mut workplace =
+            Workplace { discard: self.discard, memory: self.bound(), ..Workplace::default() };
+        workplace.stop = interrupt::stop();
+        if let Some(text) = std::env::var_os("HOFFMAN_CHECKPOINT_SECONDS") {
+            let seconds = text.to_str().and_then(|text| text.parse().ok());
+            let seconds = seconds.context("HOFFMAN_CHECKPOINT_SECONDS is no number of seconds")?;
+            workplace.checkpoint_every = Duration::from_secs(seconds);
+        }
+        Ok(workplace)
+    }
+
+    fn bound(&self) -> Option<Memory> {
+        let firm = self.memory.map(|bytes| Memory { bytes, is_firm: true });
+        firm.or(self
+            .queues
+            .map(|megabytes| Memory { bytes: megabytes.saturating_mul(1 << 20), is_firm: false }))
+    }
+
+    /// Shows the progress.
+    pub(crate) fn bar(&self, quiet: bool) -> anyhow::Result<Bar> {
+        Bar::of_run(self.status.clone(), quiet)
+    }
+}

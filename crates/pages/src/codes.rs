@@ -1,0 +1,104 @@
+//! Codes in pages.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hoffman_space::{Code, CodeStore, Codes, StoredCodes};
+
+use crate::{Page, PageFile, Pages};
+
+/// Bytes of a page of codes.
+const PAGE: usize = 1 << 16;
+
+/// The codes of one side of a slice, in pages.
+#[derive(Debug)]
+pub struct PagedCodes {
+    file: PageFile,
+    pages: Vec<Page>,
+    /// Held while a part of a page is changed.
+    changing: Mutex<()>,
+}
+
+impl PagedCodes {
+    /// Room for `len` codes of the width `C`, all illegal.
+    pub fn new<C: Code>(pages: &Arc<Pages>, len: usize) -> PagedCodes {
+        let file = pages.file();
+        let bytes = len * size_of::<C>();
+        let pages = (0..bytes.div_ceil(PAGE))
+            .map(|n| file.reserve((bytes - n * PAGE).min(PAGE).div_ceil(8)))
+            .collect();
+        PagedCodes { file, pages, changing: Mutex::new(()) }
+    }
+
+    /// The container of codes of the width `C`.
+    pub fn into_codes<C: Code>(self, len: usize) -> Codes {
+        Codes::Stored(StoredCodes { store: Arc::new(self), len, wide: size_of::<C>() == 2 })
+    }
+
+    /// The parts of pages that hold `len` bytes from `at` on: page, start and end in it.
+    fn parts(at: usize, len: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+        let end = at + len;
+        (at / PAGE..end.div_ceil(PAGE))
+            .map(move |n| (n, at.max(n * PAGE) - n * PAGE, end.min((n + 1) * PAGE) - n * PAGE))
+    }
+}
+
+impl CodeStore for PagedCodes {
+    fn read(&self, at: usize, mut out: &mut [u8]) {
+        for (n, start, end) in PagedCodes::parts(at, out.len()) {
+            let words = self.file.read(self.pages[n]);
+            let bytes: &[u8] = bytemuck::cast_slice(&words);
+            let (now, later) = out.split_at_mut(end - start);
+            now.copy_from_slice(&bytes[start..end]);
+            out = later;
+        }
+    }
+
+    fn write(&self, at: usize, mut bytes: &[u8]) {
+        for (n, start, end) in PagedCodes::parts(at, bytes.len()) {
+            let page = self.pages[n];
+            let (now, later) = bytes.split_at(end - start);
+            if end - start == 8 * page.len() {
+                let mut words = vec![0; page.len()];
+                bytemuck::cast_slice_mut::<u64, u8>(&mut words).copy_from_slice(now);
+                self.file.write(page, words);
+            } else {
+                let _held = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut words = self.file.take(page);
+                bytemuck::cast_slice_mut::<u64, u8>(&mut words)[start..end].copy_from_slice(now);
+                self.file.write(page, words);
+            }
+            bytes = later;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_read_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for budget in [0, 100_000, 1 << 22] {
+            let pages = Pages::new(folder.path(), budget);
+            let len = 3 * PAGE + 1000;
+            let all: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+            let store = PagedCodes::new::<u8>(&pages, len);
+            for start in (0..len).step_by(40_000) {
+                store.write(start, &all[start..(start + 40_000).min(len)]);
+            }
+            let codes = store.into_codes::<u8>(len);
+            let Codes::Stored(stored) = &codes else { panic!("codes are in pages") };
+            for start in [0, 1, 65_500, 131_000, len - 700] {
+                let mut narrow = [0_u8; 700];
+                stored.read(start, &mut narrow);
+                assert_eq!(narrow, all[start..start + 700]);
+                let mut wide = [0_u16; 700];
+                stored.read(start, &mut wide);
+                assert!(wide.iter().zip(narrow).all(|(&w, n)| w == u16::convert(n)));
+                assert_eq!(codes.value(start), all[start].value());
+            }
+            pages.check().unwrap();
+        }
+    }
+}

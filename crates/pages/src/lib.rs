@@ -1,0 +1,481 @@
+//! Working memory that may lie on the disk.
+//!
+//! What a run makes on its way to a table (planes, logs, values by rows) can be larger than the memory
+//! it may take. [`Pages`] keeps as much of it in memory as a budget allows and the rest in files without
+//! a name, which vanish with the process. A page is written and read as a whole; who reads one holds it
+//! for as long as he needs it.
+//!
+//! Errors are kept, not passed along: after the first one every page reads as zeros, and
+//! [`Pages::check`] tells. Callers ask before they rely on what they have computed.
+
+mod codes;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use codes::PagedCodes;
+
+/// A page in memory: 64-bit words.
+pub type Words = Arc<Vec<u64>>;
+
+/// Bytes of management a page in memory costs besides its words.
+const OVERHEAD: usize = 160;
+
+/// How many pages touched last are not given up for others, as far as the budget allows.
+const RECENT: u64 = 64;
+
+/// How many pages are looked at to find one that may be given up.
+const TRIES: usize = 32;
+
+/// Memory for pages, with a bound in bytes, and the folder for what does not fit.
+#[derive(Debug)]
+pub struct Pages {
+    folder: PathBuf,
+    budget: AtomicUsize,
+    cache: Mutex<Cache>,
+    written: AtomicU64,
+    read: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Cache {
+    slots: HashMap<Key, Slot>,
+    /// The keys of all slots, to choose from at random.
+    keys: Vec<Key>,
+    bytes: usize,
+    clock: u64,
+    files: HashMap<u32, Arc<OnDisk>>,
+    next_file: u32,
+    failure: Option<(io::ErrorKind, String)>,
+}
+
+/// File and place of a page.
+type Key = (u32, u64);
+
+#[derive(Debug)]
+struct Slot {
+    words: Words,
+    dirty: bool,
+    touched: u64,
+    /// Where the key stands in `keys`.
+    at: usize,
+}
+
+/// The part of a file on the disk.
+#[derive(Debug, Default)]
+struct OnDisk {
+    file: Mutex<Option<Arc<File>>>,
+}
+
+/// Where a page lies in its file, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    start: u64,
+    len: u32,
+}
+
+impl Page {
+    /// The number of words.
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// A row of pages that belong together; given up as a whole when it is dropped.
+#[derive(Debug)]
+pub struct PageFile {
+    pages: Arc<Pages>,
+    id: u32,
+    end: AtomicU64,
+    on_disk: Arc<OnDisk>,
+}
+
+impl Pages {
+    /// Pages that take up to `budget` bytes of memory; files are made in `folder`, when the first page
+    /// has to make room.
+    pub fn new(folder: &Path, budget: usize) -> Arc<Pages> {
+        Arc::new(Pages {
+            folder: folder.to_owned(),
+            budget: AtomicUsize::new(budget),
+            cache: Mutex::default(),
+            written: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+        })
+    }
+
+    /// The bound in bytes.
+    pub fn budget(&self) -> usize {
+        self.budget.load(Ordering::Relaxed)
+    }
+
+    /// Sets another bound; what is too much goes to the disk at once.
+    pub fn set_budget(&self, budget: usize) {
+        self.budget.store(budget, Ordering::Relaxed);
+        self.make_room(&mut self.lock(), 0);
+    }
+
+    /// Runs `f` with so many bytes of the budget.
+    pub fn lend<R>(&self, bytes: usize, f: impl FnOnce() -> R) -> R {
+        let budget = self.budget();
+        self.set_budget(budget.saturating_sub(bytes));
+        let result = f();
+        self.budget.store(budget, Ordering::Relaxed);
+        result
+    }
+
+    /// A new, empty file.
+    pub fn file(self: &Arc<Self>) -> PageFile {
+        let mut cache = self.lock();
+        let id = cache.next_file;
+        cache.next_file += 1;
+        let on_disk = Arc::<OnDisk>::default();
+        cache.files.insert(id, on_disk.clone());
+        PageFile { pages: self.clone(), id, end: AtomicU64::new(0), on_disk }
+    }
+
+    /// The first error that a file met.
+    ///
+    /// # Errors
+    ///
+    /// That error.
+    pub fn check(&self) -> io::Result<()> {
+        match &self.lock().failure {
+            Some((kind, text)) => Err(io::Error::new(*kind, text.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Bytes written to and read from the disk so far.
+    pub fn traffic(&self) -> (u64, u64) {
+        (self.written.load(Ordering::Relaxed), self.read.load(Ordering::Relaxed))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives up pages until `more` bytes fit. Pages that somebody holds stay.
+    fn make_room(&self, cache: &mut Cache, more: usize) {
+        let budget = self.budget();
+        let mut held = 0;
+        while cache.bytes + more > budget && held < cache.keys.len() {
+            let Some(key) = cache.choose() else {
+                held += TRIES;
+                continue;
+            };
+            let Some(slot) = cache.remove(key) else { return };
+            if slot.dirty
+                && let Some(on_disk) = cache.files.get(&key.0).cloned()
+            {
+                // The lock is held, so that nobody reads the page from the disk before it is there.
+                if let Err(error) = self.put(&on_disk, key.1, &slot.words) {
+                    cache.fail(&error);
+                }
+            }
+        }
+    }
+
+    fn put(&self, on_disk: &OnDisk, start: u64, words: &[u64]) -> io::Result<()> {
+        let mut file = on_disk.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match &*file {
+            Some(open) => open.clone(),
+            None => {
+                let fresh = Arc::new(tempfile::tempfile_in(&self.folder)?);
+                *file = Some(fresh.clone());
+                fresh
+            }
+        };
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        write_at(&file, bytes, start * 8)
+    }
+
+    fn get(&self, on_disk: &OnDisk, start: u64, words: &mut [u64]) -> io::Result<()> {
+        let file = on_disk.file.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // What was never written is zero.
+        let Some(file) = file else { return Ok(()) };
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        read_at(&file, bytes, start * 8)
+    }
+}
+
+impl Cache {
+    fn insert(&mut self, key: Key, words: Words, dirty: bool) {
+        self.clock += 1;
+        self.remove(key);
+        self.bytes += words.capacity() * 8 + OVERHEAD;
+        let slot = Slot { words, dirty, touched: self.clock, at: self.keys.len() };
+        self.keys.push(key);
+        self.slots.insert(key, slot);
+    }
+
+    fn remove(&mut self, key: Key) -> Option<Slot> {
+        let slot = self.slots.remove(&key)?;
+        self.keys.swap_remove(slot.at);
+        if let Some(&moved) = self.keys.get(slot.at)
+            && let Some(other) = self.slots.get_mut(&moved)
+        {
+            other.at = slot.at;
+        }
+        self.bytes -= slot.words.capacity() * 8 + OVERHEAD;
+        Some(slot)
+    }
+
+    /// A page that nobody holds. Sweeps come back to every page in turn, so the one that was not used
+    /// for the longest time is the next to be needed: chance does better.
+    fn choose(&self) -> Option<Key> {
+        let mut second = None;
+        for _ in 0..TRIES {
+            let key = self.keys[fastrand::usize(..self.keys.len())];
+            let Some(slot) = self.slots.get(&key) else { continue };
+            if Arc::strong_count(&slot.words) > 1 {
+                continue;
+            }
+            if slot.touched + RECENT <= self.clock {
+                return Some(key);
+            }
+            second = Some(key);
+        }
+        second
+    }
+
+    fn fail(&mut self, error: &io::Error) {
+        self.failure.get_or_insert_with(|| (error.kind(), error.to_string()));
+    }
+}
+
+impl PageFile {
+    /// The memory that the file's pages belong to.
+    pub fn pages(&self) -> &Arc<Pages> {
+        &self.pages
+    }
+
+    /// A place for a page of `len` words, all zero until they are written.
+    pub fn reserve(&self, len: usize) -> Page {
+        let start = self.end.fetch_add(len as u64, Ordering::Relaxed);
+        Page { start, len: len as u32 }
+    }
+
+    /// A new page at the end.
+    pub fn append(&self, words: Vec<u64>) -> Page {
+        let page = self.reserve(words.len());
+        self.write(page, words);
+        page
+    }
+
+    /// Replaces the contents of a page. Must not happen while another thread reads it from this file.
+    pub fn write(&self, page: Page, words: Vec<u64>) {
+        debug_assert_eq!(words.len(), page.len());
+        let mut cache = self.pages.lock();
+        let key = (self.id, page.start);
+        cache.remove(key);
+        self.pages.make_room(&mut cache, words.capacity() * 8 + OVERHEAD);
+        cache.insert(key, Arc::new(words), true);
+    }
+
+    /// The contents of a page.
+    pub fn read(&self, page: Page) -> Words {
+        let key = (self.id, page.start);
+        {
+            let mut cache = self.pages.lock();
+            cache.clock += 1;
+            let clock = cache.clock;
+            if let Some(slot) = cache.slots.get_mut(&key) {
+                slot.touched = clock;
+                return slot.words.clone();
+            }
+        }
+        let words = self.load(page);
+        let mut cache = self.pages.lock();
+        if let Some(slot) = cache.slots.get(&key) {
+            // Another thread was quicker.
+            return slot.words.clone();
+        }
+        self.pages.make_room(&mut cache, words.len() * 8 + OVERHEAD);
+        let words = Arc::new(words);
+        cache.insert(key, words.clone(), false);
+        words
+    }
+
+    /// A page to be changed and written back; without a copy where it is in memory.
+    pub fn take(&self, page: Page) -> Vec<u64> {
+        let words = {
+            let mut cache = self.pages.lock();
+            cache.remove((self.id, page.start)).map(|slot| slot.words)
+        };
+        if let Some(words) = words {
+            return Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec());
+        }
+        self.load(page)
+    }
+
+    /// Lets `f` change a page; `f` says whether it did.
+    pub fn change(&self, page: Page, f: impl FnOnce(&mut [u64]) -> bool) {
+        let key = (self.id, page.start);
+        let slot = self.pages.lock().remove(key);
+        let (mut words, dirty) = match slot {
+            Some(Slot { words, dirty, .. }) => {
+                (Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()), dirty)
+            }
+            None => (self.load(page), false),
+        };
+        let dirty = f(&mut words) || dirty;
+        let mut cache = self.pages.lock();
+        self.pages.make_room(&mut cache, words.capacity() * 8 + OVERHEAD);
+        cache.insert(key, Arc::new(words), dirty);
+    }
+
+    fn load(&self, page: Page) -> Vec<u64> {
+        let mut words = vec![0; page.len()];
+        if let Err(error) = self.pages.get(&self.on_disk, page.start, &mut words) {
+            self.pages.lock().fail(&error);
+            words.fill(0);
+        }
+        words
+    }
+
+    /// Forgets all pages and begins anew.
+    pub fn clear(&self) {
+        self.end.store(0, Ordering::Relaxed);
+        let mut cache = self.pages.lock();
+        self.forget(&mut cache);
+        let file = self.on_disk.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &*file
+            && let Err(error) = file.set_len(0)
+        {
+            cache.fail(&error);
+        }
+    }
+
+    fn forget(&self, cache: &mut Cache) {
+        let own: Vec<Key> = cache.keys.iter().filter(|k| k.0 == self.id).copied().collect();
+        for key in own {
+            cache.remove(key);
+        }
+    }
+}
+
+impl Drop for PageFile {
+    fn drop(&mut self) {
+        let mut cache = self.pages.lock();
+        self.forget(&mut cache);
+        cache.files.remove(&self.id);
+    }
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    while !bytes.is_empty() {
+        match file.read_at(bytes, at) {
+            // Behind the end nothing was written yet: zeros.
+            Ok(0) => return Ok(()),
+            Ok(n) => {
+                bytes = &mut bytes[n..];
+                at += n as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    use std::os::windows::fs::FileExt;
+    while !bytes.is_empty() {
+        let n = file.seek_write(bytes, at)?;
+        bytes = &bytes[n..];
+        at += n as u64;
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    use std::os::windows::fs::FileExt;
+    while !bytes.is_empty() {
+        let n = file.seek_read(bytes, at)?;
+        if n == 0 {
+            return Ok(());
+        }
+        bytes = &mut bytes[n..];
+        at += n as u64;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_come_back_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for budget in [0, 4000, 1 << 20] {
+            let pages = Pages::new(folder.path(), budget);
+            let (a, b) = (pages.file(), pages.file());
+            let mut places = Vec::new();
+            for n in 0..100_u64 {
+                places.push((a.append(vec![n; 64]), b.append(vec![n + 1000; 16])));
+            }
+            for n in (0..100_u64).rev() {
+                let mut words = a.take(places[n as usize].0);
+                words[1] = n + 5;
+                a.write(places[n as usize].0, words);
+            }
+            for (n, place) in places.iter().enumerate() {
+                let words = a.read(place.0);
+                assert_eq!((words[0], words[1], words[63]), (n as u64, n as u64 + 5, n as u64));
+                assert_eq!(*b.read(place.1), vec![n as u64 + 1000; 16]);
+            }
+            // What is held counts too, and stays.
+            assert!(pages.lock().bytes <= budget.max(2 * (64 * 8 + OVERHEAD)));
+            assert_eq!(pages.traffic().0 > 0, budget < 1 << 20);
+            a.clear();
+            assert_eq!(*a.read(a.reserve(8)), vec![0; 8]);
+            pages.check().unwrap();
+            // No file has a name.
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn what_was_never_written_is_zero() {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = Pages::new(folder.path(), 0);
+        let file = pages.file();
+        let (first, second) = (file.reserve(10), file.reserve(10));
+        assert_eq!(*file.read(second), vec![0; 10]);
+        file.write(first, vec![7; 10]);
+        assert_eq!(*file.read(second), vec![0; 10]);
+        assert_eq!(*file.read(first), vec![7; 10]);
+    }
+
+    #[test]
+    fn an_error_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = Pages::new(&folder.path().join("missing"), 0);
+        let file = pages.file();
+        let page = file.append(vec![1; 8]);
+        file.append(vec![1; 8]);
+        let _ = file.read(page);
+        assert!(pages.check().is_err());
+    }
+}

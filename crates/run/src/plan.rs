@@ -1,0 +1,276 @@
+//! What a run would cost, before it is begun.
+//!
+//! The figures are estimates from what other tables have cost per position and per index; the constants
+//! say where they come from.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Instant;
+
+use hoffman_board::Material;
+use hoffman_plan::{Job, complete, dependencies, estimate};
+use hoffman_solve::{SolveOptions, Tables, solve_table};
+use hoffman_space::{Layout, TableValues};
+use serde::Serialize;
+
+use crate::build::{control_for_job, find_intact, needed_memory};
+use crate::error::RunError;
+use crate::futurebases;
+use crate::generate::{GenerateOptions, read_control, table_values};
+use crate::numbering::Numbering;
+use crate::progress::Silent;
+use crate::room::{OWN, bounded_budget, least_memory};
+use crate::workplace::Workplace;
+
+/// Nanoseconds to solve a position, on the machine that solves [`MEASURE`] in [`MEASURED`] seconds. Measured
+/// over five-man endings (`docs/performance.md`).
+const SOLVING: f64 = 6.0;
+/// Nanoseconds to number, pack and compress an entry, on the same machine.
+const WRITING: f64 = 9.0;
+/// How much longer it takes from the disk.
+const FROM_DISK: f64 = 2.3;
+/// The ending whose solving tells how fast a machine is.
+const MEASURE: &str = "KQvKR";
+/// Seconds that one thread takes for it and what it needs, with moves counted.
+const MEASURED: f64 = 0.050;
+
+/// Bytes of a compressed file per entry, typically. Measured over five-man endings: from 0.1 to 0.6.
+const TYPICAL: f64 = 0.45;
+
+/// What one table would cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlannedTable {
+    /// The file.
+    pub table: String,
+    /// Whether it is there already.
+    pub kept: bool,
+    /// The size of its index space.
+    pub indices: u64,
+    /// The slices that are solved for it.
+    pub slices: u64,
+    /// The files that it is made from.
+    pub needs: Vec<String>,
+    /// Processor seconds.
+    pub seconds: f64,
+    /// The file's size in bytes, at most.
+    pub bytes_at_most: u64,
+    /// The file's size in bytes, typically.
+    pub bytes_typically: u64,
+}
+
+/// What a run would cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunPlan {
+    /// The tables in the order of work.
+    pub tables: Vec<PlannedTable>,
+    /// The memory that it takes if nothing goes to the disk, in bytes.
+    pub memory: u64,
+    /// The least memory that it can be done in, in bytes.
+    pub least_memory: u64,
+    /// The memory that it would take here, in bytes.
+    pub used_memory: u64,
+    /// Whether it would work from the disk.
+    pub from_disk: bool,
+    /// Bytes of working files at most at one time.
+    pub working_disk: u64,
+    /// All files together, at most.
+    pub bytes_at_most: u64,
+    /// All files together, typically.
+    pub bytes_typically: u64,
+    /// Processor seconds.
+    pub seconds: f64,
+    /// Seconds by the clock with the threads there are.
+    pub elapsed_seconds: f64,
+}
+
+/// The size of slices and indices of a table.
+struct Sizes {
+    /// Positions of a slice, both sides to move.
+    slice: u64,
+    slices: u64,
+    indices: u64,
+    layout: Layout,
+}
+
+impl Sizes {
+    fn positions(&self) -> u64 {
+        self.slice * self.slices
+    }
+
+    /// Bytes of working files beyond what `pages` bytes of memory hold: for the slice being solved planes
+    /// (three a side, an eighth of a byte each), events and logs (three and four bits, see
+    /// [`hoffman_plan::estimate`]); the values of all slices, and the numbers of all entries.
+    fn working_disk(&self, pages: u64) -> u64 {
+        let solving = self.slice * (3 + 3 + 4) / 8;
+        (solving + self.positions() + self.indices).saturating_sub(pages)
+    }
+
+    fn seconds(&self, writes: bool) -> f64 {
+        let writing = if writes { self.indices as f64 * WRITING } else { 0.0 };
+        (self.positions() as f64 * SOLVING + writing) / 1e9
+    }
+
+    /// The bytes of a file: entries of the widest kind that tables of so many men have needed, as deflate
+    /// stores what it cannot compress, the index of blocks, and the header.
+    fn bytes_at_most(&self, men: usize) -> u64 {
+        let bits = match men {
+            0..=4 => 8,
+            5 => 9,
+            6 => 11,
+            _ => 16,
+        };
+        let entries = self.indices.div_ceil(8) * bits;
+        entries + entries / 1000 + 64 * (entries >> 18) + (64 << 10)
+    }
+}
+
+/// How many times slower than the machine of the constants this one is.
+fn slowness() -> f64 {
+    let Ok(material) = MEASURE.parse::<Material>() else { return 1.0 };
+    let jobs = complete([material]);
+    let once = || {
+        let began = Instant::now();
+        let mut tables = Tables::new();
+        for job in &jobs {
+            let mut values = TableValues::new(job.material, job.slices());
+            let options = SolveOptions { count: true, keep: true, pages: None };
+            if solve_table(&mut values, &tables, options, &|| {}).is_ok() {
+                tables.insert(job.material, values.into());
+            }
+        }
+        began.elapsed().as_secs_f64()
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    // The first run fills caches and tables of moves.
+    let best = |run: &dyn Fn() -> f64| (0..3).map(|_| run()).fold(f64::INFINITY, f64::min);
+    pool.map_or(1.0, |pool| pool.install(|| best(&once) / MEASURED))
+}
+
+/// Plans a build of complete endings or parts of them in a folder, as [`crate::build`] would do it.
+///
+/// # Errors
+///
+/// The folder cannot be read, or too little memory is allowed.
+pub fn plan_build(jobs: &[Job], dir: &Path, workplace: &Workplace) -> Result<RunPlan, RunError> {
+    let mut sizes = Vec::new();
+    let mut todo: Vec<&Job> = Vec::new();
+    let mut tables = Vec::new();
+    let names: HashSet<Material> = jobs.iter().map(|job| job.material).collect();
+    for job in jobs {
+        let control = control_for_job(job)?;
+        let layout = Layout::new(&job.material);
+        let own = Sizes {
+            slice: 2 * layout.len() as u64,
+            slices: job.slices().len() as u64,
+            indices: Numbering::of(&control)?.space.size(),
+            layout,
+        };
+        let kept = find_intact(job, dir, workplace)?.is_some();
+        let needs = dependencies(&job.material).into_iter().map(|key| key.0);
+        let named = |m: Material| {
+            jobs.iter().find(|j| j.material == m).map_or_else(|| m.to_string(), Job::file_name)
+        };
+        tables.push(PlannedTable {
+            table: job.file_name(),
+            kept,
+            indices: own.indices,
+            slices: own.slices,
+            needs: needs.filter(|m| names.contains(m)).map(named).collect(),
+            seconds: if kept { 0.0 } else { own.seconds(true) },
+            bytes_at_most: own.bytes_at_most(job.material.men()),
+            bytes_typically: (own.indices as f64 * TYPICAL) as u64 + (1 << 10),
+        });
+        if !kept {
+            todo.push(job);
+            sizes.push(own);
+        }
+    }
+    let held = |at: usize| {
+        // Values of other tables of the run that are needed here lie in working files, too.
+        let needed: HashSet<Material> =
+            dependencies(&todo[at].material).into_iter().map(|key| key.0).collect();
+        let others = jobs.iter().filter(|job| needed.contains(&job.material));
+        others.map(|job| estimate(job).values).sum::<u64>()
+    };
+    let held: Vec<u64> = (0..todo.len()).map(held).collect();
+    finish(tables, &sizes, &held, needed_memory(&todo, true) + OWN, workplace)
+}
+
+/// Plans the table of a control file, as [`crate::generate`] would make it.
+///
+/// # Errors
+///
+/// Those of [`crate::generate`] before the futurebases are read.
+pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPlan, RunError> {
+    let workplace = &options.workplace;
+    let control = read_control(path, workplace)?;
+    hoffman_control::check_declarations(&control)?;
+    let numbering = Numbering::of(&control)?;
+    let open = futurebases::open_all(&control, &numbering, &options.foreign, workplace, &Silent)?;
+    let symmetric = !open.iter().any(futurebases::OpenFuturebase::tells_images_apart);
+    let values = table_values(&control, &numbering, symmetric);
+    let output = match &options.output {
+        Some(output) => output.clone(),
+        None => control.output_name()?.into(),
+    };
+    let sizes = Sizes {
+        slice: 2 * values.layout.len() as u64,
+        slices: values.slices.len() as u64,
+        indices: numbering.space.size(),
+        layout: values.layout.clone(),
+    };
+    let behind: u64 = open.iter().map(futurebases::OpenFuturebase::bytes).sum();
+    let table = PlannedTable {
+        table: output.display().to_string(),
+        kept: false,
+        indices: sizes.indices,
+        slices: sizes.slices,
+        needs: open.iter().map(|open| open.path().display().to_string()).collect(),
+        seconds: sizes.seconds(true),
+        bytes_at_most: sizes.bytes_at_most(numbering.pieces().len()),
+        bytes_typically: (sizes.indices as f64 * TYPICAL) as u64 + (1 << 10),
+    };
+    let needed = crate::generate::needed_memory(&values, &open) + OWN;
+    finish(vec![table], &[sizes], &[behind], needed, workplace)
+}
+
+/// Adds everything up. `held` are the values behind the moves of each table that is made, in bytes.
+fn finish(
+    mut tables: Vec<PlannedTable>,
+    sizes: &[Sizes],
+    held: &[u64],
+    memory: u64,
+    workplace: &Workplace,
+) -> Result<RunPlan, RunError> {
+    let threads = rayon::current_num_threads();
+    let least = |s: &Sizes| least_memory(&s.layout, threads);
+    let least_memory = sizes.iter().map(least).max().unwrap_or(OWN);
+    let budget = bounded_budget(workplace, least_memory, memory, &Silent)?;
+    let from_disk = budget.is_some();
+    let slow = slowness() * if from_disk { FROM_DISK } else { 1.0 };
+    for table in &mut tables {
+        table.seconds *= slow;
+    }
+    let working_disk = match budget {
+        None => 0,
+        Some((pages, _)) => {
+            let disk = sizes.iter().zip(held).map(|(s, held)| s.working_disk(pages) + held);
+            disk.max().unwrap_or(0)
+        }
+    };
+    let made = || tables.iter().filter(|table| !table.kept);
+    let seconds = made().map(|table| table.seconds).sum::<f64>();
+    Ok(RunPlan {
+        memory,
+        least_memory,
+        used_memory: budget.map_or(memory, |(_, bound)| bound.min(memory)),
+        from_disk,
+        working_disk,
+        bytes_at_most: made().map(|table| table.bytes_at_most).sum(),
+        bytes_typically: made().map(|table| table.bytes_typically).sum(),
+        seconds,
+        // Not everything can be shared.
+        elapsed_seconds: seconds / threads as f64 * 1.2,
+        tables,
+    })
+}

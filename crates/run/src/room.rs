@@ -1,0 +1,94 @@
+//! How much memory a run takes, and what it works in when that is bounded.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hoffman_pages::Pages;
+use hoffman_space::Layout;
+
+use crate::error::RunError;
+use crate::progress::Progress;
+use crate::workplace::Workplace;
+
+/// What the program takes in any case: itself, its tables of moves, the writer's buffers.
+pub(crate) const OWN: u64 = 24 << 20;
+
+/// What a bound must leave for pages.
+const PAGES: u64 = 16 << 20;
+
+/// The least memory in bytes that a slice of a layout can be solved in, by so many threads.
+///
+/// Each works on one block at a time: values of two sorts for its positions, twice as wide where distances
+/// are long, planes of the block and of what lies around it, and a dozen events a row.
+pub fn least_memory(layout: &Layout, threads: usize) -> u64 {
+    let movers = layout.movers().len();
+    let rows = 1_u64 << (6 * (movers - 1 - layout.outer()));
+    let around = 2 + 2 * 9;
+    let events = 16 * 12;
+    OWN + PAGES + threads as u64 * rows * (2 * 2 * 64 + 8 * around + events)
+}
+
+/// The bytes of pages and the bound of the process, if memory is bounded: as much as was asked for, or,
+/// where nothing was, what there is if that is not enough for `needed` bytes.
+///
+/// # Errors
+///
+/// The bound is smaller than `least`.
+pub(crate) fn bounded_budget(
+    workplace: &Workplace,
+    least: u64,
+    needed: u64,
+    progress: &dyn Progress,
+) -> Result<Option<(u64, u64)>, RunError> {
+    let available = crate::memory::available_memory();
+    let mut bound = match (workplace.memory, available) {
+        (Some(memory), _) => memory.bytes,
+        (None, Some(available)) if needed > available => {
+            progress.notice(&format!(
+                "{} MB of memory would be needed at once and {} MB are free; working from the disk",
+                needed >> 20,
+                available >> 20
+            ));
+            available / 10 * 9
+        }
+        _ => return Ok(None),
+    };
+    if bound < least {
+        if workplace.memory.is_none_or(|memory| memory.is_firm) {
+            let least = least.div_ceil(1 << 20);
+            return Err(RunError::LittleMemory { bound: bound >> 20, least });
+        }
+        progress.notice(&format!(
+            "{} MB of memory are too little; using {} MB",
+            bound >> 20,
+            least.div_ceil(1 << 20)
+        ));
+        bound = least;
+    }
+    // Pages come and go in all sizes, which leaves gaps between them: measured, a quarter of their size.
+    Ok(Some(((bound - (least - PAGES)) / 4 * 3, bound)))
+}
+
+/// Memory for the layouts of a run, if it is bounded, see [`bounded_budget`].
+///
+/// # Errors
+///
+/// The bound is too small.
+pub(crate) fn pages<'l>(
+    workplace: &Workplace,
+    layouts: impl Iterator<Item = &'l Layout>,
+    needed: u64,
+    folder: &Path,
+    progress: &dyn Progress,
+) -> Result<Option<Arc<Pages>>, RunError> {
+    if let Some(budget) = workplace.pages {
+        return Ok(Some(Pages::new(folder, budget)));
+    }
+    let threads = rayon::current_num_threads();
+    let least = layouts.map(|layout| least_memory(layout, threads)).max().unwrap_or(OWN + PAGES);
+    let budget = bounded_budget(workplace, least, needed, progress)?;
+    Ok(budget.map(|(pages, bound)| {
+        tracing::info!(bound, pages, "memory is bounded");
+        Pages::new(folder, pages as usize)
+    }))
+}

@@ -1,0 +1,147 @@
+//! Where a run works, and how it is told to stop.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hoffman_store::{Lock, Storage, disk, folder_of, lock_name, tidy};
+use hoffman_table::htb::SourceOptions;
+
+use crate::error::RunError;
+use crate::progress::Progress;
+
+/// How often somebody who waits for a lock looks again.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The storage of a run and what holds for all of its tables.
+#[derive(Clone, Debug)]
+pub struct Workplace {
+    /// Where files are.
+    pub storage: Arc<dyn Storage>,
+    /// Asked at every safe point.
+    pub stop: Stop,
+    /// How much work on a table may be lost: after so long what is solved of it is put into a checkpoint,
+    /// unless that would take more than a thirtieth of the time.
+    pub checkpoint_every: Duration,
+    /// The memory that the process may take; none: what is there.
+    pub memory: Option<Memory>,
+    /// Work in so many bytes of pages, whatever the rest takes: for tests of working from the disk.
+    pub pages: Option<usize>,
+    /// Whether a checkpoint that is there is removed instead of used.
+    pub discard: bool,
+}
+
+impl Default for Workplace {
+    /// The disk, checkpoints every 30 seconds, never stopped.
+    fn default() -> Workplace {
+        Workplace {
+            storage: disk(),
+            stop: Stop::default(),
+            checkpoint_every: Duration::from_secs(30),
+            memory: None,
+            pages: None,
+            discard: false,
+        }
+    }
+}
+
+/// A bound of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// In bytes, everything that the process takes.
+    pub bytes: u64,
+    /// Whether less than what is needed at least is an error; if not, it is raised.
+    pub is_firm: bool,
+}
+
+/// A request to stop; clones are the same request.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks for it.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody did.
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// An error if somebody did.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        if self.is_requested() { Err(RunError::Interrupted { checkpoint: None }) } else { Ok(()) }
+    }
+}
+
+impl Workplace {
+    /// How tables are opened here.
+    pub(crate) fn source_options(&self) -> SourceOptions {
+        SourceOptions { storage: Arc::clone(&self.storage), ..SourceOptions::default() }
+    }
+
+    /// The lock of a table; none if another run has it.
+    pub(crate) fn try_lock(&self, target: &Path) -> Result<Option<Box<dyn Lock>>, RunError> {
+        self.storage.try_lock(&lock_name(target)).map_err(|source| RunError::Io {
+            action: "lock",
+            path: target.to_owned(),
+            source,
+        })
+    }
+
+    /// Waits for the lock of a table, and removes what a dead process left of it. Nobody may wait for a
+    /// lock while he holds one.
+    pub(crate) fn lock(
+        &self,
+        target: &Path,
+        progress: &dyn Progress,
+    ) -> Result<Box<dyn Lock>, RunError> {
+        let mut waiting = false;
+        loop {
+            self.stop.check()?;
+            if let Some(lock) = self.try_lock(target)? {
+                let folder = folder_of(target);
+                tidy(&*self.storage, folder, target.file_name()).map_err(|source| {
+                    RunError::Io { action: "tidy up", path: folder.to_owned(), source }
+                })?;
+                return Ok(lock);
+            }
+            if !waiting {
+                waiting = true;
+                let name = target.display();
+                tracing::info!(table = %name, "another run makes this table; waiting for it");
+                progress.notice(&format!("{name}: another run makes this table; waiting for it"));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Makes a folder.
+    pub(crate) fn create_folder(&self, folder: &Path) -> Result<(), RunError> {
+        self.storage.create_folder(folder).map_err(|source| RunError::Io {
+            action: "create the folder",
+            path: folder.to_owned(),
+            source,
+        })
+    }
+
+    /// Finds out before the work whether files can be made in a folder.
+    pub(crate) fn probe(&self, folder: &Path) -> Result<(), RunError> {
+        hoffman_store::probe(&*self.storage, folder).map_err(|source| RunError::Io {
+            action: "write to",
+            path: folder.to_owned(),
+            source,
+        })
+    }
+
+    /// The bytes of a control file.
+    pub(crate) fn read_control(&self, path: &Path) -> Result<Vec<u8>, RunError> {
+        hoffman_store::read(&*self.storage, path).map_err(|source| RunError::Io {
+            action: "read the control file",
+            path: path.to_owned(),
+            source,
+        })
+    }
+}

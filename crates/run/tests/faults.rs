@@ -1,0 +1,184 @@
+//! Everything that can go wrong with files goes wrong, one thing after the other.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use common::{build_in, entries, generate_in, promotion, workplace};
+use hoffman_run::{RunError, Workplace};
+use hoffman_store::{Fault, Op, Simulated};
+
+type Tables = BTreeMap<PathBuf, Vec<i16>>;
+
+/// A run that makes tables, what is there before, and what is there afterwards.
+struct Scene {
+    before: Simulated,
+    run: fn(&Workplace) -> Result<(), RunError>,
+    after: Tables,
+    checkpoints: bool,
+}
+
+fn is_table(path: &std::path::Path) -> bool {
+    path.extension().is_some_and(|e| e == "htb")
+}
+
+impl Scene {
+    fn new(
+        before: Simulated,
+        run: fn(&Workplace) -> Result<(), RunError>,
+        checkpoints: bool,
+    ) -> Scene {
+        let storage = before.copy();
+        run(&workplace(&storage, checkpoints)).unwrap();
+        let tables = storage.names().into_iter().filter(|path| is_table(path));
+        let after = tables.map(|path| (path.clone(), entries(&storage, &path).unwrap())).collect();
+        Scene { before, run, after, checkpoints }
+    }
+
+    /// Every table that has its name is right; there is nothing else but control files and at most one
+    /// checkpoint.
+    fn check_what_is_left(&self, storage: &Simulated, what: &str, unfinished: bool) {
+        let mut checkpoints = 0;
+        for path in storage.names() {
+            if is_table(&path) {
+                assert_eq!(entries(storage, &path).as_ref(), Ok(&self.after[&path]), "{what}");
+            } else if path.extension().is_some_and(|e| e == "checkpoint") {
+                checkpoints += 1;
+            } else {
+                let known = path.extension().is_some_and(|e| e == "xml");
+                assert!(known || unfinished, "{what} left {}", path.display());
+            }
+        }
+        assert!(checkpoints <= 1, "{what}");
+    }
+
+    /// The next run finishes the work and leaves what a clean run leaves.
+    fn check_next_run(&self, storage: &Simulated, what: &str) {
+        (self.run)(&workplace(storage, self.checkpoints)).unwrap();
+        let all: Vec<PathBuf> = storage.names().into_iter().filter(|p| is_table(p)).collect();
+        assert_eq!(all, self.after.keys().cloned().collect::<Vec<_>>(), "{what}");
+        let more: Vec<PathBuf> = storage.names().into_iter().filter(|p| !is_table(p)).collect();
+        let control: Vec<PathBuf> =
+            self.before.names().into_iter().filter(|p| !is_table(p)).collect();
+        assert_eq!(more, control, "{what}");
+        self.check_what_is_left(storage, what, false);
+    }
+
+    /// One run with a fault; whether it struck.
+    fn strike(&self, fault: Fault) -> bool {
+        let storage = self.before.copy();
+        storage.set_fault(Some(fault));
+        let result = (self.run)(&workplace(&storage, self.checkpoints));
+        let struck = storage.has_struck();
+        storage.set_fault(None);
+        let what = format!("{fault:?}");
+        match result {
+            Ok(()) => self.check_what_is_left(&storage, &what, false),
+            Err(error) => {
+                assert!(struck, "{what}: {error}");
+                let text = error.to_string();
+                let cause =
+                    ["simulated fault", "no storage space"].iter().any(|c| text.contains(c));
+                assert!(cause && text.contains("t/") || text.contains("t:"), "{what}: {text}");
+                assert!(!text.contains('\n'), "{what}: {text}");
+                self.check_what_is_left(&storage, &what, false);
+            }
+        }
+        self.check_next_run(&storage, &what);
+        struck
+    }
+
+    /// The `nth` operation of each kind fails, for all n; returns how many faults struck.
+    fn strike_all(&self) -> usize {
+        let mut struck = 0;
+        for op in [
+            Op::Create,
+            Op::Open,
+            Op::Read,
+            Op::Write,
+            Op::Sync,
+            Op::Rename,
+            Op::SyncFolder,
+            Op::List,
+            Op::Lock,
+        ] {
+            struck += (1..).take_while(|&nth| self.strike(Fault::Fail { op, nth })).count();
+        }
+        // A disk that is full after any number of bytes.
+        let mut bytes = 0;
+        while self.strike(Fault::DiskFull { bytes }) {
+            struck += 1;
+            bytes = (bytes + 1) * 3 / 2;
+        }
+        self.strike(Fault::Short);
+        struck
+    }
+
+    /// The power fails at every operation; returns how often it did.
+    fn switch_off(&self) -> usize {
+        let mut struck = 0;
+        for nth in 1.. {
+            let mut any = false;
+            for names_kept in [false, true] {
+                let storage = self.before.copy();
+                let fault = Fault::PowerOff { nth };
+                storage.set_fault(Some(fault));
+                let result = (self.run)(&workplace(&storage, self.checkpoints));
+                any |= storage.has_struck();
+                assert!(result.is_ok() || storage.has_struck());
+                storage.power_cycle(names_kept);
+                let what = format!("{fault:?}, names kept: {names_kept}");
+                self.check_what_is_left(&storage, &what, true);
+                self.check_next_run(&storage, &what);
+            }
+            if !any {
+                break;
+            }
+            struck += 1;
+        }
+        struck
+    }
+}
+
+fn endings(workplace: &Workplace) -> Result<(), RunError> {
+    build_in(workplace, &["KQvK", "KRvK", "KBvK", "KNvK", "KPvK"]).map(drop)
+}
+
+fn control(workplace: &Workplace) -> Result<(), RunError> {
+    generate_in(workplace).map(drop)
+}
+
+#[test]
+fn endings_survive_every_fault() {
+    let scene = Scene::new(Simulated::default(), endings, false);
+    assert_eq!(scene.after.len(), 6);
+    let (faults, offs) = (scene.strike_all(), scene.switch_off());
+    println!("all endings of three men: {faults} faults, power off at {offs} operations");
+    assert!(faults > 60 && offs > 60);
+}
+
+#[test]
+fn a_control_file_survives_every_fault() {
+    for checkpoints in [false, true] {
+        let scene = Scene::new(promotion(), control, checkpoints);
+        let (faults, offs) = (scene.strike_all(), scene.switch_off());
+        println!(
+            "a control file, checkpoints {checkpoints}: {faults} faults, power off at {offs} operations"
+        );
+        assert!(faults > 20 && offs > 20);
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_read_is_not_replaced() {
+    let storage = Simulated::default();
+    let place = workplace(&storage, false);
+    build_in(&place, &["KQvK"]).unwrap();
+    storage.set_fault(Some(Fault::Fail { op: Op::Read, nth: 2 }));
+    let error = build_in(&place, &["KQvK"]).unwrap_err().to_string();
+    assert!(error.contains(".htb: cannot read the table: simulated fault"), "{error}");
+    storage.set_fault(None);
+    assert_eq!(build_in(&place, &["KQvK"]).unwrap(), 0);
+}

@@ -1,0 +1,673 @@
+//! Solving a slice that is larger than the memory it may take.
+//!
+//! The work on a block needs its planes, those of its neighbours and what the pass before decided
+//! there, and nothing else. So everything lies in pages, one a block, and a pass sweeps over the blocks
+//! in order: kings that stand near each other have numbers near each other, and what one block reads
+//! the next ones find in memory. Logs are only ever added to; the values are written block by block at
+//! the end. The kernels are those of a slice in memory.
+
+use std::sync::Arc;
+
+use hoffman_board::Color;
+use hoffman_pages::{Page, PageFile, PagedCodes, Pages, Words};
+use hoffman_space::{Code, CodeStore as _, EnPassantValues, SliceCounts, SliceValues};
+use rayon::prelude::*;
+
+use crate::context::{Block, Context, side};
+use crate::dispatch;
+use crate::exits;
+use crate::log::{Events, Frontier, Log};
+use crate::passes::{Frontiers, Planes, dense_threshold};
+use crate::slice_solver::{
+    BlockParts, Passes, Problem, RunResult, count, deepest_capture, run, with_exit_room,
+    with_scratch,
+};
+use crate::table_solver::{Monitor, SolveError};
+
+/// Bit planes of one side, a page a block.
+struct Plane {
+    file: PageFile,
+    pages: Vec<Page>,
+}
+
+impl Plane {
+    fn new(pages: &Arc<Pages>, rows: usize, blocks: usize) -> Plane {
+        let file = pages.file();
+        let pages = (0..blocks).map(|_| file.reserve(rows)).collect();
+        Plane { file, pages }
+    }
+
+    fn read(&self, n: usize) -> Words {
+        self.file.read(self.pages[n])
+    }
+
+    fn write(&self, n: usize, words: Vec<u64>) {
+        self.file.write(self.pages[n], words);
+    }
+
+    /// Lets `f` change a block's part; `f` says whether it did.
+    fn change(&self, n: usize, f: impl FnOnce(&mut [u64]) -> bool) {
+        self.file.change(self.pages[n], f);
+    }
+}
+
+/// Packs rows and masks into the words of a page.
+fn pack(positions: Frontier<'_>) -> Vec<u64> {
+    let len = positions.len();
+    let mut words = vec![0; 1 + len + len.div_ceil(2)];
+    words[0] = len as u64;
+    words[1..=len].copy_from_slice(positions.masks());
+    let rows: &mut [u32] = bytemuck::cast_slice_mut(&mut words[1 + len..]);
+    rows[..len].copy_from_slice(positions.rows());
+    words
+}
+
+/// The rows and masks in a page.
+fn unpack(words: &[u64]) -> Frontier<'_> {
+    let Some((&len, rest)) = words.split_first() else { return Frontier::default() };
+    // A page that could not be read is zeros.
+    let (masks, rows) = rest.split_at((len as usize).min(rest.len()));
+    let rows: &[u32] = bytemuck::cast_slice(rows);
+    Frontier::new(&rows[..masks.len().min(rows.len())], masks, None)
+}
+
+/// What the passes decided, by blocks.
+struct Chronicle {
+    lists: PageFile,
+    planes: PageFile,
+    /// Number of moves and page of every segment of a block.
+    segments: Vec<Vec<(u16, Page)>>,
+    newest: Vec<Option<Newest>>,
+}
+
+/// The newest segment of a block.
+#[derive(Clone, Copy)]
+struct Newest {
+    list: Page,
+    /// The same as a plane, if it is long.
+    plane: Option<Page>,
+    rows: usize,
+}
+
+impl Chronicle {
+    fn new(pages: &Arc<Pages>, blocks: usize) -> Chronicle {
+        Chronicle {
+            lists: pages.file(),
+            planes: pages.file(),
+            segments: vec![Vec::new(); blocks],
+            newest: vec![None; blocks],
+        }
+    }
+
+    /// Puts down what a pass decided in a block.
+    fn put(&self, log: &Log) -> Option<Newest> {
+        let frontier = log.frontier();
+        (frontier.len() > 0).then(|| Newest {
+            list: self.lists.append(pack(frontier)),
+            plane: frontier.plane().map(|plane| self.planes.append(plane.to_vec())),
+            rows: frontier.len(),
+        })
+    }
+
+    /// Closes a pass.
+    fn accept(&mut self, moves: u16, newest: Vec<Option<Newest>>) {
+        for (segments, newest) in self.segments.iter_mut().zip(&newest) {
+            segments.extend(newest.map(|newest| (moves, newest.list)));
+        }
+        self.newest = newest;
+    }
+
+    /// The number of rows that the newest pass decided.
+    fn waiting(&self) -> usize {
+        self.newest.iter().flatten().map(|newest| newest.rows).sum()
+    }
+
+    /// Whether it decided anything in a block or where this side's men can go from there.
+    fn reaches(&self, block: &Block, n: usize, own: usize) -> bool {
+        let mut around =
+            std::iter::once(n).chain(block.neighbours[own].iter().map(|n| n.block as usize));
+        around.any(|n| self.newest[n].is_some())
+    }
+
+    fn list(&self, n: usize) -> Option<Words> {
+        self.newest[n].map(|newest| self.lists.read(newest.list))
+    }
+
+    fn held(&self, n: usize) -> Held {
+        match self.newest[n] {
+            Some(Newest { plane: Some(plane), .. }) => Held::Plane(self.planes.read(plane)),
+            Some(Newest { list, .. }) => Held::List(self.lists.read(list)),
+            None => Held::Nothing,
+        }
+    }
+
+    /// The frontiers in a block and around it.
+    fn around(&self, block: &Block, n: usize, own: usize) -> (Held, Vec<Held>) {
+        let around = block.neighbours[own].iter().map(|n| self.held(n.block as usize));
+        (self.held(n), around.collect())
+    }
+}
+
+/// A frontier in memory.
+enum Held {
+    Nothing,
+    List(Words),
+    Plane(Words),
+}
+
+impl Held {
+    fn frontier(&self) -> Frontier<'_> {
+        match self {
+            Held::Nothing => Frontier::default(),
+            Held::List(words) => unpack(words),
+            Held::Plane(words) => Frontier::new(&[], &[], Some(words)),
+        }
+    }
+}
+
+/// What the exits foretell, by blocks: number of moves and page.
+struct Calendar {
+    file: PageFile,
+    pages: Vec<Vec<(u16, Page)>>,
+}
+
+impl Calendar {
+    fn new(pages: &Arc<Pages>) -> Calendar {
+        Calendar { file: pages.file(), pages: Vec::new() }
+    }
+
+    fn put(&self, events: &Events) -> Vec<(u16, Page)> {
+        (0..=events.last())
+            .filter(|&moves| events.has(moves))
+            .map(|moves| (moves, self.file.append(pack(events.of(moves)))))
+            .collect()
+    }
+
+    fn has(&self, n: usize, moves: u16) -> bool {
+        self.pages[n].iter().any(|&(m, _)| m == moves)
+    }
+
+    fn of(&self, n: usize, moves: u16) -> Option<Words> {
+        let page = self.pages[n].iter().find(|&&(m, _)| m == moves);
+        page.map(|&(_, page)| self.file.read(page))
+    }
+
+    fn last(&self) -> u16 {
+        self.pages.iter().flatten().map(|&(m, _)| m).max().unwrap_or(0)
+    }
+
+    /// Adds positions of a block that fall due after one move.
+    fn add(&mut self, n: usize, positions: &[u64]) {
+        let old = self.of(n, 1);
+        let known = old.iter().flat_map(|words| unpack(words).iter());
+        let marked = positions.iter().copied().enumerate().filter(|&(_, mask)| mask != 0);
+        let (rows, masks): (Vec<u32>, Vec<u64>) =
+            known.chain(marked).map(|(row, mask)| (row as u32, mask)).unzip();
+        if !rows.is_empty() {
+            let page = self.file.append(pack(Frontier::new(&rows, &masks, None)));
+            self.pages[n].retain(|&(m, _)| m != 1);
+            self.pages[n].push((1, page));
+        }
+    }
+}
+
+/// A slice being solved in pages.
+struct Swept<'a> {
+    context: &'a Context<'a>,
+    open: [Plane; 2],
+    not_losable: [Plane; 2],
+    stalemates: [Plane; 2],
+    /// The positions in which something must be taken, in suicide chess.
+    forced: Option<[Plane; 2]>,
+    /// The positions in which nothing can be played but discarded moves that spare them mate and
+    /// stalemate, if there are such moves.
+    spared: Option<[Plane; 2]>,
+    seeds: [Calendar; 2],
+    dues: [Calendar; 2],
+    wins: [Chronicle; 2],
+    losses: [Chronicle; 2],
+}
+
+/// Solves a slice with codes `C` for the values behind the exits.
+///
+/// # Errors
+///
+/// [`SolveError::Stopped`].
+pub(crate) fn solve<C: Code>(
+    problem: &Problem<'_>,
+    pages: &Arc<Pages>,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
+    let context = &problem.context;
+    let mut swept = Swept::start::<C>(problem, pages);
+    let counts = problem.count.then(|| count::<C>(problem, &swept));
+    if let Some(winner) = problem.stalemates {
+        swept.concede_stalemates(winner);
+    }
+    if context.suicide() {
+        swept.win_stalemates();
+    }
+    let moves = run(context, &mut swept, monitor)?;
+    let Swept { open, stalemates, forced, spared, wins, losses, .. } = swept;
+    let result = Solved { open, stalemates, forced, spared, wins, losses };
+    let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
+    Ok(if narrow {
+        result.write::<u8>(problem, pages, moves, counts)
+    } else {
+        result.write::<u16>(problem, pages, moves, counts)
+    })
+}
+
+impl<'a> Swept<'a> {
+    /// Legal positions, exits, mates and stalemates.
+    fn start<C: Code>(problem: &'a Problem<'a>, pages: &Arc<Pages>) -> Swept<'a> {
+        let context = &problem.context;
+        let (rows, blocks) = (context.rows(), context.blocks.len());
+        let both = |f: &dyn Fn() -> Plane| [f(), f()];
+        let plane = || Plane::new(pages, rows, blocks);
+        let chronicles = || [Chronicle::new(pages, blocks), Chronicle::new(pages, blocks)];
+        let calendars = || [Calendar::new(pages), Calendar::new(pages)];
+        let mut swept = Swept {
+            context,
+            open: both(&plane),
+            not_losable: both(&plane),
+            stalemates: both(&plane),
+            forced: context.suicide().then(|| both(&plane)),
+            spared: problem
+                .exits
+                .iter()
+                .flatten()
+                .any(|exit| exit.target.may_spare())
+                .then(|| both(&plane)),
+            seeds: calendars(),
+            dues: calendars(),
+            wins: chronicles(),
+            losses: chronicles(),
+        };
+        for color in [Color::White, Color::Black] {
+            let own = side(color);
+            let events: Vec<_> = (0..blocks)
+                .into_par_iter()
+                .with_max_len(1)
+                .map(|n| swept.leave::<C>(problem, n, color))
+                .collect();
+            (swept.seeds[own].pages, swept.dues[own].pages) = events.into_iter().unzip();
+        }
+        for color in [Color::White, Color::Black] {
+            let mates =
+                (0..blocks).into_par_iter().map(|n| swept.mate::<C>(problem, n, color)).collect();
+            swept.losses[side(color)].accept(0, mates);
+        }
+        swept
+    }
+
+    /// The legal positions of a block and what its exits foretell: seeds and dues.
+    fn leave<C: Code>(
+        &self,
+        problem: &Problem<'_>,
+        n: usize,
+        color: Color,
+    ) -> (Vec<(u16, Page)>, Vec<(u16, Page)>) {
+        let (context, own) = (self.context, side(color));
+        let (block, rows) = (&context.blocks[n], context.rows());
+        let mut open = vec![0; rows];
+        dispatch::legal_block(context, block, color, &mut open);
+        let mut not_losable = vec![0; rows];
+        let mut forced = vec![0; if self.forced.is_some() { rows } else { 0 }];
+        let exits = &problem.exits[own];
+        let foretold = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
+            dispatch::exit_block::<C>(
+                context,
+                block,
+                color,
+                exits,
+                &open,
+                &mut not_losable,
+                &mut forced,
+                best,
+                buffer,
+                sorting,
+            )
+        });
+        self.open[own].write(n, open);
+        self.not_losable[own].write(n, not_losable);
+        if let Some(planes) = &self.forced {
+            planes[own].write(n, forced);
+        }
+        (self.seeds[own].put(&foretold.seeds), self.dues[own].put(&foretold.dues))
+    }
+
+    /// The mates of a block.
+    fn mate<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> Option<Newest> {
+        let (context, own) = (self.context, side(color));
+        let rows = context.rows();
+        if context.blocks[n].empty {
+            return None;
+        }
+        let mine = self.open[own].read(n);
+        let forced = self.forced_of(own, n);
+        let around = self.goal(n, own);
+        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
+        let mut spared = Vec::new();
+        if self.spared.is_some() {
+            spared = with_exit_room(|best: &mut Vec<C>, buffer, _| {
+                let (block, exits) = (&context.blocks[n], &problem.exits[own]);
+                exits::spared(context, block, color, exits, forced, best, buffer)
+            });
+        }
+        let mut log = Log::default();
+        let mut stalemates = vec![0; rows];
+        self.not_losable[own].change(n, |not_losable| {
+            with_scratch(|scratch| {
+                dispatch::mate_block(
+                    context,
+                    n,
+                    color,
+                    &mine,
+                    around.planes(&around.refs()),
+                    not_losable,
+                    forced,
+                    &mut spared,
+                    &mut stalemates,
+                    &mut log,
+                    scratch,
+                );
+            });
+            stalemates.iter().chain(&spared).any(|&w| w != 0)
+        });
+        if let Some(planes) = &self.spared {
+            planes[own].write(n, spared);
+        }
+        if stalemates.iter().any(|&w| w != 0) {
+            self.stalemates[own].write(n, stalemates);
+        }
+        self.losses[own].put(&log)
+    }
+
+    fn forced_of(&self, own: usize, n: usize) -> Option<Words> {
+        self.forced.as_ref().map(|planes| planes[own].read(n))
+    }
+
+    /// The other side's open positions in a block and where this side's men can go from there.
+    fn goal(&self, n: usize, own: usize) -> Around {
+        let goal = &self.open[1 - own];
+        let neighbours = self.context.blocks[n].neighbours[own].iter();
+        Around {
+            here: goal.read(n),
+            neighbours: neighbours.map(|n| goal.read(n.block as usize)).collect(),
+        }
+    }
+
+    /// Gives stalemates to `winner`.
+    fn concede_stalemates(&mut self, winner: Color) {
+        for color in [Color::White, Color::Black] {
+            let own = side(color);
+            let calendar = if color == winner { &mut self.seeds } else { &mut self.dues };
+            for n in 0..self.context.blocks.len() {
+                calendar[own].add(n, &self.stalemates[own].read(n));
+            }
+        }
+    }
+
+    /// In suicide chess whoever cannot move has won.
+    fn win_stalemates(&mut self) {
+        let rows = self.context.rows();
+        for own in 0..2 {
+            let win = |n: usize| {
+                let stalemates = self.stalemates[own].read(n);
+                let mut log = Log::default();
+                log.begin();
+                for (row, &mask) in stalemates.iter().enumerate().filter(|&(_, &mask)| mask != 0) {
+                    log.push(row, mask);
+                }
+                log.finish(0, rows, dense_threshold(rows));
+                let won = self.wins[own].put(&log);
+                if won.is_some() {
+                    self.open[own].change(n, |open| {
+                        open.iter_mut().zip(stalemates.iter()).for_each(|(o, s)| *o &= !s);
+                        true
+                    });
+                }
+                won
+            };
+            let won = (0..self.context.blocks.len()).map(win).collect();
+            self.wins[own].accept(0, won);
+        }
+    }
+
+    fn win_block(&self, n: usize, color: Color, moves: u16) -> Option<Newest> {
+        let (context, own) = (self.context, side(color));
+        let block = &context.blocks[n];
+        let (lost, theirs) = (self.losses[own].list(n), &self.losses[1 - own]);
+        if lost.is_none() && !theirs.reaches(block, n, own) && !self.seeds[own].has(n, moves) {
+            return None;
+        }
+        let lost = lost.as_deref().map_or_else(Frontier::default, |words| unpack(words));
+        let seeds = self.seeds[own].of(n, moves);
+        let seeds = seeds.as_deref().map_or_else(Frontier::default, |words| unpack(words));
+        let forced = self.forced_of(own, n);
+        let (here, neighbours) = theirs.around(block, n, own);
+        let neighbours: Vec<Frontier<'_>> = neighbours.iter().map(Held::frontier).collect();
+        let theirs = Frontiers::Near { here: here.frontier(), neighbours: &neighbours };
+        let mut log = Log::default();
+        self.open[own].change(n, |open| {
+            with_scratch(|scratch| {
+                dispatch::win_block(
+                    context,
+                    n,
+                    color,
+                    moves,
+                    lost,
+                    theirs,
+                    seeds,
+                    forced.as_deref().map_or(&[], Vec::as_slice),
+                    open,
+                    &mut log,
+                    scratch,
+                );
+            });
+            lost.len() > 0 || log.frontier().len() > 0
+        });
+        self.wins[own].put(&log)
+    }
+
+    fn loss_block(&self, n: usize, color: Color, moves: u16) -> Option<Newest> {
+        let (context, own) = (self.context, side(color));
+        let block = &context.blocks[n];
+        let theirs = &self.wins[1 - own];
+        let due = self.dues[own].has(n, moves);
+        if !theirs.reaches(block, n, own) && !due {
+            return None;
+        }
+        let dues = self.dues[own].of(n, moves);
+        let dues = dues.as_deref().map_or_else(Frontier::default, |words| unpack(words));
+        let forced = self.forced_of(own, n);
+        let (here, neighbours) = theirs.around(block, n, own);
+        let neighbours: Vec<Frontier<'_>> = neighbours.iter().map(Held::frontier).collect();
+        let theirs = Frontiers::Near { here: here.frontier(), neighbours: &neighbours };
+        let mine = self.open[own].read(n);
+        let around = self.goal(n, own);
+        let mut log = Log::default();
+        self.not_losable[own].change(n, |not_losable| {
+            with_scratch(|scratch| {
+                dispatch::loss_block(
+                    context,
+                    n,
+                    color,
+                    moves,
+                    theirs,
+                    dues,
+                    forced.as_deref().map_or(&[], Vec::as_slice),
+                    &mine,
+                    around.planes(&around.refs()),
+                    not_losable,
+                    &mut log,
+                    scratch,
+                );
+            });
+            due
+        });
+        self.losses[own].put(&log)
+    }
+
+    /// What `f` finds in every block, both sides of a block one after the other.
+    fn sweep(
+        &self,
+        f: impl Fn(usize, Color) -> Option<Newest> + Sync,
+    ) -> (Vec<Option<Newest>>, Vec<Option<Newest>>) {
+        (0..self.context.blocks.len())
+            .into_par_iter()
+            .map(|n| (f(n, Color::White), f(n, Color::Black)))
+            .unzip()
+    }
+}
+
+/// Planes of a block and its neighbours.
+struct Around {
+    here: Words,
+    neighbours: Vec<Words>,
+}
+
+impl Around {
+    fn refs(&self) -> Vec<&[u64]> {
+        self.neighbours.iter().map(|words| words.as_slice()).collect()
+    }
+
+    fn planes<'s>(&'s self, neighbours: &'s [&'s [u64]]) -> Planes<'s> {
+        Planes::Near { here: &self.here, neighbours }
+    }
+}
+
+impl Passes for Swept<'_> {
+    fn ahead(&self) -> u16 {
+        self.seeds.iter().chain(&self.dues).map(Calendar::last).max().unwrap_or(0)
+    }
+
+    fn waiting(&self, result: RunResult) -> usize {
+        let logs = match result {
+            RunResult::Wins => &self.wins,
+            RunResult::Losses => &self.losses,
+        };
+        logs.iter().map(Chronicle::waiting).sum()
+    }
+
+    fn win(&mut self, moves: u16, _due: bool) {
+        self.wins.iter().for_each(|log| log.planes.clear());
+        let (white, black) = self.sweep(|n, color| self.win_block(n, color, moves));
+        self.wins[0].accept(moves, white);
+        self.wins[1].accept(moves, black);
+    }
+
+    fn lose(&mut self, moves: u16, _due: bool) {
+        self.losses.iter().for_each(|log| log.planes.clear());
+        let (white, black) = self.sweep(|n, color| self.loss_block(n, color, moves));
+        self.losses[0].accept(moves, white);
+        self.losses[1].accept(moves, black);
+    }
+}
+
+impl crate::slice_solver::Blocks for Swept<'_> {
+    fn with(&self, n: usize, own: usize, f: &mut dyn FnMut(&BlockParts<'_>)) {
+        let around = self.goal(n, own);
+        let lost = self.losses[own].list(n);
+        let forced = self.forced_of(own, n);
+        f(&BlockParts {
+            open: &self.open[own].read(n),
+            stalemates: &self.stalemates[own].read(n),
+            lost: lost.as_deref().map_or_else(Frontier::default, |words| unpack(words)),
+            goal: around.planes(&around.refs()),
+            forced: forced.as_deref().map_or(&[], Vec::as_slice),
+        });
+    }
+}
+
+/// What is needed to write the values down.
+struct Solved {
+    open: [Plane; 2],
+    stalemates: [Plane; 2],
+    forced: Option<[Plane; 2]>,
+    spared: Option<[Plane; 2]>,
+    wins: [Chronicle; 2],
+    losses: [Chronicle; 2],
+}
+
+impl Solved {
+    fn write<C: Code>(
+        &self,
+        problem: &Problem<'_>,
+        pages: &Arc<Pages>,
+        moves: u16,
+        counts: Option<SliceCounts>,
+    ) -> SliceValues {
+        let context = &problem.context;
+        let (rows, blocks) = (context.rows(), context.blocks.len());
+        let len = rows * 64 * blocks;
+        let codes = [(); 2].map(|()| PagedCodes::new::<C>(pages, len));
+        let usable: Vec<_> = problem.rights.iter().filter(|r| !r.captures.is_empty()).collect();
+        let rights: Vec<PagedCodes> =
+            usable.iter().map(|_| PagedCodes::new::<C>(pages, len)).collect();
+        (0..blocks).into_par_iter().for_each(|n| {
+            let put = |store: &PagedCodes, block: &mut [C]| {
+                store.write(n * rows * 64 * size_of::<C>(), C::as_bytes_of(block));
+            };
+            for color in [Color::White, Color::Black] {
+                let own = side(color);
+                let mut plain = vec![C::ILLEGAL; rows * 64];
+                self.write_block(n, own, &mut plain);
+                put(&codes[own], &mut plain);
+                for (right, store) in usable.iter().zip(&rights) {
+                    if right.taker != color {
+                        continue;
+                    }
+                    let mut stuck = self.stalemates[own].read(n).to_vec();
+                    if let Some(planes) = &self.spared {
+                        let spared = planes[own].read(n);
+                        stuck.iter_mut().zip(spared.iter()).for_each(|(stuck, s)| *stuck |= s);
+                    }
+                    let forced = self.forced.as_ref().map(|planes| planes[own].read(n));
+                    let mut with = vec![C::ILLEGAL; rows * 64];
+                    with_exit_room(|_: &mut Vec<C>, buffer, _| {
+                        dispatch::right_block(
+                            context,
+                            n,
+                            right,
+                            &plain,
+                            &stuck,
+                            forced.as_deref().map_or(&[], Vec::as_slice),
+                            &mut with,
+                            buffer,
+                        );
+                    });
+                    put(store, &mut with);
+                }
+            }
+        });
+        let en_passant = usable
+            .iter()
+            .zip(rights)
+            .map(|(right, codes)| EnPassantValues {
+                square: right.square,
+                codes: codes.into_codes::<C>(len),
+            })
+            .collect();
+        let targets = usable.iter().flat_map(|right| &right.captures).map(|t| t.max_moves() + 1);
+        SliceValues {
+            codes: codes.map(|codes| codes.into_codes::<C>(len)),
+            en_passant,
+            counts,
+            max_moves: targets.fold(moves, u16::max),
+        }
+    }
+
+    fn write_block<C: Code>(&self, n: usize, own: usize, codes: &mut [C]) {
+        dispatch::write_block::<C>(&self.open[own].read(n), &[], codes);
+        let mut put = |log: &Chronicle, code: fn(u16) -> C| {
+            for &(moves, page) in &log.segments[n] {
+                let words = log.lists.read(page);
+                dispatch::write_block::<C>(&[], &[(code(moves), unpack(&words))], codes);
+            }
+        };
+        put(&self.wins[own], C::win);
+        put(&self.losses[own], C::loss);
+    }
+}

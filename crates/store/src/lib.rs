@@ -1,0 +1,173 @@
+//! Everything that is written and read of tables goes through [`Storage`]: files, names, locks.
+//!
+//! [`Disk`] is the file system. With the feature `simulated` there is a storage in memory, too, which fails
+//! when it is told to and loses at power-off what was not synced. Knows nothing of what files hold.
+#![forbid(unsafe_code)]
+
+mod disk;
+mod lock;
+#[cfg(feature = "simulated")]
+mod simulated;
+mod writer;
+
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+pub use disk::Disk;
+pub use lock::{lock_name, probe, temporary_name, tidy};
+#[cfg(feature = "simulated")]
+pub use simulated::{Fault, Op, Simulated};
+pub use writer::FileWriter;
+
+/// A place for files.
+pub trait Storage: Debug + Send + Sync {
+    /// Makes a new file to write and read.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`], and those of the system.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StoredFile>>;
+
+    /// Opens a file to read.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn StoredFile>>;
+
+    /// Opens a file to write and read, its contents left as they are.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn StoredFile>>;
+
+    /// Gives a file another name, at once and replacing what has it.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes the names in a folder durable.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+
+    /// Makes a folder and those it lies in, unless it is there.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn create_folder(&self, folder: &Path) -> io::Result<()>;
+
+    /// The names of what is in a folder.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
+
+    /// What is known of a file without opening it.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn info(&self, path: &Path) -> io::Result<FileInfo>;
+
+    /// Takes the lock of that name; none if somebody has it. A lock is a file that only its holder removes:
+    /// it goes when the guard is dropped, and what a dead process left can be taken by anybody.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
+}
+
+/// An open file.
+pub trait StoredFile: Debug + Send + Sync {
+    /// Reads at most `buf.len()` bytes at `offset`; 0 at the end.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Writes some of the bytes at `offset` and returns how many.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+
+    /// The number of bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn byte_len(&self) -> io::Result<u64>;
+
+    /// Cuts the file off, or fills it up with zeros.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Makes the contents durable.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// Holds a lock until it is dropped.
+pub trait Lock: Debug + Send + Sync {}
+
+/// See [`Storage::info`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Whether it is a file, not a folder or a device.
+    pub is_file: bool,
+    /// The number of bytes.
+    pub len: u64,
+    /// When it was last written to, if the system says so.
+    pub modified: Option<SystemTime>,
+}
+
+/// The disk, one for the whole process.
+pub fn disk() -> Arc<dyn Storage> {
+    Disk::shared()
+}
+
+/// The whole of a file.
+///
+/// # Errors
+/// Those of the system.
+pub fn read(storage: &dyn Storage, path: &Path) -> io::Result<Vec<u8>> {
+    let file = storage.open(path)?;
+    let mut bytes = Vec::new();
+    loop {
+        let done = bytes.len();
+        // A length that the system tells may be anything, so it is not relied upon.
+        bytes.resize(done + (done / 2).max(1 << 16), 0);
+        let got = match file.read_at(&mut bytes[done..], done as u64) {
+            Ok(got) => got,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => 0,
+            Err(e) => return Err(e),
+        };
+        bytes.truncate(done + got);
+        if got == 0 && file.byte_len()? <= done as u64 {
+            return Ok(bytes);
+        }
+    }
+}
+
+/// Whether there is a file of that name.
+pub fn is_file(storage: &dyn Storage, path: &Path) -> bool {
+    storage.info(path).is_ok_and(|info| info.is_file)
+}
+
+/// The folder that a file is in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,646 @@
+//! Rows and indices where neither the values nor the entries need fit into memory.
+//!
+//! The kings are the most significant digit of a row and mostly the least significant one of an index, so
+//! going from one to the other reorders everything. It is done in windows: for each stretch of indices
+//! that fits, all values are gone through once, a pair of kings at a time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
+
+use hoffman_board::{Color, Format};
+use hoffman_pages::{Page, PageFile, PagedCodes, Pages};
+use hoffman_space::{
+    Code, CodeStore as _, Codes, EnPassantValues, Orientation, PawnStructure, SliceValues,
+    StoredCodes, TableValues,
+};
+use rayon::prelude::*;
+
+use super::{
+    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, Part, Rows, RowsError, Shared, SharedCode,
+    Stock, Taking, Wanted, Ways, as_shared, can_capture, code_value, codes_of, decode_with,
+    en_passant_squares, moves, raw_codec,
+};
+use crate::entries::EntryCodec;
+use crate::index::IndexSpace;
+
+/// The stored distances of a table in pages, one number an index.
+#[derive(Debug)]
+pub struct StoredDistances {
+    file: PageFile,
+    /// The pages in order, each with the number of entries in it.
+    pages: Vec<(Page, usize)>,
+    wide: bool,
+}
+
+impl StoredDistances {
+    /// Gives all numbers to `f`, in order, in portions of a multiple of eight (but for the last one).
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`.
+    pub fn for_each<E>(&self, mut f: impl FnMut(&[i16]) -> Result<(), E>) -> Result<(), E> {
+        let mut numbers = Vec::new();
+        for &(page, len) in &self.pages {
+            let words = self.file.read(page);
+            numbers.clear();
+            if self.wide {
+                let wide: &[i16] = bytemuck::cast_slice(&words);
+                numbers.extend_from_slice(&wide[..len]);
+            } else {
+                let narrow: &[i8] = bytemuck::cast_slice(&words);
+                numbers.extend(narrow[..len].iter().map(|&n| i16::from(n)));
+            }
+            f(&numbers)?;
+        }
+        Ok(())
+    }
+}
+
+/// How many entries a page, and a piece of a window, has. Small pieces find room where pages were before;
+/// a large one would not, and the system would have to give more.
+const PIECE: usize = 1 << 16;
+
+/// Neighbouring entries, in pieces.
+struct Window<'a, E> {
+    start: usize,
+    pieces: &'a [Vec<E>],
+}
+
+impl<E> Clone for Window<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Window<'_, E> {}
+
+impl<'a, E> Window<'a, E> {
+    /// The entry of an index, if it is here.
+    #[inline(always)]
+    fn get(&self, index: usize) -> Option<&'a E> {
+        let at = index.wrapping_sub(self.start);
+        self.pieces.get(at / PIECE)?.get(at % PIECE)
+    }
+}
+
+/// Like [`super::encode`], with the values and the numbers in `pages` and a window of half their budget
+/// in memory.
+///
+/// # Errors
+///
+/// As there.
+pub fn encode_in(
+    space: &IndexSpace,
+    values: &TableValues,
+    format: Format,
+    pages: &Arc<Pages>,
+) -> Result<(StoredDistances, IndexCounts), RowsError> {
+    let rows = Rows::new(space, values)?;
+    let structures = rows.structures();
+    let mut deepest = 0;
+    for &structure in &structures {
+        let (slice, _) =
+            rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
+        deepest = deepest.max(slice.max_moves);
+    }
+    let codec = raw_codec(space, format)?;
+    let jobs: Vec<Job> = structures.iter().flat_map(|&s| rows.parts(s)).collect();
+    let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
+    let work = Work { space, rows: &rows, values, jobs: &jobs, codec, pages, shared };
+    let (distances, mut counts) = if deepest < 127 {
+        work.all_windows::<u8, AtomicU8>()?
+    } else {
+        work.all_windows::<u16, AtomicU16>()?
+    };
+    counts.indices = space.size();
+    counts.moves = match &rows {
+        Rows::Free(rows) => moves(rows, values, &structures),
+        Rows::Restricted(rows) => rows.moves(values, &structures),
+    };
+    Ok((distances, counts))
+}
+
+struct Work<'a> {
+    space: &'a IndexSpace,
+    rows: &'a Rows<'a>,
+    values: &'a TableValues,
+    jobs: &'a [Job],
+    codec: EntryCodec,
+    pages: &'a Arc<Pages>,
+    /// Several placements may share an index.
+    shared: bool,
+}
+
+impl Work<'_> {
+    fn all_windows<W: Code, E: Shared + Entry>(
+        &self,
+    ) -> Result<(StoredDistances, IndexCounts), RowsError> {
+        let kinds = 1_usize << (8 * size_of::<W>());
+        let mut sums = [(); 2].map(|()| vec![0_u64; HISTOGRAMS * kinds]);
+        let file = self.pages.file();
+        let mut numbers = StoredDistances { file, pages: Vec::new(), wide: size_of::<E>() == 2 };
+        let mut counts = IndexCounts::default();
+        let mut differ = false;
+        let size = self.space.size() as usize;
+        let budget = self.pages.budget() / 2;
+        let window = (budget / size_of::<E>()).next_multiple_of(PIECE).max(PIECE).min(size.max(1));
+        for start in (0..size).step_by(window) {
+            let len = window.min(size - start);
+            self.pages.lend(len * size_of::<E>(), || {
+                let empty = self.codec.undecodable().0 as i16;
+                let piece = |at: usize| {
+                    (at..len.min(at + PIECE)).map(|_| E::new(empty)).collect::<Vec<E>>()
+                };
+                let entries: Vec<Vec<E>> = (0..len).step_by(PIECE).map(piece).collect();
+                let entries = Window { start, pieces: &entries };
+                for turn in [Color::White, Color::Black] {
+                    let sum = self.one_window::<W, E>(turn, entries);
+                    let sums = &mut sums[turn as usize ^ 1];
+                    sums.iter_mut().zip(sum).for_each(|(a, b)| *a += b);
+                }
+                if self.shared {
+                    differ |= self.recount(len, entries, &mut counts);
+                }
+                for piece in entries.pieces {
+                    let mut words = vec![0_u64; (piece.len() * size_of::<E>()).div_ceil(8)];
+                    E::copy(piece, &mut words);
+                    numbers.pages.push((numbers.file.append(words), piece.len()));
+                }
+            });
+        }
+        if differ {
+            return Err(RowsError::Asymmetric);
+        }
+        if self.shared {
+            return Ok((numbers, counts));
+        }
+        for (turn, sum) in [Color::White, Color::Black].into_iter().zip(sums) {
+            for (place, n) in sum.into_iter().enumerate().filter(|&(_, n)| n > 0) {
+                counts.add(code_value::<W>(place % kinds), turn, n);
+            }
+        }
+        Ok((numbers, counts))
+    }
+
+    /// Counts the positions of a window in which several may share an index; whether some of those have
+    /// different values.
+    fn recount<E: Entry>(
+        &self,
+        len: usize,
+        entries: Window<'_, E>,
+        counts: &mut IndexCounts,
+    ) -> bool {
+        let mut seen = vec![false; len];
+        let mut differ = false;
+        for job in self.jobs {
+            let Some((slice, orientation)) = self.rows.orient(self.values, job.structure) else {
+                continue;
+            };
+            let codes = codes_of(job, slice, orientation);
+            self.rows.walk(job, orientation, true, 0, |run| {
+                for (index, offset) in run.positions() {
+                    let Some(entry) = entries.get(index) else { continue };
+                    let at = index - entries.start;
+                    let value = codes.value(offset);
+                    differ |= entry.number() != self.codec.store(value, job.turn).0 as i16;
+                    if !std::mem::replace(&mut seen[at], true) {
+                        counts.add(value, job.turn, 1);
+                    }
+                }
+            });
+        }
+        differ
+    }
+
+    /// Fills a window of entries with the positions of one side to move.
+    fn one_window<W: Code, E: Shared>(&self, turn: Color, entries: Window<'_, E>) -> Histogram {
+        let kinds = 1_usize << (8 * size_of::<W>());
+        let histogram = || vec![0_u64; HISTOGRAMS * kinds];
+        let number = |n| self.codec.store(code_value::<W>(n), turn).0 as i16;
+        let stored: Vec<i16> = (0..kinds).map(number).collect();
+        let jobs: Vec<&Job> = self.jobs.iter().filter(|job| job.turn == turn).collect();
+        let add = |mut a: Histogram, b: Histogram| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            a
+        };
+        jobs.par_iter()
+            .fold(histogram, |mut histogram, job| {
+                let Some((slice, orientation)) = self.rows.orient(self.values, job.structure)
+                else {
+                    return histogram;
+                };
+                let Some((at, len)) = self.rows.place_of(job, orientation) else {
+                    return histogram;
+                };
+                match codes_of(job, slice, orientation) {
+                    Codes::Narrow(codes) => {
+                        let codes = Part::whole(codes);
+                        self.part::<W, u8, E>(
+                            job,
+                            orientation,
+                            codes,
+                            entries,
+                            &stored,
+                            &mut histogram,
+                        );
+                    }
+                    Codes::Wide(codes) => {
+                        let codes = Part::whole(codes);
+                        self.part::<W, u16, E>(
+                            job,
+                            orientation,
+                            codes,
+                            entries,
+                            &stored,
+                            &mut histogram,
+                        );
+                    }
+                    Codes::Stored(codes) if codes.wide => {
+                        let elements = &read::<u16>(codes, at, len);
+                        let codes = Part { start: at, elements };
+                        self.part::<W, u16, E>(
+                            job,
+                            orientation,
+                            codes,
+                            entries,
+                            &stored,
+                            &mut histogram,
+                        );
+                    }
+                    Codes::Stored(codes) => {
+                        let elements = &read::<u8>(codes, at, len);
+                        let codes = Part { start: at, elements };
+                        self.part::<W, u8, E>(
+                            job,
+                            orientation,
+                            codes,
+                            entries,
+                            &stored,
+                            &mut histogram,
+                        );
+                    }
+                }
+                histogram
+            })
+            .reduce(histogram, add)
+    }
+
+    /// Writes what one part of a slice has for the window.
+    fn part<W: Code, C: Code, E: Shared>(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        codes: Part<'_, C>,
+        entries: Window<'_, E>,
+        stored: &[i16],
+        histogram: &mut Histogram,
+    ) {
+        if self.rows.has_first(job) {
+            for first in 0..64 {
+                let job = Job { first: Some(first), ..*job };
+                write_job::<W, C, E>(
+                    self.rows,
+                    &job,
+                    orientation,
+                    codes,
+                    entries,
+                    stored,
+                    histogram,
+                );
+            }
+        } else {
+            write_job::<W, C, E>(self.rows, job, orientation, codes, entries, stored, histogram);
+        }
+    }
+}
+
+fn read<C: Code>(codes: &StoredCodes, at: usize, len: usize) -> Vec<C> {
+    let mut part = vec![C::ILLEGAL; len];
+    codes.read(at, &mut part);
+    part
+}
+
+/// Writes what a part of a slice has for a window, and counts it.
+fn write_job<W: Code, C: Code, E: Shared>(
+    rows: &Rows<'_>,
+    job: &Job,
+    orientation: Orientation,
+    codes: Part<'_, C>,
+    entries: Window<'_, E>,
+    stored: &[i16],
+    histogram: &mut Histogram,
+) {
+    rows.walk(job, orientation, true, 0, |run| {
+        for (i, (index, offset)) in run.positions().enumerate() {
+            if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
+                let number = W::convert(code).number();
+                histogram[number + i % HISTOGRAMS * stored.len()] += 1;
+                entry.put(stored[number]);
+            }
+        }
+    });
+}
+
+impl Rows<'_> {
+    /// The jobs of a structure, cut so that each needs the values of one pair of kings only, where the
+    /// kings lead.
+    fn parts(&self, structure: PawnStructure) -> Vec<Job> {
+        let Rows::Free(rows) = self else { return self.jobs(structure) };
+        if rows.layout.movers().len() == 2 {
+            return self.jobs(structure);
+        }
+        let mut sides: Vec<Job> = Vec::new();
+        for job in self.jobs(structure) {
+            let side = Job { first: None, ..job };
+            let same = |other: &Job| (other.turn, other.en_passant) == (side.turn, side.en_passant);
+            if !sides.iter().any(same) {
+                sides.push(side);
+            }
+        }
+        let kings = |side: Job| rows.canonical.iter().map(move |&k| Job { kings: Some(k), ..side });
+        sides.into_iter().flat_map(kings).collect()
+    }
+
+    /// Whether a part has to be walked once for every square of its first man.
+    fn has_first(&self, job: &Job) -> bool {
+        job.kings.is_some() && self.layout().movers().len() > 3
+    }
+
+    /// Where the values of a part begin, and how many there are; none if it has none.
+    fn place_of(&self, job: &Job, orientation: Orientation) -> Option<(usize, usize)> {
+        let layout = self.layout();
+        match self {
+            Rows::Free(rows) => {
+                let Some((white, black)) = job.kings else { return Some((0, layout.len())) };
+                let symmetry = orientation.symmetry();
+                let [white, black] = [white, black].map(|s| symmetry.apply_index(s));
+                let kings = if orientation.swap { [black, white] } else { [white, black] };
+                let (base, _) = layout.king_base(kings[0], kings[1])?;
+                Some((base, 1 << (6 * (rows.layout.movers().len() - 2))))
+            }
+            Rows::Restricted(_) => {
+                let Some(first) = job.first else { return Some((0, layout.len())) };
+                Some((layout.place(0, first)?, layout.stride(0)))
+            }
+        }
+    }
+}
+
+/// An entry of a window.
+trait Entry: Sized {
+    fn new(number: i16) -> Self;
+    fn number(&self) -> i16;
+    /// Copies entries into words, one behind the other.
+    fn copy(entries: &[Self], words: &mut [u64]);
+}
+
+impl Entry for AtomicU8 {
+    fn new(number: i16) -> AtomicU8 {
+        AtomicU8::new(number as u8)
+    }
+
+    fn number(&self) -> i16 {
+        i16::from(self.load(Ordering::Relaxed) as i8)
+    }
+
+    fn copy(entries: &[AtomicU8], words: &mut [u64]) {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+        let load = |entry: &AtomicU8| entry.load(Ordering::Relaxed);
+        bytes.iter_mut().zip(entries).for_each(|(byte, entry)| *byte = load(entry));
+    }
+}
+
+impl Entry for AtomicU16 {
+    fn new(number: i16) -> AtomicU16 {
+        AtomicU16::new(number as u16)
+    }
+
+    fn number(&self) -> i16 {
+        self.load(Ordering::Relaxed) as i16
+    }
+
+    fn copy(entries: &[AtomicU16], words: &mut [u64]) {
+        let wide: &mut [u16] = bytemuck::cast_slice_mut(words);
+        let load = |entry: &AtomicU16| entry.load(Ordering::Relaxed);
+        wide.iter_mut().zip(entries).for_each(|(word, entry)| *word = load(entry));
+    }
+}
+
+/// Why a table cannot be decoded.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError<E> {
+    /// What is read makes no sense.
+    #[error(transparent)]
+    Rows(#[from] RowsError),
+    /// It cannot be read.
+    #[error("{0}")]
+    Read(E),
+}
+
+/// Like [`super::decode`], with the values in `pages` and the entries, which `read` brings, in memory a
+/// window at a time: it is given the first index, a multiple of eight, and how many entries it is to
+/// put in the place of what is in the vector. Tables without a side to move must have free pieces ([`super::has_free_pieces`]).
+///
+/// # Errors
+///
+/// As there, and those of `read`.
+pub fn decode_in<E>(
+    space: &IndexSpace,
+    codec: EntryCodec,
+    wanted: &Wanted,
+    taking: Taking,
+    pages: &Arc<Pages>,
+    read: &mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>,
+) -> Result<TableValues, DecodeError<E>> {
+    let mut deepest = 1;
+    let mut values = decode_with(space, wanted, |rows, values, ways| {
+        if codec.bits() <= 8 {
+            let mut decoding = Decoding::<u8>::new(rows, values, ways, wanted, pages);
+            deepest = decoding.all_windows(space, codec, taking, pages, read)?;
+            decoding.finish(values);
+        } else {
+            let mut decoding = Decoding::<u16>::new(rows, values, ways, wanted, pages);
+            deepest = decoding.all_windows(space, codec, taking, pages, read)?;
+            decoding.finish(values);
+        }
+        Ok::<(), DecodeError<E>>(())
+    })?;
+    for slot in values.slices.values_mut() {
+        if let Some(slice) = slot.get_mut().and_then(Arc::get_mut) {
+            slice.max_moves = deepest;
+        }
+    }
+    Ok(values)
+}
+
+/// The codes of a slice being read: both sides, then every right.
+struct Reading {
+    normal: PawnStructure,
+    len: usize,
+    targets: Vec<Option<Arc<PagedCodes>>>,
+    rights: Vec<u8>,
+}
+
+/// The part of some codes that several jobs write to.
+struct Chunk {
+    slice: usize,
+    target: usize,
+    at: usize,
+    len: usize,
+    jobs: Vec<(Job, Orientation)>,
+}
+
+struct Decoding<'a, C> {
+    rows: &'a Rows<'a>,
+    edge: u32,
+    slices: Vec<Reading>,
+    chunks: Vec<Chunk>,
+    width: std::marker::PhantomData<C>,
+}
+
+impl<'a, C: SharedCode> Decoding<'a, C> {
+    fn new(
+        rows: &'a Rows<'a>,
+        values: &TableValues,
+        ways: &Ways,
+        wanted: &Wanted,
+        pages: &Arc<Pages>,
+    ) -> Decoding<'a, C> {
+        let len = rows.layout().len();
+        let mut slices = Vec::new();
+        let mut chunks: BTreeMap<(usize, usize, usize), Chunk> = BTreeMap::new();
+        for &normal in values.slices.keys() {
+            let mut targets = wanted
+                .sides
+                .map(|wanted| wanted.then(|| Arc::new(PagedCodes::new::<C>(pages, len))))
+                .to_vec();
+            let mut rights = Vec::new();
+            for color in [Color::White, Color::Black] {
+                for square in en_passant_squares(normal, color) {
+                    if can_capture(normal, square, color) {
+                        rights.push(square);
+                        let wanted = wanted.sides[color as usize ^ 1];
+                        targets.push(wanted.then(|| Arc::new(PagedCodes::new::<C>(pages, len))));
+                    }
+                }
+            }
+            let slice = slices.len();
+            for &(structure, orientation) in ways.get(&normal).into_iter().flatten() {
+                for job in rows.parts(structure) {
+                    let target = match job.en_passant {
+                        None => Some(orientation.color(job.turn) as usize ^ 1),
+                        Some(square) => {
+                            let there = orientation.symmetry().apply_index(square);
+                            rights.iter().position(|&s| s == there).map(|n| n + 2)
+                        }
+                    };
+                    let Some(target) = target.filter(|&t| targets[t].is_some()) else { continue };
+                    let Some((at, len)) = rows.place_of(&job, orientation) else { continue };
+                    let new = || Chunk { slice, target, at, len, jobs: Vec::new() };
+                    let chunk = chunks.entry((slice, target, at)).or_insert_with(new);
+                    chunk.jobs.push((job, orientation));
+                }
+            }
+            slices.push(Reading { normal, len, targets, rights });
+        }
+        let movers = rows.layout().movers().iter().enumerate();
+        let edge = movers
+            .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
+            .fold(0, |set, (i, _)| set | 1_u32 << i);
+        let chunks = chunks.into_values().collect();
+        Decoding { rows, edge, slices, chunks, width: std::marker::PhantomData }
+    }
+
+    /// Reads all entries; returns the longest distance.
+    fn all_windows<E>(
+        &mut self,
+        space: &IndexSpace,
+        codec: EntryCodec,
+        taking: Taking,
+        pages: &Arc<Pages>,
+        read: &mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<u16, DecodeError<E>> {
+        let size = space.size();
+        let bytes = pages.budget() as u64 / 2;
+        let window = (bytes * 8 / u64::from(codec.bits()) / 64 * 64).max(1 << 16);
+        let deepest = AtomicU16::new(0);
+        let mut exact = false;
+        for start in (0..size).step_by(window as usize) {
+            let len = window.min(size - start);
+            pages.lend(codec.area_bytes(len) as usize, || {
+                let mut area = Vec::new();
+                read(start, len, &mut area).map_err(DecodeError::Read)?;
+                let stock = Stock::new::<C>(Entries::Packed(&area), codec, taking);
+                stock.check(len)?;
+                exact = stock.exact;
+                self.chunks.par_iter().try_for_each(|chunk| {
+                    let longest = self.chunk(&stock, &(start..start + len), chunk)?;
+                    deepest.fetch_max(longest, Ordering::Relaxed);
+                    Ok::<(), RowsError>(())
+                })?;
+                Ok::<(), DecodeError<E>>(())
+            })?;
+        }
+        Ok(if exact { deepest.into_inner() } else { 1 })
+    }
+
+    fn chunk(
+        &self,
+        stock: &Stock<'_>,
+        entries: &std::ops::Range<u64>,
+        chunk: &Chunk,
+    ) -> Result<u16, RowsError> {
+        let Some(store) = &self.slices[chunk.slice].targets[chunk.target] else { return Ok(0) };
+        let stored = StoredCodes {
+            store: store.clone(),
+            len: self.slices[chunk.slice].len,
+            wide: size_of::<C>() == 2,
+        };
+        let mut elements = vec![C::ILLEGAL; chunk.len];
+        stored.read(chunk.at, &mut elements);
+        let shared: &[C::Shared] = as_shared(&mut elements);
+        let mut longest = 0;
+        for (job, orientation) in &chunk.jobs {
+            let codes = Part { start: chunk.at, elements: shared };
+            let read = |job: &Job| {
+                stock.read_part::<C>(self.rows, job, *orientation, self.edge, entries, codes)
+            };
+            let found = if self.rows.has_first(job) {
+                (0..64).try_fold(0, |longest: u16, first| {
+                    Ok(longest.max(read(&Job { first: Some(first), ..*job })?))
+                })?
+            } else {
+                read(job)?
+            };
+            longest = longest.max(found);
+        }
+        store.write(chunk.at * size_of::<C>(), C::bytes(&elements));
+        Ok(longest)
+    }
+
+    /// Puts the slices in their places.
+    fn finish(self, values: &TableValues) {
+        for slice in self.slices {
+            let len = slice.len;
+            let codes = |store: Option<Arc<PagedCodes>>| match store {
+                Some(store) => Codes::Stored(StoredCodes { store, len, wide: size_of::<C>() == 2 }),
+                None => C::into_codes(Vec::new()),
+            };
+            let mut targets = slice.targets.into_iter().map(codes);
+            let (Some(white), Some(black)) = (targets.next(), targets.next()) else { continue };
+            let en_passant = slice.rights.into_iter().zip(targets);
+            let en_passant = en_passant.map(|(square, codes)| EnPassantValues { square, codes });
+            let solved = SliceValues {
+                codes: [white, black],
+                en_passant: en_passant.collect(),
+                counts: None,
+                max_moves: 0,
+            };
+            if let Some(slot) = values.slices.get(&slice.normal) {
+                // Each slice is made once.
+                let _ = slot.set(Arc::new(solved));
+            }
+        }
+    }
+}
