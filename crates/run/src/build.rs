@@ -497,7 +497,7 @@ impl Work<'_> {
         let target = Some(&*target).filter(|_| self.options.write && lasting);
         let identity = || identity(job);
         let checkpoint = Checkpoint::open(self.place(), progress, target, &mut values, identity)?;
-        let longest = solve_table(&mut values, &self.tables, options, &checkpoint)
+        let longest = solve_table(&mut values, &self.tables, &options, &checkpoint)
             .map_err(|error| match error {
                 SolveError::Stopped => checkpoint.interrupted(),
                 other => other.into(),
@@ -639,7 +639,7 @@ pub(crate) fn values_of(
         let job = Job { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
         let options = SolveOptions { count: false, keep: true, pages: None };
-        solve_table(&mut values, &Tables::new(), options, &|| {})?;
+        solve_table(&mut values, &Tables::new(), &options, &|| {})?;
         return Ok(values);
     }
     decode_table(table, wanted, Taking::Exactly, pages)

@@ -165,10 +165,13 @@ impl Held {
     }
 }
 
-/// What the exits foretell, by blocks: number of moves and page.
+/// Pages by the number of moves after which they fall due.
+type Dated = Vec<(u16, Page)>;
+
+/// What the exits foretell, by blocks.
 struct Calendar {
     file: PageFile,
-    pages: Vec<Vec<(u16, Page)>>,
+    pages: Vec<Dated>,
 }
 
 impl Calendar {
@@ -176,7 +179,7 @@ impl Calendar {
         Calendar { file: pages.file(), pages: Vec::new() }
     }
 
-    fn put(&self, events: &Events) -> Vec<(u16, Page)> {
+    fn put(&self, events: &Events) -> Dated {
         (0..=events.last())
             .filter(|&moves| events.has(moves))
             .map(|moves| (moves, self.file.append(pack(events.of(moves)))))
@@ -302,12 +305,7 @@ impl<'a> Swept<'a> {
     }
 
     /// The legal positions of a block and what its exits foretell: seeds and dues.
-    fn leave<C: Code>(
-        &self,
-        problem: &Problem<'_>,
-        n: usize,
-        color: Color,
-    ) -> (Vec<(u16, Page)>, Vec<(u16, Page)>) {
+    fn leave<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> (Dated, Dated) {
         let (context, own) = (self.context, side(color));
         let (block, rows) = (&context.blocks[n], context.rows());
         let mut open = vec![0; rows];
