@@ -199,7 +199,7 @@ fn counts(table: &TableValues) -> ([[u64; 3]; 2], [u16; 2]) {
                 Codes::Narrow(c) => c.iter().enumerate().for_each(|(i, c)| add(i, c.value())),
                 Codes::Wide(c) => c.iter().enumerate().for_each(|(i, c)| add(i, c.value())),
                 stored @ Codes::Stored(_) => {
-                    (0..stored.len()).for_each(|i| add(i, stored.value(i)))
+                    (0..stored.len()).for_each(|i| add(i, stored.value(i)));
                 }
             }
         }
