@@ -28,4 +28,6 @@ pub use analysis::{
     Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, clear_illegal,
     solve_analysis, structures_behind, survey,
 };
-pub use table_solver::{Monitor, SolveError, SolveOptions, Tables, in_pages, solve_table};
+pub use table_solver::{
+    Decided, Monitor, SolveError, SolveOptions, Tables, TakeDecided, in_pages, solve_table,
+};

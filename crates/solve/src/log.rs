@@ -35,6 +35,17 @@ impl Log {
         self.masks.push(mask);
     }
 
+    /// As many rows as masks.
+    pub(crate) fn extend(&mut self, rows: &[u32], masks: &[u64]) {
+        self.rows.extend_from_slice(rows);
+        self.masks.extend_from_slice(masks);
+    }
+
+    /// Whether no segment has so many moves or more.
+    pub(crate) fn ends_before(&self, moves: u16) -> bool {
+        self.segments.last().is_none_or(|&(last, _)| last < moves)
+    }
+
     /// Closes the newest segment, and lays it out as a plane of `rows` words if it holds at least
     /// `threshold` rows.
     pub(crate) fn finish(&mut self, moves: u16, rows: usize, threshold: usize) {

@@ -1,9 +1,12 @@
 //! Solving one slice: exits, then passes until nothing is left to decide.
 
 use std::cell::RefCell;
+use std::io;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Instant;
 
 use hoffman_board::Color;
-use std::sync::Arc;
 
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
@@ -17,7 +20,7 @@ use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::log::{Foretold, Frontier, Log, Sorting};
 use crate::passes::{Frontiers, Planes, Scratch, clear_of, dense_threshold};
 use crate::swept;
-use crate::table_solver::{Monitor, SolveError};
+use crate::table_solver::{Decided, Monitor, SolveError, TakeDecided};
 use crate::target::Target;
 
 /// From how many rows on a slice is worth being shared between threads.
@@ -51,6 +54,69 @@ pub(crate) trait Passes {
     fn win(&mut self, moves: u16, due: bool);
     /// The loss pass, likewise.
     fn lose(&mut self, moves: u16, due: bool);
+    /// Shows what the passes from a number of moves on decided; nothing that was decided before them.
+    fn show(&self, first: u16, take: &mut TakeDecided<'_>) -> io::Result<()>;
+    /// Does what passes do besides deciding, for a slice whose mates are known and nothing else.
+    fn skip(&mut self, passes: &RangeInclusive<u16>);
+    /// Takes over what a pass decided, after [`Passes::skip`]. False if no pass can have decided that.
+    fn take(&mut self, decided: &Decided<'_>, passes: &RangeInclusive<u16>) -> bool;
+}
+
+/// A slice before a pass, and how far it is.
+pub(crate) struct Reached<S> {
+    pub(crate) slice: S,
+    /// The number of moves of the next pass.
+    next: u16,
+    /// The longest win or loss so far, in moves.
+    longest: u16,
+}
+
+/// Only suicide chess knows wins without a move, and so losses that need no move of the winner.
+fn first_pass(context: &Context<'_>) -> u16 {
+    u16::from(!context.suicide())
+}
+
+/// Starts a slice, and goes through the passes that an earlier run saved. If they are not what passes
+/// of this slice decide it is started once more.
+pub(crate) fn begin<S: Passes>(
+    context: &Context<'_>,
+    monitor: &dyn Monitor,
+    mut start: impl FnMut() -> S,
+) -> Reached<S> {
+    let first = first_pass(context);
+    let mut slice = start();
+    let saved = monitor.saved_passes(context.pawns);
+    if let Some(last) = saved.filter(|last| (first..u16::MAX).contains(last)) {
+        let passes = first..=last;
+        slice.skip(&passes);
+        let mut longest = 0;
+        let mut take = |decided: Decided<'_>| {
+            longest = longest.max(decided.moves);
+            let fits = passes.contains(&decided.moves) && slice.take(&decided, &passes);
+            if fits { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+        };
+        if monitor.restore_passes(context.pawns, context.rows(), &mut take) {
+            return Reached { slice, next: last + 1, longest };
+        }
+        // Both at once may be too much.
+        drop(slice);
+        slice = start();
+    }
+    Reached { slice, next: first, longest: 0 }
+}
+
+/// Checks that positions of a block can have been decided, and lets them leave `open`.
+pub(crate) fn decide(open: &mut [u64], decided: &Decided<'_>, leave: bool) -> bool {
+    let (rows, masks) = (decided.rows, decided.masks);
+    let ascending = rows.is_sorted_by(|a, b| a < b);
+    let fits = |(&row, &mask): (&u32, &u64)| match open.get_mut(row as usize) {
+        Some(open) if mask != 0 && mask & !*open == 0 => {
+            *open &= !if leave { mask } else { 0 };
+            true
+        }
+        _ => false,
+    };
+    ascending && rows.len() == masks.len() && rows.iter().zip(masks).all(fits)
 }
 
 /// Access to the blocks of a slice whose mates are known.
@@ -183,15 +249,20 @@ fn solve_as<C: Code>(
         || problem.stalemates.is_some()
         || context.suicide()
         || problem.rights.iter().any(|r| !r.captures.is_empty());
-    let mut state = start::<C>(context, &problem.exits, keep);
-    let counts = problem.count.then(|| count::<C>(problem, &state));
-    if let Some(winner) = problem.stalemates {
-        concede_stalemates(context, &mut state, winner);
-    }
-    if context.suicide() {
-        win_stalemates(context, &mut state);
-    }
-    let moves = run(context, &mut state, monitor)?;
+    let mut counts = None;
+    let mut reached = begin(context, monitor, || {
+        let mut state = start::<C>(context, &problem.exits, keep);
+        counts = problem.count.then(|| count::<C>(problem, &state));
+        if let Some(winner) = problem.stalemates {
+            concede_stalemates(context, &mut state, winner);
+        }
+        if context.suicide() {
+            win_stalemates(context, &mut state);
+        }
+        state
+    });
+    let moves = run(context, &mut reached, monitor)?;
+    let mut state = reached.slice;
     state.foretold = Default::default();
     state.not_losable = Default::default();
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
@@ -528,15 +599,25 @@ fn is_reached(context: &Context<'_>, n: usize, own: usize, logs: &[Vec<Log>; 2])
 /// Runs the passes; returns the longest win or loss, in moves.
 pub(crate) fn run(
     context: &Context<'_>,
-    slice: &mut impl Passes,
+    reached: &mut Reached<impl Passes>,
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
+    let Reached { slice, next, longest } = reached;
+    let mut longest = *longest;
     let ahead = slice.ahead();
-    let mut longest = 0;
-    // Only suicide chess knows wins without a move, and so losses that need no move of the winner.
-    let first = u16::from(!context.suicide());
-    for moves in first..u16::MAX {
-        if monitor.is_stopped() {
+    let mut unsaved = *next;
+    let mut since = Instant::now();
+    for moves in *next..u16::MAX {
+        // Asked before it is saved: whoever stops later asks again.
+        let stopped = monitor.is_stopped();
+        if unsaved < moves && monitor.saves_passes(since.elapsed()) {
+            let show = |take: &mut TakeDecided<'_>| slice.show(unsaved, take);
+            if monitor.save_passes(context.pawns, unsaved..=moves - 1, &show) {
+                unsaved = moves;
+                since = Instant::now();
+            }
+        }
+        if stopped {
             return Err(SolveError::Stopped);
         }
         monitor.pass(moves);
@@ -661,6 +742,64 @@ impl Passes for State<'_> {
             || lose(Color::White, white_nl, white_losses),
             || lose(Color::Black, black_nl, black_losses),
         );
+    }
+
+    fn show(&self, first: u16, take: &mut TakeDecided<'_>) -> io::Result<()> {
+        for turn in [Color::White, Color::Black] {
+            let own = side(turn);
+            for (logs, won) in [(&self.wins[own], true), (&self.losses[own], false)] {
+                // Wins without a move are there from the start.
+                let first = first.max(u16::from(won));
+                for (block, log) in (0..).zip(logs) {
+                    for (moves, positions) in log.replay().filter(|&(moves, _)| moves >= first) {
+                        let (rows, masks) = (positions.rows(), positions.masks());
+                        take(Decided { turn, won, moves, block, rows, masks })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, passes: &RangeInclusive<u16>) {
+        let rows = self.context.rows();
+        for own in 0..2 {
+            for (open, log) in self.open[own].chunks_exact_mut(rows).zip(&mut self.losses[own]) {
+                log.frontier().iter().for_each(|(row, mask)| open[row] &= !mask);
+                log.begin();
+            }
+            self.wins[own].iter_mut().for_each(Log::begin);
+            let planes = self.not_losable[own].chunks_exact_mut(rows);
+            for (not_losable, foretold) in planes.zip(&self.foretold[own]) {
+                for moves in *passes.start()..=foretold.dues.last().min(*passes.end()) {
+                    let dues = foretold.dues.of(moves);
+                    dues.iter().for_each(|(row, mask)| not_losable[row] &= !mask);
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, decided: &Decided<'_>, passes: &RangeInclusive<u16>) -> bool {
+        let (rows, own) = (self.context.rows(), side(decided.turn));
+        let logs = if decided.won { &mut self.wins } else { &mut self.losses };
+        let n = decided.block as usize;
+        let Some(log) = logs[own].get_mut(n).filter(|log| log.ends_before(decided.moves)) else {
+            return false;
+        };
+        // The next win pass starts from the last losses and lets them leave.
+        let newest = !decided.won && decided.moves == *passes.end();
+        if !decide(&mut self.open[own][n * rows..(n + 1) * rows], decided, !newest) {
+            return false;
+        }
+        log.begin();
+        log.extend(decided.rows, decided.masks);
+        if newest {
+            log.finish(decided.moves, rows, dense_threshold(rows));
+        } else {
+            log.finish(decided.moves, rows, usize::MAX);
+            log.begin();
+        }
+        true
     }
 }
 

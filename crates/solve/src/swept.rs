@@ -6,6 +6,8 @@
 //! the next ones find in memory. Logs are only ever added to; the values are written block by block at
 //! the end. The kernels are those of a slice in memory.
 
+use std::io;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use hoffman_board::Color;
@@ -19,10 +21,10 @@ use crate::exits;
 use crate::log::{Events, Frontier, Log};
 use crate::passes::{Frontiers, Planes, dense_threshold};
 use crate::slice_solver::{
-    BlockParts, Passes, Problem, RunResult, count, deepest_capture, run, with_exit_room,
-    with_scratch,
+    BlockParts, Passes, Problem, RunResult, begin, count, decide, deepest_capture, run,
+    with_exit_room, with_scratch,
 };
-use crate::table_solver::{Monitor, SolveError};
+use crate::table_solver::{Decided, Monitor, SolveError, TakeDecided};
 
 /// Bit planes of one side, a page a block.
 struct Plane {
@@ -242,16 +244,20 @@ pub(crate) fn solve<C: Code>(
     monitor: &dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
-    let mut swept = Swept::start::<C>(problem, pages);
-    let counts = problem.count.then(|| count::<C>(problem, &swept));
-    if let Some(winner) = problem.stalemates {
-        swept.concede_stalemates(winner);
-    }
-    if context.suicide() {
-        swept.win_stalemates();
-    }
-    let moves = run(context, &mut swept, monitor)?;
-    let Swept { open, stalemates, forced, spared, wins, losses, .. } = swept;
+    let mut counts = None;
+    let mut reached = begin(context, monitor, || {
+        let mut swept = Swept::start::<C>(problem, pages);
+        counts = problem.count.then(|| count::<C>(problem, &swept));
+        if let Some(winner) = problem.stalemates {
+            swept.concede_stalemates(winner);
+        }
+        if context.suicide() {
+            swept.win_stalemates();
+        }
+        swept
+    });
+    let moves = run(context, &mut reached, monitor)?;
+    let Swept { open, stalemates, forced, spared, wins, losses, .. } = reached.slice;
     let result = Solved { open, stalemates, forced, spared, wins, losses };
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
     Ok(if narrow {
@@ -561,6 +567,79 @@ impl Passes for Swept<'_> {
         let (white, black) = self.sweep(|n, color| self.loss_block(n, color, moves));
         self.losses[0].accept(moves, white);
         self.losses[1].accept(moves, black);
+    }
+
+    fn show(&self, first: u16, take: &mut TakeDecided<'_>) -> io::Result<()> {
+        for turn in [Color::White, Color::Black] {
+            let own = side(turn);
+            for (log, won) in [(&self.wins[own], true), (&self.losses[own], false)] {
+                // Wins without a move are there from the start.
+                let first = first.max(u16::from(won));
+                for (block, segments) in (0..).zip(&log.segments) {
+                    for &(moves, page) in segments.iter().filter(|&&(moves, _)| moves >= first) {
+                        let words = log.lists.read(page);
+                        let positions = unpack(&words);
+                        let (rows, masks) = (positions.rows(), positions.masks());
+                        take(Decided { turn, won, moves, block, rows, masks })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, passes: &RangeInclusive<u16>) {
+        for own in 0..2 {
+            for n in 0..self.context.blocks.len() {
+                if let Some(mates) = self.losses[own].list(n) {
+                    self.open[own].change(n, |open| {
+                        unpack(&mates).iter().for_each(|(row, mask)| open[row] &= !mask);
+                        true
+                    });
+                }
+                for &(moves, page) in &self.dues[own].pages[n] {
+                    if passes.contains(&moves) {
+                        let dues = self.dues[own].file.read(page);
+                        self.not_losable[own].change(n, |not_losable| {
+                            unpack(&dues).iter().for_each(|(row, mask)| not_losable[row] &= !mask);
+                            true
+                        });
+                    }
+                }
+            }
+            self.wins[own].newest.fill(None);
+            self.losses[own].newest.fill(None);
+        }
+    }
+
+    fn take(&mut self, decided: &Decided<'_>, passes: &RangeInclusive<u16>) -> bool {
+        let (rows, own, n) = (self.context.rows(), side(decided.turn), decided.block as usize);
+        let chronicles = if decided.won { &mut self.wins } else { &mut self.losses };
+        let chronicle = &mut chronicles[own];
+        let moves = decided.moves;
+        let segments = chronicle.segments.get(n);
+        if !segments.is_some_and(|s| s.last().is_none_or(|&(last, _)| last < moves)) {
+            return false;
+        }
+        // The next win pass starts from the last losses and lets them leave.
+        let newest = !decided.won && moves == *passes.end();
+        let mut fits = false;
+        self.open[own].change(n, |open| {
+            fits = decide(open, decided, !newest);
+            fits && !newest
+        });
+        if !fits {
+            return false;
+        }
+        let mut log = Log::default();
+        log.extend(decided.rows, decided.masks);
+        log.finish(moves, rows, if newest { dense_threshold(rows) } else { usize::MAX });
+        let put = chronicle.put(&log);
+        chronicle.segments[n].extend(put.map(|put| (moves, put.list)));
+        if newest {
+            chronicle.newest[n] = put;
+        }
+        true
     }
 }
 

@@ -1,7 +1,10 @@
 //! Solving an ending: its slices in order of their pawns, from the tables behind its exits.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use hoffman_board::{Color, Material, Role};
 use hoffman_pages::Pages;
@@ -39,6 +42,26 @@ pub enum SolveError {
     Stopped,
 }
 
+/// What one pass decided in one block of a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Decided<'a> {
+    /// Who is to move.
+    pub turn: Color,
+    /// Whether he wins.
+    pub won: bool,
+    /// In how many moves.
+    pub moves: u16,
+    /// The number of the block.
+    pub block: u32,
+    /// The rows of the block in which something was decided, in ascending order.
+    pub rows: &'a [u32],
+    /// The positions of each of these rows; none is empty.
+    pub masks: &'a [u64],
+}
+
+/// Takes what passes decided.
+pub type TakeDecided<'t> = dyn FnMut(Decided<'_>) -> io::Result<()> + 't;
+
 /// Told by the solver how far it is, and asked whether to go on; from any thread. Every function without
 /// arguments is one that is told of solved slices and never stops.
 pub trait Monitor: Sync {
@@ -52,6 +75,43 @@ pub trait Monitor: Sync {
 
     /// Whether to stop; asked before every slice and every pass.
     fn is_stopped(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Monitor::save_passes`] is wanted now; asked between passes. `work` is how long those took
+    /// that are not saved.
+    fn saves_passes(&self, work: Duration) -> bool {
+        let _ = work;
+        false
+    }
+
+    /// Saves what the passes of a slice for so many moves decided, all of which `show` shows. It goes on
+    /// where the last saved ones end, or starts anew. Returns whether it is saved.
+    fn save_passes(
+        &self,
+        pawns: PawnStructure,
+        moves: RangeInclusive<u16>,
+        show: &dyn Fn(&mut TakeDecided<'_>) -> io::Result<()>,
+    ) -> bool {
+        let _ = (pawns, moves, show);
+        false
+    }
+
+    /// The number of moves of the last saved pass of a slice.
+    fn saved_passes(&self, pawns: PawnStructure) -> Option<u16> {
+        let _ = pawns;
+        None
+    }
+
+    /// Shows `take` all that was saved of a slice, the passes in order; no block has more than `rows` rows.
+    /// Returns whether all of it could be read and was taken; if not the slice is solved anew.
+    fn restore_passes(
+        &self,
+        pawns: PawnStructure,
+        rows: usize,
+        take: &mut TakeDecided<'_>,
+    ) -> bool {
+        let _ = (pawns, rows, take);
         false
     }
 }

@@ -4,6 +4,7 @@
 //! dies leaves whole sections and at most one torn one. A program skips sections it does not know.
 
 use std::io::{self, Write as _};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ impl From<io::Error> for Unfit {
 /// An open checkpoint.
 #[derive(Debug)]
 pub(crate) struct Container {
-    file: Box<dyn StoredFile>,
+    file: Arc<dyn StoredFile>,
     /// Where the next section goes.
     end: u64,
 }
@@ -63,7 +64,7 @@ impl Container {
         file.writer().write_all(&bytes).map_err(|e| e.to_string())?;
         file.commit().map_err(cause)?;
         let file = storage.open_to_write(path).map_err(|e| e.to_string())?;
-        Ok(Container { file, end: bytes.len() as u64 })
+        Ok(Container { file: Arc::from(file), end: bytes.len() as u64 })
     }
 
     /// Adds a section, which is durable after [`Container::sync`]. If that fails the file is as it was.
@@ -83,6 +84,11 @@ impl Container {
         self.file.sync()
     }
 
+    /// The file, for [`Reader::within`].
+    pub(crate) fn file(&self) -> Arc<dyn StoredFile> {
+        Arc::clone(&self.file)
+    }
+
     /// Where the next section goes.
     pub(crate) fn end(&self) -> u64 {
         self.end
@@ -99,7 +105,7 @@ impl Container {
 /// Reads a checkpoint from its beginning.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    file: Box<dyn StoredFile>,
+    file: Arc<dyn StoredFile>,
     len: u64,
     /// Behind the last section that was read.
     at: u64,
@@ -109,7 +115,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Opens a file.
     pub(crate) fn open(storage: &dyn Storage, path: &Path) -> Result<Reader, Unfit> {
-        let file = storage.open_to_write(path)?;
+        let file: Arc<dyn StoredFile> = Arc::from(storage.open_to_write(path)?);
         let len = file.byte_len()?;
         let mut magic = [0; MAGIC.len()];
         if !fill(&*file, &mut magic, 0)? || magic[..8] != MAGIC[..8] {
@@ -119,6 +125,16 @@ impl Reader {
             return Err(Unfit::Other("was made by another version of the program"));
         }
         Ok(Reader { file, len, at: MAGIC.len() as u64, damaged: false })
+    }
+
+    /// Reads sections at a place that was read before.
+    pub(crate) fn within(file: Arc<dyn StoredFile>, place: Range<u64>) -> Reader {
+        Reader { file, len: place.end, at: place.start, damaged: false }
+    }
+
+    /// Goes back to where a section begins.
+    pub(crate) fn go_back(&mut self, position: u64) {
+        self.at = position;
     }
 
     /// The next section; none at the end, and where there is none that is whole.

@@ -1,24 +1,30 @@
 //! What is solved of a table that is not finished, in a file beside it.
 //!
-//! `NAME.htb.checkpoint` holds the slices solved so far and says for what table. It is written when enough
+//! `NAME.htb.checkpoint` holds the slices solved so far, what the passes of others decided, and says for
+//! what table. It is written when enough
 //! work would be lost without it, used by the next run that makes the same table, and removed when the
 //! table is there. Whoever touches it holds the table's lock.
 
 mod container;
+mod passes;
 mod slices;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hoffman_pages::Pages;
-use hoffman_solve::Monitor;
+use hoffman_solve::{Monitor, TakeDecided};
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
+use hoffman_store::StoredFile;
 use sha2::{Digest as _, Sha256};
 
 use self::container::{Container, Reader, Tag, Unfit};
+use self::passes::Saved;
 use crate::error::RunError;
 use crate::progress::Progress;
 use crate::workplace::Workplace;
@@ -88,6 +94,9 @@ pub(crate) struct Checkpoint<'a> {
     positions: u64,
     /// The longest win or loss in the slices that were read, in moves.
     pub(crate) longest: u16,
+    /// What an earlier run saved of the passes of slices that are not solved, and the file it is in.
+    passes: HashMap<PawnStructure, Saved>,
+    file: Option<Arc<dyn StoredFile>>,
     /// Solved slices that are in no file.
     waiting: Mutex<Vec<(PawnStructure, Arc<SliceValues>)>>,
     /// Whoever writes holds it. It is never waited for: a thread that holds it may be given other work.
@@ -118,23 +127,31 @@ impl<'a> Checkpoint<'a> {
         let last = Instant::now();
         let mut writing = Writing { container: None, last, cost: Duration::ZERO, failed: false };
         let mut longest = 0;
+        let mut passes = HashMap::new();
         if let Some(path) = path.as_ref().filter(|p| hoffman_store::is_file(&*workplace.storage, p))
         {
             if workplace.discard {
                 remove(workplace, path)?;
             } else {
                 match read(workplace, path, values, &identity()?, pages) {
-                    Ok((container, damaged)) => {
+                    Ok((container, saved, damaged)) => {
+                        passes = saved;
                         let solved = values.slices.values().filter(|s| s.get().is_some());
                         let solved = solved.inspect(|s| {
                             longest = s.get().map_or(0, |s| s.max_moves).max(longest);
                         });
                         let (count, all) = (solved.count(), values.slices.len());
                         let beyond = if damaged { "; the rest of it is damaged" } else { "" };
+                        let more = match passes.values().map(|saved| saved.last).max() {
+                            Some(moves) => {
+                                format!(", and the passes of {} up to {moves} moves", passes.len())
+                            }
+                            None => String::new(),
+                        };
                         let name = path.display();
                         tracing::info!(file = %name, count, all, damaged, "resumed");
                         progress.notice(&format!(
-                            "{name}: going on with {count} of {all} slices{beyond}"
+                            "{name}: going on with {count} of {all} slices{more}{beyond}"
                         ));
                         writing.container = Some(container);
                     }
@@ -158,6 +175,7 @@ impl<'a> Checkpoint<'a> {
                 }
             }
         }
+        let file = writing.container.as_ref().map(Container::file);
         let positions = 2 * values.layout.len() as u64;
         for _ in values.slices.values().filter(|s| s.get().is_some()) {
             progress.skip(positions);
@@ -170,6 +188,8 @@ impl<'a> Checkpoint<'a> {
             identity: Box::new(identity),
             positions,
             longest,
+            passes,
+            file,
             waiting: Mutex::default(),
             writing: Mutex::new(writing),
         })
@@ -192,42 +212,61 @@ impl<'a> Checkpoint<'a> {
     /// Writes what is waiting, if there is anything.
     fn write(&self, writing: &mut Writing) {
         let slices = std::mem::take(&mut *self.waiting());
-        let (Some(path), false, false) = (&self.path, slices.is_empty(), writing.failed) else {
+        if slices.is_empty() {
             return;
-        };
+        }
+        let what = format!("{} slices", slices.len());
+        self.append(writing, &what, |container| {
+            slices.iter().try_for_each(|(pawns, values)| {
+                slices::append(container, *pawns, values, || self.sound())
+            })
+        });
+    }
+
+    /// Lets `add` add something; whether that succeeded.
+    fn append(
+        &self,
+        writing: &mut Writing,
+        what: &str,
+        add: impl FnOnce(&mut Container) -> io::Result<()>,
+    ) -> bool {
+        let (Some(path), false) = (&self.path, writing.failed) else { return false };
         let began = Instant::now();
-        let count = slices.len();
-        if let Err(why) = self.append(path, writing, slices) {
+        let container = self.container(path, &mut writing.container);
+        let done = container.and_then(|container| add(container).map_err(|e| e.to_string()));
+        let name = path.display();
+        if let Err(why) = &done {
             writing.failed = true;
-            let name = path.display();
             tracing::warn!(file = %name, why, "no checkpoint");
             self.progress.notice(&format!("cannot write {name}: {why}; going on without"));
         } else {
             let seconds = began.elapsed().as_secs_f64();
-            tracing::info!(file = %path.display(), slices = count, seconds, "checkpoint");
+            tracing::info!(file = %name, what, seconds, "checkpoint");
         }
         writing.cost = began.elapsed();
         writing.last = Instant::now();
+        done.is_ok()
     }
 
-    fn append(
+    /// The file, which is made if there is none.
+    fn container<'w>(
         &self,
         path: &Path,
-        writing: &mut Writing,
-        slices: Vec<(PawnStructure, Arc<SliceValues>)>,
-    ) -> Result<(), String> {
-        if writing.container.is_none() {
-            let manifest = (self.identity)().map_err(|e| e.to_string())?.manifest();
-            let storage = &self.workplace.storage;
-            let made = Container::create(storage, path, MANIFEST, manifest.as_bytes())?;
-            writing.container = Some(made);
-        }
-        let Some(container) = &mut writing.container else { return Ok(()) };
-        for (pawns, values) in slices {
-            let sound = || self.pages.map_or(Ok(()), |pages| pages.check());
-            slices::append(container, pawns, &values, sound).map_err(|e| e.to_string())?;
-        }
-        Ok(())
+        container: &'w mut Option<Container>,
+    ) -> Result<&'w mut Container, String> {
+        let made = match container.take() {
+            Some(made) => made,
+            None => {
+                let manifest = (self.identity)().map_err(|e| e.to_string())?.manifest();
+                Container::create(&self.workplace.storage, path, MANIFEST, manifest.as_bytes())?
+            }
+        };
+        Ok(container.insert(made))
+    }
+
+    /// Whether what was read of values is what was written.
+    fn sound(&self) -> io::Result<()> {
+        self.pages.map_or(Ok(()), |pages| pages.check())
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<(PawnStructure, Arc<SliceValues>)>> {
@@ -258,6 +297,51 @@ impl Monitor for Checkpoint<'_> {
     fn is_stopped(&self) -> bool {
         self.workplace.stop.is_requested()
     }
+
+    fn saves_passes(&self, work: Duration) -> bool {
+        // As with slices, whoever writes is not waited for.
+        let (Some(_), Ok(writing)) = (&self.path, self.writing.try_lock()) else { return false };
+        let every = self.workplace.checkpoint_every;
+        let pause = every.max(writing.cost * SHARE);
+        let due = match self.is_stopped() {
+            true => work >= WORTH.min(every),
+            false => work >= pause && writing.last.elapsed() >= pause,
+        };
+        !writing.failed && (every.is_zero() || due)
+    }
+
+    fn save_passes(
+        &self,
+        pawns: PawnStructure,
+        moves: RangeInclusive<u16>,
+        show: &dyn Fn(&mut TakeDecided<'_>) -> io::Result<()>,
+    ) -> bool {
+        let Ok(mut writing) = self.writing.try_lock() else { return false };
+        let what = format!("passes for {} to {} moves", moves.start(), moves.end());
+        self.append(&mut writing, &what, |container| {
+            passes::append(container, pawns, moves, show, || self.sound())
+        })
+    }
+
+    fn saved_passes(&self, pawns: PawnStructure) -> Option<u16> {
+        self.passes.get(&pawns).map(|saved| saved.last)
+    }
+
+    fn restore_passes(
+        &self,
+        pawns: PawnStructure,
+        rows: usize,
+        take: &mut TakeDecided<'_>,
+    ) -> bool {
+        let (Some(saved), Some(file)) = (self.passes.get(&pawns), &self.file) else { return false };
+        let restored = passes::restore(file, saved, rows, take);
+        if let (Err(error), Some(path)) = (&restored, &self.path) {
+            let name = path.display();
+            tracing::warn!(file = %name, %error, "passes not restored");
+            self.progress.notice(&format!("{name}: passes are damaged; doing them anew"));
+        }
+        restored.is_ok()
+    }
 }
 
 /// Removes the checkpoint of a finished table, if there is one.
@@ -284,14 +368,14 @@ fn remove(workplace: &Workplace, path: &Path) -> Result<(), RunError> {
     }
 }
 
-/// Fills slices from a checkpoint; the flag tells whether it is damaged behind them.
+/// Fills slices from a checkpoint and finds passes in it; the flag tells whether it is damaged behind them.
 fn read(
     workplace: &Workplace,
     path: &Path,
     values: &mut TableValues,
     identity: &Identity,
     pages: Option<&Arc<Pages>>,
-) -> Result<(Container, bool), Unfit> {
+) -> Result<(Container, HashMap<PawnStructure, Saved>, bool), Unfit> {
     let len = values.layout.len();
     let mut reader = Reader::open(&*workplace.storage, path)?;
     match reader.next()? {
@@ -299,16 +383,40 @@ fn read(
         _ => return Err(Unfit::Damaged),
     }
     let mut end = reader.position();
-    while let Some((pawns, slice)) = slices::next(&mut reader, len, pages)? {
-        let slot = values.slices.get(&pawns);
-        let slot = slot.ok_or(Unfit::Other("does not hold slices of this table"))?;
-        // The same slice twice is no harm.
-        let _ = slot.set(Arc::new(slice));
+    let other = Unfit::Other("does not hold slices of this table");
+    let mut passes = HashMap::new();
+    // Where the passes begin whose end is not read yet.
+    let mut begun = None;
+    loop {
+        let start = reader.position();
+        match reader.next()? {
+            Some((passes::PIECE, _)) => {
+                begun.get_or_insert(start);
+                continue;
+            }
+            Some((passes::PASSES, contents)) => {
+                let place = begun.take().unwrap_or(start)..start;
+                let pawns = passes::note(&mut passes, &contents, place);
+                if !pawns.is_some_and(|pawns| values.slices.contains_key(&pawns)) {
+                    return Err(other);
+                }
+            }
+            Some(_) => {
+                begun = None;
+                reader.go_back(start);
+                let Some((pawns, slice)) = slices::next(&mut reader, len, pages)? else { break };
+                let Some(slot) = values.slices.get(&pawns) else { return Err(other) };
+                // The same slice twice is no harm.
+                let _ = slot.set(Arc::new(slice));
+                passes.remove(&pawns);
+            }
+            None => break,
+        }
         end = reader.position();
     }
     if let Some(pages) = pages {
         pages.check()?;
     }
     let damaged = reader.is_damaged();
-    Ok((reader.into_container(end)?, damaged))
+    Ok((reader.into_container(end)?, passes, damaged))
 }

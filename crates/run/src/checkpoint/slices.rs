@@ -34,7 +34,7 @@ pub(super) fn append(
     sound: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
     let before = container.end();
-    let mut out = Parts { container, part: Vec::with_capacity(PART) };
+    let mut out = Parts::new(container, PIECE);
     let done = put_slice(&mut out, pawns, slice)
         .and_then(|()| out.flush())
         // What was read of it may have come from a disk that failed meanwhile.
@@ -49,9 +49,16 @@ pub(super) fn append(
 }
 
 /// Cuts what is written into sections.
-struct Parts<'c> {
+pub(super) struct Parts<'c> {
     container: &'c mut Container,
+    tag: Tag,
     part: Vec<u8>,
+}
+
+impl Parts<'_> {
+    pub(super) fn new(container: &mut Container, tag: Tag) -> Parts<'_> {
+        Parts { container, tag, part: Vec::with_capacity(PART) }
+    }
 }
 
 impl Write for Parts<'_> {
@@ -68,10 +75,21 @@ impl Write for Parts<'_> {
         if !self.part.is_empty() {
             let packed = lz4_flex::block::compress_prepend_size(&self.part);
             self.part.clear();
-            self.container.append(PIECE, &packed)?;
+            self.container.append(self.tag, &packed)?;
         }
         Ok(())
     }
+}
+
+/// Decompresses a part.
+pub(super) fn unpack(packed: &[u8], part: &mut Vec<u8>) -> io::Result<()> {
+    let (len, packed) = lz4_flex::block::uncompressed_size(packed)
+        .ok()
+        .filter(|&(len, _)| len <= PART)
+        .ok_or(io::ErrorKind::InvalidData)?;
+    part.resize(len, 0);
+    let got = lz4_flex::block::decompress_into(packed, part);
+    if got.ok() == Some(len) { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
 /// Reads the parts of one slice.
@@ -87,16 +105,8 @@ impl Read for Pieces<'_> {
         while self.used == self.part.len() && !self.complete {
             match self.reader.next()? {
                 Some((PIECE, packed)) => {
-                    let (len, packed) = lz4_flex::block::uncompressed_size(&packed)
-                        .ok()
-                        .filter(|&(len, _)| len <= PART)
-                        .ok_or(io::ErrorKind::InvalidData)?;
-                    self.part.resize(len, 0);
-                    let got = lz4_flex::block::decompress_into(packed, &mut self.part);
+                    unpack(&packed, &mut self.part)?;
                     self.used = 0;
-                    if got.ok() != Some(len) {
-                        return Err(io::ErrorKind::InvalidData.into());
-                    }
                 }
                 Some((SLICE, _)) => self.complete = true,
                 Some(_) => return Err(io::ErrorKind::InvalidData.into()),

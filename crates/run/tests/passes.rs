@@ -1,0 +1,112 @@
+//! A table of one slice goes on from the passes in its checkpoint; a damaged checkpoint never gives a
+//! wrong value.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use common::{entries, workplace};
+use hoffman_plan::complete;
+use hoffman_run::{BuildOptions, Memory, Progress, RunError, Workplace, build};
+use hoffman_store::{Fault, Simulated};
+
+/// Hears what is said and which passes begin.
+#[derive(Default)]
+struct Heard {
+    notices: Mutex<Vec<String>>,
+    passes: Mutex<Vec<u16>>,
+}
+
+impl Progress for Heard {
+    fn notice(&self, text: &str) {
+        self.notices.lock().unwrap().push(text.to_owned());
+    }
+
+    fn pass(&self, moves: u16) {
+        self.passes.lock().unwrap().push(moves);
+    }
+}
+
+/// Builds KRvK and what it needs.
+fn krk(workplace: Workplace) -> (Result<(), RunError>, Heard) {
+    let heard = Heard::default();
+    let options = BuildOptions {
+        dir: PathBuf::from("t"),
+        write: true,
+        args: String::new(),
+        progress: &heard,
+        solved: None,
+        workplace,
+    };
+    let jobs = complete(["KRvK".parse().unwrap()]);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let done = pool.install(|| build(&jobs, &options)).map(drop);
+    (done, heard)
+}
+
+#[test]
+fn a_table_without_pawns_goes_on_from_its_last_pass() {
+    let (table, checkpoint) = (Path::new("t/krk.htb"), Path::new("t/krk.htb.checkpoint"));
+    let clean = Simulated::default();
+    krk(workplace(&clean, false)).0.unwrap();
+    let right = entries(&clean, table).unwrap();
+    // Where the power fails at every operation, something is left of every pass.
+    let mut left = Vec::new();
+    for nth in 1.. {
+        let storage = Simulated::default();
+        storage.set_fault(Some(Fault::PowerOff { nth }));
+        if krk(workplace(&storage, true)).0.is_ok() {
+            break;
+        }
+        storage.power_cycle(true);
+        if storage.contents(checkpoint).is_some() {
+            let before = storage.copy();
+            let (done, heard) = krk(workplace(&storage, true));
+            done.unwrap();
+            assert!(entries(&storage, table).unwrap() == right, "{nth}");
+            assert!(storage.contents(checkpoint).is_none());
+            let said = heard.notices.into_inner().unwrap().concat();
+            if said
+                .contains("krk.htb.checkpoint: going on with 0 of 1 slices, and the passes of 1 up")
+            {
+                left.push(before);
+            }
+        }
+    }
+    println!("{} times some passes were left", left.len());
+    assert!(left.len() > 30);
+
+    // The same in as little memory as there may be.
+    let middle = &left[left.len() / 2];
+    let storage = middle.copy();
+    let memory = Some(Memory { bytes: 1 << 20, is_firm: false });
+    let (done, heard) = krk(Workplace { memory, ..workplace(&storage, true) });
+    done.unwrap();
+    assert!(entries(&storage, table).unwrap() == right);
+    let first = heard.passes.into_inner().unwrap().into_iter().min().unwrap();
+    assert!(first > 5, "{first}");
+
+    // Bits flipped, sections cut short.
+    let bytes = middle.contents(checkpoint).unwrap();
+    let (mut resumed, mut anew) = (0, 0);
+    let step = bytes.len() / 150 + 1;
+    for at in (0..bytes.len()).step_by(step) {
+        for cut in [false, true] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << (at % 8);
+            damaged.truncate(if cut { at } else { bytes.len() });
+            let storage = middle.copy();
+            storage.put(checkpoint, &damaged);
+            let (done, heard) = krk(workplace(&storage, false));
+            done.unwrap();
+            assert!(entries(&storage, table).unwrap() == right, "byte {at}, cut {cut}");
+            assert!(storage.contents(checkpoint).is_none());
+            let first = heard.passes.into_inner().unwrap().into_iter().min();
+            *(if first > Some(1) { &mut resumed } else { &mut anew }) += 1;
+        }
+    }
+    println!("damaged checkpoints: {resumed} times resumed from what is before, {anew} times anew");
+    assert!(resumed > 0 && anew > 0);
+}

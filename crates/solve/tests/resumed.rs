@@ -1,0 +1,238 @@
+//! A run that is stopped after a pass and goes on from what passes decided: the values are those of a run
+//! that nobody disturbed, whatever the pass.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use hoffman_board::{Color, Material, Role, Variant};
+use hoffman_pages::Pages;
+use hoffman_plan::complete;
+use hoffman_solve::{
+    Analysis, Decided, Monitor, Rules, SolveError, SolveOptions, Tables, TakeDecided, Verdict,
+    solve_analysis, solve_table,
+};
+use hoffman_space::{Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues};
+
+type Record = (Color, bool, u16, u32, Vec<u32>, Vec<u64>);
+
+/// Keeps what passes decided and stops runs after some passes.
+#[derive(Default)]
+struct Keeper {
+    saved: Mutex<HashMap<PawnStructure, (u16, Vec<Record>)>>,
+    /// How many more passes there are before a stop.
+    left: AtomicU16,
+}
+
+impl Monitor for Keeper {
+    fn slice(&self, _: PawnStructure, _: &Arc<SliceValues>) {}
+
+    fn pass(&self, _: u16) {
+        self.left.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+
+    fn saves_passes(&self, _: Duration) -> bool {
+        // The last ones are saved together.
+        self.is_stopped()
+    }
+
+    fn save_passes(
+        &self,
+        pawns: PawnStructure,
+        moves: RangeInclusive<u16>,
+        show: &dyn Fn(&mut TakeDecided<'_>) -> io::Result<()>,
+    ) -> bool {
+        let mut saved = self.saved.lock().unwrap();
+        let (last, records) = saved.entry(pawns).or_insert_with(|| (*moves.end(), Vec::new()));
+        assert!(records.is_empty() || *last + 1 == *moves.start());
+        *last = *moves.end();
+        show(&mut |d| {
+            assert!(moves.contains(&d.moves) && !d.rows.is_empty());
+            records.push((d.turn, d.won, d.moves, d.block, d.rows.to_vec(), d.masks.to_vec()));
+            Ok(())
+        })
+        .is_ok()
+    }
+
+    fn saved_passes(&self, pawns: PawnStructure) -> Option<u16> {
+        self.saved.lock().unwrap().get(&pawns).map(|saved| saved.0)
+    }
+
+    fn restore_passes(&self, pawns: PawnStructure, _: usize, take: &mut TakeDecided<'_>) -> bool {
+        let saved = self.saved.lock().unwrap();
+        let mut records = saved[&pawns].1.iter();
+        let shown = records.try_for_each(|&(turn, won, moves, block, ref rows, ref masks)| {
+            take(Decided { turn, won, moves, block, rows, masks })
+        });
+        shown.is_ok()
+    }
+}
+
+/// Everything a table holds: by slice the values of both sides and with every right, and the counts.
+type Contents = BTreeMap<PawnStructure, (Vec<Vec<i32>>, String, u16)>;
+
+fn contents(table: &TableValues) -> Contents {
+    let slice = |(pawns, slot): (&PawnStructure, &std::sync::OnceLock<Arc<SliceValues>>)| {
+        let slice = slot.get().unwrap();
+        let rights = slice.en_passant.iter().map(|e| &e.codes);
+        let codes = slice.codes.iter().chain(rights).map(|codes| {
+            (0..codes.len()).map(|at| codes.value(at).to_stored()).collect::<Vec<i32>>()
+        });
+        (*pawns, (codes.collect(), format!("{:?}", slice.counts), slice.max_moves))
+    };
+    table.slices.iter().map(slice).collect()
+}
+
+type Solve<'s> = dyn Fn(Option<&Arc<Pages>>, &dyn Monitor) -> Result<TableValues, SolveError> + 's;
+
+/// Solves a table in one go and in many; returns all that the passes decided.
+fn check(name: &str, solve: &Solve<'_>) -> Vec<Record> {
+    let whole = contents(&solve(None, &|| {}).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let pages = &Pages::new(folder.path(), 0);
+    let mut all = Vec::new();
+    // In memory, in pages, and in turns.
+    let kinds: [(&dyn Fn(u32) -> bool, u16); 4] =
+        [(&|_| false, 1), (&|_| true, 1), (&|run| run % 2 == 0, 3), (&|run| run % 2 == 1, 2)];
+    for (kind, (paged, passes)) in kinds.into_iter().enumerate() {
+        let keeper = Keeper::default();
+        let mut runs = 0;
+        let table = loop {
+            keeper.left.store(passes, Ordering::Relaxed);
+            let pages = paged(runs).then_some(pages);
+            match solve(pages, &keeper) {
+                Err(SolveError::Stopped) => runs += 1,
+                done => break done.unwrap(),
+            }
+        };
+        assert!(runs > 0, "{name}");
+        assert!(contents(&table) == whole, "{name}, kind {kind}, {passes} passes a run");
+        println!("{name}, kind {kind}: {runs} times stopped after {passes} passes");
+        let saved = keeper.saved.into_inner().unwrap();
+        all = saved.into_values().flat_map(|(_, records)| records).collect();
+    }
+    pages.check().unwrap();
+    all
+}
+
+fn options(pages: Option<&Arc<Pages>>) -> SolveOptions {
+    SolveOptions { count: true, keep: true, pages: pages.cloned() }
+}
+
+/// The tables that an ending needs.
+fn tables_behind(name: Material) -> Tables {
+    let mut tables = Tables::new();
+    for job in complete([name]) {
+        if job.material != name {
+            let mut values = TableValues::new(job.material, job.slices());
+            solve_table(&mut values, &tables, options(None), &|| {}).unwrap();
+            tables.insert(job.material, Arc::new(values));
+        }
+    }
+    tables
+}
+
+#[test]
+fn an_ending_goes_on_after_every_pass() {
+    let name: Material = "KQvKR".parse().unwrap();
+    let tables = tables_behind(name);
+    let solve = |pages: Option<&Arc<Pages>>, monitor: &dyn Monitor| {
+        let mut values = TableValues::new(name, [PawnStructure::default()]);
+        solve_table(&mut values, &tables, options(pages), monitor).map(|_| values)
+    };
+    let all = check("KQvKR", &solve);
+    assert!(all.iter().any(|record| record.2 > 30));
+}
+
+#[test]
+fn what_passes_cannot_have_decided_is_refused() {
+    let name: Material = "KRvK".parse().unwrap();
+    let tables = tables_behind(name);
+    let solve = |pages: Option<&Arc<Pages>>, monitor: &dyn Monitor| {
+        let mut values = TableValues::new(name, [PawnStructure::default()]);
+        solve_table(&mut values, &tables, options(pages), monitor).map(|_| values)
+    };
+    let all = check("KRvK", &solve);
+    let whole = contents(&solve(None, &|| {}).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let pages = Pages::new(folder.path(), 0);
+    let good: Vec<Record> = all.into_iter().filter(|record| record.2 <= 4).collect();
+    let spoil: [fn(&mut Vec<Record>); 8] = [
+        |all| all[0].2 = 5,
+        |all| all[0].2 = 0,
+        |all| all[0].3 = u32::MAX,
+        |all| all[0].4[0] = u32::MAX,
+        |all| all[0].5[0] = u64::MAX,
+        |all| all[0].5[0] = 0,
+        |all| all[0].5.clear(),
+        |all| all.push(all[0].clone()),
+    ];
+    for (number, spoil) in spoil.iter().enumerate() {
+        let mut bad = good.clone();
+        spoil(&mut bad);
+        for pages in [None, Some(&pages)] {
+            let keeper = Keeper::default();
+            keeper.left.store(u16::MAX, Ordering::Relaxed);
+            let saved = HashMap::from([(PawnStructure::default(), (4, bad.clone()))]);
+            *keeper.saved.lock().unwrap() = saved;
+            assert!(contents(&solve(pages, &keeper).unwrap()) == whole, "{number}");
+            // Passes that were skipped are not begun.
+            let begun = u16::MAX - keeper.left.into_inner();
+            assert!(begun > 14, "{number}: {begun} passes");
+        }
+    }
+}
+
+fn analysis<'r>(
+    prune: &'r (dyn Fn(Color, &str) -> Option<Verdict> + Sync),
+    stalemates: Option<Color>,
+) -> Analysis<'r> {
+    Analysis { futurebases: Vec::new(), rules: Rules { prune, stalemates } }
+}
+
+#[test]
+fn conceded_stalemates_and_moves_go_on() {
+    let name: Material = "KQvK".parse().unwrap();
+    let prune = |_: Color, _: &str| Some(Verdict::Concede);
+    let analysis = analysis(&prune, Some(Color::White));
+    check("KQvK with stalemates for White", &|pages, monitor| {
+        let mut values = TableValues::new(name, [PawnStructure::default()]);
+        solve_analysis(&mut values, &analysis, options(pages), monitor).map(|_| values)
+    });
+}
+
+#[test]
+fn suicide_chess_goes_on() {
+    let prune = |_: Color, _: &str| Some(Verdict::Discard);
+    let analysis = analysis(&prune, None);
+    let men =
+        [(Color::White, Role::Rook), (Color::White, Role::King), (Color::Black, Role::Knight)];
+    let movers = men.map(|(color, role)| Mover { color, role, squares: u64::MAX });
+    let pawns = PawnStructure { white: 0, black: 1 << 16 };
+    let black = (Color::Black, Role::Pawn);
+    // With two men that take turns to take each other, and with a pawn that may be stuck.
+    let both = [
+        (vec![movers[0], movers[2]], PawnStructure::default(), vec![men[0], men[2]]),
+        (vec![movers[0], movers[1]], pawns, vec![men[0], men[1], black]),
+    ];
+    for (movers, pawns, men) in both {
+        let all = check("suicide chess", &|pages, monitor| {
+            let layout = Layout::restricted(&movers, pawns.black != 0, Variant::Suicide);
+            let material = Material::from_men(men.iter().copied());
+            let mut values = TableValues::with_layout(material, layout, NormalForm::None, [pawns]);
+            solve_analysis(&mut values, &analysis, options(pages), monitor).map(|_| values)
+        });
+        let at_once = all.iter().any(|&(_, won, moves, ..)| !won && moves == 0);
+        println!("lost without a move: {at_once}");
+        assert_eq!(at_once, pawns.black != 0);
+    }
+}
