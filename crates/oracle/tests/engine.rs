@@ -26,7 +26,7 @@ fn solved(names: &[&str], count: bool) -> Tables {
     let mut tables = Tables::new();
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
-        solve_table(&mut values, &tables, SolveOptions { count, keep: true, pages: None }, &|| {})
+        solve_table(&mut values, &tables, &SolveOptions { count, keep: true, pages: None }, &|| {})
             .unwrap();
         tables.insert(job.material, Arc::new(values));
     }
@@ -199,7 +199,7 @@ fn counts(table: &TableValues) -> ([[u64; 3]; 2], [u16; 2]) {
                 Codes::Narrow(c) => c.iter().enumerate().for_each(|(i, c)| add(i, c.value())),
                 Codes::Wide(c) => c.iter().enumerate().for_each(|(i, c)| add(i, c.value())),
                 stored @ Codes::Stored(_) => {
-                    (0..stored.len()).for_each(|i| add(i, stored.value(i)))
+                    (0..stored.len()).for_each(|i| add(i, stored.value(i)));
                 }
             }
         }
@@ -276,7 +276,7 @@ fn forced_en_passant_is_no_stalemate() {
         for job in reachable(&position.material(), &pawns) {
             let mut values = TableValues::new(job.material, job.slices());
             let options = SolveOptions { count: false, keep: true, pages: None };
-            solve_table(&mut values, &tables, options, &|| {}).unwrap();
+            solve_table(&mut values, &tables, &options, &|| {}).unwrap();
             tables.insert(job.material, Arc::new(values));
         }
         assert_eq!(value(&tables, &position), Some(Value::Loss(moves)), "{fen}");

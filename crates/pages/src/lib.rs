@@ -185,14 +185,11 @@ impl Pages {
     }
 
     fn put(&self, on_disk: &OnDisk, start: u64, words: &[u64]) -> io::Result<()> {
-        let mut file = on_disk.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = match &*file {
-            Some(open) => open.clone(),
-            None => {
-                let fresh = Arc::new(tempfile::tempfile_in(&self.folder)?);
-                *file = Some(fresh.clone());
-                fresh
-            }
+        let mut place = on_disk.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = if let Some(open) = &*place {
+            open.clone()
+        } else {
+            place.insert(Arc::new(tempfile::tempfile_in(&self.folder)?)).clone()
         };
         let bytes: &[u8] = bytemuck::cast_slice(words);
         self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);

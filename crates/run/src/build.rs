@@ -108,10 +108,10 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
     for job in jobs {
         if let Some(path) = present.get(&job.material) {
             tracing::info!(table = %path.display(), "kept");
-            if options.write {
-                checkpoint::tidy(workplace, path);
-            }
             report.kept.push(path.clone());
+            if options.write {
+                checkpoint::remove_left(workplace, path)?;
+            }
         }
     }
     let todo: Vec<&Job> = jobs.iter().filter(|j| !present.contains_key(&j.material)).collect();
@@ -459,6 +459,7 @@ impl Work<'_> {
             return Ok(false);
         }
         tracing::info!(table = %path.display(), "another run has made it");
+        checkpoint::remove_of(workplace, &path)?;
         self.options.progress.skip(estimate(job).values);
         report.kept.push(path.clone());
         self.present.insert(job.material, path);
@@ -496,7 +497,7 @@ impl Work<'_> {
         let target = Some(&*target).filter(|_| self.options.write && lasting);
         let identity = || identity(job);
         let checkpoint = Checkpoint::open(self.place(), progress, target, &mut values, identity)?;
-        let longest = solve_table(&mut values, &self.tables, options, &checkpoint)
+        let longest = solve_table(&mut values, &self.tables, &options, &checkpoint)
             .map_err(|error| match error {
                 SolveError::Stopped => checkpoint.interrupted(),
                 other => other.into(),
@@ -638,7 +639,7 @@ pub(crate) fn values_of(
         let job = Job { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
         let options = SolveOptions { count: false, keep: true, pages: None };
-        solve_table(&mut values, &Tables::new(), options, &|| {})?;
+        solve_table(&mut values, &Tables::new(), &options, &|| {})?;
         return Ok(values);
     }
     decode_table(table, wanted, Taking::Exactly, pages)

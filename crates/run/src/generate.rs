@@ -151,7 +151,7 @@ pub(crate) fn generate_control(
     let checkpoint = Checkpoint::open(place, *progress, Some(&output), &mut values, identity)?;
     progress.phase(Phase::Solving);
     tracing::info!(table = name, slices = values.slices.len(), "solving");
-    solve_analysis(&mut values, &analysis, solve, &checkpoint).map_err(|error| match error {
+    solve_analysis(&mut values, &analysis, &solve, &checkpoint).map_err(|error| match error {
         SolveError::Stopped => checkpoint.interrupted(),
         other => other.into(),
     })?;

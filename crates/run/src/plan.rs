@@ -137,7 +137,7 @@ fn slowness() -> f64 {
         for job in &jobs {
             let mut values = TableValues::new(job.material, job.slices());
             let options = SolveOptions { count: true, keep: true, pages: None };
-            if solve_table(&mut values, &tables, options, &|| {}).is_ok() {
+            if solve_table(&mut values, &tables, &options, &|| {}).is_ok() {
                 tables.insert(job.material, values.into());
             }
         }

@@ -50,7 +50,7 @@ fn main() {
         let options = || SolveOptions { count: false, keep: true, pages: None };
         let solve = |job: &hoffman_plan::Job, tables: &Tables| {
             let mut values = TableValues::new(job.material, job.slices());
-            pool.install(|| solve_table(&mut values, tables, options(), &|| {})).unwrap();
+            pool.install(|| solve_table(&mut values, tables, &options(), &|| {})).unwrap();
             values
         };
         let mut tables = Tables::new();

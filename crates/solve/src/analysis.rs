@@ -101,10 +101,9 @@ pub struct Survey {
 pub fn solve_analysis(
     table: &mut TableValues,
     analysis: &Analysis<'_>,
-    options: SolveOptions,
+    options: &SolveOptions,
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
-    let (count, pages) = (options.count, options.pages.clone());
     solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
         let list = |color: Color| {
@@ -119,8 +118,9 @@ pub fn solve_analysis(
         let (exits, discarded) = ([white, black], [no_white, no_black]);
         let rights = rights(&context, table, analysis);
         let stalemates = analysis.rules.stalemates;
+        let count = options.count;
         let problem = Problem { context, exits, discarded, rights, count, stalemates };
-        slice_solver::solve(&problem, pages.as_ref(), monitor)
+        slice_solver::solve(&problem, options.pages.as_ref(), monitor)
     })
 }
 

@@ -167,10 +167,13 @@ impl Held {
     }
 }
 
-/// What the exits foretell, by blocks: number of moves and page.
+/// Pages by the number of moves after which they fall due.
+type Dated = Vec<(u16, Page)>;
+
+/// What the exits foretell, by blocks.
 struct Calendar {
     file: PageFile,
-    pages: Vec<Vec<(u16, Page)>>,
+    pages: Vec<Dated>,
 }
 
 impl Calendar {
@@ -178,7 +181,7 @@ impl Calendar {
         Calendar { file: pages.file(), pages: Vec::new() }
     }
 
-    fn put(&self, events: &Events) -> Vec<(u16, Page)> {
+    fn put(&self, events: &Events) -> Dated {
         (0..=events.last())
             .filter(|&moves| events.has(moves))
             .map(|moves| (moves, self.file.append(pack(events.of(moves)))))
@@ -308,12 +311,7 @@ impl<'a> Swept<'a> {
     }
 
     /// The legal positions of a block and what its exits foretell: seeds and dues.
-    fn leave<C: Code>(
-        &self,
-        problem: &Problem<'_>,
-        n: usize,
-        color: Color,
-    ) -> (Vec<(u16, Page)>, Vec<(u16, Page)>) {
+    fn leave<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> (Dated, Dated) {
         let (context, own) = (self.context, side(color));
         let (block, rows) = (&context.blocks[n], context.rows());
         let mut open = vec![0; rows];
@@ -619,8 +617,8 @@ impl Passes for Swept<'_> {
         let chronicles = if decided.won { &mut self.wins } else { &mut self.losses };
         let chronicle = &mut chronicles[own];
         let moves = decided.moves;
-        let segments = chronicle.segments.get(n);
-        if !segments.is_some_and(|s| s.last().is_none_or(|&(last, _)| last < moves)) {
+        let Some(segments) = chronicle.segments.get(n) else { return false };
+        if segments.last().is_some_and(|&(last, _)| last >= moves) {
             return false;
         }
         // The next win pass starts from the last losses and lets them leave.

@@ -143,14 +143,13 @@ pub struct SolveOptions {
 pub fn solve_table(
     table: &mut TableValues,
     tables: &Tables,
-    options: SolveOptions,
+    options: &SolveOptions,
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
-    let (count, pages) = (options.count, options.pages.clone());
     solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
-        let problem = problem(context, table, tables, count)?;
-        slice_solver::solve(&problem, pages.as_ref(), monitor)
+        let problem = problem(context, table, tables, options.count)?;
+        slice_solver::solve(&problem, options.pages.as_ref(), monitor)
     })
 }
 
@@ -169,7 +168,7 @@ pub fn in_pages(mut table: TableValues, pages: &Arc<Pages>) -> TableValues {
 /// Solves the slices of a table level by level with `solve`.
 pub(crate) fn solve_slices(
     table: &mut TableValues,
-    options: SolveOptions,
+    options: &SolveOptions,
     monitor: &dyn Monitor,
     solve: impl Fn(&TableValues, PawnStructure) -> Result<SliceValues, SolveError> + Sync,
 ) -> Result<u16, SolveError> {

@@ -30,7 +30,7 @@ fn solved(names: &[&str], pages: Option<&Arc<Pages>>) -> Tables {
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
         let options = SolveOptions { count: true, keep: true, pages: pages.cloned() };
-        solve_table(&mut values, &tables, options, &|| {}).unwrap();
+        solve_table(&mut values, &tables, &options, &|| {}).unwrap();
         tables.insert(job.material, Arc::new(values));
     }
     tables
@@ -70,7 +70,7 @@ fn en_passant_needs_no_memory_either() {
         });
         let mut values = TableValues::new(name, slices);
         let options = SolveOptions { count: true, keep: true, pages: pages.cloned() };
-        solve_table(&mut values, &tables, options, &|| {}).unwrap();
+        solve_table(&mut values, &tables, &options, &|| {}).unwrap();
         tables.insert(name, Arc::new(values));
         tables.remove(&name).unwrap()
     };

@@ -349,20 +349,14 @@ pub(crate) fn remove_of(workplace: &Workplace, target: &Path) -> Result<(), RunE
     remove(workplace, &checkpoint_name(target))
 }
 
-/// Removes the checkpoint that a run left which died just after it had finished the table.
-pub(crate) fn tidy(workplace: &Workplace, target: &Path) {
-    let path = checkpoint_name(target);
-    if !hoffman_store::is_file(&*workplace.storage, &path) {
-        return;
+/// Removes the checkpoint of a table that is there: its run died in between.
+pub(crate) fn remove_left(workplace: &Workplace, target: &Path) -> Result<(), RunError> {
+    if hoffman_store::is_file(&*workplace.storage, &checkpoint_name(target))
+        && let Some(_lock) = workplace.try_lock(target)?
+    {
+        remove_of(workplace, target)?;
     }
-    // Whoever holds the lock removes it himself; a folder that is only read need not be writable.
-    let tidied = workplace.try_lock(target).and_then(|lock| match lock {
-        Some(_lock) => remove(workplace, &path),
-        None => Ok(()),
-    });
-    if let Err(error) = tidied {
-        tracing::warn!(file = %path.display(), %error, "not removed");
-    }
+    Ok(())
 }
 
 fn remove(workplace: &Workplace, path: &Path) -> Result<(), RunError> {

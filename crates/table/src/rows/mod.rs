@@ -120,7 +120,7 @@ impl Distances {
 }
 
 use restricted::Restricted;
-pub use windowed::{DecodeError, StoredDistances, decode_in, encode_in};
+pub use windowed::{DecodeError, ReadEntries, StoredDistances, decode_in, encode_in};
 
 /// An index space and the layout of its values, brought together.
 enum Rows<'a> {
@@ -911,7 +911,7 @@ fn fill<W: Code, E: Shared>(
     let jobs: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
     for turn in [Color::White, Color::Black] {
         let kinds = 1_usize << (8 * std::mem::size_of::<W>());
-        let mut numbers = Box::new([0; NUMBERS]);
+        let mut numbers = zeros();
         for (n, number) in numbers.iter_mut().enumerate().take(kinds) {
             *number = codec.store(code_value::<W>(n), turn).0 as i16;
         }
@@ -943,6 +943,13 @@ fn fill<W: Code, E: Shared>(
 /// The value of the code with a number.
 fn code_value<W: Code>(number: usize) -> Value {
     if W::MAX_MOVES == u8::MAX_MOVES { (number as u8).value() } else { (number as u16).value() }
+}
+
+/// A number for every code, all 0.
+#[expect(clippy::unnecessary_box_returns, reason = "too large for the stack")]
+fn zeros<T: Copy + Default>() -> Box<[T; NUMBERS]> {
+    let zeros = vec![T::default(); NUMBERS].into_boxed_slice();
+    zeros.try_into().unwrap_or_else(|_| unreachable!("it has this length"))
 }
 
 /// Room for the numbers of all codes of two bytes.
@@ -1375,7 +1382,7 @@ enum Target<'a, C: SharedCode> {
 impl<'a, C: SharedCode> Target<'a, C> {
     fn new(codes: &'a mut [C], whole: bool) -> Target<'a, C> {
         // Allocations of this size are aligned; if one is not, it is written code by code.
-        let aligned = codes.as_ptr().addr() % 8 == 0 && codes.len() % 64 == 0;
+        let aligned = codes.as_ptr().addr().is_multiple_of(8) && codes.len().is_multiple_of(64);
         if whole && aligned {
             Target::Rows(as_shared(codes))
         } else {
@@ -1412,7 +1419,7 @@ impl<C: SharedCode> OpenRow<'_, C> {
         let (words, _) = bytes.as_chunks::<8>();
         let first = self.place * size_of::<C>() / 8;
         for (word, place) in words.iter().zip(self.words.get(first..).unwrap_or_default()) {
-            place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+            place.store(bytemuck::cast(*word), Ordering::Relaxed);
         }
         self.codes = [C::ILLEGAL; 64];
     }
@@ -1483,7 +1490,7 @@ impl<'a> Stock<'a> {
             if moves > C::MAX_MOVES { UNSOUND } else { code | u32::from(moves) << 16 }
         };
         let tables = [Color::White, Color::Black].map(|turn| {
-            let mut codes = Box::new([0; NUMBERS]);
+            let mut codes = zeros();
             for (key, place) in (0..1 << bits).zip(codes.iter_mut()) {
                 *place = code(key, turn);
             }

@@ -438,9 +438,12 @@ pub enum DecodeError<E> {
     Read(E),
 }
 
+/// Brings packed entries: given the first index, a multiple of eight, and how many there shall be, it puts
+/// them in the place of what is in the vector.
+pub type ReadEntries<'a, E> = &'a mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>;
+
 /// Like [`super::decode`], with the values in `pages` and the entries, which `read` brings, in memory a
-/// window at a time: it is given the first index, a multiple of eight, and how many entries it is to
-/// put in the place of what is in the vector. Tables without a side to move must have free pieces ([`super::has_free_pieces`]).
+/// window at a time. Tables without a side to move must have free pieces ([`super::has_free_pieces`]).
 ///
 /// # Errors
 ///
@@ -451,7 +454,7 @@ pub fn decode_in<E>(
     wanted: &Wanted,
     taking: Taking,
     pages: &Arc<Pages>,
-    read: &mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>,
+    read: ReadEntries<'_, E>,
 ) -> Result<TableValues, DecodeError<E>> {
     let mut deepest = 1;
     let mut values = decode_with(space, wanted, |rows, values, ways| {
@@ -557,7 +560,7 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
         codec: EntryCodec,
         taking: Taking,
         pages: &Arc<Pages>,
-        read: &mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>,
+        read: ReadEntries<'_, E>,
     ) -> Result<u16, DecodeError<E>> {
         let size = space.size();
         let bytes = pages.budget() as u64 / 2;

@@ -1,0 +1,108 @@
+//! Bounded memory, and what a run is said to take.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn hoffman(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hoffman"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("HOFFMAN_TABLES", folder)
+        .output()
+        .unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The bytes of a table's entries.
+fn entries(path: &Path) -> Vec<u8> {
+    let options = hoffman_table::htb::SourceOptions::default();
+    let table = hoffman_table::Table::open(path, options).unwrap();
+    let mut area = Vec::new();
+    table.read_packed(&mut area).unwrap();
+    area
+}
+
+#[test]
+fn too_little_memory_is_refused_with_the_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = hoffman(folder.path(), &["build", "KRvK", "--memory", "1M", "--dir", "t"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let text = errors(&refused);
+    assert!(text.contains("1 MB of memory are too little; at least 4"), "{text}");
+    assert!(!folder.path().join("t").exists());
+    let misused = hoffman(folder.path(), &["build", "KRvK", "--memory", "lots"]);
+    assert_eq!(misused.status.code(), Some(2));
+}
+
+#[test]
+fn the_classic_option_is_raised_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let control = |proptables: &str, output: &str| {
+        format!(
+            "<tablebase>{proptables}<piece color=\"white\" type=\"king\"/><piece color=\"white\" type=\"queen\"/>\
+             <piece color=\"black\" type=\"king\"/><prune-enable color=\"black\" type=\"concede\"/>\
+             <prune color=\"black\" move=\"KxQ\" type=\"concede\"/><output filename=\"{output}\"/></tablebase>"
+        )
+    };
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("plain.xml", control("", "plain.htb"));
+    write("asked.xml", control("<enable-proptables MB=\"1\"/>", "asked.htb"));
+    for (arguments, output, notice) in [
+        (&["-g", "plain.xml"][..], "plain.htb", None),
+        (
+            &["-g", "-P", "2", "-o", "bounded.htb", "plain.xml"],
+            "bounded.htb",
+            Some("2 MB of memory are"),
+        ),
+        (&["-g", "asked.xml"], "asked.htb", Some("1 MB of memory are")),
+        (
+            &["-g", "-P", "60", "asked.xml"],
+            "asked.htb",
+            Some("overrides <enable-proptables MB=\"1\"/>"),
+        ),
+    ] {
+        let made = hoffman(folder.path(), arguments);
+        let text = errors(&made);
+        assert!(made.status.success(), "{text}");
+        assert!(notice.is_none_or(|notice| text.contains(notice)), "{text}");
+        let [plain, other] = ["plain.htb", output].map(|name| entries(&folder.path().join(name)));
+        assert!(plain == other, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_plan_says_what_a_build_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = |arguments: &[&str]| -> serde_json::Value {
+        let output = hoffman(folder.path(), &[&["plan", "--json"], arguments].concat());
+        assert!(output.status.success(), "{}", errors(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let before = plan(&["KRvKN", "KPvK", "--dir", "t"]);
+    assert!(!folder.path().join("t").exists());
+    let built = hoffman(folder.path(), &["build", "KRvKN", "KPvK", "--dir", "t"]);
+    assert!(built.status.success());
+    let tables = before["tables"].as_array().unwrap();
+    assert!(tables.iter().any(|t| t["table"] == "krkn.htb"));
+    for table in tables {
+        let path = folder.path().join("t").join(table["table"].as_str().unwrap());
+        let bytes = std::fs::metadata(&path).unwrap().len();
+        assert!(bytes <= table["bytes_at_most"].as_u64().unwrap(), "{table}");
+        assert_eq!(table["kept"], false);
+    }
+    let after = plan(&["KRvKN", "--dir", "t"]);
+    assert!(after["tables"].as_array().unwrap().iter().all(|table| table["kept"] == true));
+    assert_eq!(after["bytes_typically"], 0);
+    let position = plan(&["8/8/8/4k3/8/8/4P3/4K3", "w", "-", "-"]);
+    let parts = position["tables"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap());
+    assert!(parts.into_iter().any(|name| name.starts_with("kpk-")));
+    // From the disk more time and less memory is planned.
+    let bounded = plan(&["KRRvKR", "--memory", "64M"]);
+    assert_eq!(bounded["from_disk"], true);
+    assert!(bounded["used_memory"].as_u64() < bounded["memory"].as_u64());
+    assert!(bounded["working_disk"].as_u64().unwrap() > 1 << 28);
+}
