@@ -618,7 +618,7 @@ impl Passes for Swept<'_> {
         let chronicle = &mut chronicles[own];
         let moves = decided.moves;
         let segments = chronicle.segments.get(n);
-        if !segments.is_some_and(|s| s.last().is_none_or(|&(last, _)| last < moves)) {
+        if segments.is_none_or(|s| s.last().is_some_and(|&(last, _)| last >= moves)) {
             return false;
         }
         // The next win pass starts from the last losses and lets them leave.
