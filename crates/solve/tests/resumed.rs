@@ -192,10 +192,10 @@ fn what_passes_cannot_have_decided_is_refused() {
     }
 }
 
-fn analysis<'r>(
-    prune: &'r (dyn Fn(Color, &str) -> Option<Verdict> + Sync),
+fn analysis(
+    prune: &(dyn Fn(Color, &str) -> Option<Verdict> + Sync),
     stalemates: Option<Color>,
-) -> Analysis<'r> {
+) -> Analysis<'_> {
     Analysis { futurebases: Vec::new(), rules: Rules { prune, stalemates } }
 }
 
