@@ -617,8 +617,8 @@ impl Passes for Swept<'_> {
         let chronicles = if decided.won { &mut self.wins } else { &mut self.losses };
         let chronicle = &mut chronicles[own];
         let moves = decided.moves;
-        let Some(segments) = chronicle.segments.get(n) else { return false };
-        if segments.last().is_some_and(|&(last, _)| last >= moves) {
+        let segments = chronicle.segments.get(n);
+        if segments.is_none_or(|s| s.last().is_some_and(|&(last, _)| last >= moves)) {
             return false;
         }
         // The next win pass starts from the last losses and lets them leave.

@@ -134,7 +134,7 @@ fn tables_behind(name: Material) -> Tables {
     for job in complete([name]) {
         if job.material != name {
             let mut values = TableValues::new(job.material, job.slices());
-            solve_table(&mut values, &tables, options(None), &|| {}).unwrap();
+            solve_table(&mut values, &tables, &options(None), &|| {}).unwrap();
             tables.insert(job.material, Arc::new(values));
         }
     }
@@ -147,7 +147,7 @@ fn an_ending_goes_on_after_every_pass() {
     let tables = tables_behind(name);
     let solve = |pages: Option<&Arc<Pages>>, monitor: &dyn Monitor| {
         let mut values = TableValues::new(name, [PawnStructure::default()]);
-        solve_table(&mut values, &tables, options(pages), monitor).map(|_| values)
+        solve_table(&mut values, &tables, &options(pages), monitor).map(|_| values)
     };
     let all = check("KQvKR", &solve);
     assert!(all.iter().any(|record| record.2 > 30));
@@ -159,7 +159,7 @@ fn what_passes_cannot_have_decided_is_refused() {
     let tables = tables_behind(name);
     let solve = |pages: Option<&Arc<Pages>>, monitor: &dyn Monitor| {
         let mut values = TableValues::new(name, [PawnStructure::default()]);
-        solve_table(&mut values, &tables, options(pages), monitor).map(|_| values)
+        solve_table(&mut values, &tables, &options(pages), monitor).map(|_| values)
     };
     let all = check("KRvK", &solve);
     let whole = contents(&solve(None, &|| {}).unwrap());
@@ -192,10 +192,10 @@ fn what_passes_cannot_have_decided_is_refused() {
     }
 }
 
-fn analysis<'r>(
-    prune: &'r (dyn Fn(Color, &str) -> Option<Verdict> + Sync),
+fn analysis(
+    prune: &(dyn Fn(Color, &str) -> Option<Verdict> + Sync),
     stalemates: Option<Color>,
-) -> Analysis<'r> {
+) -> Analysis<'_> {
     Analysis { futurebases: Vec::new(), rules: Rules { prune, stalemates } }
 }
 
@@ -206,7 +206,7 @@ fn conceded_stalemates_and_moves_go_on() {
     let analysis = analysis(&prune, Some(Color::White));
     check("KQvK with stalemates for White", &|pages, monitor| {
         let mut values = TableValues::new(name, [PawnStructure::default()]);
-        solve_analysis(&mut values, &analysis, options(pages), monitor).map(|_| values)
+        solve_analysis(&mut values, &analysis, &options(pages), monitor).map(|_| values)
     });
 }
 
@@ -229,7 +229,7 @@ fn suicide_chess_goes_on() {
             let layout = Layout::restricted(&movers, pawns.black != 0, Variant::Suicide);
             let material = Material::from_men(men.iter().copied());
             let mut values = TableValues::with_layout(material, layout, NormalForm::None, [pawns]);
-            solve_analysis(&mut values, &analysis, options(pages), monitor).map(|_| values)
+            solve_analysis(&mut values, &analysis, &options(pages), monitor).map(|_| values)
         });
         let at_once = all.iter().any(|&(_, won, moves, ..)| !won && moves == 0);
         println!("lost without a move: {at_once}");

@@ -254,12 +254,11 @@ impl<'a> Checkpoint<'a> {
         path: &Path,
         container: &'w mut Option<Container>,
     ) -> Result<&'w mut Container, String> {
-        let made = match container.take() {
-            Some(made) => made,
-            None => {
-                let manifest = (self.identity)().map_err(|e| e.to_string())?.manifest();
-                Container::create(&self.workplace.storage, path, MANIFEST, manifest.as_bytes())?
-            }
+        let made = if let Some(made) = container.take() {
+            made
+        } else {
+            let manifest = (self.identity)().map_err(|e| e.to_string())?.manifest();
+            Container::create(&self.workplace.storage, path, MANIFEST, manifest.as_bytes())?
         };
         Ok(container.insert(made))
     }
@@ -303,9 +302,10 @@ impl Monitor for Checkpoint<'_> {
         let (Some(_), Ok(writing)) = (&self.path, self.writing.try_lock()) else { return false };
         let every = self.workplace.checkpoint_every;
         let pause = every.max(writing.cost * SHARE);
-        let due = match self.is_stopped() {
-            true => work >= WORTH.min(every),
-            false => work >= pause && writing.last.elapsed() >= pause,
+        let due = if self.is_stopped() {
+            work >= WORTH.min(every)
+        } else {
+            work >= pause && writing.last.elapsed() >= pause
         };
         !writing.failed && (every.is_zero() || due)
     }

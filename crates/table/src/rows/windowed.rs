@@ -5,6 +5,7 @@
 //! that fits, all values are gone through once, a pair of kings at a time.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
@@ -17,7 +18,7 @@ use hoffman_space::{
 use rayon::prelude::*;
 
 use super::{
-    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Shared,
+    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Run, Shared,
     SharedCode, Stock, Taking, UNSOUND, Wanted, Ways, can_capture, code_value, codes_of,
     decode_with, en_passant_squares, moves, raw_codec, word_at,
 };
@@ -75,7 +76,24 @@ impl<E> Clone for Window<'_, E> {
 
 impl<E> Copy for Window<'_, E> {}
 
+/// Which positions of a run have an index in a range.
+#[inline(always)]
+fn inside(run: &Run<'_>, indices: &Range<u64>) -> Range<usize> {
+    let len = usize::from(run.len);
+    if run.step == 0 {
+        return if indices.contains(&run.index) { 0..len } else { 0..0 };
+    }
+    let before = |bound: u64| bound.saturating_sub(run.index).div_ceil(run.step) as usize;
+    let end = before(indices.end).min(len);
+    before(indices.start).min(end)..end
+}
+
 impl<'a, E> Window<'a, E> {
+    fn range(&self) -> Range<u64> {
+        let len: usize = self.pieces.iter().map(Vec::len).sum();
+        self.start as u64..(self.start + len) as u64
+    }
+
     /// The entry of an index, if it is here.
     #[inline(always)]
     fn get(&self, index: usize) -> Option<&'a E> {
@@ -331,8 +349,11 @@ fn write_job<W: Code, C: Code, E: Shared>(
     stored: &[i16],
     histogram: &mut Histogram,
 ) {
+    let window = entries.range();
     rows.walk(job, orientation, true, 0, |run| {
-        for (i, (index, offset)) in run.positions().enumerate() {
+        let inside = inside(run, &window);
+        let first = inside.start;
+        for (i, (index, offset)) in run.positions().enumerate().take(inside.end).skip(first) {
             if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
                 let number = W::convert(code).number();
                 histogram[number + i % HISTOGRAMS * stored.len()] += 1;
@@ -591,7 +612,7 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
         &self,
         stock: &Stock<'_>,
         area: &[u8],
-        entries: &std::ops::Range<u64>,
+        entries: &Range<u64>,
         chunk: &Chunk,
     ) -> Result<u16, RowsError> {
         let Some(store) = &self.slices[chunk.slice].targets[chunk.target] else { return Ok(0) };
@@ -606,12 +627,10 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
             let mut read = |job: &Job| {
                 self.rows.walk(job, *orientation, false, self.edge, |run| {
                     let Some(row) = codes.get_mut(run.row.wrapping_sub(chunk.at)..) else { return };
-                    for (i, &square) in (0..).zip(run.squares()) {
+                    let inside = inside(run, entries);
+                    for (i, &square) in (inside.start as u64..).zip(&run.squares()[inside]) {
                         let index = run.index + i * run.step;
-                        let (true, Some(place)) = (entries.contains(&index), row.get_mut(square))
-                        else {
-                            continue;
-                        };
+                        let Some(place) = row.get_mut(square) else { continue };
                         let key = word_at(area, (index - entries.start) * bits) & stock.mask;
                         let code = table[key as usize & (NUMBERS - 1)];
                         most = most.max(code);
