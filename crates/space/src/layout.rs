@@ -62,7 +62,7 @@ pub struct MixedGroup {
 impl MixedGroup {
     /// The squares for one more man of the group, the others standing on `stands`: those of every man who
     /// can be left over.
-    fn admitted(&self, stands: impl Iterator<Item = u8> + Clone) -> u64 {
+    fn admitted(&self, stands: &(impl Iterator<Item = u8> + Clone)) -> u64 {
         fn assign(
             squares: &[u64],
             mut stands: impl Iterator<Item = u8> + Clone,
@@ -326,7 +326,7 @@ impl Layout {
             let Some((&last, rest)) = group.movers.split_last() else { return admitted };
             let sought = if group.movers.contains(&mover) { mover } else { last };
             let known = rest.iter().chain([&last]).filter(|&&m| m != sought);
-            let set = group.admitted(known.map(|&m| squares[m]));
+            let set = group.admitted(&known.map(|&m| squares[m]));
             if sought == mover {
                 admitted & set
             } else if set >> squares[sought] & 1 != 0 {

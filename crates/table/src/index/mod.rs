@@ -393,7 +393,7 @@ impl IndexSpace {
         for (start, len) in &mut runs {
             match line.start(start) {
                 (index, Some(step), _, _) => {
-                    visit(start, len, (index << shift) + side, step << shift)
+                    visit(start, len, (index << shift) + side, step << shift);
                 }
                 (rest, None, value, place) => {
                     for i in 0..len {

@@ -924,7 +924,7 @@ fn fill<W: Code, E: Shared>(
     let jobs: Vec<Job> = structures.iter().flat_map(|&s| rows.jobs(s)).collect();
     for turn in [Color::White, Color::Black] {
         let kinds = 1_usize << (8 * std::mem::size_of::<W>());
-        let mut numbers = Box::new([0; NUMBERS]);
+        let mut numbers = numbers_room();
         for (n, number) in numbers.iter_mut().enumerate().take(kinds) {
             *number = codec.store(code_value::<W>(n), turn).0 as i16;
         }
@@ -960,6 +960,12 @@ fn code_value<W: Code>(number: usize) -> Value {
 
 /// Room for the numbers of all codes of two bytes.
 const NUMBERS: usize = 1 << 16;
+
+/// Zeros for the numbers of all codes.
+#[allow(clippy::large_stack_arrays, clippy::unnecessary_box_returns)]
+fn numbers_room<T: Copy + Default>() -> Box<[T; NUMBERS]> {
+    Box::new([T::default(); NUMBERS])
+}
 
 /// The way of values to entries, for one side to move.
 struct Write<'a, E> {
@@ -1392,7 +1398,7 @@ enum Target<'a, C: SharedCode> {
 impl<'a, C: SharedCode> Target<'a, C> {
     fn new(codes: &'a mut [C], whole: bool) -> Target<'a, C> {
         // Allocations of this size are aligned; if one is not, it is written code by code.
-        let aligned = codes.as_ptr().addr() % 8 == 0 && codes.len() % 64 == 0;
+        let aligned = codes.as_ptr().addr().is_multiple_of(8) && codes.len().is_multiple_of(64);
         if whole && aligned {
             Target::Rows(as_shared(codes))
         } else {
@@ -1420,7 +1426,8 @@ impl<C: SharedCode> OpenRow<'_, C> {
         &mut self.codes
     }
 
-    /// Writes what there is of the row, the rest illegal.
+    /// Writes what there is of the row, the rest illegal. The bytes stay in the order that they have.
+    #[allow(clippy::host_endian_bytes)]
     fn close(&mut self) {
         if self.place == usize::MAX {
             return;
@@ -1500,7 +1507,7 @@ impl<'a> Stock<'a> {
             if moves > C::MAX_MOVES { UNSOUND } else { code | u32::from(moves) << 16 }
         };
         let tables = [Color::White, Color::Black].map(|turn| {
-            let mut codes = Box::new([0; NUMBERS]);
+            let mut codes = numbers_room();
             for (key, place) in (0..1 << bits).zip(codes.iter_mut()) {
                 *place = code(key, turn);
             }
@@ -1535,7 +1542,7 @@ impl<'a> Stock<'a> {
         let codes = match target {
             Target::Rows(words) => words,
             Target::Places(codes) => {
-                let codes = Part { start: 0, elements: *codes };
+                let codes = Part { start: 0, elements: codes };
                 return self.read_part::<C>(rows, job, orientation, edge, &(0..u64::MAX), codes);
             }
         };
