@@ -367,12 +367,10 @@ proptest! {
 fn lists_with_positions_that_have_no_index_are_refused() {
     let kings = "<piece color='white' type='king' location='h1'/><piece color='black' type='king' location='h8'/>";
     let space = |pawns: &[(&str, &str)]| {
-        let pawns: String = pawns
-            .iter()
-            .map(|(color, squares)| {
-                format!("<piece color='{color}' type='pawn' location='{squares}'/>")
-            })
-            .collect();
+        let element = |(color, squares): &(&str, &str)| {
+            format!("<piece color='{color}' type='pawn' location='{squares}'/>")
+        };
+        let pawns = pawns.iter().map(element).collect::<Vec<_>>().concat();
         let text = format!(
             "<tablebase><index type='combinadic5' symmetry='1'/>{kings}{pawns}</tablebase>"
         );

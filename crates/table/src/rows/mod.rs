@@ -1200,8 +1200,8 @@ impl SharedCode for AtomicU16 {
     const RANGE: std::ops::RangeInclusive<i32> = -32768..=32767;
 
     fn code(value: Value) -> Option<u16> {
-        // The win without a move has the largest code of all, which is no sign of trouble here.
-        fitting::<u16>(value).then(|| u16::from_value(value)).filter(|&code| code != UNSOUND)
+        // The win without a move has the code that elsewhere is a sign of trouble.
+        fitting::<u16>(value).then(|| u16::from_value(value))
     }
 
     #[inline(always)]
@@ -1284,11 +1284,11 @@ impl CodesOf {
         if !exact {
             return Ok(CodesOf { tables, max_moves: 1 });
         }
-        let code = |stored: i32| {
-            let [white, _] = &tables;
-            white.codes.get((stored + white.zero) as usize)
+        let fits = |stored: i32| {
+            let value = codec.value(RawEntry(stored), Color::White);
+            value.is_none_or(|entry| S::code(value_of(entry, taking)).is_some())
         };
-        if !([least, most].into_iter().all(|s| code(s).is_some_and(|&c| c != UNSOUND))) {
+        if !(S::RANGE.contains(&least) && S::RANGE.contains(&most) && fits(least) && fits(most)) {
             return Err(RowsError::Entry);
         }
         let max_moves = (most.max(1) - 1).max(-least - 1) as u16;
