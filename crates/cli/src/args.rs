@@ -122,6 +122,11 @@ pub(crate) struct ForeignArgs {
 }
 
 impl ForeignArgs {
+    /// Whether any folder was given.
+    pub(crate) fn any(&self) -> bool {
+        !self.syzygy.is_empty() || !self.nalimov.is_empty()
+    }
+
     /// The options of the readers.
     pub(crate) fn options(&self) -> ForeignOptions {
         ForeignOptions {
@@ -181,6 +186,8 @@ pub(crate) struct BuildArgs {
     pub(crate) men: Option<u8>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
     /// The format of the files.
     #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
     pub(crate) format: FileFormat,

@@ -2,43 +2,18 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use tempfile::TempDir;
 
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
+mod common;
 
-fn run(folder: &Path, line: &str) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_hoffman"))
-        .args(line.split_whitespace())
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    Run {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut all: Vec<String> =
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    all.sort();
-    all
-}
+use common::{names, run};
 
 #[test]
 fn the_files_of_an_ending_are_written() {
     let folder = TempDir::new().unwrap();
     let made = run(folder.path(), "control kqk.xml");
-    assert_eq!((made.code, made.err.as_str()), (Some(0), ""));
+    assert_eq!((made.code, made.err.as_str()), (0, ""));
     assert_eq!(made.out, "Writing kqk.xml\nWriting kk.xml\n");
     assert_eq!(names(folder.path()), ["kk.xml", "kqk.xml"]);
     let text = fs::read_to_string(folder.path().join("kqk.xml")).unwrap();
@@ -52,7 +27,7 @@ fn existing_files_are_kept() {
         fs::write(folder.path().join(name), "mine").unwrap();
     }
     let made = run(folder.path(), "control kqk.xml krk");
-    assert_eq!(made.code, Some(0));
+    assert_eq!(made.code, 0);
     assert_eq!(made.out, "Writing krk.xml\n");
     // Only what was asked for is worth a word.
     assert_eq!(made.err, "hoffman: kqk.xml exists, skipping\n");
@@ -66,11 +41,11 @@ fn existing_files_are_kept() {
 fn another_folder_can_be_named() {
     let folder = TempDir::new().unwrap();
     let made = run(folder.path(), "control kvk-basic --dir new/files");
-    assert_eq!(made.code, Some(0), "{}", made.err);
+    assert_eq!(made.code, 0, "{}", made.err);
     assert_eq!(made.out, "Writing new/files/kvk-basic.xml\n");
     assert_eq!(names(&folder.path().join("new/files")), ["kvk-basic.xml"]);
     let wrong = run(folder.path(), "control kk --dir new/files/kvk-basic.xml");
-    assert_eq!(wrong.code, Some(1));
+    assert_eq!(wrong.code, 1);
     assert!(wrong.err.contains("new/files/kvk-basic.xml"), "{}", wrong.err);
 }
 
@@ -84,12 +59,12 @@ fn bad_names_are_refused_before_anything_is_written() {
         ("control kk kqqqk-naive2", "kqqqk-naive2.xml cannot be written: kqqqk-naive2.xml, line "),
     ] {
         let refused = run(folder.path(), line);
-        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{line}");
+        assert_eq!((refused.code, refused.out.as_str()), (1, ""), "{line}");
         assert!(refused.err.starts_with(&format!("hoffman: {words}")), "{}", refused.err);
         assert_eq!(refused.err.lines().count(), 1, "{}", refused.err);
     }
     assert_eq!(names(folder.path()), [""; 0]);
-    assert_eq!(run(folder.path(), "control").code, Some(2));
+    assert_eq!(run(folder.path(), "control").code, 2);
 }
 
 /// The files describe tables that can be made, one after the other from the last to the first.
@@ -101,6 +76,6 @@ fn tables_can_be_generated_from_the_files() {
     assert_eq!(files, ["kqkr.xml", "krk.xml", "kk.xml", "kqk.xml"]);
     for file in ["kk.xml", "kqk.xml", "krk.xml", "kqkr.xml"] {
         let built = run(folder.path(), &format!("-g {file}"));
-        assert_eq!(built.code, Some(0), "{}", built.err);
+        assert_eq!(built.code, 0, "{}", built.err);
     }
 }

@@ -2,72 +2,16 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-/// What a run left behind.
-struct Run {
-    code: i32,
-    out: String,
-    err: String,
-}
+mod common;
 
-impl Run {
-    fn json(&self) -> Json {
-        serde_json::from_str(&self.out).unwrap()
-    }
-
-    /// One message on standard error that holds all the words, nothing on standard output.
-    #[track_caller]
-    fn refused(&self, code: i32, words: &[&str]) {
-        assert_eq!(self.code, code, "{}", self.err);
-        assert_eq!(self.out, "");
-        let messages = self.err.lines().filter(|l| l.starts_with("hoffman: ")).count();
-        assert_eq!(messages, 1, "{}", self.err);
-        for word in words {
-            assert!(self.err.contains(word), "'{word}' is not in: {}", self.err);
-        }
-        assert!(!self.err.contains("panicked"), "{}", self.err);
-    }
-}
-
-/// Runs the program in a folder, with the arguments of a line and something to read.
-fn run_with(folder: &Path, arguments: &[&str], input: &str) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hoffman"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("HOFFMAN_TABLES", folder.join("home"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A program that refuses its command line does not read.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    Run {
-        code: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-fn run(folder: &Path, line: &str) -> Run {
-    run_with(folder, &line.split_whitespace().collect::<Vec<_>>(), "")
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut all: Vec<String> =
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    all.sort();
-    all
-}
+use common::{names, run, run_with};
 
 /// A folder of its own with all tables that KPvK needs.
 fn with_tables() -> TempDir {
@@ -576,6 +520,18 @@ fn syzygy_tables_are_used_like_others() {
     let classic = run_with(folder.path(), &["-v", "-S", there, "kqk.htb"], "");
     assert_eq!(classic.code, 0);
     assert!(classic.err.contains("Syzygy: 47136 compared, 0 different"), "{}", classic.err);
+    let control = "<tablebase><prune-enable color=\"white\" type=\"discard\"/><basic/>\
+                   <piece color=\"white\" type=\"king\"/><piece color=\"black\" type=\"king\"/>\
+                   <piece color=\"white\" type=\"pawn\" location=\"a6 a7\"/>\
+                   <futurebase filename=\"KQvK.rtbw\"/><futurebase filename=\"kk.htb\"/>\
+                   <prune color=\"white\" move=\"P=[RBN]\" type=\"discard\"/>\
+                   <output filename=\"promoted.htb\"/></tablebase>";
+    fs::write(folder.path().join("promoted.xml"), control).unwrap();
+    let _ = fs::remove_file(folder.path().join("KQvK.rtbw"));
+    run(folder.path(), "build promoted.xml").refused(1, &["KQvK.rtbw"]);
+    run(folder.path(), &format!("build KPvK -S {there}")).refused(2, &["control files only"]);
+    let built = run(folder.path(), &format!("build promoted.xml --syzygy {there}"));
+    assert_eq!((built.code, names(folder.path()).contains(&"promoted.htb".to_owned())), (0, true));
 }
 
 #[test]

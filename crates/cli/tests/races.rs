@@ -2,54 +2,24 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// What a run wrote to standard output and standard error.
-struct Run {
-    code: i32,
-    out: String,
-    err: String,
-}
+mod common;
 
-/// Runs the program in a folder, with the words of a line and something to read.
-fn run_with(folder: &Path, line: &str, input: &str) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hoffman"))
-        .args(line.split_whitespace())
-        .current_dir(folder)
-        .env("HOFFMAN_TABLES", folder.join("home"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A program that refuses its command line does not read.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    Run {
-        code: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
-}
+use common::{Run, run_with};
 
 #[track_caller]
 fn run(folder: &Path, line: &str) -> Run {
-    let run = run_with(folder, line, "");
+    let run = common::run(folder, line);
     assert_eq!(run.code, 0, "{line}: {}", run.err);
     run
 }
 
 #[track_caller]
 fn refused(folder: &Path, line: &str, code: i32, words: &[&str]) {
-    let run = run_with(folder, line, "");
-    assert_eq!((run.code, run.out.as_str()), (code, ""), "{line}: {}", run.err);
-    for word in words {
-        assert!(run.err.contains(word), "{line}: '{word}' is not in: {}", run.err);
-    }
+    common::run(folder, line).refused(code, words);
 }
 
 /// A folder of its own with some of the examples and some complete endings.
@@ -65,7 +35,8 @@ fn folder(examples: &[&str], endings: &str) -> TempDir {
 
 /// The score of a position and the scores of its moves, as the prompt prints them.
 fn scores(folder: &Path, tables: &str, fen: &str) -> Vec<(String, String)> {
-    let answer = run_with(folder, &format!("-p {tables}"), &format!("{fen}\n")).out;
+    let arguments: Vec<&str> = ["-p"].into_iter().chain(tables.split(' ')).collect();
+    let answer = run_with(folder, &arguments, &format!("{fen}\n")).out;
     let mut found = Vec::new();
     for line in answer.lines() {
         if let Some((position, score)) = line.trim().split_once(") ") {

@@ -15,7 +15,7 @@ use hoffman_board::shakmaty::{
 };
 use hoffman_board::value::FlagType;
 use hoffman_board::{
-    Bitboard, Color, Format, Material, Piece, PieceList, Role, Square, Value, Variant,
+    Bitboard, Color, Format, Material, Piece, PieceList, Role, Square, Symmetry, Value, Variant,
 };
 use hoffman_control::{
     ControlError, ControlFile, PawnMasks, PruneEffect, check_declarations, check_pieces,
@@ -57,6 +57,14 @@ pub enum SlowError {
     /// Prunes of both effects match a move.
     #[error("a prune concedes and another discards {mover}'s {kind}")]
     Conflict {
+        /// Whose move.
+        mover: Color,
+        /// Which.
+        kind: String,
+    },
+    /// Prunes tell a move from its image, and the two share an index.
+    #[error("{mover}'s {kind} and its image are not pruned alike")]
+    Images {
         /// Whose move.
         mover: Color,
         /// Which.
@@ -148,6 +156,7 @@ impl SlowAnalysis {
             values: Vec::new(),
             counts: AnalysisCounts::default(),
         };
+        analysis.check_images(control, &pieces)?;
         analysis.enumerate(&pieces, pawns.as_ref())?;
         let futurebases = analysis.check_futurebases(control, futurebases)?;
         let rules = Rules { control, pawns: pawns.as_ref(), futurebases, decided: HashMap::new() };
@@ -260,6 +269,27 @@ impl SlowAnalysis {
         Ok(all)
     }
 
+    /// Looks for quiet moves that are not pruned like their images though the positions share indices.
+    fn check_images(&self, control: &ControlFile, pieces: &PieceList) -> Result<(), SlowError> {
+        for piece in pieces.iter().filter(|_| self.symmetry > 1) {
+            let effects = |to: Square| {
+                let kind = format!("{}{to}", piece.role.upper_char());
+                let prunes = control.prunes.iter();
+                let matching = prunes.filter(|p| p.color == piece.color && p.matches(&kind));
+                (matching.map(|p| p.effect).collect::<HashSet<_>>(), kind)
+            };
+            for to in Square::ALL {
+                for symmetry in Symmetry::all().take(usize::from(self.symmetry)) {
+                    let (effect, kind) = effects(to);
+                    if effects(symmetry.apply(to)).0 != effect {
+                        return Err(SlowError::Images { mover: piece.color, kind });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn unusable(&self, base: &SlowAnalysis, inverted: bool) -> Option<&'static str> {
         if base.variant != self.variant {
             return Some("made under other rules");
@@ -269,7 +299,9 @@ impl SlowAnalysis {
         }
         let enabled = |&(color, effect): &(Color, PruneEffect)| {
             let color = if inverted { color.other() } else { color };
-            self.enables.contains(&(color, effect))
+            // Without a side to move White's moves stand for Black's as well.
+            let both = self.enables.contains(&(color.other(), effect)) || !base.color_symmetric;
+            self.enables.contains(&(color, effect)) && both
         };
         if !base.enables.iter().all(enabled) {
             return Some("its prune-enables are not enabled here");

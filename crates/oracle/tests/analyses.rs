@@ -358,3 +358,107 @@ fn futurebases_may_tell_images_apart() {
         }
     }
 }
+
+/// Solves control files in order by both programs and compares them; `{}` in the texts is the folder.
+/// Returns how many entries agree, or why the last one is refused.
+fn solve_both(texts: &[(&str, String)]) -> Result<u64, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut known = std::collections::HashMap::new();
+    let mut entries = 0;
+    for (name, text) in texts {
+        let text = text.replace("{}", folder.path().to_str().unwrap());
+        let path = folder.path().join(format!("{name}.xml"));
+        std::fs::write(&path, &text).unwrap();
+        let control = ControlFile::parse(&text, name, Mode::Control).unwrap();
+        let slow = SlowAnalysis::solve(&control, &known);
+        let output = folder.path().join(format!("{name}.htb"));
+        let options = GenerateOptions {
+            output: Some(output.clone()),
+            args: String::new(),
+            foreign: ForeignOptions::default(),
+            progress: &Silent,
+            workplace: Workplace::default(),
+        };
+        let made = generate(&path, &options);
+        assert_eq!(slow.is_err(), made.is_err(), "{name}: {slow:?}, {made:?}");
+        let slow = slow.map_err(|_| made.unwrap_err().to_string())?;
+        entries += compare(&output, &slow).and_then(|n| {
+            compare_statistics(&output, &slow)?;
+            Ok(n)
+        })?;
+        known.insert(output.to_str().unwrap().to_owned(), std::sync::Arc::new(slow));
+    }
+    Ok(entries)
+}
+
+/// What a suicide table may have: entries of two bytes, and none better than a win without a move.
+#[test]
+fn wide_tables_may_hold_wins_without_a_move_only() {
+    let start = "<tablebase><variant name=\"suicide\"/><prune-enable color=\"white\" type=\"discard\"/>\
+                 <prune-enable color=\"black\" type=\"discard\"/>";
+    let discards = "<prune color=\"white\" move=\"*\" type=\"discard\"/>\
+                    <prune color=\"black\" move=\"*\" type=\"discard\"/>";
+    let knight = "<piece color=\"black\" type=\"knight\" location=\"e3\"/>";
+    let base = format!(
+        "{start}<dtm bits=\"12\"/>{knight}<piece color=\"white\" type=\"king\" location=\"a1\"/>{discards}\
+         <output filename=\"base.htb\"/></tablebase>"
+    );
+    let main = format!(
+        "{start}<dtm/>{knight}<piece color=\"white\" type=\"king\" location=\"a2 a3\"/>\
+         <futurebase filename=\"{{}}/base.htb\"/>{discards}<output filename=\"main.htb\"/></tablebase>"
+    );
+    assert!(solve_both(&[("base", base), ("main", main)]).unwrap() > 0);
+}
+
+/// A discarded capture of a sort that a futurebase answers in part: who has no other move is neither
+/// mated nor stalemated, conceded or not.
+#[test]
+fn discarded_moves_of_a_tracked_sort_spare_mate_and_stalemate() {
+    let kings = "<piece color=\"white\" type=\"king\" location=\"a1 a2 b1 b2\"/>\
+                 <piece color=\"black\" type=\"king\" location=\"a3 a4 b3 b4 c1 c2 c3 d1 d2\"/>";
+    let start = "<tablebase><prune-enable color=\"white\" type=\"discard\"/>\
+                 <prune-enable color=\"black\" type=\"concede\"/><dtm/>";
+    let queen = "<piece color=\"black\" type=\"queen\"/>";
+    let prunes = "<prune color=\"white\" move=\"K*\" type=\"discard\"/>\
+                  <prune color=\"black\" move=\"K[a-h][1-8]\" type=\"concede\"/>";
+    let conceded = "<prune color=\"black\" move=\"stalemate\" type=\"concede\"/>";
+    let base = format!(
+        "{start}<piece color=\"white\" type=\"king\" location=\"a1\"/>\
+         <piece color=\"black\" type=\"king\" location=\"c3 d4\"/>\
+         <prune color=\"white\" move=\"K*\" type=\"discard\"/><prune color=\"black\" move=\"K*\" type=\"concede\"/>\
+         <output filename=\"base.htb\"/></tablebase>"
+    );
+    for stalemates in ["", conceded] {
+        let main = |futurebase: &str| {
+            format!(
+                "{start}{kings}{queen}{futurebase}{prunes}{stalemates}<output filename=\"main.htb\"/></tablebase>"
+            )
+        };
+        let with =
+            [("base", base.clone()), ("main", main("<futurebase filename=\"{}/base.htb\"/>"))];
+        assert!(solve_both(&with).unwrap() > 1000);
+        assert!(solve_both(&[("main", main(""))]).unwrap() > 1000);
+    }
+}
+
+/// Positions that share an index must have the same moves.
+#[test]
+fn prunes_that_tell_images_apart_are_refused() {
+    let table = |symmetry: u8, conceded: &str, discarded: &str| {
+        let text = format!(
+            "<tablebase><prune-enable color=\"white\" type=\"concede\"/><prune-enable color=\"white\" type=\"discard\"/>\
+             <index type=\"combinadic5\" symmetry=\"{symmetry}\"/><dtm/>\
+             <piece color=\"white\" type=\"king\" location=\"a1 h1 a8 h8\"/>\
+             <piece color=\"black\" type=\"king\"/>\
+             <prune color=\"white\" move=\"{conceded}\" type=\"concede\"/>\
+             <prune color=\"white\" move=\"{discarded}\" type=\"discard\"/>\
+             <output filename=\"main.htb\"/></tablebase>"
+        );
+        solve_both(&[("main", text)])
+    };
+    assert!(table(1, "Ka?", "K[b-h]?").unwrap() > 0);
+    let refused = table(2, "Ka?", "K[b-h]?").unwrap_err();
+    assert!(refused.contains("with symmetry 2 the positions before them share"), "{refused}");
+    assert!(table(2, "K?2", "K?[13-8]").unwrap() > 0);
+    assert!(table(4, "K?2", "K?[13-8]").is_err());
+}

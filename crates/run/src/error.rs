@@ -92,6 +92,23 @@ pub enum RunError {
         /// The move as a prune would name it.
         kind: String,
     },
+    /// Prunes that tell a move from its image on the board, in a table whose indices stand for both.
+    #[error(
+        "{place}: {mover}'s {kind} and {image} are pruned differently, but with symmetry {symmetry} the \
+         positions before them share an index; write symmetry=\"1\""
+    )]
+    Images {
+        /// The control file.
+        place: String,
+        /// `WHITE` or `BLACK`.
+        mover: &'static str,
+        /// The move as a prune would name it.
+        kind: String,
+        /// Its image.
+        image: String,
+        /// The symmetry of the table.
+        symmetry: u8,
+    },
     /// A move that nothing accounts for.
     #[error(
         "{place}: no futurebase or pruning for {mover} move {kind}, for example in {fen}{more}"

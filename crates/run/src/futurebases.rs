@@ -272,7 +272,9 @@ fn check(
     }
     for enabled in &table.control().prune_enables {
         let color = if element.inverted { enabled.color.other() } else { enabled.color };
-        if !control.enables(color, enabled.effect) {
+        // Where the side to move is not stored White's moves stand for Black's as well.
+        let both = table.space().has_side_bit() || control.enables(color.other(), enabled.effect);
+        if !control.enables(color, enabled.effect) || !both {
             return Err(format!(
                 "'{name}': the futurebase was made with {} moves open to '{}', and this file enables no \
                  such pruning",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use hoffman_board::{Color, Material, Variant};
+use hoffman_board::{Color, Material, Square, Symmetry, Variant};
 use hoffman_control::{ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text};
 use hoffman_solve::{
     Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
@@ -271,6 +271,30 @@ fn verdict(
     })
 }
 
+/// Refuses prunes that tell a move from its image where the two positions share an index.
+fn images_agree(
+    control: &ControlFile,
+    numbering: &Numbering,
+    survey: &Survey,
+) -> Result<(), RunError> {
+    let symmetry = numbering.symmetry;
+    for KindOfMove { mover, kind, .. } in survey.kinds.iter().filter(|k| !k.complete) {
+        // A letter and the square that a man goes to.
+        let Some((letter, square)) = kind.split_at_checked(1) else { continue };
+        let Ok(square) = square.parse::<Square>() else { continue };
+        for image in Symmetry::all().take(usize::from(symmetry)) {
+            let image = format!("{letter}{}", image.apply(square));
+            let of = |kind: &str| verdict(control, numbering, *mover, kind);
+            if of(kind) != of(&image) {
+                let place = control.site(control.root, "tablebase").to_string();
+                let (mover, kind) = (color_name(*mover), kind.clone());
+                return Err(RunError::Images { place, mover, kind, image, symmetry });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Refuses moves about which nothing or too much is said; returns remarks about the prunes.
 fn judge(
     control: &ControlFile,
@@ -320,6 +344,7 @@ fn judge(
             ));
         }
     }
+    images_agree(control, numbering, survey)?;
     for prune in control.prunes.iter().filter(|p| !p.is_stalemate()) {
         let used = survey.kinds.iter().any(|k| {
             (k.mover == prune.color || !numbering.space.has_side_bit()) && prune.matches(&k.kind)

@@ -159,8 +159,12 @@ fn rights<'a>(
 ) -> Vec<Right<'a>> {
     let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
         let captures = captures.iter().filter_map(|step| exit(context, table, analysis, step));
-        let captures = captures.filter(|e| e.counted != Counted::Discarded || context.suicide());
-        Right { square, taker, captures: captures.map(|exit| exit.target).collect() }
+        let mut captures: Vec<Exit<'_>> = captures.collect();
+        captures.sort_by_key(|e| e.counted == Counted::Discarded);
+        let moves = captures.iter().filter(|e| e.counted != Counted::Discarded).count();
+        let deciding = captures.iter().any(|e| e.counted == Counted::Deciding);
+        let captures = captures.into_iter().map(|exit| exit.target).collect();
+        Right { square, taker, captures, moves, deciding }
     };
     exits::rights(context).into_iter().map(right).collect()
 }

@@ -18,6 +18,7 @@ use crate::kernels::isa::x86::Avx512;
 use crate::kernels::tables::{Tables, tables};
 use crate::log::{Foretold, Frontier, Log, Sorting};
 use crate::passes::{self, Frontiers, Planes, Scratch};
+use crate::target::Target;
 use crate::view::View;
 
 /// What the processor offers.
@@ -243,12 +244,13 @@ for_processor! {
     fn count_captures<C: Code>(
         context: &Context<'_>,
         block: &Block,
-        right: &Right<'_>,
+        taker: Color,
+        captures: &[Target<'_>],
         positions: &[u64],
         buffer: &mut Buffer<C>,
     ) -> u64,
-    exits::count_captures::<Portable, C>(context, block, right, positions, buffer),
-    exits::count_captures::<Avx512, C>(context, block, right, positions, buffer)
+    exits::count_captures::<Portable, C>(context, block, taker, captures, positions, buffer),
+    exits::count_captures::<Avx512, C>(context, block, taker, captures, positions, buffer)
 }
 
 for_processor! {
@@ -272,17 +274,20 @@ for_processor! {
 }
 
 for_processor! {
-    /// See [`passes::held_block`].
-    fn held_block<C: Code>(
+    /// See [`passes::capture_block`].
+    fn capture_block<C: Code>(
         context: &Context<'_>,
         block: &Block,
-        right: &Right<'_>,
+        taker: Color,
+        captures: &[Target<'_>],
         positions: &[u64],
         best: &mut Vec<C>,
         buffer: &mut Buffer<C>,
-    ) -> u64,
-    passes::held_block::<Portable, C>(context, block, right, positions, best, buffer),
-    passes::held_block::<Avx512, C>(context, block, right, positions, best, buffer)
+    ) -> Vec<u64>,
+    passes::capture_block::<Portable, C>(
+        context, block, taker, captures, positions, best, buffer
+    ),
+    passes::capture_block::<Avx512, C>(context, block, taker, captures, positions, best, buffer)
 }
 
 for_processor! {

@@ -222,11 +222,25 @@ pub(crate) struct Right<'a> {
     pub(crate) square: u8,
     /// The side that may take.
     pub(crate) taker: Color,
-    /// What the captures lead to; none if no pawn can take.
+    /// What the captures lead to, discarded ones last; none if no pawn can take.
     pub(crate) captures: Vec<Target<'a>>,
+    /// How many of the captures are not discarded.
+    pub(crate) moves: usize,
+    /// Whether a capture decides a position at once.
+    pub(crate) deciding: bool,
 }
 
-impl Right<'_> {
+impl<'a> Right<'a> {
+    /// Whether the value of a position may be another because of the right.
+    pub(crate) fn is_usable(&self, context: &Context<'_>) -> bool {
+        self.moves > 0 || context.suicide() && !self.captures.is_empty()
+    }
+
+    /// The captures that are moves, and the discarded ones.
+    pub(crate) fn counted(&self) -> [&[Target<'a>]; 2] {
+        self.captures.split_at_checked(self.moves).map_or([&self.captures, &[]], |(a, b)| [a, b])
+    }
+
     /// The square jumped over and the one that the pawn came from: both must be empty.
     pub(crate) fn empty_squares(&self) -> u64 {
         empty_squares(self.square, self.taker)
@@ -272,13 +286,14 @@ pub(crate) fn rights(context: &Context<'_>) -> Vec<(u8, Color, Vec<Step>)> {
     rights
 }
 
-/// The best en passant capture of every position of a block: `best[row * 64 + lane]`, 0 where there is
-/// none.
+/// The best of some en passant captures of `taker` for every position of a block:
+/// `best[row * 64 + lane]`, 0 where there is none.
 #[inline(always)]
 pub(crate) fn captures_of<I: Isa, C: Code>(
     context: &Context<'_>,
     block: &Block,
-    right: &Right<'_>,
+    taker: Color,
+    captures: &[Target<'_>],
     reading: Reading,
     best: &mut [C],
     buffer: &mut Buffer<C>,
@@ -286,8 +301,8 @@ pub(crate) fn captures_of<I: Isa, C: Code>(
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<C, I> { best, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color: right.taker, reading };
-    for target in &right.captures {
+    let evaluation = Evaluation { context, block, color: taker, reading };
+    for target in captures {
         evaluation.whole::<I, C>(target, None, &mut sink, buffer);
     }
 }
@@ -496,19 +511,20 @@ pub(crate) fn find_unsaid(
     })
 }
 
-/// The number of legal en passant captures, over the marked positions of a block.
+/// The number of legal moves to `captures`, en passant captures by a right, over the marked positions of a
+/// block.
 #[inline(always)]
 pub(crate) fn count_captures<I: Isa, C: Code>(
     context: &Context<'_>,
     block: &Block,
-    right: &Right<'_>,
+    taker: Color,
+    captures: &[Target<'_>],
     positions: &[u64],
     buffer: &mut Buffer<C>,
 ) -> u64 {
     let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
-    let reading = Reading::Legality;
-    let evaluation = Evaluation { context, block, color: right.taker, reading };
-    for target in &right.captures {
+    let evaluation = Evaluation { context, block, color: taker, reading: Reading::Legality };
+    for target in captures {
         evaluation.whole::<I, C>(target, None, &mut sink, buffer);
     }
     sink.count

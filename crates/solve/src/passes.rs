@@ -618,13 +618,15 @@ pub(crate) fn right_block<I: Isa, C: Code>(
         if !needed {
             return Vec::new();
         }
-        exits::captures_of::<I, C>(context, block, right, reading, codes, buffer);
+        let captures = &right.captures;
+        exits::captures_of::<I, C>(context, block, right.taker, captures, reading, codes, buffer);
         let (rows, _) = codes.as_chunks::<64>();
         rows.iter().map(|row| !equal_mask::<I, C>(row, C::ILLEGAL)).collect::<Vec<u64>>()
     };
     let legal = marked(Reading::Legality, context.suicide());
     let spared = marked(Reading::Spared, right.captures.iter().any(Target::may_spare));
-    exits::captures_of::<I, C>(context, block, right, Reading::Worth, codes, buffer);
+    let (taker, captures) = (right.taker, &right.captures);
+    exits::captures_of::<I, C>(context, block, taker, captures, Reading::Worth, codes, buffer);
     let frame = block.frame;
     let empty = right.empty_squares();
     let (rows, _) = codes.as_chunks_mut::<64>();
@@ -657,28 +659,26 @@ pub(crate) fn right_block<I: Isa, C: Code>(
     }
 }
 
-/// How many of the marked positions of a block have an en passant capture.
+/// Those of the marked positions of a block in which one of some en passant captures of `taker` is legal.
 #[inline(always)]
-pub(crate) fn held_block<I: Isa, C: Code>(
+pub(crate) fn capture_block<I: Isa, C: Code>(
     context: &Context<'_>,
     block: &Block,
-    right: &Right<'_>,
+    taker: Color,
+    captures: &[Target<'_>],
     positions: &[u64],
     best: &mut Vec<C>,
     buffer: &mut Buffer<C>,
-) -> u64 {
-    if positions.iter().all(|&w| w == 0) {
-        return 0;
+) -> Vec<u64> {
+    let mut found = vec![0; positions.len()];
+    if captures.is_empty() || positions.iter().all(|&w| w == 0) {
+        return found;
     }
     best.resize(positions.len() * 64, C::ILLEGAL);
-    let mut held = vec![0; positions.len()];
-    for reading in [Reading::Worth, Reading::Spared] {
-        exits::captures_of::<I, C>(context, block, right, reading, best, buffer);
-        let (rows, _) = best.as_chunks::<64>();
-        for (held, row) in held.iter_mut().zip(rows) {
-            *held |= !equal_mask::<I, C>(row, C::ILLEGAL);
-        }
+    exits::captures_of::<I, C>(context, block, taker, captures, Reading::Legality, best, buffer);
+    let (rows, _) = best.as_chunks::<64>();
+    for ((found, row), &positions) in found.iter_mut().zip(rows).zip(positions) {
+        *found = !equal_mask::<I, C>(row, C::ILLEGAL) & positions;
     }
-    let held = held.iter().zip(positions).map(|(held, &w)| held & w);
-    held.map(|w| u64::from(w.count_ones())).sum()
+    found
 }

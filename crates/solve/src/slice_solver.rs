@@ -248,7 +248,7 @@ fn solve_as<C: Code>(
     let keep = problem.count
         || problem.stalemates.is_some()
         || context.suicide()
-        || problem.rights.iter().any(|r| !r.captures.is_empty());
+        || problem.rights.iter().any(|r| r.is_usable(context));
     let mut counts = None;
     let mut reached = begin(context, monitor, || {
         let mut state = start::<C>(context, &problem.exits, keep);
@@ -284,7 +284,7 @@ fn finish<C: Code>(
     let codes = [Color::White, Color::Black].map(|color| write::<C>(context, state, color));
     let rows = context.rows();
     let mut deepest = moves;
-    let usable = problem.rights.iter().filter(|r| !r.captures.is_empty());
+    let usable = problem.rights.iter().filter(|r| r.is_usable(context));
     let en_passant = usable
         .map(|right| {
             let own = side(right.taker);
@@ -331,26 +331,27 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
             let block = &context.blocks[n];
             let mut positions = parts.open.to_vec();
             let mut stuck = parts.stalemates.to_vec();
-            let (captures, held) = match right {
-                None => (0, 0),
-                Some(right) => {
-                    let empty = right.empty_squares();
-                    let all = std::mem::take(&mut positions);
-                    positions.resize(rows, 0);
-                    clear_of(block, empty, &all, &mut positions);
-                    let all = std::mem::take(&mut stuck);
-                    stuck.resize(rows, 0);
-                    clear_of(block, empty, &all, &mut stuck);
-                    with_exit_room(|best: &mut Vec<C>, buffer, _| {
-                        let captures =
-                            dispatch::count_captures(context, block, right, &positions, buffer);
-                        let held =
-                            dispatch::held_block(context, block, right, &stuck, best, buffer);
-                        (captures, held)
-                    })
+            if let Some(right) = right {
+                let empty = right.empty_squares();
+                for plane in [&mut positions, &mut stuck] {
+                    let all = std::mem::take(plane);
+                    plane.resize(rows, 0);
+                    clear_of(block, empty, &all, plane);
                 }
+            }
+            let [counted, discarded] = right.map_or([&[][..]; 2], Right::counted);
+            let with_capture = |captures: &[Target<'_>]| {
+                with_exit_room(|best: &mut Vec<C>, buffer, _| {
+                    dispatch::capture_block(
+                        context, block, color, captures, &positions, best, buffer,
+                    )
+                })
             };
-            let stalemates = stuck.iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
+            let taking = with_capture(counted);
+            let passing = if context.suicide() { with_capture(discarded) } else { vec![0; rows] };
+            let conceded = problem.stalemates.is_some();
+            let stalemates = stuck.iter().zip(&taking).map(|(&stuck, taking)| stuck & !taking);
+            let stalemates = stalemates.map(|w| u64::from(w.count_ones())).sum();
             let exits = &problem.exits[own];
             if exits.iter().any(|exit| exit.counted == Counted::Deciding) {
                 let decided = with_exit_room(|_: &mut Vec<u8>, buffer, _| {
@@ -358,16 +359,26 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
                 });
                 positions.iter_mut().zip(decided).for_each(|(p, decided)| *p &= !decided);
             }
+            if right.is_some_and(|right| right.deciding) {
+                positions.iter_mut().zip(&taking).for_each(|(p, taking)| *p &= !taking);
+            }
             // Whoever has no move has no discarded one that counts.
             let stuck = parts.stalemates.iter().copied().enumerate();
             for (row, mask) in stuck.chain(parts.lost.iter()) {
-                positions[row] &= !mask;
+                positions[row] &= !(mask & !taking[row]);
             }
             let mut bound = positions.clone();
             for (row, &forced) in parts.forced.iter().enumerate() {
-                positions[row] &= !forced;
-                bound[row] &= forced;
+                // Of what must be taken everything may be discarded.
+                bound[row] &= !(passing[row] & !taking[row] & !forced);
+                positions[row] &= !(forced | taking[row] | passing[row]);
+                bound[row] &= forced | taking[row];
             }
+            let [captures, more] = [counted, discarded].map(|captures| {
+                with_exit_room(|_: &mut Vec<C>, buffer, _| {
+                    dispatch::count_captures(context, block, color, captures, &bound, buffer)
+                })
+            });
             let [moves, futuremoves] = with_exit_room(|_: &mut Vec<C>, buffer, _| {
                 with_scratch(|scratch| {
                     dispatch::count_block(
@@ -383,11 +394,10 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
                     )
                 })
             });
-            let conceded = problem.stalemates.is_some();
             Counts {
-                stalemates: if conceded { 0 } else { stalemates - held },
+                stalemates: if conceded { 0 } else { stalemates },
                 moves: moves + captures,
-                futuremoves: futuremoves + captures,
+                futuremoves: futuremoves + captures + more,
             }
         };
         let paired = context.layout.kings() == KingPlacement::Pairs;

@@ -680,7 +680,7 @@ impl Solved {
         let (rows, blocks) = (context.rows(), context.blocks.len());
         let len = rows * 64 * blocks;
         let codes = [(); 2].map(|()| PagedCodes::new::<C>(pages, len));
-        let usable: Vec<_> = problem.rights.iter().filter(|r| !r.captures.is_empty()).collect();
+        let usable: Vec<_> = problem.rights.iter().filter(|r| r.is_usable(context)).collect();
         let rights: Vec<PagedCodes> =
             usable.iter().map(|_| PagedCodes::new::<C>(pages, len)).collect();
         (0..blocks).into_par_iter().for_each(|n| {

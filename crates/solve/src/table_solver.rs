@@ -273,7 +273,9 @@ fn problem<'a>(
     let exits = [list(Color::White)?, list(Color::Black)?];
     let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
         let captures = captures.iter().map(|step| Ok(Target::view(view(step)?)));
-        Ok(Right { square, taker, captures: captures.collect::<Result<_, SolveError>>()? })
+        let captures = captures.collect::<Result<Vec<_>, SolveError>>()?;
+        let moves = captures.len();
+        Ok(Right { square, taker, captures, moves, deciding: false })
     };
     let rights =
         exits::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;

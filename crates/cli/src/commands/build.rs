@@ -7,7 +7,6 @@ use hoffman_plan::{all_endings, complete};
 use hoffman_run::{
     BuildOptions, ControlBuildOptions, RunError, available_memory, build, build_control,
 };
-use hoffman_table::foreign::ForeignOptions;
 
 use crate::Outcome;
 use crate::args::BuildArgs;
@@ -27,6 +26,10 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
             .iter()
             .try_for_each(|name| run_control(name, args))
             .map(|()| Outcome::Done);
+    }
+    if args.foreign.any() {
+        let text = "tables of other programs serve control files only: complete endings are solved";
+        return Err(Misuse(text.to_owned()).into());
     }
     let materials = match args.men {
         Some(men) => {
@@ -68,7 +71,7 @@ fn run_control(name: &str, args: &BuildArgs) -> anyhow::Result<()> {
     let options = ControlBuildOptions {
         dir: args.folder.given().map(Path::to_owned),
         args: command_line(),
-        foreign: ForeignOptions::default(),
+        foreign: args.foreign.options(),
         progress: &bar,
         workplace: args.work.workplace()?,
     };

@@ -47,6 +47,9 @@ impl Maker {
         let lean = self.rng.chance(50);
         fixed |= spec.pawngen.as_ref().is_some_and(|p| p.part.is_some());
         for attempt in 0..6 {
+            if index.starts_with("naive") {
+                spec.symmetry = spec.symmetry.min(4);
+            }
             let index = match attempt {
                 0 | 1 => index,
                 _ if fixed => break,
@@ -176,11 +179,14 @@ impl Maker {
 
     /// The same table with the colours exchanged, if that answers moves of the other side.
     pub(super) fn twin(&mut self, spec: &Spec, child: &Child) -> Option<Child> {
-        let Relation::Capture(color, role) = child.relation else { return None };
-        let other = Relation::Capture(color.other(), role);
+        let other = match child.relation {
+            Relation::Capture(color, role) => Relation::Capture(color.other(), role),
+            Relation::Promotion(color, role) => Relation::Promotion(color.other(), role),
+            _ => return None,
+        };
         let material = spec.material();
         let flag = matches!(spec.format, Format::Flag(_));
-        let both = material.is_symmetric() && !spec.is_whole() && !flag;
+        let both = material.is_symmetric() && !flag;
         let mirrored = |e: &(Color, PruneEffect)| spec.may.contains(&(e.0.other(), e.1));
         if both && spec.may.iter().all(mirrored) && self.rng.chance(60) {
             let child =
@@ -190,21 +196,23 @@ impl Maker {
         None
     }
 
-    /// One futurebase for the moves of a relation, or two with nothing in common.
+    /// One futurebase for the moves of a relation, or two that share them.
     pub(super) fn answering(&mut self, spec: &Spec, relation: Relation, label: &str) -> Vec<Child> {
         let Some(mut behind) = self.behind(spec, relation) else { return Vec::new() };
         let material = behind.material();
         let complete = spec.variant == Variant::Normal && material.men() <= 3;
-        if spec.is_whole() && spec.variant == Variant::Normal || complete && self.rng.chance(30) {
-            if !complete {
-                return Vec::new();
-            }
+        let whole = spec.is_whole() && spec.variant == Variant::Normal;
+        if complete && self.rng.chance(if whole { 40 } else { 30 }) {
             let (normal, inverted) = material.normalized();
             let output = self.complete(&normal);
             return vec![Child { output, inverted, relation }];
         }
-        let halves = if self.rng.chance(20) { self.halves(spec, &behind, relation) } else { None };
+        let halves = if self.rng.chance(25) { self.halves(spec, &behind, relation) } else { None };
         self.alter(&mut behind, relation);
+        if whole && self.rng.chance(50) {
+            // Told apart from the complete ending by its prunes alone.
+            behind.men.iter_mut().for_each(|man| man.place = Place::Anywhere);
+        }
         let mut specs = vec![behind];
         if let Some((slot, one, other)) = halves {
             let mut second = specs[0].clone();
@@ -214,7 +222,11 @@ impl Maker {
         }
         let mut found = Vec::new();
         for (i, mut child) in specs.into_iter().enumerate() {
-            self.fit(&mut child, LARGEST_FUTUREBASE);
+            let largest = if whole { 4 * LARGEST_FUTUREBASE } else { LARGEST_FUTUREBASE };
+            if !whole || child.material().men() > 3 || !child.is_whole() {
+                self.fit(&mut child, largest);
+            }
+            child.make_symmetric();
             let label = if i == 0 { label.to_owned() } else { format!("{label}z") };
             if relation == Relation::Normal && child.men == spec.men {
                 continue;
@@ -313,8 +325,8 @@ impl Maker {
         }
     }
 
-    /// Two sets of squares of a man that does not move in a relation, with nothing in common and neither
-    /// of them with all that he has here.
+    /// Two sets of squares of a man that does not move in a relation, with little or nothing in common and
+    /// neither of them with all that he has here.
     pub(super) fn halves(
         &mut self,
         spec: &Spec,
@@ -333,8 +345,13 @@ impl Maker {
         let slot = behind.men.iter().position(king)?;
         let here = behind.men[slot].squares();
         let one = self.rng.some_of(Bitboard::FULL, 50);
-        let other = !one;
-        ((one & here).any() && (other & here).any()).then_some((slot, one, other))
+        let mut other = !one;
+        if self.rng.chance(50) {
+            // The first of the two tables answers what both hold.
+            other |= self.rng.some_of(one, 30);
+        }
+        let part = |set: Bitboard| (set & here).any() && (here & !set).any();
+        (part(one) && part(other)).then_some((slot, one, other))
     }
 
     /// Gives the men of a futurebase wider, narrower or other squares.

@@ -2,8 +2,8 @@
 //!
 //! A set is a list of control files, each after the futurebases it names, the last one being the one that
 //! matters. Everything follows from the seed. Only sets that [`SlowAnalysis`] can solve are given out, so
-//! every move in them is answered; and what the futurebases answer never overlaps, as a program may refuse
-//! two tables for one move.
+//! every move in them is answered. Futurebases may overlap, but no two of them answer all moves of one kind,
+//! as a program may refuse that.
 
 mod futurebases;
 mod men;
@@ -65,7 +65,9 @@ impl RandomAnalysis {
             // Most random restrictions leave little to play for; odd cases are wanted, too.
             let counts = set.last().analysis.counts();
             let lively = counts.longest_win >= 6 && counts.legal >= 300;
-            if lively || seed.is_multiple_of(4) || attempt >= PATIENCE {
+            // Large ones cost too much to be made anew.
+            let large = counts.legal > LARGEST[LARGEST.len() - 1];
+            if lively || large || seed.is_multiple_of(4) || attempt >= PATIENCE {
                 return set;
             }
         }
@@ -105,7 +107,8 @@ impl Maker {
             }
         }
         let depth = self.rng.pick(&[0, 1, 1, 2, 2]);
-        let mut spec = Spec { variant, format, men: Vec::new(), pawngen: None, may, depth };
+        let mut spec =
+            Spec { variant, format, men: Vec::new(), pawngen: None, may, depth, symmetry: 0 };
         let kind = self.rng.below(100);
         if variant == Variant::Suicide {
             self.suicide_men(&mut spec);
@@ -113,17 +116,26 @@ impl Maker {
             self.pawn_structure(&mut spec);
         } else if kind < 40 {
             self.frozen_pawns(&mut spec);
-        } else if kind < 46 {
+        } else if kind < 48 {
             return self.whole_ending(spec);
         } else {
             self.restricted_men(&mut spec);
+            if self.rng.chance(25) {
+                spec.symmetry = self.rng.pick(&[1, 2, 2, 4, 8]);
+            }
         }
         let largest = self.rng.pick(&LARGEST);
         self.fit(&mut spec, largest);
+        spec.make_symmetric();
+        let ways =
+            spec.men.iter().fold(1, |n: u64, m| n.saturating_mul(m.squares().count() as u64));
+        if ways > 3 * largest {
+            return None;
+        }
         self.table(&spec, "main").map(|_| ())
     }
 
-    /// A complete ending of two or three men, pruned.
+    /// A complete ending of two or three men, pruned, perhaps with futurebases that are not complete.
     fn whole_ending(&mut self, mut spec: Spec) -> Option<()> {
         let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
         let man = |color, role| Man { color, role, place: Place::Anywhere };
@@ -131,6 +143,10 @@ impl Maker {
         if self.rng.chance(85) {
             let man = man(self.rng.color(), self.rng.pick(&roles));
             spec.men.push(man);
+        }
+        if self.rng.chance(60) {
+            spec.symmetry = self.rng.pick(&[1, 2, 4, 8]);
+            spec.make_symmetric();
         }
         self.table(&spec, "main").map(|_| ())
     }

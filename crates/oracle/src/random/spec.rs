@@ -1,7 +1,9 @@
 //! What a table is to be: its men and where they may stand, and which moves lead out of it.
 
 use hoffman_board::pieces::default_squares;
-use hoffman_board::{Bitboard, Color, Format, Material, PAWN_SQUARES, Role, Square, Variant};
+use hoffman_board::{
+    Bitboard, Color, Format, Material, PAWN_SQUARES, Role, Square, Symmetry, Variant,
+};
 use hoffman_control::{ControlFile, Mode, PruneEffect};
 
 use super::text::pawngen_element;
@@ -69,6 +71,8 @@ pub(super) struct Spec {
     pub(super) may: Vec<(Color, PruneEffect)>,
     /// How many futurebases may follow each other.
     pub(super) depth: usize,
+    /// How many images of the board share an index; 0 leaves it to the program.
+    pub(super) symmetry: u8,
 }
 
 /// A table that answers moves of another.
@@ -134,6 +138,22 @@ impl Spec {
             }
         }
         Material::from_men(men)
+    }
+
+    /// Gives all men squares that are the same in the images that share an index.
+    pub(super) fn make_symmetric(&mut self) {
+        if self.symmetry > 2 && self.men.iter().any(|m| m.role == Role::Pawn) {
+            self.symmetry = 2;
+        }
+        let symmetries = || Symmetry::all().take(usize::from(self.symmetry.max(1)));
+        for man in self.men.iter_mut().filter(|m| self.symmetry > 1 && m.place != Place::Anywhere) {
+            let images = || symmetries().map(|s| s.apply_bitboard(man.squares()));
+            let inner = images().fold(Bitboard::FULL, |all, set| all & set);
+            let outer = images().fold(Bitboard::EMPTY, |all, set| all | set);
+            let squares = if inner.any() { inner } else { outer } & default_squares(man.role);
+            let all = squares == default_squares(man.role);
+            man.place = if all { Place::Anywhere } else { Place::On(squares) };
+        }
     }
 
     /// Whether no man is restricted.

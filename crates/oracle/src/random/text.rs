@@ -66,7 +66,10 @@ impl Maker {
             let color = shade(black);
             let _ = writeln!(text, "   <prune-enable color=\"{color}\" type=\"{effect}\"/>");
         }
-        if index != "combinadic5" || self.rng.chance(30) {
+        if spec.symmetry > 0 {
+            let symmetry = spec.symmetry;
+            let _ = writeln!(text, "   <index type=\"{index}\" symmetry=\"{symmetry}\"/>");
+        } else if index != "combinadic5" || self.rng.chance(30) {
             let _ = writeln!(text, "   <index type=\"{index}\"/>");
         }
         match spec.format {

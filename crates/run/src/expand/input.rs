@@ -85,7 +85,11 @@ pub(super) fn check_input(control: &ControlFile, element: &PawngenElement) -> Re
         );
     }
     if element.start != 0 || element.count != 0 {
-        return refuse(element.place, "pawngen", "start and count cannot be expanded");
+        return refuse(
+            element.place,
+            "pawngen",
+            "start and count number the positions of one table, and an expansion makes many; expand first, then split a table",
+        );
     }
     for color in Color::ALL {
         let side = element.side(color);

@@ -240,15 +240,32 @@ impl Combinadic {
         self.size
     }
 
-    /// A white and a black plus pawn of one encoding group of which the white one, below, has more codes:
-    /// the range has its double-step square but not Black's. Their values can then be equal or out of
-    /// order, so that some pairs of squares share an index or have none.
-    pub(super) fn unequal_codes(&self, men: &Men) -> Option<(PieceSlot, PieceSlot)> {
+    /// A white and a black pawn of one encoding group that can be taken for each other, so that some
+    /// positions share an index or have none: White's may stand above Black's, or they have different
+    /// codes, as the range has the double-step square of one of them only. Then no harm is done where
+    /// Black's code stands for a square with no room for White below it.
+    pub(super) fn clashing_pair(&self, men: &Men) -> Option<(PieceSlot, PieceSlot)> {
+        let clash = |white: usize, black: usize| {
+            let (more, fewer) = (self.codes[black].len(), self.codes[white].len());
+            let steps = men.legal[black] & double_step_rank(Color::Black);
+            let first = men.legal[white].trailing_zeros();
+            // The highest of them is the one with most room below.
+            let below = steps != 0 && first < steps.ilog2();
+            let blockers = std::iter::successors(Some(white), |&m| {
+                Some(usize::from(men.blocker[m])).filter(|&next| next < men.count && next != m)
+            });
+            let stays_below = blockers.take(men.count + 1).any(|m| m == black)
+                || men.legal[white].checked_ilog2() < Some(men.legal[black].trailing_zeros());
+            fewer > more || more > fewer && below || !stays_below
+        };
         self.digits.iter().find_map(|digit| match *digit {
             Digit::Kings { .. } => None,
-            Digit::Group { first, len, .. } => (first + 1..first + len)
-                .find(|&m| self.codes[m].len() < self.codes[first].len())
-                .map(|m| (men.slot(first), men.slot(m))),
+            Digit::Group { first, len, .. } => {
+                let black = (first + 1..first + len).find(|&m| men.color[m] != men.color[first])?;
+                (first..black)
+                    .find(|&white| clash(white, black))
+                    .map(|white| (men.slot(white), men.slot(black)))
+            }
         })
     }
 

@@ -82,6 +82,9 @@ pub(super) fn double_step_rank(color: Color) -> u64 {
     color.fold_wb(0xff << 24, 0xff << 32)
 }
 
+/// How many ways to place men are tried to see whether all are found again.
+const MAX_DEALS: u64 = 300_000;
+
 /// Interchangeable men (6.3).
 #[derive(Clone, Debug)]
 struct Group {
@@ -306,6 +309,95 @@ impl Men {
         None
     }
 
+    /// A pawn and what it cannot pass, if dealing the squares of like men to them can break that order
+    /// where another way to deal would keep it: such a position has no index.
+    pub(super) fn misdealt_pair(&self) -> Option<(PieceSlot, PieceSlot)> {
+        let groups_of = |men: &[u8]| {
+            self.groups.iter().filter(|g| g.members.iter().any(|m| men.contains(m))).collect()
+        };
+        for &(pawn, blocker) in &self.blocked {
+            // All men that the two have to do with, over groups and over others in the way.
+            let mut men: Vec<u8> = vec![pawn, blocker];
+            loop {
+                let groups: Vec<&Group> = groups_of(&men);
+                let alike = groups.iter().flat_map(|g| g.members.iter().copied());
+                let in_the_way = self.blocked.iter().flat_map(|&(p, b)| {
+                    if men.contains(&p) || men.contains(&b) { vec![p, b] } else { Vec::new() }
+                });
+                let mut more: Vec<u8> =
+                    alike.chain(in_the_way).chain(men.iter().copied()).collect();
+                more.sort_unstable();
+                more.dedup();
+                if more.len() == men.len() {
+                    break;
+                }
+                men = more;
+            }
+            let groups: Vec<&Group> = groups_of(&men);
+            if groups.is_empty() {
+                continue;
+            }
+            let pair = Some((self.slot(usize::from(pawn)), self.slot(usize::from(blocker))));
+            let ways = men.iter().fold(1_u64, |ways, &m| {
+                ways.saturating_mul(u64::from(self.legal[usize::from(m)].count_ones()))
+            });
+            if ways > MAX_DEALS {
+                // Plus pawns alone are in board order, and so are the squares dealt to them.
+                if men.iter().any(|&m| !self.plus[usize::from(m)]) {
+                    return pair;
+                }
+                continue;
+            }
+            let mut squares: Squares = [NONE; MAX_PIECES];
+            if self.is_misdealt(&men, &groups, 0, 0, &mut squares) {
+                return pair;
+            }
+        }
+        None
+    }
+
+    /// Whether some way to place the men from number `next` on cannot be found again by
+    /// [`Men::arrange`].
+    fn is_misdealt(
+        &self,
+        men: &[u8],
+        groups: &[&Group],
+        next: usize,
+        taken: u64,
+        squares: &mut Squares,
+    ) -> bool {
+        let in_order = |squares: &Squares| {
+            self.blocked
+                .iter()
+                .filter(|(p, _)| men.contains(p))
+                .all(|&pair| self.keeps(pair, squares))
+        };
+        let Some(&man) = men.get(next) else {
+            if !in_order(squares) {
+                return false;
+            }
+            let mut dealt = *squares;
+            let found = groups.iter().all(|g| self.arrange_group(g, &mut dealt).is_some());
+            return !found || !in_order(&dealt);
+        };
+        let mut free = self.legal[usize::from(man)] & !taken;
+        while free != 0 {
+            squares[usize::from(man)] = free.trailing_zeros() as u8;
+            let taken = taken | (free & free.wrapping_neg());
+            if self.is_misdealt(men, groups, next + 1, taken, squares) {
+                return true;
+            }
+            free &= free - 1;
+        }
+        false
+    }
+
+    /// Whether a pawn has not passed what it cannot pass.
+    fn keeps(&self, (pawn, blocker): (u8, u8), squares: &Squares) -> bool {
+        let (own, other) = (squares[usize::from(pawn)], squares[usize::from(blocker)]);
+        self.color[usize::from(pawn)].fold_wb(own <= other, own >= other)
+    }
+
     /// The slot of a man in the list; its own inverse.
     pub(super) fn slot(&self, man: usize) -> PieceSlot {
         if man == 0 {
@@ -456,19 +548,13 @@ impl Men {
     /// squares of a double step empty.
     pub(super) fn accepts(&self, p: &Position) -> bool {
         let at = |man: u8| p.squares[usize::from(man)];
+        if !self.blocked.iter().all(|&pair| self.keeps(pair, &p.squares)) {
+            return false;
+        }
         if self.white_king != NONE
             && KING_ZONE[usize::from(at(self.white_king))] & bit(at(self.black_king)) != 0
         {
             return false;
-        }
-        for &(pawn, blocker) in &self.blocked {
-            let passed = match self.color[usize::from(pawn)] {
-                Color::White => at(pawn) > at(blocker),
-                Color::Black => at(pawn) < at(blocker),
-            };
-            if passed {
-                return false;
-            }
         }
         let mut taken = 0;
         for (&s, &legal) in p.squares[..self.count].iter().zip(&self.legal) {

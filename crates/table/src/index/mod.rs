@@ -118,8 +118,8 @@ pub enum IndexError {
     Naive2LikePawns,
     /// Refused for writing: opposing plus pawns whose codes clash.
     #[error(
-        "plus pawns number {} and {} face each other on squares of which only White's double step is one: \
-         some legal positions would have no index; use simple or compact",
+        "pawns number {} and {} share the files of plus pawns that face each other, and either has squares \
+         that the other lacks: some legal positions would have no index; use simple or compact",
         .white + 1, .black + 1
     )]
     OpposedPawns {
@@ -139,6 +139,19 @@ pub enum IndexError {
         first: PieceSlot,
         /// Another man of its kind.
         second: PieceSlot,
+    },
+    /// Refused for writing: which of like men stands where cannot be told where a pawn may not pass one.
+    #[error(
+        "the pawn number {} cannot pass piece number {}, and like men beside them hide which is which: some \
+         legal positions would have no index; list like pawns from rank 2 to rank 7, or give them disjoint \
+         squares",
+        .pawn + 1, .blocker + 1
+    )]
+    Misdealt {
+        /// The pawn.
+        pawn: PieceSlot,
+        /// What stands in its way.
+        blocker: PieceSlot,
     },
 }
 
@@ -305,12 +318,15 @@ impl IndexSpace {
             return Err(IndexError::Naive2LikePawns);
         }
         if let Kind::Combinadic(combinadic) = &self.kind
-            && let Some((white, black)) = combinadic.unequal_codes(&self.men)
+            && let Some((white, black)) = combinadic.clashing_pair(&self.men)
         {
             return Err(IndexError::OpposedPawns { white, black });
         }
-        match self.men.intransitive_pair() {
-            Some((first, second)) => Err(IndexError::NoIndexForSome { first, second }),
+        if let Some((first, second)) = self.men.intransitive_pair() {
+            return Err(IndexError::NoIndexForSome { first, second });
+        }
+        match self.men.misdealt_pair() {
+            Some((pawn, blocker)) => Err(IndexError::Misdealt { pawn, blocker }),
             None => Ok(()),
         }
     }

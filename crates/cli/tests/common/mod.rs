@@ -1,0 +1,69 @@
+//! Running the program as a user does.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What a run left behind.
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Run {
+    /// What it printed, as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap()
+    }
+
+    /// One message on standard error that holds all the words, nothing on standard output.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: i32, words: &[&str]) {
+        assert_eq!((self.code, self.out.as_str()), (code, ""), "{}", self.err);
+        let messages = self.err.lines().filter(|l| l.starts_with("hoffman: ")).count();
+        assert_eq!(messages, 1, "{}", self.err);
+        for word in words {
+            assert!(self.err.contains(word), "'{word}' is not in: {}", self.err);
+        }
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+    }
+}
+
+/// Runs the program in a folder, with these arguments and something to read. Its default folder of tables
+/// is `home` in that folder.
+pub(crate) fn run_with(folder: &Path, arguments: &[&str], input: &str) -> Run {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hoffman"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("HOFFMAN_TABLES", folder.join("home"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that refuses its command line does not read.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs the program in a folder, with the words of a line as arguments.
+pub(crate) fn run(folder: &Path, line: &str) -> Run {
+    run_with(folder, &line.split_whitespace().collect::<Vec<_>>(), "")
+}
+
+/// The names in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut all: Vec<String> =
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    all.sort();
+    all
+}
