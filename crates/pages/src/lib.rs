@@ -7,6 +7,7 @@
 //!
 //! Errors are kept, not passed along: after the first one every page reads as zeros, and
 //! [`Pages::check`] tells. Callers ask before they rely on what they have computed.
+#![forbid(unsafe_code)]
 
 mod codes;
 
