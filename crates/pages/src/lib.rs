@@ -1,8 +1,8 @@
 //! Working memory that may lie on the disk.
 //!
 //! What a run makes on its way to a table (planes, logs, values by rows) can be larger than the memory
-//! it may take. [`Pages`] keeps as much of it in memory as a budget allows and the rest in files without
-//! a name, which vanish with the process. A page is written and read as a whole; who reads one holds it
+//! it may take. [`Pages`] keeps as much of it in memory as a budget allows and the rest in a file without
+//! a name, which vanishes with the process. A page is written and read as a whole; who reads one holds it
 //! for as long as he needs it.
 //!
 //! Errors are kept, not passed along: after the first one every page reads as zeros, and
@@ -38,6 +38,7 @@ pub struct Pages {
     folder: PathBuf,
     budget: AtomicUsize,
     cache: Mutex<Cache>,
+    on_disk: Mutex<OnDisk>,
     written: AtomicU64,
     read: AtomicU64,
 }
@@ -49,7 +50,7 @@ struct Cache {
     keys: Vec<Key>,
     bytes: usize,
     clock: u64,
-    files: HashMap<u32, Arc<OnDisk>>,
+    files: HashMap<u32, Arc<Places>>,
     next_file: u32,
     failure: Option<(io::ErrorKind, String)>,
 }
@@ -66,10 +67,16 @@ struct Slot {
     at: usize,
 }
 
-/// The part of a file on the disk.
+/// Where the pages of a file that were written lie on the disk, in bytes, with their length in words.
+type Places = Mutex<HashMap<u64, (u64, u32)>>;
+
+/// The one file on the disk that holds the pages of all: systems allow few open files.
 #[derive(Debug, Default)]
 struct OnDisk {
-    file: Mutex<Option<Arc<File>>>,
+    file: Option<Arc<File>>,
+    end: u64,
+    /// Places that were given up, by length in words.
+    free: HashMap<u32, Vec<u64>>,
 }
 
 /// Where a page lies in its file, in words.
@@ -97,7 +104,7 @@ pub struct PageFile {
     pages: Arc<Pages>,
     id: u32,
     end: AtomicU64,
-    on_disk: Arc<OnDisk>,
+    places: Arc<Places>,
 }
 
 impl Pages {
@@ -108,6 +115,7 @@ impl Pages {
             folder: folder.to_owned(),
             budget: AtomicUsize::new(budget),
             cache: Mutex::default(),
+            on_disk: Mutex::default(),
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
         })
@@ -138,9 +146,9 @@ impl Pages {
         let mut cache = self.lock();
         let id = cache.next_file;
         cache.next_file += 1;
-        let on_disk = Arc::<OnDisk>::default();
-        cache.files.insert(id, on_disk.clone());
-        PageFile { pages: self.clone(), id, end: AtomicU64::new(0), on_disk }
+        let places = Arc::<Places>::default();
+        cache.files.insert(id, places.clone());
+        PageFile { pages: self.clone(), id, end: AtomicU64::new(0), places }
     }
 
     /// The first error that a file met.
@@ -175,35 +183,58 @@ impl Pages {
             };
             let Some(slot) = cache.remove(key) else { return };
             if slot.dirty
-                && let Some(on_disk) = cache.files.get(&key.0).cloned()
+                && let Some(places) = cache.files.get(&key.0).cloned()
             {
                 // The lock is held, so that nobody reads the page from the disk before it is there.
-                if let Err(error) = self.put(&on_disk, key.1, &slot.words) {
+                if let Err(error) = self.put(&places, key.1, &slot.words) {
                     cache.fail(&error);
                 }
             }
         }
     }
 
-    fn put(&self, on_disk: &OnDisk, start: u64, words: &[u64]) -> io::Result<()> {
-        let mut place = on_disk.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = if let Some(open) = &*place {
-            open.clone()
-        } else {
-            place.insert(Arc::new(tempfile::tempfile_in(&self.folder)?)).clone()
+    fn put(&self, places: &Places, start: u64, words: &[u64]) -> io::Result<()> {
+        let len = words.len() as u32;
+        let (file, at) = {
+            let mut on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
+            let file = if let Some(open) = &on_disk.file {
+                open.clone()
+            } else {
+                on_disk.file.insert(Arc::new(tempfile::tempfile_in(&self.folder)?)).clone()
+            };
+            let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
+            let (at, _) = *places.entry(start).or_insert_with(|| {
+                let used = on_disk.free.get_mut(&len).and_then(Vec::pop);
+                let at = used.unwrap_or_else(|| {
+                    on_disk.end += 8 * u64::from(len);
+                    on_disk.end - 8 * u64::from(len)
+                });
+                (at, len)
+            });
+            (file, at)
         };
         let bytes: &[u8] = bytemuck::cast_slice(words);
         self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        write_at(&file, bytes, start * 8)
+        write_at(&file, bytes, at)
     }
 
-    fn get(&self, on_disk: &OnDisk, start: u64, words: &mut [u64]) -> io::Result<()> {
-        let file = on_disk.file.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    fn get(&self, places: &Places, start: u64, words: &mut [u64]) -> io::Result<()> {
+        let place = places.lock().unwrap_or_else(PoisonError::into_inner).get(&start).copied();
+        let file = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner).file.clone();
         // What was never written is zero.
-        let Some(file) = file else { return Ok(()) };
+        let (Some((at, _)), Some(file)) = (place, file) else { return Ok(()) };
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
         self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        read_at(&file, bytes, start * 8)
+        read_at(&file, bytes, at)
+    }
+
+    /// Lets others have the places of a file.
+    fn give_up(&self, places: &Places) {
+        let mut on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, (at, len)) in places.drain() {
+            on_disk.free.entry(len).or_default().push(at);
+        }
     }
 }
 
@@ -335,7 +366,7 @@ impl PageFile {
 
     fn load(&self, page: Page) -> Vec<u64> {
         let mut words = vec![0; page.len()];
-        if let Err(error) = self.pages.get(&self.on_disk, page.start, &mut words) {
+        if let Err(error) = self.pages.get(&self.places, page.start, &mut words) {
             self.pages.lock().fail(&error);
             words.fill(0);
         }
@@ -347,12 +378,7 @@ impl PageFile {
         self.end.store(0, Ordering::Relaxed);
         let mut cache = self.pages.lock();
         self.forget(&mut cache);
-        let file = self.on_disk.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = &*file
-            && let Err(error) = file.set_len(0)
-        {
-            cache.fail(&error);
-        }
+        self.pages.give_up(&self.places);
     }
 
     fn forget(&self, cache: &mut Cache) {
@@ -368,6 +394,7 @@ impl Drop for PageFile {
         let mut cache = self.pages.lock();
         self.forget(&mut cache);
         cache.files.remove(&self.id);
+        self.pages.give_up(&self.places);
     }
 }
 
