@@ -187,7 +187,7 @@ fn what_is_no_single_table_is_not_generated() {
     refused(folder, "build KPvK fine67.xml", 2, &["control files are built alone"]);
     refused(folder, "build fine67.xml --no-write", 2, &["control files are built alone"]);
     refused(folder, "build nothing.xml", 1, &["nothing.xml"]);
-    let missing = run(folder, "pawngen");
+    let missing = common::run(folder, "pawngen");
     assert!(missing.code == 2 && missing.err.contains("NAME.xml"), "{}", missing.err);
     let left = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
     let made: Vec<String> = left.filter(|n| n.starts_with("fine67") || n == "x.htb").collect();

@@ -34,7 +34,8 @@ pub(super) struct Walk {
 /// The indices of the placements that differ in the square of one man only.
 ///
 /// With the man on `s`, `j` of his group's values being smaller than his own value `v`, the index is
-/// `sums[j] + weight * C(v, j + 1)`, less the weights of the dependents that he stands below.
+/// `rest + weight * (C(v, j + 1) + sum)`, less the weights of the dependents that he stands below; the sum
+/// is that of the others' terms, of which those above his have moved up by one place.
 pub(super) struct Line<'a> {
     walk: &'a Walk,
     codes: &'a Codes,
@@ -43,9 +44,9 @@ pub(super) struct Line<'a> {
     /// Where all men stand, and the one who can be taken en passant.
     squares: &'a Squares,
     en_passant_man: u8,
-    /// The other values of his group, ascending.
-    mates: ArrayVec<usize, MAX_PIECES>,
-    sums: ArrayVec<u64, MAX_PIECES>,
+    /// The other values of his group, ascending. Lines are made for every row, and moved: they are small.
+    mates: ArrayVec<u8, MAX_PIECES>,
+    rest: u64,
 }
 
 impl Line<'_> {
@@ -62,8 +63,13 @@ impl Line<'_> {
                 above += weight;
             }
         }
-        let place = self.mates.iter().filter(|&&mate| mate < value).count();
-        let rest = self.sums.get(place).map_or(0, |sum| sum.wrapping_sub(above));
+        let place = self.mates.iter().filter(|&&mate| usize::from(mate) < value).count();
+        let mut rest = self.rest;
+        for (k, &mate) in self.mates.iter().enumerate() {
+            let k = if k < place { k + 1 } else { k + 2 };
+            rest += self.walk.weight * binomial(usize::from(mate), k);
+        }
+        let rest = rest.wrapping_sub(above);
         if place == 0 {
             return (rest + self.walk.weight * value as u64, Some(self.walk.weight), value, 1);
         }
@@ -72,7 +78,7 @@ impl Line<'_> {
 
     /// Adds to all indices.
     pub(super) fn add(&mut self, index: u64) {
-        self.sums.iter_mut().for_each(|sum| *sum += index);
+        self.rest += index;
     }
 
     /// What a value in a place of the group contributes.
@@ -309,7 +315,7 @@ impl Combinadic {
 
     /// The indices of the placements in which all men but `man` stand on `squares`; none where they do
     /// not follow a simple rule.
-    #[inline]
+    #[inline(always)]
     pub(super) fn line<'a>(
         &'a self,
         men: &Men,
@@ -324,7 +330,7 @@ impl Combinadic {
         }
         let mut values = self.values_of(men, squares, codes, en_passant_man, man);
         let mut rest = 0;
-        let mut mates: ArrayVec<usize, MAX_PIECES> = ArrayVec::new();
+        let mut mates: ArrayVec<u8, MAX_PIECES> = ArrayVec::new();
         let mut weight = 1;
         for digit in &self.digits {
             match *digit {
@@ -336,11 +342,10 @@ impl Combinadic {
                 }
                 Digit::Group { first, len, radix } => {
                     if first == walk.group.start {
-                        mates.extend((first..first + len).filter(|&m| m != man).map(|m| values[m]));
-                        mates.sort_unstable();
-                        if mates.last().is_some_and(|&v| v > 64) {
-                            return None;
+                        for m in (first..first + len).filter(|&m| m != man) {
+                            mates.push(u8::try_from(values[m]).ok().filter(|&v| v <= 64)?);
                         }
+                        mates.sort_unstable();
                     } else if len == 1 {
                         rest += weight * values[first] as u64;
                     } else {
@@ -357,18 +362,10 @@ impl Combinadic {
                 }
             }
         }
-        let mut sums: ArrayVec<u64, MAX_PIECES> = ArrayVec::new();
-        for j in 0..=mates.len() {
-            let mut sum = rest;
-            for (k, &v) in mates.iter().enumerate() {
-                sum += walk.weight * binomial(v, if k < j { k + 1 } else { k + 2 });
-            }
-            sums.push(sum);
-        }
         let squares_of = |m: u8| bit(squares[usize::from(m)]);
         let chain = walk.chain.iter().fold(0, |set, &m| set | squares_of(m));
         let codes = &self.codes[man];
-        Some(Line { walk, codes, chain, squares, en_passant_man, mates, sums })
+        Some(Line { walk, codes, chain, squares, en_passant_man, mates, rest })
     }
 
     /// The value of every man, as if `absent` stood nowhere; his own means nothing.

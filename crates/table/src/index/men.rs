@@ -318,6 +318,8 @@ impl Men {
         for &(pawn, blocker) in &self.blocked {
             // All men that the two have to do with, over groups and over others in the way.
             let mut men: Vec<u8> = vec![pawn, blocker];
+            // A plus pawn with squares of its own ahead is its own blocker.
+            men.dedup();
             loop {
                 let groups: Vec<&Group> = groups_of(&men);
                 let alike = groups.iter().flat_map(|g| g.members.iter().copied());

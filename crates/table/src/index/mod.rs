@@ -295,7 +295,7 @@ impl IndexSpace {
         self.side_bit
     }
 
-    /// Whether [`IndexSpace::visit_lane`] takes like men in any order: the men of these slots may exchange
+    /// Whether [`Cursor::visit_lane`] takes like men in any order: the men of these slots may exchange
     /// their squares without a change of the index, even if one then stands where he may not.
     pub(crate) fn is_free_of_order(&self, slots: &[PieceSlot]) -> bool {
         let Kind::Combinadic(_) = &self.kind else { return true };
@@ -368,70 +368,33 @@ impl IndexSpace {
         (index < self.size).then_some(index)
     }
 
-    /// The indices of the placements that differ only in the square of one man, run by run: calls
-    /// `visit(square, len, index, step)` so that every square of `lanes` is in one run; the placement
-    /// with the man on `square + i` has the index `index + i * step`. The placement must be canonical and
-    /// exist with the man on any of these squares; `en_passant` as in a placement.
-    ///
-    /// `squares[slot]` are square numbers; that of `lane` is ignored.
+    /// A placement, given as square numbers by slot, whose men are then moved one at a time;
+    /// `en_passant` as in a placement.
     #[inline]
-    pub fn visit_lane(
+    pub fn cursor(
         &self,
         squares: &[u8; hoffman_board::MAX_PIECES],
         turn: Color,
         en_passant: Option<u8>,
-        lane: PieceSlot,
-        lanes: u64,
-        mut visit: impl FnMut(u8, u8, u64, u64),
-    ) {
-        let men = &self.men;
-        let p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
-        let man = men.man(lane);
-        let occupied =
-            (0..men.count).filter(|&m| m != man).fold(0, |set, m| set | men::bit(p.squares[m]));
-        let mut rest = lanes & !occupied;
-        let mut runs = std::iter::from_fn(|| {
-            if rest == 0 {
-                return None;
-            }
-            let start = rest.trailing_zeros();
-            let len = (rest >> start).trailing_ones();
-            rest &= if start + len == 64 { 0 } else { u64::MAX << (start + len) };
-            Some((start as u8, len as u8))
-        });
-        let Some(line) = self.line(&p, man) else {
-            for (start, len) in runs {
-                self.visit_run(&p, man, start..start + len, &mut visit);
-            }
-            return;
-        };
-        let (shift, side) = (u32::from(self.side_bit), u64::from(self.side_bit && p.black));
-        for (start, len) in &mut runs {
-            match line.start(start) {
-                (index, Some(step), _, _) => {
-                    visit(start, len, (index << shift) + side, step << shift);
-                }
-                (rest, None, value, place) => {
-                    for i in 0..len {
-                        let index = rest + line.term(value + usize::from(i), place);
-                        visit(start + i, 1, (index << shift) + side, 0);
-                    }
-                }
-            }
-        }
+    ) -> Cursor<'_> {
+        let p = self.men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        Cursor { space: self, p }
     }
 
     /// The rule for the indices as one man walks, if there is one.
     #[inline(always)]
     fn line<'a>(&'a self, p: &'a Position, man: usize) -> Option<combinadic::Line<'a>> {
         let Kind::Combinadic(combinadic) = &self.kind else { return None };
-        let mut codes = p.squares;
+        let mut pawn_away;
+        let mut codes = &p.squares;
         let mut en_passant_man = NONE;
         if p.en_passant != NONE {
             en_passant_man = self.men.en_passant_man(p)?;
-            codes[usize::from(en_passant_man)] = p.en_passant & 7;
+            pawn_away = p.squares;
+            pawn_away[usize::from(en_passant_man)] = p.en_passant & 7;
+            codes = &pawn_away;
         }
-        let mut line = combinadic.line(&self.men, &p.squares, &codes, en_passant_man, man)?;
+        let mut line = combinadic.line(&self.men, &p.squares, codes, en_passant_man, man)?;
         if let Some(pawns) = &self.pawns {
             line.add(self.slice * pawns.number(&self.men, p)?);
         }
@@ -579,6 +542,69 @@ impl IndexSpace {
             p = self.men.turned(&p)?;
         }
         Some(self.men.canonical_symmetry(&p))
+    }
+}
+
+/// A placement whose men are moved one at a time. It stays in one place in memory: copying squares that have
+/// just been written one by one costs more than all else that a row of indices takes.
+pub struct Cursor<'a> {
+    space: &'a IndexSpace,
+    p: Position,
+}
+
+impl Cursor<'_> {
+    /// Puts the man of a slot on a square.
+    #[inline(always)]
+    pub fn put(&mut self, slot: PieceSlot, square: u8) {
+        self.p.squares[self.space.men.man(slot)] = square;
+    }
+
+    /// The indices of the placements that differ only in the square of one man, run by run: calls
+    /// `visit(square, len, index, step)` so that every square of `lanes` is in one run; the placement
+    /// with the man on `square + i` has the index `index + i * step`. The placement must be canonical and
+    /// exist with the man on any of these squares.
+    #[inline(always)]
+    pub fn visit_lane(
+        &self,
+        lane: PieceSlot,
+        lanes: u64,
+        mut visit: impl FnMut(u8, u8, u64, u64),
+    ) {
+        let Cursor { space, p } = self;
+        let men = &space.men;
+        let man = men.man(lane);
+        let occupied =
+            (0..men.count).filter(|&m| m != man).fold(0, |set, m| set | men::bit(p.squares[m]));
+        let mut rest = lanes & !occupied;
+        let mut runs = std::iter::from_fn(|| {
+            if rest == 0 {
+                return None;
+            }
+            let start = rest.trailing_zeros();
+            let len = (rest >> start).trailing_ones();
+            rest &= if start + len == 64 { 0 } else { u64::MAX << (start + len) };
+            Some((start as u8, len as u8))
+        });
+        let Some(line) = space.line(p, man) else {
+            for (start, len) in runs {
+                space.visit_run(p, man, start..start + len, &mut visit);
+            }
+            return;
+        };
+        let (shift, side) = (u32::from(space.side_bit), u64::from(space.side_bit && p.black));
+        for (start, len) in &mut runs {
+            match line.start(start) {
+                (index, Some(step), _, _) => {
+                    visit(start, len, (index << shift) + side, step << shift);
+                }
+                (rest, None, value, place) => {
+                    for i in 0..len {
+                        let index = rest + line.term(value + usize::from(i), place);
+                        visit(start + i, 1, (index << shift) + side, 0);
+                    }
+                }
+            }
+        }
     }
 }
 

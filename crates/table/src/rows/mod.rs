@@ -446,6 +446,7 @@ impl<'a> Free<'a> {
                 if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), digits.last()) {
                     allowed &= u64::MAX << last;
                 }
+                let mut cursor = self.space.cursor(&squares, job.turn, job.en_passant);
                 for &(white, black, base, symmetry) in &kings {
                     if taken & (1 << white | 1 << black) != 0 || allowed == 0 {
                         continue;
@@ -455,18 +456,12 @@ impl<'a> Free<'a> {
                     for (&m, &s) in dims.iter().zip(&digits) {
                         row += image[s as usize & 63] * self.layout.stride(m);
                     }
-                    squares[white_slot] = white;
-                    squares[black_slot] = black;
-                    self.space.visit_lane(
-                        &squares,
-                        job.turn,
-                        job.en_passant,
-                        slots[lane],
-                        allowed & !(1 << white | 1 << black),
-                        |start, len, index, step| {
-                            visit(&Run { index, step, row, image, start, len });
-                        },
-                    );
+                    cursor.put(white_slot, white);
+                    cursor.put(black_slot, black);
+                    let lanes = allowed & !(1 << white | 1 << black);
+                    cursor.visit_lane(slots[lane], lanes, |start, len, index, step| {
+                        visit(&Run { index, step, row, image, start, len });
+                    });
                 }
             }
             // The next combination of squares, the first one fixed.
@@ -987,25 +982,27 @@ impl<E: Shared> Write<'_, E> {
         codes: &[C],
         histogram: &mut Histogram,
     ) -> u64 {
-        let numbers = &*self.numbers;
         let mut written = 0;
-        let mut write = |code: C, index: u64, i: usize| {
-            let number = W::convert(code).number() & (NUMBERS - 1);
-            if COUNT {
-                histogram[number + i % HISTOGRAMS * self.kinds] += 1;
-            }
-            if let Some(entry) = self.entries.get(index as usize) {
-                entry.put(numbers[number]);
-            }
-        };
         self.rows.walk(job, orientation, true, 0, |run| {
             written += u64::from(run.len);
-            let mut index = run.index;
+            // What is read in the loop must not be reached through what is written to.
+            let (numbers, kinds) = (&*self.numbers, self.kinds);
+            let (entries, step) = (self.entries, run.step as usize);
+            let mut write = |code: C, index: usize, i: usize| {
+                let number = W::convert(code).number() & (NUMBERS - 1);
+                if COUNT {
+                    histogram[number + i % HISTOGRAMS * kinds] += 1;
+                }
+                if let Some(entry) = entries.get(index) {
+                    entry.put(numbers[number]);
+                }
+            };
+            let mut index = run.index as usize;
             let row = codes.get(run.row..).unwrap_or_default();
             if let Some(row) = row.first_chunk::<64>() {
                 for (i, &square) in run.squares().iter().enumerate() {
                     write(row[square & 63], index, i);
-                    index += run.step;
+                    index += step;
                 }
                 return;
             }
@@ -1014,7 +1011,7 @@ impl<E: Shared> Write<'_, E> {
                 if let Some(&code) = row.get(square) {
                     write(code, index, i);
                 }
-                index += run.step;
+                index += step;
             }
         });
         written

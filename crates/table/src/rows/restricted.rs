@@ -258,16 +258,10 @@ impl<'a> Restricted<'a> {
             if !self.layout.mixed().is_empty() {
                 lanes &= self.layout.admitted(&stands[..movers.len()], lane);
             }
-            self.space.visit_lane(
-                squares,
-                turn,
-                en_passant,
-                slot,
-                lanes,
-                |start, len, index, step| {
-                    visit(&Run { index, step, row: base, image: &SAME, start, len });
-                },
-            );
+            let cursor = self.space.cursor(squares, turn, en_passant);
+            cursor.visit_lane(slot, lanes, |start, len, index, step| {
+                visit(&Run { index, step, row: base, image: &SAME, start, len });
+            });
             return;
         }
         // Like men must be dealt to the slots anew for every placement; with a symmetry, all images of a
