@@ -564,12 +564,7 @@ impl Cursor<'_> {
     /// with the man on `square + i` has the index `index + i * step`. The placement must be canonical and
     /// exist with the man on any of these squares.
     #[inline(always)]
-    pub fn visit_lane(
-        &self,
-        lane: PieceSlot,
-        lanes: u64,
-        mut visit: impl FnMut(u8, u8, u64, u64),
-    ) {
+    pub fn visit_lane(&self, lane: PieceSlot, lanes: u64, mut visit: impl FnMut(u8, u8, u64, u64)) {
         let Cursor { space, p } = self;
         let men = &space.men;
         let man = men.man(lane);

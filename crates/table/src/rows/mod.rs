@@ -260,11 +260,17 @@ struct Job {
     structure: PawnStructure,
     turn: Color,
     en_passant: Option<u8>,
-    /// The square of the first man besides the kings, to share the work.
+    /// The square of the first man, to share the work where no kings lead.
     first: Option<u8>,
-    /// The squares of the table's kings, White's first, if only one pair of them is asked for.
-    kings: Option<(u8, u8)>,
+    /// The first of the canonical pairs of kings that are asked for and the one behind the last, where kings
+    /// lead; all of them if none.
+    kings: Option<(usize, usize)>,
 }
+
+/// How many pairs of kings a job has. Their rows lie far apart among the values and side by side in the table,
+/// the squares of the other men the other way round: it takes some of both to use all that comes with a
+/// line of the cache and with a page.
+const KINGS: usize = 64;
 
 impl<'a> Free<'a> {
     fn new(
@@ -317,29 +323,38 @@ impl<'a> Free<'a> {
         self.pawns.keys().copied().collect()
     }
 
-    /// The jobs of a structure: every side and en passant square that has indices.
-    fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
-        let mut jobs = Vec::new();
+    /// Every side and en passant square of a structure that has indices.
+    fn sides(&self, structure: PawnStructure) -> Vec<Job> {
+        let mut sides = Vec::new();
         for turn in [Color::White, Color::Black] {
             if turn == Color::Black && !self.space.has_side_bit() {
                 continue;
             }
             let rights = en_passant_squares(structure, turn).map(Some);
-            for en_passant in std::iter::once(None).chain(rights) {
-                if self.layout.movers().len() > 3 {
-                    jobs.extend((0..64).map(|s| Job {
-                        structure,
-                        turn,
-                        en_passant,
-                        first: Some(s),
-                        kings: None,
-                    }));
-                } else {
-                    jobs.push(Job { structure, turn, en_passant, first: None, kings: None });
-                }
-            }
+            let all = std::iter::once(None).chain(rights);
+            sides.extend(all.map(|en_passant| Job {
+                structure,
+                turn,
+                en_passant,
+                first: None,
+                kings: None,
+            }));
         }
-        jobs
+        sides
+    }
+
+    /// The sides of a structure cut into jobs of that many pairs of kings each.
+    fn jobs(&self, structure: PawnStructure, kings: usize) -> Vec<Job> {
+        let sides = self.sides(structure);
+        if self.layout.movers().len() == 2 {
+            return sides;
+        }
+        let pairs = self.canonical.len();
+        let cut = |side: Job| {
+            let starts = (0..pairs).step_by(kings);
+            starts.map(move |at| Job { kings: Some((at, pairs.min(at + kings))), ..side })
+        };
+        sides.into_iter().flat_map(cut).collect()
     }
 
     /// Where a structure's values are, and the way from a position of the table to them.
@@ -406,9 +421,8 @@ impl<'a> Free<'a> {
             return;
         }
         let mut kings = Vec::new();
-        let chosen = job.kings.iter();
-        let all = if job.kings.is_none() { self.canonical.as_slice() } else { &[] };
-        for &(white, black) in chosen.chain(all) {
+        let pairs = job.kings.and_then(|(start, end)| self.canonical.get(start..end));
+        for &(white, black) in pairs.unwrap_or(&self.canonical) {
             if occupied & (1 << white | 1 << black) != 0 {
                 continue;
             }
@@ -422,9 +436,6 @@ impl<'a> Free<'a> {
         let inner: Vec<usize> = (2..movers).collect();
         let Some((&lane, dims)) = inner.split_last() else { return };
         let mut digits = vec![0_u8; dims.len()];
-        if let (Some(first), Some(digit)) = (job.first, digits.first_mut()) {
-            *digit = first;
-        }
         loop {
             let mut taken = occupied;
             let mut possible = true;
@@ -464,10 +475,10 @@ impl<'a> Free<'a> {
                     });
                 }
             }
-            // The next combination of squares, the first one fixed.
+            // The next combination of squares.
             let mut at = digits.len();
             loop {
-                if at <= 1 {
+                if at == 0 {
                     return;
                 }
                 at -= 1;
@@ -567,7 +578,7 @@ impl<'a> Rows<'a> {
     /// The jobs of a structure: every side and en passant square that has indices.
     fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
         match self {
-            Rows::Free(rows) => rows.jobs(structure),
+            Rows::Free(rows) => rows.jobs(structure, KINGS),
             Rows::Restricted(rows) => rows.jobs(structure),
         }
     }

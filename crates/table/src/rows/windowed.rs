@@ -254,7 +254,8 @@ impl Work<'_> {
                 match codes_of(job, slice, orientation) {
                     Codes::Narrow(codes) => {
                         let codes = Part::whole(codes);
-                        self.part::<W, u8, E>(
+                        write_job::<W, u8, E>(
+                            self.rows,
                             job,
                             orientation,
                             codes,
@@ -265,7 +266,8 @@ impl Work<'_> {
                     }
                     Codes::Wide(codes) => {
                         let codes = Part::whole(codes);
-                        self.part::<W, u16, E>(
+                        write_job::<W, u16, E>(
+                            self.rows,
                             job,
                             orientation,
                             codes,
@@ -277,7 +279,8 @@ impl Work<'_> {
                     Codes::Stored(codes) if codes.wide => {
                         let elements = &read::<u16>(codes, at, len);
                         let codes = Part { start: at, elements };
-                        self.part::<W, u16, E>(
+                        write_job::<W, u16, E>(
+                            self.rows,
                             job,
                             orientation,
                             codes,
@@ -289,7 +292,8 @@ impl Work<'_> {
                     Codes::Stored(codes) => {
                         let elements = &read::<u8>(codes, at, len);
                         let codes = Part { start: at, elements };
-                        self.part::<W, u8, E>(
+                        write_job::<W, u8, E>(
+                            self.rows,
                             job,
                             orientation,
                             codes,
@@ -302,34 +306,6 @@ impl Work<'_> {
                 histogram
             })
             .reduce(histogram, add)
-    }
-
-    /// Writes what one part of a slice has for the window.
-    fn part<W: Code, C: Code, E: Shared>(
-        &self,
-        job: &Job,
-        orientation: Orientation,
-        codes: Part<'_, C>,
-        entries: Window<'_, E>,
-        stored: &[i16],
-        histogram: &mut Histogram,
-    ) {
-        if self.rows.has_first(job) {
-            for first in 0..64 {
-                let job = Job { first: Some(first), ..*job };
-                write_job::<W, C, E>(
-                    self.rows,
-                    &job,
-                    orientation,
-                    codes,
-                    entries,
-                    stored,
-                    histogram,
-                );
-            }
-        } else {
-            write_job::<W, C, E>(self.rows, job, orientation, codes, entries, stored, histogram);
-        }
     }
 }
 
@@ -367,25 +343,10 @@ impl Rows<'_> {
     /// The jobs of a structure, cut so that each needs the values of one pair of kings only, where the
     /// kings lead.
     fn parts(&self, structure: PawnStructure) -> Vec<Job> {
-        let Rows::Free(rows) = self else { return self.jobs(structure) };
-        if rows.layout.movers().len() == 2 {
-            return self.jobs(structure);
+        match self {
+            Rows::Free(rows) => rows.jobs(structure, 1),
+            Rows::Restricted(rows) => rows.jobs(structure),
         }
-        let mut sides: Vec<Job> = Vec::new();
-        for job in self.jobs(structure) {
-            let side = Job { first: None, ..job };
-            let same = |other: &Job| (other.turn, other.en_passant) == (side.turn, side.en_passant);
-            if !sides.iter().any(same) {
-                sides.push(side);
-            }
-        }
-        let kings = |side: Job| rows.canonical.iter().map(move |&k| Job { kings: Some(k), ..side });
-        sides.into_iter().flat_map(kings).collect()
-    }
-
-    /// Whether a part has to be walked once for every square of its first man.
-    fn has_first(&self, job: &Job) -> bool {
-        job.kings.is_some() && self.layout().movers().len() > 3
     }
 
     /// Where the values of a part begin, and how many there are; none if it has none.
@@ -393,7 +354,8 @@ impl Rows<'_> {
         let layout = self.layout();
         match self {
             Rows::Free(rows) => {
-                let Some((white, black)) = job.kings else { return Some((0, layout.len())) };
+                let Some((pair, _)) = job.kings else { return Some((0, layout.len())) };
+                let &(white, black) = rows.canonical.get(pair)?;
                 let symmetry = orientation.symmetry();
                 let [white, black] = [white, black].map(|s| symmetry.apply_index(s));
                 let kings = if orientation.swap { [black, white] } else { [white, black] };
@@ -624,25 +586,18 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
         let mut most = 0;
         for (job, orientation) in &chunk.jobs {
             let table = &*stock.tables[job.turn as usize ^ 1];
-            let mut read = |job: &Job| {
-                self.rows.walk(job, *orientation, false, self.edge, |run| {
-                    let Some(row) = codes.get_mut(run.row.wrapping_sub(chunk.at)..) else { return };
-                    let inside = inside(run, entries);
-                    for (i, &square) in (inside.start as u64..).zip(&run.squares()[inside]) {
-                        let index = run.index + i * run.step;
-                        let Some(place) = row.get_mut(square) else { continue };
-                        let key = word_at(area, (index - entries.start) * bits) & stock.mask;
-                        let code = table[key as usize & (NUMBERS - 1)];
-                        most = most.max(code);
-                        *place = C::truncate(code);
-                    }
-                });
-            };
-            if self.rows.has_first(job) {
-                (0..64).for_each(|first| read(&Job { first: Some(first), ..*job }));
-            } else {
-                read(job);
-            }
+            self.rows.walk(job, *orientation, false, self.edge, |run| {
+                let Some(row) = codes.get_mut(run.row.wrapping_sub(chunk.at)..) else { return };
+                let inside = inside(run, entries);
+                for (i, &square) in (inside.start as u64..).zip(&run.squares()[inside]) {
+                    let index = run.index + i * run.step;
+                    let Some(place) = row.get_mut(square) else { continue };
+                    let key = word_at(area, (index - entries.start) * bits) & stock.mask;
+                    let code = table[key as usize & (NUMBERS - 1)];
+                    most = most.max(code);
+                    *place = C::truncate(code);
+                }
+            });
         }
         if most == UNSOUND {
             return Err(RowsError::Entry);
