@@ -134,7 +134,13 @@ pub(crate) fn generate_control(
         record.push(' ');
         record.push_str(&futurebase.path().display().to_string());
         let pages = pages.as_ref();
-        futurebases.extend(futurebase.read(control, &values.material, &behind, pages, &mut area)?);
+        futurebases.extend(futurebase.read(
+            control,
+            &values.material,
+            &behind,
+            pages,
+            &mut area,
+        )?);
     }
     drop(area);
     let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);

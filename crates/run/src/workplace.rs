@@ -97,11 +97,7 @@ impl Workplace {
     /// # Errors
     ///
     /// The folder cannot be written to, or the run was stopped while it waited.
-    pub fn lock(
-        &self,
-        target: &Path,
-        progress: &dyn Progress,
-    ) -> Result<Box<dyn Lock>, RunError> {
+    pub fn lock(&self, target: &Path, progress: &dyn Progress) -> Result<Box<dyn Lock>, RunError> {
         let mut waiting = false;
         loop {
             self.stop.check()?;
