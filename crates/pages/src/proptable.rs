@@ -413,7 +413,7 @@ impl RunReader {
             self.load(page);
         }
         let mut rest = &self.bytes[self.at..];
-        let row = self.last + take_number(&mut rest)?;
+        let row = self.last.checked_add(take_number(&mut rest)?)?;
         let (mask, rest) = rest.split_first_chunk()?;
         self.at = self.bytes.len() - rest.len();
         self.last = row;

@@ -33,7 +33,7 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
         solve_table(
             &mut values,
             &tables,
-            &hoffman_solve::SolveOptions { count: true, keep: true, pages: None },
+            &hoffman_solve::SolveOptions { count: true, keep: true, ..SolveOptions::default() },
             &|| (),
         )?;
         tables.insert(job.material, Arc::new(values));
