@@ -26,8 +26,13 @@ fn solved(names: &[&str], count: bool) -> Tables {
     let mut tables = Tables::new();
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
-        solve_table(&mut values, &tables, &SolveOptions { count, keep: true, ..SolveOptions::default() }, &|| {})
-            .unwrap();
+        solve_table(
+            &mut values,
+            &tables,
+            &SolveOptions { count, keep: true, ..SolveOptions::default() },
+            &|| {},
+        )
+        .unwrap();
         tables.insert(job.material, Arc::new(values));
     }
     tables

@@ -329,7 +329,13 @@ impl<'a> Propagated<'a> {
             let row = question.row as usize;
             (row, question.mask & open[row])
         }));
-        self.send_back(n, own, Frontier::new(&rows, &masks, None), |n| asking[own][n].is_some(), sender);
+        self.send_back(
+            n,
+            own,
+            Frontier::new(&rows, &masks, None),
+            |n| asking[own][n].is_some(),
+            sender,
+        );
     }
 
     /// What has asked in a block and got no answer.

@@ -25,11 +25,8 @@ fn contents(table: &TableValues) -> Contents {
     table.slices.iter().map(slice).collect()
 }
 
-const METHODS: [Method; 3] = [
-    Method::Sweep,
-    Method::PropTables { compress: false },
-    Method::PropTables { compress: true },
-];
+const METHODS: [Method; 3] =
+    [Method::Sweep, Method::PropTables { compress: false }, Method::PropTables { compress: true }];
 
 fn solved(names: &[&str], pages: Option<&Arc<Pages>>, method: Method) -> Tables {
     let mut tables = Tables::new();
@@ -67,8 +64,7 @@ fn en_passant_needs_no_memory_either() {
     let name: Material = "KPvKP".parse().unwrap();
     let jobs = complete([name]);
     let folder = tempfile::tempdir().unwrap();
-    let mut tables =
-        solved(&["KQvKP", "KRvKP", "KBvKP", "KNvKP", "KPvK"], None, Method::Sweep);
+    let mut tables = solved(&["KQvKP", "KRvKP", "KBvKP", "KNvKP", "KPvK"], None, Method::Sweep);
     let mut solve = |pages: Option<&Arc<Pages>>, method: Method| {
         // A few slices with rights will do.
         let job = jobs.iter().find(|job| job.material == name).unwrap();
