@@ -67,9 +67,10 @@ impl PropTable {
     pub fn new(pages: &Arc<Pages>, rows: u64, memory: usize, compress: bool) -> PropTable {
         let parts = rayon::current_num_threads().max(1);
         let most = (memory / BYTES / parts).max(FIRST);
+        let spread = Spread::new(rows);
         PropTable {
-            spread: Spread::new(rows),
-            parts: (0..parts).map(|_| Mutex::new(Buckets::new(FIRST, most))).collect(),
+            spread,
+            parts: (0..parts).map(|_| Mutex::new(Buckets::new(spread, FIRST, most))).collect(),
             runs: Mutex::default(),
             form: Form {
                 file: Arc::new(pages.file()),
@@ -89,8 +90,8 @@ impl PropTable {
         self.spread.inverses(batch, &mut inverses);
         let mut buckets = self.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
         for (&update, &inverse) in batch.iter().zip(&inverses) {
-            while !buckets.insert(&self.spread, inverse, update) {
-                if !buckets.grow(&self.spread) {
+            while !buckets.insert(inverse, update) {
+                if !buckets.grow(self.spread) {
                     self.write(buckets.sorted());
                     buckets.clear();
                 }
@@ -241,18 +242,22 @@ struct Buckets {
     /// The number of places where a search may begin.
     places: usize,
     most: usize,
+    /// `places` divided by the prime, in units of 2^-64.
+    factor: u128,
 }
 
 impl Buckets {
-    fn new(places: usize, most: usize) -> Buckets {
-        Buckets { slots: vec![Update::default(); places + SEARCH - 1], places, most }
+    fn new(spread: Spread, places: usize, most: usize) -> Buckets {
+        let slots = vec![Update::default(); places + SEARCH - 1];
+        let factor = ((places as u128) << 64) / u128::from(spread.prime);
+        Buckets { slots, places, most, factor }
     }
 
     /// Adds an update to that of the same row, or puts it into an empty place. False if there is neither
     /// within the bound of the search.
-    fn insert(&mut self, spread: &Spread, inverse: u64, update: Update) -> bool {
-        let place = u128::from(inverse) * self.places as u128 / u128::from(spread.prime);
-        for slot in &mut self.slots[place as usize..place as usize + SEARCH] {
+    fn insert(&mut self, inverse: u64, update: Update) -> bool {
+        let place = ((u128::from(inverse) * self.factor) >> 64) as usize;
+        for slot in &mut self.slots[place..place + SEARCH] {
             if slot.mask == 0 {
                 *slot = update;
                 return true;
@@ -266,17 +271,17 @@ impl Buckets {
     }
 
     /// Takes more memory. False if that is all or would not help.
-    fn grow(&mut self, spread: &Spread) -> bool {
+    fn grow(&mut self, spread: Spread) -> bool {
         if self.places >= self.most {
             return false;
         }
-        let mut larger = Buckets::new((self.places * 4).min(self.most), self.most);
+        let mut larger = Buckets::new(spread, (self.places * 4).min(self.most), self.most);
         let known: Vec<Update> = self.slots.iter().copied().filter(|slot| slot.mask != 0).collect();
         let mut inverses = Vec::with_capacity(BATCH);
         for batch in known.chunks(BATCH) {
             spread.inverses(batch, &mut inverses);
             let mut batch = batch.iter().zip(&inverses);
-            if !batch.all(|(&update, &inverse)| larger.insert(spread, inverse, update)) {
+            if !batch.all(|(&update, &inverse)| larger.insert(inverse, update)) {
                 return false;
             }
         }
@@ -629,11 +634,11 @@ mod tests {
         // Without the inverses it would be full after a few dozen rows.
         let rows = 4_000_000;
         let spread = Spread::new(rows);
-        let mut buckets = Buckets::new(10_000, 10_000);
+        let mut buckets = Buckets::new(spread, 10_000, 10_000);
         let full = |buckets: &mut Buckets, start: u64| {
             let mut put = |row: &u64| {
                 let inverse = spread.inverse(row + 1);
-                !buckets.insert(&spread, inverse, Update { row: *row, mask: 1 })
+                !buckets.insert(inverse, Update { row: *row, mask: 1 })
             };
             (start..rows).position(|row| put(&row)).unwrap_or(0)
         };
@@ -646,15 +651,15 @@ mod tests {
 
     #[test]
     fn colliding_rows_stay_apart() {
-        let mut buckets = Buckets::new(1, 1);
         let spread = Spread::new(100);
+        let mut buckets = Buckets::new(spread, 1, 1);
         for row in 0..SEARCH as u64 {
-            assert!(buckets.insert(&spread, spread.inverse(row + 1), Update { row, mask: 1 }));
+            assert!(buckets.insert(spread.inverse(row + 1), Update { row, mask: 1 }));
         }
         let more = Update { row: 99, mask: 1 };
-        assert!(!buckets.insert(&spread, spread.inverse(100), more));
-        assert!(buckets.insert(&spread, spread.inverse(4), Update { row: 3, mask: 4 }));
-        assert!(!buckets.grow(&spread));
+        assert!(!buckets.insert(spread.inverse(100), more));
+        assert!(buckets.insert(spread.inverse(4), Update { row: 3, mask: 4 }));
+        assert!(!buckets.grow(spread));
         let sorted = buckets.sorted();
         assert_eq!(sorted.len(), SEARCH);
         assert_eq!(sorted[3], Update { row: 3, mask: 5 });

@@ -1,9 +1,9 @@
 //! What little memory costs: the sweep over blocks and the propagation tables, side by side.
 //!
-//! `cargo bench -p hoffman-solve --bench memory -- [--threads N] ENDING...` solves the last step of each
-//! ending (KQvKR if none is named) in memory, and then in pages of a half to a fiftieth of its table,
-//! with both methods. It prints processor and clock seconds, and how much was written to and read from
-//! working files, in megabytes. What the ending needs is in memory all the while.
+//! `cargo bench -p hoffman-solve --bench memory -- [--threads N] [--runs N] ENDING...` solves the last step
+//! of each ending (KQvKR if none is named) in memory, and then in pages of a half to a fiftieth of its
+//! table, with both methods. It prints processor and clock seconds of the quickest run, and how much was
+//! written to and read from working files, in megabytes. What the ending needs is in memory all the while.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -24,9 +24,6 @@ const METHODS: [(&str, Method); 3] = [
     ("proptables, compressed", Method::PropTables { compress: true }),
 ];
 
-/// How many runs there are of everything; the quickest counts.
-const RUNS: usize = 3;
-
 /// Processor seconds of this process so far, where the system tells.
 fn processor() -> f64 {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return f64::NAN };
@@ -37,12 +34,15 @@ fn processor() -> f64 {
 }
 
 fn main() {
-    let mut threads = 1;
+    let (mut threads, mut runs) = (1, 3);
     let mut endings: Vec<Material> = Vec::new();
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().unwrap().parse().unwrap();
         if argument == "--threads" {
-            threads = arguments.next().unwrap().parse().unwrap();
+            threads = number();
+        } else if argument == "--runs" {
+            runs = number();
         } else {
             endings.push(argument.parse().unwrap());
         }
@@ -71,7 +71,7 @@ fn main() {
         let measure = |name: &str, budget: Option<usize>, method: Method| {
             let mut best = (f64::MAX, f64::MAX, 0, 0);
             let mut bytes = 0;
-            for _ in 0..RUNS {
+            for _ in 0..runs {
                 let pages = budget.map(|budget| Pages::new(folder.path(), budget));
                 let (clock, cpu) = (Instant::now(), processor());
                 bytes = solve(last, &tables, pages.as_ref(), method).bytes();
