@@ -89,6 +89,7 @@ impl PropTable {
         let mut inverses = Vec::with_capacity(BATCH);
         self.spread.inverses(batch, &mut inverses);
         let mut buckets = self.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.touch(&inverses);
         for (&update, &inverse) in batch.iter().zip(&inverses) {
             while !buckets.insert(inverse, update) {
                 if !buckets.grow(self.spread) {
@@ -194,9 +195,10 @@ struct Spread {
 impl Spread {
     /// For rows below `rows`. Row numbers are counted from one here, since zero has no inverse.
     fn new(rows: u64) -> Spread {
-        let is_prime = |n: u64| (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
-        let prime = (rows.max(1) + 1..).find(|&n| is_prime(n)).unwrap_or(u64::MAX);
-        Spread { prime }
+        let is_prime = |n: &u64| (2..=n.isqrt()).all(|d| !n.is_multiple_of(d));
+        // There always is one up to twice a number (Bertrand).
+        let rows = rows.max(1);
+        Spread { prime: (rows + 1..=2 * rows).find(is_prime).unwrap_or(2) }
     }
 
     fn times(self, a: u64, b: u64) -> u64 {
@@ -253,10 +255,21 @@ impl Buckets {
         Buckets { slots, places, most, factor }
     }
 
+    fn place(&self, inverse: u64) -> usize {
+        ((u128::from(inverse) * self.factor) >> 64) as usize
+    }
+
+    /// Brings the places of rows into the processor's caches: all at once, while the search for one of them
+    /// waits for that of the one before.
+    fn touch(&self, inverses: &[u64]) {
+        let first = inverses.iter().map(|&inverse| self.slots[self.place(inverse)].mask);
+        std::hint::black_box(first.fold(0, |all, mask| all ^ mask));
+    }
+
     /// Adds an update to that of the same row, or puts it into an empty place. False if there is neither
     /// within the bound of the search.
     fn insert(&mut self, inverse: u64, update: Update) -> bool {
-        let place = ((u128::from(inverse) * self.factor) >> 64) as usize;
+        let place = self.place(inverse);
         for slot in &mut self.slots[place..place + SEARCH] {
             if slot.mask == 0 {
                 *slot = update;
@@ -481,12 +494,12 @@ impl Tournament {
             return None;
         }
         self.advance(player);
-        let mut node = (self.losers.len() + player) / 2;
-        while node > 0 {
+        let mut node = self.losers.len() + player;
+        while node > 1 {
+            node /= 2;
             if self.heads[self.losers[node]].row < self.heads[player].row {
                 std::mem::swap(&mut self.losers[node], &mut player);
             }
-            node /= 2;
         }
         self.losers[0] = player;
         Some(first)
@@ -557,7 +570,9 @@ mod tests {
                 let pages = Pages::new(folder.path(), 0);
                 let table = PropTable::new(&pages, rows, memory, compress);
                 let mut sender = table.sender();
-                sent.iter().for_each(|update| sender.send(update.row, update.mask));
+                for update in &sent {
+                    sender.send(update.row, update.mask);
+                }
                 drop(sender);
                 let all = collected(table, rows);
                 pages.check().unwrap();
@@ -582,7 +597,9 @@ mod tests {
                     let table = &table;
                     scope.spawn(move || {
                         let mut sender = table.sender();
-                        part.iter().for_each(|update| sender.send(update.row, update.mask));
+                        for update in part {
+                            sender.send(update.row, update.mask);
+                        }
                     });
                 }
             });
@@ -673,7 +690,9 @@ mod tests {
             let pages = Pages::new(&folder.path().join("missing"), 0);
             let table = PropTable::new(&pages, 1 << 20, 0, compress);
             let mut sender = table.sender();
-            (0..10_000).for_each(|row| sender.send(row * 7, 1));
+            for row in 0..10_000 {
+                sender.send(row * 7, 1);
+            }
             drop(sender);
             let mut all = Vec::new();
             table.finish().take_below(1 << 20, &mut all);
