@@ -289,12 +289,15 @@ impl Buckets {
             return false;
         }
         let mut larger = Buckets::new(spread, (self.places * 4).min(self.most), self.most);
-        let known: Vec<Update> = self.slots.iter().copied().filter(|slot| slot.mask != 0).collect();
         let mut inverses = Vec::with_capacity(BATCH);
-        for batch in known.chunks(BATCH) {
-            spread.inverses(batch, &mut inverses);
-            let mut batch = batch.iter().zip(&inverses);
-            if !batch.all(|(&update, &inverse)| larger.insert(inverse, update)) {
+        let mut batch = Vec::with_capacity(BATCH);
+        for slots in self.slots.chunks(BATCH) {
+            batch.clear();
+            batch.extend(slots.iter().filter(|slot| slot.mask != 0));
+            spread.inverses(&batch, &mut inverses);
+            larger.touch(&inverses);
+            let mut both = batch.iter().zip(&inverses);
+            if !both.all(|(&update, &inverse)| larger.insert(inverse, update)) {
                 return false;
             }
         }

@@ -108,7 +108,7 @@ fn check(name: &str, solve: &Solve<'_>) -> Vec<Record> {
     let kinds: [([Option<Method>; 2], u16); 6] = [
         ([None, None], 1),
         ([sweep, sweep], 1),
-        ([tables, tables], 1),
+        ([tables, tables], 3),
         ([sweep, None], 3),
         ([None, sweep], 2),
         ([tables, sweep], 2),
