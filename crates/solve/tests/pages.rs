@@ -60,7 +60,6 @@ fn little_memory_does_not_matter() {
         check(&in_memory, &names, budget, threads, Method::Sweep);
     }
     let propagated = |compress| Method::PropTables { compress };
-    check(&in_memory, &names, 1 << 20, 2, propagated(true));
     // Where kings stand in the same block there is nothing to propagate.
     let names = &names[..2];
     for (budget, threads) in [(0, 3), (100_000, 1), (4 << 20, 2)] {
