@@ -89,7 +89,7 @@ impl Workplace {
     /// The lock of a table; none if another run has it.
     pub(crate) fn try_lock(&self, target: &Path) -> Result<Option<Box<dyn Lock>>, RunError> {
         self.storage.try_lock(&lock_name(target)).map_err(|source| RunError::Io {
-            action: "lock",
+            action: "write",
             path: target.to_owned(),
             source,
         })
@@ -97,7 +97,11 @@ impl Workplace {
 
     /// Waits for the lock of a table, and removes what a dead process left of it. Nobody may wait for a
     /// lock while he holds one.
-    pub(crate) fn lock(
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written to, or the run was stopped while it waited.
+    pub fn lock(
         &self,
         target: &Path,
         progress: &dyn Progress,
