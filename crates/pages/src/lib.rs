@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod codes;
+mod proptable;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use codes::PagedCodes;
+pub use proptable::{PropTable, Sender, Update, Updates};
 
 /// A page in memory: 64-bit words.
 pub type Words = Arc<Vec<u64>>;
@@ -266,6 +268,15 @@ impl Pages {
         read_at(&file, bytes, at)
     }
 
+    /// Lets others have the place of a page.
+    fn give_up_one(&self, places: &Places, start: u64) {
+        let mut on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = places.lock().unwrap_or_else(PoisonError::into_inner).remove(&start);
+        if let Some((at, len)) = place {
+            on_disk.free.entry(len).or_default().push(at);
+        }
+    }
+
     /// Lets others have the places of a file.
     fn give_up(&self, places: &Places) {
         let mut on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
@@ -400,6 +411,22 @@ impl PageFile {
         let mut cache = self.pages.lock();
         self.pages.make_room(&mut cache, words.capacity() * 8 + OVERHEAD);
         cache.insert(key, Arc::new(words), dirty);
+    }
+
+    /// Writes a new page to the disk at once; nothing of it stays in memory.
+    fn put_out(&self, words: &[u64]) -> Page {
+        let page = self.reserve(words.len());
+        if let Err(error) = self.pages.put(&self.places, page.start, words) {
+            self.pages.lock().fail(&error);
+        }
+        page
+    }
+
+    /// Reads a page that was put out, for the last time: its place is given to others.
+    fn take_in(&self, page: Page) -> Vec<u64> {
+        let words = self.load(page);
+        self.pages.give_up_one(&self.places, page.start);
+        words
     }
 
     fn load(&self, page: Page) -> Vec<u64> {

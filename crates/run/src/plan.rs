@@ -136,7 +136,7 @@ fn slowness() -> f64 {
         let mut tables = Tables::new();
         for job in &jobs {
             let mut values = TableValues::new(job.material, job.slices());
-            let options = SolveOptions { count: true, keep: true, pages: None };
+            let options = SolveOptions { count: true, keep: true, ..SolveOptions::default() };
             if solve_table(&mut values, &tables, &options, &|| {}).is_ok() {
                 tables.insert(job.material, values.into());
             }
