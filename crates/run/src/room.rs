@@ -17,6 +17,9 @@ pub(crate) const OWN: u64 = 24 << 20;
 /// What a bound must leave for pages.
 const PAGES: u64 = 16 << 20;
 
+/// What is lost between pages, however few they are.
+const GAPS: u64 = 8 << 20;
+
 /// The least memory in bytes that a slice of a layout can be solved in, by so many threads.
 ///
 /// Each works on one block at a time: values of two sorts for its positions, twice as wide where distances
@@ -66,9 +69,10 @@ pub(crate) fn bounded_budget(
         ));
         bound = least;
     }
-    // Pages come and go in all sizes, which leaves gaps between them: measured, up to
-    // half of their size.
-    Ok(Some(((bound - (least - PAGES)) / 3 * 2, bound)))
+    // Pages come and go in all sizes, which leaves gaps between them: measured, up to half of their size and
+    // some megabytes.
+    let pages = (bound - (least - PAGES)) / 3 * 2;
+    Ok(Some((pages.saturating_sub(GAPS).max(PAGES / 4), bound)))
 }
 
 /// Memory for the layouts of a run, if it is bounded, see [`bounded_budget`].
