@@ -464,6 +464,29 @@ impl IndexSpace {
         if self.side_bit { 2 * index } else { index }
     }
 
+    /// The same for the types with a field of bits for every man.
+    fn field_line(&self, p: &Position, man: usize) -> Option<naive::FieldLine> {
+        let men = &self.men;
+        if !matches!(self.kind, Kind::Naive(_) | Kind::Naive2(_)) {
+            return None;
+        }
+        let mut codes = p.squares;
+        men.arrange(&mut codes)?;
+        if p.en_passant != NONE {
+            let pawn = men.en_passant_man(&Position { squares: codes, ..*p })?;
+            codes[usize::from(pawn)] = p.en_passant & 7;
+        }
+        let mut line = match &self.kind {
+            Kind::Naive(n) => n.line(men, &codes, man)?,
+            Kind::Naive2(n) => n.line(&codes, man)?,
+            _ => return None,
+        };
+        if let Some(pawns) = &self.pawns {
+            line.add(self.slice * pawns.number(men, p)?);
+        }
+        Some(line)
+    }
+
     /// The slow way: every placement by itself.
     fn visit_run(
         &self,
@@ -580,13 +603,20 @@ impl Cursor<'_> {
             rest &= if start + len == 64 { 0 } else { u64::MAX << (start + len) };
             Some((start as u8, len as u8))
         });
+        let (shift, side) = (u32::from(space.side_bit), u64::from(space.side_bit && p.black));
         let Some(line) = space.line(p, man) else {
+            let line = space.field_line(p, man);
             for (start, len) in runs {
-                space.visit_run(p, man, start..start + len, &mut visit);
+                let Some(line) = &line else {
+                    space.visit_run(p, man, start..start + len, &mut visit);
+                    continue;
+                };
+                for square in start..start + len {
+                    visit(square, 1, (line.index(square) << shift) + side, 0);
+                }
             }
             return;
         };
-        let (shift, side) = (u32::from(space.side_bit), u64::from(space.side_bit && p.black));
         for (start, len) in &mut runs {
             match line.start(start) {
                 (index, Some(step), _, _) => {
