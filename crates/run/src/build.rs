@@ -16,8 +16,7 @@ use hoffman_store::{FileInfo, Lock, tidy};
 use hoffman_table::entries::EntryCodec;
 use hoffman_table::htb::HtbError;
 use hoffman_table::rows::{
-    DecodeError, IndexCounts, RowsError, Taking, Wanted, decode, decode_in,
-    has_free_pieces,
+    DecodeError, IndexCounts, RowsError, Taking, Wanted, decode, decode_in, has_free_pieces,
 };
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
@@ -688,9 +687,8 @@ fn decode_entries(
     let (space, codec) = (table.space(), table.codec());
     match pages {
         Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
-            let mut read = |first: u64, len: u64, area: &mut Vec<u8>| {
-                table.read_packed_part(first, len, area)
-            };
+            let mut read =
+                |first: u64, len: u64, area: &mut Vec<u8>| table.read_packed_part(first, len, area);
             let values = decode_in(space, codec, wanted, taking, pages, &mut read);
             values.map_err(|error| match error {
                 DecodeError::Rows(source) => rows_error(source),

@@ -429,7 +429,7 @@ impl Maker {
 /// Whether two lists have the same men on the same squares, in whatever order.
 fn same_squares(one: &[Man], other: &[Man]) -> bool {
     let sorted = |men: &[Man]| {
-        let mut men: Vec<_> = men.iter().map(|m| (m.color, m.role, m.squares().0)).collect();
+        let mut men: Vec<_> = men.iter().map(|m| (m.color as u8, m.role, m.squares().0)).collect();
         men.sort_unstable();
         men
     };

@@ -412,9 +412,8 @@ mod tests {
                 assert_eq!(find(&placed, turn), expected, "{name}: {position:?}");
                 // The order of the men does not count, nor does their colour.
                 placed.rotate_left(number % 3);
-                let other = |&(square, man): &Man| {
-                    (square.flip_vertical(), man.role.of(man.color.other()))
-                };
+                let other =
+                    |&(square, man): &Man| (square.flip_vertical(), man.role.of(man.color.other()));
                 let swapped: Vec<Man> = placed.iter().map(other).collect();
                 assert_eq!(find(&swapped, turn.other()), expected, "{name}: {position:?}");
                 compared += 1;

@@ -30,9 +30,6 @@ pub(super) type Man = (Square, Piece);
 /// The men of a position.
 type Men = ArrayVec<Man, MAX_MEN>;
 
-/// The squares of the men of a position, in the order of a table.
-type Squares = ArrayVec<u8, MAX_MEN>;
-
 /// How often each kind of man occurs, four bits each: the same for all positions of an ending.
 type Signature = u64;
 
@@ -162,7 +159,8 @@ struct WdlTable {
 /// The values of one side to move, for leading pawns on one file.
 #[derive(Debug)]
 struct Part {
-    order: Vec<Piece>,
+    /// In which order the men are numbered, in the colours of the file and with colours exchanged.
+    order: [Vec<Piece>; 2],
     /// Men that are numbered together, one behind the other in `order`: how many, and the weight of their
     /// number.
     groups: Vec<(usize, u64)>,
@@ -280,6 +278,7 @@ impl WdlTable {
                     return None;
                 }
                 let packed = Packed::read(&mut reader, size)?;
+                let order = [order.clone(), order.into_iter().map(swapped).collect()];
                 sides.push(Part { order, groups, size, packed, values: OnceLock::new() });
             }
             parts.push(sides);
@@ -307,34 +306,41 @@ impl WdlTable {
 
     /// The men, in some order.
     fn order(&self) -> &[Piece] {
-        self.parts.first().and_then(|sides| sides.first()).map_or(&[], |part| &part.order)
+        self.parts.first().and_then(|sides| sides.first()).map_or(&[], |part| &part.order[0])
     }
 
     /// The value in the file of a position with its men, or with colours exchanged.
+    #[inline(always)]
     fn stored(&self, men: &[Man], turn: Color, swap: bool) -> Option<i8> {
         let flip = swap || self.symmetric && turn == Color::Black;
         let black = (turn == Color::Black) != flip;
-        let turned = |&(square, man): &Man| {
-            if flip { (square as u8 ^ 56, swapped(man)) } else { (square as u8, man) }
-        };
-        let mut rest: ArrayVec<(u8, Piece), MAX_MEN> = men.iter().map(turned).collect();
+        let turned = if flip { 56 } else { 0 };
         let mut file = 0;
         if self.has_pawns {
-            let lead = *self.order().first()?;
-            let leading = rest.iter().filter(|&&(_, man)| man == lead).map(|&(s, _)| s);
-            let first = leading.max_by_key(|&s| pawn_rank(s))?;
+            let lead = *self.parts.first()?.first()?.order[usize::from(flip)].first()?;
+            let mut first = 0;
+            for &(s, man) in men {
+                let square = s as u8 ^ turned;
+                if man == lead && pawn_rank(square) >= pawn_rank(first) {
+                    first = square;
+                }
+            }
             file = usize::from(if first & 7 < 4 { first & 7 } else { 7 - (first & 7) });
         }
         let sides = self.parts.get(file)?;
         let part = if black { sides.last() } else { sides.first() }?;
-        let mut squares = Squares::new();
-        for &man in &part.order {
-            let at = rest.iter().position(|&(_, other)| other == man)?;
-            squares.push(rest.swap_remove(at).0);
+        let mut squares = [0; MAX_MEN];
+        let mut placed = 0_u32;
+        for (square, &man) in squares.iter_mut().zip(&part.order[usize::from(flip)]) {
+            let free = |&(i, &(_, other)): &(usize, &Man)| other == man && placed >> i & 1 == 0;
+            let (i, &(s, _)) = men.iter().enumerate().find(free)?;
+            placed |= 1 << i;
+            *square = s as u8 ^ turned;
         }
+        let squares = squares.get_mut(..men.len())?;
         let number = match self.has_pawns {
-            true => part.number_with_pawns(&mut squares, self.both_have_pawns),
-            false => part.number_of_pieces(&mut squares),
+            true => part.number_with_pawns(squares, self.both_have_pawns),
+            false => part.number_of_pieces(squares),
         };
         let value = match &part.packed {
             Packed::Single(value) => *value,
@@ -508,7 +514,8 @@ impl Blocks {
     fn unpack(&self, bytes: &[u8], size: u64) -> Option<Vec<u8>> {
         let size = usize::try_from(size).ok()?;
         let lengths = bytes.get(self.lengths_at..)?.get(..2 * self.count)?;
-        let blocks = bytes.get(self.blocks_at..)?.get(..self.count.checked_mul(self.block_size)?)?;
+        let blocks =
+            bytes.get(self.blocks_at..)?.get(..self.count.checked_mul(self.block_size)?)?;
         let mut values = Vec::with_capacity(size);
         let lengths = lengths.as_chunks::<2>().0;
         for (length, block) in lengths.iter().zip(blocks.chunks(self.block_size)) {
@@ -552,10 +559,13 @@ fn word_at(block: &[u8], bit: usize) -> Option<u64> {
 
 impl Part {
     /// The number of a position by the squares of its men in their order.
-    fn number_with_pawns(&self, squares: &mut Squares, both_have_pawns: bool) -> u64 {
+    fn number_with_pawns(&self, squares: &mut [u8], both_have_pawns: bool) -> u64 {
         let &(lead, weight) = &self.groups[0];
-        let first = (0..lead).max_by_key(|&i| pawn_rank(squares[i])).unwrap_or(0);
-        squares.swap(0, first);
+        for i in 1..lead {
+            if pawn_rank(squares[i]) > pawn_rank(squares[0]) {
+                squares.swap(0, i);
+            }
+        }
         if squares[0] & 7 > 3 {
             squares.iter_mut().for_each(|s| *s ^= 7);
         }
@@ -568,7 +578,7 @@ impl Part {
     }
 
     /// The same without pawns.
-    fn number_of_pieces(&self, squares: &mut Squares) -> u64 {
+    fn number_of_pieces(&self, squares: &mut [u8]) -> u64 {
         let &(lead, weight) = &self.groups[0];
         if squares[0] & 7 > 3 {
             squares.iter_mut().for_each(|s| *s ^= 7);
@@ -591,7 +601,7 @@ impl Part {
     }
 
     /// What the men behind the leading group add.
-    fn number_of_rest(&self, squares: &mut Squares, both_have_pawns: bool) -> u64 {
+    fn number_of_rest(&self, squares: &mut [u8], both_have_pawns: bool) -> u64 {
         let mut number = 0;
         let mut at = self.groups[0].0;
         for (group, &(len, weight)) in self.groups.iter().enumerate().skip(1) {
@@ -677,14 +687,29 @@ fn king_pairs() -> &'static [[u16; 64]; 64] {
 }
 
 /// How far a pawn is from leading: 47 leads, which is a2, then h2, a3, h3 to a7, h7, then the b and g files.
+#[inline(always)]
 fn pawn_rank(square: u8) -> usize {
-    let (file, rank) = (usize::from(square & 7), usize::from(square >> 3));
-    let (column, right) = if file < 4 { (file, 0) } else { (7 - file, 1) };
-    47_usize.saturating_sub(2 * (6 * column + rank.saturating_sub(1)) + right)
+    usize::from(PAWN_RANKS[usize::from(square & 63)])
 }
+
+/// See [`pawn_rank`].
+const PAWN_RANKS: [u8; 64] = {
+    let mut ranks = [0; 64];
+    let mut square = 8;
+    while square < 56 {
+        let (file, rank) = (square % 8, square / 8);
+        let (column, right) = if file < 4 { (file, 0) } else { (7 - file, 1) };
+        ranks[square] = 47 - (2 * (6 * column + rank - 1) + right) as u8;
+        square += 1;
+    }
+    ranks
+};
 
 /// In how many ways pawns can be placed if the leading one is on the squares of a file before `rank`.
 fn led_before(pawns: usize, file: u8, rank: u8) -> u64 {
+    if pawns == 1 {
+        return u64::from(rank).saturating_sub(1);
+    }
     (1..rank).map(|r| choose(pawn_rank(r << 3 | file), pawns - 1)).sum()
 }
 

@@ -423,7 +423,7 @@ impl IndexSpace {
             Kind::Combinadic(combinadic) => combinadic.free_kings(men),
             _ => None,
         };
-        let Some((weight, pairs)) = free else {
+        let Some((weight, kings)) = free else {
             for (w, b) in kings::canonical_pairs(men).filter(|&(w, b)| clear(w, b)) {
                 p.squares[white] = w;
                 p.squares[black] = b;
@@ -433,7 +433,7 @@ impl IndexSpace {
             }
             return;
         };
-        let pairs = pairs.list();
+        let pairs = kings.list();
         // What the index is but for the kings, from the first pair that has one.
         let base = pairs.iter().enumerate().filter(|&(_, &(w, b))| clear(w, b)).find_map(
             |(n, &(w, b))| {
@@ -445,17 +445,20 @@ impl IndexSpace {
         );
         let Some(base) = base else { return };
         let step = self.sided(weight);
-        let mut number = 0;
-        while let Some(&(w, b)) = pairs.get(number) {
-            let len = pairs[number..]
-                .iter()
-                .zip(b..64)
-                .take_while(|&(&(v, c), next)| v == w && c == next && clear(v, c))
-                .count();
-            if len > 0 {
-                visit(w, b, len as u8, base + step * number as u64, step);
+        for &(number, w, blacks) in kings.runs() {
+            if occupied & men::bit(w) != 0 {
+                continue;
             }
-            number += len.max(1);
+            // The number of the pair with the black king on a1, if it were of the run.
+            let number = u64::from(number).wrapping_sub(u64::from(blacks.trailing_zeros()));
+            let mut rest = blacks & !occupied;
+            while rest != 0 {
+                let start = rest.trailing_zeros();
+                let len = (rest >> start).trailing_ones();
+                rest &= u64::MAX.checked_shl(start + len).unwrap_or(0);
+                let index = base + step * number.wrapping_add(u64::from(start));
+                visit(w, start as u8, len as u8, index, step);
+            }
         }
     }
 
@@ -674,7 +677,7 @@ fn check_symmetry(params: &IndexParams) -> Result<(), IndexError> {
     }
     if params.pieces.iter().any(hoffman_board::ListedPiece::is_restricted) {
         // Which symmetries a table has follows from one generator for each doubling.
-        let is_kept = |generator| slot_images(&params.pieces, generator).is_some();
+        let is_kept = |generator| slot_images(&params.pieces, generator).is_ok();
         let generators = [Symmetry::H, Symmetry::V, Symmetry::D];
         let kept = generators.into_iter().take_while(|&generator| is_kept(generator)).count();
         refuse(1 << kept, "with pieces restricted to squares that are not symmetric")?;

@@ -58,11 +58,9 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
             let mut codes = vec![W::ILLEGAL; if wanted.sides[side] { layout.len() } else { 0 }];
             let rows = Rows { layout, structure, turn, en_passant, swapped, wanted, taking };
             let parts = codes.par_chunks_mut(64 * ROWS).enumerate();
-            let longest =
-                parts.map(|(part, codes)| rows.fill(part * 64 * ROWS, codes, &ask)).try_reduce(
-                    || 0,
-                    |a, b| Ok(a.max(b)),
-                )?;
+            let longest = parts
+                .map(|(part, codes)| rows.fill(part * 64 * ROWS, codes, &ask))
+                .try_reduce(|| 0, |a, b| Ok(a.max(b)))?;
             Ok((codes, longest))
         };
         let mut longest = 0;
@@ -133,6 +131,7 @@ impl Rows<'_> {
             closed |= empty_squares(square, self.turn);
         }
         let turn = if self.swapped { self.turn.other() } else { self.turn };
+        let other_king = men.iter().position(|&(_, man)| man == turn.other().king());
         let en_passant = self.en_passant.map(|square| self.man(square, Role::Pawn.of(turn)).0);
         let edge = |m: usize| self.wanted.on_edge.contains(&(movers[m].color, movers[m].role));
         let everywhere = !(0..movers.len()).any(edge);
@@ -181,7 +180,7 @@ impl Rows<'_> {
             for square in Bitboard(lanes) {
                 let mover = &movers[lane];
                 men[lane] = self.man(square as u8, mover.role.of(mover.color));
-                if takes_king(&men, turn) {
+                if other_king.is_some_and(|king| takes_king(&men, turn, king)) {
                     continue;
                 }
                 let value = value_of(ask(&Asked { men: &men, turn, en_passant })?, self.taking);
@@ -198,12 +197,9 @@ impl Rows<'_> {
     }
 }
 
-/// Whether the player to move attacks the other king.
-fn takes_king(men: &[(Square, Piece)], turn: Color) -> bool {
-    let occupied: Bitboard = men.iter().map(|&(square, _)| square).collect();
-    let king = men.iter().find(|&&(_, man)| man == turn.other().king());
-    king.is_some_and(|&(king, _)| {
-        let mut own = men.iter().filter(|(_, man)| man.color == turn);
-        own.any(|&(from, man)| attacks::attacks(from, man, occupied).contains(king))
-    })
+/// Whether the player to move attacks the other king, who is the man of a number.
+fn takes_king(men: &[(Square, Piece)], turn: Color, king: usize) -> bool {
+    let occupied = Bitboard(men.iter().fold(0, |set, &(square, _)| set | 1 << square as u32));
+    let mut own = men.iter().filter(|(_, man)| man.color == turn);
+    own.any(|&(from, man)| attacks::attacks(from, man, occupied).contains(men[king].0))
 }
