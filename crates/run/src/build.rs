@@ -372,6 +372,8 @@ impl Work<'_> {
                 needed.entry(material).or_default().extend(&wanted);
             }
         }
+        // One room for all: the first touch of a page of memory costs as much as what is done there.
+        let mut area = Vec::new();
         for (material, wanted) in needed {
             if let Some(loaded) = self.loaded.get(&material) {
                 if loaded.covers(&wanted) {
@@ -390,6 +392,7 @@ impl Work<'_> {
                         &wanted,
                         &self.options.workplace,
                         self.pages.as_ref(),
+                        &mut area,
                     )?),
                 );
                 self.loaded.insert(material, wanted);
@@ -620,17 +623,19 @@ fn load_table(
     wanted: &Wanted,
     workplace: &Workplace,
     pages: Option<&Arc<Pages>>,
+    area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
     let mut table = Table::open(path, workplace.source_options())?;
     table.check_length()?;
-    values_of(&table, wanted, pages)
+    values_of(&table, wanted, pages, area)
 }
 
-/// The values of an open table.
+/// The values of an open table, whose entries are read into `area` on the way.
 pub(crate) fn values_of(
     table: &Table,
     wanted: &Wanted,
     pages: Option<&Arc<Pages>>,
+    area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
     let restricted = |p: &hoffman_board::ListedPiece| p.is_restricted();
     if table.pieces().len() == 2 && !table.pieces().iter().any(restricted) {
@@ -641,7 +646,7 @@ pub(crate) fn values_of(
         solve_table(&mut values, &Tables::new(), &options, &|| {})?;
         return Ok(values);
     }
-    decode_table(table, wanted, Taking::Exactly, pages)
+    decode_table(table, wanted, Taking::Exactly, pages, area)
 }
 
 /// Values in pages, if there are any.
@@ -652,12 +657,13 @@ fn placed(values: TableValues, pages: Option<&Arc<Pages>>) -> TableValues {
     }
 }
 
-/// The values of an open table, taken in a certain way.
+/// The values of an open table, taken in a certain way; `area` as in [`values_of`].
 pub(crate) fn decode_table(
     table: &Table,
     wanted: &Wanted,
     taking: Taking,
     pages: Option<&Arc<Pages>>,
+    area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
     let (space, codec) = (table.space(), table.codec());
@@ -669,7 +675,7 @@ pub(crate) fn decode_table(
     if let Some(values) = table.foreign_values(wanted, taking)? {
         return Ok(placed(values, pages));
     }
-    let mut values = decode_entries(table, wanted, taking, pages)?;
+    let mut values = decode_entries(table, wanted, taking, pages, area)?;
     if !tells_illegal(codec) {
         clear_illegal(&mut values);
     }
@@ -682,6 +688,7 @@ fn decode_entries(
     wanted: &Wanted,
     taking: Taking,
     pages: Option<&Arc<Pages>>,
+    area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
     let (space, codec) = (table.space(), table.codec());
@@ -696,9 +703,8 @@ fn decode_entries(
             })
         }
         _ => {
-            let mut area = Vec::new();
-            table.read_packed(&mut area)?;
-            let values = decode(space, codec, &area, wanted, taking);
+            table.read_packed(area)?;
+            let values = decode(space, codec, area, wanted, taking);
             Ok(placed(values.map_err(rows_error)?, pages))
         }
     }

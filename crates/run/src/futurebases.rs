@@ -94,13 +94,15 @@ impl OpenFuturebase<'_> {
         wanted
     }
 
-    /// Reads as much of its values as is needed, see [`OpenFuturebase::wanted`].
+    /// Reads as much of its values as is needed, see [`OpenFuturebase::wanted`]; `area` as in
+    /// [`values_of`].
     pub(crate) fn read(
         &self,
         control: &ControlFile,
         material: &Material,
         behind: &Behind,
         pages: Option<&Arc<Pages>>,
+        area: &mut Vec<u8>,
     ) -> Result<Vec<Futurebase>, RunError> {
         let wanted = self.wanted(material, behind);
         let exact = matches!(control.entry_format(), Format::Dtm(_));
@@ -110,10 +112,10 @@ impl OpenFuturebase<'_> {
             && !self.table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
         let values = if normal && (bare_kings || exact && sound) {
-            values_of(&self.table, &wanted, pages)?
+            values_of(&self.table, &wanted, pages, area)?
         } else {
             let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
-            decode_table(&self.table, &wanted, taking, pages)?
+            decode_table(&self.table, &wanted, taking, pages, area)?
         };
         let own = material_of(&self.table);
         let values = Arc::new(values);

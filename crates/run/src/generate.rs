@@ -126,15 +126,23 @@ pub(crate) fn generate_control(
     let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
     let mut record = String::new();
     let mut futurebases = Vec::new();
+    let mut area = Vec::new();
     for futurebase in &open {
         workplace.stop.check()?;
         progress.table(&futurebase.path().display().to_string());
         tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
         record.push(' ');
         record.push_str(&futurebase.path().display().to_string());
-        let read = futurebase.read(control, &values.material, &behind, pages.as_ref())?;
-        futurebases.extend(read);
+        let pages = pages.as_ref();
+        futurebases.extend(futurebase.read(
+            control,
+            &values.material,
+            &behind,
+            pages,
+            &mut area,
+        )?);
     }
+    drop(area);
     let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
     let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
     let analysis = Analysis { futurebases, rules: Rules { prune: &prune, stalemates } };

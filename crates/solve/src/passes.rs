@@ -294,12 +294,12 @@ pub(crate) fn win_block(
     }
     wins.begin();
     for group in touched_groups(touched, rows) {
-        for row in group {
-            let new = std::mem::take(&mut moved[row]) & open[row];
-            if new != 0 {
-                open[row] &= !new;
-                wins.push(row, new);
-            }
+        let left = sift(&mut moved[group.clone()], open[group.clone()].iter().copied());
+        for at in squares(left) {
+            let row = group.start + at as usize;
+            let new = std::mem::take(&mut moved[row]);
+            open[row] &= !new;
+            wins.push(row, new);
         }
     }
     wins.finish(moves, rows, dense_threshold(rows));
@@ -317,6 +317,18 @@ fn touched_groups(
             start..(start + 64).min(rows)
         })
     })
+}
+
+/// Keeps of the rows of a group what `kept` has, and returns which of them are not empty then. Most are empty,
+/// and are found to be without a branch each.
+#[inline(always)]
+fn sift(group: &mut [u64], kept: impl Iterator<Item = u64>) -> u64 {
+    let mut left = 0;
+    for (at, (row, kept)) in group.iter_mut().zip(kept).enumerate() {
+        *row &= kept;
+        left |= u64::from(*row != 0) << at;
+    }
+    left
 }
 
 /// The positions of this side that can escape by a quiet move, over a whole block.
@@ -356,6 +368,13 @@ fn row_escapes(
     let (tables, frame) = (context.tables, block.frame);
     let here = goal.here(number, rows);
     let mut found = 0;
+    if let Some(role) = men.lane {
+        // Quiet moves are their own inverse: from the goal back to where the lane man stands now.
+        found |= lane_move(role, here[row], frame.others(row, usize::MAX));
+        if wanted & !found == 0 {
+            return found;
+        }
+    }
     for (i, neighbour) in block.neighbours[own].iter().enumerate() {
         let &Neighbour { symmetry, between, .. } = neighbour;
         let plane = goal.neighbour(i, neighbour, rows);
@@ -371,13 +390,6 @@ fn row_escapes(
             let there = plane[map_row(image, row, frame.dims)];
             symmetry.inverse().apply_set(there)
         };
-        if wanted & !found == 0 {
-            return found;
-        }
-    }
-    if let Some(role) = men.lane {
-        // Quiet moves are their own inverse: from the goal back to where the lane man stands now.
-        found |= lane_move(role, here[row], frame.others(row, usize::MAX));
         if wanted & !found == 0 {
             return found;
         }
@@ -439,11 +451,11 @@ pub(crate) fn loss_block(
             touched[row >> 12] |= 1 << (row >> 6 & 63);
         }
         for group in touched_groups(touched, rows) {
-            for row in group {
-                let candidates = std::mem::take(&mut moved[row]) & mine[row] & !not_losable[row];
-                if candidates == 0 {
-                    continue;
-                }
+            let losable = mine[group.clone()].iter().zip(&not_losable[group.clone()]);
+            let left = sift(&mut moved[group.clone()], losable.map(|(mine, not)| mine & !not));
+            for at in squares(left) {
+                let row = group.start + at as usize;
+                let candidates = std::mem::take(&mut moved[row]);
                 let escaped = row_escapes(context, number, color, row, candidates, goal, rows);
                 let new = candidates & !(escaped & quiet(row));
                 if new != 0 {

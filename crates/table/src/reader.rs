@@ -399,9 +399,10 @@ impl Table {
         let start = self.start + first / 8 * u64::from(self.codec.bits());
         let len = usize::try_from(self.codec.area_bytes(len));
         let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
-        area.clear();
-        let len = len.ok().filter(|&len| area.try_reserve_exact(len).is_ok());
-        area.resize(len.ok_or_else(|| fail(too_long.into()))?, 0);
+        // All of it is overwritten: only what is new has to be cleared.
+        let more = |len: &usize| area.try_reserve_exact(len.saturating_sub(area.len())).is_ok();
+        let len = len.ok().filter(more).ok_or_else(|| fail(too_long.into()))?;
+        area.resize(len, 0);
         let Some(foreign) = &self.foreign else {
             return self.source.read_parallel(start, area).map_err(|e| fail(e.into()));
         };

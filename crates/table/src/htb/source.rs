@@ -259,7 +259,7 @@ impl GzipSource {
                 if let Some(data) = self.cache.get(self.id, number) {
                     return Ok(data);
                 }
-                let mut data = Vec::new();
+                let mut data = vec![0; Self::checked_len(index, number as usize)?];
                 self.inflate_block(index, *first, number as usize, &mut data)?;
                 let data: Arc<[u8]> = data.into();
                 self.cache.insert(self.id, number, Arc::clone(&data));
@@ -268,22 +268,28 @@ impl GzipSource {
         }
     }
 
-    /// Inflates a block of the index into `out` and checks it.
+    /// The length of a block. Deflate expands at most 1032 times, so that little input cannot claim a large
+    /// buffer.
+    fn checked_len(index: &BlockIndex, block: usize) -> Result<usize, HtbError> {
+        let len = index.block_len(block);
+        let packed = index.starts[block + 1] - index.starts[block];
+        if len as u64 > packed.saturating_mul(1032) {
+            return Err(corrupt("the block index is wrong", (block as u64) << index.stride_log2));
+        }
+        Ok(len)
+    }
+
+    /// Inflates a block of the index into `out`, which has its length, and checks it.
     fn inflate_block(
         &self,
         index: &BlockIndex,
         first: u64,
         block: usize,
-        out: &mut Vec<u8>,
+        out: &mut [u8],
     ) -> Result<(), HtbError> {
         let offset = (block as u64) << index.stride_log2;
-        let len = index.block_len(block);
+        let len = out.len();
         let mut input = self.read_block(index, first, block)?;
-        // Deflate expands at most 1032 times, so that little input cannot claim a large buffer.
-        if len as u64 > (input.len() as u64).saturating_mul(1032) {
-            return Err(corrupt("the block index is wrong", offset));
-        }
-        out.resize(len, 0);
         // The block ends where the next begins; the end of the stream is made up behind it.
         input.extend_from_slice(&LAST_BLOCK);
         let inflated = Decompressor::new().deflate_decompress(&input, out);
@@ -345,6 +351,11 @@ impl GzipSource {
             rest = tail;
         }
         parts.into_par_iter().try_for_each_init(Vec::new, |buffer, (block, within, part)| {
+            let len = Self::checked_len(index, block)?;
+            if part.len() == len {
+                return self.inflate_block(index, *first, block, part);
+            }
+            buffer.resize(len, 0);
             self.inflate_block(index, *first, block, buffer)?;
             part.copy_from_slice(&buffer[within..within + part.len()]);
             Ok(())
@@ -408,6 +419,7 @@ impl GzipSource {
         match &self.kind {
             Kind::Indexed { index, first } => {
                 (0..index.blocks()).into_par_iter().try_for_each_init(Vec::new, |buffer, block| {
+                    buffer.resize(Self::checked_len(index, block)?, 0);
                     self.inflate_block(index, *first, block, buffer)
                 })
             }

@@ -1532,14 +1532,17 @@ impl<'a> Stock<'a> {
                 let mut row = OpenRow { words, place: usize::MAX, codes };
                 rows.walk(job, orientation, false, edge, |run| {
                     let codes = row.at(run.row);
-                    let mut bit = run.index * bits;
+                    // What the loop needs must not be reached through what it writes to.
+                    let (table, mask, step) = (table, self.mask, run.step * bits);
+                    let (mut bit, mut longest) = (run.index * bits, most);
                     for &square in run.squares() {
-                        let key = word_at(area, bit) & self.mask;
+                        let key = word_at(area, bit) & mask;
                         let code = table[key as usize & (NUMBERS - 1)];
-                        most = most.max(code);
+                        longest = longest.max(code);
                         codes[square & 63] = C::truncate(code);
-                        bit += run.step * bits;
+                        bit += step;
                     }
+                    most = longest;
                 });
                 row.close();
                 return longest(most);
