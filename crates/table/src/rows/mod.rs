@@ -1296,8 +1296,11 @@ fn decode_slice<C: SharedCode>(
     }
     let max_moves = {
         // Read in one way, a row comes as a whole from one row of the table.
-        let free = matches!(rows, Rows::Free(_));
-        let whole = free && ways.len() == 1 && rows.layout().movers().len() > 2;
+        let by_rows = match rows {
+            Rows::Free(rows) => rows.layout.movers().len() > 2,
+            Rows::Restricted(rows) => rows.is_by_rows(),
+        };
+        let whole = ways.len() == 1 && by_rows;
         let codes = codes.each_mut().map(|codes| Target::new(codes, whole));
         let rights: Vec<(u8, Target<'_, C>)> =
             rights.iter_mut().map(|(s, codes)| (*s, Target::new(codes, whole))).collect();
