@@ -239,11 +239,12 @@ fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
 
 #[test]
 fn random_analyses_agree() {
-    let (mut entries, mut indices, mut count) = (0, 0, 0);
+    let (mut entries, mut indices, mut count, mut files) = (0, 0, 0, 0);
     let mut problems = Vec::new();
     for set in sets() {
         let seed = set.seed;
         count += 1;
+        files += set.files.len();
         for file in &set.files {
             match check_index(file) {
                 Ok(count) => indices += count,
@@ -263,7 +264,7 @@ fn random_analyses_agree() {
         }
         std::env::set_current_dir(std::env::temp_dir()).unwrap();
     }
-    eprintln!("{indices} indices stand for the positions of {count} random sets");
+    eprintln!("{indices} indices stand for the positions of {files} files in {count} random sets");
     eprintln!("{entries} entries of them agree");
     for problem in problems.iter().take(10) {
         eprintln!("{problem}");

@@ -81,7 +81,7 @@ impl WdlTables {
             return None;
         }
         let mut best = -2;
-        self.captures(men, turn, |behind| {
+        Self::captures(men, turn, |behind| {
             best = best.max(-self.value(behind, turn.other())?);
             Some(())
         })?;
@@ -96,7 +96,6 @@ impl WdlTables {
 
     /// Visits what is behind each legal capture.
     fn captures(
-        &self,
         men: &[Man],
         turn: Color,
         mut visit: impl FnMut(&[Man]) -> Option<()>,
@@ -195,7 +194,7 @@ struct Blocks {
     strings: Vec<u8>,
     /// Where in the file lengths and blocks are.
     lengths_at: usize,
-    blocks_at: usize,
+    data_at: usize,
 }
 
 /// Bytes from front to back; none behind the end.
@@ -298,8 +297,8 @@ impl WdlTable {
             at = at.checked_add(blocks.lengths.checked_mul(2)?)?;
         }
         for blocks in &mut blocks {
-            blocks.blocks_at = at.checked_next_multiple_of(64)?;
-            at = blocks.blocks_at.checked_add(blocks.count.checked_mul(blocks.block_size)?)?;
+            blocks.data_at = at.checked_next_multiple_of(64)?;
+            at = blocks.data_at.checked_add(blocks.count.checked_mul(blocks.block_size)?)?;
         }
         Some(WdlTable { bytes, has_pawns, both_have_pawns, symmetric, parts })
     }
@@ -338,9 +337,10 @@ impl WdlTable {
             *square = s as u8 ^ turned;
         }
         let squares = squares.get_mut(..men.len())?;
-        let number = match self.has_pawns {
-            true => part.number_with_pawns(squares, self.both_have_pawns),
-            false => part.number_of_pieces(squares),
+        let number = if self.has_pawns {
+            part.number_with_pawns(squares, self.both_have_pawns)
+        } else {
+            part.number_of_pieces(squares)
         };
         let value = match &part.packed {
             Packed::Single(value) => *value,
@@ -461,7 +461,7 @@ impl Packed {
             symbols: strings.places.into_iter().collect::<Option<_>>()?,
             strings: strings.bytes,
             lengths_at: 0,
-            blocks_at: 0,
+            data_at: 0,
         })))
     }
 }
@@ -514,8 +514,7 @@ impl Blocks {
     fn unpack(&self, bytes: &[u8], size: u64) -> Option<Vec<u8>> {
         let size = usize::try_from(size).ok()?;
         let lengths = bytes.get(self.lengths_at..)?.get(..2 * self.count)?;
-        let blocks =
-            bytes.get(self.blocks_at..)?.get(..self.count.checked_mul(self.block_size)?)?;
+        let blocks = bytes.get(self.data_at..)?.get(..self.count.checked_mul(self.block_size)?)?;
         let mut values = Vec::with_capacity(size);
         let lengths = lengths.as_chunks::<2>().0;
         for (length, block) in lengths.iter().zip(blocks.chunks(self.block_size)) {
@@ -546,12 +545,12 @@ impl Blocks {
 fn word_at(block: &[u8], bit: usize) -> Option<u64> {
     let rest = block.get(bit / 8..)?;
     let word = match rest.first_chunk::<8>() {
-        Some(bytes) => u64::from_be_bytes(*bytes),
+        Some(bytes) => u64::from_le_bytes(*bytes).swap_bytes(),
         None if rest.is_empty() => return None,
         None => {
             let mut bytes = [0; 8];
             bytes[..rest.len()].copy_from_slice(rest);
-            u64::from_be_bytes(bytes)
+            u64::from_le_bytes(bytes).swap_bytes()
         }
     };
     Some(word << (bit % 8))
@@ -567,7 +566,7 @@ impl Part {
             }
         }
         if squares[0] & 7 > 3 {
-            squares.iter_mut().for_each(|s| *s ^= 7);
+            flip(squares, 7);
         }
         squares[1..lead].sort_unstable_by_key(|&s| pawn_rank(s));
         let mut number = first_pawn(lead, squares[0]);
@@ -581,17 +580,19 @@ impl Part {
     fn number_of_pieces(&self, squares: &mut [u8]) -> u64 {
         let &(lead, weight) = &self.groups[0];
         if squares[0] & 7 > 3 {
-            squares.iter_mut().for_each(|s| *s ^= 7);
+            flip(squares, 7);
         }
         if squares[0] >> 3 > 3 {
-            squares.iter_mut().for_each(|s| *s ^= 56);
+            flip(squares, 56);
         }
         // The first man off the long diagonal stands below it.
         let off = (0..lead).find(|&i| squares[i] >> 3 != squares[i] & 7);
         if let Some(off) = off
             && squares[off] >> 3 > squares[off] & 7
         {
-            squares.iter_mut().skip(off).for_each(|s| *s = *s >> 3 | (*s & 7) << 3);
+            for s in &mut squares[off..] {
+                *s = *s >> 3 | (*s & 7) << 3;
+            }
         }
         let number = match lead {
             3 => three_men(squares[0], squares[1], squares[2]),
@@ -619,6 +620,13 @@ impl Part {
             at += len;
         }
         number
+    }
+}
+
+/// Turns squares left to right (7) or top to bottom (56).
+fn flip(squares: &mut [u8], by: u8) {
+    for square in squares {
+        *square ^= by;
     }
 }
 
