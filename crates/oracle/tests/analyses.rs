@@ -492,5 +492,5 @@ fn like_men_may_change_places_in_the_mirror() {
     let corners = rooks("a1 h8 b2", "h1 a8 g3");
     let refused = table(2, "combinadic5", &corners).unwrap_err();
     assert!(refused.contains("symmetry 2 is not possible"), "{refused}");
-    assert!(table(4, "combinadic5", &rooks("a1 a8", "h1 h8")).unwrap() > 10_000);
+    assert!(table(4, "combinadic5", &rooks("a1 a8", "h1 h8")).unwrap() > 1_000);
 }

@@ -474,7 +474,10 @@ impl IndexSpace {
             return None;
         }
         let mut codes = p.squares;
-        men.arrange(&mut codes)?;
+        if matches!(self.kind, Kind::Naive(_)) {
+            // The man who walks has no like men there, so he is not dealt another's square.
+            men.arrange(&mut codes)?;
+        }
         if p.en_passant != NONE {
             let pawn = men.en_passant_man(&Position { squares: codes, ..*p })?;
             codes[usize::from(pawn)] = p.en_passant & 7;
