@@ -6,12 +6,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::ValueEnum as _;
 use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 
 use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
-use crate::work::WorkArgs;
+use crate::work::{MethodName, WorkArgs};
 use crate::{Outcome, args};
 
 /// How the classic options are used.
@@ -34,7 +35,9 @@ Classic options:
       -h       this help
       -P MB    with -g: take no more memory than this; what does not fit goes to working files beside
                the output. The same as <enable-proptables>, which it overrides.
-  Accepted and ignored: -U MB, -d N, --compress-files.
+      --method proptables   with -P: sort updates in propagation tables, as version 1.7 does, instead of
+               sweeping over blocks of positions; slower. --compress-files compresses them.
+  Accepted and ignored: -U MB, -d N, and --compress-files without --method proptables.
   Numbers may be written as in C: 16, 0x10, 020.
   'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify, convert,
   control and bench.
@@ -64,8 +67,11 @@ pub(crate) struct Classic {
     files: Vec<PathBuf>,
 }
 
-const LONG_OPTIONS: [&str; 6] =
-    ["compress-files", "cursed-wins", "discard", "help", "status", "version"];
+const LONG_OPTIONS: [&str; 7] =
+    ["compress-files", "cursed-wins", "discard", "help", "method", "status", "version"];
+
+/// Those of them that have an argument.
+const WITH_ARGUMENT: [&str; 2] = ["method", "status"];
 
 /// Reads the arguments behind the program's name.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic, Misuse> {
@@ -95,6 +101,15 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic
 }
 
 impl Classic {
+    /// Options that mean nothing here, or nothing without others.
+    fn ignored(&self) -> Vec<&'static str> {
+        let mut ignored = self.ignored.clone();
+        if self.work.compress_files && self.work.method == MethodName::Sweep {
+            ignored.push("--compress-files");
+        }
+        ignored
+    }
+
     /// How tables of other programs are read.
     fn foreign(&self) -> ForeignOptions {
         let fifty_moves = if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws };
@@ -115,19 +130,26 @@ impl Classic {
         if known.next().is_some() {
             return Err(Misuse(format!("option '--{name}' is ambiguous")));
         }
-        if let (Some(first), Some(_)) = (first.filter(|&&first| first != "status"), &value) {
+        let alone = first.filter(|first| !WITH_ARGUMENT.contains(first));
+        if let (Some(first), Some(_)) = (alone, &value) {
             return Err(Misuse(format!("option '--{first}' doesn't allow an argument")));
         }
+        let mut argument = |name: &str| {
+            let value = value.clone().or_else(|| rest.next()).filter(|value| !value.is_empty());
+            value.ok_or_else(|| Misuse(format!("option '--{name}' requires an argument")))
+        };
         match first {
-            Some(&"status") => {
-                let value = value.or_else(|| rest.next()).filter(|value| !value.is_empty());
-                let value = value
-                    .ok_or_else(|| Misuse("option '--status' requires an argument".to_owned()))?;
-                self.work.status = Some(value.into());
+            Some(&"status") => self.work.status = Some(argument("status")?.into()),
+            Some(&"method") => {
+                let value = argument("method")?;
+                let value = value.to_string_lossy();
+                self.work.method = MethodName::from_str(&value, false).map_err(|_| {
+                    Misuse(format!("--method takes sweep or proptables, not '{value}'"))
+                })?;
             }
             Some(&"discard") => self.work.discard = true,
             Some(&"cursed-wins") => self.cursed_wins = true,
-            Some(&"compress-files") => self.ignored.push("--compress-files"),
+            Some(&"compress-files") => self.work.compress_files = true,
             Some(&"help") => self.help = true,
             Some(_) => self.version = true,
             None => return Err(Misuse(format!("unrecognized option '--{name}'"))),
@@ -251,8 +273,9 @@ pub(crate) fn run(classic: &Classic) -> anyhow::Result<Outcome> {
         return print(&help()).map(|()| Outcome::Done);
     }
     say(name);
-    if !classic.ignored.is_empty() {
-        note(&format!("ignored, as of no use here: {}", classic.ignored.join(", ")));
+    let ignored = classic.ignored();
+    if !ignored.is_empty() {
+        note(&format!("ignored, as of no use here: {}", ignored.join(", ")));
     }
     if classic.generate {
         return run_generate(classic);
@@ -344,8 +367,12 @@ mod tests {
             assert_eq!(read(line).unwrap(), expected, "{line}");
         }
         assert_eq!(read("-gt 010 x").unwrap().threads, Some(8));
-        let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored;
+        let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored();
         assert_eq!(ignored, ["-U", "-d", "--compress-files"]);
+        let propagated = read("-g -P 5 --comp --method proptables x").unwrap();
+        assert!(propagated.ignored().is_empty() && propagated.work.compress_files);
+        assert_eq!(propagated.work.method, MethodName::Proptables);
+        assert_eq!(read("-g --method=sweep x").unwrap().work.method, MethodName::Sweep);
         assert_eq!(read("-g -P 0x20 x").unwrap().work.queues, Some(32));
         let foreign = read("-p -N x -n y -Sz --cursed t").unwrap().foreign();
         assert_eq!(foreign.nalimov, [PathBuf::from("x"), PathBuf::from("y")]);
@@ -359,6 +386,8 @@ mod tests {
             ("-z", "invalid option -- 'z'"),
             ("--zip", "unrecognized option '--zip'"),
             ("--c", "option '--c' is ambiguous"),
+            ("-g x --method", "option '--method' requires an argument"),
+            ("-g x --method=both", "--method takes sweep or proptables, not 'both'"),
             ("-g x -t", "option requires an argument -- 't'"),
             ("-g x -t 0", "-t takes a number from 1 to 1024, not '0'"),
             ("-g x -t two", "-t takes a number from 1 to 1024, not 'two'"),

@@ -4,11 +4,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Args;
-use hoffman_run::{Memory, Workplace};
+use clap::{Args, ValueEnum};
+use hoffman_run::{Memory, Method, Workplace};
 
 use crate::interrupt;
 use crate::progress::Bar;
+
+/// Ways of solving what is larger than memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodName {
+    /// Sweep over blocks of positions, with those around each in memory.
+    #[default]
+    Sweep,
+    /// Sort what blocks have to tell each other in propagation tables, as version 1.7 does; slower.
+    Proptables,
+}
 
 /// Options for work that takes long.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +33,12 @@ pub(crate) struct WorkArgs {
     /// The same in megabytes as the classic options have it, raised if it is too little.
     #[arg(skip)]
     pub(crate) queues: Option<u64>,
+    /// How to solve what is larger than memory; the tables are the same.
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t = MethodName::Sweep)]
+    pub(crate) method: MethodName,
+    /// With --method proptables: compress the working files of the propagation tables.
+    #[arg(long)]
+    pub(crate) compress_files: bool,
     /// Remove the checkpoint that an interrupted run left of a table, and solve the table anew.
     #[arg(long)]
     pub(crate) discard: bool,
@@ -45,8 +61,12 @@ fn size(text: &str) -> Result<u64, String> {
 impl WorkArgs {
     /// The disk, to be stopped by a signal.
     pub(crate) fn workplace(&self) -> anyhow::Result<Workplace> {
-        let mut workplace =
-            Workplace { discard: self.discard, memory: self.bound(), ..Workplace::default() };
+        let method = match self.method {
+            MethodName::Sweep => Method::Sweep,
+            MethodName::Proptables => Method::PropTables { compress: self.compress_files },
+        };
+        let (discard, memory) = (self.discard, self.bound());
+        let mut workplace = Workplace { discard, memory, method, ..Workplace::default() };
         workplace.stop = interrupt::stop();
         if let Some(text) = std::env::var_os("HOFFMAN_CHECKPOINT_SECONDS") {
             let seconds = text.to_str().and_then(|text| text.parse().ok());

@@ -75,6 +75,22 @@ fn the_classic_option_is_raised_and_changes_nothing() {
 }
 
 #[test]
+fn propagation_tables_give_the_same_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |dir: &str, more: &[&str]| {
+        let arguments = [&["build", "KQvKR", "--dir", dir], more].concat();
+        let made = hoffman(folder.path(), &arguments);
+        assert!(made.status.success(), "{}", errors(&made));
+        entries(&folder.path().join(dir).join("kqkr.htb"))
+    };
+    let plain = build("plain", &[]);
+    let more = ["--memory", "44M", "--method", "proptables", "--compress-files", "-t", "2"];
+    assert!(plain == build("bounded", &more));
+    let misused = hoffman(folder.path(), &["build", "KRvK", "--method", "both"]);
+    assert_eq!(misused.status.code(), Some(2));
+}
+
+#[test]
 fn a_plan_says_what_a_build_takes() {
     let folder = tempfile::tempdir().unwrap();
     let plan = |arguments: &[&str]| -> serde_json::Value {

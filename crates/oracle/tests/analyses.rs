@@ -9,7 +9,7 @@ use std::path::Path;
 use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
 use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
 use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, structures};
-use hoffman_run::{GenerateOptions, Silent, Workplace, generate};
+use hoffman_run::{GenerateOptions, Method, Silent, Workplace, generate};
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
@@ -205,20 +205,24 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
     Ok(entries)
 }
 
-/// Generates a table again, from the disk and with other numbers of threads: nothing may differ.
+/// Generates a table again, from the disk, in both ways and with other numbers of threads: nothing may
+/// differ.
 fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
-    for (budget, threads) in [(0, 1), (200_000, 3)] {
+    let propagated = Method::PropTables { compress: true };
+    let ways = [(0, 1, Method::Sweep), (200_000, 3, Method::Sweep), (0, 2, propagated)];
+    for (budget, threads, method) in ways {
         let output = Path::new("bounded.htb");
         let options = GenerateOptions {
             output: Some(output.to_owned()),
             args: String::new(),
             foreign: ForeignOptions::default(),
             progress: &Silent,
-            workplace: Workplace { pages: Some(budget), ..Workplace::default() },
+            workplace: Workplace { pages: Some(budget), method, ..Workplace::default() },
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| generate(Path::new(&file.name), &options))
-            .map_err(|error| format!("refused with {budget} bytes of pages: {error}"))?;
+        pool.install(|| generate(Path::new(&file.name), &options)).map_err(|error| {
+            format!("refused with {budget} bytes of pages, {method:?}: {error}")
+        })?;
         let open = |path| Table::open(path, SourceOptions::default()).unwrap();
         let [plain, bounded] = [made, output].map(open);
         let entries = |table: &Table| {
@@ -227,10 +231,10 @@ fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
             area
         };
         if entries(&plain) != entries(&bounded) {
-            return Err(format!("other entries with {budget} bytes of pages"));
+            return Err(format!("other entries with {budget} bytes of pages, {method:?}"));
         }
         if plain.control().statistics != bounded.control().statistics {
-            return Err(format!("other statistics with {budget} bytes of pages"));
+            return Err(format!("other statistics with {budget} bytes of pages, {method:?}"));
         }
         std::fs::remove_file(output).unwrap();
     }

@@ -26,8 +26,13 @@ fn solved(names: &[&str], count: bool) -> Tables {
     let mut tables = Tables::new();
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
-        solve_table(&mut values, &tables, &SolveOptions { count, keep: true, pages: None }, &|| {})
-            .unwrap();
+        solve_table(
+            &mut values,
+            &tables,
+            &SolveOptions { count, keep: true, ..SolveOptions::default() },
+            &|| {},
+        )
+        .unwrap();
         tables.insert(job.material, Arc::new(values));
     }
     tables
@@ -275,7 +280,7 @@ fn forced_en_passant_is_no_stalemate() {
         let mut tables = Tables::new();
         for job in reachable(&position.material(), &pawns) {
             let mut values = TableValues::new(job.material, job.slices());
-            let options = SolveOptions { count: false, keep: true, pages: None };
+            let options = SolveOptions { count: false, keep: true, ..SolveOptions::default() };
             solve_table(&mut values, &tables, &options, &|| {}).unwrap();
             tables.insert(job.material, Arc::new(values));
         }

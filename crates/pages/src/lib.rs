@@ -10,15 +10,17 @@
 #![forbid(unsafe_code)]
 
 mod codes;
+mod proptable;
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use codes::PagedCodes;
+pub use proptable::{PropTable, Sender, Update, Updates};
 
 /// A page in memory: 64-bit words.
 pub type Words = Arc<Vec<u64>>;
@@ -32,6 +34,12 @@ const RECENT: u64 = 64;
 /// How many pages are looked at to find one that may be given up.
 const TRIES: usize = 32;
 
+/// How many pages come between two looks at the memory of the process.
+const LOOK: u64 = 128;
+
+/// What the budget is not lowered below because of that, in bytes.
+const LEAST: usize = 4 << 20;
+
 /// Memory for pages, with a bound in bytes, and the folder for what does not fit.
 #[derive(Debug)]
 pub struct Pages {
@@ -41,6 +49,17 @@ pub struct Pages {
     on_disk: Mutex<OnDisk>,
     written: AtomicU64,
     read: AtomicU64,
+    watch: OnceLock<Watch>,
+}
+
+/// What the whole process may take, and how much it does.
+#[derive(Debug)]
+struct Watch {
+    /// The bound, or what was taken when the budget was lowered last: memory that is free again may stay with
+    /// the process.
+    bound: AtomicU64,
+    measure: fn() -> Option<u64>,
+    pages: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -118,7 +137,27 @@ impl Pages {
             on_disk: Mutex::default(),
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
+            watch: OnceLock::new(),
         })
+    }
+
+    /// Lowers the budget whenever the process takes more than `bound` bytes, and more than ever before, as
+    /// `measure` finds: pages of all sizes come and go, and nobody knows before how much of the memory between them can be used again.
+    pub fn watch(&self, bound: u64, measure: fn() -> Option<u64>) {
+        // Who watches already goes on.
+        let _ = self.watch.set(Watch { bound: bound.into(), measure, pages: 0.into() });
+    }
+
+    fn look(&self) {
+        let Some(watch) = self.watch.get() else { return };
+        if !watch.pages.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK) {
+            return;
+        }
+        let Some(taken) = (watch.measure)() else { return };
+        if watch.bound.fetch_max(taken, Ordering::Relaxed) < taken {
+            let budget = self.budget();
+            self.budget.store((budget - budget / 8).max(LEAST.min(budget)), Ordering::Relaxed);
+        }
     }
 
     /// The bound in bytes.
@@ -134,10 +173,10 @@ impl Pages {
 
     /// Runs `f` with so many bytes of the budget.
     pub fn lend<R>(&self, bytes: usize, f: impl FnOnce() -> R) -> R {
-        let budget = self.budget();
-        self.set_budget(budget.saturating_sub(bytes));
+        let lent = bytes.min(self.budget());
+        self.set_budget(self.budget().saturating_sub(lent));
         let result = f();
-        self.budget.store(budget, Ordering::Relaxed);
+        self.budget.fetch_add(lent, Ordering::Relaxed);
         result
     }
 
@@ -174,6 +213,7 @@ impl Pages {
 
     /// Gives up pages until `more` bytes fit. Pages that somebody holds stay.
     fn make_room(&self, cache: &mut Cache, more: usize) {
+        self.look();
         let budget = self.budget();
         let mut held = 0;
         while cache.bytes + more > budget && held < cache.keys.len() {
@@ -226,6 +266,15 @@ impl Pages {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
         self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         read_at(&file, bytes, at)
+    }
+
+    /// Lets others have the place of a page.
+    fn give_up_one(&self, places: &Places, start: u64) {
+        let mut on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = places.lock().unwrap_or_else(PoisonError::into_inner).remove(&start);
+        if let Some((at, len)) = place {
+            on_disk.free.entry(len).or_default().push(at);
+        }
     }
 
     /// Lets others have the places of a file.
@@ -362,6 +411,22 @@ impl PageFile {
         let mut cache = self.pages.lock();
         self.pages.make_room(&mut cache, words.capacity() * 8 + OVERHEAD);
         cache.insert(key, Arc::new(words), dirty);
+    }
+
+    /// Writes a new page to the disk at once; nothing of it stays in memory.
+    fn put_out(&self, words: &[u64]) -> Page {
+        let page = self.reserve(words.len());
+        if let Err(error) = self.pages.put(&self.places, page.start, words) {
+            self.pages.lock().fail(&error);
+        }
+        page
+    }
+
+    /// Reads a page that was put out, for the last time: its place is given to others.
+    fn take_in(&self, page: Page) -> Vec<u64> {
+        let words = self.load(page);
+        self.pages.give_up_one(&self.places, page.start);
+        words
     }
 
     fn load(&self, page: Page) -> Vec<u64> {

@@ -492,6 +492,7 @@ impl Work<'_> {
             count: self.options.write,
             keep: self.options.write || self.needed.contains(&job.material),
             pages: self.pages.clone(),
+            method: workplace.method,
         };
         let target = self.options.dir.join(&name);
         // Small tables cost less than a checkpoint; in tests they have one all the same.
@@ -642,7 +643,7 @@ pub(crate) fn values_of(
         // Bare kings are quicker solved than read, and their layout has no symmetry to read through.
         let job = Job { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
-        let options = SolveOptions { count: false, keep: true, pages: None };
+        let options = SolveOptions { count: false, keep: true, ..SolveOptions::default() };
         solve_table(&mut values, &Tables::new(), &options, &|| {})?;
         return Ok(values);
     }

@@ -151,7 +151,8 @@ pub(crate) fn generate_control(
         progress.notice(&notice);
         notices.push(notice);
     }
-    let solve = SolveOptions { count: true, keep: true, pages: pages.clone() };
+    let method = workplace.method;
+    let solve = SolveOptions { count: true, keep: true, pages: pages.clone(), method };
     let name = output.display().to_string();
     progress.table(&name);
     let place = (workplace, pages.as_ref());

@@ -29,7 +29,7 @@ const SOLVING: f64 = 6.0;
 /// Nanoseconds to number, pack and compress an entry, on the same machine.
 const WRITING: f64 = 9.0;
 /// How much longer it takes from the disk.
-const FROM_DISK: f64 = 2.3;
+const FROM_DISK: f64 = 1.2;
 /// The ending whose solving tells how fast a machine is.
 const MEASURE: &str = "KQvKR";
 /// Seconds that one thread takes for it and what it needs, with moves counted.
@@ -136,7 +136,7 @@ fn slowness() -> f64 {
         let mut tables = Tables::new();
         for job in &jobs {
             let mut values = TableValues::new(job.material, job.slices());
-            let options = SolveOptions { count: true, keep: true, pages: None };
+            let options = SolveOptions { count: true, keep: true, ..SolveOptions::default() };
             if solve_table(&mut values, &tables, &options, &|| {}).is_ok() {
                 tables.insert(job.material, values.into());
             }

@@ -7,6 +7,7 @@ use hoffman_pages::Pages;
 use hoffman_space::Layout;
 
 use crate::error::RunError;
+use crate::memory::resident_memory;
 use crate::progress::Progress;
 use crate::workplace::Workplace;
 
@@ -90,6 +91,9 @@ pub(crate) fn pages<'l>(
     let budget = bounded_budget(workplace, least, needed, progress)?;
     Ok(budget.map(|(pages, bound)| {
         tracing::info!(bound, pages, "memory is bounded");
-        Pages::new(folder, pages as usize)
+        let pages = Pages::new(folder, pages as usize);
+        // Some of what is free then can be used again only in part.
+        pages.watch(bound / 16 * 15, resident_memory);
+        pages
     }))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use hoffman_solve::Method;
 use hoffman_store::{Lock, Storage, disk, folder_of, lock_name, tidy};
 use hoffman_table::htb::SourceOptions;
 
@@ -26,6 +27,8 @@ pub struct Workplace {
     pub checkpoint_every: Duration,
     /// The memory that the process may take; none: what is there.
     pub memory: Option<Memory>,
+    /// How slices are solved that do not fit into memory.
+    pub method: Method,
     /// Work in so many bytes of pages, whatever the rest takes: for tests of working from the disk.
     pub pages: Option<usize>,
     /// Whether a checkpoint that is there is removed instead of used.
@@ -40,6 +43,7 @@ impl Default for Workplace {
             stop: Stop::default(),
             checkpoint_every: Duration::from_secs(30),
             memory: None,
+            method: Method::default(),
             pages: None,
             discard: false,
         }
@@ -85,7 +89,7 @@ impl Workplace {
     /// The lock of a table; none if another run has it.
     pub(crate) fn try_lock(&self, target: &Path) -> Result<Option<Box<dyn Lock>>, RunError> {
         self.storage.try_lock(&lock_name(target)).map_err(|source| RunError::Io {
-            action: "lock",
+            action: "write",
             path: target.to_owned(),
             source,
         })
@@ -93,11 +97,11 @@ impl Workplace {
 
     /// Waits for the lock of a table, and removes what a dead process left of it. Nobody may wait for a
     /// lock while he holds one.
-    pub(crate) fn lock(
-        &self,
-        target: &Path,
-        progress: &dyn Progress,
-    ) -> Result<Box<dyn Lock>, RunError> {
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written to, or the run was stopped while it waited.
+    pub fn lock(&self, target: &Path, progress: &dyn Progress) -> Result<Box<dyn Lock>, RunError> {
         let mut waiting = false;
         loop {
             self.stop.check()?;

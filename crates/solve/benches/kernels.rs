@@ -47,7 +47,7 @@ fn main() {
         let material: Material = name.parse().unwrap();
         let jobs = complete([material]);
         let (last, needed) = jobs.split_last().unwrap();
-        let options = || SolveOptions { count: false, keep: true, pages: None };
+        let options = || SolveOptions { count: false, keep: true, ..SolveOptions::default() };
         let solve = |job: &hoffman_plan::Job, tables: &Tables| {
             let mut values = TableValues::new(job.material, job.slices());
             pool.install(|| solve_table(&mut values, tables, &options(), &|| {})).unwrap();

@@ -120,7 +120,7 @@ pub fn solve_analysis(
         let stalemates = analysis.rules.stalemates;
         let count = options.count;
         let problem = Problem { context, exits, discarded, rights, count, stalemates };
-        slice_solver::solve(&problem, options.pages.as_ref(), monitor)
+        slice_solver::solve(&problem, options, monitor)
     })
 }
 

@@ -124,6 +124,22 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The same slice, cut into blocks that nobody leaves.
+    pub(crate) fn apart(&self) -> Context<'a> {
+        let alone = |block: &Block| Block {
+            frame: block.frame,
+            outer: block.outer.clone(),
+            neighbours: [Vec::new(), Vec::new()],
+            empty: block.empty,
+        };
+        Context {
+            blocks: self.blocks.iter().map(alone).collect(),
+            men: self.men.clone(),
+            dim_squares: self.dim_squares.clone(),
+            ..*self
+        }
+    }
+
     /// The number of rows of a block.
     pub(crate) fn rows(&self) -> usize {
         1 << (6 * self.dims)

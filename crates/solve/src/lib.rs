@@ -18,6 +18,7 @@ mod exits;
 mod kernels;
 mod log;
 mod passes;
+mod propagated;
 mod slice_solver;
 mod swept;
 mod table_solver;
@@ -29,5 +30,5 @@ pub use analysis::{
     solve_analysis, structures_behind, survey,
 };
 pub use table_solver::{
-    Decided, Monitor, SolveError, SolveOptions, Tables, TakeDecided, in_pages, solve_table,
+    Decided, Method, Monitor, SolveError, SolveOptions, Tables, TakeDecided, in_pages, solve_table,
 };

@@ -20,7 +20,7 @@ use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::log::{Foretold, Frontier, Log, Sorting};
 use crate::passes::{Frontiers, Planes, Scratch, clear_of, dense_threshold};
 use crate::swept;
-use crate::table_solver::{Decided, Monitor, SolveError, TakeDecided};
+use crate::table_solver::{Decided, Monitor, SolveError, SolveOptions, TakeDecided};
 use crate::target::Target;
 
 /// From how many rows on a slice is worth being shared between threads.
@@ -183,14 +183,14 @@ pub(crate) fn deepest_capture(problem: &Problem<'_>) -> u16 {
     problem.rights.iter().flat_map(|r| &r.captures).map(Target::max_moves).max().unwrap_or(0)
 }
 
-/// Solves a slice; in `pages` if they are given, and block by block if it does not fit there.
+/// Solves a slice; in pages if there are any, and block by block if it does not fit there.
 ///
 /// # Errors
 ///
 /// [`SolveError::Stopped`].
 pub(crate) fn solve(
     problem: &Problem<'_>,
-    pages: Option<&Arc<Pages>>,
+    options: &SolveOptions,
     monitor: &dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
     let exits = problem.exits.iter().flatten().map(|exit| &exit.target);
@@ -200,15 +200,15 @@ pub(crate) fn solve(
     let in_memory = || {
         if narrow { solve_as::<u8>(problem, monitor) } else { solve_as::<u16>(problem, monitor) }
     };
-    let Some(pages) = pages else { return in_memory() };
+    let Some(pages) = &options.pages else { return in_memory() };
     let needed = working_bytes(&problem.context);
     if needed <= pages.budget() / 2 {
         return Ok(stored(pages.lend(needed, in_memory)?, pages));
     }
     if narrow {
-        swept::solve::<u8>(problem, pages, monitor)
+        swept::solve::<u8>(problem, pages, options.method, monitor)
     } else {
-        swept::solve::<u16>(problem, pages, monitor)
+        swept::solve::<u16>(problem, pages, options.method, monitor)
     }
 }
 

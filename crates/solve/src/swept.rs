@@ -20,14 +20,15 @@ use crate::dispatch;
 use crate::exits;
 use crate::log::{Events, Frontier, Log};
 use crate::passes::{Frontiers, Planes, dense_threshold};
+use crate::propagated::Propagated;
 use crate::slice_solver::{
     BlockParts, Passes, Problem, RunResult, begin, count, decide, deepest_capture, run,
     with_exit_room, with_scratch,
 };
-use crate::table_solver::{Decided, Monitor, SolveError, TakeDecided};
+use crate::table_solver::{Decided, Method, Monitor, SolveError, TakeDecided};
 
 /// Bit planes of one side, a page a block.
-struct Plane {
+pub(crate) struct Plane {
     file: PageFile,
     pages: Vec<Page>,
 }
@@ -39,7 +40,7 @@ impl Plane {
         Plane { file, pages }
     }
 
-    fn read(&self, n: usize) -> Words {
+    pub(crate) fn read(&self, n: usize) -> Words {
         self.file.read(self.pages[n])
     }
 
@@ -48,13 +49,13 @@ impl Plane {
     }
 
     /// Lets `f` change a block's part; `f` says whether it did.
-    fn change(&self, n: usize, f: impl FnOnce(&mut [u64]) -> bool) {
+    pub(crate) fn change(&self, n: usize, f: impl FnOnce(&mut [u64]) -> bool) {
         self.file.change(self.pages[n], f);
     }
 }
 
 /// Packs rows and masks into the words of a page.
-fn pack(positions: Frontier<'_>) -> Vec<u64> {
+pub(crate) fn pack(positions: Frontier<'_>) -> Vec<u64> {
     let len = positions.len();
     let mut words = vec![0; 1 + len + len.div_ceil(2)];
     words[0] = len as u64;
@@ -65,7 +66,7 @@ fn pack(positions: Frontier<'_>) -> Vec<u64> {
 }
 
 /// The rows and masks in a page.
-fn unpack(words: &[u64]) -> Frontier<'_> {
+pub(crate) fn unpack(words: &[u64]) -> Frontier<'_> {
     let Some((&len, rest)) = words.split_first() else { return Frontier::default() };
     // A page that could not be read is zeros.
     let (masks, rows) = rest.split_at((len as usize).min(rest.len()));
@@ -74,17 +75,17 @@ fn unpack(words: &[u64]) -> Frontier<'_> {
 }
 
 /// What the passes decided, by blocks.
-struct Chronicle {
+pub(crate) struct Chronicle {
     lists: PageFile,
-    planes: PageFile,
+    pub(crate) planes: PageFile,
     /// Number of moves and page of every segment of a block.
     segments: Vec<Vec<(u16, Page)>>,
-    newest: Vec<Option<Newest>>,
+    pub(crate) newest: Vec<Option<Newest>>,
 }
 
 /// The newest segment of a block.
 #[derive(Clone, Copy)]
-struct Newest {
+pub(crate) struct Newest {
     list: Page,
     /// The same as a plane, if it is long.
     plane: Option<Page>,
@@ -102,7 +103,7 @@ impl Chronicle {
     }
 
     /// Puts down what a pass decided in a block.
-    fn put(&self, log: &Log) -> Option<Newest> {
+    pub(crate) fn put(&self, log: &Log) -> Option<Newest> {
         let frontier = log.frontier();
         (frontier.len() > 0).then(|| Newest {
             list: self.lists.append(pack(frontier)),
@@ -112,7 +113,7 @@ impl Chronicle {
     }
 
     /// Closes a pass.
-    fn accept(&mut self, moves: u16, newest: Vec<Option<Newest>>) {
+    pub(crate) fn accept(&mut self, moves: u16, newest: Vec<Option<Newest>>) {
         for (segments, newest) in self.segments.iter_mut().zip(&newest) {
             segments.extend(newest.map(|newest| (moves, newest.list)));
         }
@@ -131,11 +132,11 @@ impl Chronicle {
         around.any(|n| self.newest[n].is_some())
     }
 
-    fn list(&self, n: usize) -> Option<Words> {
+    pub(crate) fn list(&self, n: usize) -> Option<Words> {
         self.newest[n].map(|newest| self.lists.read(newest.list))
     }
 
-    fn held(&self, n: usize) -> Held {
+    pub(crate) fn held(&self, n: usize) -> Held {
         match self.newest[n] {
             Some(Newest { plane: Some(plane), .. }) => Held::Plane(self.planes.read(plane)),
             Some(Newest { list, .. }) => Held::List(self.lists.read(list)),
@@ -151,14 +152,14 @@ impl Chronicle {
 }
 
 /// A frontier in memory.
-enum Held {
+pub(crate) enum Held {
     Nothing,
     List(Words),
     Plane(Words),
 }
 
 impl Held {
-    fn frontier(&self) -> Frontier<'_> {
+    pub(crate) fn frontier(&self) -> Frontier<'_> {
         match self {
             Held::Nothing => Frontier::default(),
             Held::List(words) => unpack(words),
@@ -171,7 +172,7 @@ impl Held {
 type Dated = Vec<(u16, Page)>;
 
 /// What the exits foretell, by blocks.
-struct Calendar {
+pub(crate) struct Calendar {
     file: PageFile,
     pages: Vec<Dated>,
 }
@@ -188,11 +189,11 @@ impl Calendar {
             .collect()
     }
 
-    fn has(&self, n: usize, moves: u16) -> bool {
+    pub(crate) fn has(&self, n: usize, moves: u16) -> bool {
         self.pages[n].iter().any(|&(m, _)| m == moves)
     }
 
-    fn of(&self, n: usize, moves: u16) -> Option<Words> {
+    pub(crate) fn of(&self, n: usize, moves: u16) -> Option<Words> {
         let page = self.pages[n].iter().find(|&&(m, _)| m == moves);
         page.map(|&(_, page)| self.file.read(page))
     }
@@ -217,20 +218,20 @@ impl Calendar {
 }
 
 /// A slice being solved in pages.
-struct Swept<'a> {
-    context: &'a Context<'a>,
-    open: [Plane; 2],
-    not_losable: [Plane; 2],
+pub(crate) struct Swept<'a> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) open: [Plane; 2],
+    pub(crate) not_losable: [Plane; 2],
     stalemates: [Plane; 2],
     /// The positions in which something must be taken, in suicide chess.
     forced: Option<[Plane; 2]>,
     /// The positions in which nothing can be played but discarded moves that spare them mate and
     /// stalemate, if there are such moves.
     spared: Option<[Plane; 2]>,
-    seeds: [Calendar; 2],
-    dues: [Calendar; 2],
-    wins: [Chronicle; 2],
-    losses: [Chronicle; 2],
+    pub(crate) seeds: [Calendar; 2],
+    pub(crate) dues: [Calendar; 2],
+    pub(crate) wins: [Chronicle; 2],
+    pub(crate) losses: [Chronicle; 2],
 }
 
 /// Solves a slice with codes `C` for the values behind the exits.
@@ -241,11 +242,12 @@ struct Swept<'a> {
 pub(crate) fn solve<C: Code>(
     problem: &Problem<'_>,
     pages: &Arc<Pages>,
+    method: Method,
     monitor: &dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
     let mut counts = None;
-    let mut reached = begin(context, monitor, || {
+    let mut start = || {
         let mut swept = Swept::start::<C>(problem, pages);
         counts = problem.count.then(|| count::<C>(problem, &swept));
         if let Some(winner) = problem.stalemates {
@@ -255,9 +257,21 @@ pub(crate) fn solve<C: Code>(
             swept.win_stalemates();
         }
         swept
-    });
-    let moves = run(context, &mut reached, monitor)?;
-    let Swept { open, stalemates, forced, spared, wins, losses, .. } = reached.slice;
+    };
+    let (swept, moves) = match method {
+        Method::Sweep => {
+            let mut reached = begin(context, monitor, start);
+            let moves = run(context, &mut reached, monitor)?;
+            (reached.slice, moves)
+        }
+        Method::PropTables { compress } => {
+            let start = || Propagated::new(start(), pages, compress);
+            let mut reached = begin(context, monitor, start);
+            let moves = run(context, &mut reached, monitor)?;
+            (reached.slice.into_swept(), moves)
+        }
+    };
+    let Swept { open, stalemates, forced, spared, wins, losses, .. } = swept;
     let result = Solved { open, stalemates, forced, spared, wins, losses };
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
     Ok(if narrow {
@@ -388,7 +402,7 @@ impl<'a> Swept<'a> {
         self.losses[own].put(&log)
     }
 
-    fn forced_of(&self, own: usize, n: usize) -> Option<Words> {
+    pub(crate) fn forced_of(&self, own: usize, n: usize) -> Option<Words> {
         self.forced.as_ref().map(|planes| planes[own].read(n))
     }
 

@@ -122,6 +122,20 @@ impl<F: Fn() + Sync> Monitor for F {
     }
 }
 
+/// How a slice is solved that is larger than its memory. The values are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Blocks of positions and those around them are in memory, and passes sweep over the blocks.
+    #[default]
+    Sweep,
+    /// Blocks are in memory one by one, and what they have to tell each other goes through propagation
+    /// tables.
+    PropTables {
+        /// Compress the runs of these tables.
+        compress: bool,
+    },
+}
+
 /// What is asked for besides the values.
 #[derive(Clone, Debug, Default)]
 pub struct SolveOptions {
@@ -131,6 +145,8 @@ pub struct SolveOptions {
     pub keep: bool,
     /// Bounded memory for everything large, the values among it. If none is given all is in memory.
     pub pages: Option<Arc<Pages>>,
+    /// How slices are solved that do not fit into these pages.
+    pub method: Method,
 }
 
 /// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in
@@ -149,7 +165,7 @@ pub fn solve_table(
     solve_slices(table, options, monitor, |table, pawns| {
         let context = Context::new(&table.layout, pawns);
         let problem = problem(context, table, tables, options.count)?;
-        slice_solver::solve(&problem, options.pages.as_ref(), monitor)
+        slice_solver::solve(&problem, options, monitor)
     })
 }
 

@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hoffman_board::Material;
+use hoffman_board::{Color, Material};
 use hoffman_pages::Pages;
 use hoffman_plan::complete;
-use hoffman_solve::{SolveOptions, Tables, solve_table};
+use hoffman_solve::{
+    Analysis, Method, Rules, SolveOptions, Tables, Verdict, solve_analysis, solve_table,
+};
 use hoffman_space::{PawnStructure, TableValues};
 
 /// Everything a table holds: by slice the values of both sides and with every right, and the counts.
@@ -25,32 +27,68 @@ fn contents(table: &TableValues) -> Contents {
     table.slices.iter().map(slice).collect()
 }
 
-fn solved(names: &[&str], pages: Option<&Arc<Pages>>) -> Tables {
+fn solved(names: &[&str], pages: Option<&Arc<Pages>>, method: Method) -> Tables {
     let mut tables = Tables::new();
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
-        let options = SolveOptions { count: true, keep: true, pages: pages.cloned() };
+        let options = SolveOptions { count: true, keep: true, pages: pages.cloned(), method };
         solve_table(&mut values, &tables, &options, &|| {}).unwrap();
         tables.insert(job.material, Arc::new(values));
     }
     tables
 }
 
+/// Compares the endings solved in so many bytes, by so many threads, with those solved in memory.
+fn check(in_memory: &Tables, names: &[&str], budget: usize, threads: usize, method: Method) {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = Pages::new(folder.path(), budget);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let paged = pool.install(|| solved(names, Some(&pages), method));
+    pages.check().unwrap();
+    for (material, table) in &paged {
+        let same = contents(table) == contents(&in_memory[material]);
+        assert!(same, "{material}, {budget} bytes, {threads} threads, {method:?}");
+    }
+    assert_eq!(pages.traffic().0 > 0, budget < 64 << 20);
+}
+
 #[test]
 fn little_memory_does_not_matter() {
     let names = ["KQvKR", "KBNvK", "KRvKP"];
-    let in_memory = solved(&names, None);
-    let folder = tempfile::tempdir().unwrap();
+    let in_memory = solved(&names, None, Method::Sweep);
     for (budget, threads) in [(1 << 20, 1), (4 << 20, 3), (64 << 20, 2)] {
-        let pages = Pages::new(folder.path(), budget);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let paged = pool.install(|| solved(&names, Some(&pages)));
-        pages.check().unwrap();
-        for (material, table) in &in_memory {
-            assert!(contents(table) == contents(&paged[material]), "{material}, {budget} bytes");
-        }
-        assert_eq!(pages.traffic().0 > 0, budget < 64 << 20);
+        check(&in_memory, &names, budget, threads, Method::Sweep);
     }
+    let propagated = |compress| Method::PropTables { compress };
+    // Where kings stand in the same block there is nothing to propagate.
+    let names = &names[..2];
+    for (budget, threads) in [(0, 3), (100_000, 1), (4 << 20, 2)] {
+        for compress in [false, true] {
+            check(&in_memory, names, budget, threads, propagated(compress));
+        }
+    }
+}
+
+#[test]
+fn a_slice_with_a_pawn_and_four_movers_is_the_same() {
+    let material: Material = "KRPvKN".parse().unwrap();
+    let pawns = PawnStructure { white: 1 << 19, black: 0 };
+    let prune = |_: Color, _: &str| Some(Verdict::Discard);
+    let rules = Rules { prune: &prune, stalemates: None };
+    let analysis = Analysis { futurebases: Vec::new(), rules };
+    let solve = |pages: Option<&Arc<Pages>>, method: Method| {
+        let mut values = TableValues::new(material, [pawns]);
+        let options = SolveOptions { count: true, keep: true, pages: pages.cloned(), method };
+        solve_analysis(&mut values, &analysis, &options, &|| {}).unwrap();
+        contents(&values)
+    };
+    let plain = solve(None, Method::Sweep);
+    assert!(plain.values().all(|slice| slice.2 > 10));
+    let folder = tempfile::tempdir().unwrap();
+    let pages = Pages::new(folder.path(), 2 << 20);
+    assert!(plain == solve(Some(&pages), Method::PropTables { compress: false }));
+    assert!(pages.traffic().0 > 0);
+    pages.check().unwrap();
 }
 
 #[test]
@@ -58,9 +96,8 @@ fn en_passant_needs_no_memory_either() {
     let name: Material = "KPvKP".parse().unwrap();
     let jobs = complete([name]);
     let folder = tempfile::tempdir().unwrap();
-    let pages = Pages::new(folder.path(), 0);
-    let solve = |pages: Option<&Arc<Pages>>| {
-        let mut tables = solved(&["KQvKP", "KRvKP", "KBvKP", "KNvKP", "KPvK"], None);
+    let mut tables = solved(&["KQvKP", "KRvKP", "KBvKP", "KNvKP", "KPvK"], None, Method::Sweep);
+    let mut solve = |pages: Option<&Arc<Pages>>, method: Method| {
         // A few slices with rights will do.
         let job = jobs.iter().find(|job| job.material == name).unwrap();
         let slices = job.slices().into_iter().filter(|s| {
@@ -69,12 +106,15 @@ fn en_passant_needs_no_memory_either() {
                 && s.white.trailing_zeros() >= 16
         });
         let mut values = TableValues::new(name, slices);
-        let options = SolveOptions { count: true, keep: true, pages: pages.cloned() };
+        let options = SolveOptions { count: true, keep: true, pages: pages.cloned(), method };
         solve_table(&mut values, &tables, &options, &|| {}).unwrap();
         tables.insert(name, Arc::new(values));
         tables.remove(&name).unwrap()
     };
-    let (plain, paged) = (contents(&solve(None)), contents(&solve(Some(&pages))));
+    let plain = contents(&solve(None, Method::Sweep));
     assert!(plain.values().any(|slice| slice.0.len() > 2));
-    assert!(plain == paged);
+    for method in [Method::Sweep, Method::PropTables { compress: true }] {
+        let pages = Pages::new(folder.path(), 0);
+        assert!(plain == contents(&solve(Some(&pages), method)), "{method:?}");
+    }
 }

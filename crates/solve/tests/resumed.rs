@@ -14,8 +14,8 @@ use hoffman_board::{Color, Material, Role, Variant};
 use hoffman_pages::Pages;
 use hoffman_plan::complete;
 use hoffman_solve::{
-    Analysis, Decided, Monitor, Rules, SolveError, SolveOptions, Tables, TakeDecided, Verdict,
-    solve_analysis, solve_table,
+    Analysis, Decided, Method, Monitor, Rules, SolveError, SolveOptions, Tables, TakeDecided,
+    Verdict, solve_analysis, solve_table,
 };
 use hoffman_space::{Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues};
 
@@ -92,7 +92,10 @@ fn contents(table: &TableValues) -> Contents {
     table.slices.iter().map(slice).collect()
 }
 
-type Solve<'s> = dyn Fn(Option<&Arc<Pages>>, &dyn Monitor) -> Result<TableValues, SolveError> + 's;
+/// Pages to work in, and how.
+type Room<'p> = Option<(&'p Arc<Pages>, Method)>;
+
+type Solve<'s> = dyn Fn(Room<'_>, &dyn Monitor) -> Result<TableValues, SolveError> + 's;
 
 /// Solves a table in one go and in many; returns all that the passes decided.
 fn check(name: &str, solve: &Solve<'_>) -> Vec<Record> {
@@ -101,14 +104,21 @@ fn check(name: &str, solve: &Solve<'_>) -> Vec<Record> {
     let pages = &Pages::new(folder.path(), 0);
     let mut all = Vec::new();
     // In memory, in pages, and in turns.
-    let kinds: [(&dyn Fn(u32) -> bool, u16); 4] =
-        [(&|_| false, 1), (&|_| true, 1), (&|run| run % 2 == 0, 3), (&|run| run % 2 == 1, 2)];
-    for (kind, (paged, passes)) in kinds.into_iter().enumerate() {
+    let (sweep, tables) = (Some(Method::Sweep), Some(Method::PropTables { compress: true }));
+    let kinds: [([Option<Method>; 2], u16); 6] = [
+        ([None, None], 1),
+        ([sweep, sweep], 1),
+        ([tables, tables], 3),
+        ([sweep, None], 3),
+        ([None, sweep], 2),
+        ([tables, sweep], 2),
+    ];
+    for (kind, (methods, passes)) in kinds.into_iter().enumerate() {
         let keeper = Keeper::default();
-        let mut runs = 0;
+        let mut runs = 0_usize;
         let table = loop {
             keeper.left.store(passes, Ordering::Relaxed);
-            let pages = paged(runs).then_some(pages);
+            let pages = methods[runs % 2].map(|method| (pages, method));
             match solve(pages, &keeper) {
                 Err(SolveError::Stopped) => runs += 1,
                 done => break done.unwrap(),
@@ -124,8 +134,10 @@ fn check(name: &str, solve: &Solve<'_>) -> Vec<Record> {
     all
 }
 
-fn options(pages: Option<&Arc<Pages>>) -> SolveOptions {
-    SolveOptions { count: true, keep: true, pages: pages.cloned() }
+fn options(room: Room<'_>) -> SolveOptions {
+    let (pages, method) = room.unzip();
+    let method = method.unwrap_or_default();
+    SolveOptions { count: true, keep: true, pages: pages.cloned(), method }
 }
 
 /// The tables that an ending needs.
@@ -145,7 +157,7 @@ fn tables_behind(name: Material) -> Tables {
 fn an_ending_goes_on_after_every_pass() {
     let name: Material = "KQvKR".parse().unwrap();
     let tables = tables_behind(name);
-    let solve = |pages: Option<&Arc<Pages>>, monitor: &dyn Monitor| {
+    let solve = |pages: Room<'_>, monitor: &dyn Monitor| {
         let mut values = TableValues::new(name, [PawnStructure::default()]);
         solve_table(&mut values, &tables, &options(pages), monitor).map(|_| values)
     };
@@ -157,7 +169,7 @@ fn an_ending_goes_on_after_every_pass() {
 fn what_passes_cannot_have_decided_is_refused() {
     let name: Material = "KRvK".parse().unwrap();
     let tables = tables_behind(name);
-    let solve = |pages: Option<&Arc<Pages>>, monitor: &dyn Monitor| {
+    let solve = |pages: Room<'_>, monitor: &dyn Monitor| {
         let mut values = TableValues::new(name, [PawnStructure::default()]);
         solve_table(&mut values, &tables, &options(pages), monitor).map(|_| values)
     };
@@ -179,7 +191,7 @@ fn what_passes_cannot_have_decided_is_refused() {
     for (number, spoil) in spoil.iter().enumerate() {
         let mut bad = good.clone();
         spoil(&mut bad);
-        for pages in [None, Some(&pages)] {
+        for pages in [None, Some((&pages, Method::Sweep))] {
             let keeper = Keeper::default();
             keeper.left.store(u16::MAX, Ordering::Relaxed);
             let saved = HashMap::from([(PawnStructure::default(), (4, bad.clone()))]);

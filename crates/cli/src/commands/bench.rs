@@ -9,7 +9,7 @@ use std::time::Instant;
 use hoffman_board::{Format, Material};
 use hoffman_control::{ControlFile, Mode, check_pieces, control_for_material, resolve_pieces};
 use hoffman_plan::{all_endings, complete};
-use hoffman_solve::{Tables, solve_table};
+use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::rows::{Distances, encode};
 use hoffman_table::{IndexParams, IndexSpace};
@@ -33,7 +33,7 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
         solve_table(
             &mut values,
             &tables,
-            &hoffman_solve::SolveOptions { count: true, keep: true, pages: None },
+            &SolveOptions { count: true, keep: true, ..SolveOptions::default() },
             &|| (),
         )?;
         tables.insert(job.material, Arc::new(values));

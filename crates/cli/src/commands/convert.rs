@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use hoffman_board::Format;
 use hoffman_board::value::FlagType;
-use hoffman_run::available_memory;
+use hoffman_run::{Workplace, available_memory};
 use hoffman_table::convert::{ConvertOptions, Converted, convert};
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
@@ -26,6 +26,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
     let usual = ConvertOptions::default();
     let bar = Bar::new("entries");
     bar.name(args.output.display().to_string());
+    let _lock = Workplace::default().lock(&args.output, &bar)?;
     let progress = |done, total| bar.set(done, total);
     let options = ConvertOptions {
         index: args.index,

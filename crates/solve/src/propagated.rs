@@ -1,0 +1,435 @@
+//! Solving a slice that is larger than its memory through propagation tables.
+//!
+//! Only the outer men leave a block. So a pass needs one block in memory at a time, where [`Swept`] needs
+//! those around it as well; what crosses from block to block is an [`Update`], a row and a mask, and all
+//! updates of a pass are sorted by a [`PropTable`] before they are read. Every step sweeps once over the
+//! blocks in order:
+//!
+//! - *win pass*: what was just lost sends its predecessors to their blocks; there they are won if they are
+//!   open, together with the predecessors within the block.
+//! - *loss pass*: what was just won sends its predecessors likewise. Those that cannot escape within
+//!   their block ask the neighbours whether they can escape there: the positions behind their outer men's
+//!   moves are sent as questions, those of them that are open send their predecessors back as answers,
+//!   and whoever gets none is lost.
+//!
+//! The start, the logs and the values are those of [`Swept`], and the kernels are the same: they are told
+//! of blocks that nobody leaves.
+
+use std::io;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use hoffman_board::Color;
+use hoffman_pages::{Page, PageFile, Pages, PropTable, Sender, Update, Updates};
+use rayon::prelude::*;
+
+use crate::context::{Block, Context, Neighbour, side};
+use crate::dispatch;
+use crate::kernels::dense::map_row;
+use crate::log::{Frontier, Log};
+use crate::passes::{Frontiers, Planes, dense_threshold};
+use crate::slice_solver::{Passes, RunResult, with_scratch};
+use crate::swept::{Chronicle, Held, Newest, Swept, pack, unpack};
+use crate::table_solver::{Decided, TakeDecided};
+
+/// Updates of how many blocks are in memory for a thread.
+const BLOCKS: usize = 4;
+
+/// Bytes of memory for the updates that a row can cause.
+const ROOM: usize = 1024;
+
+/// A slice being solved through propagation tables.
+pub(crate) struct Propagated<'a> {
+    swept: Swept<'a>,
+    pages: Arc<Pages>,
+    compress: bool,
+    /// The slice as the kernels are to see it.
+    apart: Context<'a>,
+    /// `ways[own][n]`: the blocks from which this side's outer men come to a block, and as which of their
+    /// neighbours.
+    ways: [Vec<Vec<(u32, u32)>>; 2],
+    /// The rows of a loss pass that ask their neighbours.
+    asking: PageFile,
+}
+
+/// A neighbour as seen from a block.
+#[derive(Clone, Copy)]
+struct Way<'c> {
+    context: &'c Context<'c>,
+    block: &'c Block,
+    neighbour: &'c Neighbour,
+}
+
+impl Way<'_> {
+    /// Whether a man of the row stands in the way.
+    fn is_barred(self, row: usize) -> bool {
+        let between = self.neighbour.between;
+        between != 0 && self.block.frame.others(row, usize::MAX) & between != 0
+    }
+
+    /// Where positions of the block go by the move to the neighbour.
+    fn there(self, row: usize, mask: u64) -> (usize, u64) {
+        let Neighbour { symmetry, between, .. } = *self.neighbour;
+        if self.is_barred(row) {
+            return (row, 0);
+        }
+        if symmetry.is_identity() {
+            return (row, mask & !between);
+        }
+        let image = &self.context.tables.image[symmetry.index()];
+        (map_row(image, row, self.block.frame.dims), symmetry.apply_set(mask))
+    }
+
+    /// Where positions of the neighbour came from by it.
+    fn back(self, row: usize, mask: u64) -> (usize, u64) {
+        let Neighbour { symmetry, between, .. } = *self.neighbour;
+        if !symmetry.is_identity() {
+            let inverse = symmetry.inverse();
+            let image = &self.context.tables.image[inverse.index()];
+            return (map_row(image, row, self.block.frame.dims), inverse.apply_set(mask));
+        }
+        if self.is_barred(row) { (row, 0) } else { (row, mask & !between) }
+    }
+}
+
+impl<'a> Propagated<'a> {
+    /// A slice whose mates are known.
+    pub(crate) fn new(swept: Swept<'a>, pages: &Arc<Pages>, compress: bool) -> Propagated<'a> {
+        let context = swept.context;
+        let ways = [0, 1].map(|own| {
+            let mut ways = vec![Vec::new(); context.blocks.len()];
+            for (n, block) in context.blocks.iter().enumerate() {
+                for (i, neighbour) in block.neighbours[own].iter().enumerate() {
+                    ways[neighbour.block as usize].push((n as u32, i as u32));
+                }
+            }
+            ways
+        });
+        let apart = context.apart();
+        Propagated { swept, pages: pages.clone(), compress, apart, ways, asking: pages.file() }
+    }
+
+    pub(crate) fn into_swept(self) -> Swept<'a> {
+        self.swept
+    }
+
+    /// The number of the first row of a block's side among all rows, as they follow each other in a sweep.
+    fn first_row(&self, n: usize, own: usize) -> u64 {
+        (2 * n + own) as u64 * self.swept.context.rows() as u64
+    }
+
+    fn way(&self, n: usize, own: usize, i: usize) -> Way<'_> {
+        let context = self.swept.context;
+        let block = &context.blocks[n];
+        Way { context, block, neighbour: &block.neighbours[own][i] }
+    }
+
+    /// A propagation table of its share of `memory` bytes: two of them are in use at a time, what is
+    /// gathered and what is read, and pages of their runs.
+    fn table(&self, memory: usize) -> PropTable {
+        let rows = self.first_row(self.swept.context.blocks.len(), 0);
+        PropTable::new(&self.pages, rows, memory / 3, self.compress)
+    }
+
+    /// Runs `pass` with memory for propagation tables after a pass that decided so many rows.
+    fn with_memory(&self, waiting: usize, pass: impl FnOnce(usize)) {
+        let memory = (self.pages.budget() / 2).min(waiting.saturating_mul(ROOM));
+        self.pages.lend(memory, || pass(memory));
+    }
+
+    /// What `f` finds in every block for both sides, given the updates of its rows, which are numbered
+    /// within the block.
+    fn sweep<R: Send>(
+        &self,
+        mut updates: Option<Updates>,
+        f: impl Fn(usize, Color, &[Update]) -> R + Sync,
+    ) -> (Vec<R>, Vec<R>) {
+        let blocks = self.swept.context.blocks.len();
+        let rows = self.swept.context.rows() as u64;
+        let at_once = BLOCKS * rayon::current_num_threads();
+        let mut found = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
+        let mut window = Vec::new();
+        for first in (0..blocks).step_by(at_once) {
+            let last = (first + at_once).min(blocks);
+            window.clear();
+            if let Some(updates) = &mut updates {
+                updates.take_below(self.first_row(last, 0), &mut window);
+            }
+            let own_rows = |n: usize, own: usize| {
+                let (start, end) = (self.first_row(n, own), self.first_row(n, own) + rows);
+                let part = window.partition_point(|update| update.row < start)
+                    ..window.partition_point(|update| update.row < end);
+                let local = |update: &Update| Update { row: update.row - start, ..*update };
+                window[part].iter().map(local).collect::<Vec<Update>>()
+            };
+            let work = (first..last).into_par_iter().map(|n| {
+                let white = f(n, Color::White, &own_rows(n, 0));
+                (white, f(n, Color::Black, &own_rows(n, 1)))
+            });
+            let (white, black): (Vec<R>, Vec<R>) = work.unzip();
+            found.0.extend(white);
+            found.1.extend(black);
+        }
+        found
+    }
+
+    /// Sends the positions of block `n` that `own` can have moved from to the positions of a frontier.
+    fn send_back(
+        &self,
+        n: usize,
+        own: usize,
+        frontier: Frontier<'_>,
+        wanted: impl Fn(usize) -> bool,
+        sender: &mut Sender<'_>,
+    ) {
+        for &(from, i) in &self.ways[own][n] {
+            let from = from as usize;
+            if !wanted(from) {
+                continue;
+            }
+            let (way, first) = (self.way(from, own, i as usize), self.first_row(from, own));
+            for (row, mask) in frontier.iter() {
+                let (row, mask) = way.back(row, mask);
+                sender.send(first + row as u64, mask);
+            }
+        }
+    }
+
+    /// The predecessors in other blocks of what the newest pass decided.
+    fn predecessors(&self, decided: &[Chronicle; 2], memory: usize) -> Updates {
+        let table = self.table(memory);
+        self.sweep(None, |n, color, _| {
+            let own = side(color);
+            if let Some(list) = decided[own].list(n) {
+                let mut sender = table.sender();
+                self.send_back(n, 1 - own, unpack(&list), |_| true, &mut sender);
+            }
+        });
+        table.finish()
+    }
+
+    fn win_block(&self, n: usize, color: Color, moves: u16, updates: &[Update]) -> Option<Newest> {
+        let (slice, own) = (&self.swept, side(color));
+        let (lost, theirs) = (slice.losses[own].list(n), &slice.losses[1 - own]);
+        let due = slice.seeds[own].has(n, moves);
+        if lost.is_none() && theirs.newest[n].is_none() && updates.is_empty() && !due {
+            return None;
+        }
+        let lost = lost.as_deref().map_or_else(Frontier::default, |words| unpack(words));
+        let forced = slice.forced_of(own, n);
+        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
+        let seeds = slice.seeds[own].of(n, moves);
+        let seeds = seeds.as_deref().map_or_else(Frontier::default, |words| unpack(words));
+        // For the kernel what other blocks say is the same as what exits say.
+        let told = updates.iter().map(|update| {
+            let row = update.row as usize;
+            (row, update.mask & !forced.get(row).copied().unwrap_or(0))
+        });
+        let (rows, masks) = split(seeds.iter().chain(told));
+        let theirs = theirs.held(n);
+        let mut log = Log::default();
+        slice.open[own].change(n, |open| {
+            with_scratch(|scratch| {
+                dispatch::win_block(
+                    &self.apart,
+                    n,
+                    color,
+                    moves,
+                    lost,
+                    Frontiers::Near { here: theirs.frontier(), neighbours: &[] },
+                    Frontier::new(&rows, &masks, None),
+                    forced,
+                    open,
+                    &mut log,
+                    scratch,
+                );
+            });
+            lost.len() > 0 || log.frontier().len() > 0
+        });
+        slice.wins[own].put(&log)
+    }
+
+    /// The positions of a block that are lost if they cannot escape to another block.
+    fn candidates(
+        &self,
+        n: usize,
+        color: Color,
+        moves: u16,
+        updates: &[Update],
+        sender: &mut Sender<'_>,
+    ) -> Option<Page> {
+        let (slice, own) = (&self.swept, side(color));
+        let theirs = &slice.wins[1 - own];
+        let due = slice.dues[own].has(n, moves);
+        if theirs.newest[n].is_none() && updates.is_empty() && !due {
+            return None;
+        }
+        let dues = slice.dues[own].of(n, moves);
+        let dues = dues.as_deref().map_or_else(Frontier::default, |words| unpack(words));
+        let forced = slice.forced_of(own, n);
+        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
+        // As a list: of a plane the kernel would take everything that is open for a candidate.
+        let theirs = theirs.list(n).map_or(Held::Nothing, Held::List);
+        let mine = slice.open[own].read(n);
+        let goal = slice.open[1 - own].read(n);
+        let mut log = Log::default();
+        slice.not_losable[own].change(n, |not_losable| {
+            // For the kernel what other blocks say is the same as what falls due, but it does not make
+            // anything losable.
+            let told = updates.iter().map(|update| {
+                let row = update.row as usize;
+                (row, update.mask & !not_losable[row])
+            });
+            let (rows, masks) = split(dues.iter().chain(told));
+            with_scratch(|scratch| {
+                dispatch::loss_block(
+                    &self.apart,
+                    n,
+                    color,
+                    moves,
+                    Frontiers::Near { here: theirs.frontier(), neighbours: &[] },
+                    Frontier::new(&rows, &masks, None),
+                    forced,
+                    &mine,
+                    Planes::Near { here: &goal, neighbours: &[] },
+                    not_losable,
+                    &mut log,
+                    scratch,
+                );
+            });
+            due
+        });
+        let stuck = log.frontier();
+        for (i, neighbour) in slice.context.blocks[n].neighbours[own].iter().enumerate() {
+            let way = self.way(n, own, i);
+            let first = self.first_row(neighbour.block as usize, 1 - own);
+            for (row, mask) in stuck.iter() {
+                let (row, mask) = way.there(row, mask & quiet(forced, row));
+                sender.send(first + row as u64, mask);
+            }
+        }
+        (stuck.len() > 0).then(|| self.asking.append(pack(stuck)))
+    }
+
+    /// Of the positions that were asked for, those that `color` has still open answer.
+    fn answer(
+        &self,
+        n: usize,
+        color: Color,
+        questions: &[Update],
+        asking: &[Vec<Option<Page>>; 2],
+        sender: &mut Sender<'_>,
+    ) {
+        if questions.is_empty() {
+            return;
+        }
+        let own = 1 - side(color);
+        let open = self.swept.open[side(color)].read(n);
+        let (rows, masks) = split(questions.iter().map(|question| {
+            let row = question.row as usize;
+            (row, question.mask & open[row])
+        }));
+        self.send_back(
+            n,
+            own,
+            Frontier::new(&rows, &masks, None),
+            |n| asking[own][n].is_some(),
+            sender,
+        );
+    }
+
+    /// What has asked in a block and got no answer.
+    fn loss_block(
+        &self,
+        n: usize,
+        color: Color,
+        moves: u16,
+        asking: Option<Page>,
+        answers: &[Update],
+    ) -> Option<Newest> {
+        let (slice, own) = (&self.swept, side(color));
+        let asking = self.asking.read(asking?);
+        let forced = slice.forced_of(own, n);
+        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
+        let mut log = Log::default();
+        log.begin();
+        let mut answers = answers.iter().peekable();
+        for (row, mask) in unpack(&asking).iter() {
+            while answers.next_if(|answer| answer.row < row as u64).is_some() {}
+            let answer = answers.next_if(|answer| answer.row == row as u64);
+            let escaped = answer.map_or(0, |answer| answer.mask) & quiet(forced, row);
+            if mask & !escaped != 0 {
+                log.push(row, mask & !escaped);
+            }
+        }
+        let rows = slice.context.rows();
+        log.finish(moves, rows, dense_threshold(rows));
+        slice.losses[own].put(&log)
+    }
+}
+
+/// The positions of a row in which quiet moves may be played.
+fn quiet(forced: &[u64], row: usize) -> u64 {
+    forced.get(row).map_or(u64::MAX, |forced| !forced)
+}
+
+/// Rows and masks, as frontiers have them.
+fn split(positions: impl Iterator<Item = (usize, u64)>) -> (Vec<u32>, Vec<u64>) {
+    positions.filter(|&(_, mask)| mask != 0).map(|(row, mask)| (row as u32, mask)).unzip()
+}
+
+impl Passes for Propagated<'_> {
+    fn ahead(&self) -> u16 {
+        self.swept.ahead()
+    }
+
+    fn waiting(&self, result: RunResult) -> usize {
+        self.swept.waiting(result)
+    }
+
+    fn win(&mut self, moves: u16, _due: bool) {
+        self.swept.wins.iter().for_each(|log| log.planes.clear());
+        let mut won = (Vec::new(), Vec::new());
+        self.with_memory(self.waiting(RunResult::Losses), |memory| {
+            let told = self.predecessors(&self.swept.losses, memory);
+            won = self.sweep(Some(told), |n, color, told| self.win_block(n, color, moves, told));
+        });
+        self.swept.wins[0].accept(moves, won.0);
+        self.swept.wins[1].accept(moves, won.1);
+    }
+
+    fn lose(&mut self, moves: u16, _due: bool) {
+        self.swept.losses.iter().for_each(|log| log.planes.clear());
+        let mut lost = (Vec::new(), Vec::new());
+        self.with_memory(self.waiting(RunResult::Wins), |memory| {
+            let told = self.predecessors(&self.swept.wins, memory);
+            let questions = self.table(memory);
+            let (white, black) = self.sweep(Some(told), |n, color, told| {
+                self.candidates(n, color, moves, told, &mut questions.sender())
+            });
+            let asking = [white, black];
+            let answers = self.table(memory);
+            self.sweep(Some(questions.finish()), |n, color, questions| {
+                self.answer(n, color, questions, &asking, &mut answers.sender());
+            });
+            lost = self.sweep(Some(answers.finish()), |n, color, answers| {
+                self.loss_block(n, color, moves, asking[side(color)][n], answers)
+            });
+        });
+        self.asking.clear();
+        self.swept.losses[0].accept(moves, lost.0);
+        self.swept.losses[1].accept(moves, lost.1);
+    }
+
+    fn show(&self, first: u16, take: &mut TakeDecided<'_>) -> io::Result<()> {
+        self.swept.show(first, take)
+    }
+
+    fn skip(&mut self, passes: &RangeInclusive<u16>) {
+        self.swept.skip(passes);
+    }
+
+    fn take(&mut self, decided: &Decided<'_>, passes: &RangeInclusive<u16>) -> bool {
+        self.swept.take(decided, passes)
+    }
+}
