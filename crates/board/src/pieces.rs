@@ -52,16 +52,6 @@ impl ListedPiece {
     pub fn is_restricted(&self) -> bool {
         self.legal != default_squares(self.role)
     }
-
-    /// Whether the man may be in a table where an entry stands for that many images of the board (1, 2,
-    /// 4 or 8): its squares must be the same in all of them, as the image of a position would otherwise
-    /// have no entry. How far a plus pawn gets depends on men ahead of it, so it never may.
-    pub fn allows_symmetry(&self, ways: u8) -> bool {
-        let mirrors = [(2, Symmetry::H), (4, Symmetry::V), (8, Symmetry::D)];
-        let mut needed = mirrors.into_iter().filter(|&(first, _)| ways >= first);
-        let is_same = |set: Bitboard, mirror: Symmetry| mirror.apply_bitboard(set) == set;
-        needed.all(|(_, mirror)| !self.plus && is_same(self.legal, mirror))
-    }
 }
 
 /// All squares a man of this role may stand on under the rules of chess.
@@ -76,9 +66,16 @@ pub const fn default_squares(role: Role) -> Bitboard {
 pub type PieceList = ArrayVec<ListedPiece, MAX_PIECES>;
 
 /// The slot that each man takes when the board is transformed: one of his colour and kind that may stand on
-/// the images of his squares, his own if that is one. None if the list is not symmetric in this way, so
-/// that some of its placements have images that are not among its placements.
-pub fn slot_images(pieces: &[ListedPiece], symmetry: Symmetry) -> Option<Vec<PieceSlot>> {
+/// the images of his squares, his own if that is one.
+///
+/// # Errors
+///
+/// The list is not symmetric in this way, so that some of its placements have images that are not among its
+/// placements: the first man for whom there is no slot.
+pub fn slot_images(
+    pieces: &[ListedPiece],
+    symmetry: Symmetry,
+) -> Result<Vec<PieceSlot>, PieceSlot> {
     let mut taken = [false; MAX_PIECES];
     let mut images = Vec::with_capacity(pieces.len());
     for (slot, piece) in pieces.iter().enumerate() {
@@ -90,16 +87,20 @@ pub fn slot_images(pieces: &[ListedPiece], symmetry: Symmetry) -> Option<Vec<Pie
             })
         };
         let free = |other: &PieceSlot| taken.get(*other) == Some(&false) && fits(other);
-        let image = Some(slot).filter(free).or_else(|| (0..pieces.len()).find(free))?;
-        *taken.get_mut(image)? = true;
+        let image = Some(slot).filter(free).or_else(|| (0..pieces.len()).find(free));
+        let image = image.ok_or(slot)?;
+        *taken.get_mut(image).ok_or(slot)? = true;
         images.push(image);
     }
     // Where a plus pawn must stay behind a man, its image must stay behind his image.
-    let keeps_order = pieces.iter().zip(&images).all(|(piece, &image)| {
+    let keeps_order = |(piece, &image): (&ListedPiece, &PieceSlot)| {
         let blocker = piece.blocker.and_then(|blocker| images.get(blocker).copied());
         pieces.get(image).is_some_and(|other| other.blocker == blocker)
-    });
-    keeps_order.then_some(images)
+    };
+    match pieces.iter().zip(&images).position(|man| !keeps_order(man)) {
+        Some(slot) => Err(slot),
+        None => Ok(images),
+    }
 }
 
 #[cfg(test)]
@@ -112,28 +113,29 @@ mod tests {
         let mut pieces = vec![ListedPiece::unrestricted(Color::White, Role::Knight); 3];
         pieces[1].legal = left;
         pieces[2].legal = !left;
-        assert_eq!(slot_images(&pieces, Symmetry::H), Some(vec![0, 2, 1]));
-        assert_eq!(slot_images(&pieces, Symmetry::V), Some(vec![0, 1, 2]));
-        assert_eq!(slot_images(&pieces, Symmetry::D), None);
+        assert_eq!(slot_images(&pieces, Symmetry::H), Ok(vec![0, 2, 1]));
+        assert_eq!(slot_images(&pieces, Symmetry::V), Ok(vec![0, 1, 2]));
+        assert_eq!(slot_images(&pieces, Symmetry::D), Err(1));
         pieces[2].color = Color::Black;
-        assert_eq!(slot_images(&pieces, Symmetry::H), None);
+        assert_eq!(slot_images(&pieces, Symmetry::H), Err(1));
     }
 
     #[test]
     fn squares_decide_the_symmetry() {
-        let ways = |role, squares: u64, plus| {
+        let ways = |role, squares: u64| {
             let piece = ListedPiece::unrestricted(Color::White, role);
-            let piece = ListedPiece { legal: Bitboard(squares), plus, ..piece };
-            [1, 2, 4, 8].into_iter().filter(|&ways| piece.allows_symmetry(ways)).max()
+            let pieces = [ListedPiece { legal: Bitboard(squares), ..piece }];
+            let generators = [Symmetry::H, Symmetry::V, Symmetry::D];
+            let kept = |symmetry: &Symmetry| slot_images(&pieces, *symmetry).is_ok();
+            1 << generators.iter().take_while(|symmetry| kept(symmetry)).count()
         };
         let (center, corners) = (0x0000_0018_1800_0000, 0x8100_0000_0000_0081);
-        assert_eq!(ways(Role::King, u64::MAX, false), Some(8));
-        assert_eq!(ways(Role::King, center | corners, false), Some(8));
+        assert_eq!(ways(Role::King, u64::MAX), 8);
+        assert_eq!(ways(Role::King, center | corners), 8);
         // The first and the last rank; the first alone; the first file.
-        assert_eq!(ways(Role::Rook, 0xff00_0000_0000_00ff, false), Some(4));
-        assert_eq!(ways(Role::Rook, 0xff, false), Some(2));
-        assert_eq!(ways(Role::Rook, 0x0101_0101_0101_0101, false), Some(1));
-        assert_eq!(ways(Role::Pawn, PAWN_SQUARES.0, false), Some(4));
-        assert_eq!(ways(Role::Pawn, PAWN_SQUARES.0, true), Some(1));
+        assert_eq!(ways(Role::Rook, 0xff00_0000_0000_00ff), 4);
+        assert_eq!(ways(Role::Rook, 0xff), 2);
+        assert_eq!(ways(Role::Rook, 0x0101_0101_0101_0101), 1);
+        assert_eq!(ways(Role::Pawn, PAWN_SQUARES.0), 4);
     }
 }

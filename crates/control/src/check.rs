@@ -3,7 +3,8 @@
 //! Follows sections 2.4 and 2.7 of the behaviour and the list of defects of the file format: what the
 //! original would write wrongly is refused in control files and still read in headers.
 
-use hoffman_board::{Color, ListedPiece, PieceList, PieceSlot, Role, Variant};
+use hoffman_board::pieces::slot_images;
+use hoffman_board::{Color, ListedPiece, PieceList, PieceSlot, Role, Symmetry, Variant};
 
 use crate::error::{ControlError, Site};
 use crate::location::{Slot, expect_pawn_numbers, slots, white_king_slot};
@@ -153,7 +154,13 @@ impl Check<'_> {
             if symmetry > 2 && piece.role == Role::Pawn {
                 return refuse(self.site(slot), "with pawns");
             }
-            if !piece.allows_symmetry(symmetry) {
+            if symmetry > 1 && piece.plus {
+                return refuse(self.site(slot), "with a plus pawn");
+            }
+        }
+        let mirrors = [(2, Symmetry::H), (4, Symmetry::V), (8, Symmetry::D)];
+        for (_, mirror) in mirrors.into_iter().filter(|&(ways, _)| symmetry >= ways) {
+            if let Err(slot) = slot_images(self.pieces, mirror) {
                 return refuse(self.site(slot), "with a piece whose squares do not have it");
             }
         }

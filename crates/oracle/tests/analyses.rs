@@ -243,11 +243,12 @@ fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
 
 #[test]
 fn random_analyses_agree() {
-    let (mut entries, mut indices, mut count) = (0, 0, 0);
+    let (mut entries, mut indices, mut count, mut files) = (0, 0, 0, 0);
     let mut problems = Vec::new();
     for set in sets() {
         let seed = set.seed;
         count += 1;
+        files += set.files.len();
         for file in &set.files {
             match check_index(file) {
                 Ok(count) => indices += count,
@@ -267,7 +268,7 @@ fn random_analyses_agree() {
         }
         std::env::set_current_dir(std::env::temp_dir()).unwrap();
     }
-    eprintln!("{indices} indices stand for the positions of {count} random sets");
+    eprintln!("{indices} indices stand for the positions of {files} files in {count} random sets");
     eprintln!("{entries} entries of them agree");
     for problem in problems.iter().take(10) {
         eprintln!("{problem}");
@@ -465,4 +466,35 @@ fn prunes_that_tell_images_apart_are_refused() {
     assert!(refused.contains("with symmetry 2 the positions before them share"), "{refused}");
     assert!(table(2, "K?2", "K?[13-8]").unwrap() > 0);
     assert!(table(4, "K?2", "K?[13-8]").is_err());
+}
+
+/// Two rooks whose squares are images of each other: in the mirror they change places.
+#[test]
+fn like_men_may_change_places_in_the_mirror() {
+    let rooks = |one: &str, other: &str| {
+        let rook = |squares: &str| {
+            format!("<piece color=\"white\" type=\"rook\" location=\"{squares}\"/>")
+        };
+        rook(one) + &rook(other)
+    };
+    let table = |symmetry: u8, index: &str, rooks: &str| {
+        let text = format!(
+            "<tablebase><prune-enable color=\"black\" type=\"concede\"/>\
+             <prune-enable color=\"white\" type=\"discard\"/>\
+             <index type=\"{index}\" symmetry=\"{symmetry}\"/><dtm/>\
+             <piece color=\"white\" type=\"king\"/><piece color=\"black\" type=\"king\"/>{rooks}\
+             <prune color=\"black\" move=\"KxR\" type=\"concede\"/>\
+             <prune color=\"white\" move=\"R*\" type=\"discard\"/>\
+             <output filename=\"main.htb\"/></tablebase>"
+        );
+        solve_both(&[("main", text)])
+    };
+    let sides = rooks("a1 a2 b3", "h1 h2 g3");
+    for index in ["combinadic5", "combinadic4", "compact", "simple", "naive"] {
+        assert!(table(2, index, &sides).unwrap() > 10_000, "{index}");
+    }
+    let corners = rooks("a1 h8 b2", "h1 a8 g3");
+    let refused = table(2, "combinadic5", &corners).unwrap_err();
+    assert!(refused.contains("symmetry 2 is not possible"), "{refused}");
+    assert!(table(4, "combinadic5", &rooks("a1 a8", "h1 h8")).unwrap() > 1_000);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use hoffman_board::{Color, Material};
@@ -16,8 +16,7 @@ use hoffman_store::{FileInfo, Lock, tidy};
 use hoffman_table::entries::EntryCodec;
 use hoffman_table::htb::HtbError;
 use hoffman_table::rows::{
-    DecodeError, Entries, IndexCounts, RowsError, Taking, Wanted, decode, decode_in,
-    has_free_pieces,
+    DecodeError, IndexCounts, RowsError, Taking, Wanted, decode, decode_in, has_free_pieces,
 };
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
@@ -674,6 +673,9 @@ pub(crate) fn decode_table(
     if pages.is_none() && available_memory().is_some_and(|free| packed > free) {
         return Err(rows_error(RowsError::TooLarge(space.size())));
     }
+    if let Some(values) = table.foreign_values(wanted, taking)? {
+        return Ok(placed(values, pages));
+    }
     let mut values = decode_entries(table, wanted, taking, pages, area)?;
     if !tells_illegal(codec) {
         clear_illegal(&mut values);
@@ -691,38 +693,21 @@ fn decode_entries(
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
     let (space, codec) = (table.space(), table.codec());
-    if table.foreign().is_none() {
-        return match pages {
-            Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
-                let mut read = |first: u64, len: u64, area: &mut Vec<u8>| {
-                    table.read_packed_part(first, len, area)
-                };
-                let values = decode_in(space, codec, wanted, taking, pages, &mut read);
-                values.map_err(|error| match error {
-                    DecodeError::Rows(source) => rows_error(source),
-                    DecodeError::Read(error) => error.into(),
-                })
-            }
-            _ => {
-                table.read_packed(area)?;
-                let values = decode(space, codec, Entries::Packed(area), wanted, taking);
-                Ok(placed(values.map_err(rows_error)?, pages))
-            }
-        };
-    }
-    // Each entry of a table of another program costs so much that only those wanted are asked for.
-    let failure: Mutex<Option<TableError>> = Mutex::new(None);
-    let ask = |index: u64| match table.entry(index) {
-        Ok(entry) => Some(entry),
-        Err(error) => {
-            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            None
+    match pages {
+        Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
+            let mut read =
+                |first: u64, len: u64, area: &mut Vec<u8>| table.read_packed_part(first, len, area);
+            let values = decode_in(space, codec, wanted, taking, pages, &mut read);
+            values.map_err(|error| match error {
+                DecodeError::Rows(source) => rows_error(source),
+                DecodeError::Read(error) => error.into(),
+            })
         }
-    };
-    let values = decode(space, codec, Entries::Asked(&ask), wanted, taking);
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error.into()),
-        None => Ok(placed(values.map_err(rows_error)?, pages)),
+        _ => {
+            table.read_packed(area)?;
+            let values = decode(space, codec, area, wanted, taking);
+            Ok(placed(values.map_err(rows_error)?, pages))
+        }
     }
 }
 

@@ -247,9 +247,9 @@ fn landings(context: &Context<'_>, step: &Step) -> Vec<Vec<u64>> {
 /// The pawn structures that moves out of a table lead to, and those of the table.
 pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnStructure> {
     let slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
-    let behind = |pawns: &PawnStructure| {
+    let behind = |mut behind: Vec<PawnStructure>, pawns: &PawnStructure| {
         let context = Context::new(&table.layout, *pawns);
-        let mut behind: BTreeSet<PawnStructure> = BTreeSet::from([*pawns]);
+        behind.push(*pawns);
         for color in Color::ALL {
             behind.extend(exits::steps(&context, color, false).iter().map(|step| step.pawns));
         }
@@ -257,11 +257,8 @@ pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnStructure> {
         behind.extend(rights.iter().flat_map(|(_, _, steps)| steps).map(|step| step.pawns));
         behind
     };
-    let unite = |mut a: BTreeSet<PawnStructure>, mut b: BTreeSet<PawnStructure>| {
-        a.append(&mut b);
-        a
-    };
-    slices.par_iter().map(behind).reduce(BTreeSet::new, unite)
+    let all: Vec<Vec<PawnStructure>> = slices.par_iter().fold(Vec::new, behind).collect();
+    all.into_iter().flatten().collect()
 }
 
 /// Looks at all moves out of a table that is to be solved.

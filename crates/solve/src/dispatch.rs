@@ -18,7 +18,7 @@ use crate::kernels::isa::x86::Avx512;
 use crate::kernels::tables::{Tables, tables};
 use crate::log::{Foretold, Frontier, Log, Sorting};
 use crate::passes::{self, Frontiers, Planes, Scratch};
-use crate::target::Target;
+use crate::target::{Reading, Target};
 use crate::view::View;
 
 /// What the processor offers.
@@ -113,6 +113,21 @@ for_processor! {
     ),
     view.fetch::<Portable, C>(tables, placed, axes, out),
     view.fetch::<Avx512, C>(tables, placed, axes, out)
+}
+
+for_processor! {
+    /// See [`Target::fetch_mixed`].
+    fn fetch_mixed<C: Code>(
+        target: &Target<'_>,
+        tables: &Tables,
+        placed: &[(usize, u8)],
+        axes: &[usize],
+        out: &mut [C],
+        spare: &mut Vec<C>,
+        reading: Reading,
+    ),
+    target.fetch_mixed::<Portable, C>(tables, placed, axes, out, spare, reading),
+    target.fetch_mixed::<Avx512, C>(tables, placed, axes, out, spare, reading)
 }
 
 for_processor! {

@@ -8,8 +8,9 @@ use hoffman_board::{Color, Material, Role};
 use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
-use crate::dispatch::fetch_view;
-use crate::kernels::tables::{Tables, role_index, squares};
+use crate::dispatch::{fetch_mixed, fetch_view};
+use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
+use crate::kernels::tables::{Tables, role_index};
 use crate::view::{Change, MAX_MOVERS, PROMOTED, View};
 
 /// What a move is worth that no table answers.
@@ -263,10 +264,12 @@ impl<'a> Target<'a> {
             fetch_view::<C>(view, tables, placed, axes, out);
             return;
         }
-        self.fetch_mixed(tables, placed, axes, out, spare, reading);
+        fetch_mixed::<C>(self, tables, placed, axes, out, spare, reading);
     }
 
-    fn fetch_mixed<C: Code>(
+    /// See [`Target::fetch`], for more than one view.
+    #[inline(always)]
+    pub(crate) fn fetch_mixed<I: Isa, C: Code>(
         &self,
         tables: &Tables,
         placed: &[(usize, u8)],
@@ -282,7 +285,13 @@ impl<'a> Target<'a> {
                 spare.resize(out.len(), C::ILLEGAL);
                 for view in more {
                     fetch_view::<C>(view, tables, placed, axes, spare);
-                    for (out, &code) in out.iter_mut().zip(&*spare) {
+                    let (rows, rest) = out.as_chunks_mut::<64>();
+                    let (others, other_rest) = spare.as_chunks::<64>();
+                    for (row, other) in rows.iter_mut().zip(others) {
+                        let open = equal_mask::<I, C>(row, C::ILLEGAL);
+                        raise::<I, C>(row, other, open);
+                    }
+                    for (out, &code) in rest.iter_mut().zip(other_rest) {
                         if *out == C::ILLEGAL {
                             *out = code;
                         }
@@ -298,29 +307,26 @@ impl<'a> Target<'a> {
             (Rest::Won | Rest::Lost | Rest::Discarded | Rest::Spared, Reading::Legality) => C::DRAW,
             _ => C::ILLEGAL,
         };
-        let width = if axes.is_empty() { 1 } else { 64 };
         let clear = matches!(reading, Reading::Unsaid | Reading::Spared);
-        if !clear && after.outside.is_none() {
-            if code == C::ILLEGAL {
-                return;
-            }
-            after.rows(tables, placed, axes, |row, legal| {
-                let out = &mut out[row * width..][..width];
-                for lane in squares(legal & (u64::MAX >> (64 - width))) {
-                    let out = &mut out[lane as usize];
-                    if *out == C::ILLEGAL {
-                        *out = code;
-                    }
-                }
-            });
+        if !clear && after.outside.is_none() && code == C::ILLEGAL {
             return;
         }
+        let (rows, single) = out.as_chunks_mut::<64>();
         after.rows(tables, placed, axes, |row, legal| {
-            for (lane, out) in out[row * width..][..width].iter_mut().enumerate() {
-                let legal = legal >> lane & 1 != 0;
+            // What a table says is not asked for, or does not count outside of the table that is left.
+            let void = match after.outside {
+                _ if clear => u64::MAX,
+                Some(_) => !legal,
+                None => 0,
+            };
+            if let Some(row) = rows.get_mut(row) {
+                let open = equal_mask::<I, C>(row, C::ILLEGAL);
+                put_code::<I, C>(row, C::ILLEGAL, !open & void);
+                put_code::<I, C>(row, code, open & legal);
+            } else if let Some(out) = single.first_mut() {
                 if *out == C::ILLEGAL {
-                    *out = code.mask(legal);
-                } else if clear || after.outside.is_some() && !legal {
+                    *out = code.mask(legal & 1 != 0);
+                } else if void & 1 != 0 {
                     *out = C::ILLEGAL;
                 }
             }

@@ -57,12 +57,28 @@ pub struct MixedGroup {
     pub movers: Vec<usize>,
     /// The squares of each man, in no particular order.
     pub squares: Vec<u64>,
+    /// Of two men: for each square of the one those of the other. Empty if there are more.
+    beside: Vec<u64>,
 }
 
 impl MixedGroup {
-    /// The squares for one more man of the group, the others standing on `stands`: those of every man who
-    /// can be left over.
+    fn new(movers: Vec<usize>, squares: Vec<u64>) -> MixedGroup {
+        let mut group = MixedGroup { movers, squares, beside: Vec::new() };
+        if group.movers.len() == 2 {
+            group.beside = (0..64).map(|s| group.left_over(&std::iter::once(s))).collect();
+        }
+        group
+    }
+
+    /// The squares for one more man of the group, the others standing on `stands`.
+    #[inline]
     fn admitted(&self, stands: &(impl Iterator<Item = u8> + Clone)) -> u64 {
+        let other = stands.clone().next().and_then(|s| self.beside.get(usize::from(s)));
+        other.copied().unwrap_or_else(|| self.left_over(stands))
+    }
+
+    /// The squares of every man who can be left over, the others standing on `stands`.
+    fn left_over(&self, stands: &(impl Iterator<Item = u8> + Clone)) -> u64 {
         fn assign(
             squares: &[u64],
             mut stands: impl Iterator<Item = u8> + Clone,
@@ -190,9 +206,9 @@ impl Layout {
         let outer = is_outer.iter().filter(|&&outer| outer).count();
         let mixed = groups
             .into_iter()
-            .map(|group| MixedGroup {
-                movers: (0..order.len()).filter(|&m| group.movers.contains(&order[m])).collect(),
-                squares: group.squares,
+            .map(|group| {
+                let members = (0..order.len()).filter(|&m| group.movers.contains(&order[m]));
+                MixedGroup { movers: members.collect(), ..group }
             })
             .collect();
         let movers: Vec<Mover> = order.iter().map(|&m| movers[m]).collect();
@@ -361,7 +377,7 @@ fn unite_groups(movers: &mut [Mover]) -> Vec<MixedGroup> {
         let members: Vec<usize> = (0..movers.len()).filter(|&b| movers[b] == movers[a]).collect();
         if members.first() == Some(&a) && members.iter().any(|&b| own[b] != movers[a].squares) {
             let squares = members.iter().map(|&b| own[b]).collect();
-            groups.push(MixedGroup { movers: members, squares });
+            groups.push(MixedGroup::new(members, squares));
         }
     }
     groups

@@ -6,13 +6,14 @@ use hoffman_board::{Color, Format, PieceList, Placement, Role, Square, Value, Va
 use hoffman_control::{
     ControlError, ControlFile, Mode, PawnMasks, decode_text, prefix_length, resolve_pieces_with,
 };
-
+use hoffman_space::TableValues;
 use rayon::prelude::*;
 
 use crate::entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
-use crate::foreign::{self, ForeignError, ForeignOptions, ForeignTable};
+use crate::foreign::{self, ForeignError, ForeignOptions, ForeignTable, setup_of};
 use crate::htb::{GzipSource, HtbError, SourceOptions};
 use crate::index::{IndexError, IndexParams, IndexSpace, PawnStructure, PawnStructures};
+use crate::rows::{Asked, RowsError, Taking, Wanted, ask_all};
 
 /// The longest XML prefix that is read, in bytes.
 const MAX_PREFIX: usize = 16 << 20;
@@ -64,6 +65,9 @@ pub enum TableProblem {
     /// The table of another program.
     #[error(transparent)]
     Foreign(#[from] ForeignError),
+    /// A value of a foreign table that does not fit.
+    #[error(transparent)]
+    Rows(#[from] RowsError),
     /// The list of pawn structures cannot be read.
     #[error("the list of pawn structures in the table is damaged")]
     PawnTable,
@@ -416,6 +420,36 @@ impl Table {
                 Ok(())
             })
             .map_err(|problem: TableProblem| fail(problem))
+    }
+
+    /// The values of a table of another program by rows, as far as they are wanted; none of a table of ours.
+    /// Each position is asked for by itself, so that this takes up to microseconds a position and thread.
+    ///
+    /// # Errors
+    ///
+    /// Damage; positions without an answer, see [`Table::check_complete`].
+    pub fn foreign_values(
+        &self,
+        wanted: &Wanted,
+        taking: Taking,
+    ) -> Result<Option<TableValues>, TableError> {
+        let Some(foreign) = &self.foreign else { return Ok(None) };
+        let fast = foreign.values();
+        let ask = |position: &Asked<'_>| -> Result<EntryValue, TableProblem> {
+            let &Asked { men, turn, en_passant } = position;
+            let value = match &fast {
+                Some(values) => values.value(men, turn, en_passant)?,
+                None => foreign.value(&setup_of(men.iter().copied(), turn, en_passant))?,
+            };
+            let missing = || ForeignError::Incomplete { missing: foreign.missing() };
+            Ok(value.filter(|v| *v != EntryValue::Unknown).ok_or_else(missing)?)
+        };
+        let values = if self.codec.bits() <= 8 {
+            ask_all::<u8, _>(&self.space, wanted, taking, ask)
+        } else {
+            ask_all::<u16, _>(&self.space, wanted, taking, ask)
+        };
+        values.map(Some).map_err(|problem| TableError { path: self.path.clone(), problem })
     }
 
     /// What a foreign table says at an index: none if there is no position, [`EntryValue::Unknown`] if it

@@ -168,10 +168,11 @@ impl Maker {
             }
             let label = format!("{name}{}", char::from(b'a' + children.len() as u8));
             let found = self.answering(spec, relation, &label);
+            let answered: Vec<Relation> = children.iter().map(|c| c.relation).collect();
             for child in found {
                 let twin = self.twin(spec, &child);
                 children.push(child);
-                children.extend(twin);
+                children.extend(twin.filter(|twin| !answered.contains(&twin.relation)));
             }
         }
         children
@@ -228,7 +229,7 @@ impl Maker {
             }
             child.make_symmetric();
             let label = if i == 0 { label.to_owned() } else { format!("{label}z") };
-            if relation == Relation::Normal && child.men == spec.men {
+            if relation == Relation::Normal && same_squares(&child.men, &spec.men) {
                 continue;
             }
             let inverted = self.rng.chance(30);
@@ -423,4 +424,14 @@ impl Maker {
         self.keep(&stem, text, analysis);
         output
     }
+}
+
+/// Whether two lists have the same men on the same squares, in whatever order.
+fn same_squares(one: &[Man], other: &[Man]) -> bool {
+    let sorted = |men: &[Man]| {
+        let mut men: Vec<_> = men.iter().map(|m| (m.color as u8, m.role, m.squares().0)).collect();
+        men.sort_unstable();
+        men
+    };
+    sorted(one) == sorted(other)
 }

@@ -13,13 +13,14 @@
 pub mod nalimov;
 pub mod plausible;
 pub mod syzygy;
+mod wdl;
 
 use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::shakmaty::{Setup, attacks};
-use hoffman_board::{Color, Format, Material, MaterialError, Placement, Role, Square};
+use hoffman_board::{Color, Format, Material, MaterialError, Piece, Placement, Role, Square};
 
 use crate::entries::EntryValue;
 
@@ -184,6 +185,25 @@ pub trait ForeignTable: fmt::Debug + Send + Sync {
     /// # Errors
     /// Damage.
     fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError>;
+
+    /// A quicker way to ask for very many positions, if there is one; it says the same.
+    fn values(&self) -> Option<Box<dyn ForeignValues + '_>> {
+        None
+    }
+}
+
+/// What a table says of very many positions.
+pub trait ForeignValues: Send + Sync {
+    /// What [`ForeignTable::value`] says of the position with these men, each on his square.
+    ///
+    /// # Errors
+    /// Damage.
+    fn value(
+        &self,
+        men: &[(Square, Piece)],
+        turn: Color,
+        en_passant: Option<Square>,
+    ) -> Result<Option<EntryValue>, ForeignError>;
 }
 
 /// Opens a table by the ending of its name.
@@ -226,6 +246,21 @@ fn role_name(role: Role) -> &'static str {
         Role::Queen => "queen",
         Role::King => "king",
     }
+}
+
+/// A position as a reader wants it, given by its men.
+pub(crate) fn setup_of(
+    men: impl IntoIterator<Item = (Square, Piece)>,
+    turn: Color,
+    en_passant: Option<Square>,
+) -> Setup {
+    let mut setup = Setup::empty();
+    for (square, man) in men {
+        setup.board.set_piece_at(square, man);
+    }
+    setup.turn = turn;
+    setup.ep_square = en_passant;
+    setup
 }
 
 /// A placement as a reader wants it; none if the side not to move is in check.

@@ -11,18 +11,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::shakmaty::{CastlingMode, Chess, PositionError, Setup};
-use hoffman_board::{Color, Format, Material, Role};
+use hoffman_board::{Color, Format, Material, Role, Square};
 use shakmaty_syzygy::filesystem::{Filesystem, OsFilesystem, RandomAccessFile, ReadHint};
 use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
 
-use super::{FiftyMoves, ForeignError, ForeignOptions, ForeignTable, Kind, find};
+use super::wdl::{Man, WdlTables};
+use super::{
+    FiftyMoves, ForeignError, ForeignOptions, ForeignTable, ForeignValues, Kind, find, setup_of,
+};
 use crate::entries::EntryValue;
 
 /// The first bytes of a file.
-const MAGIC: [u8; 4] = [0x71, 0xe8, 0x23, 0x5d];
+pub(super) const MAGIC: [u8; 4] = [0x71, 0xe8, 0x23, 0x5d];
 
 /// The most men of a table.
-const MAX_MEN: usize = 7;
+pub(super) const MAX_MEN: usize = 7;
 
 /// Files up to so many bytes are read as a whole.
 const IN_MEMORY: u64 = 64 << 20;
@@ -108,6 +111,8 @@ pub struct SyzygyTable {
     tables: Tablebase<Chess>,
     fifty_moves: FiftyMoves,
     missing: Vec<String>,
+    /// Its file and the smaller ones.
+    files: Vec<(Material, PathBuf)>,
 }
 
 impl SyzygyTable {
@@ -144,15 +149,20 @@ impl SyzygyTable {
         };
         add(&mut tables, &own)?;
         let mut missing = Vec::new();
+        let mut files = vec![(material, own.clone())];
         for ending in endings_needed(&material) {
             match found(&ending) {
-                Some(path) => add(&mut tables, &path)?,
+                Some(path) => {
+                    add(&mut tables, &path)?;
+                    files.push((ending, path));
+                }
                 None => missing.push(file_name(&ending)),
             }
         }
         // What is shown is the name that was given, even if another folder has the file.
         let path = if path.is_file() { path.to_owned() } else { own };
-        Ok(SyzygyTable { path, material, tables, fifty_moves: options.fifty_moves, missing })
+        let fifty_moves = options.fifty_moves;
+        Ok(SyzygyTable { path, material, tables, fifty_moves, missing, files })
     }
 }
 
@@ -177,7 +187,49 @@ impl ForeignTable for SyzygyTable {
         probe(&self.tables, position, self.fifty_moves)
             .map_err(|error| damaged(&self.path, &error.to_string()))
     }
+
+    fn values(&self) -> Option<Box<dyn ForeignValues + '_>> {
+        Some(Box::new(self.unpacked()?))
+    }
 }
+
+impl SyzygyTable {
+    /// The table with its values unpacked; none if that is not possible, or files are missing.
+    fn unpacked(&self) -> Option<Unpacked<'_>> {
+        let read = |(material, path): &(Material, PathBuf)| {
+            let small = std::fs::metadata(path).is_ok_and(|file| file.len() <= IN_MEMORY);
+            Some((*material, small.then(|| std::fs::read(path).ok()).flatten()?))
+        };
+        let files = self.files.iter().map(read).collect::<Option<_>>()?;
+        let tables = WdlTables::new(files)?;
+        self.missing.is_empty().then_some(Unpacked { table: self, tables })
+    }
+}
+
+/// A table whose values are unpacked.
+struct Unpacked<'a> {
+    table: &'a SyzygyTable,
+    tables: WdlTables,
+}
+
+impl ForeignValues for Unpacked<'_> {
+    fn value(
+        &self,
+        men: &[Man],
+        turn: Color,
+        en_passant: Option<Square>,
+    ) -> Result<Option<EntryValue>, ForeignError> {
+        let value = if en_passant.is_none() { self.tables.value(men, turn) } else { None };
+        match value {
+            Some(value) => Ok(Some(value_of(WDL[(value + 2) as usize], self.table.fifty_moves))),
+            // Damage, too, is named there.
+            None => self.table.value(&setup_of(men.iter().copied(), turn, en_passant)),
+        }
+    }
+}
+
+/// The values from -2 to 2.
+const WDL: [Wdl; 5] = [Wdl::Loss, Wdl::BlessedLoss, Wdl::Draw, Wdl::CursedWin, Wdl::Win];
 
 fn damaged(path: &Path, problem: &str) -> ForeignError {
     ForeignError::Damaged { kind: Kind::Syzygy, path: path.to_owned(), problem: problem.to_owned() }
@@ -274,6 +326,9 @@ impl RandomAccessFile for Bytes {
 
 #[cfg(test)]
 mod tests {
+    use hoffman_board::Piece;
+    use rayon::prelude::*;
+
     use super::*;
 
     #[test]
@@ -303,6 +358,68 @@ mod tests {
         let (win, draw, loss) = (EntryValue::Win, EntryValue::Draw, EntryValue::Loss);
         assert_eq!(values(FiftyMoves::default()), [win, draw, draw, draw, loss]);
         assert_eq!(values(FiftyMoves::Wins), [win, win, draw, loss, loss]);
+    }
+
+    /// All values at once and those asked for one by one. `HOFFMAN_SYZYGY_STEP=1` compares every position.
+    #[test]
+    fn unpacked_values_are_the_ones_asked_for() {
+        let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+        let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(default, PathBuf::from);
+        let Ok(files) = std::fs::read_dir(shared.join("data/syzygy")) else {
+            eprintln!("SKIPPED: no Syzygy tables in {}; set HOFFMAN_SHARED", shared.display());
+            return;
+        };
+        let step = std::env::var("HOFFMAN_SYZYGY_STEP").map_or(997, |step| step.parse().unwrap());
+        let files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+        let files: Vec<&PathBuf> =
+            files.iter().filter(|path| path.extension().is_some_and(|e| e == "rtbw")).collect();
+        let compared: u64 = files.par_iter().map(|path| compare_unpacked(path, step)).sum();
+        eprintln!("{compared} positions agree in {} files", files.len());
+        assert!(compared > 500_000, "{compared}");
+    }
+
+    fn compare_unpacked(path: &Path, step: usize) -> u64 {
+        let options = ForeignOptions { fifty_moves: FiftyMoves::Wins, ..Default::default() };
+        let table = SyzygyTable::open(path, &options).unwrap();
+        let unpacked = table.unpacked().unwrap();
+        let men = table.material.men_in_naming_order().into_iter();
+        let kings = Color::ALL.map(|color| (color, Role::King));
+        let men: Vec<Piece> = men.chain(kings).map(|(color, role)| role.of(color)).collect();
+        let mut compared = 0;
+        for number in (0..64_usize.pow(men.len() as u32)).step_by(step) {
+            let square = |slot: usize| Square::new((number >> (6 * slot)) as u32 & 63);
+            let mut placed: Vec<Man> =
+                men.iter().enumerate().map(|(slot, &man)| (square(slot), man)).collect();
+            for turn in Color::ALL {
+                let position = setup_of(placed.iter().copied(), turn, None);
+                let king = position.board.by_piece(turn.other().king()).first();
+                let attacked = king.is_none_or(|king| {
+                    position.board.attacks_to(king, turn, position.board.occupied()).any()
+                });
+                let pawns = position.board.pawns();
+                if attacked
+                    || position.board.occupied().count() < men.len()
+                    || (pawns & !hoffman_board::PAWN_SQUARES).any()
+                {
+                    continue;
+                }
+                let expected = table.value(&position).unwrap().unwrap();
+                let find = |placed: &[Man], turn: Color| {
+                    let value = unpacked.tables.value(placed, turn).unwrap();
+                    value_of(WDL[(value + 2) as usize], FiftyMoves::Wins)
+                };
+                let name = path.display();
+                assert_eq!(find(&placed, turn), expected, "{name}: {position:?}");
+                // The order of the men does not count, nor does their colour.
+                placed.rotate_left(number % 3);
+                let other =
+                    |&(square, man): &Man| (square.flip_vertical(), man.role.of(man.color.other()));
+                let swapped: Vec<Man> = placed.iter().map(other).collect();
+                assert_eq!(find(&swapped, turn.other()), expected, "{name}: {position:?}");
+                compared += 1;
+            }
+        }
+        compared
     }
 
     #[test]

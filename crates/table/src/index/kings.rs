@@ -50,6 +50,9 @@ pub(super) fn canonical_pairs(men: &Men) -> impl Iterator<Item = (u8, u8)> {
 #[derive(Clone, Debug)]
 pub(super) struct KingPairs {
     pairs: Vec<(u8, u8)>,
+    /// Pairs with the same white square and neighbouring black ones: the first number, the white square and
+    /// the black squares.
+    runs: Vec<(u16, u8, u64)>,
     /// `numbers[white << 6 | black]`; `u16::MAX` for no pair.
     numbers: Vec<u16>,
 }
@@ -58,12 +61,23 @@ impl KingPairs {
     /// Enumerates white squares ascending and, inside, black squares ascending.
     pub(super) fn new(men: &Men) -> KingPairs {
         let mut pairs = Vec::new();
+        let mut runs: Vec<(u16, u8, u64)> = Vec::new();
         let mut numbers = vec![u16::MAX; 64 * 64];
         for (w, b) in canonical_pairs(men) {
             numbers[usize::from(w) << 6 | usize::from(b)] = pairs.len() as u16;
+            match runs.last_mut().filter(|(_, white, set)| *white == w && set >> (b - 1) & 1 != 0) {
+                Some((_, _, set)) => *set |= bit(b),
+                None => runs.push((pairs.len() as u16, w, bit(b))),
+            }
             pairs.push((w, b));
         }
-        KingPairs { pairs, numbers }
+        KingPairs { pairs, runs, numbers }
+    }
+
+    /// Pairs with neighbouring black squares and numbers, as many as possible together: the first number, the
+    /// white square and the set of black squares.
+    pub(super) fn runs(&self) -> &[(u16, u8, u64)] {
+        &self.runs
     }
 
     /// The pairs in the order of their numbers.

@@ -652,7 +652,7 @@ fn slot_images_by_symmetry(
     let mut moved = false;
     for symmetry in Symmetry::all().take(usize::from(params.symmetry)) {
         let slots =
-            slot_images(&params.pieces, symmetry).ok_or(IndexError::SymmetryNotAllowed {
+            slot_images(&params.pieces, symmetry).map_err(|_| IndexError::SymmetryNotAllowed {
                 symmetry: params.symmetry,
                 reason: "with pieces restricted to squares that are not symmetric",
                 allowed: 1,

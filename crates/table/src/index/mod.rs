@@ -423,7 +423,7 @@ impl IndexSpace {
             Kind::Combinadic(combinadic) => combinadic.free_kings(men),
             _ => None,
         };
-        let Some((weight, pairs)) = free else {
+        let Some((weight, kings)) = free else {
             for (w, b) in kings::canonical_pairs(men).filter(|&(w, b)| clear(w, b)) {
                 p.squares[white] = w;
                 p.squares[black] = b;
@@ -433,7 +433,7 @@ impl IndexSpace {
             }
             return;
         };
-        let pairs = pairs.list();
+        let pairs = kings.list();
         // What the index is but for the kings, from the first pair that has one.
         let base = pairs.iter().enumerate().filter(|&(_, &(w, b))| clear(w, b)).find_map(
             |(n, &(w, b))| {
@@ -445,23 +445,52 @@ impl IndexSpace {
         );
         let Some(base) = base else { return };
         let step = self.sided(weight);
-        let mut number = 0;
-        while let Some(&(w, b)) = pairs.get(number) {
-            let len = pairs[number..]
-                .iter()
-                .zip(b..64)
-                .take_while(|&(&(v, c), next)| v == w && c == next && clear(v, c))
-                .count();
-            if len > 0 {
-                visit(w, b, len as u8, base + step * number as u64, step);
+        for &(number, w, blacks) in kings.runs() {
+            if occupied & men::bit(w) != 0 {
+                continue;
             }
-            number += len.max(1);
+            // The number of the pair with the black king on a1, if it were of the run.
+            let number = u64::from(number).wrapping_sub(u64::from(blacks.trailing_zeros()));
+            let mut rest = blacks & !occupied;
+            while rest != 0 {
+                let start = rest.trailing_zeros();
+                let len = (rest >> start).trailing_ones();
+                rest &= u64::MAX.checked_shl(start + len).unwrap_or(0);
+                let index = base + step * number.wrapping_add(u64::from(start));
+                visit(w, start as u8, len as u8, index, step);
+            }
         }
     }
 
     /// What a part of an index weighs beside a side to move.
     fn sided(&self, index: u64) -> u64 {
         if self.side_bit { 2 * index } else { index }
+    }
+
+    /// The same for the types with a field of bits for every man.
+    fn field_line(&self, p: &Position, man: usize) -> Option<naive::FieldLine> {
+        let men = &self.men;
+        if !matches!(self.kind, Kind::Naive(_) | Kind::Naive2(_)) {
+            return None;
+        }
+        let mut codes = p.squares;
+        if matches!(self.kind, Kind::Naive(_)) {
+            // The man who walks has no like men there, so he is not dealt another's square.
+            men.arrange(&mut codes)?;
+        }
+        if p.en_passant != NONE {
+            let pawn = men.en_passant_man(&Position { squares: codes, ..*p })?;
+            codes[usize::from(pawn)] = p.en_passant & 7;
+        }
+        let mut line = match &self.kind {
+            Kind::Naive(n) => n.line(men, &codes, man)?,
+            Kind::Naive2(n) => n.line(&codes, man)?,
+            _ => return None,
+        };
+        if let Some(pawns) = &self.pawns {
+            line.add(self.slice * pawns.number(men, p)?);
+        }
+        Some(line)
     }
 
     /// The slow way: every placement by itself.
@@ -580,13 +609,20 @@ impl Cursor<'_> {
             rest &= if start + len == 64 { 0 } else { u64::MAX << (start + len) };
             Some((start as u8, len as u8))
         });
+        let (shift, side) = (u32::from(space.side_bit), u64::from(space.side_bit && p.black));
         let Some(line) = space.line(p, man) else {
+            let line = space.field_line(p, man);
             for (start, len) in runs {
-                space.visit_run(p, man, start..start + len, &mut visit);
+                let Some(line) = &line else {
+                    space.visit_run(p, man, start..start + len, &mut visit);
+                    continue;
+                };
+                for square in start..start + len {
+                    visit(square, 1, (line.index(square) << shift) + side, 0);
+                }
             }
             return;
         };
-        let (shift, side) = (u32::from(space.side_bit), u64::from(space.side_bit && p.black));
         for (start, len) in &mut runs {
             match line.start(start) {
                 (index, Some(step), _, _) => {
@@ -644,7 +680,7 @@ fn check_symmetry(params: &IndexParams) -> Result<(), IndexError> {
     }
     if params.pieces.iter().any(hoffman_board::ListedPiece::is_restricted) {
         // Which symmetries a table has follows from one generator for each doubling.
-        let is_kept = |generator| slot_images(&params.pieces, generator).is_some();
+        let is_kept = |generator| slot_images(&params.pieces, generator).is_ok();
         let generators = [Symmetry::H, Symmetry::V, Symmetry::D];
         let kept = generators.into_iter().take_while(|&generator| is_kept(generator)).count();
         refuse(1 << kept, "with pieces restricted to squares that are not symmetric")?;

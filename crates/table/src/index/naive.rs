@@ -33,6 +33,39 @@ impl KingField {
     }
 }
 
+impl Field {
+    fn put(&self, code: u8) -> u64 {
+        self.king.map_or(u64::from(code), |k| k.pack(code)) << self.shift
+    }
+}
+
+/// The rule for the indices as one man walks: the part of all others, and what he adds.
+pub(super) struct FieldLine {
+    rest: u64,
+    field: Field,
+    /// The field and the code of the man he makes a pair with.
+    other: Option<(Field, u8)>,
+}
+
+impl FieldLine {
+    /// The index with the man on a square.
+    #[inline(always)]
+    pub(super) fn index(&self, square: u8) -> u64 {
+        match &self.other {
+            None => self.rest + self.field.put(square),
+            Some((field, code)) => {
+                let (own, other) = pack_pair(square, *code, 64);
+                self.rest + self.field.put(own) + field.put(other)
+            }
+        }
+    }
+
+    /// Adds to all indices.
+    pub(super) fn add(&mut self, index: u64) {
+        self.rest += index;
+    }
+}
+
 type Fields = ArrayVec<Field, MAX_PIECES>;
 
 /// Lays out the fields of all men but structured pawns; `bits_of` is the width of a man that is not a
@@ -57,11 +90,7 @@ fn lay_out(men: &Men, bits_of: impl Fn(usize) -> u32) -> Result<(Fields, u32), I
 }
 
 fn encode(fields: &Fields, codes: &Squares) -> u64 {
-    fields.iter().fold(0, |index, f| {
-        let code = codes[f.man];
-        let field = f.king.map_or(u64::from(code), |k| k.pack(code));
-        index | field << f.shift
-    })
+    fields.iter().fold(0, |index, f| index | f.put(codes[f.man]))
 }
 
 /// The code in a man's field.
@@ -107,6 +136,16 @@ impl Naive {
         encode(&self.fields, codes)
     }
 
+    /// The rule for a man without like men, all others being in order.
+    pub(super) fn line(&self, men: &Men, codes: &Squares, man: usize) -> Option<FieldLine> {
+        if men.prev[man] != NONE || men.next[man] != NONE {
+            return None;
+        }
+        let field = *self.fields.iter().find(|f| f.man == man)?;
+        let rest = encode(&self.fields, codes) - field.put(codes[man]);
+        Some(FieldLine { rest, field, other: None })
+    }
+
     pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
         let mut codes = Squares::default();
         for f in &self.fields {
@@ -134,6 +173,31 @@ impl Naive2 {
 
     pub(super) fn size(&self) -> u64 {
         1 << self.bits
+    }
+
+    /// The rule for any man; pairs need no order.
+    pub(super) fn line(&self, codes: &Squares, man: usize) -> Option<FieldLine> {
+        let field = |man: usize| self.fields.iter().find(|f| f.man == man).copied();
+        let mut rest = 0;
+        let mut other = None;
+        let mut own = field(man)?;
+        for f in self.fields.iter().filter(|f| f.man != man) {
+            rest += f.put(codes[f.man]);
+        }
+        for &(a, b) in &self.pairs {
+            let (first, second) = (field(a)?, field(b)?);
+            if a == man || b == man {
+                let partner = if a == man { second } else { first };
+                rest -= partner.put(codes[partner.man]);
+                own = first;
+                other = Some((second, codes[partner.man]));
+            } else {
+                rest -= first.put(codes[a]) + second.put(codes[b]);
+                let (base, delta) = pack_pair(codes[a], codes[b], 64);
+                rest += first.put(base) + second.put(delta);
+            }
+        }
+        Some(FieldLine { rest, field: own, other })
     }
 
     pub(super) fn encode(&self, _: &Men, codes: &Squares) -> u64 {

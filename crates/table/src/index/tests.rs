@@ -326,3 +326,58 @@ proptest! {
         }
     }
 }
+
+/// Whatever square the walking man stands on before.
+#[test]
+fn lanes_have_the_numbers_of_their_placements() {
+    use IndexType::*;
+    let canonical = |symmetry: u8, white: u8, black: u8| {
+        let square = |s: u8| Square::new(u32::from(s));
+        Symmetry::canonical(symmetry, square(white), square(black)).is_identity()
+    };
+    for (index_type, symmetry) in [
+        (Naive, 1),
+        (Naive, 4),
+        (Naive2, 1),
+        (Naive2, 4),
+        (Simple, 8),
+        (Compact, 8),
+        (Combinadic3, 2),
+        (Combinadic4, 4),
+        (Combinadic5, 8),
+    ] {
+        for men in ["KkQQ", "QKkQ", "RKQkR", "KkQRr"] {
+            if matches!(men, "QKkQ" | "RKQkR") && index_type.is_combinadic() {
+                continue;
+            }
+            let space = space(index_type, symmetry, men);
+            let slot = |man: char| men.find(man).unwrap();
+            let lane = men.len() - 1;
+            for (white, black) in [(0, 22), (2, 60), (9, 47)] {
+                assert!(canonical(symmetry, white, black));
+                for (before, other) in [(0, 17), (63, 40), (18, 5), (33, 34)] {
+                    let mut squares = [0_u8; hoffman_board::MAX_PIECES];
+                    let free = (other..).filter(|s| ![white, black].contains(s));
+                    squares.iter_mut().zip(free.step_by(3)).for_each(|(to, s)| *to = s % 64);
+                    squares[slot('K')] = white;
+                    squares[slot('k')] = black;
+                    squares[lane] = before;
+                    let taken = squares[..lane].iter().fold(0_u64, |set, s| set | 1 << s);
+                    let cursor = space.cursor(&squares, Color::White, None);
+                    let mut visited = 0_u64;
+                    cursor.visit_lane(lane, !taken, |start, len, index, step| {
+                        for i in 0..len {
+                            let mut squares = squares;
+                            squares[lane] = start + i;
+                            let expected = space.encode_squares(&squares, Color::White, None);
+                            let found = Some(index + u64::from(i) * step);
+                            assert_eq!(found, expected, "{index_type:?} {men} {squares:?}");
+                            visited |= 1 << (start + i);
+                        }
+                    });
+                    assert_eq!(visited, !taken, "{index_type:?} {men}");
+                }
+            }
+        }
+    }
+}

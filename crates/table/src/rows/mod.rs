@@ -4,6 +4,7 @@
 //! once, by slices, king pairs and rows, so that neither side is walked at random; along a row the index
 //! mostly grows by a constant step.
 
+mod asked;
 mod restricted;
 mod windowed;
 
@@ -119,6 +120,7 @@ impl Distances {
     }
 }
 
+pub use asked::{Asked, ask_all};
 use restricted::Restricted;
 pub use windowed::{DecodeError, ReadEntries, StoredDistances, decode_in, encode_in};
 
@@ -1119,16 +1121,7 @@ pub enum Taking {
     ByOutcome,
 }
 
-/// Where the entries of a table come from.
-#[derive(Clone, Copy)]
-pub enum Entries<'a> {
-    /// All of them as they are packed in a file.
-    Packed(&'a [u8]),
-    /// Each by itself, by its index; none if there was an error.
-    Asked(&'a (dyn Fn(u64) -> Option<RawEntry> + Sync)),
-}
-
-/// The values of a table's slices, from its entries, as far as they are wanted: others are not looked at.
+/// The values of a table's slices, from its entries as they are packed in a file, as far as they are wanted: others are not looked at.
 /// Restricted pawns leave out slices. Tables with free pieces come with their stronger side White, others
 /// in their own colours.
 ///
@@ -1138,7 +1131,7 @@ pub enum Entries<'a> {
 pub fn decode(
     space: &IndexSpace,
     codec: EntryCodec,
-    entries: Entries<'_>,
+    entries: &[u8],
     wanted: &Wanted,
     taking: Taking,
 ) -> Result<TableValues, RowsError> {
@@ -1303,8 +1296,11 @@ fn decode_slice<C: SharedCode>(
     }
     let max_moves = {
         // Read in one way, a row comes as a whole from one row of the table.
-        let packed = matches!((rows, stock.entries), (Rows::Free(_), Entries::Packed(_)));
-        let whole = packed && ways.len() == 1 && rows.layout().movers().len() > 2;
+        let by_rows = match rows {
+            Rows::Free(rows) => rows.layout.movers().len() > 2,
+            Rows::Restricted(rows) => rows.is_by_rows(),
+        };
+        let whole = ways.len() == 1 && by_rows;
         let codes = codes.each_mut().map(|codes| Target::new(codes, whole));
         let rights: Vec<(u8, Target<'_, C>)> =
             rights.iter_mut().map(|(s, codes)| (*s, Target::new(codes, whole))).collect();
@@ -1466,7 +1462,8 @@ const MAX_KEY_BITS: u32 = 16;
 
 /// The entries of a table, and the codes of what can stand in them.
 struct Stock<'a> {
-    entries: Entries<'a>,
+    /// As they are packed.
+    entries: &'a [u8],
     codec: EntryCodec,
     /// The bits of an entry that tell its code.
     mask: u64,
@@ -1481,7 +1478,7 @@ struct Stock<'a> {
 const UNSOUND: u32 = u32::MAX;
 
 impl<'a> Stock<'a> {
-    fn new<C: Code>(entries: Entries<'a>, codec: EntryCodec, taking: Taking) -> Stock<'a> {
+    fn new<C: Code>(entries: &'a [u8], codec: EntryCodec, taking: Taking) -> Stock<'a> {
         let bits = u32::from(codec.bits()).min(MAX_KEY_BITS);
         let code = |key: u32, turn: Color| {
             let unused = u32::BITS - bits;
@@ -1510,12 +1507,8 @@ impl<'a> Stock<'a> {
 
     /// Refuses an area that is too short.
     fn check(&self, entries: u64) -> Result<(), RowsError> {
-        match self.entries {
-            Entries::Packed(area) if (area.len() as u64) < self.codec.area_bytes(entries) => {
-                Err(RowsError::Entry)
-            }
-            _ => Ok(()),
-        }
+        let enough = self.entries.len() as u64 >= self.codec.area_bytes(entries);
+        if enough { Ok(()) } else { Err(RowsError::Entry) }
     }
 
     /// Reads the positions of a job, and returns the longest distance in moves.
@@ -1535,8 +1528,9 @@ impl<'a> Stock<'a> {
         let longest = |most: u32| {
             if most == UNSOUND { Err(RowsError::Entry) } else { Ok((most >> 16) as u16) }
         };
-        let codes = match (target, self.entries) {
-            (Target::Rows(words), Entries::Packed(area)) => {
+        let area = self.entries;
+        let codes = match target {
+            Target::Rows(words) => {
                 let codes = [C::ILLEGAL; 64];
                 let mut row = OpenRow { words, place: usize::MAX, codes };
                 rows.walk(job, orientation, false, edge, |run| {
@@ -1556,8 +1550,7 @@ impl<'a> Stock<'a> {
                 row.close();
                 return longest(most);
             }
-            (Target::Rows(_), Entries::Asked(_)) => return Err(RowsError::Entry),
-            (Target::Places(codes), _) => *codes,
+            Target::Places(codes) => *codes,
         };
         rows.walk(job, orientation, false, edge, |run| {
             let row = codes.get(run.row..).unwrap_or_default();
@@ -1566,8 +1559,8 @@ impl<'a> Stock<'a> {
                 most = most.max(code);
                 C::note(place, code as u16);
             };
-            match (self.entries, row.first_chunk::<64>()) {
-                (Entries::Packed(area), Some(row)) => {
+            match row.first_chunk::<64>() {
+                Some(row) => {
                     let mut bit = run.index * bits;
                     for &square in run.squares() {
                         note(&row[square & 63], word_at(area, bit));
@@ -1575,20 +1568,12 @@ impl<'a> Stock<'a> {
                     }
                 }
                 // Bare kings have no rows.
-                (Entries::Packed(area), None) => {
+                None => {
                     for (index, square) in (0..).zip(run.squares()) {
                         let bit = (run.index + index * run.step) * bits;
                         match row.get(*square) {
                             Some(place) => note(place, word_at(area, bit)),
                             None => sound = false,
-                        }
-                    }
-                }
-                (Entries::Asked(ask), _) => {
-                    for (index, square) in (0..).zip(run.squares()) {
-                        match (ask(run.index + index * run.step), row.get(*square)) {
-                            (Some(RawEntry(number)), Some(place)) => note(place, number as u64),
-                            _ => sound = false,
                         }
                     }
                 }

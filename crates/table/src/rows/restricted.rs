@@ -136,6 +136,13 @@ impl<'a> Restricted<'a> {
         mover.role == Role::King && self.layout.variant() == Variant::Normal
     }
 
+    /// Whether all that [`Restricted::walk`] visits of a row comes in one go.
+    pub(super) fn is_by_rows(&self) -> bool {
+        let is_lane =
+            |mover: &Mover| mover.is_man() && (!self.is_king(mover) || mover.color == Color::Black);
+        self.space.symmetry() == 1 && self.layout.movers().last().is_some_and(is_lane)
+    }
+
     /// Visits the positions of a job. Like men are taken in one order only if `once`.
     pub(super) fn walk(&self, job: &Job, once: bool, mut visit: impl FnMut(&Run<'_>)) {
         let movers = self.layout.movers();

@@ -18,7 +18,7 @@ use hoffman_space::{
 use rayon::prelude::*;
 
 use super::{
-    Entries, HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Run, Shared,
+    HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Run, Shared,
     SharedCode, Stock, Taking, UNSOUND, Wanted, Ways, can_capture, code_value, codes_of,
     decode_with, en_passant_squares, moves, raw_codec, word_at,
 };
@@ -555,7 +555,7 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
             pages.lend(codec.area_bytes(len) as usize, || {
                 let mut area = Vec::new();
                 read(start, len, &mut area).map_err(DecodeError::Read)?;
-                let stock = Stock::new::<C>(Entries::Packed(&area), codec, taking);
+                let stock = Stock::new::<C>(&area, codec, taking);
                 stock.check(len)?;
                 exact = stock.exact;
                 self.chunks.par_iter().try_for_each(|chunk| {

@@ -1,0 +1,205 @@
+//! Rows from a table that is asked position by position.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hoffman_board::shakmaty::attacks;
+use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value};
+use hoffman_space::{
+    Code, EnPassantValues, KingPlacement, Layout, Orientation, PawnStructure, SliceValues,
+    TableValues, king_pairs,
+};
+use rayon::prelude::*;
+
+use super::{
+    EDGE, RowsError, Taking, Wanted, can_capture, empty_squares, en_passant_squares, structures_of,
+    value_of,
+};
+use crate::entries::EntryValue;
+use crate::index::IndexSpace;
+
+/// A position to ask for: every man on a square of his own, kings apart, the player not to move not in
+/// check.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The men.
+    pub men: &'a [(Square, Piece)],
+    /// Who is to move.
+    pub turn: Color,
+    /// The square jumped over by a pawn that can be taken there.
+    pub en_passant: Option<Square>,
+}
+
+/// Rows that a thread takes at a time.
+const ROWS: usize = 64;
+
+/// The values of an ending, asked for position by position as far as they are wanted. The space is that of
+/// its table, whose men may stand everywhere.
+///
+/// # Errors
+/// Those of `ask`; distances that do not fit.
+pub fn ask_all<W: Code, E: From<RowsError> + Send>(
+    space: &IndexSpace,
+    wanted: &Wanted,
+    taking: Taking,
+    ask: impl Fn(&Asked<'_>) -> Result<EntryValue, E> + Sync,
+) -> Result<TableValues, E> {
+    let men = space.pieces().iter().map(|p| (p.color, p.role));
+    let (material, swapped) = Material::from_men(men).normalized();
+    let is_wanted = |s: &PawnStructure| wanted.structures.as_ref().is_none_or(|w| w.contains(s));
+    let to_values = Orientation { swap: swapped, mirror: false };
+    let normal = |s: PawnStructure| s.oriented(to_values).normalized(material.is_symmetric()).0;
+    let structures = structures_of(space).into_iter().filter(is_wanted);
+    let values = TableValues::new(material, structures.map(normal).collect::<BTreeSet<_>>());
+    let layout = &values.layout;
+    for (&structure, slot) in &values.slices {
+        let slice = |turn: Color, en_passant: Option<u8>| -> Result<(Vec<W>, u16), E> {
+            let side = turn as usize ^ 1;
+            let mut codes = vec![W::ILLEGAL; if wanted.sides[side] { layout.len() } else { 0 }];
+            let rows = Rows { layout, structure, turn, en_passant, swapped, wanted, taking };
+            let parts = codes.par_chunks_mut(64 * ROWS).enumerate();
+            let longest = parts
+                .map(|(part, codes)| rows.fill(part * 64 * ROWS, codes, &ask))
+                .try_reduce(|| 0, |a, b| Ok(a.max(b)))?;
+            Ok((codes, longest))
+        };
+        let mut longest = 0;
+        let mut plain = Vec::new();
+        let mut en_passant = Vec::new();
+        for turn in [Color::White, Color::Black] {
+            let (codes, most) = slice(turn, None)?;
+            plain.push(W::into_codes(codes));
+            longest = longest.max(most);
+            for square in en_passant_squares(structure, turn) {
+                if can_capture(structure, square, turn) {
+                    let (codes, most) = slice(turn, Some(square))?;
+                    en_passant.push(EnPassantValues { square, codes: W::into_codes(codes) });
+                    longest = longest.max(most);
+                }
+            }
+        }
+        let Ok(codes) = plain.try_into() else { continue };
+        let max_moves = if taking == Taking::Exactly { longest } else { 1 };
+        // Each slice is made once.
+        let _ = slot.set(Arc::new(SliceValues { codes, en_passant, counts: None, max_moves }));
+    }
+    Ok(values)
+}
+
+/// The rows of a slice with one side to move and one en passant right.
+struct Rows<'a> {
+    layout: &'a Layout,
+    structure: PawnStructure,
+    turn: Color,
+    en_passant: Option<u8>,
+    /// Whether the table's colours are exchanged against those of the layout.
+    swapped: bool,
+    wanted: &'a Wanted,
+    taking: Taking,
+}
+
+impl Rows<'_> {
+    /// A man of the layout, as the table sees him.
+    fn man(&self, square: u8, man: Piece) -> (Square, Piece) {
+        let square = Square::new(u32::from(square));
+        if self.swapped {
+            (square.flip_vertical(), man.role.of(man.color.other()))
+        } else {
+            (square, man)
+        }
+    }
+
+    /// Fills neighbouring rows, the first of which begins at a place, and returns the longest distance in
+    /// moves.
+    fn fill<W: Code, E: From<RowsError>>(
+        &self,
+        place: usize,
+        codes: &mut [W],
+        ask: &impl Fn(&Asked<'_>) -> Result<EntryValue, E>,
+    ) -> Result<u16, E> {
+        let movers = self.layout.movers();
+        let lane = movers.len() - 1;
+        // The men as the table sees them, the movers first.
+        let mut men: Vec<(Square, Piece)> =
+            movers.iter().map(|m| self.man(0, m.role.of(m.color))).collect();
+        for color in Color::ALL {
+            let pawns = Bitboard(self.structure.of(color)).into_iter();
+            men.extend(pawns.map(|square| self.man(square as u8, Role::Pawn.of(color))));
+        }
+        let mut closed = self.structure.occupied();
+        if let Some(square) = self.en_passant {
+            closed |= empty_squares(square, self.turn);
+        }
+        let turn = if self.swapped { self.turn.other() } else { self.turn };
+        let other_king = men.iter().position(|&(_, man)| man == turn.other().king());
+        let en_passant = self.en_passant.map(|square| self.man(square, Role::Pawn.of(turn)).0);
+        let edge = |m: usize| self.wanted.on_edge.contains(&(movers[m].color, movers[m].role));
+        let everywhere = !(0..movers.len()).any(edge);
+        let goal = |m: usize| match (edge(m), self.structure.occupied(), movers[m].color) {
+            (false, ..) => 0,
+            (true, 0, _) => EDGE,
+            (true, _, Color::White) => 0xff << 56,
+            (true, _, Color::Black) => 0xff,
+        };
+        let mut longest = 0;
+        for (row, codes) in codes.chunks_mut(64).enumerate() {
+            let at = place + 64 * row;
+            let mut occupied = closed;
+            let mut possible = true;
+            let mut on_edge = everywhere;
+            let mut kings = [None; 2];
+            for (m, mover) in movers[..lane].iter().enumerate() {
+                let square = match self.layout.kings() {
+                    KingPlacement::Pairs if m < 2 => {
+                        let (white, black) = king_pairs().pairs[at >> (6 * (movers.len() - 2))];
+                        if m == 0 { white as u8 } else { black as u8 }
+                    }
+                    _ => (at / self.layout.stride(m) % 64) as u8,
+                };
+                possible &= occupied >> square & 1 == 0;
+                occupied |= 1 << square;
+                on_edge |= goal(m) >> square & 1 != 0;
+                men[m] = self.man(square, mover.role.of(mover.color));
+                if mover.role == Role::King {
+                    kings[mover.color as usize] = Some(Square::new(u32::from(square)));
+                }
+            }
+            let mut lanes = !occupied;
+            if !on_edge {
+                lanes &= goal(lane);
+            }
+            match kings {
+                [Some(one), Some(other)] => possible &= one.distance(other) > 1,
+                // The other king is the lane.
+                [Some(king), None] | [None, Some(king)] => lanes &= !attacks::king_attacks(king).0,
+                [None, None] => {}
+            }
+            if !possible {
+                continue;
+            }
+            for square in Bitboard(lanes) {
+                let mover = &movers[lane];
+                men[lane] = self.man(square as u8, mover.role.of(mover.color));
+                if other_king.is_some_and(|king| takes_king(&men, turn, king)) {
+                    continue;
+                }
+                let value = value_of(ask(&Asked { men: &men, turn, en_passant })?, self.taking);
+                if let Value::Win(moves) | Value::Loss(moves) = value {
+                    if moves > W::MAX_MOVES {
+                        return Err(RowsError::Entry.into());
+                    }
+                    longest = longest.max(moves);
+                }
+                codes[square as usize] = W::from_value(value);
+            }
+        }
+        Ok(longest)
+    }
+}
+
+/// Whether the player to move attacks the other king, who is the man of a number.
+fn takes_king(men: &[(Square, Piece)], turn: Color, king: usize) -> bool {
+    let occupied = Bitboard(men.iter().fold(0, |set, &(square, _)| set | 1 << square as u32));
+    let mut own = men.iter().filter(|(_, man)| man.color == turn);
+    own.any(|&(from, man)| attacks::attacks(from, man, occupied).contains(men[king].0))
+}
