@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use codes::PagedCodes;
 pub use proptable::{PropTable, Sender, Update, Updates};
@@ -46,6 +46,8 @@ pub struct Pages {
     folder: PathBuf,
     budget: AtomicUsize,
     cache: Mutex<Cache>,
+    /// Told when a page has left that is awaited.
+    left: Condvar,
     on_disk: Mutex<OnDisk>,
     written: AtomicU64,
     read: AtomicU64,
@@ -67,6 +69,12 @@ struct Cache {
     slots: HashMap<Key, Slot>,
     /// The keys of all slots, to choose from at random.
     keys: Vec<Key>,
+    /// Pages on their way to the disk. Who wants one finds it here; it cannot leave a second time before it
+    /// is there.
+    leaving: HashMap<Key, Words>,
+    /// How many wait for one to have left.
+    awaited: usize,
+    /// What all of these take.
     bytes: usize,
     clock: u64,
     files: HashMap<u32, Arc<Places>>,
@@ -134,6 +142,7 @@ impl Pages {
             folder: folder.to_owned(),
             budget: AtomicUsize::new(budget),
             cache: Mutex::default(),
+            left: Condvar::new(),
             on_disk: Mutex::default(),
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
@@ -142,7 +151,8 @@ impl Pages {
     }
 
     /// Lowers the budget whenever the process takes more than `bound` bytes, and more than ever before, as
-    /// `measure` finds: pages of all sizes come and go, and nobody knows before how much of the memory between them can be used again.
+    /// `measure` finds: pages of all sizes come and go, and nobody knows before how much of the memory between
+    /// them can be used again.
     pub fn watch(&self, bound: u64, measure: fn() -> Option<u64>) {
         // Who watches already goes on.
         let _ = self.watch.set(Watch { bound: bound.into(), measure, pages: 0.into() });
@@ -168,7 +178,7 @@ impl Pages {
     /// Sets another bound; what is too much goes to the disk at once.
     pub fn set_budget(&self, budget: usize) {
         self.budget.store(budget, Ordering::Relaxed);
-        self.make_room(&mut self.lock(), 0);
+        drop(self.make_room(self.lock(), 0));
     }
 
     /// Runs `f` with so many bytes of the budget.
@@ -211,8 +221,13 @@ impl Pages {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives up pages until `more` bytes fit. Pages that somebody holds stay.
-    fn make_room(&self, cache: &mut Cache, more: usize) {
+    /// Gives up pages until `more` bytes fit. Pages that somebody holds stay. Others may use the cache while
+    /// pages are written to the disk.
+    fn make_room<'a>(
+        &'a self,
+        mut cache: MutexGuard<'a, Cache>,
+        more: usize,
+    ) -> MutexGuard<'a, Cache> {
         self.look();
         let budget = self.budget();
         let mut held = 0;
@@ -221,16 +236,26 @@ impl Pages {
                 held += TRIES;
                 continue;
             };
-            let Some(slot) = cache.remove(key) else { return };
-            if slot.dirty
-                && let Some(places) = cache.files.get(&key.0).cloned()
-            {
-                // The lock is held, so that nobody reads the page from the disk before it is there.
-                if let Err(error) = self.put(&places, key.1, &slot.words) {
-                    cache.fail(&error);
-                }
+            let Some(slot) = cache.remove(key) else { break };
+            let Some(places) = cache.files.get(&key.0).filter(|_| slot.dirty).cloned() else {
+                continue;
+            };
+            let taken = slot.words.capacity() * 8 + OVERHEAD;
+            cache.bytes += taken;
+            cache.leaving.insert(key, slot.words.clone());
+            drop(cache);
+            let written = self.put(&places, key.1, &slot.words);
+            cache = self.lock();
+            cache.leaving.remove(&key);
+            cache.bytes -= taken;
+            if let Err(error) = written {
+                cache.fail(&error);
+            }
+            if cache.awaited > 0 {
+                self.left.notify_all();
             }
         }
+        cache
     }
 
     fn put(&self, places: &Places, start: u64, words: &[u64]) -> io::Result<()> {
@@ -316,7 +341,7 @@ impl Cache {
         for _ in 0..TRIES {
             let key = self.keys[fastrand::usize(..self.keys.len())];
             let Some(slot) = self.slots.get(&key) else { continue };
-            if Arc::strong_count(&slot.words) > 1 {
+            if Arc::strong_count(&slot.words) > 1 || self.leaving.contains_key(&key) {
                 continue;
             }
             if slot.touched + RECENT <= self.clock {
@@ -357,7 +382,7 @@ impl PageFile {
         let mut cache = self.pages.lock();
         let key = (self.id, page.start);
         cache.remove(key);
-        self.pages.make_room(&mut cache, words.capacity() * 8 + OVERHEAD);
+        cache = self.pages.make_room(cache, words.capacity() * 8 + OVERHEAD);
         cache.insert(key, Arc::new(words), true);
     }
 
@@ -372,14 +397,17 @@ impl PageFile {
                 slot.touched = clock;
                 return slot.words.clone();
             }
+            if let Some(words) = cache.leaving.get(&key) {
+                return words.clone();
+            }
         }
         let words = self.load(page);
-        let mut cache = self.pages.lock();
+        let cache = self.pages.lock();
+        let mut cache = self.pages.make_room(cache, words.len() * 8 + OVERHEAD);
         if let Some(slot) = cache.slots.get(&key) {
             // Another thread was quicker.
             return slot.words.clone();
         }
-        self.pages.make_room(&mut cache, words.len() * 8 + OVERHEAD);
         let words = Arc::new(words);
         cache.insert(key, words.clone(), false);
         words
@@ -387,29 +415,35 @@ impl PageFile {
 
     /// A page to be changed and written back; without a copy where it is in memory.
     pub fn take(&self, page: Page) -> Vec<u64> {
-        let words = {
-            let mut cache = self.pages.lock();
-            cache.remove((self.id, page.start)).map(|slot| slot.words)
-        };
-        if let Some(words) = words {
-            return Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec());
+        match self.remove(page) {
+            Some((words, _)) => Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()),
+            None => self.load(page),
         }
-        self.load(page)
+    }
+
+    /// A page in memory, and whether the disk does not have it as it is.
+    fn remove(&self, page: Page) -> Option<(Words, bool)> {
+        let key = (self.id, page.start);
+        let mut cache = self.pages.lock();
+        match cache.remove(key) {
+            Some(slot) => Some((slot.words, slot.dirty)),
+            // The disk will have it.
+            None => cache.leaving.get(&key).map(|words| (words.clone(), false)),
+        }
     }
 
     /// Lets `f` change a page; `f` says whether it did.
     pub fn change(&self, page: Page, f: impl FnOnce(&mut [u64]) -> bool) {
         let key = (self.id, page.start);
-        let slot = self.pages.lock().remove(key);
-        let (mut words, dirty) = match slot {
-            Some(Slot { words, dirty, .. }) => {
+        let (mut words, dirty) = match self.remove(page) {
+            Some((words, dirty)) => {
                 (Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()), dirty)
             }
             None => (self.load(page), false),
         };
         let dirty = f(&mut words) || dirty;
-        let mut cache = self.pages.lock();
-        self.pages.make_room(&mut cache, words.capacity() * 8 + OVERHEAD);
+        let cache = self.pages.lock();
+        let mut cache = self.pages.make_room(cache, words.capacity() * 8 + OVERHEAD);
         cache.insert(key, Arc::new(words), dirty);
     }
 
@@ -441,24 +475,31 @@ impl PageFile {
     /// Forgets all pages and begins anew.
     pub fn clear(&self) {
         self.end.store(0, Ordering::Relaxed);
-        let mut cache = self.pages.lock();
-        self.forget(&mut cache);
+        drop(self.forget());
         self.pages.give_up(&self.places);
     }
 
-    fn forget(&self, cache: &mut Cache) {
+    /// Drops all pages, once none of them is on its way to the disk any more: their places will be others'.
+    fn forget(&self) -> MutexGuard<'_, Cache> {
+        let mut cache = self.pages.lock();
         let own: Vec<Key> = cache.keys.iter().filter(|k| k.0 == self.id).copied().collect();
         for key in own {
             cache.remove(key);
         }
+        while cache.leaving.keys().any(|key| key.0 == self.id) {
+            cache.awaited += 1;
+            cache = self.pages.left.wait(cache).unwrap_or_else(PoisonError::into_inner);
+            cache.awaited -= 1;
+        }
+        cache
     }
 }
 
 impl Drop for PageFile {
     fn drop(&mut self) {
-        let mut cache = self.pages.lock();
-        self.forget(&mut cache);
+        let mut cache = self.forget();
         cache.files.remove(&self.id);
+        drop(cache);
         self.pages.give_up(&self.places);
     }
 }
