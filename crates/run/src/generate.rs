@@ -145,7 +145,9 @@ pub(crate) fn generate_control(
     drop(area);
     let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
     let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
-    let analysis = Analysis { futurebases, rules: Rules { prune: &prune, stalemates } };
+    let listed_pawns = numbering.space.pawn_structures().is_some();
+    let rules = Rules { prune: &prune, stalemates, listed_pawns };
+    let analysis = Analysis { futurebases, rules };
     let survey = survey(&values, &analysis);
     for notice in judge(control, numbering, &survey)? {
         progress.notice(&notice);

@@ -2,7 +2,7 @@
 //! the original's tables. Runs where the shared data are; says loudly when they are not.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::format_collect)]
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -84,11 +84,48 @@ const WRONG: [(&str, u64); 18] = [
     ("suicide/pvp.htb", 96),
 ];
 
+/// What `tablebase-statistics` of ours differ in: the number, ours and the original's.
+///
+/// The original counts too few wins by the side to move where it keeps no distances, has an element of its own
+/// in white-draws tables that it cannot read back, and counts wrong entries where it has such.
+const COUNTED: [(&str, &str, Option<i64>, Option<i64>); 25] = [
+    ("bugs/krbk-basic-from-basic-wrong.htb", WHITE, Some(2_791_805), Some(2_109_525)),
+    ("bugs/krbk-basic-from-dtm-correct.htb", WHITE, Some(2_791_805), Some(2_188_554)),
+    ("bugs/krk-basic.htb", WHITE, Some(48_197), Some(42_526)),
+    ("format/kk-flag-white-draws.htb", BLACK, Some(0), None),
+    ("format/kk-flag-white-draws.htb", WINS_OR_DRAWS, None, Some(924)),
+    ("format/kpk-basic-from-dtm.htb", WHITE, Some(117_820), Some(104_816)),
+    ("format/kqk-basic.htb", WHITE, Some(44_183), Some(34_645)),
+    ("format/kqk-flag-white-draws.htb", BLACK, Some(0), None),
+    ("format/kqk-flag-white-draws.htb", WINS_OR_DRAWS, None, Some(47_136)),
+    ("format/kqk-flag-white-wins.htb", WHITE, Some(44_183), Some(34_645)),
+    ("format/kqkq-basic-from-dtm.htb", WHITE, Some(478_238), Some(19_643)),
+    ("format/kqkq-white-draws-from-dtm.htb", BLACK, Some(483_492), None),
+    ("format/kqkq-white-draws-from-dtm.htb", WINS_OR_DRAWS, None, Some(2_263_347)),
+    ("format/kqkq-white-wins-from-dtm.htb", WHITE, Some(483_492), Some(27_433)),
+    ("format/krk-basic.htb", WHITE, Some(48_197), Some(42_526)),
+    ("pawngen/pawngen-b3c2-b5d5-2-2-from39.htb", WHITE, Some(57_510), Some(57_534)),
+    ("suicide/bvp.htb", BLACK, Some(1192), Some(1148)),
+    ("suicide/nvp.htb", BLACK, Some(3884), Some(2696)),
+    ("suicide/pvp-basic.htb", WHITE, Some(1470), Some(815)),
+    ("suicide/pvp-naive.htb", BLACK, Some(2496), Some(2400)),
+    ("suicide/pvp-naive.htb", WHITE, Some(2496), Some(2400)),
+    ("suicide/pvp-simple.htb", BLACK, Some(2496), Some(2400)),
+    ("suicide/pvp-simple.htb", WHITE, Some(2496), Some(2400)),
+    ("suicide/pvp.htb", BLACK, Some(1026), Some(970)),
+    ("suicide/pvp.htb", WHITE, Some(1470), Some(1430)),
+];
+const WHITE: &str = "white-wins-positions";
+const BLACK: &str = "black-wins-positions";
+const WINS_OR_DRAWS: &str = "white-wins-or-draws-positions";
+
 /// What comparing one table gave.
 struct Compared {
     entries: u64,
     /// How many of them differ from the original's.
     different: u64,
+    /// The numbers of the statistics that do.
+    counted: Vec<(String, Option<i64>, Option<i64>)>,
 }
 
 fn generate_here(control: &Path) -> Result<PathBuf, RunError> {
@@ -107,11 +144,17 @@ fn compare(golden: &Path, key: &str, hashes: &HashMap<String, String>) -> Compar
     let control = golden.join(key).with_extension("xml");
     let made = generate_here(&control).unwrap_or_else(|e| panic!("{key}: {e}"));
     let ours = Table::open(&made, SourceOptions::default()).unwrap();
+    let original = Table::open(golden.join(key), SourceOptions::default()).unwrap();
+    let [own, theirs] = [&ours, &original].map(|table| &table.control().statistics);
+    let names: BTreeSet<&String> = own.keys().chain(theirs.keys()).collect();
+    let counted = names.into_iter().filter(|&name| own.get(name) != theirs.get(name));
+    let counted = counted
+        .map(|name| (name.clone(), own.get(name).copied(), theirs.get(name).copied()))
+        .collect();
     let entries = ours.space().size();
     if entries_hash(&made) == hashes[key] {
-        return Compared { entries, different: 0 };
+        return Compared { entries, different: 0, counted };
     }
-    let original = Table::open(golden.join(key), SourceOptions::default()).unwrap();
     assert_eq!(original.space().size(), entries, "{key}");
     let read = |table: &Table| {
         let mut numbers = vec![0_i32; entries as usize];
@@ -119,7 +162,7 @@ fn compare(golden: &Path, key: &str, hashes: &HashMap<String, String>) -> Compar
         numbers
     };
     let different = read(&ours).iter().zip(read(&original)).filter(|(a, b)| **a != *b).count();
-    Compared { entries, different: different as u64 }
+    Compared { entries, different: different as u64, counted }
 }
 
 #[test]
@@ -131,6 +174,7 @@ fn all_tables_are_those_of_the_original_or_better() {
     let dir = tempfile::tempdir().unwrap();
     let (mut tables, mut entries) = (0, 0);
     let mut differing = Vec::new();
+    let mut counted = Vec::new();
     let mut refused = Vec::new();
     let mut folders: Vec<String> =
         hashes.keys().map(|k| k[..k.find('/').unwrap()].to_owned()).collect();
@@ -167,6 +211,8 @@ fn all_tables_are_those_of_the_original_or_better() {
                         let compared = compare(&golden, &key, &hashes);
                         tables += 1;
                         entries += compared.entries;
+                        let of_table = compared.counted.into_iter();
+                        counted.extend(of_table.map(|(name, a, b)| (key.clone(), name, a, b)));
                         if compared.different > 0 {
                             differing.push((key, compared.different));
                         }
@@ -183,6 +229,9 @@ fn all_tables_are_those_of_the_original_or_better() {
     differing.sort();
     let wrong: Vec<(String, u64)> = WRONG.iter().map(|&(key, n)| (key.to_owned(), n)).collect();
     assert_eq!(differing, wrong);
+    counted.sort();
+    let known = COUNTED.map(|(key, name, a, b)| (key.to_owned(), name.to_owned(), a, b));
+    assert_eq!(counted, known);
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert!(refused[0].starts_with("index-ep/kppk-ep-naive2-sym1.htb"), "{refused:?}");
     eprintln!(

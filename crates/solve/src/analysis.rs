@@ -44,6 +44,9 @@ pub struct Rules<'r> {
     pub prune: &'r (dyn Fn(Color, &str) -> Option<Verdict> + Sync),
     /// Who wins stalemates; nobody under the rules of chess.
     pub stalemates: Option<Color>,
+    /// Whether the pawns are those of a list of structures: then steps to structures of another list count as
+    /// moves inside the table.
+    pub listed_pawns: bool,
 }
 
 /// Everything that the values of a table follow from.
@@ -146,7 +149,10 @@ fn exit<'a>(
         })
     } else {
         let outside = outside(context, analysis, step);
-        counted = outside.counted;
+        counted = match (outside.counted, step.kind) {
+            (Counted::Leaving, Kind::Step(_)) if analysis.rules.listed_pawns => Counted::Inside,
+            (counted, _) => counted,
+        };
         outside.target?
     };
     Some(Exit { way: step.way, kind: step.kind, target, counted })

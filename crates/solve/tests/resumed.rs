@@ -208,7 +208,8 @@ fn analysis(
     prune: &(dyn Fn(Color, &str) -> Option<Verdict> + Sync),
     stalemates: Option<Color>,
 ) -> Analysis<'_> {
-    Analysis { futurebases: Vec::new(), rules: Rules { prune, stalemates } }
+    let rules = Rules { prune, stalemates, listed_pawns: false };
+    Analysis { futurebases: Vec::new(), rules }
 }
 
 #[test]
