@@ -1,6 +1,6 @@
 //! Random control files carried out by the product and compared with the slow analysis, index by index.
 //!
-//! `HOFFMAN_RANDOM_FILES` says how many sets, `HOFFMAN_RANDOM_FIRST` with which seed to begin.
+//! `HOFFMAN_RANDOM_SETS` says how many sets, `HOFFMAN_RANDOM_FIRST` with which seed to begin.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ fn from_env(name: &str, default: u64) -> u64 {
 
 /// The sets of some seeds, a few at a time, as they are made on all processors.
 fn sets() -> impl Iterator<Item = RandomAnalysis> {
-    let count = from_env("HOFFMAN_RANDOM_FILES", 60);
+    let count = from_env("HOFFMAN_RANDOM_SETS", 60);
     let first = from_env("HOFFMAN_RANDOM_FIRST", 0);
     let seeds: Vec<u64> = (first..first + count).collect();
     let made = |some: &[u64]| -> Vec<RandomAnalysis> {
@@ -394,6 +394,58 @@ fn solve_both(texts: &[(&str, String)]) -> Result<u64, String> {
         known.insert(output.to_str().unwrap().to_owned(), std::sync::Arc::new(slow));
     }
     Ok(entries)
+}
+
+/// The same two captures away: a table whose men stand everywhere tells images apart as far as its index does.
+#[test]
+fn futurebases_of_futurebases_may_tell_images_apart() {
+    let piece = |color: &str, role: &str| format!("<piece color=\"{color}\" type=\"{role}\"/>");
+    let kings = piece("white", "king") + &piece("black", "king");
+    let concede = |what: &str| {
+        format!(
+            "<prune-enable color=\"black\" type=\"concede\"/><prune color=\"black\" move=\"{what}\" type=\"concede\"/>"
+        )
+    };
+    let discards: String = ["P=R", "P=B", "P=N"]
+        .map(|kind| format!("<prune color=\"white\" move=\"{kind}\" type=\"discard\"/>"))
+        .concat();
+    // Where Black's bare king may stand: a set without symmetry, with that of the index only.
+    let files = |squares: &dyn Fn(char, char) -> bool| -> String {
+        let all = ('1'..='8').flat_map(|rank| ('a'..='h').map(move |file| (file, rank)));
+        let squares = all.filter(|&(file, rank)| squares(file, rank));
+        squares.map(|(file, rank)| format!("{file}{rank} ")).collect()
+    };
+    let sets = [
+        (1, files(&|file, _| file < 'd')),
+        (2, files(&|_, rank| rank < '4')),
+        (4, files(&|_, rank| !('3'..='6').contains(&rank))),
+    ];
+    for (symmetry, squares) in sets {
+        let index = |symmetry: u8| format!("<index type=\"combinadic5\" symmetry=\"{symmetry}\"/>");
+        let part = format!(
+            "<tablebase>{}<dtm/>{}{}<piece color=\"black\" type=\"king\" location=\"{squares}\"/>\
+             <output filename=\"{{}}/part.htb\"/></tablebase>",
+            index(symmetry),
+            concede("K*"),
+            piece("white", "king"),
+        );
+        let queen = format!(
+            "<tablebase>{}<dtm/>{}{kings}{}<futurebase filename=\"{{}}/part.htb\"/>\
+             <output filename=\"{{}}/queen.htb\"/></tablebase>",
+            index(symmetry),
+            concede("KxQ"),
+            piece("white", "queen"),
+        );
+        let pawn = format!(
+            "<tablebase>{}<dtm/>{}<prune-enable color=\"white\" type=\"discard\"/>{kings}{}\
+             <futurebase filename=\"{{}}/queen.htb\"/>{discards}<output filename=\"{{}}/pawn.htb\"/></tablebase>",
+            index(symmetry.min(2)),
+            concede("KxP"),
+            piece("white", "pawn"),
+        );
+        let entries = solve_both(&[("part", part), ("queen", queen), ("pawn", pawn)]).unwrap();
+        assert!(entries > 200_000, "{entries}");
+    }
 }
 
 /// What a suicide table may have: entries of two bytes, and none better than a win without a move.

@@ -8,7 +8,7 @@ use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
 use hoffman_pages::Pages;
 use hoffman_solve::Futurebase;
-use hoffman_space::{Orientation, PawnStructure};
+use hoffman_space::{KingPlacement, Layout, Orientation, PawnStructure};
 use hoffman_store::is_file;
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::rows::{Taking, Wanted};
@@ -72,7 +72,10 @@ impl OpenFuturebase<'_> {
     /// Bytes of memory that its values take.
     pub(crate) fn bytes(&self) -> u64 {
         let space = self.table.space();
-        let layout = hoffman_table::rows::layout_of(space);
+        let mut layout = hoffman_table::rows::layout_of(space);
+        if self.tells_images_apart() && layout.kings() == KingPlacement::Pairs {
+            layout = Layout::without_symmetry(&material_of(&self.table));
+        }
         2 * layout.len() as u64 * hoffman_table::rows::structures_of(space).len() as u64
     }
 
@@ -91,6 +94,7 @@ impl OpenFuturebase<'_> {
             };
             wanted.structures = Some(Arc::new(self.inverted.iter().flat_map(oriented).collect()));
         }
+        wanted.apart = self.tells_images_apart();
         wanted
     }
 

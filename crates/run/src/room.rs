@@ -18,7 +18,7 @@ pub(crate) const OWN: u64 = 24 << 20;
 const PAGES: u64 = 16 << 20;
 
 /// What is lost between pages, however few they are.
-const GAPS: u64 = 8 << 20;
+const GAPS: u64 = 12 << 20;
 
 /// The least memory in bytes that a slice of a layout can be solved in, by so many threads.
 ///
@@ -97,7 +97,7 @@ pub(crate) fn pages<'l>(
         tracing::info!(bound, pages, "memory is bounded");
         let pages = Pages::new(folder, pages as usize);
         // Some of what is free then can be used again only in part.
-        pages.watch(bound / 16 * 15, resident_memory);
+        pages.watch(bound / 8 * 7, resident_memory);
         pages
     }))
 }

@@ -214,6 +214,8 @@ impl Maker {
             // Told apart from the complete ending by its prunes alone.
             behind.men.iter_mut().for_each(|man| man.place = Place::Anywhere);
         }
+        let mut undivided = behind.clone();
+        undivided.make_symmetric();
         let mut specs = vec![behind];
         if let Some((slot, one, other)) = halves {
             let mut second = specs[0].clone();
@@ -228,6 +230,11 @@ impl Maker {
                 self.fit(&mut child, largest);
             }
             child.make_symmetric();
+            let is_undivided = same_squares(&child.men, &undivided.men);
+            if i > 0 && is_undivided {
+                // With its images a half may be everything; the other one would answer the same moves.
+                found.clear();
+            }
             let label = if i == 0 { label.to_owned() } else { format!("{label}z") };
             if relation == Relation::Normal && same_squares(&child.men, &spec.men) {
                 continue;
@@ -242,6 +249,9 @@ impl Maker {
             child.format = self.format_behind(spec.format, inverted);
             if let Some(output) = self.table(&child, &label) {
                 found.push(Child { output, inverted, relation });
+            }
+            if is_undivided {
+                break;
             }
         }
         found

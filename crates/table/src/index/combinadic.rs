@@ -178,6 +178,12 @@ impl Combinadic {
         Some(Walk { weight, group, chain, dependents })
     }
 
+    /// The pairs of kings, if their number is the lowest digit.
+    pub(super) fn low_kings(&self) -> Option<&KingPairs> {
+        let lowest = matches!(self.digits.first(), Some(Digit::Kings { .. }));
+        self.kings.as_ref().filter(|_| lowest)
+    }
+
     /// The weight of the king pair's digit and the pairs, if the rest of an index does not depend on
     /// where the kings stand.
     pub(super) fn free_kings(&self, men: &Men) -> Option<(u64, &KingPairs)> {

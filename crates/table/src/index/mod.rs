@@ -462,6 +462,16 @@ impl IndexSpace {
         }
     }
 
+    /// The pairs of king squares in the order of their numbers, if these numbers are the lowest digit of an
+    /// index but for the side to move: the pair with number `n` has the indices that leave `n` when the
+    /// side is taken off and what remains is divided by the number of pairs.
+    pub(crate) fn king_columns(&self) -> Option<&[(u8, u8)]> {
+        match &self.kind {
+            Kind::Combinadic(combinadic) => combinadic.low_kings().map(kings::KingPairs::list),
+            _ => None,
+        }
+    }
+
     /// What a part of an index weighs beside a side to move.
     fn sided(&self, index: u64) -> u64 {
         if self.side_bit { 2 * index } else { index }

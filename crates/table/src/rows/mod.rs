@@ -5,6 +5,7 @@
 //! mostly grows by a constant step.
 
 mod asked;
+mod columns;
 mod restricted;
 mod windowed;
 
@@ -183,6 +184,8 @@ pub struct Wanted {
     pub on_edge: Vec<(Color, Role)>,
     /// If given: only positions with these pawns, in the colours of the table.
     pub structures: Option<Arc<BTreeSet<PawnStructure>>>,
+    /// Whether mirror images may have different values, as far as the table does not give them the same index.
+    pub apart: bool,
 }
 
 impl Wanted {
@@ -201,7 +204,8 @@ impl Wanted {
         let sides = (0..2).all(|i| self.sides[i] || !other.sides[i]);
         let contained =
             !other.on_edge.is_empty() && other.on_edge.iter().all(|man| self.on_edge.contains(man));
-        structures && sides && (self.on_edge.is_empty() || contained)
+        let images = self.apart || !other.apart;
+        structures && sides && images && (self.on_edge.is_empty() || contained)
     }
 
     /// Asks for what `other` asks for, too.
@@ -222,6 +226,7 @@ impl Wanted {
             self.on_edge.clear();
         }
         self.sides = [self.sides[0] | other.sides[0], self.sides[1] | other.sides[1]];
+        self.apart |= other.apart;
     }
 }
 
@@ -267,6 +272,15 @@ struct Job {
     /// The first of the canonical pairs of kings that are asked for and the one behind the last, where kings
     /// lead; all of them if none.
     kings: Option<(usize, usize)>,
+    /// Whether the board is turned upside down on the way to the values, colours as they are: without pawns.
+    flip: bool,
+}
+
+impl Job {
+    /// How the board is turned on the way to the values.
+    fn symmetry(&self, orientation: Orientation) -> Symmetry {
+        orientation.symmetry().then(Symmetry::new(false, self.flip, false))
+    }
 }
 
 /// How many pairs of kings a job has. Their rows lie far apart among the values and side by side in the table,
@@ -309,9 +323,14 @@ impl<'a> Free<'a> {
             (Err(_), Ok(exchanged)) => [Vec::new(), exchanged],
             (Err(e), Err(_)) => return Err(e),
         };
-        let pairs = (0..64).flat_map(|w| (0..64).map(move |b| (w, b)));
-        let canonical =
-            pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(space.symmetry(), w, b)).collect();
+        let canonical = space.king_columns().map_or_else(
+            || {
+                let pairs = (0..64).flat_map(|w| (0..64).map(move |b| (w, b)));
+                let symmetry = space.symmetry();
+                pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(symmetry, w, b)).collect()
+            },
+            <[_]>::to_vec,
+        );
         let pawns = pawn_placements(space);
         let images = std::array::from_fn(|g| {
             let symmetry = Symmetry::all().nth(g).unwrap_or_default();
@@ -340,6 +359,7 @@ impl<'a> Free<'a> {
                 en_passant,
                 first: None,
                 kings: None,
+                flip: false,
             }));
         }
         sides
@@ -370,6 +390,15 @@ impl<'a> Free<'a> {
         Some((slice, to_values.then(to_slice)))
     }
 
+    /// Where the values of a pair of kings begin, for positions of a job turned that way.
+    fn pair_place(&self, pair: usize, job: &Job, orientation: Orientation) -> Option<usize> {
+        let &(white, black) = self.canonical.get(pair)?;
+        let symmetry = job.symmetry(orientation);
+        let [white, black] = [white, black].map(|s| symmetry.apply_index(s));
+        let kings = if orientation.swap { [black, white] } else { [white, black] };
+        self.layout.king_base(kings[0], kings[1]).map(|(base, _)| base)
+    }
+
     /// Visits the positions of a job. Like men are taken in one order only if `once`; with `edge`, one
     /// of these movers (one bit each) must stand where promoted men do.
     fn walk(
@@ -390,7 +419,7 @@ impl<'a> Free<'a> {
             occupied |= empty_squares(square, job.turn);
         }
         let movers = self.layout.movers().len();
-        let turn = orientation.symmetry();
+        let turn = job.symmetry(orientation);
         // Where promoted men stand, seen from the table: without pawns the layout's symmetry takes the last
         // rank to any edge.
         let goal = |mover: usize| {
@@ -1175,18 +1204,33 @@ fn decode_with<E: From<RowsError>>(
     let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
     let free = has_free_pieces(space);
     let (material, swapped) = if free { table.normalized() } else { (table, false) };
-    let layout = if free { Layout::new(&material) } else { layout_of(space) };
+    // A table with all symmetries cannot tell any images apart.
+    let apart = free && wanted_values.apart && space.symmetry() < 8;
+    let layout = match (free, apart) {
+        (true, true) => Layout::without_symmetry(&material),
+        (true, false) => Layout::new(&material),
+        (false, _) => layout_of(space),
+    };
     let rows = Rows::with_layout(space, &material, &layout)?;
     let is_wanted = |s: &PawnStructure| {
         wanted_values.structures.as_ref().is_none_or(|structures| structures.contains(s))
     };
     let to_values = Orientation { swap: swapped, mirror: false };
-    let values = if free {
+    let wanted_slices = |normal: &dyn Fn(&PawnStructure) -> PawnStructure| {
+        let structures = rows.structures();
+        structures.iter().filter(|s| is_wanted(s)).map(normal).collect::<BTreeSet<_>>()
+    };
+    let values = if apart && material.has_pawns() && space.symmetry() == 2 {
+        let normal = |s: &PawnStructure| s.oriented(to_values).normalized(false).0;
+        let wanted = wanted_slices(&normal);
+        TableValues::with_layout(material, layout.clone(), NormalForm::Mirrored, wanted)
+    } else if apart {
+        let wanted = wanted_slices(&|s| s.oriented(to_values));
+        TableValues::with_layout(material, layout.clone(), NormalForm::None, wanted)
+    } else if free {
         let swappable = material.is_symmetric();
         let normal = |s: &PawnStructure| s.oriented(to_values).normalized(swappable).0;
-        let wanted: BTreeSet<PawnStructure> =
-            rows.structures().iter().filter(|s| is_wanted(s)).map(normal).collect();
-        TableValues::new(material, wanted)
+        TableValues::new(material, wanted_slices(&normal))
     } else {
         let structures = rows.structures().into_iter().filter(is_wanted);
         TableValues::with_layout(material, layout.clone(), NormalForm::None, structures)
@@ -1195,7 +1239,7 @@ fn decode_with<E: From<RowsError>>(
     for structure in rows.structures() {
         let Rows::Free(rows) = &rows else {
             if is_wanted(&structure) {
-                ways.entry(structure).or_default().push((structure, Orientation::default()));
+                ways.entry(structure).or_default().push((structure, Orientation::default(), false));
             }
             continue;
         };
@@ -1204,10 +1248,19 @@ fn decode_with<E: From<RowsError>>(
             let image = structure.oriented(orientation);
             // Without pawns the layout itself takes care of mirror images, and the other colours are
             // read only where they have no indices of their own.
-            let needed = material.has_pawns() || !mirror && (!swap || !space.has_side_bit());
+            let other_colors = !swap || !space.has_side_bit();
+            let needed = if apart {
+                other_colors && (!mirror || space.symmetry() >= 2)
+            } else {
+                material.has_pawns() || !mirror && other_colors
+            };
             let possible = !rows.slots[usize::from(orientation.swap)].is_empty();
             if needed && possible && values.slices.contains_key(&image) {
-                ways.entry(image).or_default().push((structure, orientation));
+                let ways = ways.entry(image).or_default();
+                ways.push((structure, orientation, false));
+                if apart && space.symmetry() == 4 {
+                    ways.push((structure, orientation, true));
+                }
             }
         }
     }
@@ -1266,8 +1319,9 @@ fn fill_black(values: &mut TableValues) {
     }
 }
 
-/// A structure of the table and the orientation that carries it to a slice.
-type Way = (PawnStructure, Orientation);
+/// A structure of the table and the orientation that carries it to a slice; whether the board is turned upside
+/// down besides.
+type Way = (PawnStructure, Orientation, bool);
 
 /// Reads one slice in normal form. With a symmetric index only part of a slice has indices of its own;
 /// the rest is read through the mirror image of its pawns.
@@ -1304,8 +1358,9 @@ fn decode_slice<C: SharedCode>(
         let codes = codes.each_mut().map(|codes| Target::new(codes, whole));
         let rights: Vec<(u8, Target<'_, C>)> =
             rights.iter_mut().map(|(s, codes)| (*s, Target::new(codes, whole))).collect();
-        let read = |(structure, orientation): Way| {
-            let jobs = rows.jobs(structure);
+        let read = |(structure, orientation, flip): Way| {
+            let jobs: Vec<Job> =
+                rows.jobs(structure).into_iter().map(|job| Job { flip, ..job }).collect();
             let longest = jobs.par_iter().map(|job| {
                 let side = orientation.color(job.turn) as usize ^ 1;
                 if !sides[side] {

@@ -104,12 +104,20 @@ impl<'a> Restricted<'a> {
             let first = match self.layout.movers() {
                 [first, _, _, ..] if !self.is_king(first) => first.squares,
                 _ => {
-                    jobs.push(Job { structure, turn, en_passant, first: None, kings: None });
+                    jobs.push(Job {
+                        structure,
+                        turn,
+                        en_passant,
+                        first: None,
+                        kings: None,
+                        flip: false,
+                    });
                     continue;
                 }
             };
             let squares = (0..64).filter(|s| first >> s & 1 != 0);
-            let with = |s| Job { structure, turn, en_passant, first: Some(s), kings: None };
+            let with =
+                |s| Job { structure, turn, en_passant, first: Some(s), kings: None, flip: false };
             jobs.extend(squares.map(with));
         }
         jobs

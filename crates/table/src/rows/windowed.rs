@@ -1,8 +1,9 @@
 //! Rows and indices where neither the values nor the entries need fit into memory.
 //!
 //! The kings are the most significant digit of a row and mostly the least significant one of an index, so
-//! going from one to the other reorders everything. It is done in windows: for each stretch of indices
-//! that fits, all values are gone through once, a pair of kings at a time.
+//! going from one to the other reorders everything. Where it can be done by columns, it is; otherwise in
+//! windows: for each stretch of indices that fits, all values are gone through once, a pair of kings at a
+//! time.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,6 +18,7 @@ use hoffman_space::{
 };
 use rayon::prelude::*;
 
+use super::columns::{self, Columns, Number};
 use super::{
     HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Run, Shared,
     SharedCode, Stock, Taking, UNSOUND, Wanted, Ways, can_capture, code_value, codes_of,
@@ -28,10 +30,10 @@ use crate::index::IndexSpace;
 /// The stored distances of a table in pages, one number an index.
 #[derive(Debug)]
 pub struct StoredDistances {
-    file: PageFile,
+    pub(super) file: PageFile,
     /// The pages in order, each with the number of entries in it.
-    pages: Vec<(Page, usize)>,
-    wide: bool,
+    pub(super) pages: Vec<(Page, usize)>,
+    pub(super) wide: bool,
 }
 
 impl StoredDistances {
@@ -60,7 +62,7 @@ impl StoredDistances {
 
 /// How many entries a page, and a piece of a window, has. Small pieces find room where pages were before;
 /// a large one would not, and the system would have to give more.
-const PIECE: usize = 1 << 16;
+pub(super) const PIECE: usize = 1 << 16;
 
 /// Neighbouring entries, in pieces.
 struct Window<'a, E> {
@@ -127,9 +129,9 @@ pub fn encode_in(
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
     let work = Work { space, rows: &rows, values, jobs: &jobs, codec, pages, shared };
     let (distances, mut counts) = if deepest < 127 {
-        work.all_windows::<u8, AtomicU8>()?
+        work.write_all::<u8, AtomicU8, i8>()?
     } else {
-        work.all_windows::<u16, AtomicU16>()?
+        work.write_all::<u16, AtomicU16, i16>()?
     };
     counts.indices = space.size();
     counts.moves = match &rows {
@@ -137,6 +139,18 @@ pub fn encode_in(
         Rows::Restricted(rows) => rows.moves(values, &structures),
     };
     Ok((distances, counts))
+}
+
+/// What histograms of codes, White to move and Black to move, tell.
+fn count<W: Code>(sums: [Histogram; 2]) -> IndexCounts {
+    let mut counts = IndexCounts::default();
+    let kinds = 1_usize << (8 * size_of::<W>());
+    for (turn, sum) in [Color::White, Color::Black].into_iter().zip(sums) {
+        for (place, n) in sum.into_iter().enumerate().filter(|&(_, n)| n > 0) {
+            counts.add(code_value::<W>(place % kinds), turn, n);
+        }
+    }
+    counts
 }
 
 struct Work<'a> {
@@ -151,6 +165,25 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Everything in strips, if the table allows it; in windows otherwise.
+    fn write_all<W: Code, E: Shared + Entry, N: Number>(
+        &self,
+    ) -> Result<(StoredDistances, IndexCounts), RowsError> {
+        let Some(columns) = Columns::of(self.space, self.rows) else {
+            return self.all_windows::<W, E>();
+        };
+        let empty = self.codec.undecodable().0 as i16;
+        let stored = [Color::White, Color::Black].map(|turn| self.stored::<W>(turn));
+        let (numbers, sums) = columns.encode::<W, N>(self.values, empty, &stored, self.pages);
+        Ok((numbers, count::<W>(sums)))
+    }
+
+    /// The number to store for every code.
+    fn stored<W: Code>(&self, turn: Color) -> Vec<i16> {
+        let kinds = 1_usize << (8 * size_of::<W>());
+        (0..kinds).map(|n| self.codec.store(code_value::<W>(n), turn).0 as i16).collect()
+    }
+
     fn all_windows<W: Code, E: Shared + Entry>(
         &self,
     ) -> Result<(StoredDistances, IndexCounts), RowsError> {
@@ -193,12 +226,7 @@ impl Work<'_> {
         if self.shared {
             return Ok((numbers, counts));
         }
-        for (turn, sum) in [Color::White, Color::Black].into_iter().zip(sums) {
-            for (place, n) in sum.into_iter().enumerate().filter(|&(_, n)| n > 0) {
-                counts.add(code_value::<W>(place % kinds), turn, n);
-            }
-        }
-        Ok((numbers, counts))
+        Ok((numbers, count::<W>(sums)))
     }
 
     /// Counts the positions of a window in which several may share an index; whether some of those have
@@ -235,8 +263,7 @@ impl Work<'_> {
     fn one_window<W: Code, E: Shared>(&self, turn: Color, entries: Window<'_, E>) -> Histogram {
         let kinds = 1_usize << (8 * size_of::<W>());
         let histogram = || vec![0_u64; HISTOGRAMS * kinds];
-        let number = |n| self.codec.store(code_value::<W>(n), turn).0 as i16;
-        let stored: Vec<i16> = (0..kinds).map(number).collect();
+        let stored = self.stored::<W>(turn);
         let jobs: Vec<&Job> = self.jobs.iter().filter(|job| job.turn == turn).collect();
         let add = |mut a: Histogram, b: Histogram| {
             a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
@@ -277,7 +304,7 @@ impl Work<'_> {
                         );
                     }
                     Codes::Stored(codes) if codes.wide => {
-                        let elements = &read::<u16>(codes, at, len);
+                        let elements = &read_codes::<u16>(codes, at, len);
                         let codes = Part { start: at, elements };
                         write_job::<W, u16, E>(
                             self.rows,
@@ -290,7 +317,7 @@ impl Work<'_> {
                         );
                     }
                     Codes::Stored(codes) => {
-                        let elements = &read::<u8>(codes, at, len);
+                        let elements = &read_codes::<u8>(codes, at, len);
                         let codes = Part { start: at, elements };
                         write_job::<W, u8, E>(
                             self.rows,
@@ -309,7 +336,7 @@ impl Work<'_> {
     }
 }
 
-fn read<C: Code>(codes: &StoredCodes, at: usize, len: usize) -> Vec<C> {
+pub(super) fn read_codes<C: Code>(codes: &StoredCodes, at: usize, len: usize) -> Vec<C> {
     let mut part = vec![C::ILLEGAL; len];
     codes.read(at, &mut part);
     part
@@ -355,12 +382,10 @@ impl Rows<'_> {
         match self {
             Rows::Free(rows) => {
                 let Some((pair, _)) = job.kings else { return Some((0, layout.len())) };
-                let &(white, black) = rows.canonical.get(pair)?;
-                let symmetry = orientation.symmetry();
-                let [white, black] = [white, black].map(|s| symmetry.apply_index(s));
-                let kings = if orientation.swap { [black, white] } else { [white, black] };
-                let (base, _) = layout.king_base(kings[0], kings[1])?;
-                Some((base, 1 << (6 * (rows.layout.movers().len() - 2))))
+                Some((
+                    rows.pair_place(pair, job, orientation)?,
+                    1 << (6 * (layout.movers().len() - 2)),
+                ))
             }
             Rows::Restricted(_) => {
                 let Some(first) = job.first else { return Some((0, layout.len())) };
@@ -442,12 +467,12 @@ pub fn decode_in<E>(
     let mut deepest = 1;
     let mut values = decode_with(space, wanted, |rows, values, ways| {
         if codec.bits() <= 8 {
-            let mut decoding = Decoding::<u8>::new(rows, values, ways, wanted, pages);
-            deepest = decoding.all_windows(space, codec, taking, pages, read)?;
+            let decoding = Decoding::<u8>::new(rows, values, ways, wanted, pages);
+            deepest = decoding.read_all(space, codec, taking, pages, read)?;
             decoding.finish(values);
         } else {
-            let mut decoding = Decoding::<u16>::new(rows, values, ways, wanted, pages);
-            deepest = decoding.all_windows(space, codec, taking, pages, read)?;
+            let decoding = Decoding::<u16>::new(rows, values, ways, wanted, pages);
+            deepest = decoding.read_all(space, codec, taking, pages, read)?;
             decoding.finish(values);
         }
         Ok::<(), DecodeError<E>>(())
@@ -461,27 +486,28 @@ pub fn decode_in<E>(
 }
 
 /// The codes of a slice being read: both sides, then every right.
-struct Reading {
+pub(super) struct Reading {
     normal: PawnStructure,
-    len: usize,
-    targets: Vec<Option<Arc<PagedCodes>>>,
+    pub(super) len: usize,
+    pub(super) targets: Vec<Option<Arc<PagedCodes>>>,
     rights: Vec<u8>,
 }
 
 /// The part of some codes that several jobs write to.
-struct Chunk {
-    slice: usize,
-    target: usize,
-    at: usize,
+pub(super) struct Chunk {
+    pub(super) slice: usize,
+    pub(super) target: usize,
+    pub(super) at: usize,
     len: usize,
-    jobs: Vec<(Job, Orientation)>,
+    pub(super) jobs: Vec<(Job, Orientation)>,
 }
 
-struct Decoding<'a, C> {
+/// Values that are being read, and the way to them.
+pub(super) struct Decoding<'a, C> {
     rows: &'a Rows<'a>,
-    edge: u32,
-    slices: Vec<Reading>,
-    chunks: Vec<Chunk>,
+    pub(super) edge: u32,
+    pub(super) slices: Vec<Reading>,
+    pub(super) chunks: Vec<Chunk>,
     width: std::marker::PhantomData<C>,
 }
 
@@ -510,8 +536,9 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
                 }
             }
             let slice = slices.len();
-            for &(structure, orientation) in ways.get(&normal).into_iter().flatten() {
+            for &(structure, orientation, flip) in ways.get(&normal).into_iter().flatten() {
                 for job in rows.parts(structure) {
+                    let job = Job { flip, ..job };
                     let target = match job.en_passant {
                         None => Some(orientation.color(job.turn) as usize ^ 1),
                         Some(square) => {
@@ -537,8 +564,25 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
     }
 
     /// Reads all entries; returns the longest distance.
+    fn read_all<E>(
+        &self,
+        space: &IndexSpace,
+        codec: EntryCodec,
+        taking: Taking,
+        pages: &Arc<Pages>,
+        read: ReadEntries<'_, E>,
+    ) -> Result<u16, DecodeError<E>> {
+        match Columns::of(space, self.rows) {
+            Some(columns) if columns::are_apart(&self.chunks) => {
+                columns.decode(self, codec, taking, pages, read)
+            }
+            _ => self.all_windows(space, codec, taking, pages, read),
+        }
+    }
+
+    /// The same, by windows.
     fn all_windows<E>(
-        &mut self,
+        &self,
         space: &IndexSpace,
         codec: EntryCodec,
         taking: Taking,
