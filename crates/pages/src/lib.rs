@@ -48,7 +48,7 @@ pub struct Pages {
     cache: Mutex<Cache>,
     /// Told when a page has left that is awaited.
     left: Condvar,
-    on_disk: Mutex<OnDisk>,
+    on_disk: [Mutex<OnDisk>; FILES],
     written: AtomicU64,
     read: AtomicU64,
     watch: OnceLock<Watch>,
@@ -97,7 +97,11 @@ struct Slot {
 /// Where the pages of a file that were written lie on the disk, in bytes, with their length in words.
 type Places = Mutex<HashMap<u64, (u64, u32)>>;
 
-/// The one file on the disk that holds the pages of all: systems allow few open files.
+/// How many files on the disk hold the pages of all: one thread at a time writes to a file, and systems allow
+/// few open files.
+const FILES: usize = 8;
+
+/// A file on the disk.
 #[derive(Debug, Default)]
 struct OnDisk {
     file: Option<Arc<File>>,
@@ -143,7 +147,7 @@ impl Pages {
             budget: AtomicUsize::new(budget),
             cache: Mutex::default(),
             left: Condvar::new(),
-            on_disk: Mutex::default(),
+            on_disk: Default::default(),
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
             watch: OnceLock::new(),
@@ -258,10 +262,16 @@ impl Pages {
         cache
     }
 
+    /// The file on the disk for a page.
+    fn on_disk(&self, start: u64, len: u32) -> MutexGuard<'_, OnDisk> {
+        let number = start / u64::from(len.max(1)) % FILES as u64;
+        self.on_disk[number as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn put(&self, places: &Places, start: u64, words: &[u64]) -> io::Result<()> {
         let len = words.len() as u32;
         let (file, at) = {
-            let mut on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut on_disk = self.on_disk(start, len);
             let file = if let Some(open) = &on_disk.file {
                 open.clone()
             } else {
@@ -285,7 +295,7 @@ impl Pages {
 
     fn get(&self, places: &Places, start: u64, words: &mut [u64]) -> io::Result<()> {
         let place = places.lock().unwrap_or_else(PoisonError::into_inner).get(&start).copied();
-        let file = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner).file.clone();
+        let file = self.on_disk(start, words.len() as u32).file.clone();
         // What was never written is zero.
         let (Some((at, _)), Some(file)) = (place, file) else { return Ok(()) };
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
@@ -295,19 +305,17 @@ impl Pages {
 
     /// Lets others have the place of a page.
     fn give_up_one(&self, places: &Places, start: u64) {
-        let mut on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
         let place = places.lock().unwrap_or_else(PoisonError::into_inner).remove(&start);
         if let Some((at, len)) = place {
-            on_disk.free.entry(len).or_default().push(at);
+            self.on_disk(start, len).free.entry(len).or_default().push(at);
         }
     }
 
     /// Lets others have the places of a file.
     fn give_up(&self, places: &Places) {
-        let mut on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, (at, len)) in places.drain() {
-            on_disk.free.entry(len).or_default().push(at);
+        let places = std::mem::take(&mut *places.lock().unwrap_or_else(PoisonError::into_inner));
+        for (start, (at, len)) in places {
+            self.on_disk(start, len).free.entry(len).or_default().push(at);
         }
     }
 }

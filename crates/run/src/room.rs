@@ -18,7 +18,7 @@ pub(crate) const OWN: u64 = 24 << 20;
 const PAGES: u64 = 16 << 20;
 
 /// What is lost between pages, however few they are.
-const GAPS: u64 = 12 << 20;
+const GAPS: u64 = 6 << 20;
 
 /// The least memory in bytes that a slice of a layout can be solved in, by so many threads.
 ///

@@ -6,6 +6,8 @@
 //! cut into strips of columns; each strip goes together with the values of its kings, and what is left
 //! is to put strips side by side, which needs no chess.
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +16,7 @@ use hoffman_pages::{Page, PageFile, Pages};
 use hoffman_space::{Code, CodeStore as _, Codes, Orientation, TableValues};
 use rayon::prelude::*;
 
-use super::windowed::{Chunk, Decoding, PIECE, ReadEntries, StoredDistances, read_codes};
+use super::windowed::{Decoding, PIECE, ReadEntries, StoredDistances};
 use super::{
     DecodeError, Free, HISTOGRAMS, Histogram, Job, KINGS, NUMBERS, Rows, RowsError, SharedCode,
     Stock, Taking, UNSOUND, codes_of, word_at,
@@ -59,13 +61,89 @@ impl Number for i16 {
     }
 }
 
-/// Jobs of one kind, of neighbouring pairs of kings, and where the values of each begin.
-struct Group {
-    slice: usize,
-    target: usize,
-    job: Job,
-    orientation: Orientation,
-    places: Vec<usize>,
+/// Elements of a piece, see [`Pieces`].
+const PIECE_LEN: usize = 1 << 15;
+
+/// A long list in pieces of the size of pages. They find room where pages were before; all of it in one would
+/// not, and the system would have to give more.
+struct Pieces<T>(Vec<Vec<T>>);
+
+impl<T: Copy> Pieces<T> {
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<&T> {
+        self.0.get(at / PIECE_LEN)?.get(at % PIECE_LEN)
+    }
+
+    #[inline(always)]
+    fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+        self.0.get_mut(at / PIECE_LEN)?.get_mut(at % PIECE_LEN)
+    }
+
+    /// The 64 elements from a multiple of 64 on.
+    #[inline(always)]
+    fn row(&self, at: usize) -> Option<&[T; 64]> {
+        self.0.get(at / PIECE_LEN)?.get(at % PIECE_LEN..)?.first_chunk()
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self, at: usize) -> Option<&mut [T; 64]> {
+        self.0.get_mut(at / PIECE_LEN)?.get_mut(at % PIECE_LEN..)?.first_chunk_mut()
+    }
+
+    /// The elements of a range, piece by piece.
+    fn parts(&mut self, range: Range<usize>) -> impl Iterator<Item = &mut [T]> {
+        let first = range.start / PIECE_LEN;
+        self.0.iter_mut().enumerate().skip(first).map_while(move |(n, piece)| {
+            let (start, end) = (n * PIECE_LEN, n * PIECE_LEN + piece.len());
+            let part = range.start.max(start)..range.end.min(end);
+            (part.start < part.end).then(|| &mut piece[part.start - start..part.end - start])
+        })
+    }
+
+    /// Copies elements to a place.
+    fn put(&mut self, at: usize, mut elements: &[T]) {
+        for part in self.parts(at..at + elements.len()) {
+            let (now, later) = elements.split_at(part.len());
+            part.copy_from_slice(now);
+            elements = later;
+        }
+    }
+
+    /// Copies elements from a place on.
+    fn take(&mut self, at: usize, mut out: &mut [T]) {
+        for part in self.parts(at..at + out.len()) {
+            let (now, later) = out.split_at_mut(part.len());
+            now.copy_from_slice(part);
+            out = later;
+        }
+    }
+}
+
+/// Pieces that were used before, for who needs some next: giving them back and asking for others costs time and
+/// leaves gaps.
+struct Spare<T>(Mutex<Vec<Vec<T>>>);
+
+impl<T: Copy> Spare<T> {
+    fn new() -> Spare<T> {
+        Spare(Mutex::default())
+    }
+
+    fn take(&self, element: T, len: usize) -> Pieces<T> {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = spare.len().saturating_sub(len.div_ceil(PIECE_LEN));
+        let mut pieces = spare.split_off(from);
+        drop(spare);
+        pieces.resize_with(len.div_ceil(PIECE_LEN), Vec::new);
+        for (number, piece) in pieces.iter_mut().enumerate() {
+            piece.clear();
+            piece.resize(PIECE_LEN.min(len - number * PIECE_LEN), element);
+        }
+        Pieces(pieces)
+    }
+
+    fn give_back(&self, pieces: Pieces<T>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(pieces.0);
+    }
 }
 
 /// The way from the rows of some pairs of kings to a buffer that holds theirs only.
@@ -133,6 +211,19 @@ impl<'a> Columns<'a> {
         (index / width * own + index % width - strip.start * self.sides, step / width * own)
     }
 
+    /// Whether each part of the values comes from one pair of kings only, so that strips never meet.
+    pub(super) fn are_apart<C>(&self, decoding: &Decoding<'_, C>) -> bool {
+        let mut seen: HashMap<(usize, usize), Vec<bool>> = HashMap::new();
+        decoding.sides.iter().all(|side| {
+            let blocks = decoding.slices[side.slice].len / self.stride;
+            let new = || vec![false; blocks];
+            let seen = seen.entry((side.slice, side.target)).or_insert_with(new);
+            let place = |pair| self.rows.pair_place(pair, &side.job, side.orientation);
+            let mut blocks = (0..self.pairs).filter_map(|pair| Some(place(pair)? / self.stride));
+            blocks.all(|block| !std::mem::replace(&mut seen[block], true))
+        })
+    }
+
     /// Reads all entries; returns the longest distance.
     pub(super) fn decode<C: SharedCode, E>(
         &self,
@@ -195,17 +286,20 @@ impl<'a> Columns<'a> {
             })?;
         }
         let longest = AtomicU16::new(0);
+        let (spare_keys, spare_codes) = (Spare::new(), Spare::new());
         pages
             .lend(taken, || {
                 strips.par_iter().zip(&parts).with_max_len(1).try_for_each(|(&strip, parts)| {
-                    let mut keys = Vec::with_capacity(self.height * strip.pairs * self.sides);
+                    let columns = strip.pairs * self.sides;
+                    let mut keys = spare_keys.take(K::new(0), self.height * columns);
                     for (number, &part) in parts.iter().enumerate() {
                         let words = file.take(part);
                         let height = window.min(self.height - number * window);
-                        let len = height * strip.pairs * self.sides;
-                        keys.extend_from_slice(&bytemuck::cast_slice::<_, K>(&words)[..len]);
+                        let part = &bytemuck::cast_slice::<_, K>(&words)[..height * columns];
+                        keys.put(number * window * columns, part);
                     }
-                    let found = self.read_strip(decoding, &stock, strip, &keys)?;
+                    let found = self.read_strip(decoding, &stock, strip, &keys, &spare_codes)?;
+                    spare_keys.give_back(keys);
                     longest.fetch_max(found, Ordering::Relaxed);
                     Ok(())
                 })
@@ -220,21 +314,23 @@ impl<'a> Columns<'a> {
         decoding: &Decoding<'_, C>,
         stock: &Stock<'_>,
         strip: Strip,
-        keys: &[K],
+        keys: &Pieces<K>,
+        spare: &Spare<C>,
     ) -> Result<u16, RowsError> {
         let mut most = 0;
-        let mut codes = Vec::new();
-        for group in groups(&decoding.chunks, strip) {
-            let reading = &decoding.slices[group.slice];
-            let Some(store) = &reading.targets[group.target] else { continue };
-            let buffer = Buffer::new(self.stride, reading.len, &group.places);
-            codes.clear();
-            codes.resize(group.places.len() * self.stride, C::ILLEGAL);
-            let table = &*stock.tables[group.job.turn as usize ^ 1];
-            self.rows.walk(&group.job, group.orientation, false, decoding.edge, |run| {
-                let place = buffer.place(run.row);
-                let row = codes.get_mut(place..).and_then(|row| row.first_chunk_mut::<64>());
-                let Some(row) = row else { return };
+        let pairs = strip.start..strip.start + strip.pairs;
+        for side in &decoding.sides {
+            let reading = &decoding.slices[side.slice];
+            let Some(store) = &reading.targets[side.target] else { continue };
+            let job = Job { kings: Some((pairs.start, pairs.end)), ..side.job };
+            let places = pairs.clone();
+            let places = places.filter_map(|p| self.rows.pair_place(p, &job, side.orientation));
+            let places: Vec<usize> = places.collect();
+            let buffer = Buffer::new(self.stride, reading.len, &places);
+            let mut codes = spare.take(C::ILLEGAL, places.len() * self.stride);
+            let table = &*stock.tables[job.turn as usize ^ 1];
+            self.rows.walk(&job, side.orientation, false, decoding.edge, |run| {
+                let Some(row) = codes.row_mut(buffer.place(run.row)) else { return };
                 let (mut at, step) = self.in_strip(strip, run.index, run.step);
                 let mut longest = most;
                 for &square in run.squares() {
@@ -246,9 +342,14 @@ impl<'a> Columns<'a> {
                 }
                 most = longest;
             });
-            for (&place, codes) in group.places.iter().zip(codes.chunks_exact(self.stride)) {
-                store.write(place * size_of::<C>(), C::as_bytes_of(codes));
+            for (number, &place) in places.iter().enumerate() {
+                let mut place = place * size_of::<C>();
+                for part in codes.parts(number * self.stride..(number + 1) * self.stride) {
+                    store.write(place, C::as_bytes_of(part));
+                    place += size_of_val(part);
+                }
             }
+            spare.give_back(codes);
         }
         if most == UNSOUND { Err(RowsError::Entry) } else { Ok((most >> 16) as u16) }
     }
@@ -269,9 +370,10 @@ impl<'a> Columns<'a> {
         let file = pages.file();
         let window = self.window(pages, 8 * size_of::<N>());
         let totals = Mutex::new(histograms());
+        let (spare_numbers, spare_codes) = (Spare::new(), Spare::new());
         let strip = |strip: Strip| {
             let columns = strip.pairs * self.sides;
-            let mut numbers = vec![N::new(empty); self.height * columns];
+            let mut numbers = spare_numbers.take(N::new(empty), self.height * columns);
             let mut sums = histograms();
             for structure in self.rows.structures() {
                 let Some((slice, orientation)) = self.rows.orient(values, structure) else {
@@ -282,11 +384,10 @@ impl<'a> Columns<'a> {
                     let number = job.turn as usize ^ 1;
                     let (stored, sums) = (&stored[number], &mut sums[number]);
                     let codes = codes_of(&job, slice, orientation);
-                    let (buffer, own) = self.codes_in::<W>(strip, &job, orientation, codes);
+                    let (buffer, own) =
+                        self.codes_in::<W>(strip, &job, orientation, codes, &spare_codes);
                     self.rows.walk(&job, orientation, true, 0, |run| {
-                        let row = own.get(buffer.place(run.row)..);
-                        let row = row.and_then(|row| row.first_chunk::<64>());
-                        let Some(row) = row else { return };
+                        let Some(row) = own.row(buffer.place(run.row)) else { return };
                         let (mut at, step) = self.in_strip(strip, run.index, run.step);
                         for (i, &square) in run.squares().iter().enumerate() {
                             let code = row[square & 63].number();
@@ -297,14 +398,18 @@ impl<'a> Columns<'a> {
                             at += step;
                         }
                     });
+                    spare_codes.give_back(own);
                 }
             }
-            let parts = numbers.chunks(window * columns).map(|part| {
-                let mut words = vec![0_u64; size_of_val(part).div_ceil(8)];
-                bytemuck::cast_slice_mut(&mut words)[..part.len()].copy_from_slice(part);
+            let parts = (0..self.height).step_by(window).map(|start| {
+                let len = window.min(self.height - start) * columns;
+                let mut words = vec![0_u64; (len * size_of::<N>()).div_ceil(8)];
+                let part: &mut [N] = bytemuck::cast_slice_mut(&mut words);
+                numbers.take(start * columns, &mut part[..len]);
                 file.append(words)
             });
             let parts: Vec<Page> = parts.collect();
+            spare_numbers.give_back(numbers);
             // Those of all strips together would take more than the numbers.
             let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
             for (total, sum) in totals.iter_mut().flatten().zip(sums.iter().flatten()) {
@@ -325,17 +430,22 @@ impl<'a> Columns<'a> {
         job: &Job,
         orientation: Orientation,
         codes: &Codes,
-    ) -> (Buffer, Vec<W>) {
+        spare: &Spare<W>,
+    ) -> (Buffer, Pieces<W>) {
         let pairs = strip.start..strip.start + strip.pairs;
         let places: Vec<usize> =
             pairs.filter_map(|pair| self.rows.pair_place(pair, job, orientation)).collect();
-        let mut own = Vec::with_capacity(places.len() * self.stride);
-        for &place in &places {
-            let range = place..place + self.stride;
-            match codes {
-                Codes::Narrow(codes) => own.extend(codes[range].iter().map(|&c| W::convert(c))),
-                Codes::Wide(codes) => own.extend(codes[range].iter().map(|&c| W::convert(c))),
-                Codes::Stored(codes) => own.extend(read_codes::<W>(codes, place, self.stride)),
+        let mut own = spare.take(W::ILLEGAL, places.len() * self.stride);
+        for (number, &place) in places.iter().enumerate() {
+            let mut at = place;
+            for part in own.parts(number * self.stride..(number + 1) * self.stride) {
+                let len = part.len();
+                match codes {
+                    Codes::Narrow(codes) => convert(&codes[at..at + len], part),
+                    Codes::Wide(codes) => convert(&codes[at..at + len], part),
+                    Codes::Stored(codes) => codes.read(at, part),
+                }
+                at += len;
             }
         }
         (Buffer::new(self.stride, self.rows.layout.len(), &places), own)
@@ -376,6 +486,11 @@ impl<'a> Columns<'a> {
     }
 }
 
+/// Copies codes to a place of another width.
+fn convert<C: Code, W: Code>(codes: &[C], out: &mut [W]) {
+    out.iter_mut().zip(codes).for_each(|(out, &code)| *out = W::convert(code));
+}
+
 /// An entry as it is stored, taken for a number without a sign.
 trait Key: Pod + Send + Sync {
     fn new(entry: u64) -> Self;
@@ -402,43 +517,4 @@ impl Key for u16 {
     fn number(self) -> usize {
         usize::from(self)
     }
-}
-
-/// Whether each part of the values comes from one pair of kings only, so that strips never meet.
-pub(super) fn are_apart(chunks: &[Chunk]) -> bool {
-    chunks.iter().all(|chunk| chunk.jobs.len() == 1)
-}
-
-/// The jobs of a strip, those that differ in the kings only together.
-fn groups(chunks: &[Chunk], strip: Strip) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    let pairs = strip.start..strip.start + strip.pairs;
-    let mut own: Vec<(&Chunk, &Job, Orientation, usize)> = Vec::new();
-    for chunk in chunks {
-        for (job, orientation) in &chunk.jobs {
-            if let Some((pair, _)) = job.kings.filter(|(pair, _)| pairs.contains(pair)) {
-                own.push((chunk, job, *orientation, pair));
-            }
-        }
-    }
-    own.sort_by_key(|&(chunk, job, o, pair)| {
-        (chunk.slice, chunk.target, job.structure, job.en_passant, o.swap, o.mirror, job.flip, pair)
-    });
-    for (chunk, job, orientation, pair) in own {
-        if let Some(last) = groups.last_mut()
-            && let Some((_, end)) = &mut last.job.kings
-            && *end == pair
-            && (last.slice, last.target, last.orientation)
-                == (chunk.slice, chunk.target, orientation)
-            && (last.job.structure, last.job.en_passant, last.job.flip)
-                == (job.structure, job.en_passant, job.flip)
-        {
-            *end += 1;
-            last.places.push(chunk.at);
-            continue;
-        }
-        let (slice, target) = (chunk.slice, chunk.target);
-        groups.push(Group { slice, target, job: *job, orientation, places: vec![chunk.at] });
-    }
-    groups
 }

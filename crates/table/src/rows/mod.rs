@@ -367,16 +367,17 @@ impl<'a> Free<'a> {
 
     /// The sides of a structure cut into jobs of that many pairs of kings each.
     fn jobs(&self, structure: PawnStructure, kings: usize) -> Vec<Job> {
-        let sides = self.sides(structure);
+        self.sides(structure).into_iter().flat_map(|side| self.cut(side, kings)).collect()
+    }
+
+    /// The jobs of a side, of that many pairs of kings each.
+    fn cut(&self, side: Job, kings: usize) -> Vec<Job> {
         if self.layout.movers().len() == 2 {
-            return sides;
+            return vec![side];
         }
         let pairs = self.canonical.len();
-        let cut = |side: Job| {
-            let starts = (0..pairs).step_by(kings);
-            starts.map(move |at| Job { kings: Some((at, pairs.min(at + kings))), ..side })
-        };
-        sides.into_iter().flat_map(cut).collect()
+        let starts = (0..pairs).step_by(kings);
+        starts.map(|at| Job { kings: Some((at, pairs.min(at + kings))), ..side }).collect()
     }
 
     /// Where a structure's values are, and the way from a position of the table to them.

@@ -18,7 +18,7 @@ use hoffman_space::{
 };
 use rayon::prelude::*;
 
-use super::columns::{self, Columns, Number};
+use super::columns::{Columns, Number};
 use super::{
     HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Run, Shared,
     SharedCode, Stock, Taking, UNSOUND, Wanted, Ways, can_capture, code_value, codes_of,
@@ -125,9 +125,8 @@ pub fn encode_in(
         deepest = deepest.max(slice.max_moves);
     }
     let codec = raw_codec(space, format)?;
-    let jobs: Vec<Job> = structures.iter().flat_map(|&s| rows.parts(s)).collect();
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
-    let work = Work { space, rows: &rows, values, jobs: &jobs, codec, pages, shared };
+    let work = Work { space, rows: &rows, values, codec, pages, shared };
     let (distances, mut counts) = if deepest < 127 {
         work.write_all::<u8, AtomicU8, i8>()?
     } else {
@@ -157,7 +156,6 @@ struct Work<'a> {
     space: &'a IndexSpace,
     rows: &'a Rows<'a>,
     values: &'a TableValues,
-    jobs: &'a [Job],
     codec: EntryCodec,
     pages: &'a Arc<Pages>,
     /// Several placements may share an index.
@@ -193,6 +191,9 @@ impl Work<'_> {
         let mut numbers = StoredDistances { file, pages: Vec::new(), wide: size_of::<E>() == 2 };
         let mut counts = IndexCounts::default();
         let mut differ = false;
+        let rows = self.rows;
+        let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
+        let jobs: Vec<Job> = sides.flat_map(|side| rows.parts(side)).collect();
         let size = self.space.size() as usize;
         let budget = self.pages.budget() / 2;
         let window = (budget / size_of::<E>()).next_multiple_of(PIECE).max(PIECE).min(size.max(1));
@@ -206,12 +207,12 @@ impl Work<'_> {
                 let entries: Vec<Vec<E>> = (0..len).step_by(PIECE).map(piece).collect();
                 let entries = Window { start, pieces: &entries };
                 for turn in [Color::White, Color::Black] {
-                    let sum = self.one_window::<W, E>(turn, entries);
+                    let sum = self.one_window::<W, E>(&jobs, turn, entries);
                     let sums = &mut sums[turn as usize ^ 1];
                     sums.iter_mut().zip(sum).for_each(|(a, b)| *a += b);
                 }
                 if self.shared {
-                    differ |= self.recount(len, entries, &mut counts);
+                    differ |= self.recount(&jobs, len, entries, &mut counts);
                 }
                 for piece in entries.pieces {
                     let mut words = vec![0_u64; (piece.len() * size_of::<E>()).div_ceil(8)];
@@ -233,13 +234,14 @@ impl Work<'_> {
     /// different values.
     fn recount<E: Entry>(
         &self,
+        jobs: &[Job],
         len: usize,
         entries: Window<'_, E>,
         counts: &mut IndexCounts,
     ) -> bool {
         let mut seen = vec![false; len];
         let mut differ = false;
-        for job in self.jobs {
+        for job in jobs {
             let Some((slice, orientation)) = self.rows.orient(self.values, job.structure) else {
                 continue;
             };
@@ -260,11 +262,16 @@ impl Work<'_> {
     }
 
     /// Fills a window of entries with the positions of one side to move.
-    fn one_window<W: Code, E: Shared>(&self, turn: Color, entries: Window<'_, E>) -> Histogram {
+    fn one_window<W: Code, E: Shared>(
+        &self,
+        jobs: &[Job],
+        turn: Color,
+        entries: Window<'_, E>,
+    ) -> Histogram {
         let kinds = 1_usize << (8 * size_of::<W>());
         let histogram = || vec![0_u64; HISTOGRAMS * kinds];
         let stored = self.stored::<W>(turn);
-        let jobs: Vec<&Job> = self.jobs.iter().filter(|job| job.turn == turn).collect();
+        let jobs: Vec<&Job> = jobs.iter().filter(|job| job.turn == turn).collect();
         let add = |mut a: Histogram, b: Histogram| {
             a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
             a
@@ -336,7 +343,7 @@ impl Work<'_> {
     }
 }
 
-pub(super) fn read_codes<C: Code>(codes: &StoredCodes, at: usize, len: usize) -> Vec<C> {
+fn read_codes<C: Code>(codes: &StoredCodes, at: usize, len: usize) -> Vec<C> {
     let mut part = vec![C::ILLEGAL; len];
     codes.read(at, &mut part);
     part
@@ -367,12 +374,20 @@ fn write_job<W: Code, C: Code, E: Shared>(
 }
 
 impl Rows<'_> {
-    /// The jobs of a structure, cut so that each needs the values of one pair of kings only, where the
+    /// The jobs of a structure that are cut no further than by sides to move and en passant squares, if the
     /// kings lead.
-    fn parts(&self, structure: PawnStructure) -> Vec<Job> {
+    fn sides(&self, structure: PawnStructure) -> Vec<Job> {
         match self {
-            Rows::Free(rows) => rows.jobs(structure, 1),
+            Rows::Free(rows) => rows.sides(structure),
             Rows::Restricted(rows) => rows.jobs(structure),
+        }
+    }
+
+    /// Such a job, cut so that each part needs the values of one pair of kings only, where the kings lead.
+    fn parts(&self, side: Job) -> Vec<Job> {
+        match self {
+            Rows::Free(rows) => rows.cut(side, 1),
+            Rows::Restricted(_) => vec![side],
         }
     }
 
@@ -493,13 +508,21 @@ pub(super) struct Reading {
     rights: Vec<u8>,
 }
 
-/// The part of some codes that several jobs write to.
-pub(super) struct Chunk {
+/// A job that reads codes.
+pub(super) struct Side {
     pub(super) slice: usize,
     pub(super) target: usize,
-    pub(super) at: usize,
+    pub(super) job: Job,
+    pub(super) orientation: Orientation,
+}
+
+/// The part of some codes that several jobs write to.
+struct Chunk {
+    slice: usize,
+    target: usize,
+    at: usize,
     len: usize,
-    pub(super) jobs: Vec<(Job, Orientation)>,
+    jobs: Vec<(Job, Orientation)>,
 }
 
 /// Values that are being read, and the way to them.
@@ -507,7 +530,7 @@ pub(super) struct Decoding<'a, C> {
     rows: &'a Rows<'a>,
     pub(super) edge: u32,
     pub(super) slices: Vec<Reading>,
-    pub(super) chunks: Vec<Chunk>,
+    pub(super) sides: Vec<Side>,
     width: std::marker::PhantomData<C>,
 }
 
@@ -522,7 +545,7 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
         let len = rows.layout().len();
         let room = |len: usize| Arc::new(PagedCodes::new::<C>(pages, len));
         let mut slices = Vec::new();
-        let mut chunks: BTreeMap<(usize, usize, usize), Chunk> = BTreeMap::new();
+        let mut sides = Vec::new();
         for &normal in values.slices.keys() {
             let mut targets = wanted.sides.map(|wanted| wanted.then(|| room(len))).to_vec();
             let mut rights = Vec::new();
@@ -537,7 +560,7 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
             }
             let slice = slices.len();
             for &(structure, orientation, flip) in ways.get(&normal).into_iter().flatten() {
-                for job in rows.parts(structure) {
+                for job in rows.sides(structure) {
                     let job = Job { flip, ..job };
                     let target = match job.en_passant {
                         None => Some(orientation.color(job.turn) as usize ^ 1),
@@ -546,11 +569,9 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
                             rights.iter().position(|&s| s == there).map(|n| n + 2)
                         }
                     };
-                    let Some(target) = target.filter(|&t| targets[t].is_some()) else { continue };
-                    let Some((at, len)) = rows.place_of(&job, orientation) else { continue };
-                    let new = || Chunk { slice, target, at, len, jobs: Vec::new() };
-                    let chunk = chunks.entry((slice, target, at)).or_insert_with(new);
-                    chunk.jobs.push((job, orientation));
+                    if let Some(target) = target.filter(|&t| targets[t].is_some()) {
+                        sides.push(Side { slice, target, job, orientation });
+                    }
                 }
             }
             slices.push(Reading { normal, len, targets, rights });
@@ -559,8 +580,21 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
         let edge = movers
             .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
             .fold(0, |set, (i, _)| set | 1_u32 << i);
-        let chunks = chunks.into_values().collect();
-        Decoding { rows, edge, slices, chunks, width: std::marker::PhantomData }
+        Decoding { rows, edge, slices, sides, width: std::marker::PhantomData }
+    }
+
+    /// The parts of the codes that can be read side by side.
+    fn chunks(&self) -> Vec<Chunk> {
+        let mut chunks: BTreeMap<(usize, usize, usize), Chunk> = BTreeMap::new();
+        for &Side { slice, target, job, orientation } in &self.sides {
+            for job in self.rows.parts(job) {
+                let Some((at, len)) = self.rows.place_of(&job, orientation) else { continue };
+                let new = || Chunk { slice, target, at, len, jobs: Vec::with_capacity(1) };
+                let chunk = chunks.entry((slice, target, at)).or_insert_with(new);
+                chunk.jobs.push((job, orientation));
+            }
+        }
+        chunks.into_values().collect()
     }
 
     /// Reads all entries; returns the longest distance.
@@ -573,7 +607,7 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
         read: ReadEntries<'_, E>,
     ) -> Result<u16, DecodeError<E>> {
         match Columns::of(space, self.rows) {
-            Some(columns) if columns::are_apart(&self.chunks) => {
+            Some(columns) if columns.are_apart(self) => {
                 columns.decode(self, codec, taking, pages, read)
             }
             _ => self.all_windows(space, codec, taking, pages, read),
@@ -592,6 +626,7 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
         let size = space.size();
         let bytes = pages.budget() as u64 / 2;
         let window = (bytes * 8 / u64::from(codec.bits()) / 64 * 64).max(1 << 16);
+        let chunks = self.chunks();
         let deepest = AtomicU16::new(0);
         let mut exact = false;
         for start in (0..size).step_by(window as usize) {
@@ -602,7 +637,7 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
                 let stock = Stock::new::<C>(&area, codec, taking);
                 stock.check(len)?;
                 exact = stock.exact;
-                self.chunks.par_iter().try_for_each(|chunk| {
+                chunks.par_iter().try_for_each(|chunk| {
                     let longest = self.chunk(&stock, &area, &(start..start + len), chunk)?;
                     deepest.fetch_max(longest, Ordering::Relaxed);
                     Ok::<(), RowsError>(())
