@@ -102,10 +102,11 @@ impl Sizes {
 
     /// Bytes of working files beyond what `pages` bytes of memory hold: for the slice being solved planes
     /// (three a side, an eighth of a byte each), events and logs (three and four bits, see
-    /// [`hoffman_plan::estimate`]); the values of all slices, and the numbers of all entries.
+    /// [`hoffman_plan::estimate`]); the values of all slices, and the numbers of all entries,
+    /// twice while they are turned.
     fn working_disk(&self, pages: u64) -> u64 {
         let solving = self.slice * (3 + 3 + 4) / 8;
-        (solving + self.positions() + self.indices).saturating_sub(pages)
+        (solving + self.positions() + 2 * self.indices).saturating_sub(pages)
     }
 
     fn seconds(&self, writes: bool) -> f64 {
