@@ -76,6 +76,12 @@ impl Line<'_> {
         (rest, None, value, place + 1)
     }
 
+    /// The squares that his numbering leaves out.
+    #[inline(always)]
+    pub(super) fn left_out(&self) -> u64 {
+        self.chain
+    }
+
     /// Adds to all indices.
     pub(super) fn add(&mut self, index: u64) {
         self.rest += index;

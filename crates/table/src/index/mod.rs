@@ -504,18 +504,18 @@ impl IndexSpace {
     }
 
     /// The slow way: every placement by itself.
-    fn visit_run(
+    fn visit_each(
         &self,
         p: &Position,
         man: usize,
-        lanes: std::ops::Range<u8>,
-        visit: &mut impl FnMut(u8, u8, u64, u64),
+        lanes: u64,
+        visit: &mut impl FnMut(u64, u64, u64),
     ) {
         let mut p = *p;
-        for lane in lanes {
+        for lane in bits_of(lanes) {
             p.squares[man] = lane;
             if let Some(index) = self.encode_position(p) {
-                visit(lane, 1, index, 0);
+                visit(1 << lane, index, 0);
             }
         }
     }
@@ -599,54 +599,57 @@ impl Cursor<'_> {
     }
 
     /// The indices of the placements that differ only in the square of one man, run by run: calls
-    /// `visit(square, len, index, step)` so that every square of `lanes` is in one run; the placement
-    /// with the man on `square + i` has the index `index + i * step`. The placement must be canonical and
-    /// exist with the man on any of these squares.
+    /// `visit(squares, index, step)` so that every square of `lanes` is in one run; the placement
+    /// with the man on the `i`th of these squares has the index `index + i * step`. The placement must be
+    /// canonical and exist with the man on any of the squares.
     #[inline(always)]
-    pub fn visit_lane(&self, lane: PieceSlot, lanes: u64, mut visit: impl FnMut(u8, u8, u64, u64)) {
+    pub fn visit_lane(&self, lane: PieceSlot, lanes: u64, mut visit: impl FnMut(u64, u64, u64)) {
         let Cursor { space, p } = self;
         let men = &space.men;
         let man = men.man(lane);
         let occupied =
             (0..men.count).filter(|&m| m != man).fold(0, |set, m| set | men::bit(p.squares[m]));
-        let mut rest = lanes & !occupied;
-        let mut runs = std::iter::from_fn(|| {
-            if rest == 0 {
-                return None;
-            }
-            let start = rest.trailing_zeros();
-            let len = (rest >> start).trailing_ones();
-            rest &= if start + len == 64 { 0 } else { u64::MAX << (start + len) };
-            Some((start as u8, len as u8))
-        });
+        let lanes = lanes & !occupied;
         let (shift, side) = (u32::from(space.side_bit), u64::from(space.side_bit && p.black));
         let Some(line) = space.line(p, man) else {
-            let line = space.field_line(p, man);
-            for (start, len) in runs {
-                let Some(line) = &line else {
-                    space.visit_run(p, man, start..start + len, &mut visit);
-                    continue;
-                };
-                for square in start..start + len {
-                    visit(square, 1, (line.index(square) << shift) + side, 0);
-                }
+            let Some(line) = space.field_line(p, man) else {
+                space.visit_each(p, man, lanes, &mut visit);
+                return;
+            };
+            for square in bits_of(lanes) {
+                visit(1 << square, (line.index(square) << shift) + side, 0);
             }
             return;
         };
-        for (start, len) in &mut runs {
-            match line.start(start) {
-                (index, Some(step), _, _) => {
-                    visit(start, len, (index << shift) + side, step << shift);
-                }
+        // His numbering goes on behind men whose squares it leaves out.
+        let breaks = !(lanes | line.left_out());
+        let mut rest = lanes;
+        while rest != 0 {
+            let start = rest.trailing_zeros();
+            let end = (breaks & u64::MAX << start).trailing_zeros();
+            let run = if end == 64 { rest } else { rest & ((1 << end) - 1) };
+            rest &= !run;
+            match line.start(start as u8) {
+                (index, Some(step), _, _) => visit(run, (index << shift) + side, step << shift),
                 (rest, None, value, place) => {
-                    for i in 0..len {
-                        let index = rest + line.term(value + usize::from(i), place);
-                        visit(start + i, 1, (index << shift) + side, 0);
+                    for (i, square) in bits_of(run).enumerate() {
+                        let index = rest + line.term(value + i, place);
+                        visit(1 << square, (index << shift) + side, 0);
                     }
                 }
             }
         }
     }
+}
+
+/// The squares of a set, ascending.
+fn bits_of(mut set: u64) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let square = set.trailing_zeros() as u8;
+        let there = set != 0;
+        set &= set.wrapping_sub(1);
+        there.then_some(square)
+    })
 }
 
 /// Images of placements, for what compares the positions that share an index.

@@ -365,15 +365,16 @@ fn lanes_have_the_numbers_of_their_placements() {
                     let taken = squares[..lane].iter().fold(0_u64, |set, s| set | 1 << s);
                     let cursor = space.cursor(&squares, Color::White, None);
                     let mut visited = 0_u64;
-                    cursor.visit_lane(lane, !taken, |start, len, index, step| {
-                        for i in 0..len {
+                    cursor.visit_lane(lane, !taken, |lanes, index, step| {
+                        for (i, square) in super::bits_of(lanes).enumerate() {
                             let mut squares = squares;
-                            squares[lane] = start + i;
+                            squares[lane] = square;
                             let expected = space.encode_squares(&squares, Color::White, None);
-                            let found = Some(index + u64::from(i) * step);
+                            let found = Some(index + i as u64 * step);
                             assert_eq!(found, expected, "{index_type:?} {men} {squares:?}");
-                            visited |= 1 << (start + i);
                         }
+                        assert_eq!(visited & lanes, 0, "{index_type:?} {men}");
+                        visited |= lanes;
                     });
                     assert_eq!(visited, !taken, "{index_type:?} {men}");
                 }

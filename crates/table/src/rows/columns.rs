@@ -333,7 +333,7 @@ impl<'a> Columns<'a> {
                 let Some(row) = codes.row_mut(buffer.place(run.row)) else { return };
                 let (mut at, step) = self.in_strip(strip, run.index, run.step);
                 let mut longest = most;
-                for &square in run.squares() {
+                for square in run.squares() {
                     let key = keys.get(at).map_or(0, |key| key.number());
                     let code = table[key & (NUMBERS - 1)];
                     longest = longest.max(code);
@@ -389,7 +389,7 @@ impl<'a> Columns<'a> {
                     self.rows.walk(&job, orientation, true, 0, |run| {
                         let Some(row) = own.row(buffer.place(run.row)) else { return };
                         let (mut at, step) = self.in_strip(strip, run.index, run.step);
-                        for (i, &square) in run.squares().iter().enumerate() {
+                        for (i, square) in run.squares().enumerate() {
                             let code = row[square & 63].number();
                             sums[code + i % HISTOGRAMS * kinds] += 1;
                             if let Some(number) = numbers.get_mut(at) {

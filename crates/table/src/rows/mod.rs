@@ -233,31 +233,41 @@ impl Wanted {
 /// The squares of the edge of the board.
 const EDGE: u64 = 0xff81_8181_8181_81ff;
 
-/// Positions of one row with neighbouring squares of the last man: `index + i * step` is the index of the
-/// one whose value stands at `row + image[start + i]`.
+/// Positions of one row that differ in the square of the last man: with him on the `i`th square of `lanes`, the
+/// index is `index + i * step`, and the value stands at `row + image[square]`.
 struct Run<'a> {
     index: u64,
     step: u64,
     row: usize,
     image: &'a [usize; 64],
-    start: u8,
-    len: u8,
+    lanes: u64,
 }
 
 impl Run<'_> {
+    /// How many positions there are.
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.lanes.count_ones() as usize
+    }
+
     /// The place of every position in its row.
     #[inline(always)]
-    fn squares(&self) -> &[usize] {
-        &self.image[self.start as usize & 63..][..self.len as usize]
+    fn squares(&self) -> impl Iterator<Item = usize> {
+        let (image, mut rest) = (self.image, self.lanes);
+        std::iter::from_fn(move || {
+            let square = rest.trailing_zeros();
+            let there = rest != 0;
+            rest &= rest.wrapping_sub(1);
+            there.then(|| image[square as usize & 63])
+        })
     }
 
     /// Index and place of every position.
     #[inline(always)]
     fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
         self.squares()
-            .iter()
             .enumerate()
-            .map(|(i, &s)| ((self.index + i as u64 * self.step) as usize, self.row + s))
+            .map(|(i, s)| ((self.index + i as u64 * self.step) as usize, self.row + s))
     }
 }
 
@@ -283,10 +293,14 @@ impl Job {
     }
 }
 
-/// How many pairs of kings a job has. Their rows lie far apart among the values and side by side in the table,
-/// the squares of the other men the other way round: it takes some of both to use all that comes with a
-/// line of the cache and with a page.
+/// How many pairs of kings a job has at least. Their rows lie far apart among the values and side by side in
+/// the table, the squares of the other men the other way round: it takes some of both to use all that comes
+/// with a line of the cache and with a page.
 const KINGS: usize = 64;
+
+/// How many squares of the man who is nearest in the table are taken before another man makes a step, for the
+/// same reason.
+const TILE: u64 = 16;
 
 impl<'a> Free<'a> {
     fn new(
@@ -445,7 +459,7 @@ impl<'a> Free<'a> {
                         if orientation.swap { [kings[1], kings[0]] } else { kings };
                     if let Some((row, _)) = self.layout.king_base(first, second) {
                         let index = index + u64::from(i) * step;
-                        visit(&Run { index, step: 0, row, image: &[0; 64], start: 0, len: 1 });
+                        visit(&Run { index, step: 0, row, image: &[0; 64], lanes: 1 });
                     }
                 }
             };
@@ -467,8 +481,18 @@ impl<'a> Free<'a> {
         }
         let inner: Vec<usize> = (2..movers).collect();
         let Some((&lane, dims)) = inner.split_last() else { return };
+        // The man whose squares lie closest together in the table, which is the one of the first slot.
+        let near = (0..dims.len()).min_by_key(|&i| slots[dims[i]]).unwrap_or(0);
         let mut digits = vec![0_u8; dims.len()];
-        loop {
+        for step in 0..1_u64 << (6 * dims.len()) {
+            let mut rest = step / TILE;
+            for i in (0..dims.len()).rev().filter(|&i| i != near) {
+                digits[i] = (rest % 64) as u8;
+                rest /= 64;
+            }
+            if let Some(digit) = digits.get_mut(near) {
+                *digit = (rest * TILE + step % TILE) as u8;
+            }
             let mut taken = occupied;
             let mut possible = true;
             let mut on_edge = edge == 0;
@@ -502,23 +526,10 @@ impl<'a> Free<'a> {
                     cursor.put(white_slot, white);
                     cursor.put(black_slot, black);
                     let lanes = allowed & !(1 << white | 1 << black);
-                    cursor.visit_lane(slots[lane], lanes, |start, len, index, step| {
-                        visit(&Run { index, step, row, image, start, len });
+                    cursor.visit_lane(slots[lane], lanes, |lanes, index, step| {
+                        visit(&Run { index, step, row, image, lanes });
                     });
                 }
-            }
-            // The next combination of squares.
-            let mut at = digits.len();
-            loop {
-                if at == 0 {
-                    return;
-                }
-                at -= 1;
-                if digits[at] < 63 {
-                    digits[at] += 1;
-                    break;
-                }
-                digits[at] = 0;
             }
         }
     }
@@ -610,7 +621,10 @@ impl<'a> Rows<'a> {
     /// The jobs of a structure: every side and en passant square that has indices.
     fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
         match self {
-            Rows::Free(rows) => rows.jobs(structure, KINGS),
+            Rows::Free(rows) => {
+                let share = rows.canonical.len().div_ceil(2 * rayon::current_num_threads());
+                rows.jobs(structure, share.max(KINGS))
+            }
             Rows::Restricted(rows) => rows.jobs(structure),
         }
     }
@@ -1027,7 +1041,7 @@ impl<E: Shared> Write<'_, E> {
     ) -> u64 {
         let mut written = 0;
         self.rows.walk(job, orientation, true, 0, |run| {
-            written += u64::from(run.len);
+            written += run.len() as u64;
             // What is read in the loop must not be reached through what is written to.
             let (numbers, kinds) = (&*self.numbers, self.kinds);
             let (entries, step) = (self.entries, run.step as usize);
@@ -1043,14 +1057,14 @@ impl<E: Shared> Write<'_, E> {
             let mut index = run.index as usize;
             let row = codes.get(run.row..).unwrap_or_default();
             if let Some(row) = row.first_chunk::<64>() {
-                for (i, &square) in run.squares().iter().enumerate() {
+                for (i, square) in run.squares().enumerate() {
                     write(row[square & 63], index, i);
                     index += step;
                 }
                 return;
             }
             // Bare kings have no rows.
-            for (i, &square) in run.squares().iter().enumerate() {
+            for (i, square) in run.squares().enumerate() {
                 if let Some(&code) = row.get(square) {
                     write(code, index, i);
                 }
@@ -1594,7 +1608,7 @@ impl<'a> Stock<'a> {
                     // What the loop needs must not be reached through what it writes to.
                     let (table, mask, step) = (table, self.mask, run.step * bits);
                     let (mut bit, mut longest) = (run.index * bits, most);
-                    for &square in run.squares() {
+                    for square in run.squares() {
                         let key = word_at(area, bit) & mask;
                         let code = table[key as usize & (NUMBERS - 1)];
                         longest = longest.max(code);
@@ -1618,7 +1632,7 @@ impl<'a> Stock<'a> {
             match row.first_chunk::<64>() {
                 Some(row) => {
                     let mut bit = run.index * bits;
-                    for &square in run.squares() {
+                    for square in run.squares() {
                         note(&row[square & 63], word_at(area, bit));
                         bit += run.step * bits;
                     }
@@ -1627,7 +1641,7 @@ impl<'a> Stock<'a> {
                 None => {
                     for (index, square) in (0..).zip(run.squares()) {
                         let bit = (run.index + index * run.step) * bits;
-                        match row.get(*square) {
+                        match row.get(square) {
                             Some(place) => note(place, word_at(area, bit)),
                             None => sound = false,
                         }

@@ -237,14 +237,15 @@ impl<'a> Restricted<'a> {
                 let Some(white_place) = self.layout.place(white, w) else { return };
                 if black == lane {
                     let row = base + white_place;
-                    visit(&Run { index, step, row, image: &SAME, start: first, len });
+                    let lanes = u64::MAX >> (64 - len) << first;
+                    visit(&Run { index, step, row, image: &SAME, lanes });
                     return;
                 }
                 for i in 0..len {
                     if let Some(black_place) = self.layout.place(black, first + i) {
                         let row = base + white_place + black_place;
                         let index = index + u64::from(i) * step;
-                        visit(&Run { index, step: 0, row, image: &SAME, start: 0, len: 1 });
+                        visit(&Run { index, step: 0, row, image: &SAME, lanes: 1 });
                     }
                 }
             };
@@ -253,7 +254,7 @@ impl<'a> Restricted<'a> {
         }
         if !movers[lane].is_man() {
             if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
-                visit(&Run { index, step: 0, row: base, image: &SAME, start: 0, len: 1 });
+                visit(&Run { index, step: 0, row: base, image: &SAME, lanes: 1 });
             }
             return;
         }
@@ -274,8 +275,8 @@ impl<'a> Restricted<'a> {
                 lanes &= self.layout.admitted(&stands[..movers.len()], lane);
             }
             let cursor = self.space.cursor(squares, turn, en_passant);
-            cursor.visit_lane(slot, lanes, |start, len, index, step| {
-                visit(&Run { index, step, row: base, image: &SAME, start, len });
+            cursor.visit_lane(slot, lanes, |lanes, index, step| {
+                visit(&Run { index, step, row: base, image: &SAME, lanes });
             });
             return;
         }
@@ -284,7 +285,7 @@ impl<'a> Restricted<'a> {
         for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
             squares[slot] = start;
             if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
-                visit(&Run { index, step: 0, row: base, image: &SAME, start, len: 1 });
+                visit(&Run { index, step: 0, row: base, image: &SAME, lanes: 1 << start });
             }
         }
     }
@@ -312,7 +313,7 @@ impl<'a> Restricted<'a> {
                     self.layout.place(kings[0], white).zip(self.layout.place(kings[1], black));
                 if let (Some(index), Some((white, black))) = (index, places) {
                     let row = base + white + black;
-                    visit(&Run { index, step: 0, row, image: &SAME, start: 0, len: 1 });
+                    visit(&Run { index, step: 0, row, image: &SAME, lanes: 1 });
                 }
             }
         }

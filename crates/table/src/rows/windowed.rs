@@ -81,7 +81,7 @@ impl<E> Copy for Window<'_, E> {}
 /// Which positions of a run have an index in a range.
 #[inline(always)]
 fn inside(run: &Run<'_>, indices: &Range<u64>) -> Range<usize> {
-    let len = usize::from(run.len);
+    let len = run.len();
     if run.step == 0 {
         return if indices.contains(&run.index) { 0..len } else { 0..0 };
     }
@@ -668,8 +668,9 @@ impl<'a, C: SharedCode> Decoding<'a, C> {
             self.rows.walk(job, *orientation, false, self.edge, |run| {
                 let Some(row) = codes.get_mut(run.row.wrapping_sub(chunk.at)..) else { return };
                 let inside = inside(run, entries);
-                for (i, &square) in (inside.start as u64..).zip(&run.squares()[inside]) {
-                    let index = run.index + i * run.step;
+                let squares = run.squares().enumerate().take(inside.end).skip(inside.start);
+                for (i, square) in squares {
+                    let index = run.index + i as u64 * run.step;
                     let Some(place) = row.get_mut(square) else { continue };
                     let key = word_at(area, (index - entries.start) * bits) & stock.mask;
                     let code = table[key as usize & (NUMBERS - 1)];
