@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rayon::prelude::*;
+
 pub use codes::PagedCodes;
 pub use proptable::{PropTable, Sender, Update, Updates};
 
@@ -500,6 +502,15 @@ impl PageFile {
             cache.awaited -= 1;
         }
         cache
+    }
+}
+
+/// Systems take their time to forget what large files held, a file at a time.
+impl Drop for Pages {
+    fn drop(&mut self) {
+        self.on_disk.par_iter_mut().for_each(|on_disk| {
+            *on_disk.get_mut().unwrap_or_else(PoisonError::into_inner) = OnDisk::default();
+        });
     }
 }
 
