@@ -1,6 +1,6 @@
 //! Codes in pages.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use hoffman_space::{Code, CodeStore, Codes, StoredCodes};
 
@@ -14,9 +14,13 @@ const PAGE: usize = 1 << 16;
 pub struct PagedCodes {
     file: PageFile,
     pages: Vec<Page>,
-    /// Held while a part of a page is changed.
-    changing: Mutex<()>,
+    /// A page is out of the file while a part of it is changed, so nobody may read it then. One lock for
+    /// every so many pages.
+    changing: [RwLock<()>; LOCKS],
 }
+
+/// How many locks there are.
+const LOCKS: usize = 16;
 
 impl PagedCodes {
     /// Room for `len` codes of the width `C`, all illegal.
@@ -26,7 +30,7 @@ impl PagedCodes {
         let pages = (0..bytes.div_ceil(PAGE))
             .map(|n| file.reserve((bytes - n * PAGE).min(PAGE).div_ceil(8)))
             .collect();
-        PagedCodes { file, pages, changing: Mutex::new(()) }
+        PagedCodes { file, pages, changing: Default::default() }
     }
 
     /// The container of codes of the width `C`.
@@ -45,7 +49,10 @@ impl PagedCodes {
 impl CodeStore for PagedCodes {
     fn read(&self, at: usize, mut out: &mut [u8]) {
         for (n, start, end) in PagedCodes::parts(at, out.len()) {
-            let words = self.file.read(self.pages[n]);
+            let words = {
+                let _held = self.changing[n % LOCKS].read().unwrap_or_else(PoisonError::into_inner);
+                self.file.read(self.pages[n])
+            };
             let bytes: &[u8] = bytemuck::cast_slice(&words);
             let (now, later) = out.split_at_mut(end - start);
             now.copy_from_slice(&bytes[start..end]);
@@ -62,7 +69,8 @@ impl CodeStore for PagedCodes {
                 bytemuck::cast_slice_mut::<u64, u8>(&mut words).copy_from_slice(now);
                 self.file.write(page, words);
             } else {
-                let _held = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+                let _held =
+                    self.changing[n % LOCKS].write().unwrap_or_else(PoisonError::into_inner);
                 let mut words = self.file.take(page);
                 bytemuck::cast_slice_mut::<u64, u8>(&mut words)[start..end].copy_from_slice(now);
                 self.file.write(page, words);
@@ -100,5 +108,29 @@ mod tests {
             }
             pages.check().unwrap();
         }
+    }
+
+    /// Threads that read and write parts of one page that are not the same.
+    #[test]
+    fn neighbours_in_a_page_keep_what_they_wrote() {
+        const PARTS: usize = 8;
+        const LEN: usize = 1000;
+        let folder = tempfile::tempdir().unwrap();
+        let pages = Pages::new(folder.path(), 0);
+        let store = PagedCodes::new::<u8>(&pages, PARTS * LEN);
+        std::thread::scope(|scope| {
+            for part in 0..PARTS {
+                let store = &store;
+                scope.spawn(move || {
+                    let mut found = [0; LEN];
+                    for round in 1..=200 {
+                        store.write(part * LEN, &[round; LEN]);
+                        store.read(part * LEN, &mut found);
+                        assert!(found == [round; LEN], "part {part}, round {round}");
+                    }
+                });
+            }
+        });
+        pages.check().unwrap();
     }
 }

@@ -13,12 +13,12 @@ mod codes;
 mod proptable;
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use hoffman_store::{Storage, StoredFile, disk};
 use rayon::prelude::*;
 
 pub use codes::PagedCodes;
@@ -45,6 +45,7 @@ const LEAST: usize = 4 << 20;
 /// Memory for pages, with a bound in bytes, and the folder for what does not fit.
 #[derive(Debug)]
 pub struct Pages {
+    storage: Arc<dyn Storage>,
     folder: PathBuf,
     budget: AtomicUsize,
     cache: Mutex<Cache>,
@@ -103,10 +104,10 @@ type Places = Mutex<HashMap<u64, (u64, u32)>>;
 /// few open files.
 const FILES: usize = 8;
 
-/// A file on the disk.
+/// A working file.
 #[derive(Debug, Default)]
 struct OnDisk {
-    file: Option<Arc<File>>,
+    file: Option<Arc<dyn StoredFile>>,
     end: u64,
     /// Places that were given up, by length in words.
     free: HashMap<u32, Vec<u64>>,
@@ -144,7 +145,13 @@ impl Pages {
     /// Pages that take up to `budget` bytes of memory; files are made in `folder`, when the first page
     /// has to make room.
     pub fn new(folder: &Path, budget: usize) -> Arc<Pages> {
+        Pages::new_in(disk(), folder, budget)
+    }
+
+    /// The same in any storage.
+    pub fn new_in(storage: Arc<dyn Storage>, folder: &Path, budget: usize) -> Arc<Pages> {
         Arc::new(Pages {
+            storage,
             folder: folder.to_owned(),
             budget: AtomicUsize::new(budget),
             cache: Mutex::default(),
@@ -213,7 +220,10 @@ impl Pages {
     /// That error.
     pub fn check(&self) -> io::Result<()> {
         match &self.lock().failure {
-            Some((kind, text)) => Err(io::Error::new(*kind, text.clone())),
+            Some((kind, text)) => {
+                let folder = self.folder.display();
+                Err(io::Error::new(*kind, format!("working files in {folder}: {text}")))
+            }
             None => Ok(()),
         }
     }
@@ -277,7 +287,7 @@ impl Pages {
             let file = if let Some(open) = &on_disk.file {
                 open.clone()
             } else {
-                on_disk.file.insert(Arc::new(tempfile::tempfile_in(&self.folder)?)).clone()
+                on_disk.file.insert(self.storage.scratch(&self.folder)?.into()).clone()
             };
             let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
             let (at, _) = *places.entry(start).or_insert_with(|| {
@@ -292,7 +302,7 @@ impl Pages {
         };
         let bytes: &[u8] = bytemuck::cast_slice(words);
         self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        write_at(&file, bytes, at)
+        write_at(&*file, bytes, at)
     }
 
     fn get(&self, places: &Places, start: u64, words: &mut [u64]) -> io::Result<()> {
@@ -302,7 +312,7 @@ impl Pages {
         let (Some((at, _)), Some(file)) = (place, file) else { return Ok(()) };
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
         self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        read_at(&file, bytes, at)
+        read_at(&*file, bytes, at)
     }
 
     /// Lets others have the place of a page.
@@ -423,7 +433,8 @@ impl PageFile {
         words
     }
 
-    /// A page to be changed and written back; without a copy where it is in memory.
+    /// A page to be changed and written back; without a copy where it is in memory. Must not happen while
+    /// another thread reads it from this file, which need not have it until it is written back.
     pub fn take(&self, page: Page) -> Vec<u64> {
         match self.remove(page) {
             Some((words, _)) => Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()),
@@ -442,7 +453,7 @@ impl PageFile {
         }
     }
 
-    /// Lets `f` change a page; `f` says whether it did.
+    /// Lets `f` change a page; `f` says whether it did. No other thread may read it in the meantime.
     pub fn change(&self, page: Page, f: impl FnOnce(&mut [u64]) -> bool) {
         let key = (self.id, page.start);
         let (mut words, dirty) = match self.remove(page) {
@@ -523,14 +534,22 @@ impl Drop for PageFile {
     }
 }
 
-#[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+fn write_at(file: &dyn StoredFile, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write_at(bytes, at) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => {
+                bytes = &bytes[n..];
+                at += n as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
-#[cfg(unix)]
-fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    use std::os::unix::fs::FileExt;
+fn read_at(file: &dyn StoredFile, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.read_at(bytes, at) {
             // Behind the end nothing was written yet: zeros.
@@ -542,31 +561,6 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-    }
-    Ok(())
-}
-
-#[cfg(windows)]
-fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
-    use std::os::windows::fs::FileExt;
-    while !bytes.is_empty() {
-        let n = file.seek_write(bytes, at)?;
-        bytes = &bytes[n..];
-        at += n as u64;
-    }
-    Ok(())
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    use std::os::windows::fs::FileExt;
-    while !bytes.is_empty() {
-        let n = file.seek_read(bytes, at)?;
-        if n == 0 {
-            return Ok(());
-        }
-        bytes = &mut bytes[n..];
-        at += n as u64;
     }
     Ok(())
 }

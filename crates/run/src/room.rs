@@ -88,14 +88,14 @@ pub(crate) fn pages<'l>(
     progress: &dyn Progress,
 ) -> Result<Option<Arc<Pages>>, RunError> {
     if let Some(budget) = workplace.pages {
-        return Ok(Some(Pages::new(folder, budget)));
+        return Ok(Some(Pages::new_in(workplace.storage.clone(), folder, budget)));
     }
     let threads = rayon::current_num_threads();
     let least = layouts.map(|layout| least_memory(layout, threads)).max().unwrap_or(OWN + PAGES);
     let budget = bounded_budget(workplace, least, needed, progress)?;
     Ok(budget.map(|(pages, bound)| {
         tracing::info!(bound, pages, "memory is bounded");
-        let pages = Pages::new(folder, pages as usize);
+        let pages = Pages::new_in(workplace.storage.clone(), folder, pages as usize);
         // Some of what is free then can be used again only in part.
         pages.watch(bound / 8 * 7, resident_memory);
         pages

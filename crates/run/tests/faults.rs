@@ -18,6 +18,8 @@ struct Scene {
     run: fn(&Workplace) -> Result<(), RunError>,
     after: Tables,
     checkpoints: bool,
+    /// Whether there are so many operations that later ones are left out more and more.
+    many: bool,
 }
 
 fn is_table(path: &std::path::Path) -> bool {
@@ -34,7 +36,7 @@ impl Scene {
         run(&workplace(&storage, checkpoints)).unwrap();
         let tables = storage.names().into_iter().filter(|path| is_table(path));
         let after = tables.map(|path| (path.clone(), entries(&storage, &path).unwrap())).collect();
-        Scene { before, run, after, checkpoints }
+        Scene { before, run, after, checkpoints, many: false }
     }
 
     /// Every table that has its name is right; there is nothing else but control files and at most one
@@ -90,6 +92,11 @@ impl Scene {
         struck
     }
 
+    /// The operation to be tried after the `nth`.
+    fn after(&self, nth: u64) -> u64 {
+        nth + 1 + if self.many { nth / 3 } else { 0 }
+    }
+
     /// The `nth` operation of each kind fails, for all n; returns how many faults struck.
     fn strike_all(&self) -> usize {
         let mut struck = 0;
@@ -106,7 +113,7 @@ impl Scene {
         ] {
             let mut nth = 1;
             while self.strike(Fault::Fail { op, nth }) {
-                nth += 1;
+                nth = self.after(nth);
                 struck += 1;
             }
         }
@@ -123,7 +130,8 @@ impl Scene {
     /// The power fails at every operation; returns how often it did.
     fn switch_off(&self) -> usize {
         let mut struck = 0;
-        for nth in 1.. {
+        let mut nth = 1;
+        loop {
             let mut any = false;
             for names_kept in [false, true] {
                 let storage = self.before.copy();
@@ -141,6 +149,7 @@ impl Scene {
                 break;
             }
             struck += 1;
+            nth = self.after(nth);
         }
         struck
     }
@@ -172,6 +181,24 @@ fn a_control_file_survives_every_fault() {
             "a control file, checkpoints {checkpoints}: {faults} faults, power off at {offs} operations"
         );
         assert!(faults > 20 && offs > 20);
+    }
+}
+
+/// The same with next to no memory, so that working files are read and written all the time.
+fn control_from_disk(workplace: &Workplace) -> Result<(), RunError> {
+    control(&Workplace { pages: Some(1 << 14), ..workplace.clone() })
+}
+
+#[test]
+fn working_files_survive_every_fault() {
+    for checkpoints in [false, true] {
+        let scene = Scene::new(promotion(), control_from_disk, checkpoints);
+        let scene = Scene { many: true, ..scene };
+        let (faults, offs) = (scene.strike_all(), scene.switch_off());
+        println!(
+            "working files, checkpoints {checkpoints}: {faults} faults, power off at {offs} operations"
+        );
+        assert!(faults > 30 && offs > 10);
     }
 }
 

@@ -35,7 +35,7 @@ pub enum SolveError {
         pawns: PawnStructure,
     },
     /// The files of working memory failed.
-    #[error("working files failed: {0}")]
+    #[error("{0}")]
     Pages(#[from] std::io::Error),
     /// [`Monitor::is_stopped`] said so. The slices that were solved by then stay solved.
     #[error("the run was interrupted")]

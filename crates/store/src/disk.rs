@@ -64,6 +64,10 @@ impl Storage for Disk {
         Ok(Box::new(file))
     }
 
+    fn scratch(&self, folder: &Path) -> io::Result<Box<dyn StoredFile>> {
+        Ok(Box::new(tempfile::tempfile_in(folder)?))
+    }
+
     fn open(&self, path: &Path) -> io::Result<Box<dyn StoredFile>> {
         Ok(Box::new(File::open(path)?))
     }

@@ -31,6 +31,12 @@ pub trait Storage: Debug + Send + Sync {
     /// [`io::ErrorKind::AlreadyExists`], and those of the system.
     fn create(&self, path: &Path) -> io::Result<Box<dyn StoredFile>>;
 
+    /// Makes a new file without a name to write and read, which goes when it is dropped.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn scratch(&self, folder: &Path) -> io::Result<Box<dyn StoredFile>>;
+
     /// Opens a file to read.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::{FileInfo, Lock, Storage, StoredFile, folder_of};
 /// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// [`Storage::create`].
+    /// [`Storage::create`] and [`Storage::scratch`].
     Create,
     /// [`Storage::open`] and [`Storage::open_to_write`].
     Open,
@@ -200,6 +200,13 @@ impl Storage for Simulated {
         }
         let inode = state.add(path);
         Ok(self.file(inode))
+    }
+
+    fn scratch(&self, _folder: &Path) -> io::Result<Box<dyn StoredFile>> {
+        let mut state = self.state();
+        state.begin(Op::Create)?;
+        state.inodes.push(Inode::default());
+        Ok(self.file(state.inodes.len() - 1))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn StoredFile>> {
