@@ -209,7 +209,7 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
 /// differ.
 fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
     let propagated = Method::PropTables { compress: true };
-    let ways = [(0, 1, Method::Sweep), (200_000, 3, Method::Sweep), (0, 2, propagated)];
+    let ways = [(0, 4, Method::Sweep), (200_000, 1, Method::Sweep), (0, 3, propagated)];
     for (budget, threads, method) in ways {
         let output = Path::new("bounded.htb");
         let options = GenerateOptions {
