@@ -11,10 +11,9 @@ use hoffman_space::{
 };
 use rayon::prelude::*;
 
-use super::{
-    EDGE, RowsError, Taking, Wanted, can_capture, empty_squares, en_passant_squares, structures_of,
-    value_of,
-};
+use super::decode::{Taking, Wanted, can_capture, value_of};
+use super::walk::{EDGE, empty_squares, en_passant_squares};
+use super::{RowsError, structures_of};
 use crate::entries::EntryValue;
 use crate::index::IndexSpace;
 

@@ -16,11 +16,13 @@ use hoffman_pages::{Page, PageFile, Pages};
 use hoffman_space::{Code, CodeStore as _, Codes, Orientation, TableValues};
 use rayon::prelude::*;
 
+use super::decode::Taking;
+use super::encode::{HISTOGRAMS, Histogram};
+use super::stock::{SharedCode, Stock, UNSOUND, word_at};
+use super::walk::{Free, Job, KINGS, Rows};
+use super::windowed::DecodeError;
 use super::windowed::{Decoding, PIECE, ReadEntries, StoredDistances};
-use super::{
-    DecodeError, Free, HISTOGRAMS, Histogram, Job, KINGS, NUMBERS, Rows, RowsError, SharedCode,
-    Stock, Taking, UNSOUND, codes_of, word_at,
-};
+use super::{NUMBERS, RowsError, codes_of};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
 

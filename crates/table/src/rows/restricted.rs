@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Role, Variant};
 use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues};
 
-use super::{Job, RowsError, Run, empty_squares, en_passant_squares, pawn_placements};
+use super::RowsError;
+use super::encode::like_orders;
+use super::walk::{Job, Run, empty_squares, en_passant_squares, pawn_placements, touch};
 use crate::index::IndexSpace;
 
 /// The image of the squares of a lane: themselves.
@@ -263,7 +265,7 @@ impl<'a> Restricted<'a> {
             at.map(|m| stands[m])
         };
         if let (Some(white), Some(black)) = (king(Color::White), king(Color::Black))
-            && super::touch(white, black)
+            && touch(white, black)
         {
             return;
         }
@@ -304,7 +306,7 @@ impl<'a> Restricted<'a> {
         let free =
             |m: usize| (0..64).filter(move |s| (movers[m].squares & !occupied) >> s & 1 != 0);
         for white in free(kings[0]) {
-            for black in free(kings[1]).filter(|&black| !super::touch(white, black)) {
+            for black in free(kings[1]).filter(|&black| !touch(white, black)) {
                 squares[self.slots[kings[0]]] = white;
                 squares[self.slots[kings[1]]] = black;
                 let Job { turn, en_passant, .. } = *turns.job;
@@ -336,7 +338,7 @@ impl<'a> Restricted<'a> {
                 };
             }
         }
-        let orders = super::like_orders(self.layout) * u64::from(self.space.symmetry());
+        let orders = like_orders(self.layout) * u64::from(self.space.symmetry());
         // In suicide chess they are wins, and counted as such.
         let stalemates = self.layout.variant() == Variant::Normal;
         sum.stalemates = if stalemates { sum.stalemates / orders } else { 0 };

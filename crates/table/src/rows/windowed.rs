@@ -19,11 +19,11 @@ use hoffman_space::{
 use rayon::prelude::*;
 
 use super::columns::{Columns, Number};
-use super::{
-    HISTOGRAMS, Histogram, IndexCounts, Job, NUMBERS, Part, Rows, RowsError, Run, Shared,
-    SharedCode, Stock, Taking, UNSOUND, Wanted, Ways, can_capture, code_value, codes_of,
-    decode_with, en_passant_squares, moves, raw_codec, word_at,
-};
+use super::decode::{Taking, Wanted, Ways, can_capture, decode_with};
+use super::encode::{HISTOGRAMS, Histogram, Shared, code_value, moves, raw_codec};
+use super::stock::{SharedCode, Stock, UNSOUND, word_at};
+use super::walk::{Job, Rows, Run, en_passant_squares};
+use super::{IndexCounts, NUMBERS, Part, RowsError, codes_of};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
 

@@ -1,0 +1,505 @@
+//! The positions of a table in the order of the values' rows, with their indices.
+
+use std::collections::BTreeMap;
+
+use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Symmetry};
+use hoffman_space::{Layout, Orientation, PawnStructure, SliceValues, TableValues};
+
+use super::restricted::Restricted;
+use super::{RowsError, has_free_pieces};
+use crate::index::IndexSpace;
+
+/// An index space and the layout of its values, brought together.
+pub(super) enum Rows<'a> {
+    /// Free pieces under the rules of normal chess, perhaps with restricted pawns.
+    Free(Box<Free<'a>>),
+    /// Everything else.
+    Restricted(Box<Restricted<'a>>),
+}
+
+/// The index space of a table whose pieces may stand everywhere.
+pub(super) struct Free<'a> {
+    pub(super) space: &'a IndexSpace,
+    pub(super) layout: &'a Layout,
+    /// Whether the ending's colours are exchanged against the table's.
+    swapped: bool,
+    /// `slots[swap][mover]`: the slot of a mover, when colours are (not) exchanged on the way.
+    pub(super) slots: [Vec<PieceSlot>; 2],
+    /// The pawn structures, with the squares of the pawns' slots.
+    pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
+    /// The canonical placements of the table's kings.
+    pub(super) canonical: Vec<(u8, u8)>,
+    /// The images of the squares by symmetry.
+    images: [[usize; 64]; 8],
+}
+
+/// Positions of one row that differ in the square of the last man: with him on the `i`th square of `lanes`, the
+/// index is `index + i * step`, and the value stands at `row + image[square]`.
+pub(super) struct Run<'a> {
+    pub(super) index: u64,
+    pub(super) step: u64,
+    pub(super) row: usize,
+    pub(super) image: &'a [usize; 64],
+    pub(super) lanes: u64,
+}
+
+impl Run<'_> {
+    /// How many positions there are.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.lanes.count_ones() as usize
+    }
+
+    /// The place of every position in its row.
+    #[inline(always)]
+    pub(super) fn squares(&self) -> impl Iterator<Item = usize> {
+        let (image, mut rest) = (self.image, self.lanes);
+        std::iter::from_fn(move || {
+            let square = rest.trailing_zeros();
+            let there = rest != 0;
+            rest &= rest.wrapping_sub(1);
+            there.then(|| image[square as usize & 63])
+        })
+    }
+
+    /// Index and place of every position.
+    #[inline(always)]
+    pub(super) fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.squares()
+            .enumerate()
+            .map(|(i, s)| ((self.index + i as u64 * self.step) as usize, self.row + s))
+    }
+}
+
+/// A set of positions with the same pawns, side to move and en passant right, as the table sees them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    pub(super) structure: PawnStructure,
+    pub(super) turn: Color,
+    pub(super) en_passant: Option<u8>,
+    /// The square of the first man, to share the work where no kings lead.
+    pub(super) first: Option<u8>,
+    /// The first of the canonical pairs of kings that are asked for and the one behind the last, where kings
+    /// lead; all of them if none.
+    pub(super) kings: Option<(usize, usize)>,
+    /// Whether the board is turned upside down on the way to the values, colours as they are: without pawns.
+    pub(super) flip: bool,
+}
+
+impl Job {
+    /// How the board is turned on the way to the values.
+    fn symmetry(&self, orientation: Orientation) -> Symmetry {
+        orientation.symmetry().then(Symmetry::new(false, self.flip, false))
+    }
+}
+
+/// How many pairs of kings a job has at least. Their rows lie far apart among the values and side by side in
+/// the table, the squares of the other men the other way round: it takes some of both to use all that comes
+/// with a line of the cache and with a page.
+pub(super) const KINGS: usize = 64;
+
+/// How many squares of the man who is nearest in the table are taken before another man makes a step, for the
+/// same reason.
+const TILE: u64 = 16;
+
+/// The squares of the edge of the board.
+pub(super) const EDGE: u64 = 0xff81_8181_8181_81ff;
+
+impl<'a> Free<'a> {
+    fn new(
+        space: &'a IndexSpace,
+        material: &Material,
+        layout: &'a Layout,
+    ) -> Result<Self, RowsError> {
+        let pieces = space.pieces();
+        let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
+        let swapped = table != *material;
+        if swapped && table.swapped() != *material {
+            return Err(RowsError::Material { table, values: *material });
+        }
+        let find = |swap: bool| {
+            let mut taken = [false; MAX_PIECES];
+            let movers = layout.movers().iter().map(|m| {
+                let color = if swap { m.color.other() } else { m.color };
+                let slot = pieces
+                    .iter()
+                    .enumerate()
+                    .position(|(i, p)| !taken[i] && p.color == color && p.role == m.role)
+                    .ok_or(RowsError::Material { table, values: *material })?;
+                taken[slot] = true;
+                Ok(slot)
+            });
+            movers.collect::<Result<Vec<_>, _>>()
+        };
+        // Without colour symmetry only one of the two ways can occur.
+        let both = [find(false), find(true)];
+        let [plain, exchanged] = both;
+        let slots = match (plain, exchanged) {
+            (Ok(plain), Ok(exchanged)) => [plain, exchanged],
+            (Ok(plain), Err(_)) => [plain, Vec::new()],
+            (Err(_), Ok(exchanged)) => [Vec::new(), exchanged],
+            (Err(e), Err(_)) => return Err(e),
+        };
+        let canonical = space.king_columns().map_or_else(
+            || {
+                let pairs = (0..64).flat_map(|w| (0..64).map(move |b| (w, b)));
+                let symmetry = space.symmetry();
+                pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(symmetry, w, b)).collect()
+            },
+            <[_]>::to_vec,
+        );
+        let pawns = pawn_placements(space);
+        let images = std::array::from_fn(|g| {
+            let symmetry = Symmetry::all().nth(g).unwrap_or_default();
+            std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
+        });
+        Ok(Free { space, layout, swapped, slots, pawns, canonical, images })
+    }
+
+    /// All pawn structures of the table.
+    pub(super) fn structures(&self) -> Vec<PawnStructure> {
+        self.pawns.keys().copied().collect()
+    }
+
+    /// Every side and en passant square of a structure that has indices.
+    pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Job> {
+        let mut sides = Vec::new();
+        for turn in [Color::White, Color::Black] {
+            if turn == Color::Black && !self.space.has_side_bit() {
+                continue;
+            }
+            let rights = en_passant_squares(structure, turn).map(Some);
+            let all = std::iter::once(None).chain(rights);
+            sides.extend(all.map(|en_passant| Job {
+                structure,
+                turn,
+                en_passant,
+                first: None,
+                kings: None,
+                flip: false,
+            }));
+        }
+        sides
+    }
+
+    /// The sides of a structure cut into jobs of that many pairs of kings each.
+    fn jobs(&self, structure: PawnStructure, kings: usize) -> Vec<Job> {
+        self.sides(structure).into_iter().flat_map(|side| self.cut(side, kings)).collect()
+    }
+
+    /// The jobs of a side, of that many pairs of kings each.
+    pub(super) fn cut(&self, side: Job, kings: usize) -> Vec<Job> {
+        if self.layout.movers().len() == 2 {
+            return vec![side];
+        }
+        let pairs = self.canonical.len();
+        let starts = (0..pairs).step_by(kings);
+        starts.map(|at| Job { kings: Some((at, pairs.min(at + kings))), ..side }).collect()
+    }
+
+    /// Where a structure's values are, and the way from a position of the table to them.
+    pub(super) fn orient<'v>(
+        &self,
+        values: &'v TableValues,
+        structure: PawnStructure,
+    ) -> Option<(&'v SliceValues, Orientation)> {
+        let to_values = Orientation { swap: self.swapped, mirror: false };
+        let (slice, to_slice) = values.find(structure.oriented(to_values))?;
+        Some((slice, to_values.then(to_slice)))
+    }
+
+    /// Where the values of a pair of kings begin, for positions of a job turned that way.
+    pub(super) fn pair_place(
+        &self,
+        pair: usize,
+        job: &Job,
+        orientation: Orientation,
+    ) -> Option<usize> {
+        let &(white, black) = self.canonical.get(pair)?;
+        let symmetry = job.symmetry(orientation);
+        let [white, black] = [white, black].map(|s| symmetry.apply_index(s));
+        let kings = if orientation.swap { [black, white] } else { [white, black] };
+        self.layout.king_base(kings[0], kings[1]).map(|(base, _)| base)
+    }
+
+    /// Visits the positions of a job. Like men are taken in one order only if `once`; with `edge`, one
+    /// of these movers (one bit each) must stand where promoted men do.
+    pub(super) fn walk(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        once: bool,
+        edge: u32,
+        mut visit: impl FnMut(&Run<'_>),
+    ) {
+        let slots = &self.slots[usize::from(orientation.swap)];
+        let mut squares = [0_u8; MAX_PIECES];
+        let mut occupied = job.structure.occupied();
+        if let Some(placed) = self.pawns.get(&job.structure) {
+            squares = *placed;
+        }
+        if let Some(square) = job.en_passant {
+            occupied |= empty_squares(square, job.turn);
+        }
+        let movers = self.layout.movers().len();
+        let turn = job.symmetry(orientation);
+        // Where promoted men stand, seen from the table: without pawns the layout's symmetry takes the last
+        // rank to any edge.
+        let goal = |mover: usize| {
+            let white = self.layout.movers()[mover].color == Color::White;
+            match (job.structure.occupied(), white != orientation.swap) {
+                _ if edge >> mover & 1 == 0 => 0,
+                (0, _) => EDGE,
+                (_, true) => 0xff << 56,
+                (_, false) => 0xff,
+            }
+        };
+        // The kings of the table that become the layout's movers 0 and 1.
+        let king_slots = [slots[0], slots[1]];
+        let (white_slot, black_slot) =
+            if orientation.swap { (slots[1], slots[0]) } else { (slots[0], slots[1]) };
+        if movers == 2 {
+            let turn_square = |s: u8| turn.apply_index(s);
+            let visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
+                for i in 0..len {
+                    let kings = [turn_square(w), turn_square(first + i)];
+                    let [first, second] =
+                        if orientation.swap { [kings[1], kings[0]] } else { kings };
+                    if let Some((row, _)) = self.layout.king_base(first, second) {
+                        let index = index + u64::from(i) * step;
+                        visit(&Run { index, step: 0, row, image: &[0; 64], lanes: 1 });
+                    }
+                }
+            };
+            self.space.visit_kings(&squares, job.turn, job.en_passant, occupied, visit);
+            return;
+        }
+        let mut kings = Vec::new();
+        let pairs = job.kings.and_then(|(start, end)| self.canonical.get(start..end));
+        for &(white, black) in pairs.unwrap_or(&self.canonical) {
+            if occupied & (1 << white | 1 << black) != 0 {
+                continue;
+            }
+            squares[white_slot] = white;
+            squares[black_slot] = black;
+            let [first, second] = king_slots.map(|s| turn.apply_index(squares[s]));
+            if let Some((base, symmetry)) = self.layout.king_base(first, second) {
+                kings.push((white, black, base, turn.then(symmetry)));
+            }
+        }
+        let inner: Vec<usize> = (2..movers).collect();
+        let Some((&lane, dims)) = inner.split_last() else { return };
+        // The man whose squares lie closest together in the table, which is the one of the first slot.
+        let near = (0..dims.len()).min_by_key(|&i| slots[dims[i]]).unwrap_or(0);
+        let mut digits = vec![0_u8; dims.len()];
+        for step in 0..1_u64 << (6 * dims.len()) {
+            let mut rest = step / TILE;
+            for i in (0..dims.len()).rev().filter(|&i| i != near) {
+                digits[i] = (rest % 64) as u8;
+                rest /= 64;
+            }
+            if let Some(digit) = digits.get_mut(near) {
+                *digit = (rest * TILE + step % TILE) as u8;
+            }
+            let mut taken = occupied;
+            let mut possible = true;
+            let mut on_edge = edge == 0;
+            for (i, (&m, &s)) in dims.iter().zip(&digits).enumerate() {
+                possible &= taken >> s & 1 == 0;
+                taken |= 1 << s;
+                squares[slots[m]] = s;
+                on_edge |= goal(m) >> s & 1 != 0;
+                if once && i > 0 && self.alike(m, m - 1) {
+                    possible &= digits[i - 1] < s;
+                }
+            }
+            if possible {
+                let mut allowed = !taken;
+                if !on_edge {
+                    allowed &= goal(lane);
+                }
+                if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), digits.last()) {
+                    allowed &= u64::MAX << last;
+                }
+                let mut cursor = self.space.cursor(&squares, job.turn, job.en_passant);
+                for &(white, black, base, symmetry) in &kings {
+                    if taken & (1 << white | 1 << black) != 0 || allowed == 0 {
+                        continue;
+                    }
+                    let image = &self.images[symmetry.index()];
+                    let mut row = base;
+                    for (&m, &s) in dims.iter().zip(&digits) {
+                        row += image[s as usize & 63] * self.layout.stride(m);
+                    }
+                    cursor.put(white_slot, white);
+                    cursor.put(black_slot, black);
+                    let lanes = allowed & !(1 << white | 1 << black);
+                    cursor.visit_lane(slots[lane], lanes, |lanes, index, step| {
+                        visit(&Run { index, step, row, image, lanes });
+                    });
+                }
+            }
+        }
+    }
+
+    fn alike(&self, a: usize, b: usize) -> bool {
+        self.layout.movers()[a] == self.layout.movers()[b]
+    }
+}
+
+/// The pawn structures of a list of pieces, each with a square for every pawn's slot.
+pub(super) fn pawn_placements(space: &IndexSpace) -> BTreeMap<PawnStructure, [u8; MAX_PIECES]> {
+    fn place(
+        pieces: &[ListedPiece],
+        slot: PieceSlot,
+        structure: PawnStructure,
+        squares: &mut [u8; MAX_PIECES],
+        all: &mut BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
+    ) {
+        let Some(piece) = pieces.get(slot) else {
+            let passed = |(slot, piece): (usize, &ListedPiece)| {
+                piece.blocker.is_some_and(|blocker| {
+                    let (own, other) = (squares[slot], squares[blocker]);
+                    pieces[blocker].role == Role::Pawn
+                        && piece.color.fold_wb(own > other, own < other)
+                })
+            };
+            if !pieces.iter().enumerate().any(passed) {
+                all.entry(structure).or_insert(*squares);
+            }
+            return;
+        };
+        if piece.role != Role::Pawn {
+            place(pieces, slot + 1, structure, squares, all);
+            return;
+        }
+        // Like pawns on the same squares are placed in ascending order.
+        let before = (0..slot).rev().find(|&s| {
+            let other = &pieces[s];
+            (other.color, other.role, other.legal) == (piece.color, piece.role, piece.legal)
+        });
+        let from = before.map_or(0, |s| u32::from(squares[s]) + 1);
+        for square in piece.legal {
+            if u32::from(square) < from || structure.occupied() >> u32::from(square) & 1 != 0 {
+                continue;
+            }
+            let mut structure = structure;
+            *structure.of_mut(piece.color) |= 1 << u32::from(square);
+            squares[slot] = square as u8;
+            place(pieces, slot + 1, structure, squares, all);
+        }
+    }
+    let mut all = BTreeMap::new();
+    place(space.pieces(), 0, PawnStructure::default(), &mut [0; MAX_PIECES], &mut all);
+    all
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(
+        space: &'a IndexSpace,
+        values: &'a TableValues,
+    ) -> Result<Rows<'a>, RowsError> {
+        Rows::with_layout(space, &values.material, &values.layout)
+    }
+
+    pub(super) fn with_layout(
+        space: &'a IndexSpace,
+        material: &Material,
+        layout: &'a Layout,
+    ) -> Result<Rows<'a>, RowsError> {
+        if has_free_pieces(space) {
+            Ok(Rows::Free(Box::new(Free::new(space, material, layout)?)))
+        } else {
+            Ok(Rows::Restricted(Box::new(Restricted::new(space, material, layout)?)))
+        }
+    }
+
+    pub(super) fn layout(&self) -> &'a Layout {
+        match self {
+            Rows::Free(rows) => rows.layout,
+            Rows::Restricted(rows) => rows.layout,
+        }
+    }
+
+    /// All pawn structures of the table.
+    pub(super) fn structures(&self) -> Vec<PawnStructure> {
+        match self {
+            Rows::Free(rows) => rows.structures(),
+            Rows::Restricted(rows) => rows.structures(),
+        }
+    }
+
+    /// The jobs of a structure: every side and en passant square that has indices.
+    pub(super) fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
+        match self {
+            Rows::Free(rows) => {
+                let share = rows.canonical.len().div_ceil(2 * rayon::current_num_threads());
+                rows.jobs(structure, share.max(KINGS))
+            }
+            Rows::Restricted(rows) => rows.jobs(structure),
+        }
+    }
+
+    /// Where a structure's values are, and the way from a position of the table to them.
+    pub(super) fn orient<'v>(
+        &self,
+        values: &'v TableValues,
+        structure: PawnStructure,
+    ) -> Option<(&'v SliceValues, Orientation)> {
+        match self {
+            Rows::Free(rows) => rows.orient(values, structure),
+            Rows::Restricted(_) => {
+                let (slice, orientation) = values.find(structure)?;
+                Some((slice, orientation))
+            }
+        }
+    }
+
+    /// See [`Free::walk`].
+    #[inline(always)]
+    pub(super) fn walk(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        once: bool,
+        edge: u32,
+        visit: impl FnMut(&Run<'_>),
+    ) {
+        match self {
+            Rows::Free(rows) => rows.walk(job, orientation, once, edge, visit),
+            Rows::Restricted(rows) => rows.walk(job, once, visit),
+        }
+    }
+}
+
+/// Whether two kings touch.
+pub(super) fn touch(a: u8, b: u8) -> bool {
+    (a & 7).abs_diff(b & 7) <= 1 && (a >> 3).abs_diff(b >> 3) <= 1
+}
+
+/// Whether a pair of kings is the representative of its images.
+pub(super) fn is_canonical(ways: u8, white: u8, black: u8) -> bool {
+    let square = |s: u8| hoffman_board::Square::new(u32::from(s));
+    Symmetry::canonical(ways, square(white), square(black)).is_identity()
+}
+
+/// The squares that a pawn of the side not to move may have jumped over: it stands on its fourth rank,
+/// and no pawn stands on the two squares behind it.
+pub(super) fn en_passant_squares(
+    structure: PawnStructure,
+    turn: Color,
+) -> impl Iterator<Item = u8> {
+    let mover = turn.other();
+    let fourth = mover.fold_wb(0xff00_0000, 0x00ff_0000_0000_u64);
+    let pawns = structure.of(mover) & fourth;
+    (0..64_u8).filter(move |&s| pawns >> s & 1 != 0).filter_map(move |s| {
+        let passed = mover.fold_wb(s.wrapping_sub(8), s + 8);
+        (empty_squares(passed, turn) & structure.occupied() == 0).then_some(passed)
+    })
+}
+
+/// The square jumped over and the one that the pawn came from.
+pub(super) fn empty_squares(passed: u8, turn: Color) -> u64 {
+    let behind = turn.fold_wb(passed + 8, passed.wrapping_sub(8));
+    1 << passed | 1_u64 << (behind & 63)
+}
