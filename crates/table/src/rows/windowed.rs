@@ -104,7 +104,7 @@ impl<'a, E> Window<'a, E> {
     }
 }
 
-/// Like [`super::encode`], with the values and the numbers in `pages` and a window of half their budget
+/// Like [`super::encode()`], with the values and the numbers in `pages` and a window of half their budget
 /// in memory.
 ///
 /// # Errors
@@ -465,7 +465,7 @@ pub enum DecodeError<E> {
 /// them in the place of what is in the vector.
 pub type ReadEntries<'a, E> = &'a mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>;
 
-/// Like [`super::decode`], with the values in `pages` and the entries, which `read` brings, in memory a
+/// Like [`super::decode()`], with the values in `pages` and the entries, which `read` brings, in memory a
 /// window at a time. Tables without a side to move must have free pieces ([`super::has_free_pieces`]).
 ///
 /// # Errors
