@@ -448,6 +448,39 @@ fn futurebases_of_futurebases_may_tell_images_apart() {
     }
 }
 
+/// Tables with pawns that stand everywhere tell left from right if their index does.
+#[test]
+fn futurebases_with_pawns_may_tell_images_apart() {
+    let piece = |color: &str, role: &str| format!("<piece color=\"{color}\" type=\"{role}\"/>");
+    let kings = piece("white", "king") + &piece("black", "king");
+    let prunes = "<prune-enable color=\"black\" type=\"concede\"/><prune-enable color=\"white\" type=\"discard\"/>\
+                  <prune color=\"white\" move=\"P=?\" type=\"discard\"/>\
+                  <prune color=\"black\" move=\"KxP\" type=\"concede\"/>";
+    // Where Black's bare king is safe: in a set without symmetry, and in one with that of the index.
+    for (symmetry, squares) in [(1, "a2 b3 c4 d5 h6"), (2, "a2 h2 b3 g3 d5 e5")] {
+        let index = format!("<index type=\"combinadic5\" symmetry=\"{symmetry}\"/>");
+        let part = format!(
+            "<tablebase>{index}<dtm/><prune-enable color=\"black\" type=\"concede\"/>{}\
+             <piece color=\"black\" type=\"king\" location=\"{squares}\"/>\
+             <prune color=\"black\" move=\"K*\" type=\"concede\"/><output filename=\"{{}}/part.htb\"/></tablebase>",
+            piece("white", "king"),
+        );
+        let pawn = format!(
+            "<tablebase>{index}<dtm/>{prunes}{kings}{}<futurebase filename=\"{{}}/part.htb\"/>\
+             <output filename=\"{{}}/pawn.htb\"/></tablebase>",
+            piece("white", "pawn"),
+        );
+        let main = format!(
+            "<tablebase><dtm/>{prunes}<prune-enable color=\"black\" type=\"discard\"/>{kings}{}\
+             <piece color=\"black\" type=\"knight\" location=\"b5\"/><futurebase filename=\"{{}}/pawn.htb\"/>\
+             <prune color=\"black\" move=\"N*\" type=\"discard\"/><output filename=\"{{}}/main.htb\"/></tablebase>",
+            piece("white", "pawn"),
+        );
+        let entries = solve_both(&[("part", part), ("pawn", pawn), ("main", main)]);
+        assert!(entries.unwrap() > 300_000, "symmetry {symmetry}");
+    }
+}
+
 /// What a suicide table may have: entries of two bytes, and none better than a win without a move.
 #[test]
 fn wide_tables_may_hold_wins_without_a_move_only() {

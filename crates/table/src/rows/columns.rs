@@ -7,7 +7,6 @@
 //! is to put strips side by side, which needs no chess.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,10 +17,10 @@ use rayon::prelude::*;
 
 use super::decode::Taking;
 use super::encode::{HISTOGRAMS, Histogram};
+use super::pieces::{Pieces, Spare};
 use super::stock::{SharedCode, Stock, UNSOUND, word_at};
 use super::walk::{Free, Job, KINGS, Rows};
-use super::windowed::DecodeError;
-use super::windowed::{Decoding, PIECE, ReadEntries, StoredDistances};
+use super::windowed::{DecodeError, Decoding, PIECE, ReadEntries, StoredDistances};
 use super::{NUMBERS, RowsError, codes_of};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -60,91 +59,6 @@ impl Number for i8 {
 impl Number for i16 {
     fn new(number: i16) -> i16 {
         number
-    }
-}
-
-/// Elements of a piece, see [`Pieces`].
-const PIECE_LEN: usize = 1 << 15;
-
-/// A long list in pieces of the size of pages. They find room where pages were before; all of it in one would
-/// not, and the system would have to give more.
-struct Pieces<T>(Vec<Vec<T>>);
-
-impl<T: Copy> Pieces<T> {
-    #[inline(always)]
-    fn get(&self, at: usize) -> Option<&T> {
-        self.0.get(at / PIECE_LEN)?.get(at % PIECE_LEN)
-    }
-
-    #[inline(always)]
-    fn get_mut(&mut self, at: usize) -> Option<&mut T> {
-        self.0.get_mut(at / PIECE_LEN)?.get_mut(at % PIECE_LEN)
-    }
-
-    /// The 64 elements from a multiple of 64 on.
-    #[inline(always)]
-    fn row(&self, at: usize) -> Option<&[T; 64]> {
-        self.0.get(at / PIECE_LEN)?.get(at % PIECE_LEN..)?.first_chunk()
-    }
-
-    #[inline(always)]
-    fn row_mut(&mut self, at: usize) -> Option<&mut [T; 64]> {
-        self.0.get_mut(at / PIECE_LEN)?.get_mut(at % PIECE_LEN..)?.first_chunk_mut()
-    }
-
-    /// The elements of a range, piece by piece.
-    fn parts(&mut self, range: Range<usize>) -> impl Iterator<Item = &mut [T]> {
-        let first = range.start / PIECE_LEN;
-        self.0.iter_mut().enumerate().skip(first).map_while(move |(n, piece)| {
-            let (start, end) = (n * PIECE_LEN, n * PIECE_LEN + piece.len());
-            let part = range.start.max(start)..range.end.min(end);
-            (part.start < part.end).then(|| &mut piece[part.start - start..part.end - start])
-        })
-    }
-
-    /// Copies elements to a place.
-    fn put(&mut self, at: usize, mut elements: &[T]) {
-        for part in self.parts(at..at + elements.len()) {
-            let (now, later) = elements.split_at(part.len());
-            part.copy_from_slice(now);
-            elements = later;
-        }
-    }
-
-    /// Copies elements from a place on.
-    fn take(&mut self, at: usize, mut out: &mut [T]) {
-        for part in self.parts(at..at + out.len()) {
-            let (now, later) = out.split_at_mut(part.len());
-            now.copy_from_slice(part);
-            out = later;
-        }
-    }
-}
-
-/// Pieces that were used before, for who needs some next: giving them back and asking for others costs time and
-/// leaves gaps.
-struct Spare<T>(Mutex<Vec<Vec<T>>>);
-
-impl<T: Copy> Spare<T> {
-    fn new() -> Spare<T> {
-        Spare(Mutex::default())
-    }
-
-    fn take(&self, element: T, len: usize) -> Pieces<T> {
-        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let from = spare.len().saturating_sub(len.div_ceil(PIECE_LEN));
-        let mut pieces = spare.split_off(from);
-        drop(spare);
-        pieces.resize_with(len.div_ceil(PIECE_LEN), Vec::new);
-        for (number, piece) in pieces.iter_mut().enumerate() {
-            piece.clear();
-            piece.resize(PIECE_LEN.min(len - number * PIECE_LEN), element);
-        }
-        Pieces(pieces)
-    }
-
-    fn give_back(&self, pieces: Pieces<T>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(pieces.0);
     }
 }
 

@@ -12,6 +12,7 @@ mod asked;
 mod columns;
 mod decode;
 mod encode;
+mod pieces;
 mod restricted;
 mod stock;
 mod walk;
