@@ -37,7 +37,7 @@ const MEASURED: f64 = 0.050;
 
 /// The share of the memory needed that endings without pawns take, typically: little where almost all is drawn.
 /// Measured over five-man endings: from 0.5 to 1, with pawns about 1.
-const USED: f64 = 0.68;
+const USED: f64 = 0.72;
 
 /// Bytes of a compressed file per entry, typically. Measured over five-man endings: from 0.1 to 0.6.
 const TYPICAL: f64 = 0.45;
