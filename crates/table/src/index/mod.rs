@@ -643,7 +643,8 @@ impl Cursor<'_> {
 }
 
 /// The squares of a set, ascending.
-fn bits_of(mut set: u64) -> impl Iterator<Item = u8> {
+#[inline(always)]
+pub(crate) fn bits_of(mut set: u64) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let square = set.trailing_zeros() as u8;
         let there = set != 0;

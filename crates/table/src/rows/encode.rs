@@ -26,12 +26,7 @@ pub fn encode(
     let rows = Rows::new(space, values)?;
     let size = usize::try_from(space.size()).map_err(|_| RowsError::TooLarge(space.size()))?;
     let structures = rows.structures();
-    let mut deepest = 0;
-    for &structure in &structures {
-        let (slice, _) =
-            rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
-        deepest = deepest.max(slice.max_moves);
-    }
+    let deepest = rows.max_moves(values)?;
     let codec = raw_codec(space, format)?;
     let empty = codec.undecodable().0;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;

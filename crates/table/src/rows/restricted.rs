@@ -10,7 +10,7 @@ use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues};
 
 use super::RowsError;
 use super::encode::like_orders;
-use super::walk::{Job, Run, empty_squares, en_passant_squares, pawn_placements, touch};
+use super::walk::{Job, Run, empty_squares, pawn_placements, sides_of, touch};
 use crate::index::IndexSpace;
 
 /// The image of the squares of a lane: themselves.
@@ -127,19 +127,10 @@ impl<'a> Restricted<'a> {
 
     /// The sides to move and en passant squares for which a structure has indices.
     fn sides(&self, structure: PawnStructure) -> Vec<(Color, Option<u8>)> {
-        let mut sides = Vec::new();
-        for turn in [Color::White, Color::Black] {
-            if turn == Color::Black && !self.space.has_side_bit() {
-                continue;
-            }
-            let rights = en_passant_squares(structure, turn).map(Some);
-            let possible = std::iter::once(None).chain(rights);
-            let listed = |e: &Option<u8>| {
-                self.listed.as_ref().is_none_or(|listed| listed.contains(&(structure, *e)))
-            };
-            sides.extend(possible.filter(listed).map(|e| (turn, e)));
-        }
-        sides
+        let listed = |&(_, right): &(Color, Option<u8>)| {
+            self.listed.as_ref().is_none_or(|listed| listed.contains(&(structure, right)))
+        };
+        sides_of(self.space, structure).filter(listed).collect()
     }
 
     fn is_king(&self, mover: &Mover) -> bool {

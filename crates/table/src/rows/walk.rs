@@ -7,7 +7,7 @@ use hoffman_space::{Layout, Orientation, PawnStructure, SliceValues, TableValues
 
 use super::restricted::Restricted;
 use super::{RowsError, has_free_pieces};
-use crate::index::IndexSpace;
+use crate::index::{IndexSpace, bits_of};
 
 /// An index space and the layout of its values, brought together.
 pub(super) enum Rows<'a> {
@@ -53,13 +53,8 @@ impl Run<'_> {
     /// The place of every position in its row.
     #[inline(always)]
     pub(super) fn squares(&self) -> impl Iterator<Item = usize> {
-        let (image, mut rest) = (self.image, self.lanes);
-        std::iter::from_fn(move || {
-            let square = rest.trailing_zeros();
-            let there = rest != 0;
-            rest &= rest.wrapping_sub(1);
-            there.then(|| image[square as usize & 63])
-        })
+        let image = self.image;
+        bits_of(self.lanes).map(move |square| image[usize::from(square) & 63])
     }
 
     /// Index and place of every position.
@@ -163,23 +158,15 @@ impl<'a> Free<'a> {
 
     /// Every side and en passant square of a structure that has indices.
     pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Job> {
-        let mut sides = Vec::new();
-        for turn in [Color::White, Color::Black] {
-            if turn == Color::Black && !self.space.has_side_bit() {
-                continue;
-            }
-            let rights = en_passant_squares(structure, turn).map(Some);
-            let all = std::iter::once(None).chain(rights);
-            sides.extend(all.map(|en_passant| Job {
-                structure,
-                turn,
-                en_passant,
-                first: None,
-                kings: None,
-                flip: false,
-            }));
-        }
-        sides
+        let job = |(turn, en_passant)| Job {
+            structure,
+            turn,
+            en_passant,
+            first: None,
+            kings: None,
+            flip: false,
+        };
+        sides_of(self.space, structure).map(job).collect()
     }
 
     /// The sides of a structure cut into jobs of that many pairs of kings each.
@@ -455,6 +442,19 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The longest win or loss in the values of all structures, in moves.
+    ///
+    /// # Errors
+    ///
+    /// A structure has no values.
+    pub(super) fn max_moves(&self, values: &TableValues) -> Result<u16, RowsError> {
+        let mut moves = self.structures().into_iter().map(|structure| {
+            let slice = self.orient(values, structure).map(|(slice, _)| slice.max_moves);
+            slice.ok_or(RowsError::Incomplete(values.material))
+        });
+        moves.try_fold(0, |deepest, moves| Ok(deepest.max(moves?)))
+    }
+
     /// See [`Free::walk`].
     #[inline(always)]
     pub(super) fn walk(
@@ -495,6 +495,19 @@ pub(super) fn en_passant_squares(
     (0..64_u8).filter(move |&s| pawns >> s & 1 != 0).filter_map(move |s| {
         let passed = mover.fold_wb(s.wrapping_sub(8), s + 8);
         (empty_squares(passed, turn) & structure.occupied() == 0).then_some(passed)
+    })
+}
+
+/// The sides to move and en passant squares that an index tells apart, none first.
+pub(super) fn sides_of(
+    space: &IndexSpace,
+    structure: PawnStructure,
+) -> impl Iterator<Item = (Color, Option<u8>)> {
+    let turns =
+        [Color::White, Color::Black].into_iter().take(1 + usize::from(space.has_side_bit()));
+    turns.flat_map(move |turn| {
+        let rights = en_passant_squares(structure, turn).map(Some);
+        std::iter::once(None).chain(rights).map(move |right| (turn, right))
     })
 }
 

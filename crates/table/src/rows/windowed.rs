@@ -118,12 +118,7 @@ pub fn encode_in(
 ) -> Result<(StoredDistances, IndexCounts), RowsError> {
     let rows = Rows::new(space, values)?;
     let structures = rows.structures();
-    let mut deepest = 0;
-    for &structure in &structures {
-        let (slice, _) =
-            rows.orient(values, structure).ok_or(RowsError::Incomplete(values.material))?;
-        deepest = deepest.max(slice.max_moves);
-    }
+    let deepest = rows.max_moves(values)?;
     let codec = raw_codec(space, format)?;
     let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
     let work = Work { space, rows: &rows, values, codec, pages, shared };
