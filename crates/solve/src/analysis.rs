@@ -107,7 +107,7 @@ pub fn solve_analysis(
     options: &SolveOptions,
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
-    solve_slices(table, options, monitor, |table, pawns| {
+    solve_slices(table, options, monitor, |table, pawns, recycled| {
         let context = Context::new(&table.layout, pawns);
         let list = |color: Color| {
             let steps = exits::steps(&context, color, true);
@@ -123,7 +123,7 @@ pub fn solve_analysis(
         let stalemates = analysis.rules.stalemates;
         let count = options.count;
         let problem = Problem { context, exits, discarded, rights, count, stalemates };
-        slice_solver::solve(&problem, options, monitor)
+        slice_solver::solve(&problem, options, recycled, monitor)
     })
 }
 

@@ -19,6 +19,7 @@ mod kernels;
 mod log;
 mod passes;
 mod propagated;
+mod recycled;
 mod slice_solver;
 mod swept;
 mod table_solver;

@@ -24,6 +24,14 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.masks.clear();
+        self.segments.clear();
+        self.begin();
+    }
+
     /// Opens the segment for the given number of moves.
     pub(crate) fn begin(&mut self) {
         self.newest = self.rows.len();

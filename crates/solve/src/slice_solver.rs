@@ -19,6 +19,7 @@ use crate::dispatch;
 use crate::exits::{self, Buffer, Counted, Exit, Right};
 use crate::log::{Foretold, Frontier, Log, Sorting};
 use crate::passes::{Frontiers, Planes, Scratch, clear_of, dense_threshold};
+use crate::recycled::Recycled;
 use crate::swept;
 use crate::table_solver::{Decided, Monitor, SolveError, SolveOptions, TakeDecided};
 use crate::target::Target;
@@ -191,6 +192,7 @@ pub(crate) fn deepest_capture(problem: &Problem<'_>) -> u16 {
 pub(crate) fn solve(
     problem: &Problem<'_>,
     options: &SolveOptions,
+    recycled: &Recycled,
     monitor: &dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
     let exits = problem.exits.iter().flatten().map(|exit| &exit.target);
@@ -198,7 +200,11 @@ pub(crate) fn solve(
     let deepest = exits.chain(captures).map(Target::max_moves).max().unwrap_or(0);
     let narrow = deepest < u8::MAX_MOVES;
     let in_memory = || {
-        if narrow { solve_as::<u8>(problem, monitor) } else { solve_as::<u16>(problem, monitor) }
+        if narrow {
+            solve_as::<u8>(problem, recycled, monitor)
+        } else {
+            solve_as::<u16>(problem, recycled, monitor)
+        }
     };
     let Some(pages) = &options.pages else { return in_memory() };
     let needed = working_bytes(&problem.context);
@@ -242,6 +248,7 @@ pub(crate) fn stored(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
 /// Solves a slice with codes `C` for the values behind the exits.
 fn solve_as<C: Code>(
     problem: &Problem<'_>,
+    recycled: &Recycled,
     monitor: &dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
@@ -251,7 +258,7 @@ fn solve_as<C: Code>(
         || problem.rights.iter().any(|r| r.is_usable(context));
     let mut counts = None;
     let mut reached = begin(context, monitor, || {
-        let mut state = start::<C>(context, &problem.exits, keep);
+        let mut state = start::<C>(context, &problem.exits, keep, recycled);
         counts = problem.count.then(|| count::<C>(problem, &state));
         if let Some(winner) = problem.stalemates {
             concede_stalemates(context, &mut state, winner);
@@ -264,24 +271,27 @@ fn solve_as<C: Code>(
     let moves = run(context, &mut reached, monitor)?;
     let mut state = reached.slice;
     state.foretold = Default::default();
-    state.not_losable = Default::default();
+    recycled.keep(std::mem::take(&mut state.not_losable), []);
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
-    Ok(if narrow {
-        finish::<u8>(problem, &state, moves, counts)
+    let values = if narrow {
+        finish::<u8>(problem, &state, recycled, moves, counts)
     } else {
-        finish::<u16>(problem, &state, moves, counts)
-    })
+        finish::<u16>(problem, &state, recycled, moves, counts)
+    };
+    recycled.keep(state.open, state.wins.into_iter().chain(state.losses));
+    Ok(values)
 }
 
 /// Writes the values down in the width `C`.
 fn finish<C: Code>(
     problem: &Problem<'_>,
     state: &State<'_>,
+    recycled: &Recycled,
     moves: u16,
     counts: Option<SliceCounts>,
 ) -> SliceValues {
     let context = &problem.context;
-    let codes = [Color::White, Color::Black].map(|color| write::<C>(context, state, color));
+    let codes = Color::ALL.map(|color| write::<C>(context, state, color, recycled));
     let rows = context.rows();
     let mut deepest = moves;
     let usable = problem.rights.iter().filter(|r| r.is_usable(context));
@@ -431,15 +441,16 @@ fn start<'a, C: Code>(
     context: &'a Context<'a>,
     exits: &[Vec<Exit<'_>>; 2],
     keep_stalemates: bool,
+    recycled: &Recycled,
 ) -> State<'a> {
     let rows = context.rows();
     let blocks = context.blocks.len();
     let total = rows * blocks;
     let share = share(total >= PARALLEL_ROWS, blocks);
     let plane = || vec![0u64; total];
-    let logs = || (0..blocks).map(|_| Log::default()).collect::<Vec<_>>();
-    let mut open = [plane(), plane()];
-    let mut not_losable = [plane(), plane()];
+    let logs = || recycled.logs(blocks);
+    let mut open = [(); 2].map(|()| recycled.plane(total));
+    let mut not_losable = [(); 2].map(|()| recycled.plane(total));
     let mut foretold: [Vec<Foretold>; 2] = Default::default();
     let mut forced: [Vec<u64>; 2] = Default::default();
     for color in [Color::White, Color::Black] {
@@ -837,13 +848,21 @@ fn both(parallel: bool, first: impl FnOnce() + Send, second: impl FnOnce() + Sen
 }
 
 /// The codes of one side, block by block from the logs.
-fn write<C: Code>(context: &Context<'_>, state: &State<'_>, color: Color) -> Vec<C> {
+fn write<C: Code>(
+    context: &Context<'_>,
+    state: &State<'_>,
+    color: Color,
+    recycled: &Recycled,
+) -> Vec<C> {
     let rows = context.rows();
     let blocks = context.blocks.len();
     let own = side(color);
     let share = share(rows * blocks >= PARALLEL_ROWS, blocks);
-    let mut codes = vec![C::ILLEGAL; rows * blocks * 64];
+    let (mut codes, fresh) = recycled.codes::<C>(rows * blocks * 64);
     codes.par_chunks_exact_mut(rows * 64).with_min_len(share).enumerate().for_each(|(n, codes)| {
+        if !fresh {
+            codes.fill(C::ILLEGAL);
+        }
         let open = &state.open[own][n * rows..(n + 1) * rows];
         let wins = state.wins[own][n].replay().map(|(moves, positions)| (C::win(moves), positions));
         let losses = state.losses[own][n].replay();

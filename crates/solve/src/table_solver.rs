@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::context::Context;
 use crate::exits::{self, Counted, Exit, Kind, Right, Step, Way};
+use crate::recycled::Recycled;
 use crate::slice_solver::{self, Problem};
 use crate::target::Target;
 use crate::view::{Change, View};
@@ -162,10 +163,10 @@ pub fn solve_table(
     options: &SolveOptions,
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
-    solve_slices(table, options, monitor, |table, pawns| {
+    solve_slices(table, options, monitor, |table, pawns, recycled| {
         let context = Context::new(&table.layout, pawns);
         let problem = problem(context, table, tables, options.count)?;
-        slice_solver::solve(&problem, options, monitor)
+        slice_solver::solve(&problem, options, recycled, monitor)
     })
 }
 
@@ -186,7 +187,7 @@ pub(crate) fn solve_slices(
     table: &mut TableValues,
     options: &SolveOptions,
     monitor: &dyn Monitor,
-    solve: impl Fn(&TableValues, PawnStructure) -> Result<SliceValues, SolveError> + Sync,
+    solve: impl Fn(&TableValues, PawnStructure, &Recycled) -> Result<SliceValues, SolveError> + Sync,
 ) -> Result<u16, SolveError> {
     let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
     for (&pawns, slice) in &table.slices {
@@ -194,6 +195,7 @@ pub(crate) fn solve_slices(
             levels.entry(steps_left(pawns)).or_default().push(pawns);
         }
     }
+    let recycled = Recycled::new(options.pages.is_none());
     let mut longest = 0;
     for (&level, slices) in &levels {
         // A pawn move leaves fewer steps, so slices with equally many do not need each other.
@@ -208,7 +210,7 @@ pub(crate) fn solve_slices(
                 if monitor.is_stopped() {
                     return Err(SolveError::Stopped);
                 }
-                let values = Arc::new(solve(solving, pawns)?);
+                let values = Arc::new(solve(solving, pawns, &recycled)?);
                 if let Some(pages) = &options.pages {
                     pages.check()?;
                 }
@@ -225,8 +227,12 @@ pub(crate) fn solve_slices(
         if !options.keep
             && let Some(old) = level.checked_sub(2).and_then(|l| levels.get(&l))
         {
+            let next = levels.range(level + 1..).next().map_or(0, |(_, next)| next.len());
             for pawns in old {
-                table.slices.get_mut(pawns).map(OnceLock::take);
+                let slice = table.slices.get_mut(pawns).and_then(OnceLock::take);
+                if let Some(slice) = slice.and_then(Arc::into_inner) {
+                    recycled.keep_codes(slice, next);
+                }
             }
         }
     }

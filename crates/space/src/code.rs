@@ -69,6 +69,8 @@ pub trait Code: Copy + Ord + Default + Send + Sync + 'static {
     fn room<'a>(narrow: &'a mut Vec<u8>, wide: &'a mut Vec<u16>) -> &'a mut Vec<Self>;
     /// An array of codes in its container.
     fn into_codes(codes: Vec<Self>) -> Codes;
+    /// The array in a container, if it is in memory and has this width.
+    fn from_codes(codes: Codes) -> Option<Vec<Self>>;
 }
 
 macro_rules! impl_code {
@@ -171,6 +173,10 @@ macro_rules! impl_code {
 
             fn into_codes(codes: Vec<Self>) -> Codes {
                 $codes(codes)
+            }
+
+            fn from_codes(codes: Codes) -> Option<Vec<Self>> {
+                if let $codes(codes) = codes { Some(codes) } else { None }
             }
         }
     };
