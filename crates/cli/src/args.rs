@@ -133,6 +133,7 @@ impl ForeignArgs {
             syzygy: self.syzygy.clone(),
             nalimov: self.nalimov.clone(),
             fifty_moves: if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws },
+            ..ForeignOptions::default()
         }
     }
 }

@@ -33,11 +33,11 @@ Classic options:
       --discard       with -g: do not use the checkpoint of an interrupted run
       --cursed-wins   take Syzygy's cursed wins for wins, not for draws
       -h       this help
-      -P MB    with -g: take no more memory than this; what does not fit goes to working files beside
-               the output. The same as <enable-proptables>, which it overrides.
-      --method proptables   with -P: sort updates in propagation tables, as version 1.7 does, instead of
-               sweeping over blocks of positions; slower. --compress-files compresses them.
-  Accepted and ignored: -U MB, -d N, and --compress-files without --method proptables.
+      -P MB    with -g: take no more memory than this, and sort in propagation tables what does not fit,
+               in working files beside the output. The same as <enable-proptables>, which it overrides.
+      --compress-files      compress these files
+      --method sweep        with -P: sweep over blocks of positions instead; faster
+  Accepted and ignored: -U MB, -d N, and --compress-files with --method sweep.
   Numbers may be written as in C: 16, 0x10, 020.
   'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify, convert,
   control and bench.
@@ -104,7 +104,7 @@ impl Classic {
     /// Options that mean nothing here, or nothing without others.
     fn ignored(&self) -> Vec<&'static str> {
         let mut ignored = self.ignored.clone();
-        if self.work.compress_files && self.work.method == MethodName::Sweep {
+        if self.work.compress_files && self.work.method == Some(MethodName::Sweep) {
             ignored.push("--compress-files");
         }
         ignored
@@ -113,7 +113,12 @@ impl Classic {
     /// How tables of other programs are read.
     fn foreign(&self) -> ForeignOptions {
         let fifty_moves = if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws };
-        ForeignOptions { syzygy: self.syzygy.clone(), nalimov: self.nalimov.clone(), fifty_moves }
+        ForeignOptions {
+            syzygy: self.syzygy.clone(),
+            nalimov: self.nalimov.clone(),
+            fifty_moves,
+            ..ForeignOptions::default()
+        }
     }
 
     fn set_long(
@@ -143,9 +148,10 @@ impl Classic {
             Some(&"method") => {
                 let value = argument("method")?;
                 let value = value.to_string_lossy();
-                self.work.method = MethodName::from_str(&value, false).map_err(|_| {
+                let method = MethodName::from_str(&value, false).map_err(|_| {
                     Misuse(format!("--method takes sweep or proptables, not '{value}'"))
                 })?;
+                self.work.method = Some(method);
             }
             Some(&"discard") => self.work.discard = true,
             Some(&"cursed-wins") => self.cursed_wins = true,
@@ -347,6 +353,8 @@ fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use hoffman_run::Method;
+
     use super::*;
 
     fn read(line: &str) -> Result<Classic, String> {
@@ -368,11 +376,15 @@ mod tests {
         }
         assert_eq!(read("-gt 010 x").unwrap().threads, Some(8));
         let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored();
-        assert_eq!(ignored, ["-U", "-d", "--compress-files"]);
-        let propagated = read("-g -P 5 --comp --method proptables x").unwrap();
+        assert_eq!(ignored, ["-U", "-d"]);
+        let propagated = read("-g -P 5 --comp x").unwrap();
         assert!(propagated.ignored().is_empty() && propagated.work.compress_files);
-        assert_eq!(propagated.work.method, MethodName::Proptables);
-        assert_eq!(read("-g --method=sweep x").unwrap().work.method, MethodName::Sweep);
+        let compressed = Method::PropTables { compress: true };
+        assert_eq!(propagated.work.workplace().unwrap().method(), compressed);
+        let swept = read("-g -P 5 --comp --method=sweep x").unwrap();
+        assert_eq!(swept.work.workplace().unwrap().method(), Method::Sweep);
+        assert_eq!(swept.ignored(), ["--compress-files"]);
+        assert_eq!(read("-g x").unwrap().work.workplace().unwrap().method(), Method::Sweep);
         assert_eq!(read("-g -P 0x20 x").unwrap().work.queues, Some(32));
         let foreign = read("-p -N x -n y -Sz --cursed t").unwrap().foreign();
         assert_eq!(foreign.nalimov, [PathBuf::from("x"), PathBuf::from("y")]);

@@ -11,10 +11,9 @@ use crate::interrupt;
 use crate::progress::Bar;
 
 /// Ways of solving what is larger than memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodName {
     /// Sweep over blocks of positions, with those around each in memory.
-    #[default]
     Sweep,
     /// Sort what blocks have to tell each other in propagation tables, as version 1.7 does; slower.
     Proptables,
@@ -33,10 +32,11 @@ pub(crate) struct WorkArgs {
     /// The same in megabytes as the classic options have it, raised if it is too little.
     #[arg(skip)]
     pub(crate) queues: Option<u64>,
-    /// How to solve what is larger than memory; the tables are the same.
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t = MethodName::Sweep)]
-    pub(crate) method: MethodName,
-    /// With --method proptables: compress the working files of the propagation tables.
+    /// How to solve what is larger than memory; the tables are the same [default: proptables for a control file
+    /// that asks for them, else sweep].
+    #[arg(long, value_enum, value_name = "METHOD")]
+    pub(crate) method: Option<MethodName>,
+    /// Compress the working files of propagation tables.
     #[arg(long)]
     pub(crate) compress_files: bool,
     /// Remove the checkpoint that an interrupted run left of a table, and solve the table anew.
@@ -61,12 +61,14 @@ fn size(text: &str) -> Result<u64, String> {
 impl WorkArgs {
     /// The disk, to be stopped by a signal.
     pub(crate) fn workplace(&self) -> anyhow::Result<Workplace> {
-        let method = match self.method {
+        let compress_files = self.compress_files;
+        let method = self.method.map(|method| match method {
             MethodName::Sweep => Method::Sweep,
-            MethodName::Proptables => Method::PropTables { compress: self.compress_files },
-        };
+            MethodName::Proptables => Method::PropTables { compress: compress_files },
+        });
         let (discard, memory) = (self.discard, self.bound());
-        let mut workplace = Workplace { discard, memory, method, ..Workplace::default() };
+        let mut workplace =
+            Workplace { discard, memory, method, compress_files, ..Workplace::default() };
         workplace.stop = interrupt::stop();
         if let Some(text) = std::env::var_os("HOFFMAN_CHECKPOINT_SECONDS") {
             let seconds = text.to_str().and_then(|text| text.parse().ok());
@@ -77,10 +79,11 @@ impl WorkArgs {
     }
 
     fn bound(&self) -> Option<Memory> {
-        let firm = self.memory.map(|bytes| Memory { bytes, is_firm: true });
-        firm.or(self
-            .queues
-            .map(|megabytes| Memory { bytes: megabytes.saturating_mul(1 << 20), is_firm: false }))
+        let asked = self.memory.map(|bytes| Memory { bytes, for_proptables: false });
+        asked.or(self.queues.map(|megabytes| {
+            let bytes = megabytes.saturating_mul(1 << 20);
+            Memory { bytes, for_proptables: true }
+        }))
     }
 
     /// Shows the progress.

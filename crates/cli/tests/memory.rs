@@ -121,4 +121,53 @@ fn a_plan_says_what_a_build_takes() {
     assert_eq!(bounded["from_disk"], true);
     assert!(bounded["used_memory"].as_u64() < bounded["memory"].as_u64());
     assert!(bounded["working_disk"].as_u64().unwrap() > 1 << 28);
+    assert_eq!(bounded["checkpoint"], 0);
+    // What takes minutes keeps a checkpoint: half a byte for each position of a table of one slice.
+    let long = plan(&["KQQvKQQ", "--memory", "1G"]);
+    assert_eq!(long["checkpoint"], 462_u64 << 24);
+    // As the control file asks, with propagation tables, which take longer still.
+    let control = |bound: &str| {
+        let made = hoffman(folder.path(), &["control", "kk", "kqk"]);
+        assert!(made.status.success(), "{}", errors(&made));
+        let path = folder.path().join("kqk.xml");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replacen("<dtm/>", &format!("{bound}<dtm/>"), 1)).unwrap();
+        let made = hoffman(folder.path(), &["-g", "kk.xml"]);
+        assert!(made.status.success(), "{}", errors(&made));
+        plan(&["kqk.xml"])
+    };
+    assert_eq!(control("")["from_disk"], false);
+    assert_eq!(control("<enable-proptables MB=\"1\"/>")["from_disk"], true);
+}
+
+#[test]
+fn classic_bounds_mean_propagation_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = hoffman(folder.path(), &["build", "KQvK", "KRvK", "--dir", "."]);
+    assert!(made.status.success(), "{}", errors(&made));
+    let made = hoffman(folder.path(), &["control", "kqkr"]);
+    assert!(made.status.success(), "{}", errors(&made));
+    let generate = |more: &[&str]| {
+        let arguments = [&["-g", "-q", "kqkr.xml"], more].concat();
+        let made = Command::new(env!("CARGO_BIN_EXE_hoffman"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .env("RUST_LOG", "info")
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", errors(&made));
+        (entries(&folder.path().join("kqkr.htb")), errors(&made))
+    };
+    let (plain, said) = generate(&[]);
+    assert!(!said.contains("memory is bounded"), "{said}");
+    for (bound, how) in [
+        (&["-P", "44"][..], "propagation tables"),
+        (&["-P", "44", "--compress-files"], "propagation tables, compressed"),
+        (&["-P", "44", "--method", "sweep"], "sweeps"),
+    ] {
+        let (made, said) = generate(bound);
+        assert!(made == plain, "{bound:?}");
+        let bounded = said.lines().find(|line| line.contains("memory is bounded"));
+        assert!(bounded.is_some_and(|line| line.ends_with(&format!("method={how}"))), "{said}");
+    }
 }

@@ -493,7 +493,7 @@ impl Work<'_> {
             count: self.options.write,
             keep: self.options.write || self.needed.contains(&job.material),
             pages: self.pages.clone(),
-            method: workplace.method,
+            method: workplace.method(),
         };
         let target = self.options.dir.join(&name);
         // Small tables cost less than a checkpoint; in tests they have one all the same.

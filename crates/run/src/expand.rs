@@ -30,6 +30,7 @@ use hoffman_control::{
     ControlFile, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Place, decode_text,
 };
 use hoffman_plan::pawngen::{PawngenError, all_arrangements, masks};
+use hoffman_store::{disk, files_like, has_wildcards};
 use hoffman_table::htb::AtomicFile;
 
 use self::input::{check_input, men_of_futurebase, structure_of_pieces};
@@ -256,18 +257,16 @@ impl<'c> Input<'c> {
     /// The files that an element names. A pattern does not mean the tables that are to be made.
     fn files(&self, element: &FuturebaseElement) -> Result<Vec<String>, String> {
         let name = &element.filename;
-        if !name.contains(['*', '?', '[']) || Path::new(name).is_file() {
+        if !has_wildcards(name) || Path::new(name).is_file() {
             return Ok(vec![name.clone()]);
         }
         let mut names = Vec::new();
-        for path in glob::glob(name).map_err(|e| format!("'{name}': {e}"))? {
-            let path = path.map_err(|e| format!("'{name}': {e}"))?;
+        for path in files_like(&*disk(), name).map_err(|e| format!("'{name}': {e}"))? {
             let text = path.to_str().ok_or_else(|| format!("'{}': not UTF-8", path.display()))?;
-            if path.is_file() && !self.is_own(text) {
+            if !self.is_own(text) {
                 names.push(text.to_owned());
             }
         }
-        names.sort();
         Ok(names)
     }
 

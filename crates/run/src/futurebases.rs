@@ -9,7 +9,7 @@ use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
 use hoffman_pages::Pages;
 use hoffman_solve::Futurebase;
 use hoffman_space::{KingPlacement, Layout, Orientation, PawnStructure};
-use hoffman_store::is_file;
+use hoffman_store::{files_like, has_wildcards, is_file};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::rows::{Taking, Wanted};
 use hoffman_table::{Table, TableError};
@@ -208,16 +208,12 @@ fn files(element: &FuturebaseElement, workplace: &Workplace) -> Result<Vec<PathB
         return Err("tables are read from files only, give a filename instead of a url".into());
     }
     let path = Path::new(name);
-    if is_file(&*workplace.storage, path)
-        || Kind::of(path).is_some() && !name.contains(['*', '?', '['])
-    {
+    if is_file(&*workplace.storage, path) || Kind::of(path).is_some() && !has_wildcards(name) {
         return Ok(vec![path.to_owned()]);
     }
-    if name.contains(['*', '?', '[']) {
-        let found = glob::glob(name).map_err(|e| format!("'{name}': {e}"))?;
-        let mut found: Vec<PathBuf> =
-            found.filter_map(Result::ok).filter(|p| p.is_file()).collect();
-        found.sort();
+    if has_wildcards(name) {
+        let found = files_like(&*workplace.storage, name);
+        let found = found.map_err(|e| format!("'{name}': {e}"))?;
         if found.is_empty() {
             return Err(format!("'{name}': no file fits the pattern"));
         }
@@ -232,7 +228,8 @@ fn files(element: &FuturebaseElement, workplace: &Workplace) -> Result<Vec<PathB
 /// Opens a table, ours or another program's.
 fn open(path: &Path, foreign: &ForeignOptions, workplace: &Workplace) -> Result<Table, TableError> {
     let table = if Kind::of(path).is_some() {
-        Table::open_foreign(path, foreign)?
+        let storage = workplace.storage.clone();
+        Table::open_foreign(path, &ForeignOptions { storage, ..foreign.clone() })?
     } else {
         let mut table = Table::open(path, workplace.source_options())?;
         table.check_length()?;

@@ -153,7 +153,7 @@ pub(crate) fn generate_control(
         progress.notice(&notice);
         notices.push(notice);
     }
-    let method = workplace.method;
+    let method = bounded.method();
     let solve = SolveOptions { count: true, keep: true, pages: pages.clone(), method };
     let name = output.display().to_string();
     progress.table(&name);
@@ -230,12 +230,16 @@ pub(crate) fn table_values(
 }
 
 /// The workplace with the bound of memory that the control file asks for, if nobody else does.
-fn bounded(control: &ControlFile, workplace: &Workplace, progress: &dyn Progress) -> Workplace {
+pub(crate) fn bounded(
+    control: &ControlFile,
+    workplace: &Workplace,
+    progress: &dyn Progress,
+) -> Workplace {
     let mut workplace = workplace.clone();
     if let Some(proptables) = &control.proptables {
         let bytes = proptables.megabytes.saturating_mul(1 << 20);
         match &workplace.memory {
-            None => workplace.memory = Some(Memory { bytes, is_firm: false }),
+            None => workplace.memory = Some(Memory { bytes, for_proptables: true }),
             Some(memory) => progress.notice(&format!(
                 "the bound of {} MB given to the program overrides <enable-proptables MB=\"{}\"/>",
                 memory.bytes >> 20,

@@ -9,14 +9,14 @@ use std::time::Instant;
 
 use hoffman_board::Material;
 use hoffman_plan::{Job, complete, dependencies, estimate};
-use hoffman_solve::{SolveOptions, Tables, solve_table};
+use hoffman_solve::{Method, SolveOptions, Tables, solve_table};
 use hoffman_space::{Layout, TableValues};
 use serde::Serialize;
 
 use crate::build::{control_for_job, find_intact, needed_memory};
 use crate::error::RunError;
 use crate::futurebases;
-use crate::generate::{GenerateOptions, read_control, table_values};
+use crate::generate::{GenerateOptions, bounded, read_control, table_values};
 use crate::memory::free_disk;
 use crate::numbering::Numbering;
 use crate::progress::Silent;
@@ -30,6 +30,8 @@ const SOLVING: f64 = 6.0;
 const WRITING: f64 = 9.0;
 /// How much longer it takes from the disk. Measured: 2.3 for KRPvKR in 64 MB, 3.0 for six men and a slice in 1 GB.
 const FROM_DISK: f64 = 2.5;
+/// The same with propagation tables. Measured: 14 for KRRvKR, 25 for KQQvKQQ in 1 GB.
+const WITH_PROPTABLES: f64 = 18.0;
 /// The ending whose solving tells how fast a machine is.
 const MEASURE: &str = "KQvKR";
 /// Seconds that one thread takes for it and what it needs, with moves counted.
@@ -78,6 +80,8 @@ pub struct RunPlan {
     pub from_disk: bool,
     /// Bytes of working files at most at one time.
     pub working_disk: u64,
+    /// Bytes of the largest checkpoint, at most; 0 if no table takes so long.
+    pub checkpoint: u64,
     /// What the disk has free, in bytes, if the system says so.
     pub free_disk: Option<u64>,
     /// All files together, at most.
@@ -111,6 +115,11 @@ impl Sizes {
     fn working_disk(&self, pages: u64) -> u64 {
         let solving = self.slice * (3 + 3 + 4) / 8;
         (solving + self.positions() + 2 * self.indices).saturating_sub(pages)
+    }
+
+    /// Bytes of a checkpoint, at most: the values of the slices that are solved, and the logs of another one.
+    fn checkpoint(&self) -> u64 {
+        self.slice * (self.slices - 1) + self.slice * 4 / 8
     }
 
     fn seconds(&self, writes: bool) -> f64 {
@@ -236,6 +245,7 @@ fn plan_jobs(
 pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPlan, RunError> {
     let workplace = &options.workplace;
     let control = read_control(path, workplace)?;
+    let workplace = &bounded(&control, workplace, &Silent);
     hoffman_control::check_declarations(&control)?;
     let numbering = Numbering::of(&control)?;
     let open = futurebases::open_all(&control, &numbering, &options.foreign, workplace, &Silent)?;
@@ -301,7 +311,12 @@ fn finish(
     let least_memory = sizes.iter().map(least).max().unwrap_or(OWN);
     let budget = bounded_budget(workplace, least_memory, memory, &Silent)?;
     let from_disk = budget.is_some();
-    let slow = slow * if from_disk { FROM_DISK } else { 1.0 };
+    let slow = slow
+        * match workplace.method() {
+            _ if !from_disk => 1.0,
+            Method::Sweep => FROM_DISK,
+            Method::PropTables { .. } => WITH_PROPTABLES,
+        };
     for table in &mut tables {
         table.seconds *= slow;
     }
@@ -312,6 +327,12 @@ fn finish(
             disk.max().unwrap_or(0)
         }
     };
+    let long = |table: &PlannedTable| {
+        table.seconds / threads as f64 > workplace.checkpoint_every.as_secs_f64()
+    };
+    let todo = tables.iter().filter(|table| !table.kept);
+    let checkpoints = todo.zip(sizes).filter(|(table, _)| long(table));
+    let checkpoint = checkpoints.map(|(_, sizes)| sizes.checkpoint()).max().unwrap_or(0);
     let made = || tables.iter().filter(|table| !table.kept);
     let seconds = made().map(|table| table.seconds).sum::<f64>();
     Ok(RunPlan {
@@ -320,6 +341,7 @@ fn finish(
         used_memory: budget.map_or(typical, |(_, bound)| bound.min(memory)),
         from_disk,
         working_disk,
+        checkpoint,
         free_disk: free_disk(folder),
         bytes_at_most: made().map(|table| table.bytes_at_most).sum(),
         bytes_typically: made().map(|table| table.bytes_typically).sum(),

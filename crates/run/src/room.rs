@@ -58,7 +58,7 @@ pub(crate) fn bounded_budget(
         _ => return Ok(None),
     };
     if bound < least {
-        if workplace.memory.is_none_or(|memory| memory.is_firm) {
+        if workplace.memory.is_none_or(|memory| !memory.for_proptables) {
             let least = least.div_ceil(1 << 20);
             return Err(RunError::LittleMemory { bound: bound >> 20, least });
         }
@@ -94,7 +94,7 @@ pub(crate) fn pages<'l>(
     let least = layouts.map(|layout| least_memory(layout, threads)).max().unwrap_or(OWN + PAGES);
     let budget = bounded_budget(workplace, least, needed, progress)?;
     Ok(budget.map(|(pages, bound)| {
-        tracing::info!(bound, pages, "memory is bounded");
+        tracing::info!(bound, pages, method = %workplace.method(), "memory is bounded");
         let pages = Pages::new_in(workplace.storage.clone(), folder, pages as usize);
         // Some of what is free then can be used again only in part.
         pages.watch(bound / 8 * 7, resident_memory);

@@ -27,8 +27,11 @@ pub struct Workplace {
     pub checkpoint_every: Duration,
     /// The memory that the process may take; none: what is there.
     pub memory: Option<Memory>,
-    /// How slices are solved that do not fit into memory.
-    pub method: Method,
+    /// How slices are solved that do not fit into memory; none: by sweeps, or with propagation tables if the
+    /// bound is one for these.
+    pub method: Option<Method>,
+    /// Whether what propagation tables write is compressed, if nobody chose the method.
+    pub compress_files: bool,
     /// Work in so many bytes of pages, whatever the rest takes: for tests of working from the disk.
     pub pages: Option<usize>,
     /// Whether a checkpoint that is there is removed instead of used.
@@ -43,7 +46,8 @@ impl Default for Workplace {
             stop: Stop::default(),
             checkpoint_every: Duration::from_secs(30),
             memory: None,
-            method: Method::default(),
+            method: None,
+            compress_files: false,
             pages: None,
             discard: false,
         }
@@ -55,8 +59,9 @@ impl Default for Workplace {
 pub struct Memory {
     /// In bytes, everything that the process takes.
     pub bytes: u64,
-    /// Whether less than what is needed at least is an error; if not, it is raised.
-    pub is_firm: bool,
+    /// Whether it was asked for as the size of propagation tables, as version 1.7 has it: they are used, and a
+    /// bound below what is needed at least is raised. It is an error otherwise.
+    pub for_proptables: bool,
 }
 
 /// A request to stop; clones are the same request.
@@ -81,6 +86,16 @@ impl Stop {
 }
 
 impl Workplace {
+    /// How slices are solved that do not fit into memory.
+    pub fn method(&self) -> Method {
+        let for_proptables = self.memory.is_some_and(|memory| memory.for_proptables);
+        self.method.unwrap_or(if for_proptables {
+            Method::PropTables { compress: self.compress_files }
+        } else {
+            Method::Sweep
+        })
+    }
+
     /// How tables are opened here.
     pub(crate) fn source_options(&self) -> SourceOptions {
         SourceOptions { storage: Arc::clone(&self.storage), ..SourceOptions::default() }

@@ -4,7 +4,7 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use common::{build_in, entries, generate_in, promotion, workplace};
 use hoffman_run::{RunError, Workplace};
@@ -22,7 +22,7 @@ struct Scene {
     many: bool,
 }
 
-fn is_table(path: &std::path::Path) -> bool {
+fn is_table(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "htb")
 }
 
@@ -39,7 +39,7 @@ impl Scene {
         Scene { before, run, after, checkpoints, many: false }
     }
 
-    /// Every table that has its name is right; there is nothing else but control files and at most one
+    /// Every table that has its name is right; there is nothing else but what a run reads and at most one
     /// checkpoint.
     fn check_what_is_left(&self, storage: &Simulated, what: &str, unfinished: bool) {
         let mut checkpoints = 0;
@@ -49,7 +49,7 @@ impl Scene {
             } else if path.extension().is_some_and(|e| e == "checkpoint") {
                 checkpoints += 1;
             } else {
-                let known = path.extension().is_some_and(|e| e == "xml");
+                let known = path.extension().is_some_and(|e| e == "xml" || e == "rtbw");
                 assert!(known || unfinished, "{what} left {}", path.display());
             }
         }
@@ -200,6 +200,30 @@ fn working_files_survive_every_fault() {
         );
         assert!(faults > 30 && offs > 10);
     }
+}
+
+/// The tables of another program, too, named by a pattern.
+#[test]
+fn syzygy_files_survive_every_fault() {
+    let default = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
+    let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(default, PathBuf::from);
+    let storage = promotion();
+    for name in ["KQvK.rtbw", "KRvK.rtbw"] {
+        let Ok(bytes) = std::fs::read(shared.join("data/syzygy").join(name)) else {
+            eprintln!("NOT TESTED: no {name} in {}; set HOFFMAN_SHARED", shared.display());
+            return;
+        };
+        storage.put(&Path::new("t").join(name), &bytes);
+    }
+    let name = Path::new("t/c.xml");
+    let text = String::from_utf8(storage.contents(name).unwrap()).unwrap();
+    let text = text.replace("<dtm/>", "<basic/>").replace("t/kqk.htb", "t/K[QR]vK.rtbw");
+    let text = text.replace("   <futurebase filename=\"t/krk.htb\"/>\n", "");
+    storage.put(name, text.as_bytes());
+    let scene = Scene::new(storage, control, false);
+    let (faults, offs) = (scene.strike_all(), scene.switch_off());
+    println!("Syzygy files: {faults} faults, power off at {offs} operations");
+    assert!(faults > 20 && offs > 20);
 }
 
 #[test]

@@ -137,6 +137,16 @@ pub enum Method {
     },
 }
 
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Method::Sweep => "sweeps",
+            Method::PropTables { compress: false } => "propagation tables",
+            Method::PropTables { compress: true } => "propagation tables, compressed",
+        })
+    }
+}
+
 /// What is asked for besides the values.
 #[derive(Clone, Debug, Default)]
 pub struct SolveOptions {

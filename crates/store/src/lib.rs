@@ -6,6 +6,7 @@
 
 mod disk;
 mod lock;
+mod pattern;
 #[cfg(feature = "simulated")]
 mod simulated;
 mod writer;
@@ -19,6 +20,7 @@ use std::time::SystemTime;
 
 pub use disk::Disk;
 pub use lock::{lock_name, probe, temporary_name, tidy};
+pub use pattern::{files_like, has_wildcards};
 #[cfg(feature = "simulated")]
 pub use simulated::{Fault, Op, Simulated};
 pub use writer::FileWriter;
@@ -166,6 +168,23 @@ pub fn read(storage: &dyn Storage, path: &Path) -> io::Result<Vec<u8>> {
             return Ok(bytes);
         }
     }
+}
+
+/// Fills a buffer with what a file has at `offset`; false if the file ends before.
+///
+/// # Errors
+/// Those of the system.
+pub fn fill(file: &dyn StoredFile, buf: &mut [u8], offset: u64) -> io::Result<bool> {
+    let mut done = 0;
+    while done < buf.len() {
+        match file.read_at(&mut buf[done..], offset + done as u64) {
+            Ok(0) => return Ok(false),
+            Ok(n) => done += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(true)
 }
 
 /// Whether there is a file of that name.

@@ -102,6 +102,9 @@ fn text(plan: &RunPlan) -> String {
             bytes(plan.working_disk)
         ));
     }
+    if plan.checkpoint > 0 {
+        line(format!("checkpoint while it works: at most {}", bytes(plan.checkpoint)));
+    }
     line(format!("files: {} (at most {})", bytes(plan.bytes_typically), bytes(plan.bytes_at_most)));
     line(format!(
         "time: about {}, {} of processor time",

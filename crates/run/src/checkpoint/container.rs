@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use hoffman_store::{FileWriter, Storage, StoredFile};
+use hoffman_store::{FileWriter, Storage, StoredFile, fill};
 use hoffman_table::htb::AtomicFile;
 
 /// The first bytes of the file: a name and the version.
@@ -202,20 +202,6 @@ fn checksum(tag: Tag, payload: &[u8]) -> u32 {
     crc.update(&(payload.len() as u64).to_le_bytes());
     crc.update(payload);
     crc.finalize()
-}
-
-/// Fills a buffer; false if the file ends before.
-fn fill(file: &dyn StoredFile, buf: &mut [u8], offset: u64) -> io::Result<bool> {
-    let mut done = 0;
-    while done < buf.len() {
-        match file.read_at(&mut buf[done..], offset + done as u64) {
-            Ok(0) => return Ok(false),
-            Ok(n) => done += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(true)
 }
 
 #[cfg(test)]

@@ -18,9 +18,11 @@ mod wdl;
 use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hoffman_board::shakmaty::{Setup, attacks};
 use hoffman_board::{Color, Format, Material, MaterialError, Piece, Placement, Role, Square};
+use hoffman_store::{Storage, disk, is_file};
 
 use crate::entries::EntryValue;
 
@@ -148,8 +150,10 @@ pub enum FiftyMoves {
 }
 
 /// Where files are looked for, and how they are understood.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ForeignOptions {
+    /// Where files are. The library that reads Nalimov tables looks on the disk.
+    pub storage: Arc<dyn Storage>,
     /// Folders with Syzygy tables, asked after the folder in the name of a table.
     pub syzygy: Vec<PathBuf>,
     /// Folders with Nalimov tables; the folder in the name of a table does not count. The current folder
@@ -157,6 +161,18 @@ pub struct ForeignOptions {
     pub nalimov: Vec<PathBuf>,
     /// What cursed wins and blessed losses of Syzygy tables are.
     pub fifty_moves: FiftyMoves,
+}
+
+impl Default for ForeignOptions {
+    /// The disk, no folders.
+    fn default() -> ForeignOptions {
+        ForeignOptions {
+            storage: disk(),
+            syzygy: Vec::new(),
+            nalimov: Vec::new(),
+            fifty_moves: FiftyMoves::default(),
+        }
+    }
 }
 
 /// An open table of another program.
@@ -295,8 +311,8 @@ pub fn mirrored(position: &Setup) -> Setup {
 }
 
 /// The files of that name in the folders, the first one first.
-fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
-    folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
+fn find(name: &str, folders: &[PathBuf], storage: &dyn Storage) -> Option<PathBuf> {
+    folders.iter().map(|folder| folder.join(name)).find(|path| is_file(storage, path))
 }
 
 #[cfg(test)]

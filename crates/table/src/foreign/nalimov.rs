@@ -12,13 +12,12 @@
 //! tables are split: `kbbkbp.0.nbw.emd`.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hoffman_board::Material;
 use hoffman_board::shakmaty::Setup;
+use hoffman_store::{Storage, disk, fill};
 
 use super::{ForeignError, ForeignOptions, ForeignTable, Kind, find, mirrored};
 use crate::entries::EntryValue;
@@ -71,10 +70,11 @@ pub fn open(path: &Path, options: &ForeignOptions) -> Result<Box<dyn ForeignTabl
     for half in ["nbw", "nbb"] {
         let name = format!("{}.{half}.emd", material.stem());
         let split = format!("{}.0.{half}.emd", material.stem());
-        let found = find(&name, folders).or_else(|| find(&split, folders));
+        let storage = &*options.storage;
+        let found = find(&name, folders, storage).or_else(|| find(&split, folders, storage));
         let searched = || folders.to_vec();
         let found = found.ok_or_else(|| ForeignError::Absent { name, searched: searched() })?;
-        check_header(&found, &material)?;
+        check_header(&found, &material, storage)?;
         halves.push(found);
     }
     read(&halves, material, folders)
@@ -82,10 +82,10 @@ pub fn open(path: &Path, options: &ForeignOptions) -> Result<Box<dyn ForeignTabl
 
 /// Whether the folders have both halves of a table.
 pub fn exists(material: &Material, folders: &[PathBuf]) -> bool {
+    let is_there = |name: &str| find(name, folders, &*disk()).is_some();
     ["nbw", "nbb"].iter().all(|half| {
         let stem = material.normalized().0.stem();
-        find(&format!("{stem}.{half}.emd"), folders).is_some()
-            || find(&format!("{stem}.0.{half}.emd"), folders).is_some()
+        is_there(&format!("{stem}.{half}.emd")) || is_there(&format!("{stem}.0.{half}.emd"))
     })
 }
 
@@ -100,9 +100,9 @@ pub struct NalimovFolders {
 impl NalimovFolders {
     /// Lists folders; those that cannot be listed have no tables.
     pub fn new(folders: Vec<PathBuf>) -> NalimovFolders {
-        let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+        let files = folders.iter().filter_map(|folder| disk().list(folder).ok()).flatten();
         let most_men = files
-            .filter_map(|file| Some(PathBuf::from(file.ok()?.file_name())))
+            .map(PathBuf::from)
             .filter(|name| name.extension().is_some_and(|e| e == "emd"))
             .filter_map(|name| material_of_name(&name).ok())
             .filter(|material| exists(material, &folders))
@@ -146,7 +146,11 @@ impl NalimovFolders {
 
 /// Compares the numbers in the fixed part of a file's header with each other, with the length of the
 /// file and with the most positions that the ending can have.
-fn check_header(path: &Path, material: &Material) -> Result<(), ForeignError> {
+fn check_header(
+    path: &Path,
+    material: &Material,
+    storage: &dyn Storage,
+) -> Result<(), ForeignError> {
     let fail = |source| ForeignError::Read { path: path.to_owned(), source };
     let damaged = |problem: &str| {
         Err(ForeignError::Damaged {
@@ -155,14 +159,11 @@ fn check_header(path: &Path, material: &Material) -> Result<(), ForeignError> {
             problem: problem.to_owned(),
         })
     };
-    let mut file = File::open(path).map_err(fail)?;
-    let length = file.metadata().map_err(fail)?.len();
+    let file = storage.open(path).map_err(fail)?;
+    let length = file.byte_len().map_err(fail)?;
     let mut fixed = [0; 80];
-    match file.read_exact(&mut fixed) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            return damaged("it is too short");
-        }
-        result => result.map_err(fail)?,
+    if !fill(&*file, &mut fixed, 0).map_err(fail)? {
+        return damaged("it is too short");
     }
     if !fixed.starts_with(TITLE) {
         return damaged("it begins otherwise");

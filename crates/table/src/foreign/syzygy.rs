@@ -5,14 +5,14 @@
 //! [`ForeignOptions::syzygy`]. Files are kept in memory up to a size; nothing is mapped.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::shakmaty::{CastlingMode, Chess, PositionError, Setup};
 use hoffman_board::{Color, Format, Material, Role, Square};
-use shakmaty_syzygy::filesystem::{Filesystem, OsFilesystem, RandomAccessFile, ReadHint};
+use hoffman_store::{Storage, StoredFile, fill, is_file, read};
+use shakmaty_syzygy::filesystem::{Filesystem, RandomAccessFile, ReadHint};
 use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
 
 use super::wdl::{Man, WdlTables};
@@ -81,8 +81,9 @@ impl SyzygyFolders {
     pub fn open(
         folders: &[PathBuf],
         fifty_moves: FiftyMoves,
+        storage: &Arc<dyn Storage>,
     ) -> Result<SyzygyFolders, ForeignError> {
-        let mut tables = Tablebase::with_filesystem(Arc::new(InMemory));
+        let mut tables = Tablebase::with_filesystem(Arc::new(Stored(storage.clone())));
         // A file added later takes the place of the one before.
         for folder in folders.iter().rev() {
             let read = |source| ForeignError::Read { path: folder.clone(), source };
@@ -113,6 +114,7 @@ pub struct SyzygyTable {
     missing: Vec<String>,
     /// Its file and the smaller ones.
     files: Vec<(Material, PathBuf)>,
+    storage: Arc<dyn Storage>,
 }
 
 impl SyzygyTable {
@@ -139,30 +141,31 @@ impl SyzygyTable {
             _ => PathBuf::from("."),
         }];
         folders.extend(options.syzygy.iter().cloned());
-        let mut tables = Tablebase::with_filesystem(Arc::new(InMemory));
+        let storage = options.storage.clone();
+        let mut tables = Tablebase::with_filesystem(Arc::new(Stored(storage.clone())));
         // A link or a file may be named the other way round; shakmaty goes by what is in the file.
         let names =
             |m: &Material| [file_name(m), format!("{m}.rtbw"), format!("{}.rtbw", m.swapped())];
-        let found = |m: &Material| names(m).iter().find_map(|name| find(name, &folders));
+        let found = |m: &Material| names(m).iter().find_map(|name| find(name, &folders, &*storage));
         let Some(own) = found(&material) else {
             return Err(ForeignError::Absent { name: file_name(&material), searched: folders });
         };
-        add(&mut tables, &own)?;
+        add(&mut tables, &own, &*storage)?;
         let mut missing = Vec::new();
         let mut files = vec![(material, own.clone())];
         for ending in endings_needed(&material) {
             match found(&ending) {
                 Some(path) => {
-                    add(&mut tables, &path)?;
+                    add(&mut tables, &path, &*storage)?;
                     files.push((ending, path));
                 }
                 None => missing.push(file_name(&ending)),
             }
         }
         // What is shown is the name that was given, even if another folder has the file.
-        let path = if path.is_file() { path.to_owned() } else { own };
+        let path = if is_file(&*storage, path) { path.to_owned() } else { own };
         let fifty_moves = options.fifty_moves;
-        Ok(SyzygyTable { path, material, tables, fifty_moves, missing, files })
+        Ok(SyzygyTable { path, material, tables, fifty_moves, missing, files, storage })
     }
 }
 
@@ -197,8 +200,8 @@ impl SyzygyTable {
     /// The table with its values unpacked; none if that is not possible, or files are missing.
     fn unpacked(&self) -> Option<Unpacked<'_>> {
         let read = |(material, path): &(Material, PathBuf)| {
-            let small = std::fs::metadata(path).is_ok_and(|file| file.len() <= IN_MEMORY);
-            Some((*material, small.then(|| std::fs::read(path).ok()).flatten()?))
+            let small = self.storage.info(path).is_ok_and(|file| file.len <= IN_MEMORY);
+            Some((*material, small.then(|| read(&*self.storage, path).ok()).flatten()?))
         };
         let files = self.files.iter().map(read).collect::<Option<_>>()?;
         let tables = WdlTables::new(files)?;
@@ -236,15 +239,17 @@ fn damaged(path: &Path, problem: &str) -> ForeignError {
 }
 
 /// Adds a file after a look at its first bytes.
-fn add(tables: &mut Tablebase<Chess>, path: &Path) -> Result<(), ForeignError> {
+fn add(
+    tables: &mut Tablebase<Chess>,
+    path: &Path,
+    storage: &dyn Storage,
+) -> Result<(), ForeignError> {
     let read = |source| ForeignError::Read { path: path.to_owned(), source };
     let damaged = |problem| damaged(path, problem);
     let mut first = [0; 4];
-    match File::open(path).map_err(read)?.read_exact(&mut first) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            return Err(damaged("it is too short"));
-        }
-        result => result.map_err(read)?,
+    let file = storage.open(path).map_err(read)?;
+    if !fill(&*file, &mut first, 0).map_err(read)? {
+        return Err(damaged("it is too short"));
     }
     if first != MAGIC {
         return Err(damaged("it begins otherwise"));
@@ -288,22 +293,31 @@ fn value_of(wdl: Wdl, fifty_moves: FiftyMoves) -> EntryValue {
 }
 
 /// Reads files of moderate size at once, so that a probe makes no calls to the system.
-struct InMemory;
+struct Stored(Arc<dyn Storage>);
 
-impl Filesystem for InMemory {
+impl Filesystem for Stored {
     fn regular_file_size(&self, path: &Path) -> io::Result<u64> {
-        OsFilesystem::new().regular_file_size(path)
+        let info = self.0.info(path)?;
+        if info.is_file { Ok(info.len) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        OsFilesystem::new().read_dir(path)
+        Ok(self.0.list(path)?.iter().map(|name| path.join(name)).collect())
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
         if self.regular_file_size(path)? > IN_MEMORY {
-            return OsFilesystem::new().open(path);
+            return Ok(Box::new(File(self.0.open(path)?)));
         }
-        Ok(Box::new(Bytes(std::fs::read(path)?)))
+        Ok(Box::new(Bytes(read(&*self.0, path)?)))
+    }
+}
+
+struct File(Box<dyn StoredFile>);
+
+impl RandomAccessFile for File {
+    fn read_at(&self, buf: &mut [u8], offset: u64, _: ReadHint) -> io::Result<usize> {
+        self.0.read_at(buf, offset)
     }
 }
 
