@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman_table::IndexType;
 use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 
-use crate::work::WorkArgs;
+use crate::work::{ReadingArgs, WorkArgs};
 
 /// The most threads that can be asked for.
 pub(crate) const MAX_THREADS: usize = 1024;
@@ -220,6 +220,8 @@ pub(crate) struct ProbeArgs {
     pub(crate) folder: FolderArgs,
     #[command(flatten)]
     pub(crate) foreign: ForeignArgs,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -234,6 +236,8 @@ pub(crate) struct StatsArgs {
     pub(crate) folder: FolderArgs,
     #[command(flatten)]
     pub(crate) foreign: ForeignArgs,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -251,6 +255,8 @@ pub(crate) struct VerifyArgs {
     pub(crate) folder: FolderArgs,
     #[command(flatten)]
     pub(crate) foreign: ForeignArgs,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -298,6 +304,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) restricted_symmetry: bool,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,7 +12,7 @@ use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
-use crate::work::{MethodName, WorkArgs};
+use crate::work::{MethodName, Reading, WorkArgs};
 use crate::{Outcome, args};
 
 /// How the classic options are used.
@@ -318,9 +318,9 @@ fn run_generate(classic: &Classic) -> anyhow::Result<Outcome> {
 
 fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
     let folder = args::default_folder().filter(|folder| folder.is_dir());
-    let foreign = classic.foreign();
+    let reading = &Reading::new(classic.work.bytes(), classic.foreign());
     let syzygy = &classic.syzygy;
-    let request = verify::Request { sample: None, syzygy, foreign: &foreign, folder };
+    let request = verify::Request { sample: None, syzygy, reading, folder };
     let mut good = true;
     for path in tables {
         say(&format!("Verifying '{}'", path.display()));
@@ -339,7 +339,7 @@ fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
         }
         if !classic.nalimov.is_empty() {
             say("Verifying tablebase against Nalimov");
-            match verify::against_nalimov(path, &foreign) {
+            match verify::against_nalimov(path, &reading.foreign) {
                 Ok(agrees) => good &= agrees,
                 Err(error) => {
                     crate::output::complain(&error);

@@ -6,6 +6,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use hoffman_run::{Memory, Method, Workplace};
+use hoffman_table::foreign::ForeignOptions;
+use hoffman_table::htb::{BlockCache, SourceOptions};
 
 use crate::interrupt;
 use crate::progress::Bar;
@@ -44,6 +46,56 @@ pub(crate) struct WorkArgs {
     pub(crate) discard: bool,
 }
 
+/// Options for commands that only read tables.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct ReadingArgs {
+    /// The most memory that the program takes: a number with K, M or G [default: what the machine has].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+}
+
+/// How tables are read.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// Tables of ours.
+    pub(crate) source: SourceOptions,
+    /// Those of other programs.
+    pub(crate) foreign: ForeignOptions,
+    /// How many bytes of entries may be held as a whole, if memory is bounded.
+    pub(crate) whole: Option<u64>,
+}
+
+/// What the program takes when it reads tables, besides the blocks and entries that it holds.
+const READER: u64 = 40 << 20;
+/// The least bound for that.
+const LEAST: u64 = 48 << 20;
+
+impl ReadingArgs {
+    /// How tables are read, those of other programs as `foreign` says.
+    pub(crate) fn reading(self, foreign: ForeignOptions) -> anyhow::Result<Reading> {
+        if let Some(memory) = self.memory.filter(|&memory| memory < LEAST) {
+            let [memory, least] = [memory, LEAST].map(|bytes| bytes >> 20);
+            anyhow::bail!("{memory} MB of memory are too little; at least {least} MB are needed");
+        }
+        Ok(Reading::new(self.memory, foreign))
+    }
+}
+
+impl Reading {
+    /// In so many bytes of memory, or as many as are needed at least.
+    pub(crate) fn new(memory: Option<u64>, foreign: ForeignOptions) -> Reading {
+        let Some(memory) = memory.map(|memory| memory.max(LEAST)) else {
+            return Reading { source: SourceOptions::default(), foreign, whole: None };
+        };
+        let rest = memory - READER;
+        let cache = BlockCache::new((rest / 2) as usize);
+        let source = SourceOptions { cache, memory_limit: 0, ..SourceOptions::default() };
+        let foreign = ForeignOptions { held: memory / 32, ..foreign };
+        // What is held as a whole is there twice while it is unpacked.
+        Reading { source, foreign, whole: Some(rest / 4) }
+    }
+}
+
 /// Bytes from a number with K, M or G (binary) behind it.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -76,6 +128,11 @@ impl WorkArgs {
             workplace.checkpoint_every = Duration::from_secs(seconds);
         }
         Ok(workplace)
+    }
+
+    /// The bound in bytes.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.bound().map(|memory| memory.bytes)
     }
 
     fn bound(&self) -> Option<Memory> {

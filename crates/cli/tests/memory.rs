@@ -141,6 +141,30 @@ fn a_plan_says_what_a_build_takes() {
 }
 
 #[test]
+fn commands_that_read_tables_take_a_bound_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = hoffman(folder.path(), &["build", "KQvKR", "--dir", "."]);
+    assert!(made.status.success(), "{}", errors(&made));
+    for command in [
+        &["stats", "KQvKR", "--json"][..],
+        &["verify", "KQvKR", "--sample", "20000", "--json"],
+        &["probe", "--json", "8/8/3k4/8/3K4/8/8/Q5r1 w - - 0 1"],
+        &["convert", "kqkr.htb", "--format", "basic", "-o", "basic.htb", "--json"],
+    ] {
+        let plain = hoffman(folder.path(), command);
+        assert!(plain.status.success(), "{command:?}: {}", errors(&plain));
+        let bounded = hoffman(folder.path(), &[command, &["--memory", "48M"]].concat());
+        assert!(bounded.status.success(), "{command:?}: {}", errors(&bounded));
+        let said = |output: &Output| String::from_utf8(output.stdout.clone()).unwrap();
+        assert_eq!(said(&plain), said(&bounded), "{command:?}");
+        let refused = hoffman(folder.path(), &[command, &["--memory", "47M"]].concat());
+        assert_eq!(refused.status.code(), Some(1));
+        let text = errors(&refused);
+        assert!(text.contains("47 MB of memory are too little; at least 48 MB"), "{text}");
+    }
+}
+
+#[test]
 fn classic_bounds_mean_propagation_tables() {
     let folder = tempfile::tempdir().unwrap();
     let made = hoffman(folder.path(), &["build", "KQvK", "KRvK", "--dir", "."]);

@@ -132,7 +132,12 @@ impl Default for Collection {
 impl Collection {
     /// No tables yet; all will share a cache of that many bytes.
     pub fn with_cache(bytes: usize) -> Collection {
-        let options = SourceOptions { cache: BlockCache::new(bytes), ..SourceOptions::default() };
+        let cache = BlockCache::new(bytes);
+        Collection::with_options(SourceOptions { cache, ..SourceOptions::default() })
+    }
+
+    /// No tables yet; all will be opened with these options.
+    pub fn with_options(options: SourceOptions) -> Collection {
         Collection {
             given: Vec::new(),
             found: HashMap::new(),

@@ -674,8 +674,8 @@ pub(crate) fn decode_table(
     if pages.is_none() && available_memory().is_some_and(|free| packed > free) {
         return Err(rows_error(RowsError::TooLarge(space.size())));
     }
-    if let Some(values) = table.foreign_values(wanted, taking)? {
-        return Ok(placed(values, pages));
+    if let Some(values) = table.foreign_values(wanted, taking, pages)? {
+        return Ok(values);
     }
     let mut values = decode_entries(table, wanted, taking, pages, area)?;
     if !tells_illegal(codec) {

@@ -229,7 +229,9 @@ fn files(element: &FuturebaseElement, workplace: &Workplace) -> Result<Vec<PathB
 fn open(path: &Path, foreign: &ForeignOptions, workplace: &Workplace) -> Result<Table, TableError> {
     let table = if Kind::of(path).is_some() {
         let storage = workplace.storage.clone();
-        Table::open_foreign(path, &ForeignOptions { storage, ..foreign.clone() })?
+        // A few files may be that large.
+        let held = workplace.memory.map_or(foreign.held, |memory| memory.bytes / 32);
+        Table::open_foreign(path, &ForeignOptions { storage, held, ..foreign.clone() })?
     } else {
         let mut table = Table::open(path, workplace.source_options())?;
         table.check_length()?;

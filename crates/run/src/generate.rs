@@ -114,11 +114,11 @@ pub(crate) fn generate_control(
     let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
     tracing::info!(control = control.origin, output = %output.display(), "generating");
     progress.phase(Phase::Reading);
-    let open = futurebases::open_all(control, numbering, &options.foreign, workplace, *progress)?;
+    let bounded = &bounded(control, workplace, *progress);
+    let open = futurebases::open_all(control, numbering, &options.foreign, bounded, *progress)?;
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let mut values = table_values(control, numbering, symmetric);
     let needed = needed_memory(&values, &open);
-    let bounded = &bounded(control, workplace, *progress);
     let layout = std::iter::once(&values.layout);
     let pages = room::pages(bounded, layout, needed, folder_of(&output), *progress)?;
     progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);

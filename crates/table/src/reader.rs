@@ -1,11 +1,13 @@
 //! A table file opened for reading: its header, its index space, its entries.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Square, Value, Variant};
 use hoffman_control::{
     ControlError, ControlFile, Mode, PawnMasks, decode_text, prefix_length, resolve_pieces_with,
 };
+use hoffman_pages::Pages;
 use hoffman_space::TableValues;
 use rayon::prelude::*;
 
@@ -432,9 +434,11 @@ impl Table {
         &self,
         wanted: &Wanted,
         taking: Taking,
+        pages: Option<&Arc<Pages>>,
     ) -> Result<Option<TableValues>, TableError> {
         let Some(foreign) = &self.foreign else { return Ok(None) };
-        let fast = foreign.values();
+        let room = pages.map_or(u64::MAX, |pages| pages.budget() as u64 / 2);
+        let fast = foreign.values(room);
         let ask = |position: &Asked<'_>| -> Result<EntryValue, TableProblem> {
             let &Asked { men, turn, en_passant } = position;
             let value = match &fast {
@@ -444,10 +448,17 @@ impl Table {
             let missing = || ForeignError::Incomplete { missing: foreign.missing() };
             Ok(value.filter(|v| *v != EntryValue::Unknown).ok_or_else(missing)?)
         };
-        let values = if self.codec.bits() <= 8 {
-            ask_all::<u8, _>(&self.space, wanted, taking, ask)
-        } else {
-            ask_all::<u16, _>(&self.space, wanted, taking, ask)
+        let ask_all = || {
+            if self.codec.bits() <= 8 {
+                ask_all::<u8, _>(&self.space, wanted, taking, pages, ask)
+            } else {
+                ask_all::<u16, _>(&self.space, wanted, taking, pages, ask)
+            }
+        };
+        let held = fast.as_ref().map_or(0, |values| values.bytes()) as usize;
+        let values = match pages {
+            Some(pages) => pages.lend(held, ask_all),
+            None => ask_all(),
         };
         values.map(Some).map_err(|problem| TableError { path: self.path.clone(), problem })
     }

@@ -6,7 +6,6 @@ use hoffman_board::value::FlagType;
 use hoffman_run::{Workplace, available_memory};
 use hoffman_table::convert::{ConvertOptions, Converted, convert};
 use hoffman_table::foreign::ForeignOptions;
-use hoffman_table::htb::SourceOptions;
 use serde_json::json;
 
 use crate::Outcome;
@@ -19,7 +18,8 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
     let path = tables::find(&args.table, folder.as_deref())?;
-    let table = tables::open(&path, SourceOptions::default(), &ForeignOptions::default())?;
+    let reading = args.reading.reading(ForeignOptions::default())?;
+    let table = tables::open(&path, reading.source, &reading.foreign)?;
     if table.foreign().is_some() {
         anyhow::bail!("{}: only tables of ours can be converted", path.display());
     }
@@ -33,7 +33,10 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
         symmetry: args.symmetry,
         format: format(args, table.codec().format())?,
         restricted_symmetry: args.restricted_symmetry,
-        memory: available_memory().map_or(usual.memory, |free| free / 2),
+        memory: reading
+            .whole
+            .or_else(|| available_memory().map(|free| free / 2))
+            .unwrap_or(usual.memory),
         progress: Some(&progress),
     };
     let converted = convert(&table, &args.output, &options)?;

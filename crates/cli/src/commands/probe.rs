@@ -13,13 +13,18 @@ use crate::Outcome;
 use crate::args::ProbeArgs;
 use crate::commands::tables;
 use crate::output::{complain, note, print, print_line};
+use crate::work::Reading;
 
 /// Answers one position, or those on standard input.
 pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
-    let mut collection = Collection::default();
+    let Reading { source, foreign, whole } = args.reading.reading(args.foreign.options())?;
+    // Without a bound a cache of the usual size.
+    let mut collection = match whole {
+        Some(_) => Collection::with_options(source),
+        None => Collection::default(),
+    };
     let (named, fen) = split_tables(&args.fen);
-    let foreign = args.foreign.options();
     let mut good = true;
     for named in args.tables.iter().chain(&named) {
         // The others may answer.

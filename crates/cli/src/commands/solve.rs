@@ -29,7 +29,7 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let answer = Mutex::new(None);
     let solved = |tables: Vec<Table>| {
         bar.suspend(|| {
-            let outcome = report(tables, &position, args.json);
+            let outcome = report(tables, &position, args);
             *answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         });
     };
@@ -51,11 +51,12 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Answers from exactly the tables of the plan: others of the folder were not checked.
-fn report(tables: Vec<Table>, position: &Position, json: bool) -> anyhow::Result<()> {
-    let mut collection = Collection::with_cache(64 << 20);
+fn report(tables: Vec<Table>, position: &Position, args: &SolveArgs) -> anyhow::Result<()> {
+    let cache = args.work.bytes().map_or(u64::MAX, |memory| memory / 8).min(64 << 20);
+    let mut collection = Collection::with_cache(cache as usize);
     for table in tables {
         collection.adopt(table)?;
     }
     let report = report_position(&collection, position)?;
-    if json { print_line(&serde_json::to_string(&report)?) } else { print(&report.to_text()) }
+    if args.json { print_line(&serde_json::to_string(&report)?) } else { print(&report.to_text()) }
 }

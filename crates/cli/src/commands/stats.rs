@@ -3,21 +3,20 @@
 use std::path::Path;
 
 use hoffman_probe::stats::{TableStats, stats, to_json};
-use hoffman_table::foreign::ForeignOptions;
-use hoffman_table::htb::SourceOptions;
 
 use crate::Outcome;
 use crate::args::StatsArgs;
 use crate::commands::tables;
 use crate::output::{complain, print_line};
+use crate::work::Reading;
 
 /// Counts the tables one by one.
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
-    let foreign = args.foreign.options();
+    let reading = args.reading.reading(args.foreign.options())?;
     let mut all = Vec::new();
     for named in &args.tables {
-        match count(named, folder.as_deref(), &foreign) {
+        match count(named, folder.as_deref(), &reading) {
             Ok(stats) if args.json => all.push(stats),
             Ok(stats) => {
                 all.push(stats.clone());
@@ -34,11 +33,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(all.len() == args.tables.len()))
 }
 
-fn count(
-    named: &Path,
-    folder: Option<&Path>,
-    foreign: &ForeignOptions,
-) -> anyhow::Result<TableStats> {
+fn count(named: &Path, folder: Option<&Path>, reading: &Reading) -> anyhow::Result<TableStats> {
     let path = tables::find(named, folder)?;
-    Ok(stats(&tables::open(&path, SourceOptions::default(), foreign)?)?)
+    Ok(stats(&tables::open(&path, reading.source.clone(), &reading.foreign)?)?)
 }

@@ -15,6 +15,7 @@ use crate::args::VerifyArgs;
 use crate::commands::tables;
 use crate::output::{complain, note, print_line, say};
 use crate::progress::Bar;
+use crate::work::Reading;
 
 /// What is checked of a table, and against what.
 pub(crate) struct Request<'a> {
@@ -22,8 +23,8 @@ pub(crate) struct Request<'a> {
     pub(crate) sample: Option<u64>,
     /// Folders with Syzygy tables to compare with.
     pub(crate) syzygy: &'a [PathBuf],
-    /// How tables of other programs are read, where the table or its futurebases are such.
-    pub(crate) foreign: &'a ForeignOptions,
+    /// How tables are read, also those of other programs.
+    pub(crate) reading: &'a Reading,
     /// Where tables and smaller tables are looked for, beside other places.
     pub(crate) folder: Option<PathBuf>,
 }
@@ -32,8 +33,8 @@ pub(crate) struct Request<'a> {
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
     let sample = args.sample.map(std::num::NonZeroU64::get);
-    let foreign = args.foreign.options();
-    let request = Request { sample, syzygy: &args.foreign.syzygy, foreign: &foreign, folder };
+    let reading = args.reading.reading(args.foreign.options())?;
+    let request = Request { sample, syzygy: &args.foreign.syzygy, reading: &reading, folder };
     let mut good = true;
     let mut all = Vec::new();
     for named in &args.tables {
@@ -64,10 +65,10 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
 /// Verifies a table.
 pub(crate) fn check(named: &Path, request: &Request<'_>) -> anyhow::Result<VerifyReport> {
     let path = tables::find(named, request.folder.as_deref())?;
-    let source = SourceOptions::default();
-    let table = tables::open(&path, source.clone(), request.foreign)?;
+    let Reading { source, foreign, whole } = request.reading;
+    let table = tables::open(&path, source.clone(), foreign)?;
     let folders = search_folders(&path, request.folder.as_deref());
-    let smaller = Smaller::with_foreign(&table, &folders, &source, request.foreign)?;
+    let smaller = Smaller::with_foreign(&table, &folders, source, foreign)?;
     let bar = Bar::new("indices");
     bar.name(path.display().to_string());
     let progress = |done, total| bar.set(done, total);
@@ -75,7 +76,9 @@ pub(crate) fn check(named: &Path, request: &Request<'_>) -> anyhow::Result<Verif
     let options = VerifyOptions {
         sample: request.sample,
         syzygy: request.syzygy.to_vec(),
-        memory: available_memory().map_or(usual.memory, |free| usual.memory.min(free / 2)),
+        memory: whole
+            .or_else(|| available_memory().map(|free| usual.memory.min(free / 2)))
+            .unwrap_or(usual.memory),
         progress: Some(&progress),
     };
     Ok(verify(&table, &smaller, &options)?)

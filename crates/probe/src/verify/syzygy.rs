@@ -2,7 +2,6 @@
 
 use hoffman_board::shakmaty::Setup;
 use hoffman_board::{PieceList, Placement, Square, Variant};
-use hoffman_store::disk;
 use hoffman_table::Table;
 use hoffman_table::foreign::FiftyMoves;
 use hoffman_table::foreign::syzygy::SyzygyFolders;
@@ -21,8 +20,7 @@ pub(super) fn open_syzygy(
     if table.variant() == Variant::Suicide {
         return Err(VerifyError::SyzygyVariant(table.path().to_owned()));
     }
-    let folders = SyzygyFolders::open(&options.syzygy, FiftyMoves::Wins, &disk());
-    folders.map(Some).map_err(VerifyError::Syzygy)
+    SyzygyFolders::open(&options.syzygy, FiftyMoves::Wins).map(Some).map_err(VerifyError::Syzygy)
 }
 
 /// What Syzygy says of a legal position; none if it has no answer.

@@ -161,16 +161,19 @@ pub struct ForeignOptions {
     pub nalimov: Vec<PathBuf>,
     /// What cursed wins and blessed losses of Syzygy tables are.
     pub fifty_moves: FiftyMoves,
+    /// Syzygy files of up to so many bytes are held in memory.
+    pub held: u64,
 }
 
 impl Default for ForeignOptions {
-    /// The disk, no folders.
+    /// The disk, no folders; files of up to 64 MiB are held.
     fn default() -> ForeignOptions {
         ForeignOptions {
             storage: disk(),
             syzygy: Vec::new(),
             nalimov: Vec::new(),
             fifty_moves: FiftyMoves::default(),
+            held: 64 << 20,
         }
     }
 }
@@ -202,14 +205,19 @@ pub trait ForeignTable: fmt::Debug + Send + Sync {
     /// Damage.
     fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError>;
 
-    /// A quicker way to ask for very many positions, if there is one; it says the same.
-    fn values(&self) -> Option<Box<dyn ForeignValues + '_>> {
+    /// A quicker way to ask for very many positions, if there is one in so many bytes of memory; it says the
+    /// same.
+    fn values(&self, room: u64) -> Option<Box<dyn ForeignValues + '_>> {
+        let _ = room;
         None
     }
 }
 
 /// What a table says of very many positions.
 pub trait ForeignValues: Send + Sync {
+    /// The memory that it takes at most, in bytes.
+    fn bytes(&self) -> u64;
+
     /// What [`ForeignTable::value`] says of the position with these men, each on his square.
     ///
     /// # Errors

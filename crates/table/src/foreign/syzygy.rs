@@ -2,7 +2,7 @@
 //!
 //! A file leaves out what a capture decides, so answers need the files of all endings that captures lead
 //! to, on the search path: the folder in the name of the table, or the current one, then the folders of
-//! [`ForeignOptions::syzygy`]. Files are kept in memory up to a size; nothing is mapped.
+//! [`ForeignOptions::syzygy`]. Files are held in memory up to a size; nothing is mapped.
 
 use std::fmt;
 use std::io;
@@ -26,9 +26,6 @@ pub(super) const MAGIC: [u8; 4] = [0x71, 0xe8, 0x23, 0x5d];
 
 /// The most men of a table.
 pub(super) const MAX_MEN: usize = 7;
-
-/// Files up to so many bytes are read as a whole.
-const IN_MEMORY: u64 = 64 << 20;
 
 /// The name of the file of an ending: `KQvKP.rtbw`, the stronger side first.
 pub fn file_name(material: &Material) -> String {
@@ -81,9 +78,8 @@ impl SyzygyFolders {
     pub fn open(
         folders: &[PathBuf],
         fifty_moves: FiftyMoves,
-        storage: &Arc<dyn Storage>,
     ) -> Result<SyzygyFolders, ForeignError> {
-        let mut tables = Tablebase::with_filesystem(Arc::new(Stored(storage.clone())));
+        let mut tables = Tablebase::with_filesystem(Files::of(&ForeignOptions::default()));
         // A file added later takes the place of the one before.
         for folder in folders.iter().rev() {
             let read = |source| ForeignError::Read { path: folder.clone(), source };
@@ -110,11 +106,10 @@ pub struct SyzygyTable {
     path: PathBuf,
     material: Material,
     tables: Tablebase<Chess>,
-    fifty_moves: FiftyMoves,
     missing: Vec<String>,
     /// Its file and the smaller ones.
     files: Vec<(Material, PathBuf)>,
-    storage: Arc<dyn Storage>,
+    options: ForeignOptions,
 }
 
 impl SyzygyTable {
@@ -141,31 +136,31 @@ impl SyzygyTable {
             _ => PathBuf::from("."),
         }];
         folders.extend(options.syzygy.iter().cloned());
-        let storage = options.storage.clone();
-        let mut tables = Tablebase::with_filesystem(Arc::new(Stored(storage.clone())));
+        let storage = &*options.storage;
+        let mut tables = Tablebase::with_filesystem(Files::of(options));
         // A link or a file may be named the other way round; shakmaty goes by what is in the file.
         let names =
             |m: &Material| [file_name(m), format!("{m}.rtbw"), format!("{}.rtbw", m.swapped())];
-        let found = |m: &Material| names(m).iter().find_map(|name| find(name, &folders, &*storage));
+        let found = |m: &Material| names(m).iter().find_map(|name| find(name, &folders, storage));
         let Some(own) = found(&material) else {
             return Err(ForeignError::Absent { name: file_name(&material), searched: folders });
         };
-        add(&mut tables, &own, &*storage)?;
+        add(&mut tables, &own, storage)?;
         let mut missing = Vec::new();
         let mut files = vec![(material, own.clone())];
         for ending in endings_needed(&material) {
             match found(&ending) {
                 Some(path) => {
-                    add(&mut tables, &path, &*storage)?;
+                    add(&mut tables, &path, storage)?;
                     files.push((ending, path));
                 }
                 None => missing.push(file_name(&ending)),
             }
         }
         // What is shown is the name that was given, even if another folder has the file.
-        let path = if is_file(&*storage, path) { path.to_owned() } else { own };
-        let fifty_moves = options.fifty_moves;
-        Ok(SyzygyTable { path, material, tables, fifty_moves, missing, files, storage })
+        let path = if is_file(storage, path) { path.to_owned() } else { own };
+        let options = options.clone();
+        Ok(SyzygyTable { path, material, tables, missing, files, options })
     }
 }
 
@@ -187,25 +182,30 @@ impl ForeignTable for SyzygyTable {
     }
 
     fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError> {
-        probe(&self.tables, position, self.fifty_moves)
+        probe(&self.tables, position, self.options.fifty_moves)
             .map_err(|error| damaged(&self.path, &error.to_string()))
     }
 
-    fn values(&self) -> Option<Box<dyn ForeignValues + '_>> {
-        Some(Box::new(self.unpacked()?))
+    fn values(&self, room: u64) -> Option<Box<dyn ForeignValues + '_>> {
+        Some(Box::new(self.unpacked(room)?))
     }
 }
 
 impl SyzygyTable {
-    /// The table with its values unpacked; none if that is not possible, or files are missing.
-    fn unpacked(&self) -> Option<Unpacked<'_>> {
-        let read = |(material, path): &(Material, PathBuf)| {
-            let small = self.storage.info(path).is_ok_and(|file| file.len <= IN_MEMORY);
-            Some((*material, small.then(|| read(&*self.storage, path).ok()).flatten()?))
-        };
-        let files = self.files.iter().map(read).collect::<Option<_>>()?;
-        let tables = WdlTables::new(files)?;
-        self.missing.is_empty().then_some(Unpacked { table: self, tables })
+    /// The table with its values unpacked; none if that is not possible in so many bytes, or files are missing.
+    fn unpacked(&self, room: u64) -> Option<Unpacked<'_>> {
+        let storage = &*self.options.storage;
+        let mut len = 0;
+        for (_, path) in &self.files {
+            len += storage.info(path).ok().filter(|file| file.len <= self.options.held)?.len;
+        }
+        if len > room || !self.missing.is_empty() {
+            return None;
+        }
+        let read =
+            |(material, path): &(Material, PathBuf)| Some((*material, read(storage, path).ok()?));
+        let tables = WdlTables::new(self.files.iter().map(read).collect::<Option<_>>()?)?;
+        (tables.bytes() <= room).then_some(Unpacked { table: self, tables })
     }
 }
 
@@ -216,6 +216,10 @@ struct Unpacked<'a> {
 }
 
 impl ForeignValues for Unpacked<'_> {
+    fn bytes(&self) -> u64 {
+        self.tables.bytes()
+    }
+
     fn value(
         &self,
         men: &[Man],
@@ -224,7 +228,9 @@ impl ForeignValues for Unpacked<'_> {
     ) -> Result<Option<EntryValue>, ForeignError> {
         let value = if en_passant.is_none() { self.tables.value(men, turn) } else { None };
         match value {
-            Some(value) => Ok(Some(value_of(WDL[(value + 2) as usize], self.table.fifty_moves))),
+            Some(value) => {
+                Ok(Some(value_of(WDL[(value + 2) as usize], self.table.options.fifty_moves)))
+            }
             // Damage, too, is named there.
             None => self.table.value(&setup_of(men.iter().copied(), turn, en_passant)),
         }
@@ -293,23 +299,32 @@ fn value_of(wdl: Wdl, fifty_moves: FiftyMoves) -> EntryValue {
 }
 
 /// Reads files of moderate size at once, so that a probe makes no calls to the system.
-struct Stored(Arc<dyn Storage>);
+struct Files {
+    storage: Arc<dyn Storage>,
+    held: u64,
+}
 
-impl Filesystem for Stored {
+impl Files {
+    fn of(options: &ForeignOptions) -> Arc<Files> {
+        Arc::new(Files { storage: options.storage.clone(), held: options.held })
+    }
+}
+
+impl Filesystem for Files {
     fn regular_file_size(&self, path: &Path) -> io::Result<u64> {
-        let info = self.0.info(path)?;
+        let info = self.storage.info(path)?;
         if info.is_file { Ok(info.len) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        Ok(self.0.list(path)?.iter().map(|name| path.join(name)).collect())
+        Ok(self.storage.list(path)?.iter().map(|name| path.join(name)).collect())
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
-        if self.regular_file_size(path)? > IN_MEMORY {
-            return Ok(Box::new(File(self.0.open(path)?)));
+        if self.regular_file_size(path)? > self.held {
+            return Ok(Box::new(File(self.storage.open(path)?)));
         }
-        Ok(Box::new(Bytes(read(&*self.0, path)?)))
+        Ok(Box::new(Bytes(read(&*self.storage, path)?)))
     }
 }
 
@@ -395,7 +410,9 @@ mod tests {
     fn compare_unpacked(path: &Path, step: usize) -> u64 {
         let options = ForeignOptions { fifty_moves: FiftyMoves::Wins, ..Default::default() };
         let table = SyzygyTable::open(path, &options).unwrap();
-        let unpacked = table.unpacked().unwrap();
+        let unpacked = table.unpacked(u64::MAX).unwrap();
+        assert!(table.unpacked(unpacked.bytes()).is_some());
+        assert!(table.unpacked(unpacked.bytes() - 1).is_none());
         let men = table.material.men_in_naming_order().into_iter();
         let kings = Color::ALL.map(|color| (color, Role::King));
         let men: Vec<Piece> = men.chain(kings).map(|(color, role)| role.of(color)).collect();

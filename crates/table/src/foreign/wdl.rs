@@ -70,6 +70,13 @@ impl WdlTables {
         Some(WdlTables { tables, by_men })
     }
 
+    /// What the files take, and all values once they are unpacked, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        let parts =
+            |table: &WdlTable| table.parts.iter().flatten().map(|part| part.size).sum::<u64>();
+        self.tables.iter().map(|table| table.bytes.len() as u64 + parts(table)).sum()
+    }
+
     /// What a legal position without an en passant right is worth to the side to move: 2 a win, 1 one that
     /// the fifty-move rule takes away, 0 a draw, and the same for losses below. None if a file is damaged
     /// or not there.

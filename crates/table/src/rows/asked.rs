@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value};
+use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
-    Code, EnPassantValues, KingPlacement, Layout, Orientation, PawnStructure, SliceValues,
-    TableValues, king_pairs,
+    Code, CodeStore as _, Codes, EnPassantValues, KingPlacement, Layout, Orientation,
+    PawnStructure, SliceValues, TableValues, king_pairs,
 };
 use rayon::prelude::*;
 
@@ -29,11 +30,11 @@ pub struct Asked<'a> {
     pub en_passant: Option<Square>,
 }
 
-/// Rows that a thread takes at a time.
-const ROWS: usize = 64;
+/// Codes that a thread takes at a time, whole rows.
+const PART: usize = 64 * 64;
 
-/// The values of an ending, asked for position by position as far as they are wanted. The space is that of
-/// its table, whose men may stand everywhere.
+/// The values of an ending, asked for position by position as far as they are wanted; in pages, if there are
+/// any. The space is that of its table, whose men may stand everywhere.
 ///
 /// # Errors
 /// Those of `ask`; distances that do not fit.
@@ -41,6 +42,7 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     space: &IndexSpace,
     wanted: &Wanted,
     taking: Taking,
+    pages: Option<&Arc<Pages>>,
     ask: impl Fn(&Asked<'_>) -> Result<EntryValue, E> + Sync,
 ) -> Result<TableValues, E> {
     let men = space.pieces().iter().map(|p| (p.color, p.role));
@@ -52,27 +54,42 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     let values = TableValues::new(material, structures.map(normal).collect::<BTreeSet<_>>());
     let layout = &values.layout;
     for (&structure, slot) in &values.slices {
-        let slice = |turn: Color, en_passant: Option<u8>| -> Result<(Vec<W>, u16), E> {
+        let slice = |turn: Color, en_passant: Option<u8>| -> Result<(Codes, u16), E> {
             let side = turn as usize ^ 1;
-            let mut codes = vec![W::ILLEGAL; if wanted.sides[side] { layout.len() } else { 0 }];
+            let len = if wanted.sides[side] { layout.len() } else { 0 };
             let rows = Rows { layout, structure, turn, en_passant, swapped, wanted, taking };
-            let parts = codes.par_chunks_mut(64 * ROWS).enumerate();
-            let longest = parts
-                .map(|(part, codes)| rows.fill(part * 64 * ROWS, codes, &ask))
-                .try_reduce(|| 0, |a, b| Ok(a.max(b)))?;
-            Ok((codes, longest))
+            let most = |a: u16, b: u16| Ok(a.max(b));
+            let Some(pages) = pages else {
+                let mut codes = vec![W::ILLEGAL; len];
+                let parts = codes.par_chunks_mut(PART).enumerate();
+                let longest = parts.map(|(part, codes)| rows.fill(part * PART, codes, &ask));
+                let longest = longest.try_reduce(|| 0, most)?;
+                return Ok((W::into_codes(codes), longest));
+            };
+            let store = PagedCodes::new::<W>(pages, len);
+            let parts = (0..len.div_ceil(PART)).into_par_iter();
+            let longest = parts.map(|part| {
+                let place = part * PART;
+                let mut codes = [W::ILLEGAL; PART];
+                let codes = &mut codes[..PART.min(len - place)];
+                let longest = rows.fill(place, codes, &ask)?;
+                store.write(place * size_of::<W>(), W::as_bytes_of(codes));
+                Ok(longest)
+            });
+            let longest = longest.try_reduce(|| 0, most)?;
+            Ok((store.into_codes::<W>(len), longest))
         };
         let mut longest = 0;
         let mut plain = Vec::new();
         let mut en_passant = Vec::new();
         for turn in [Color::White, Color::Black] {
             let (codes, most) = slice(turn, None)?;
-            plain.push(W::into_codes(codes));
+            plain.push(codes);
             longest = longest.max(most);
             for square in en_passant_squares(structure, turn) {
                 if can_capture(structure, square, turn) {
                     let (codes, most) = slice(turn, Some(square))?;
-                    en_passant.push(EnPassantValues { square, codes: W::into_codes(codes) });
+                    en_passant.push(EnPassantValues { square, codes });
                     longest = longest.max(most);
                 }
             }
