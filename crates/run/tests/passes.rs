@@ -12,11 +12,13 @@ use hoffman_plan::complete;
 use hoffman_run::{BuildOptions, Memory, Progress, RunError, Workplace, build};
 use hoffman_store::{Fault, Simulated};
 
-/// Hears what is said and which passes begin.
+/// Hears what is said, which passes begin, and how much is done.
 #[derive(Default)]
 struct Heard {
     notices: Mutex<Vec<String>>,
     passes: Mutex<Vec<u16>>,
+    /// Work to be done, work that was done before, and all that is done, step by step.
+    work: Mutex<(u64, u64, Vec<u64>)>,
 }
 
 impl Progress for Heard {
@@ -26,6 +28,20 @@ impl Progress for Heard {
 
     fn pass(&self, moves: u16) {
         self.passes.lock().unwrap().push(moves);
+    }
+
+    fn begin(&self, work: u64) {
+        self.work.lock().unwrap().0 += work;
+    }
+
+    fn slice(&self, work: u64) {
+        let done = &mut self.work.lock().unwrap().2;
+        done.push(done.last().unwrap_or(&0) + work);
+    }
+
+    fn skip(&self, work: u64) {
+        self.work.lock().unwrap().1 += work;
+        self.slice(work);
     }
 }
 
@@ -50,7 +66,11 @@ fn krk(workplace: Workplace) -> (Result<(), RunError>, Heard) {
 fn a_table_without_pawns_goes_on_from_its_last_pass() {
     let (table, checkpoint) = (Path::new("t/krk.htb"), Path::new("t/krk.htb.checkpoint"));
     let clean = Simulated::default();
-    krk(workplace(&clean, false)).0.unwrap();
+    let (done, heard) = krk(workplace(&clean, false));
+    done.unwrap();
+    let (total, skipped, steps) = heard.work.into_inner().unwrap();
+    assert_eq!((steps.last(), skipped), (Some(&total), 0));
+    assert!(steps.len() > 16 && steps[8] > total / 2, "{steps:?} of {total}");
     let right = entries(&clean, table).unwrap();
     // Where the power fails at every operation, something is left of every pass.
     let mut left = Vec::new();
@@ -87,6 +107,9 @@ fn a_table_without_pawns_goes_on_from_its_last_pass() {
     assert!(entries(&storage, table).unwrap() == right);
     let first = heard.passes.into_inner().unwrap().into_iter().min().unwrap();
     assert!(first > 5, "{first}");
+    let (total, skipped, steps) = heard.work.into_inner().unwrap();
+    assert_eq!(steps.last(), Some(&total));
+    assert!(skipped > total / 4, "{skipped} of {total}");
 
     // Bits flipped, sections cut short.
     let bytes = middle.contents(checkpoint).unwrap();

@@ -92,6 +92,9 @@ pub(crate) struct Checkpoint<'a> {
     identity: Box<dyn Fn() -> Result<Identity, RunError> + Sync + 'a>,
     /// The positions of a slice, for the progress.
     positions: u64,
+    /// If there is one slice only: the positions that count as solved after the passes that are done, once one
+    /// began.
+    partly: Option<Mutex<Option<u64>>>,
     /// The longest win or loss in the slices that were read, in moves.
     pub(crate) longest: u16,
     /// What an earlier run saved of the passes of slices that are not solved, and the file it is in.
@@ -187,6 +190,7 @@ impl<'a> Checkpoint<'a> {
             path,
             identity: Box::new(identity),
             positions,
+            partly: (values.slices.len() == 1).then(Mutex::default),
             longest,
             passes,
             file,
@@ -268,6 +272,11 @@ impl<'a> Checkpoint<'a> {
         self.pages.map_or(Ok(()), |pages| pages.check())
     }
 
+    fn partly(&self) -> Option<MutexGuard<'_, Option<u64>>> {
+        let partly = self.partly.as_ref()?;
+        Some(partly.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn waiting(&self) -> MutexGuard<'_, Vec<(PawnStructure, Arc<SliceValues>)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -275,7 +284,7 @@ impl<'a> Checkpoint<'a> {
 
 impl Monitor for Checkpoint<'_> {
     fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>) {
-        self.progress.slice(self.positions);
+        self.progress.slice(self.positions - self.partly().and_then(|partly| *partly).unwrap_or(0));
         if self.path.is_none() {
             return;
         }
@@ -291,6 +300,20 @@ impl Monitor for Checkpoint<'_> {
 
     fn pass(&self, moves: u16) {
         self.progress.pass(moves);
+        let Some(mut partly) = self.partly() else { return };
+        // Nobody knows how many passes are to come. Those of few moves decide most: of KQQvKQQ, which has 50,
+        // 36, 70 and 95 hundredths of the time were over after 5, 10 and 23.
+        let over = 1.0 - (-f64::from(moves.saturating_sub(1)) / 9.0).exp();
+        let done = (self.positions as f64 * over) as u64;
+        if let Some(partly) = &mut *partly {
+            let more = done.saturating_sub(*partly);
+            self.progress.slice(more);
+            *partly += more;
+        } else {
+            // What a checkpoint had.
+            self.progress.skip(done);
+            *partly = Some(done);
+        }
     }
 
     fn is_stopped(&self) -> bool {
