@@ -120,7 +120,7 @@ impl Sizes {
 
     /// Bytes of a checkpoint, at most: the values of the slices that are solved, and the logs of another one.
     fn checkpoint(&self) -> u64 {
-        self.slice * (self.slices - 1) + self.slice * 4 / 8
+        self.slice * self.slices.saturating_sub(1) + self.slice * 4 / 8
     }
 
     fn seconds(&self, writes: bool) -> f64 {

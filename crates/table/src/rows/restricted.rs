@@ -11,7 +11,7 @@ use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues};
 use super::RowsError;
 use super::encode::like_orders;
 use super::walk::{Job, Run, empty_squares, pawn_placements, sides_of, touch};
-use crate::index::IndexSpace;
+use crate::index::{IndexSpace, bits_of};
 
 /// The image of the squares of a lane: themselves.
 const SAME: [usize; 64] = {
@@ -102,25 +102,15 @@ impl<'a> Restricted<'a> {
     /// The jobs of a structure: every side and en passant square that has indices.
     pub(super) fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
         let mut jobs = Vec::new();
-        for (turn, en_passant) in self.sides(structure) {
-            let first = match self.layout.movers() {
-                [first, _, _, ..] if !self.is_king(first) => first.squares,
-                _ => {
-                    jobs.push(Job {
-                        structure,
-                        turn,
-                        en_passant,
-                        first: None,
-                        kings: None,
-                        flip: false,
-                    });
-                    continue;
+        for side in self.sides(structure) {
+            let job = Job::new(structure, side);
+            match self.layout.movers() {
+                [first, _, _, ..] if !self.is_king(first) => {
+                    let squares = bits_of(first.squares);
+                    jobs.extend(squares.map(|square| Job { first: Some(square), ..job }));
                 }
-            };
-            let squares = (0..64).filter(|s| first >> s & 1 != 0);
-            let with =
-                |s| Job { structure, turn, en_passant, first: Some(s), kings: None, flip: false };
-            jobs.extend(squares.map(with));
+                _ => jobs.push(job),
+            }
         }
         jobs
     }

@@ -82,6 +82,11 @@ pub(super) struct Job {
 }
 
 impl Job {
+    /// All positions of a side to move and en passant square.
+    pub(super) fn new(structure: PawnStructure, (turn, en_passant): (Color, Option<u8>)) -> Job {
+        Job { structure, turn, en_passant, first: None, kings: None, flip: false }
+    }
+
     /// How the board is turned on the way to the values.
     fn symmetry(&self, orientation: Orientation) -> Symmetry {
         orientation.symmetry().then(Symmetry::new(false, self.flip, false))
@@ -158,15 +163,7 @@ impl<'a> Free<'a> {
 
     /// Every side and en passant square of a structure that has indices.
     pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Job> {
-        let job = |(turn, en_passant)| Job {
-            structure,
-            turn,
-            en_passant,
-            first: None,
-            kings: None,
-            flip: false,
-        };
-        sides_of(self.space, structure).map(job).collect()
+        sides_of(self.space, structure).map(|side| Job::new(structure, side)).collect()
     }
 
     /// The sides of a structure cut into jobs of that many pairs of kings each.
