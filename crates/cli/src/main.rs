@@ -44,6 +44,10 @@ impl Outcome {
     }
 }
 
+/// The planes and values of small tables come in huge pages, see [`hoffman_run`]'s memory.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The stack of a worker, in bytes.
 const STACK: usize = 8 << 20;
 

@@ -7,7 +7,7 @@ use hoffman_pages::Pages;
 use hoffman_space::Layout;
 
 use crate::error::RunError;
-use crate::memory::resident_memory;
+use crate::memory::{resident_memory, use_huge_pages};
 use crate::progress::Progress;
 use crate::workplace::Workplace;
 
@@ -19,6 +19,9 @@ const PAGES: u64 = 16 << 20;
 
 /// What is lost between pages, however few they are.
 const GAPS: u64 = 6 << 20;
+
+/// Above so many bytes huge pages do not pay.
+const MANY: u64 = 256 << 20;
 
 /// The least memory in bytes that a slice of a layout can be solved in, by so many threads.
 ///
@@ -93,11 +96,12 @@ pub(crate) fn pages<'l>(
     let threads = rayon::current_num_threads();
     let least = layouts.map(|layout| least_memory(layout, threads)).max().unwrap_or(OWN + PAGES);
     let budget = bounded_budget(workplace, least, needed, progress)?;
+    use_huge_pages(budget.is_none() && needed <= MANY);
     Ok(budget.map(|(pages, bound)| {
         tracing::info!(bound, pages, method = %workplace.method(), "memory is bounded");
         let pages = Pages::new_in(workplace.storage.clone(), folder, pages as usize);
         // Some of what is free then can be used again only in part.
-        pages.watch(bound / 8 * 7, resident_memory);
+        pages.watch(bound / 16 * 13, resident_memory);
         pages
     }))
 }

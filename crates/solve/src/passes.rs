@@ -130,26 +130,34 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
         return Foretold::default();
     }
     best.resize(open.len() * 64, C::ILLEGAL);
-    let mut evaluate = |captures: Option<bool>, reading: Reading, best: &mut Vec<C>| {
-        let wanted = |exit: &Exit<'_>| captures.is_none_or(|wanted| wanted == exit.is_capture());
-        exits::evaluate::<I, C>(context, block, turn, exits, wanted, reading, best, buffer);
-    };
-    if forced.is_empty() {
-        evaluate(None, Reading::Worth, best);
+    // Captures are forced in suicide chess: where there is one, nothing else counts.
+    let steps: &[(Option<bool>, Reading)] = if forced.is_empty() {
+        &[(None, Reading::Worth)]
     } else {
-        // Captures are forced: where there is one, nothing else counts.
-        evaluate(Some(true), Reading::Legality, best);
-        let (rows, _) = best.as_chunks::<64>();
-        for (forced, row) in forced.iter_mut().zip(rows) {
-            *forced = !equal_mask::<I, C>(row, C::ILLEGAL);
+        &[
+            (Some(true), Reading::Legality),
+            (Some(true), Reading::Worth),
+            (Some(false), Reading::Worth),
+        ]
+    };
+    let mut captures = Vec::new();
+    // A loop, because a closure called from several places is compiled for any processor.
+    for &(wanted, reading) in steps {
+        if wanted == Some(false) {
+            captures.clone_from(best);
         }
-        evaluate(Some(true), Reading::Worth, best);
-        let captures = best.clone();
-        evaluate(Some(false), Reading::Worth, best);
-        for (i, (best, &capture)) in best.iter_mut().zip(&captures).enumerate() {
-            if forced[i / 64] >> (i % 64) & 1 != 0 {
-                *best = capture;
+        let wanted = |exit: &Exit<'_>| wanted.is_none_or(|wanted| wanted == exit.is_capture());
+        exits::evaluate::<I, C>(context, block, turn, exits, wanted, reading, best, buffer);
+        if reading == Reading::Legality {
+            let (rows, _) = best.as_chunks::<64>();
+            for (forced, row) in forced.iter_mut().zip(rows) {
+                *forced = !equal_mask::<I, C>(row, C::ILLEGAL);
             }
+        }
+    }
+    for (i, (best, &capture)) in best.iter_mut().zip(&captures).enumerate() {
+        if forced[i / 64] >> (i % 64) & 1 != 0 {
+            *best = capture;
         }
     }
     let (rows, _) = best.as_chunks::<64>();
@@ -626,17 +634,20 @@ pub(crate) fn right_block<I: Isa, C: Code>(
         return;
     }
     // First the captures, then the better of them and everything else.
-    let mut marked = |reading: Reading, needed: bool| {
-        if !needed {
-            return Vec::new();
+    let mut marked = [Vec::new(), Vec::new()];
+    let wanted = [
+        (Reading::Legality, context.suicide()),
+        (Reading::Spared, right.captures.iter().any(Target::may_spare)),
+    ];
+    for (marked, (reading, needed)) in marked.iter_mut().zip(wanted) {
+        if needed {
+            let (taker, captures) = (right.taker, &right.captures);
+            exits::captures_of::<I, C>(context, block, taker, captures, reading, codes, buffer);
+            let (rows, _) = codes.as_chunks::<64>();
+            marked.extend(rows.iter().map(|row| !equal_mask::<I, C>(row, C::ILLEGAL)));
         }
-        let captures = &right.captures;
-        exits::captures_of::<I, C>(context, block, right.taker, captures, reading, codes, buffer);
-        let (rows, _) = codes.as_chunks::<64>();
-        rows.iter().map(|row| !equal_mask::<I, C>(row, C::ILLEGAL)).collect::<Vec<u64>>()
-    };
-    let legal = marked(Reading::Legality, context.suicide());
-    let spared = marked(Reading::Spared, right.captures.iter().any(Target::may_spare));
+    }
+    let [legal, spared] = marked;
     let (taker, captures) = (right.taker, &right.captures);
     exits::captures_of::<I, C>(context, block, taker, captures, Reading::Worth, codes, buffer);
     let frame = block.frame;

@@ -173,15 +173,8 @@ impl<'a> After<'a> {
         lanes
     }
 
-    /// Calls `visit(row, legal squares of the last axis)` for every row of `axes`. Without axes there is
-    /// one row, and any square means that the position is legal.
-    fn rows(
-        &self,
-        tables: &Tables,
-        placed: &[(usize, u8)],
-        axes: &[usize],
-        mut visit: impl FnMut(usize, u64),
-    ) {
+    /// Where men stand who do not change along a fetch.
+    fn stands(&self, placed: &[(usize, u8)]) -> [u8; MAX_MOVERS + 1] {
         let mut stands = [0_u8; MAX_MOVERS + 1];
         for &(mover, square) in placed {
             stands[mover] = square;
@@ -189,19 +182,27 @@ impl<'a> After<'a> {
         if let Some(square) = self.promoted {
             stands[PROMOTED] = square;
         }
+        stands
+    }
+
+    /// The squares of the last axis for which the position is legal, in one of `64^(axes - 1)` rows. Without
+    /// axes there is one row, and bit 0 means that the position is legal.
+    fn legal_row(
+        &self,
+        tables: &Tables,
+        stands: &mut [u8; MAX_MOVERS + 1],
+        axes: &[usize],
+        row: usize,
+    ) -> u64 {
         let Some((&last, dims)) = axes.split_last() else {
             // Any man can play the part of the last one; pawns alone are always legal.
-            let Some(&(man, _, _)) = self.men.first() else { return visit(0, 1) };
-            let legal = self.legal(tables, &stands, man) >> stands[man] & 1;
-            visit(0, legal);
-            return;
+            let Some(&(man, _, _)) = self.men.first() else { return 1 };
+            return self.legal(tables, stands, man) >> stands[man] & 1;
         };
-        for row in 0..1_usize << (6 * dims.len()) {
-            for (i, &mover) in dims.iter().enumerate() {
-                stands[mover] = (row >> (6 * (dims.len() - 1 - i)) & 63) as u8;
-            }
-            visit(row, self.legal(tables, &stands, last));
+        for (i, &mover) in dims.iter().enumerate() {
+            stands[mover] = (row >> (6 * (dims.len() - 1 - i)) & 63) as u8;
         }
+        self.legal(tables, stands, last)
     }
 }
 
@@ -312,7 +313,9 @@ impl<'a> Target<'a> {
             return;
         }
         let (rows, single) = out.as_chunks_mut::<64>();
-        after.rows(tables, placed, axes, |row, legal| {
+        let mut stands = after.stands(placed);
+        for row in 0..1 << (6 * axes.len().saturating_sub(1)) {
+            let legal = after.legal_row(tables, &mut stands, axes, row);
             // What a table says is not asked for, or does not count outside of the table that is left.
             let void = match after.outside {
                 _ if clear => u64::MAX,
@@ -330,7 +333,7 @@ impl<'a> Target<'a> {
                     *out = C::ILLEGAL;
                 }
             }
-        });
+        }
     }
 }
 

@@ -233,9 +233,8 @@ impl<'a> View<'a> {
         };
         if !paired {
             let image = &tables.image[turn.index()];
-            codes.with(base(turn), extent(moving), |codes, from| {
-                gather::<I, C, S>(codes, from, moving, image, turn.is_identity(), out, 0);
-            });
+            let mut window = codes.window(base(turn), extent(moving));
+            gather::<I, C, S>(window.codes(), 0, moving, image, turn.is_identity(), out, 0);
             return;
         }
         if kings.iter().any(|(range, _)| range.len() > 1) {
@@ -251,9 +250,8 @@ impl<'a> View<'a> {
                         let image = &tables.image[symmetry.index()];
                         let from = start + base(symmetry);
                         let same = symmetry.is_identity();
-                        codes.with(from, extent(moving), |codes, from| {
-                            gather::<I, C, S>(codes, from, moving, image, same, out, at);
-                        });
+                        let mut window = codes.window(from, extent(moving));
+                        gather::<I, C, S>(window.codes(), 0, moving, image, same, out, at);
                     }
                     None if white_stride == 0 && black_stride == 0 => out.fill(C::ILLEGAL),
                     None => {}
@@ -299,9 +297,8 @@ impl<'a> View<'a> {
             let places = way.iter().filter(|&&place| place != NOWHERE);
             places.max().copied().unwrap_or(0)
         };
-        codes.with(base, ways.iter().map(reach).sum::<usize>() + 1, |codes, from| {
-            gather_restricted(codes, from, &ways, out);
-        });
+        let mut window = codes.window(base, ways.iter().map(reach).sum::<usize>() + 1);
+        gather_restricted(window.codes(), 0, &ways, out);
     }
 }
 
@@ -311,26 +308,53 @@ enum Source<'a, S> {
     Store(&'a StoredCodes),
 }
 
+thread_local! {
+    /// What is read can be as long as a king pair's part of a table; the room for it is kept.
+    static ROOM: RefCell<(Vec<u8>, Vec<u16>)> = RefCell::default();
+}
+
 impl<S: Code> Source<'_, S> {
-    /// Gives `f` codes and where among them the one at `from` stands; `len` codes from there on are
-    /// needed.
+    /// The codes from `from` on, `len` of which are needed.
+    ///
+    /// Nothing is called with them here: closures that are called in several places are compiled for any
+    /// processor, not for the caller's.
     #[inline(always)]
-    fn with(&self, from: usize, len: usize, f: impl FnOnce(&[S], usize)) {
+    fn window(&self, from: usize, len: usize) -> Window<'_, S> {
         match self {
-            Source::Memory(codes) => f(codes, from),
+            Source::Memory(codes) => Window::Memory(&codes[from..]),
             Source::Store(stored) => {
-                // What is read can be as long as a king pair's part of a table; the room for it is kept.
-                thread_local! {
-                    static ROOM: RefCell<(Vec<u8>, Vec<u16>)> = RefCell::default();
-                }
-                ROOM.with_borrow_mut(|(narrow, wide)| {
-                    let room = S::room(narrow, wide);
-                    room.resize(len.max(room.len()), S::ILLEGAL);
-                    let len = len.min(stored.len.saturating_sub(from));
-                    stored.read(from, &mut room[..len]);
-                    f(room, 0);
-                });
+                let (mut narrow, mut wide) = ROOM.take();
+                let room = S::room(&mut narrow, &mut wide);
+                room.resize(len.max(room.len()), S::ILLEGAL);
+                let len = len.min(stored.len.saturating_sub(from));
+                stored.read(from, &mut room[..len]);
+                Window::Room(narrow, wide)
             }
+        }
+    }
+}
+
+/// Some of the codes of a [`Source`].
+enum Window<'a, S> {
+    Memory(&'a [S]),
+    Room(Vec<u8>, Vec<u16>),
+}
+
+impl<S: Code> Window<'_, S> {
+    #[inline(always)]
+    fn codes(&mut self) -> &[S] {
+        match self {
+            Window::Memory(codes) => codes,
+            Window::Room(narrow, wide) => S::room(narrow, wide),
+        }
+    }
+}
+
+impl<S> Drop for Window<'_, S> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Window::Room(narrow, wide) = self {
+            ROOM.set((std::mem::take(narrow), std::mem::take(wide)));
         }
     }
 }

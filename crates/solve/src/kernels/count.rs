@@ -4,7 +4,9 @@
 
 use hoffman_board::Role;
 
-use super::dense::{Eight, Frame, lane_blockers, load_column, pass_for_chunk};
+use super::dense::{
+    Eight, Frame, east, lane_blockers, load_column, pass_for_chunk, pass_for_group, transpose, west,
+};
 use super::tables::{Tables, directions, role_index, squares};
 
 #[inline(always)]
@@ -33,8 +35,8 @@ pub(crate) fn dimension(
     from: &[u64],
     to: &[u64],
 ) -> u64 {
-    if frame.rows() < 512 || i + 1 == frame.dims {
-        return single_rows(tables, frame, role, i, from, to);
+    if i + 1 == frame.dims {
+        return groups(frame, role, from, to);
     }
     let mut sum = [0; 8];
     for chunk in 0..frame.rows() / 512 {
@@ -63,43 +65,94 @@ pub(crate) fn dimension(
     sum.iter().sum()
 }
 
-/// The same, row by row: for the last dimension and for small blocks.
+/// The same for the man of the last dimension, whose 64 rows of a group are eight ranks.
 #[inline(always)]
-fn single_rows(
-    tables: &Tables,
-    frame: Frame,
-    role: Role,
-    i: usize,
-    from: &[u64],
-    to: &[u64],
-) -> u64 {
-    let stride = frame.stride(i);
-    let mut sum = 0;
-    for (row, &positions) in from.iter().enumerate() {
-        if positions == 0 {
+fn groups(frame: Frame, role: Role, from: &[u64], to: &[u64]) -> u64 {
+    let mut sum = [0; 8];
+    let (from, _) = from.as_chunks::<64>();
+    let (to, _) = to.as_chunks::<64>();
+    for (g, (a, b)) in from.iter().zip(to).enumerate() {
+        if a.iter().fold(0, |x, &y| x | y) == 0 {
             continue;
         }
-        let square = frame.square(row, i);
-        let empty_row = row - square as usize * stride;
-        let others = frame.others(row, i);
-        if matches!(role, Role::Knight | Role::King) {
-            for t in squares(tables.reach[role_index(role)][square as usize & 63] & !others) {
-                sum += (positions & to[empty_row + t as usize * stride]).count_ones();
-            }
-            continue;
-        }
-        for d in directions(role) {
-            let mut sliding = positions;
-            for &t in tables.rays[square as usize & 63][d & 7].squares() {
-                if others >> t & 1 != 0 {
-                    break;
+        let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+        let (Ok(a), Ok(b)) = (a.try_into(), b.try_into()) else { continue };
+        match role {
+            Role::Knight => {
+                for (ranks, files) in [(2, 1), (1, 2)] {
+                    jumps(a, b, ranks, files, &mut sum);
+                    jumps(a, b, ranks, -files, &mut sum);
                 }
-                sliding &= !(1 << t);
-                sum += (sliding & to[empty_row + t as usize * stride]).count_ones();
+            }
+            Role::King => {
+                for files in [-1, 0, 1] {
+                    jumps(a, b, 1, files, &mut sum);
+                }
+                jumps_along_rank(a, b, &mut sum);
+            }
+            _ => {
+                let pass = pass_for_group(frame, g);
+                if matches!(role, Role::Rook | Role::Queen) {
+                    slides(a, b, &pass, 0, &mut sum);
+                    slides(&transpose(a), &transpose(b), &transpose(&pass), 0, &mut sum);
+                }
+                if matches!(role, Role::Bishop | Role::Queen) {
+                    slides(a, b, &pass, 1, &mut sum);
+                    slides(a, b, &pass, -1, &mut sum);
+                }
             }
         }
     }
-    u64::from(sum)
+    sum.iter().sum()
+}
+
+/// Eight neighbouring rows, each moved so many files to the east.
+#[inline(always)]
+fn shifted(x: &Eight, files: i8) -> Eight {
+    match files {
+        1 => east(x, 1),
+        2 => east(x, 2),
+        -1 => west(x, 1),
+        -2 => west(x, 2),
+        _ => *x,
+    }
+}
+
+/// Slides up and down the ranks, drifting so many files a step.
+#[inline(always)]
+fn slides(a: &[Eight; 8], b: &[Eight; 8], pass: &[Eight; 8], drift: i8, sum: &mut Eight) {
+    for r in 0..7 {
+        let mut sliding = a[r];
+        for t in r + 1..8 {
+            sliding = and(&shifted(&sliding, drift), &pass[t]);
+            add_ones(sum, &and(&sliding, &b[t]));
+        }
+    }
+    for r in 1..8 {
+        let mut sliding = a[r];
+        for t in (0..r).rev() {
+            sliding = and(&shifted(&sliding, drift), &pass[t]);
+            add_ones(sum, &and(&sliding, &b[t]));
+        }
+    }
+}
+
+/// Jumps so many ranks up or down and so many files to the east.
+#[inline(always)]
+fn jumps(a: &[Eight; 8], b: &[Eight; 8], ranks: usize, files: i8, sum: &mut Eight) {
+    for r in ranks..8 {
+        add_ones(sum, &and(&shifted(&a[r - ranks], files), &b[r]));
+        add_ones(sum, &and(&shifted(&a[r], files), &b[r - ranks]));
+    }
+}
+
+/// A king's moves to the east and west.
+#[inline(always)]
+fn jumps_along_rank(a: &[Eight; 8], b: &[Eight; 8], sum: &mut Eight) {
+    for r in 0..8 {
+        add_ones(sum, &and(&shifted(&a[r], 1), &b[r]));
+        add_ones(sum, &and(&shifted(&a[r], -1), &b[r]));
+    }
 }
 
 /// Moves of the lane man.
@@ -143,30 +196,44 @@ fn lane_eight(role: Role, from: &Eight, to: &Eight, blockers: &Eight) -> Eight {
         (-6, !AB),
     ];
     let mut sum = [0; 8];
-    let mut slide = |steps: &[(i32, u64)], reach: usize| {
-        for &(shift, keep) in steps {
-            let mut at = *from;
-            for _ in 0..reach {
-                for k in 0..8 {
-                    let moved = if shift > 0 { at[k] << shift } else { at[k] >> -shift };
-                    at[k] = moved & keep & !blockers[k];
-                    sum[k] += u64::from((at[k] & to[k]).count_ones());
-                }
-            }
-        }
-    };
-    match role {
-        Role::Rook => slide(&NORTH_SOUTH_EAST_WEST, 7),
-        Role::Bishop => slide(&DIAGONALS, 7),
-        Role::Queen => {
-            slide(&NORTH_SOUTH_EAST_WEST, 7);
-            slide(&DIAGONALS, 7);
-        }
-        Role::Knight => slide(&JUMPS, 1),
-        _ => {
-            slide(&NORTH_SOUTH_EAST_WEST, 1);
-            slide(&DIAGONALS, 1);
-        }
+    if matches!(role, Role::Rook | Role::Queen) {
+        walk_lanes::<7>(NORTH_SOUTH_EAST_WEST, from, to, blockers, &mut sum);
+    }
+    if matches!(role, Role::Bishop | Role::Queen) {
+        walk_lanes::<7>(DIAGONALS, from, to, blockers, &mut sum);
+    }
+    if role == Role::Knight {
+        let [a, b, c, d, e, f, g, h] = JUMPS;
+        walk_lanes::<1>([a, b, c, d], from, to, blockers, &mut sum);
+        walk_lanes::<1>([e, f, g, h], from, to, blockers, &mut sum);
+    }
+    if role == Role::King {
+        walk_lanes::<1>(NORTH_SOUTH_EAST_WEST, from, to, blockers, &mut sum);
+        walk_lanes::<1>(DIAGONALS, from, to, blockers, &mut sum);
     }
     sum
+}
+
+/// Up to `REACH` steps in four directions: by how much squares are shifted, and which can be reached so.
+#[inline(always)]
+fn walk_lanes<const REACH: usize>(
+    steps: [(i32, u64); 4],
+    from: &Eight,
+    to: &Eight,
+    blockers: &Eight,
+    sum: &mut Eight,
+) {
+    for (shift, keep) in steps {
+        let mut open = *blockers;
+        for k in 0..8 {
+            open[k] = keep & !open[k];
+        }
+        let mut at = *from;
+        for _ in 0..REACH {
+            for k in 0..8 {
+                at[k] = if shift > 0 { at[k] << shift } else { at[k] >> -shift } & open[k];
+            }
+            add_ones(sum, &and(&at, to));
+        }
+    }
 }

@@ -30,7 +30,7 @@ fn zip(a: &Eight, b: &Eight, f: impl Fn(u64, u64) -> u64) -> Eight {
 }
 
 #[inline(always)]
-fn east(x: &Eight, by: usize) -> Eight {
+pub(super) fn east(x: &Eight, by: usize) -> Eight {
     match by {
         1 => [0, x[0], x[1], x[2], x[3], x[4], x[5], x[6]],
         _ => [0, 0, x[0], x[1], x[2], x[3], x[4], x[5]],
@@ -38,7 +38,7 @@ fn east(x: &Eight, by: usize) -> Eight {
 }
 
 #[inline(always)]
-fn west(x: &Eight, by: usize) -> Eight {
+pub(super) fn west(x: &Eight, by: usize) -> Eight {
     match by {
         1 => [x[1], x[2], x[3], x[4], x[5], x[6], x[7], 0],
         _ => [x[2], x[3], x[4], x[5], x[6], x[7], 0, 0],
@@ -46,7 +46,7 @@ fn west(x: &Eight, by: usize) -> Eight {
 }
 
 #[inline(always)]
-fn transpose(x: &[Eight; 8]) -> [Eight; 8] {
+pub(super) fn transpose(x: &[Eight; 8]) -> [Eight; 8] {
     // Three rounds of exchanging halves, pairs and neighbours; every round is whole-vector shuffles.
     let mut a = *x;
     for i in 0..4 {
@@ -316,16 +316,7 @@ pub(crate) fn dimension(
             let (s, _) = group.as_chunks::<8>();
             let (o, _) = out_group.as_chunks_mut::<8>();
             let (Ok(s), Ok(o)) = (s.try_into(), o.try_into()) else { continue };
-            let mut pass: [Eight; 8] = [[0; 8]; 8];
-            for r in 0..8 {
-                for f in 0..8 {
-                    pass[r][f] = !(1 << (8 * r + f));
-                }
-            }
-            for square in squares(frame.others(g * 64, i)) {
-                pass[square as usize >> 3 & 7][square as usize & 7] = 0;
-            }
-            group_moves(role, s, &pass, o);
+            group_moves(role, s, &pass_for_group(frame, g), o);
         }
         return;
     }
@@ -365,6 +356,22 @@ pub(crate) fn load_column(
         rows[t].copy_from_slice(&plane[row..row + 8]);
     }
     (base, rows)
+}
+
+/// What may stand in the lane while the man of the last dimension stands on a square: `[rank][file]` for the
+/// 64 rows of a group.
+#[inline(always)]
+pub(crate) fn pass_for_group(frame: Frame, group: usize) -> [Eight; 8] {
+    let mut pass: [Eight; 8] = [[0; 8]; 8];
+    for r in 0..8 {
+        for f in 0..8 {
+            pass[r][f] = !(1 << (8 * r + f));
+        }
+    }
+    for square in squares(frame.others(group * 64, frame.dims - 1)) {
+        pass[square as usize >> 3 & 7][square as usize & 7] = 0;
+    }
+    pass
 }
 
 /// What may stand in the lane while the man of dimension `i` stands on a square: `[square][row]` for the
