@@ -190,8 +190,7 @@ struct Outside<'a> {
 }
 
 fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -> Outside<'a> {
-    let leaves = matches!(step.kind, Kind::Goes(..));
-    let after = After::new(context, step.color, step.change, step.pawns, leaves);
+    let after = After::new(context, step);
     if context.suicide() && !after.has_enemies() {
         let target = Target::new(Vec::new(), Rest::Lost, after);
         return Outside { target, complete: 1, tracked: false, counted: Counted::Deciding };

@@ -742,12 +742,19 @@ impl Evaluation<'_> {
             let (rows, _) = new.as_chunks::<64>();
             let from = tables.reach[role_index(role)][at as usize & 63];
             let from = from & context.layout.movers()[context.mover_of(i)].squares;
+            let stride = frame.stride(i);
+            let mut met: Vec<(usize, u64, &Row<C>)> = Vec::new();
+            for (rest, new) in rows.iter().enumerate() {
+                if equal_mask::<I, C>(new, C::ILLEGAL) != u64::MAX {
+                    let row = insert(frame, rest, i, 0);
+                    met.push((row, frame.others(row, i), new));
+                }
+            }
             for from in squares(from) {
                 let between = tables.between[from as usize & 63][at as usize & 63];
-                for (rest, new) in rows.iter().enumerate() {
-                    let row = insert(frame, rest, i, from);
-                    if frame.others(row, i) & between == 0 {
-                        sink.row(row, new, !between);
+                for &(row, others, new) in &met {
+                    if others & between == 0 {
+                        sink.row(row + from as usize * stride, new, !between);
                     }
                 }
             }
@@ -756,11 +763,16 @@ impl Evaluation<'_> {
             let placed = self.placed(Some((context.lane_mover(), at)));
             let axes = self.axes(usize::MAX, None);
             let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
-            for (row, &new) in new.iter().enumerate() {
-                if new != C::ILLEGAL {
+            let (chunks, one) = new.as_chunks::<64>();
+            for (chunk, codes) in chunks.iter().enumerate() {
+                for k in squares(!equal_mask::<I, C>(codes, C::ILLEGAL)) {
+                    let row = chunk * 64 + k as usize;
                     let from = tables.attacks(role, at, frame.others(row, usize::MAX));
-                    sink.splat(row, new, from);
+                    sink.splat(row, codes[k as usize & 63], from);
                 }
+            }
+            if let Some(&code) = one.first().filter(|&&code| code != C::ILLEGAL) {
+                sink.splat(0, code, tables.attacks(role, at, frame.fixed));
             }
         }
         for (man, attacked, from) in self.outer_takers(takers) {

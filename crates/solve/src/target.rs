@@ -9,9 +9,10 @@ use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
 use crate::dispatch::{fetch_mixed, fetch_view};
+use crate::exits::{Kind, Step, Way};
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
 use crate::kernels::tables::{Tables, role_index};
-use crate::view::{Change, MAX_MOVERS, PROMOTED, View};
+use crate::view::{MAX_MOVERS, PROMOTED, View};
 
 /// What a move is worth that no table answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub(crate) struct Target<'a> {
 pub(crate) struct After<'a> {
     /// Mover (or [`PROMOTED`]), colour, role.
     men: Vec<(usize, Color, Role)>,
+    /// The squares on which movers may stand whose place is not given.
+    squares: [u64; MAX_MOVERS],
     promoted: Option<u8>,
     pawns: PawnStructure,
     /// Who made the move.
@@ -60,23 +63,27 @@ pub(crate) struct After<'a> {
 }
 
 impl<'a> After<'a> {
-    /// The men behind a change of `color`.
-    pub(crate) fn new(
-        context: &Context<'a>,
-        color: Color,
-        change: Change,
-        pawns: PawnStructure,
-        leaves: bool,
-    ) -> After<'a> {
+    /// The men behind a step.
+    pub(crate) fn new(context: &Context<'a>, step: &Step) -> After<'a> {
+        let Step { color, change, pawns, .. } = *step;
         let movers = context.layout.movers().iter().enumerate();
         let men = movers
             .filter(|&(i, m)| change.captured != Some(i) && m.is_man())
             .map(|(i, m)| (i, m.color, m.role))
             .chain(change.promoted.map(|(color, role, _)| (PROMOTED, color, role)))
             .collect();
+        let mut squares = [u64::MAX; MAX_MOVERS];
+        // Who takes a mover stands where that one may stand.
+        if !matches!(step.way, Way::Takes { .. }) {
+            for (squares, mover) in squares.iter_mut().zip(context.layout.movers()) {
+                *squares = mover.squares;
+            }
+        }
+        let leaves = matches!(step.kind, Kind::Goes(..));
         let mixed = leaves && !context.layout.mixed().is_empty();
         After {
             men,
+            squares,
             promoted: change.promoted.map(|(_, _, square)| square),
             pawns,
             color,
@@ -200,9 +207,13 @@ impl<'a> After<'a> {
             return self.legal(tables, stands, man) >> stands[man] & 1;
         };
         for (i, &mover) in dims.iter().enumerate() {
-            stands[mover] = (row >> (6 * (dims.len() - 1 - i)) & 63) as u8;
+            let square = (row >> (6 * (dims.len() - 1 - i)) & 63) as u8;
+            if self.squares[mover] >> square & 1 == 0 {
+                return 0;
+            }
+            stands[mover] = square;
         }
-        self.legal(tables, stands, last)
+        self.legal(tables, stands, last) & self.squares[last]
     }
 }
 

@@ -18,6 +18,9 @@ use crate::kings::king_pairs;
 /// more than the dense kernels of inner movers gain.
 const FEW_SQUARES: u32 = 16;
 
+/// With more blocks than this a block should have more than one row.
+const MANY_BLOCKS: u64 = 1024;
+
 /// No place: the man may not stand there.
 const NOWHERE: u32 = u32::MAX;
 
@@ -57,24 +60,36 @@ pub struct MixedGroup {
     pub movers: Vec<usize>,
     /// The squares of each man, in no particular order.
     pub squares: Vec<u64>,
-    /// Of two men: for each square of the one those of the other. Empty if there are more.
+    /// Of two or three men: for each placement of the others, the first one's square counting most, what
+    /// [`MixedGroup::left_over`] says. Empty if there are more.
     beside: Vec<u64>,
 }
 
 impl MixedGroup {
     fn new(movers: Vec<usize>, squares: Vec<u64>) -> MixedGroup {
         let mut group = MixedGroup { movers, squares, beside: Vec::new() };
-        if group.movers.len() == 2 {
-            group.beside = (0..64).map(|s| group.left_over(&std::iter::once(s))).collect();
-        }
+        let all = group.squares.iter().fold(0, |all, set| all | set);
+        let among = |s: u8| all >> s & 1 != 0;
+        let known = |stands: &[u8]| match stands.iter().all(|&s| among(s)) {
+            true => group.left_over(&stands.iter().copied()),
+            false => 0,
+        };
+        group.beside = match group.squares.len() {
+            2 => (0..64).map(|s| known(&[s])).collect(),
+            3 => (0..64).flat_map(|a| (0..64).map(move |b| [a, b])).map(|s| known(&s)).collect(),
+            _ => Vec::new(),
+        };
         group
     }
 
     /// The squares for one more man of the group, the others standing on `stands`.
     #[inline]
     fn admitted(&self, stands: &(impl Iterator<Item = u8> + Clone)) -> u64 {
-        let other = stands.clone().next().and_then(|s| self.beside.get(usize::from(s)));
-        other.copied().unwrap_or_else(|| self.left_over(stands))
+        if self.beside.is_empty() {
+            return self.left_over(stands);
+        }
+        let place = stands.clone().fold(0, |place, s| place << 6 | usize::from(s));
+        self.beside.get(place).copied().unwrap_or(0)
     }
 
     /// The squares of every man who can be left over, the others standing on `stands`.
@@ -189,6 +204,19 @@ impl Layout {
         let mut is_outer: Vec<bool> = movers.iter().map(few).collect();
         if is_outer.iter().all(|&outer| outer)
             && let Some(widest) = (0..movers.len()).max_by_key(|&m| movers[m].squares.count_ones())
+        {
+            is_outer[widest] = false;
+        }
+        // Many blocks of one row each cost more than fewer of 64.
+        let blocks = |is_outer: &[bool]| {
+            let outer = movers.iter().zip(is_outer).filter(|(_, outer)| **outer);
+            outer.map(|(m, _)| u64::from(m.squares.count_ones())).product::<u64>()
+        };
+        if is_outer.iter().filter(|&&outer| !outer).count() == 1
+            && blocks(&is_outer) > MANY_BLOCKS
+            && let Some(widest) = (0..movers.len())
+                .filter(|&m| is_outer[m])
+                .max_by_key(|&m| movers[m].squares.count_ones())
         {
             is_outer[widest] = false;
         }
