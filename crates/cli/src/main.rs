@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// The planes and values of small tables come in huge pages, see [`hoffman_run`]'s memory.
+/// Hands out huge pages, see [`hoffman_run::use_huge_pages`].
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -52,6 +52,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    // Until a table wants them.
+    hoffman_run::use_huge_pages(false);
     let arguments: Vec<OsString> = std::env::args_os().collect();
     trace();
     let result =

@@ -38,9 +38,9 @@ pub fn free_disk(folder: &Path) -> Option<u64> {
 }
 
 /// Lets the system hand out memory in huge pages, or not; from now on and in the whole process. They save a
-/// quarter of the time of a table that takes milliseconds. Where much memory is needed they save nothing, and
-/// where it is bounded they waste what is left of each.
-pub(crate) fn use_huge_pages(use_them: bool) {
+/// quarter of the time of a table that takes tens of milliseconds. What a smaller one needs is less than what
+/// is left of them, where much memory is needed they save nothing, and where it is bounded they waste it.
+pub fn use_huge_pages(use_them: bool) {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::thread::disable_transparent_huge_pages(!use_them) {
         tracing::debug!(%error, "huge pages stay as they are");

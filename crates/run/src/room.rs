@@ -20,8 +20,8 @@ const PAGES: u64 = 16 << 20;
 /// What is lost between pages, however few they are.
 const GAPS: u64 = 6 << 20;
 
-/// Above so many bytes huge pages do not pay.
-const MANY: u64 = 256 << 20;
+/// The bytes for which huge pages pay.
+const WORTH_HUGE_PAGES: std::ops::Range<u64> = 4 << 20..256 << 20;
 
 /// The least memory in bytes that a slice of a layout can be solved in, by so many threads.
 ///
@@ -96,7 +96,7 @@ pub(crate) fn pages<'l>(
     let threads = rayon::current_num_threads();
     let least = layouts.map(|layout| least_memory(layout, threads)).max().unwrap_or(OWN + PAGES);
     let budget = bounded_budget(workplace, least, needed, progress)?;
-    use_huge_pages(budget.is_none() && needed <= MANY);
+    use_huge_pages(budget.is_none() && WORTH_HUGE_PAGES.contains(&needed));
     Ok(budget.map(|(pages, bound)| {
         tracing::info!(bound, pages, method = %workplace.method(), "memory is bounded");
         let pages = Pages::new_in(workplace.storage.clone(), folder, pages as usize);

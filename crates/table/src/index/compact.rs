@@ -5,7 +5,7 @@ use hoffman_board::MAX_PIECES;
 
 use super::kings::KingPairs;
 use super::men::{Men, Position, Squares, bit};
-use super::naive::{pack_pair, pairs, unpack_pair};
+use super::naive::{Digit, FieldLine, Mate, pack_pair, pairs, unpack_pair};
 use super::simple::Codes;
 use super::{IndexError, NONE, is_en_passant_code, times};
 
@@ -16,6 +16,8 @@ pub(super) struct Compact {
     codes: Vec<Codes>,
     /// 1 for the black king, whose square is in the white king's digit.
     radix: [u64; MAX_PIECES],
+    /// What each man's digit is multiplied by.
+    weights: [u64; MAX_PIECES],
     pairs: ArrayVec<(usize, usize), MAX_PIECES>,
     size: u64,
 }
@@ -44,7 +46,11 @@ impl Compact {
             size = times(size, radix[man])?;
             codes.push(list);
         }
-        Ok(Compact { kings, codes, radix, pairs: pairs(men), size })
+        let mut weights = [1; MAX_PIECES];
+        for man in (0..men.count.saturating_sub(1)).rev() {
+            weights[man] = weights[man + 1] * radix[man + 1];
+        }
+        Ok(Compact { kings, codes, radix, weights, pairs: pairs(men), size })
     }
 
     pub(super) fn size(&self) -> u64 {
@@ -71,6 +77,47 @@ impl Compact {
             index = index * self.radix[man] + digit;
         }
         Some(index)
+    }
+
+    /// The rule for a man who is no king.
+    pub(super) fn line(
+        &self,
+        men: &Men,
+        squares: &Squares,
+        codes: &Squares,
+        man: usize,
+    ) -> Option<FieldLine<'_>> {
+        if men.is_king(man) {
+            return None;
+        }
+        let digit = |man: usize| Digit::Number(&self.codes[man], self.weights[man]);
+        let mut rest = 0;
+        if men.white_king != NONE {
+            let [white, black] = [men.white_king, men.black_king].map(usize::from);
+            rest += self.weights[white] * self.kings.number(squares[white], squares[black])?;
+        }
+        let paired = |m: usize| self.pairs.iter().any(|&(a, b)| a == m || b == m);
+        for m in (0..men.count).filter(|&m| m != man && !men.is_king(m) && !paired(m)) {
+            rest += digit(m).put(digit(m).number(codes[m]));
+        }
+        let (mut own, mut mate) = (digit(man), Mate::None);
+        for &(a, b) in &self.pairs {
+            let (first, second) = (digit(a), digit(b));
+            let radix = self.codes[a].len() as u8;
+            if a == man || b == man {
+                let other = if a == man { b } else { a };
+                if !self.codes[a].is_like(&self.codes[b]) {
+                    return None;
+                }
+                own = first;
+                mate = Mate::Packed(second, second.number(codes[other]), radix);
+            } else {
+                let (base, delta) =
+                    pack_pair(first.number(codes[a]), second.number(codes[b]), radix);
+                rest += first.put(base) + second.put(delta);
+            }
+        }
+        Some(FieldLine { rest, own, mate })
     }
 
     pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {

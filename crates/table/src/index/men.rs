@@ -509,6 +509,28 @@ impl Men {
         Some(())
     }
 
+    /// The same for all groups but that of one man. Returns the slots of him and his like if there are two of
+    /// them and both may stand on the same squares; none if they are more, or differ.
+    pub(super) fn arrange_others(
+        &self,
+        squares: &mut Squares,
+        man: usize,
+    ) -> Option<Option<(usize, usize)>> {
+        let mut pair = None;
+        for group in &self.groups {
+            if !group.members.iter().any(|&m| usize::from(m) == man) {
+                self.arrange_group(group, squares)?;
+                continue;
+            }
+            match *group.members {
+                [_] => {}
+                [a, b] if group.uniform => pair = Some((usize::from(a), usize::from(b))),
+                _ => return None,
+            }
+        }
+        Some(pair)
+    }
+
     fn arrange_group(&self, group: &Group, squares: &mut Squares) -> Option<()> {
         let members = &group.members;
         for k in 1..members.len() {

@@ -477,25 +477,27 @@ impl IndexSpace {
         if self.side_bit { 2 * index } else { index }
     }
 
-    /// The same for the types with a field of bits for every man.
-    fn field_line(&self, p: &Position, man: usize) -> Option<naive::FieldLine> {
+    /// The same for the types with a digit or a field of bits for every man.
+    fn field_line(&self, p: &Position, man: usize) -> Option<naive::FieldLine<'_>> {
         let men = &self.men;
-        if !matches!(self.kind, Kind::Naive(_) | Kind::Naive2(_)) {
+        if !self.side_bit && p.black {
             return None;
         }
         let mut codes = p.squares;
-        if matches!(self.kind, Kind::Naive(_)) {
-            // The man who walks has no like men there, so he is not dealt another's square.
-            men.arrange(&mut codes)?;
+        let mut pair = None;
+        if matches!(self.kind, Kind::Naive(_) | Kind::Simple(_)) {
+            pair = men.arrange_others(&mut codes, man)?;
         }
         if p.en_passant != NONE {
             let pawn = men.en_passant_man(&Position { squares: codes, ..*p })?;
             codes[usize::from(pawn)] = p.en_passant & 7;
         }
         let mut line = match &self.kind {
-            Kind::Naive(n) => n.line(men, &codes, man)?,
+            Kind::Naive(n) => n.line(&codes, man, pair)?,
             Kind::Naive2(n) => n.line(&codes, man)?,
-            _ => return None,
+            Kind::Simple(s) => s.line(&codes, man, pair),
+            Kind::Compact(c) => c.line(men, &p.squares, &codes, man)?,
+            Kind::Combinadic(_) => return None,
         };
         if let Some(pawns) = &self.pawns {
             line.add(self.slice * pawns.number(men, p)?);

@@ -4,11 +4,12 @@ use arrayvec::ArrayVec;
 use hoffman_board::MAX_PIECES;
 
 use super::men::{Men, Position, Squares};
+use super::simple::Codes;
 use super::{IndexError, NONE, is_en_passant_code};
 
 /// One man's field.
 #[derive(Clone, Copy, Debug)]
-struct Field {
+pub(super) struct Field {
     man: usize,
     shift: u32,
     bits: u32,
@@ -39,25 +40,67 @@ impl Field {
     }
 }
 
-/// The rule for the indices as one man walks: the part of all others, and what he adds.
-pub(super) struct FieldLine {
-    rest: u64,
-    field: Field,
-    /// The field and the code of the man he makes a pair with.
-    other: Option<(Field, u8)>,
+/// The place of a man's number in an index.
+#[derive(Clone, Copy)]
+pub(super) enum Digit<'a> {
+    /// A field of bits with his code.
+    Field(Field),
+    /// The number of his code, with a weight.
+    Number(&'a Codes, u64),
 }
 
-impl FieldLine {
+impl Digit<'_> {
+    #[inline(always)]
+    pub(super) fn number(&self, code: u8) -> u8 {
+        match self {
+            Digit::Field(_) => code,
+            Digit::Number(codes, _) => codes.number(code),
+        }
+    }
+
+    /// What a number adds to the index.
+    #[inline(always)]
+    pub(super) fn put(&self, number: u8) -> u64 {
+        match self {
+            Digit::Field(field) => field.put(number),
+            Digit::Number(_, weight) => u64::from(number) * weight,
+        }
+    }
+}
+
+/// The like man of one who walks. Where there is one, the digit of the walking man is that of the first of
+/// the two.
+pub(super) enum Mate<'a> {
+    None,
+    /// The pair has a number and half a number; his digit, his number, and how many there are.
+    Packed(Digit<'a>, u8, u8),
+    /// The man on the lower square has the first digit; the second one, and his code.
+    Sorted(Digit<'a>, u8),
+}
+
+/// The rule for the indices as one man walks: the part of all others, and what he adds.
+pub(super) struct FieldLine<'a> {
+    pub(super) rest: u64,
+    pub(super) own: Digit<'a>,
+    pub(super) mate: Mate<'a>,
+}
+
+impl FieldLine<'_> {
     /// The index with the man on a square.
     #[inline(always)]
     pub(super) fn index(&self, square: u8) -> u64 {
-        match &self.other {
-            None => self.rest + self.field.put(square),
-            Some((field, code)) => {
-                let (own, other) = pack_pair(square, *code, 64);
-                self.rest + self.field.put(own) + field.put(other)
+        let (first, second) = match &self.mate {
+            Mate::None => (self.own.number(square), 0),
+            Mate::Packed(digit, number, radix) => {
+                let (first, second) = pack_pair(self.own.number(square), *number, *radix);
+                (first, digit.put(second))
             }
-        }
+            Mate::Sorted(digit, code) => {
+                let (low, high) = (square.min(*code), square.max(*code));
+                (self.own.number(low), digit.put(digit.number(high)))
+            }
+        };
+        self.rest + self.own.put(first) + second
     }
 
     /// Adds to all indices.
@@ -136,14 +179,22 @@ impl Naive {
         encode(&self.fields, codes)
     }
 
-    /// The rule for a man without like men, all others being in order.
-    pub(super) fn line(&self, men: &Men, codes: &Squares, man: usize) -> Option<FieldLine> {
-        if men.prev[man] != NONE || men.next[man] != NONE {
-            return None;
-        }
-        let field = *self.fields.iter().find(|f| f.man == man)?;
-        let rest = encode(&self.fields, codes) - field.put(codes[man]);
-        Some(FieldLine { rest, field, other: None })
+    /// The rule for a man, all others being in order; `pair` are his slot and that of his like.
+    pub(super) fn line(
+        &self,
+        codes: &Squares,
+        man: usize,
+        pair: Option<(usize, usize)>,
+    ) -> Option<FieldLine<'_>> {
+        let field = |man: usize| self.fields.iter().find(|f| f.man == man).copied();
+        let (first, second) = pair.unwrap_or((man, man));
+        let others = self.fields.iter().filter(|f| f.man != first && f.man != second);
+        let rest = others.fold(0, |index, f| index | f.put(codes[f.man]));
+        let mate = match pair {
+            None => Mate::None,
+            Some(_) => Mate::Sorted(Digit::Field(field(second)?), codes[first + second - man]),
+        };
+        Some(FieldLine { rest, own: Digit::Field(field(first)?), mate })
     }
 
     pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
@@ -176,10 +227,10 @@ impl Naive2 {
     }
 
     /// The rule for any man; pairs need no order.
-    pub(super) fn line(&self, codes: &Squares, man: usize) -> Option<FieldLine> {
+    pub(super) fn line(&self, codes: &Squares, man: usize) -> Option<FieldLine<'_>> {
         let field = |man: usize| self.fields.iter().find(|f| f.man == man).copied();
         let mut rest = 0;
-        let mut other = None;
+        let mut mate = Mate::None;
         let mut own = field(man)?;
         for f in self.fields.iter().filter(|f| f.man != man) {
             rest += f.put(codes[f.man]);
@@ -190,14 +241,14 @@ impl Naive2 {
                 let partner = if a == man { second } else { first };
                 rest -= partner.put(codes[partner.man]);
                 own = first;
-                other = Some((second, codes[partner.man]));
+                mate = Mate::Packed(Digit::Field(second), codes[partner.man], 64);
             } else {
                 rest -= first.put(codes[a]) + second.put(codes[b]);
                 let (base, delta) = pack_pair(codes[a], codes[b], 64);
                 rest += first.put(base) + second.put(delta);
             }
         }
-        Some(FieldLine { rest, field: own, other })
+        Some(FieldLine { rest, own: Digit::Field(own), mate })
     }
 
     pub(super) fn encode(&self, _: &Men, codes: &Squares) -> u64 {

@@ -1,7 +1,10 @@
 //! The type simple: a mixed-radix number, the first man most significant.
 
+use hoffman_board::MAX_PIECES;
+
 use super::kings::is_canonical;
 use super::men::{Men, Position, Squares, bit, double_step_rank};
+use super::naive::{Digit, FieldLine, Mate};
 use super::{IndexError, NONE, is_en_passant_code, times};
 
 /// A list of codes and the number of each.
@@ -38,6 +41,11 @@ impl Codes {
         self.list.len()
     }
 
+    /// Whether both lists number the same codes alike.
+    pub(super) fn is_like(&self, other: &Codes) -> bool {
+        self.list == other.list
+    }
+
     /// The code with a number below [`Codes::len`].
     pub(super) fn get(&self, number: usize) -> Option<u8> {
         self.list.get(number).copied()
@@ -53,6 +61,8 @@ impl Codes {
 #[derive(Clone, Debug)]
 pub(super) struct Simple {
     codes: Vec<Codes>,
+    /// What each man's number is multiplied by.
+    weights: [u64; MAX_PIECES],
     size: u64,
 }
 
@@ -71,7 +81,11 @@ impl Simple {
             size = times(size, list.len() as u64)?;
             codes.push(list);
         }
-        Ok(Simple { codes, size })
+        let mut weights = [1; MAX_PIECES];
+        for man in (0..men.count.saturating_sub(1)).rev() {
+            weights[man] = weights[man + 1] * codes[man + 1].len() as u64;
+        }
+        Ok(Simple { codes, weights, size })
     }
 
     pub(super) fn size(&self) -> u64 {
@@ -82,6 +96,24 @@ impl Simple {
         self.codes.iter().zip(codes).fold(0, |index, (list, &code)| {
             index * list.len() as u64 + u64::from(list.number(code))
         })
+    }
+
+    /// The rule for a man, all others being in order; `pair` are his slot and that of his like.
+    pub(super) fn line(
+        &self,
+        codes: &Squares,
+        man: usize,
+        pair: Option<(usize, usize)>,
+    ) -> FieldLine<'_> {
+        let digit = |man: usize| Digit::Number(&self.codes[man], self.weights[man]);
+        let (first, second) = pair.unwrap_or((man, man));
+        let others = (0..self.codes.len()).filter(|&m| m != first && m != second);
+        let rest = others.map(|m| digit(m).put(digit(m).number(codes[m]))).sum();
+        let mate = match pair {
+            None => Mate::None,
+            Some(_) => Mate::Sorted(digit(second), codes[first + second - man]),
+        };
+        FieldLine { rest, own: digit(first), mate }
     }
 
     pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
