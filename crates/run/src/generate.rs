@@ -118,7 +118,7 @@ pub(crate) fn generate_control(
     let open = futurebases::open_all(control, numbering, &options.foreign, bounded, *progress)?;
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let mut values = table_values(control, numbering, symmetric);
-    let needed = needed_memory(&values, &open);
+    let needed = needed_memory(&values, &open, numbering.space.size());
     let layout = std::iter::once(&values.layout);
     let pages = room::pages(bounded, layout, needed, folder_of(&output), *progress)?;
     progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
@@ -250,12 +250,16 @@ pub(crate) fn bounded(
     workplace
 }
 
-/// The memory that is needed if nothing goes to the disk, in bytes.
-pub(crate) fn needed_memory(values: &TableValues, open: &[OpenFuturebase<'_>]) -> u64 {
+/// The memory that is needed if nothing goes to the disk, in bytes, for a table with so many indices.
+pub(crate) fn needed_memory(
+    values: &TableValues,
+    open: &[OpenFuturebase<'_>],
+    indices: u64,
+) -> u64 {
     let slice = 2 * values.layout.len() as u64;
     let own = slice * values.slices.len() as u64;
     let behind: u64 = open.iter().map(OpenFuturebase::bytes).sum();
-    own * 3 / 2 + slice * 5 / 4 + behind
+    own + (own / 2).max(indices) + slice * 5 / 4 + behind
 }
 
 /// The prunes of a colour's moves that match a kind.

@@ -273,7 +273,7 @@ pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPla
         bytes_at_most: sizes.bytes_at_most(numbering.pieces().len()),
         bytes_typically: (sizes.indices as f64 * TYPICAL) as u64 + (1 << 10),
     };
-    let needed = crate::generate::needed_memory(&values, &open) + OWN;
+    let needed = crate::generate::needed_memory(&values, &open, sizes.indices) + OWN;
     let folder = hoffman_store::folder_of(&output);
     finish(vec![table], &[sizes], &[behind], [needed; 2], workplace, folder, slowness())
 }

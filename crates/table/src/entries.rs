@@ -290,18 +290,27 @@ impl EntryCodec {
         let len = numbers.len().div_ceil(8) * bits;
         out.resize(start + len + 8, 0);
         let area = &mut out[start..];
-        let (groups, rest) = numbers.as_chunks::<8>();
-        let mut last = [0; 8];
-        for (byte, n) in last.iter_mut().zip(rest) {
-            *byte = n.to_entry() as u8;
-        }
-        let bytes = groups.iter().map(|eight| eight.map(|n| n.to_entry() as u8));
-        for (group, eight) in bytes.chain((!rest.is_empty()).then_some(last)).enumerate() {
-            let word = squeeze(u64::from_le_bytes(eight), u32::from(self.bits));
+        let mut put = |group: usize, eight: &[T]| {
+            let mut bytes = [0; 8];
+            for (byte, n) in bytes.iter_mut().zip(eight) {
+                *byte = n.to_entry() as u8;
+            }
+            let word = squeeze(u64::from_le_bytes(bytes), u32::from(self.bits));
             if let Some(place) = area.get_mut(group * bits..group * bits + 8) {
                 place.copy_from_slice(&word.to_le_bytes());
             }
+        };
+        let (blocks, rest) = numbers.as_chunks::<64>();
+        for (block, numbers) in blocks.iter().enumerate() {
+            // Most of what a sparse table has; the area is zero.
+            if numbers.iter().fold(0, |any, n| any | n.to_entry()) == 0 {
+                continue;
+            }
+            let (groups, _) = numbers.as_chunks::<8>();
+            groups.iter().enumerate().for_each(|(group, eight)| put(block * 8 + group, eight));
         }
+        let groups = rest.chunks(8).enumerate();
+        groups.for_each(|(group, eight)| put(blocks.len() * 8 + group, eight));
         out.truncate(start + len);
         Ok(())
     }

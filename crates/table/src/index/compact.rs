@@ -79,6 +79,12 @@ impl Compact {
         Some(index)
     }
 
+    /// The weight of the kings' digit and their pairs, if there are kings.
+    pub(super) fn free_kings(&self, men: &Men) -> Option<(u64, &KingPairs)> {
+        let weight = self.weights.get(usize::from(men.white_king))?;
+        Some((*weight, &self.kings))
+    }
+
     /// The rule for a man who is no king.
     pub(super) fn line(
         &self,

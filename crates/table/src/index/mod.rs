@@ -421,13 +421,25 @@ impl IndexSpace {
         let clear = |w: u8, b: u8| occupied & (men::bit(w) | men::bit(b)) == 0;
         let free = match &self.kind {
             Kind::Combinadic(combinadic) => combinadic.free_kings(men),
+            Kind::Compact(compact) => compact.free_kings(men),
             _ => None,
         };
         let Some((weight, kings)) = free else {
+            // The white king and the rule for the black one while he stands there.
+            let mut line = (NONE, None);
             for (w, b) in kings::canonical_pairs(men).filter(|&(w, b)| clear(w, b)) {
                 p.squares[white] = w;
                 p.squares[black] = b;
-                if let Some(index) = self.encode_position(p) {
+                if line.0 != w {
+                    line = (w, self.field_line(&p, black));
+                }
+                let index = match &line.1 {
+                    Some(line) => {
+                        Some(self.sided(line.index(b)) + u64::from(self.side_bit && p.black))
+                    }
+                    None => self.encode_position(p),
+                };
+                if let Some(index) = index {
                     visit(w, b, 1, index, 0);
                 }
             }
