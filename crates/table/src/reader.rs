@@ -12,10 +12,10 @@ use hoffman_space::TableValues;
 use rayon::prelude::*;
 
 use crate::entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
-use crate::foreign::{self, ForeignError, ForeignOptions, ForeignTable, setup_of};
+use crate::foreign::{self, ForeignError, ForeignOptions, ForeignTable, Row, setup_of};
 use crate::htb::{GzipSource, HtbError, SourceOptions};
 use crate::index::{IndexError, IndexParams, IndexSpace, PawnStructure, PawnStructures};
-use crate::rows::{Asked, RowsError, Taking, Wanted, ask_all};
+use crate::rows::{RowsError, Taking, Wanted, ask_all};
 
 /// The longest XML prefix that is read, in bytes.
 const MAX_PREFIX: usize = 16 << 20;
@@ -439,14 +439,22 @@ impl Table {
         let Some(foreign) = &self.foreign else { return Ok(None) };
         let room = pages.map_or(u64::MAX, |pages| pages.budget() as u64 / 2);
         let fast = foreign.values(room);
-        let ask = |position: &Asked<'_>| -> Result<EntryValue, TableProblem> {
-            let &Asked { men, turn, en_passant } = position;
-            let value = match &fast {
-                Some(values) => values.value(men, turn, en_passant)?,
-                None => foreign.value(&setup_of(men.iter().copied(), turn, en_passant))?,
-            };
-            let missing = || ForeignError::Incomplete { missing: foreign.missing() };
-            Ok(value.filter(|v| *v != EntryValue::Unknown).ok_or_else(missing)?)
+        let ask = |row: &mut Row<'_>, values: &mut [EntryValue; 64]| -> Result<(), TableProblem> {
+            match &fast {
+                Some(fast) => fast.row(row, values)?,
+                None => {
+                    for square in row.squares {
+                        row.men[row.walks].0 = square;
+                        let men = row.men.iter().copied();
+                        let value = foreign.value(&setup_of(men, row.turn, row.en_passant))?;
+                        values[square as usize] = value.unwrap_or(EntryValue::Unknown);
+                    }
+                }
+            }
+            if row.squares.into_iter().any(|s| values[s as usize] == EntryValue::Unknown) {
+                return Err(ForeignError::Incomplete { missing: foreign.missing() }.into());
+            }
+            Ok(())
         };
         let ask_all = || {
             if self.codec.bits() <= 8 {

@@ -21,7 +21,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::shakmaty::{Setup, attacks};
-use hoffman_board::{Color, Format, Material, MaterialError, Piece, Placement, Role, Square};
+use hoffman_board::{
+    Bitboard, Color, Format, Material, MaterialError, Piece, Placement, Role, Square,
+};
 use hoffman_store::{Storage, disk, is_file};
 
 use crate::entries::EntryValue;
@@ -218,16 +220,27 @@ pub trait ForeignValues: Send + Sync {
     /// The memory that it takes at most, in bytes.
     fn bytes(&self) -> u64;
 
-    /// What [`ForeignTable::value`] says of the position with these men, each on his square.
+    /// What [`ForeignTable::value`] says of positions that differ in the square of one man, each of them
+    /// legal, by that square; [`EntryValue::Unknown`] where it says nothing. His square in `men` is any.
     ///
     /// # Errors
     /// Damage.
-    fn value(
-        &self,
-        men: &[(Square, Piece)],
-        turn: Color,
-        en_passant: Option<Square>,
-    ) -> Result<Option<EntryValue>, ForeignError>;
+    fn row(&self, row: &mut Row<'_>, values: &mut [EntryValue; 64]) -> Result<(), ForeignError>;
+}
+
+/// Positions that differ in the square of one man.
+#[derive(Debug)]
+pub struct Row<'a> {
+    /// All men; the square of the one who walks comes and goes.
+    pub men: &'a mut [(Square, Piece)],
+    /// The number of the man who walks.
+    pub walks: usize,
+    /// His squares.
+    pub squares: Bitboard,
+    /// Who is to move.
+    pub turn: Color,
+    /// The square jumped over by a pawn that can be taken there.
+    pub en_passant: Option<Square>,
 }
 
 /// Opens a table by the ending of its name.

@@ -10,14 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::shakmaty::{CastlingMode, Chess, PositionError, Setup};
-use hoffman_board::{Color, Format, Material, Role, Square};
+use hoffman_board::{Color, Format, Material, Role};
 use hoffman_store::{Storage, StoredFile, fill, is_file, read};
 use shakmaty_syzygy::filesystem::{Filesystem, RandomAccessFile, ReadHint};
 use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
 
-use super::wdl::{Man, WdlTables};
+use super::wdl::WdlTables;
 use super::{
-    FiftyMoves, ForeignError, ForeignOptions, ForeignTable, ForeignValues, Kind, find, setup_of,
+    FiftyMoves, ForeignError, ForeignOptions, ForeignTable, ForeignValues, Kind, Row, find,
+    setup_of,
 };
 use crate::entries::EntryValue;
 
@@ -220,20 +221,26 @@ impl ForeignValues for Unpacked<'_> {
         self.tables.bytes()
     }
 
-    fn value(
-        &self,
-        men: &[Man],
-        turn: Color,
-        en_passant: Option<Square>,
-    ) -> Result<Option<EntryValue>, ForeignError> {
-        let value = if en_passant.is_none() { self.tables.value(men, turn) } else { None };
-        match value {
-            Some(value) => {
-                Ok(Some(value_of(WDL[(value + 2) as usize], self.table.options.fifty_moves)))
-            }
-            // Damage, too, is named there.
-            None => self.table.value(&setup_of(men.iter().copied(), turn, en_passant)),
+    fn row(&self, row: &mut Row<'_>, values: &mut [EntryValue; 64]) -> Result<(), ForeignError> {
+        let Row { men, walks, squares, turn, en_passant } = row;
+        let mut unsaid = *squares;
+        if en_passant.is_none() {
+            let fifty_moves = self.table.options.fifty_moves;
+            let worth = WDL.map(|wdl| value_of(wdl, fifty_moves));
+            self.tables.row(men, *walks, *squares, *turn, |square, value| {
+                if let Some(value) = value {
+                    values[square as usize] = worth[(value + 2) as usize];
+                    unsaid.discard(square);
+                }
+            });
         }
+        // Damage, too, is named there.
+        for square in unsaid {
+            men[*walks].0 = square;
+            let value = self.table.value(&setup_of(men.iter().copied(), *turn, *en_passant))?;
+            values[square as usize] = value.unwrap_or(EntryValue::Unknown);
+        }
+        Ok(())
     }
 }
 
@@ -355,9 +362,10 @@ impl RandomAccessFile for Bytes {
 
 #[cfg(test)]
 mod tests {
-    use hoffman_board::Piece;
+    use hoffman_board::{Bitboard, Piece, Square};
     use rayon::prelude::*;
 
+    use super::super::wdl::Man;
     use super::*;
 
     #[test]
@@ -447,6 +455,20 @@ mod tests {
                     |&(square, man): &Man| (square.flip_vertical(), man.role.of(man.color.other()));
                 let swapped: Vec<Man> = placed.iter().map(other).collect();
                 assert_eq!(find(&swapped, turn.other()), expected, "{name}: {position:?}");
+                // So it is when the man walks along a row, wherever he came from.
+                for placed in [&placed, &swapped] {
+                    let walks = number / step % placed.len();
+                    let squares = Bitboard::from(placed[walks].0);
+                    let mut walking = placed.clone();
+                    walking[walks].0 = placed[(walks + 1) % placed.len()].0;
+                    let to_move = if placed[0] == swapped[0] { turn.other() } else { turn };
+                    let mut row =
+                        Row { men: &mut walking, walks, squares, turn: to_move, en_passant: None };
+                    let mut values = [EntryValue::Unknown; 64];
+                    unpacked.row(&mut row, &mut values).unwrap();
+                    let value = values[placed[walks].0 as usize];
+                    assert_eq!(value, expected, "{name}: {walks} in {position:?}");
+                }
                 compared += 1;
             }
         }

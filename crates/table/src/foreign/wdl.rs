@@ -101,6 +101,65 @@ impl WdlTables {
         Some(best.max(self.tables.get(table)?.stored(men, turn, swap)?))
     }
 
+    /// The same for positions that differ in the square of one man; they are given to `found`.
+    pub(super) fn row(
+        &self,
+        men: &mut [Man],
+        walks: usize,
+        squares: Bitboard,
+        turn: Color,
+        mut found: impl FnMut(Square, Option<i8>),
+    ) {
+        let line = self.line(men, walks, turn);
+        for square in squares {
+            let value = match &line {
+                Some((line, captures)) if !captures.contains(square) => line.value(square),
+                _ => {
+                    men[walks].0 = square;
+                    self.value(men, turn)
+                }
+            };
+            found(square, value);
+        }
+    }
+
+    /// How the value follows from the square of one man, and the squares for which it does not, because
+    /// there are captures then; none where there is no simple rule.
+    fn line(&self, men: &[Man], walks: usize, turn: Color) -> Option<(Line<'_>, Bitboard)> {
+        let &(_, man) = men.get(walks)?;
+        let others = || men.iter().enumerate().filter(|&(i, _)| i != walks).map(|(_, &man)| man);
+        if men.len() == 2
+            || men.len() > MAX_MEN
+            || man.role == Role::Pawn
+            || others().any(|(_, other)| other == man)
+        {
+            return None;
+        }
+        let occupied: Bitboard = others().map(|(square, _)| square).collect();
+        let is_target = |man: Piece| man.color != turn && man.role != Role::King;
+        let targets: Bitboard =
+            others().filter(|&(_, man)| is_target(man)).map(|(square, _)| square).collect();
+        // Where the man stands in between there are fewer captures, but then none is missed.
+        let mut captures = Bitboard::EMPTY;
+        for (from, taker) in others().filter(|(_, other)| other.color == turn) {
+            let attacked = attacks::attacks(from, taker, occupied);
+            if (attacked & targets).any() {
+                return None;
+            }
+            if is_target(man) {
+                captures |= attacked;
+            }
+        }
+        if man.color == turn {
+            for target in targets {
+                captures |= attacks::attacks(target, man, occupied);
+            }
+        }
+        let key = signature(men.iter().map(|&(_, man)| man));
+        let &(_, table, swap) = self.by_men.iter().find(|(men, ..)| *men == key)?;
+        Some((self.tables.get(table)?.line(men, man, turn, swap)?, captures))
+    }
+
     /// Visits what is behind each legal capture.
     fn captures(
         men: &[Man],
@@ -147,6 +206,50 @@ fn is_in_check(men: &[Man], color: Color) -> bool {
     let Some(&(king, _)) = king else { return false };
     let attackers = men.iter().filter(|(_, man)| man.color != color);
     attackers.into_iter().any(|&(from, man)| attacks::attacks(from, man, occupied).contains(king))
+}
+
+/// The squares of the men of a position in the order of a file, and room for [`CORNER`].
+type Squares = [u8; MAX_MEN + CORNER.len()];
+
+/// The corner of the board and its neighbours to the right and above.
+const CORNER: [u8; 3] = [0, 1, 8];
+
+/// How the value of a position follows from the square of one man.
+struct Line<'a> {
+    table: &'a WdlTable,
+    part: &'a Part,
+    /// None if all are the same.
+    values: Option<&'a [u8]>,
+    /// Where [`CORNER`] comes to when the board is turned.
+    images: [u8; CORNER.len()],
+    /// What all other men add to the number, as if he stood behind them.
+    base: u64,
+    /// What a square of his adds.
+    weight: u64,
+    /// The squares of the men before him: he is numbered by the free ones.
+    before: ArrayVec<u8, MAX_MEN>,
+    /// Those of men behind him, and how much less they add if he stands before.
+    behind: ArrayVec<(u8, u64), MAX_MEN>,
+}
+
+impl Line<'_> {
+    /// The value with the man on a square where there is nothing to capture.
+    #[inline(always)]
+    fn value(&self, square: Square) -> Option<i8> {
+        let Some(values) = self.values else { return self.table.value(self.part, 0) };
+        let (file, rank) = (square as u8 & 7, square as u8 >> 3);
+        let [corner, right, above] = self.images;
+        let right = right.wrapping_sub(corner).wrapping_mul(file);
+        let above = above.wrapping_sub(corner).wrapping_mul(rank);
+        let at = corner.wrapping_add(right).wrapping_add(above);
+        let below = self.before.iter().filter(|&&other| other < at).count();
+        let mut number = self.base + self.weight * u64::from(at).wrapping_sub(below as u64);
+        for &(other, less) in &self.behind {
+            number = number.wrapping_sub(if at < other { less } else { 0 });
+        }
+        let value = *values.get(usize::try_from(number).ok()?)?;
+        (value <= 4).then_some(value as i8 - 2)
+    }
 }
 
 /// A file.
@@ -318,6 +421,33 @@ impl WdlTable {
     /// The value in the file of a position with its men, or with colours exchanged.
     #[inline(always)]
     fn stored(&self, men: &[Man], turn: Color, swap: bool) -> Option<i8> {
+        let (part, mut squares) = self.place(men, turn, swap)?;
+        let squares = squares.get_mut(..men.len())?;
+        let number = part.lead(squares, self.has_pawns);
+        let number = number + part.number_of_rest(squares, self.both_have_pawns);
+        self.value(part, number)
+    }
+
+    /// The value of a number.
+    #[inline(always)]
+    fn value(&self, part: &Part, number: u64) -> Option<i8> {
+        let value = match &part.packed {
+            Packed::Single(value) => *value,
+            Packed::Blocks(_) => *self.values(part)?.get(usize::try_from(number).ok()?)?,
+        };
+        (value <= 4).then_some(value as i8 - 2)
+    }
+
+    /// All values of a part, unpacked when they are first asked for.
+    fn values<'p>(&self, part: &'p Part) -> Option<&'p [u8]> {
+        let Packed::Blocks(blocks) = &part.packed else { return None };
+        let unpack = || blocks.unpack(&self.bytes, part.size);
+        part.values.get_or_init(unpack).as_deref()
+    }
+
+    /// The part that has a position, and the squares of the men in its order, as its colours see them.
+    #[inline(always)]
+    fn place(&self, men: &[Man], turn: Color, swap: bool) -> Option<(&Part, Squares)> {
         let flip = swap || self.symmetric && turn == Color::Black;
         let black = (turn == Color::Black) != flip;
         let turned = if flip { 56 } else { 0 };
@@ -335,7 +465,7 @@ impl WdlTable {
         }
         let sides = self.parts.get(file)?;
         let part = if black { sides.last() } else { sides.first() }?;
-        let mut squares = [0; MAX_MEN];
+        let mut squares = [0; MAX_MEN + CORNER.len()];
         let mut placed = 0_u32;
         for (square, &man) in squares.iter_mut().zip(&part.order[usize::from(flip)]) {
             let free = |&(i, &(_, other)): &(usize, &Man)| other == man && placed >> i & 1 == 0;
@@ -343,20 +473,40 @@ impl WdlTable {
             placed |= 1 << i;
             *square = s as u8 ^ turned;
         }
-        let squares = squares.get_mut(..men.len())?;
-        let number = if self.has_pawns {
-            part.number_with_pawns(squares, self.both_have_pawns)
-        } else {
-            part.number_of_pieces(squares)
+        Some((part, squares))
+    }
+
+    /// How the value follows from the square of a man unlike all others, wherever he stands now; none if he
+    /// is among those that the board is turned by.
+    fn line(&self, men: &[Man], man: Piece, turn: Color, swap: bool) -> Option<Line<'_>> {
+        let flip = swap || self.symmetric && turn == Color::Black;
+        let (part, mut squares) = self.place(men, turn, swap)?;
+        let slot = part.order[usize::from(flip)].iter().position(|&other| other == man)?;
+        if slot < part.groups[0].0 {
+            return None;
+        }
+        // What becomes of a corner of the board tells how it is turned.
+        let corner = men.len()..men.len() + CORNER.len();
+        let turned = if flip { 56 } else { 0 };
+        squares[corner.clone()].copy_from_slice(&CORNER.map(|s| s ^ turned));
+        let lead = part.lead(&mut squares[..corner.end], self.has_pawns);
+        let images = <[u8; CORNER.len()]>::try_from(&squares[corner]).ok()?;
+        let values = match &part.packed {
+            Packed::Single(_) => None,
+            Packed::Blocks(_) => Some(self.values(part)?),
         };
-        let value = match &part.packed {
-            Packed::Single(value) => *value,
-            Packed::Blocks(blocks) => {
-                let unpack = || blocks.unpack(&self.bytes, part.size);
-                *part.values.get_or_init(unpack).as_ref()?.get(usize::try_from(number).ok()?)?
-            }
+        let mut line = Line {
+            table: self,
+            part,
+            values,
+            images,
+            base: lead,
+            weight: 0,
+            before: ArrayVec::new(),
+            behind: ArrayVec::new(),
         };
-        (value <= 4).then_some(value as i8 - 2)
+        part.rest_of_line(&mut squares[..men.len()], self.both_have_pawns, slot, &mut line);
+        Some(line)
     }
 }
 
@@ -564,48 +714,47 @@ fn word_at(block: &[u8], bit: usize) -> Option<u64> {
 }
 
 impl Part {
-    /// The number of a position by the squares of its men in their order.
-    fn number_with_pawns(&self, squares: &mut [u8], both_have_pawns: bool) -> u64 {
+    /// Turns the board so that the leading men stand where they are numbered; returns what they add to the
+    /// number of a position. `squares` are those of the men in their order, and any others behind them.
+    fn lead(&self, squares: &mut [u8], has_pawns: bool) -> u64 {
         let &(lead, weight) = &self.groups[0];
-        for i in 1..lead {
-            if pawn_rank(squares[i]) > pawn_rank(squares[0]) {
-                squares.swap(0, i);
-            }
-        }
-        if squares[0] & 7 > 3 {
-            flip(squares, 7);
-        }
-        squares[1..lead].sort_unstable_by_key(|&s| pawn_rank(s));
-        let mut number = first_pawn(lead, squares[0]);
-        for (i, &s) in squares[1..lead].iter().enumerate() {
-            number += choose(pawn_rank(s), i + 1);
-        }
-        number * weight + self.number_of_rest(squares, both_have_pawns)
+        let number =
+            if has_pawns { lead_pawns_number(squares, lead) } else { lead_number(squares, lead) };
+        number * weight
     }
 
-    /// The same without pawns.
-    fn number_of_pieces(&self, squares: &mut [u8]) -> u64 {
-        let &(lead, weight) = &self.groups[0];
-        if squares[0] & 7 > 3 {
-            flip(squares, 7);
-        }
-        if squares[0] >> 3 > 3 {
-            flip(squares, 56);
-        }
-        // The first man off the long diagonal stands below it.
-        let off = (0..lead).find(|&i| squares[i] >> 3 != squares[i] & 7);
-        if let Some(off) = off
-            && squares[off] >> 3 > squares[off] & 7
-        {
-            for s in &mut squares[off..] {
-                *s = *s >> 3 | (*s & 7) << 3;
+    /// How what the men behind the leading group add follows from the square of the one of a slot.
+    fn rest_of_line(
+        &self,
+        squares: &mut [u8],
+        both_have_pawns: bool,
+        slot: usize,
+        line: &mut Line<'_>,
+    ) {
+        let mut at = self.groups[0].0;
+        for (group, &(len, weight)) in self.groups.iter().enumerate().skip(1) {
+            let (before, rest) = squares.split_at_mut(at);
+            let own = &mut rest[..len];
+            if at == slot {
+                line.weight = weight;
+                line.before.extend(before.iter().copied());
+            } else {
+                own.sort_unstable();
+                let shift = if both_have_pawns && group == 1 { 8 } else { 0 };
+                let known = || before.iter().enumerate().filter(|&(i, _)| i != slot);
+                for (i, &square) in own.iter().enumerate() {
+                    let below = known().filter(|&(_, &other)| other < square).count();
+                    let free = usize::from(square).wrapping_sub(below + shift);
+                    let number = choose(free, i + 1);
+                    line.base += number * weight;
+                    if slot < at {
+                        let less = number - choose(free.wrapping_sub(1), i + 1).min(number);
+                        line.behind.push((square, less * weight));
+                    }
+                }
             }
+            at += len;
         }
-        let number = match lead {
-            3 => three_men(squares[0], squares[1], squares[2]),
-            _ => u64::from(king_pairs()[usize::from(squares[0])][usize::from(squares[1])]),
-        };
-        number * weight + self.number_of_rest(squares, false)
     }
 
     /// What the men behind the leading group add.
@@ -627,6 +776,47 @@ impl Part {
             at += len;
         }
         number
+    }
+}
+
+/// Turns the board so that the leading pawn is on the left, puts the pawns in their order and numbers them.
+fn lead_pawns_number(squares: &mut [u8], lead: usize) -> u64 {
+    for i in 1..lead {
+        if pawn_rank(squares[i]) > pawn_rank(squares[0]) {
+            squares.swap(0, i);
+        }
+    }
+    if squares[0] & 7 > 3 {
+        flip(squares, 7);
+    }
+    squares[1..lead].sort_unstable_by_key(|&s| pawn_rank(s));
+    let mut number = first_pawn(lead, squares[0]);
+    for (i, &s) in squares[1..lead].iter().enumerate() {
+        number += choose(pawn_rank(s), i + 1);
+    }
+    number
+}
+
+/// The same for leading pieces, the first of which comes to the triangle a1-d1-d4.
+fn lead_number(squares: &mut [u8], lead: usize) -> u64 {
+    if squares[0] & 7 > 3 {
+        flip(squares, 7);
+    }
+    if squares[0] >> 3 > 3 {
+        flip(squares, 56);
+    }
+    // The first man off the long diagonal stands below it.
+    let off = (0..lead).find(|&i| squares[i] >> 3 != squares[i] & 7);
+    if let Some(off) = off
+        && squares[off] >> 3 > squares[off] & 7
+    {
+        for s in &mut squares[off..] {
+            *s = *s >> 3 | (*s & 7) << 3;
+        }
+    }
+    match lead {
+        3 => three_men(squares[0], squares[1], squares[2]),
+        _ => u64::from(king_pairs()[usize::from(squares[0])][usize::from(squares[1])]),
     }
 }
 

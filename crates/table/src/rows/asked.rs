@@ -16,25 +16,15 @@ use super::decode::{Taking, Wanted, can_capture, value_of};
 use super::walk::{EDGE, empty_squares, en_passant_squares};
 use super::{RowsError, structures_of};
 use crate::entries::EntryValue;
+use crate::foreign::Row;
 use crate::index::IndexSpace;
-
-/// A position to ask for: every man on a square of his own, kings apart, the player not to move not in
-/// check.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// The men.
-    pub men: &'a [(Square, Piece)],
-    /// Who is to move.
-    pub turn: Color,
-    /// The square jumped over by a pawn that can be taken there.
-    pub en_passant: Option<Square>,
-}
 
 /// Codes that a thread takes at a time, whole rows.
 const PART: usize = 64 * 64;
 
-/// The values of an ending, asked for position by position as far as they are wanted; in pages, if there are
-/// any. The space is that of its table, whose men may stand everywhere.
+/// The values of an ending, asked for row by row as far as they are wanted; in pages, if there are any. The
+/// space is that of its table, whose men may stand everywhere. `ask` is asked for legal positions only: every
+/// man on a square of his own, kings apart, the player not to move not in check.
 ///
 /// # Errors
 /// Those of `ask`; distances that do not fit.
@@ -43,7 +33,7 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     wanted: &Wanted,
     taking: Taking,
     pages: Option<&Arc<Pages>>,
-    ask: impl Fn(&Asked<'_>) -> Result<EntryValue, E> + Sync,
+    ask: impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync,
 ) -> Result<TableValues, E> {
     let men = space.pieces().iter().map(|p| (p.color, p.role));
     let (material, swapped) = Material::from_men(men).normalized();
@@ -131,7 +121,7 @@ impl Rows<'_> {
         &self,
         place: usize,
         codes: &mut [W],
-        ask: &impl Fn(&Asked<'_>) -> Result<EntryValue, E>,
+        ask: &impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E>,
     ) -> Result<u16, E> {
         let movers = self.layout.movers();
         let lane = movers.len() - 1;
@@ -158,6 +148,7 @@ impl Rows<'_> {
             (true, _, Color::Black) => 0xff,
         };
         let mut longest = 0;
+        let mut values = [EntryValue::Unknown; 64];
         for (row, codes) in codes.chunks_mut(64).enumerate() {
             let at = place + 64 * row;
             let mut occupied = closed;
@@ -193,13 +184,20 @@ impl Rows<'_> {
             if !possible {
                 continue;
             }
-            for square in Bitboard(lanes) {
-                let mover = &movers[lane];
-                men[lane] = self.man(square as u8, mover.role.of(mover.color));
-                if other_king.is_some_and(|king| takes_king(&men, turn, king)) {
-                    continue;
-                }
-                let value = value_of(ask(&Asked { men: &men, turn, en_passant })?, self.taking);
+            let walks = self.man(0, movers[lane].role.of(movers[lane].color)).1;
+            let on_table = |lanes: u64| if self.swapped { lanes.swap_bytes() } else { lanes };
+            let mut squares = Bitboard(on_table(lanes));
+            if let Some(king) = other_king {
+                squares &= spares_king(&men, lane, walks, turn, king);
+            }
+            if squares.is_empty() {
+                continue;
+            }
+            let mut row = Row { men: &mut men, walks: lane, squares, turn, en_passant };
+            ask(&mut row, &mut values)?;
+            for square in Bitboard(on_table(squares.0)) {
+                let there = if self.swapped { square.flip_vertical() } else { square };
+                let value = value_of(values[there as usize], self.taking);
                 if let Value::Win(moves) | Value::Loss(moves) = value {
                     if moves > W::MAX_MOVES {
                         return Err(RowsError::Entry.into());
@@ -213,9 +211,34 @@ impl Rows<'_> {
     }
 }
 
-/// Whether the player to move attacks the other king, who is the man of a number.
-fn takes_king(men: &[(Square, Piece)], turn: Color, king: usize) -> bool {
-    let occupied = Bitboard(men.iter().fold(0, |set, &(square, _)| set | 1 << square as u32));
-    let mut own = men.iter().filter(|(_, man)| man.color == turn);
-    own.any(|&(from, man)| attacks::attacks(from, man, occupied).contains(men[king].0))
+/// The squares of one man for which the player to move does not attack the other king, who is the man of a
+/// number.
+fn spares_king(
+    men: &[(Square, Piece)],
+    walks: usize,
+    walking: Piece,
+    turn: Color,
+    king: usize,
+) -> Bitboard {
+    let others = || men.iter().enumerate().filter(|&(i, _)| i != walks).map(|(_, &man)| man);
+    let occupied: Bitboard = others().map(|(square, _)| square).collect();
+    let own = others().filter(|(_, man)| man.color == turn);
+    if king == walks {
+        return own.fold(!Bitboard::EMPTY, |free, (from, man)| {
+            free & !attacks::attacks(from, man, occupied)
+        });
+    }
+    let at = men[king].0;
+    let mut free = !Bitboard::EMPTY;
+    if walking.color == turn {
+        // Pieces attack each way alike; pawns do not walk.
+        free &= !attacks::attacks(at, walking, occupied);
+    }
+    for (from, man) in own {
+        if attacks::attacks(from, man, occupied).contains(at) {
+            // Nobody but the walking man can stand in between.
+            free &= attacks::between(from, at);
+        }
+    }
+    free
 }

@@ -28,7 +28,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use self::walk::{Job, pawn_placements};
 use crate::index::IndexSpace;
 
-pub use asked::{Asked, ask_all};
+pub use asked::ask_all;
 pub use decode::{Taking, Wanted, decode};
 pub use encode::encode;
 pub use windowed::{DecodeError, ReadEntries, StoredDistances, decode_in, encode_in};
