@@ -150,6 +150,11 @@ impl<'a> Context<'a> {
         dimension + self.outer
     }
 
+    /// The squares that the lane man may stand on.
+    pub(crate) fn lane_squares(&self) -> u64 {
+        self.lane_squares
+    }
+
     /// The lane mover.
     pub(crate) fn lane_mover(&self) -> usize {
         self.layout.movers().len() - 1

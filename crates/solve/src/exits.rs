@@ -349,6 +349,12 @@ pub(crate) trait Sink<C: Code> {
     fn splat(&mut self, row: usize, code: C, mask: u64);
     /// The move of one position.
     fn one(&mut self, row: usize, lane: u8, code: C);
+    /// Whether [`Sink::column`] is there for it.
+    const BY_COLUMNS: bool = false;
+    /// The moves of one lane in the marked ones of 64 rows, none of them illegal.
+    fn column(&mut self, first: usize, lane: u8, marked: u64) {
+        let _ = (first, lane, marked);
+    }
 }
 
 /// Keeps the best move of every position.
@@ -399,6 +405,18 @@ impl<C: Code, I: Isa> Sink<C> for Tally<'_, I> {
     #[inline(always)]
     fn one(&mut self, row: usize, lane: u8, code: C) {
         self.count += u64::from(code != C::ILLEGAL) & (self.positions[row] >> lane);
+    }
+
+    const BY_COLUMNS: bool = true;
+
+    #[inline(always)]
+    fn column(&mut self, first: usize, lane: u8, marked: u64) {
+        let Some(rows) = self.positions[first..].first_chunk::<64>() else { return };
+        let mut column = 0;
+        for k in 0..64 {
+            column |= (rows[k] >> (lane & 63) & 1) << k;
+        }
+        self.count += u64::from((column & marked).count_ones());
     }
 }
 
@@ -581,10 +599,10 @@ impl Evaluation<'_> {
             Way::PawnTakes { victim, at } => {
                 self.pawn_takes::<I, C>(target, victim, at, sink, buffer);
             }
-            Way::GoesTo { at, takers } => self.goes_to::<I, C>(target, at, takers, sink, buffer),
+            Way::GoesTo { at, takers } => self.goes_to::<I, C, _>(target, at, takers, sink, buffer),
             Way::Takes { victim, takers } if victim < outer => {
                 let at = self.block.outer[victim];
-                self.goes_to::<I, C>(target, at, takers, sink, buffer);
+                self.goes_to::<I, C, _>(target, at, takers, sink, buffer);
             }
             Way::Takes { victim, takers } if victim == self.context.lane_mover() => {
                 self.takes_lane::<I, C>(target, takers, sink, buffer);
@@ -724,12 +742,12 @@ impl Evaluation<'_> {
     }
 
     #[inline(always)]
-    fn goes_to<I: Isa, C: Code>(
+    fn goes_to<I: Isa, C: Code, S: Sink<C>>(
         &self,
         target: &Target<'_>,
         at: u8,
         takers: u32,
-        sink: &mut impl Sink<C>,
+        sink: &mut S,
         buffer: &mut Buffer<C>,
     ) {
         let context = self.context;
@@ -764,9 +782,26 @@ impl Evaluation<'_> {
             let axes = self.axes(usize::MAX, None);
             let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
             let (chunks, one) = new.as_chunks::<64>();
+            let reach = tables.reach[role_index(role)][at as usize & 63] & context.lane_squares();
             for (chunk, codes) in chunks.iter().enumerate() {
-                for k in squares(!equal_mask::<I, C>(codes, C::ILLEGAL)) {
-                    let row = chunk * 64 + k as usize;
+                let found = !equal_mask::<I, C>(codes, C::ILLEGAL);
+                if found == 0 {
+                    continue;
+                }
+                let first = chunk * 64;
+                if S::BY_COLUMNS {
+                    // The man of the last dimension goes along the 64 rows, all others stand.
+                    let others = frame.others(first, frame.dims - 1);
+                    for from in squares(reach) {
+                        let between = tables.between[from as usize & 63][at as usize & 63];
+                        if others & between == 0 {
+                            sink.column(first, from, found & !between);
+                        }
+                    }
+                    continue;
+                }
+                for k in squares(found) {
+                    let row = first + k as usize;
                     let from = tables.attacks(role, at, frame.others(row, usize::MAX));
                     sink.splat(row, codes[k as usize & 63], from);
                 }

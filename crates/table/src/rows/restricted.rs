@@ -251,6 +251,9 @@ impl<'a> Restricted<'a> {
             return;
         }
         let mut lanes = movers[lane].squares & !occupied & self.later(turns, lane, stands);
+        if lanes == 0 {
+            return;
+        }
         let slot = self.slots[lane];
         let symmetric = self.space.symmetry() > 1;
         if !symmetric && self.free_of_order {
