@@ -178,8 +178,9 @@ pub(crate) struct PlanArgs {
 #[derive(Args, Debug)]
 #[group(id = "what", required = true, multiple = false, args = ["materials", "men"])]
 pub(crate) struct BuildArgs {
-    /// Endings by name, as KRPvKR; or control files, whose names end in .xml. Their tables are written where
-    /// the control file says, or into the folder given with --dir.
+    /// Endings by name, as KRPvKR; or control files, whose names end in .xml. Their tables are made in the
+    /// order in which they need each other, and written where the control file says, or into the folder
+    /// given with --dir.
     #[arg(value_name = "MATERIAL")]
     pub(crate) materials: Vec<String>,
     /// All endings with up to so many men, kings included.

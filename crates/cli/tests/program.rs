@@ -349,6 +349,24 @@ fn generates_from_control_files() {
 }
 
 #[test]
+fn control_files_are_built_in_the_order_of_need() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("kk.xml"), KK).unwrap();
+    fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
+    fs::write(folder.path().join("again.xml"), KQK.replace("kk.htb", "./k[k].htb")).unwrap();
+    let first = run(folder.path(), "build kqk.xml kk.xml");
+    let said = "kk.htb: written, 462 legal positions\nkqk.htb: written, 47136 legal positions\n";
+    assert_eq!((first.code, first.out.as_str()), (0, said), "{}", first.err);
+    let again = run(folder.path(), "build again.xml kk.xml --dir .");
+    assert!(again.out.starts_with("./kk.htb: kept\n"), "{} {}", again.out, again.err);
+    // A wrong file is reported before anything is done.
+    fs::write(folder.path().join("wrong.xml"), "<tablebase>").unwrap();
+    fs::remove_file(folder.path().join("kk.htb")).unwrap();
+    run(folder.path(), "build kk.xml wrong.xml").refused(1, &["wrong.xml"]);
+    assert!(!folder.path().join("kk.htb").exists());
+}
+
+#[test]
 fn bad_control_files_are_refused() {
     let folder = TempDir::new().unwrap();
     for (text, words) in [

@@ -22,7 +22,7 @@ mod workplace;
 mod write;
 
 pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
-pub use build_control::{ControlBuild, ControlBuildOptions, build_control};
+pub use build_control::{ControlBuild, ControlBuildOptions, build_control, in_order_of_need};
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use generate::{GenerateOptions, Generated, Summary, generate, summary};

@@ -70,9 +70,9 @@ impl MixedGroup {
         let mut group = MixedGroup { movers, squares, beside: Vec::new() };
         let all = group.squares.iter().fold(0, |all, set| all | set);
         let among = |s: u8| all >> s & 1 != 0;
-        let known = |stands: &[u8]| match stands.iter().all(|&s| among(s)) {
-            true => group.left_over(&stands.iter().copied()),
-            false => 0,
+        let known = |stands: &[u8]| {
+            let possible = stands.iter().all(|&s| among(s));
+            if possible { group.left_over(&stands.iter().copied()) } else { 0 }
         };
         group.beside = match group.squares.len() {
             2 => (0..64).map(|s| known(&[s])).collect(),

@@ -20,7 +20,7 @@ use std::time::SystemTime;
 
 pub use disk::Disk;
 pub use lock::{lock_name, probe, temporary_name, tidy};
-pub use pattern::{files_like, has_wildcards};
+pub use pattern::{files_like, has_wildcards, is_like};
 #[cfg(feature = "simulated")]
 pub use simulated::{Fault, Op, Simulated};
 pub use writer::FileWriter;

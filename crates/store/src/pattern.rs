@@ -19,6 +19,20 @@ pub fn has_wildcards(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
+/// Whether a path fits a pattern, as for [`files_like`]; a path without wildcards fits itself.
+pub fn is_like(path: &Path, pattern: &str) -> bool {
+    let parts = |path: &Path| -> Vec<String> {
+        let parts = path.components().filter(|part| *part != Component::CurDir);
+        parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    let (names, patterns) = (parts(path), parts(Path::new(pattern)));
+    let fits = |(name, pattern): (&String, &String)| {
+        name == pattern
+            || Pattern::new(pattern).is_ok_and(|pattern| pattern.matches_with(name, OPTIONS))
+    };
+    names.len() == patterns.len() && names.iter().zip(&patterns).all(fits)
+}
+
 /// The files that fit a pattern, with `*`, `?` and `[...]` in the names of folders or of files; in ascending
 /// order.
 ///

@@ -6,6 +6,7 @@ use hoffman_board::Material;
 use hoffman_plan::{all_endings, complete};
 use hoffman_run::{
     BuildOptions, ControlBuildOptions, RunError, available_memory, build, build_control,
+    in_order_of_need,
 };
 
 use crate::Outcome;
@@ -21,11 +22,10 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
             let text = "control files are built alone, and their tables are written";
             return Err(Misuse(text.to_owned()).into());
         }
-        return args
-            .materials
-            .iter()
-            .try_for_each(|name| run_control(name, args))
-            .map(|()| Outcome::Done);
+        let files: Vec<&Path> = args.materials.iter().map(Path::new).collect();
+        let files = in_order_of_need(&files, args.folder.given(), &args.work.workplace()?)?;
+        files.into_iter().try_for_each(|path| run_control(path, args))?;
+        return Ok(Outcome::Done);
     }
     if args.foreign.any() {
         let text = "tables of other programs serve control files only: complete endings are solved";
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Builds the tables of a control file.
-fn run_control(name: &str, args: &BuildArgs) -> anyhow::Result<()> {
+fn run_control(path: &Path, args: &BuildArgs) -> anyhow::Result<()> {
     let bar = args.work.bar(false)?;
     let options = ControlBuildOptions {
         dir: args.folder.given().map(Path::to_owned),
@@ -75,7 +75,7 @@ fn run_control(name: &str, args: &BuildArgs) -> anyhow::Result<()> {
         progress: &bar,
         workplace: args.work.workplace()?,
     };
-    let report = bar.end(build_control(Path::new(name), &options))?;
+    let report = bar.end(build_control(path, &options))?;
     drop(bar);
     for path in &report.kept {
         print_line(&format!("{}: kept", path.display()))?;

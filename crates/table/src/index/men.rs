@@ -509,14 +509,14 @@ impl Men {
         Some(())
     }
 
-    /// The same for all groups but that of one man. Returns the slots of him and his like if there are two of
-    /// them and both may stand on the same squares; none if they are more, or differ.
+    /// The same for all groups but that of one man. Returns the slots of the two like men of that group, or his
+    /// own twice; none if there are more, or they may not stand on the same squares.
     pub(super) fn arrange_others(
         &self,
         squares: &mut Squares,
         man: usize,
-    ) -> Option<Option<(usize, usize)>> {
-        let mut pair = None;
+    ) -> Option<(usize, usize)> {
+        let mut pair = (man, man);
         for group in &self.groups {
             if !group.members.iter().any(|&m| usize::from(m) == man) {
                 self.arrange_group(group, squares)?;
@@ -524,7 +524,7 @@ impl Men {
             }
             match *group.members {
                 [_] => {}
-                [a, b] if group.uniform => pair = Some((usize::from(a), usize::from(b))),
+                [a, b] if group.uniform => pair = (usize::from(a), usize::from(b)),
                 _ => return None,
             }
         }

@@ -496,7 +496,7 @@ impl IndexSpace {
             return None;
         }
         let mut codes = p.squares;
-        let mut pair = None;
+        let mut pair = (man, man);
         if matches!(self.kind, Kind::Naive(_) | Kind::Simple(_)) {
             pair = men.arrange_others(&mut codes, man)?;
         }

@@ -179,20 +179,21 @@ impl Naive {
         encode(&self.fields, codes)
     }
 
-    /// The rule for a man, all others being in order; `pair` are his slot and that of his like.
+    /// The rule for a man, all others being in order; `first` and `second` are the slots of him and
+    /// his like, or his own twice.
     pub(super) fn line(
         &self,
         codes: &Squares,
         man: usize,
-        pair: Option<(usize, usize)>,
+        (first, second): (usize, usize),
     ) -> Option<FieldLine<'_>> {
         let field = |man: usize| self.fields.iter().find(|f| f.man == man).copied();
-        let (first, second) = pair.unwrap_or((man, man));
         let others = self.fields.iter().filter(|f| f.man != first && f.man != second);
         let rest = others.fold(0, |index, f| index | f.put(codes[f.man]));
-        let mate = match pair {
-            None => Mate::None,
-            Some(_) => Mate::Sorted(Digit::Field(field(second)?), codes[first + second - man]),
+        let mate = if first == second {
+            Mate::None
+        } else {
+            Mate::Sorted(Digit::Field(field(second)?), codes[first + second - man])
         };
         Some(FieldLine { rest, own: Digit::Field(field(first)?), mate })
     }

@@ -98,20 +98,21 @@ impl Simple {
         })
     }
 
-    /// The rule for a man, all others being in order; `pair` are his slot and that of his like.
+    /// The rule for a man, all others being in order; `first` and `second` are the slots of him and
+    /// his like, or his own twice.
     pub(super) fn line(
         &self,
         codes: &Squares,
         man: usize,
-        pair: Option<(usize, usize)>,
+        (first, second): (usize, usize),
     ) -> FieldLine<'_> {
         let digit = |man: usize| Digit::Number(&self.codes[man], self.weights[man]);
-        let (first, second) = pair.unwrap_or((man, man));
         let others = (0..self.codes.len()).filter(|&m| m != first && m != second);
         let rest = others.map(|m| digit(m).put(digit(m).number(codes[m]))).sum();
-        let mate = match pair {
-            None => Mate::None,
-            Some(_) => Mate::Sorted(digit(second), codes[first + second - man]),
+        let mate = if first == second {
+            Mate::None
+        } else {
+            Mate::Sorted(digit(second), codes[first + second - man])
         };
         FieldLine { rest, own: digit(first), mate }
     }
