@@ -18,8 +18,12 @@ use crate::kings::king_pairs;
 /// more than the dense kernels of inner movers gain.
 const FEW_SQUARES: u32 = 16;
 
-/// With more blocks than this a block should have more than one row.
-const MANY_BLOCKS: u64 = 1024;
+/// With so many blocks of one row they should be fewer, of 64 rows: that takes a third of the time. With
+/// more of them the memory for squares on which the man may not stand would count.
+const MANY_BLOCKS: std::ops::RangeInclusive<u64> = 1024..=1 << 16;
+
+/// The fewest squares of a man who may get 64 places for that.
+const NOT_FEW: u32 = 8;
 
 /// No place: the man may not stand there.
 const NOWHERE: u32 = u32::MAX;
@@ -207,15 +211,14 @@ impl Layout {
         {
             is_outer[widest] = false;
         }
-        // Many blocks of one row each cost more than fewer of 64.
         let blocks = |is_outer: &[bool]| {
             let outer = movers.iter().zip(is_outer).filter(|(_, outer)| **outer);
             outer.map(|(m, _)| u64::from(m.squares.count_ones())).product::<u64>()
         };
         if is_outer.iter().filter(|&&outer| !outer).count() == 1
-            && blocks(&is_outer) > MANY_BLOCKS
+            && MANY_BLOCKS.contains(&blocks(&is_outer))
             && let Some(widest) = (0..movers.len())
-                .filter(|&m| is_outer[m])
+                .filter(|&m| is_outer[m] && movers[m].squares.count_ones() >= NOT_FEW)
                 .max_by_key(|&m| movers[m].squares.count_ones())
         {
             is_outer[widest] = false;
@@ -433,6 +436,21 @@ mod tests {
         assert_eq!(order[1], (Color::White, Role::Rook));
         assert_eq!(layout.offset(&[3, 8, 63, 5]), Some(((3 * 8 + 4) * 64 + 63) * 64 + 5));
         assert_eq!(layout.offset(&[3, 4, 63, 5]), None);
+    }
+
+    #[test]
+    fn many_small_blocks_make_room_for_a_man() {
+        let layout = |kings: u64, rooks: u64| {
+            let mut pieces = vec![mover(Color::White, Role::Rook, rooks); 3];
+            pieces.extend(Color::ALL.map(|color| mover(color, Role::King, kings)));
+            Layout::restricted(&pieces, false, Variant::Normal)
+        };
+        let outer_and_len = |layout: &Layout| (layout.outer(), layout.len());
+        assert_eq!(outer_and_len(&layout(0x3f, 0x1ff)), (3, 6 * 6 * 9 * 64 * 64));
+        assert_eq!(outer_and_len(&layout(0xf, 0x7f)), (4, 4 * 4 * 7 * 7 * 64));
+        assert_eq!(outer_and_len(&layout(0x7, 0xff)), (4, 3 * 3 * 8 * 8 * 64));
+        assert_eq!(outer_and_len(&layout(0xffff, 0xffff)), (3, 16 * 16 * 16 * 64 * 64));
+        assert_eq!(outer_and_len(&layout(0xffff, 0x7f)), (3, 7 * 7 * 7 * 64 * 64));
     }
 
     #[test]
