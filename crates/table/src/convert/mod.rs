@@ -215,6 +215,7 @@ pub fn convert(
     let len = (header.len() + pawn_table.len()) as u64 + codec.area_bytes(space.size());
     let file = AtomicFile::create(target).map_err(write)?;
     let mut writer = GzipWriter::new(file.writer(), len, LEVEL).map_err(write)?;
+    writer.set_memory(options.memory);
     writer.write_all(&header).map_err(io)?;
     writer.write_all(&pawn_table).map_err(io)?;
     let mut packed = Vec::new();

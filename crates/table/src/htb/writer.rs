@@ -75,6 +75,13 @@ impl<W: Write + Seek> GzipWriter<W> {
         self.batch = units.max(1);
     }
 
+    /// The same by memory: what is collected and what it is compressed to fit into so many bytes. Never more
+    /// than usual.
+    pub fn set_memory(&mut self, bytes: u64) {
+        let units = bytes / (2 * UNIT as u64);
+        self.set_batch(usize::try_from(units).unwrap_or(BATCH).min(BATCH));
+    }
+
     /// Takes another stride than the length demands, before anything is written.
     #[cfg(test)]
     pub(super) fn set_stride_for_tests(&mut self, stride_log2: u8) {
