@@ -200,6 +200,18 @@ pub(crate) struct BuildArgs {
     pub(crate) work: WorkArgs,
 }
 
+impl BuildArgs {
+    /// Whether control files are meant, or some of what is named is one.
+    pub(crate) fn names_control_files(&self) -> bool {
+        self.materials.iter().any(|name| is_control_file(name))
+    }
+}
+
+/// Whether a name is that of a control file.
+pub(crate) fn is_control_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|e| e == "xml")
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct PawngenArgs {
     /// Control files with a pawngen element that leaves the numbers of pawns open, or files of 2006.

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::ValueEnum as _;
+use hoffman_run::Threads;
 use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 
 use crate::args::{MAX_THREADS, help};
@@ -46,7 +47,7 @@ Classic options:
 /// A classic command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Classic {
-    generate: bool,
+    pub(crate) generate: bool,
     probe: bool,
     info: bool,
     summary: bool,
@@ -269,8 +270,8 @@ fn c_number(text: &str) -> Option<i64> {
     Some(if negative { -number } else { number })
 }
 
-/// Does what a classic command line asks for.
-pub(crate) fn run(classic: &Classic) -> anyhow::Result<Outcome> {
+/// Does what a classic command line asks for; a table that is worth them is generated on `threads`.
+pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome> {
     let name = concat!("Hoffman ", env!("CARGO_PKG_VERSION"), " (Rust)");
     if classic.version {
         return print_line(name).map(|()| Outcome::Done);
@@ -284,7 +285,7 @@ pub(crate) fn run(classic: &Classic) -> anyhow::Result<Outcome> {
         note(&format!("ignored, as of no use here: {}", ignored.join(", ")));
     }
     if classic.generate {
-        return run_generate(classic);
+        return run_generate(classic, threads);
     }
     let mut good = true;
     let mut also = |outcome| good &= outcome == Outcome::Done;
@@ -303,7 +304,7 @@ pub(crate) fn run(classic: &Classic) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(good))
 }
 
-fn run_generate(classic: &Classic) -> anyhow::Result<Outcome> {
+fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome> {
     // Only the first one counts, as in the original; that there is one was checked.
     let Some(control) = classic.files.first() else { return Ok(Outcome::Failed) };
     let options = generate::Options {
@@ -312,8 +313,11 @@ fn run_generate(classic: &Classic) -> anyhow::Result<Outcome> {
         quiet: classic.quiet,
         work: classic.work.clone(),
     };
-    let made = generate::run(control, &options)?;
-    Ok(if classic.verify { run_verify(classic, &[made]) } else { Outcome::Done })
+    let made = generate::run(control, &options, threads)?;
+    if !classic.verify {
+        return Ok(Outcome::Done);
+    }
+    Ok(threads.install(|| run_verify(classic, &[made])))
 }
 
 fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {

@@ -18,6 +18,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser as _;
 
+use hoffman_run::Threads;
+
 use crate::args::{Cli, Command};
 use crate::output::{Misuse, chain, is_broken_pipe, note, print};
 
@@ -96,6 +98,9 @@ fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
     let first = arguments.get(1).and_then(|a| a.to_str());
     if first.is_some_and(args::is_command) {
         return match Cli::try_parse_from(arguments) {
+            Ok(Cli { threads, command: Command::Build(args) }) if args.names_control_files() => {
+                in_pool(Some(1), || commands::build::run_controls(&args, &all(threads)))
+            }
             Ok(cli) => in_pool(cli.threads, || run_command(&cli.command)),
             Err(error) if error.use_stderr() => {
                 // Nobody may be listening there.
@@ -109,7 +114,8 @@ fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
         return print(&args::help()).map(|()| Outcome::Done);
     }
     let classic = classic::parse(arguments.iter().skip(1).cloned())?;
-    in_pool(classic.threads, || classic::run(&classic))
+    let first = if classic.generate { Some(1) } else { classic.threads };
+    in_pool(first, || classic::run(&classic, &all(classic.threads)))
 }
 
 fn run_command(command: &Command) -> anyhow::Result<Outcome> {
@@ -125,6 +131,11 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Control(args) => commands::control::run(args),
         Command::Bench => commands::bench::run(),
     }
+}
+
+/// That many threads, or one a core, for those tables of control files that are worth them.
+fn all(threads: Option<usize>) -> Threads {
+    Threads::new(threads.unwrap_or(0), STACK)
 }
 
 /// Runs all of the work on that many threads, or on all cores.

@@ -648,7 +648,7 @@ pub(crate) fn values_of(
         solve_table(&mut values, &Tables::new(), &options, &|| {})?;
         return Ok(values);
     }
-    decode_table(table, wanted, Taking::Exactly, pages, area)
+    decode_table(table, wanted, Taking::Exactly, pages, None, area)
 }
 
 /// Values in pages, if there are any.
@@ -659,12 +659,14 @@ fn placed(values: TableValues, pages: Option<&Arc<Pages>>) -> TableValues {
     }
 }
 
-/// The values of an open table, taken in a certain way; `area` as in [`values_of`].
+/// The values of an open table, taken in a certain way; `area` as in [`values_of`], `another` as in
+/// [`Table::foreign_values`].
 pub(crate) fn decode_table(
     table: &Table,
     wanted: &Wanted,
     taking: Taking,
     pages: Option<&Arc<Pages>>,
+    another: Option<&TableValues>,
     area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
     let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
@@ -674,7 +676,7 @@ pub(crate) fn decode_table(
     if pages.is_none() && available_memory().is_some_and(|free| packed > free) {
         return Err(rows_error(RowsError::TooLarge(space.size())));
     }
-    if let Some(values) = table.foreign_values(wanted, taking, pages)? {
+    if let Some(values) = table.foreign_values(wanted, taking, pages, another)? {
         return Ok(values);
     }
     let mut values = decode_entries(table, wanted, taking, pages, area)?;

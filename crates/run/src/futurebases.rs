@@ -7,8 +7,9 @@ use std::sync::Arc;
 use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
 use hoffman_pages::Pages;
+use hoffman_plan::ending::PROMOTIONS;
 use hoffman_solve::Futurebase;
-use hoffman_space::{KingPlacement, Layout, Orientation, PawnStructure};
+use hoffman_space::{KingPlacement, Layout, Orientation, PawnStructure, TableValues};
 use hoffman_store::{files_like, has_wildcards, is_file};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::rows::{Taking, Wanted};
@@ -69,6 +70,11 @@ impl OpenFuturebase<'_> {
         tells_images_apart(&self.table)
     }
 
+    /// How many indices it has.
+    pub(crate) fn indices(&self) -> u64 {
+        self.table.space().size()
+    }
+
     /// Bytes of memory that its values take.
     pub(crate) fn bytes(&self) -> u64 {
         let space = self.table.space();
@@ -98,14 +104,41 @@ impl OpenFuturebase<'_> {
         wanted
     }
 
+    /// The values of a table that the same promotions to another man lead to, if only the better of the two
+    /// counts: where nothing is pruned.
+    fn another<'f>(
+        &self,
+        control: &ControlFile,
+        wanted: &Wanted,
+        read: &'f [Futurebase],
+    ) -> Option<&'f TableValues> {
+        let &[(color, role)] = wanted.on_edge.as_slice() else { return None };
+        if !control.prunes.is_empty() {
+            return None;
+        }
+        let without = |material: &Material, role: Role| {
+            let mut rest = *material;
+            let count = rest.count.get_mut(color).get_mut(role);
+            *count = count.checked_sub(1)?;
+            Some(rest)
+        };
+        let rest = without(&material_of(&self.table).normalized().0, role)?;
+        let alike = |other: &&Futurebase| {
+            PROMOTIONS.into_iter().any(|role| without(&other.values.material, role) == Some(rest))
+        };
+        // The last one has the losses of those before it.
+        read.iter().rev().find(alike).map(|other| &*other.values)
+    }
+
     /// Reads as much of its values as is needed, see [`OpenFuturebase::wanted`]; `area` as in
-    /// [`values_of`].
+    /// [`values_of`]. Others were `read` before it.
     pub(crate) fn read(
         &self,
         control: &ControlFile,
         material: &Material,
         behind: &Behind,
         pages: Option<&Arc<Pages>>,
+        read: &[Futurebase],
         area: &mut Vec<u8>,
     ) -> Result<Vec<Futurebase>, RunError> {
         let wanted = self.wanted(material, behind);
@@ -119,7 +152,8 @@ impl OpenFuturebase<'_> {
             values_of(&self.table, &wanted, pages, area)?
         } else {
             let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
-            decode_table(&self.table, &wanted, taking, pages, area)?
+            let another = self.another(control, &wanted, read);
+            decode_table(&self.table, &wanted, taking, pages, another, area)?
         };
         let own = material_of(&self.table);
         let values = Arc::new(values);

@@ -24,6 +24,9 @@ use crate::room;
 use crate::workplace::{Memory, Workplace};
 use crate::write::{Making, write_table};
 
+/// How many indices of a futurebase are read in the time in which one position is solved and written.
+const READ: u64 = 4;
+
 /// How a control file is carried out.
 pub struct GenerateOptions<'a> {
     /// The output file, if not the one named in the control file.
@@ -111,72 +114,109 @@ pub(crate) fn generate_control(
 ) -> Result<Generated, RunError> {
     let began = SystemTime::now();
     let GenerateOptions { workplace, progress, .. } = options;
-    let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
     tracing::info!(control = control.origin, output = %output.display(), "generating");
     progress.phase(Phase::Reading);
-    let bounded = &bounded(control, workplace, *progress);
-    let open = futurebases::open_all(control, numbering, &options.foreign, bounded, *progress)?;
+    let workplace = bounded(control, workplace, *progress);
+    let open = futurebases::open_all(control, numbering, &options.foreign, &workplace, *progress)?;
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
-    let mut values = table_values(control, numbering, symmetric);
+    let values = table_values(control, numbering, symmetric);
     let needed = needed_memory(&values, &open, numbering.space.size());
-    let layout = std::iter::once(&values.layout);
-    let pages = room::pages(bounded, layout, needed, folder_of(&output), *progress)?;
-    progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
-    // Where slices stand for their images, so do the structures behind them.
-    let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
-    let mut record = String::new();
-    let mut futurebases = Vec::new();
-    let mut area = Vec::new();
-    for futurebase in &open {
-        workplace.stop.check()?;
-        progress.table(&futurebase.path().display().to_string());
-        tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
-        record.push(' ');
-        record.push_str(&futurebase.path().display().to_string());
-        let pages = pages.as_ref();
-        futurebases.extend(futurebase.read(
-            control,
-            &values.material,
-            &behind,
-            pages,
-            &mut area,
-        )?);
+    let threads = workplace.threads.clone();
+    let task =
+        Task { control, numbering, output, options, began, workplace, open, symmetric, values };
+    match threads {
+        Some(threads) => threads.install_if_worth(task.work(), || task.carry_out(needed)),
+        None => task.carry_out(needed),
     }
-    drop(area);
-    let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
-    let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
-    let listed_pawns = numbering.space.pawn_structures().is_some();
-    let rules = Rules { prune: &prune, stalemates, listed_pawns };
-    let analysis = Analysis { futurebases, rules };
-    let survey = survey(&values, &analysis);
-    for notice in judge(control, numbering, &survey)? {
-        progress.notice(&notice);
-        notices.push(notice);
+}
+
+/// A control file whose futurebases are open.
+struct Task<'a> {
+    control: &'a ControlFile,
+    numbering: &'a Numbering,
+    output: PathBuf,
+    options: &'a GenerateOptions<'a>,
+    began: SystemTime,
+    /// With the bound of the control file.
+    workplace: Workplace,
+    open: Vec<OpenFuturebase<'a>>,
+    /// Whether no futurebase tells mirror images apart.
+    symmetric: bool,
+    /// None of them solved.
+    values: TableValues,
+}
+
+impl Task<'_> {
+    /// The positions to be solved, and a part of those to be read.
+    fn work(&self) -> u64 {
+        let own = 2 * self.values.layout.len() as u64 * self.values.slices.len() as u64;
+        own + self.open.iter().map(OpenFuturebase::indices).sum::<u64>() / READ
     }
-    let method = bounded.method();
-    let solve = SolveOptions { count: true, keep: true, pages: pages.clone(), method };
-    let name = output.display().to_string();
-    progress.table(&name);
-    let place = (workplace, pages.as_ref());
-    let identity = || identity(control, symmetric, &open, workplace);
-    let checkpoint = Checkpoint::open(place, *progress, Some(&output), &mut values, identity)?;
-    progress.phase(Phase::Solving);
-    tracing::info!(table = name, slices = values.slices.len(), "solving");
-    solve_analysis(&mut values, &analysis, &solve, &checkpoint).map_err(|error| match error {
-        SolveError::Stopped => checkpoint.interrupted(),
-        other => other.into(),
-    })?;
-    progress.phase(Phase::Writing);
-    // The end mark of a processing instruction cannot stand inside one.
-    let record = record.replace("?>", "? >");
-    let record = if record.is_empty() { record } else { format!("from{record}") };
-    let making = Making { args: options.args.clone(), began, futurebases: record };
-    let counts = write_table(control, numbering, &values, &output, &making, place)?;
-    checkpoint::remove_of(workplace, &output)?;
-    tracing::info!(table = name, "written");
-    progress.finished(&name);
-    notices.dedup();
-    Ok(Generated { path: output, counts, notices })
+
+    /// Solves and writes the table, if everything in memory would take so many bytes.
+    fn carry_out(self, needed: u64) -> Result<Generated, RunError> {
+        let Task { control, numbering, output, workplace, open, mut values, .. } = self;
+        let (symmetric, progress) = (self.symmetric, self.options.progress);
+        let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
+        let layout = std::iter::once(&values.layout);
+        let pages = room::pages(&workplace, layout, needed, folder_of(&output), progress)?;
+        progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
+        // Where slices stand for their images, so do the structures behind them.
+        let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
+        let mut record = String::new();
+        let mut futurebases = Vec::new();
+        let mut area = Vec::new();
+        for futurebase in &open {
+            workplace.stop.check()?;
+            progress.table(&futurebase.path().display().to_string());
+            tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
+            record.push(' ');
+            record.push_str(&futurebase.path().display().to_string());
+            let pages = pages.as_ref();
+            let material = &values.material;
+            let read = &futurebases;
+            futurebases
+                .extend(futurebase.read(control, material, &behind, pages, read, &mut area)?);
+        }
+        drop(area);
+        let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
+        let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
+        let listed_pawns = numbering.space.pawn_structures().is_some();
+        let rules = Rules { prune: &prune, stalemates, listed_pawns };
+        let analysis = Analysis { futurebases, rules };
+        let survey = survey(&values, &analysis);
+        for notice in judge(control, numbering, &survey)? {
+            progress.notice(&notice);
+            notices.push(notice);
+        }
+        let method = workplace.method();
+        let solve = SolveOptions { count: true, keep: true, pages: pages.clone(), method };
+        let name = output.display().to_string();
+        progress.table(&name);
+        let place = (&workplace, pages.as_ref());
+        let identity = || identity(control, symmetric, &open, &workplace);
+        let checkpoint = Checkpoint::open(place, progress, Some(&output), &mut values, identity)?;
+        progress.phase(Phase::Solving);
+        tracing::info!(table = name, slices = values.slices.len(), "solving");
+        solve_analysis(&mut values, &analysis, &solve, &checkpoint).map_err(
+            |error| match error {
+                SolveError::Stopped => checkpoint.interrupted(),
+                other => other.into(),
+            },
+        )?;
+        progress.phase(Phase::Writing);
+        // The end mark of a processing instruction cannot stand inside one.
+        let record = record.replace("?>", "? >");
+        let record = if record.is_empty() { record } else { format!("from{record}") };
+        let making =
+            Making { args: self.options.args.clone(), began: self.began, futurebases: record };
+        let counts = write_table(control, numbering, &values, &output, &making, place)?;
+        checkpoint::remove_of(&workplace, &output)?;
+        tracing::info!(table = name, "written");
+        progress.finished(&name);
+        notices.dedup();
+        Ok(Generated { path: output, counts, notices })
+    }
 }
 
 /// What decides the values of a table.

@@ -11,6 +11,7 @@ use hoffman_table::htb::SourceOptions;
 
 use crate::error::RunError;
 use crate::progress::Progress;
+use crate::threads::Threads;
 
 /// How often somebody who waits for a lock looks again.
 const LOOK: Duration = Duration::from_millis(50);
@@ -36,6 +37,8 @@ pub struct Workplace {
     pub pages: Option<usize>,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
+    /// The threads for the tables of control files that are worth them; none: those of the caller's pool.
+    pub threads: Option<Threads>,
 }
 
 impl Default for Workplace {
@@ -50,6 +53,7 @@ impl Default for Workplace {
             compress_files: false,
             pages: None,
             discard: false,
+            threads: None,
         }
     }
 }

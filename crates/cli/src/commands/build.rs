@@ -5,28 +5,32 @@ use std::path::Path;
 use hoffman_board::Material;
 use hoffman_plan::{all_endings, complete};
 use hoffman_run::{
-    BuildOptions, ControlBuildOptions, RunError, available_memory, build, build_control,
-    in_order_of_need,
+    BuildOptions, ControlBuildOptions, RunError, Threads, Workplace, available_memory, build,
+    build_control, in_order_of_need,
 };
 
 use crate::Outcome;
-use crate::args::BuildArgs;
+use crate::args::{BuildArgs, is_control_file};
 use crate::output::{Misuse, command_line, print_line};
 
-/// Builds what is asked for and lists the tables.
+/// Builds the tables of control files and lists them.
+pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Result<Outcome> {
+    let crate::args::FileFormat::Htb = args.format;
+    if args.no_write || !args.materials.iter().all(|name| is_control_file(name)) {
+        let text = "control files are built alone, and their tables are written";
+        return Err(Misuse(text.to_owned()).into());
+    }
+    let files: Vec<&Path> = args.materials.iter().map(Path::new).collect();
+    let mut workplace = args.work.workplace()?;
+    workplace.threads = Some(threads.clone());
+    let files = in_order_of_need(&files, args.folder.given(), &workplace)?;
+    files.into_iter().try_for_each(|path| run_control(path, args, &workplace))?;
+    Ok(Outcome::Done)
+}
+
+/// Builds complete endings and lists them.
 pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
     let crate::args::FileFormat::Htb = args.format;
-    let is_file = |name: &String| Path::new(name).extension().is_some_and(|e| e == "xml");
-    if args.materials.iter().any(is_file) {
-        if args.no_write || !args.materials.iter().all(is_file) {
-            let text = "control files are built alone, and their tables are written";
-            return Err(Misuse(text.to_owned()).into());
-        }
-        let files: Vec<&Path> = args.materials.iter().map(Path::new).collect();
-        let files = in_order_of_need(&files, args.folder.given(), &args.work.workplace()?)?;
-        files.into_iter().try_for_each(|path| run_control(path, args))?;
-        return Ok(Outcome::Done);
-    }
     if args.foreign.any() {
         let text = "tables of other programs serve control files only: complete endings are solved";
         return Err(Misuse(text.to_owned()).into());
@@ -66,14 +70,14 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Builds the tables of a control file.
-fn run_control(path: &Path, args: &BuildArgs) -> anyhow::Result<()> {
+fn run_control(path: &Path, args: &BuildArgs, workplace: &Workplace) -> anyhow::Result<()> {
     let bar = args.work.bar(false)?;
     let options = ControlBuildOptions {
         dir: args.folder.given().map(Path::to_owned),
         args: command_line(),
         foreign: args.foreign.options(),
         progress: &bar,
-        workplace: args.work.workplace()?,
+        workplace: workplace.clone(),
     };
     let report = bar.end(build_control(path, &options))?;
     drop(bar);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman_run::{GenerateOptions, generate, summary};
+use hoffman_run::{GenerateOptions, Threads, generate, summary};
 use hoffman_table::foreign::ForeignOptions;
 
 use crate::output::{command_line, say};
@@ -21,7 +21,7 @@ pub(crate) struct Options {
 }
 
 /// Generates a table and returns its file.
-pub(crate) fn run(control: &Path, options: &Options) -> anyhow::Result<PathBuf> {
+pub(crate) fn run(control: &Path, options: &Options, threads: &Threads) -> anyhow::Result<PathBuf> {
     let quiet = options.quiet;
     let inform = |text: &str| {
         if !quiet {
@@ -34,7 +34,8 @@ pub(crate) fn run(control: &Path, options: &Options) -> anyhow::Result<PathBuf> 
         inform(&format!("{structures} pawngen positions"));
     }
     let bar = options.work.bar(quiet)?;
-    let workplace = options.work.workplace()?;
+    let mut workplace = options.work.workplace()?;
+    workplace.threads = Some(threads.clone());
     let output = options.output.clone();
     let foreign = options.foreign.clone();
     let args = command_line();
