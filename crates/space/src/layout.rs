@@ -331,6 +331,18 @@ impl Layout {
         }
     }
 
+    /// The square on which mover `m` stands at a place in the array. Not for paired kings.
+    #[inline]
+    pub fn square(&self, m: usize, offset: usize) -> u8 {
+        let place = offset / self.strides[m];
+        if self.has_all_places(m) {
+            return (place % 64) as u8;
+        }
+        let squares = self.movers[m].squares;
+        let place = place % squares.count_ones() as usize;
+        (0..place).fold(squares, |rest, _| rest & (rest - 1)).trailing_zeros() as u8
+    }
+
     /// Where the positions with these king squares begin, and the symmetry to apply to all other men;
     /// none if the kings touch and the layout has no place for that. For complete endings.
     #[inline]
@@ -436,6 +448,8 @@ mod tests {
         assert_eq!(order[1], (Color::White, Role::Rook));
         assert_eq!(layout.offset(&[3, 8, 63, 5]), Some(((3 * 8 + 4) * 64 + 63) * 64 + 5));
         assert_eq!(layout.offset(&[3, 4, 63, 5]), None);
+        let at = ((3 * 8 + 4) * 64 + 63) * 64 + 5;
+        assert_eq!([0, 1, 2, 3].map(|m| layout.square(m, at)), [3, 8, 63, 5]);
     }
 
     #[test]

@@ -426,6 +426,7 @@ impl Table {
 
     /// The values of a table of another program by rows, as far as they are wanted; none of a table of ours.
     /// Each position is asked for by itself, so that this takes up to microseconds a position and thread.
+    /// `another` as in [`ask_all`].
     ///
     /// # Errors
     ///
@@ -435,6 +436,7 @@ impl Table {
         wanted: &Wanted,
         taking: Taking,
         pages: Option<&Arc<Pages>>,
+        another: Option<&TableValues>,
     ) -> Result<Option<TableValues>, TableError> {
         let Some(foreign) = &self.foreign else { return Ok(None) };
         let room = pages.map_or(u64::MAX, |pages| pages.budget() as u64 / 2);
@@ -458,9 +460,9 @@ impl Table {
         };
         let ask_all = || {
             if self.codec.bits() <= 8 {
-                ask_all::<u8, _>(&self.space, wanted, taking, pages, ask)
+                ask_all::<u8, _>(&self.space, wanted, taking, pages, another, ask)
             } else {
-                ask_all::<u16, _>(&self.space, wanted, taking, pages, ask)
+                ask_all::<u16, _>(&self.space, wanted, taking, pages, another, ask)
             }
         };
         let held = fast.as_ref().map_or(0, |values| values.bytes()) as usize;

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Format, Role, Square, Value};
+use hoffman_space::{PawnStructure, TableValues};
 use hoffman_table::foreign::plausible::check_plausible;
 use hoffman_table::foreign::syzygy::{SyzygyTable, file_name};
 use hoffman_table::foreign::{ForeignOptions, ForeignTable};
 use hoffman_table::htb::SourceOptions;
+use hoffman_table::rows::{Taking, Wanted};
 use hoffman_table::{EntryValue, Table};
 
 /// The folder with golden and Syzygy tables; none, loudly, if it is not there.
@@ -140,4 +142,53 @@ fn the_side_named_first_is_white() {
         [(white, Role::Pawn), (black, Role::Queen), (white, Role::King), (black, Role::King)];
     assert_eq!(men, expected);
     assert_eq!(file_name(&table.foreign().unwrap().material()), "KQvKP.rtbw");
+}
+
+/// Values behind promotions alone, and those for which the promotion to a queen was asked before.
+#[test]
+fn promotions_that_cannot_be_better_are_not_asked_for() {
+    let Some(shared) = shared() else { return };
+    let table = |name: &str| {
+        let path = shared.join("data/syzygy").join(name).with_extension("rtbw");
+        Table::open_foreign(&path, &ForeignOptions::default()).unwrap()
+    };
+    let values = |table: &Table, edge: Option<Role>, another: Option<&TableValues>| {
+        let on_edge = edge.map(|role| (Color::White, role)).into_iter().collect();
+        let wanted = Wanted { sides: [false, true], on_edge, ..Wanted::default() };
+        table.foreign_values(&wanted, Taking::ByOutcome, None, another).unwrap().unwrap()
+    };
+    let queen = values(&table("KQvKP"), Some(Role::Queen), None);
+    for (name, role) in [("KRvKP", Role::Rook), ("KNvKP", Role::Knight)] {
+        let table = table(name);
+        let all = values(&table, None, None);
+        let edge = values(&table, Some(role), None);
+        let rest = values(&table, Some(role), Some(&queen));
+        assert!(edge.layout.len() == all.layout.len() / 8 && edge.layout == rest.layout);
+        let (mut lost, mut others) = (0, 0);
+        for pawn in (8..56).filter(|s| s & 7 < 4) {
+            let pawns = PawnStructure { white: 0, black: 1 << pawn };
+            for at in 0..edge.layout.len() {
+                let squares: [u8; 3] = std::array::from_fn(|m| edge.layout.square(m, at));
+                let value = |values: &TableValues| {
+                    let squares: Vec<u8> = match values.layout.movers() {
+                        [first, ..] if first.role == Role::King => {
+                            vec![squares[1], squares[2], squares[0]]
+                        }
+                        _ => squares.to_vec(),
+                    };
+                    values.value(&squares, pawns, Color::Black, None).unwrap()
+                };
+                let known = value(&edge);
+                assert_eq!(known, value(&all));
+                if value(&queen) == Value::Loss(0) {
+                    assert_eq!(value(&rest), Value::Loss(0));
+                    lost += u32::from(known != Value::Loss(0));
+                } else {
+                    assert_eq!(value(&rest), known);
+                    others += u32::from(known != Value::Illegal);
+                }
+            }
+        }
+        assert!(lost > 10_000 && others > 10_000, "{name}: {lost} {others}");
+    }
 }

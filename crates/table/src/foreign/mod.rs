@@ -15,6 +15,8 @@ pub mod plausible;
 pub mod syzygy;
 mod wdl;
 
+pub use wdl::Spare;
+
 use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -165,6 +167,8 @@ pub struct ForeignOptions {
     pub fifty_moves: FiftyMoves,
     /// Syzygy files of up to so many bytes are held in memory.
     pub held: u64,
+    /// What tables read before have left over for the next ones.
+    pub spare: Spare,
 }
 
 impl Default for ForeignOptions {
@@ -176,6 +180,7 @@ impl Default for ForeignOptions {
             nalimov: Vec::new(),
             fifty_moves: FiftyMoves::default(),
             held: 64 << 20,
+            spare: Spare::default(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! anew. Who wants millions of positions is better served with all values of a side to move in memory. The
 //! tests compare every answer with that crate.
 
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use arrayvec::ArrayVec;
 use hoffman_board::shakmaty::attacks;
@@ -46,6 +46,32 @@ fn swapped(man: Piece) -> Piece {
     man.role.of(man.color.other())
 }
 
+/// Room for values that is not needed any more, for those of the next table: the system takes longer to hand
+/// out fresh pages than values take to be unpacked. Clones are the same room.
+#[derive(Clone, Debug, Default)]
+pub struct Spare(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Spare {
+    /// An empty vector for so many values. Where nothing fits something is freed, so that there is never
+    /// more room than was needed at once.
+    fn take(&self, len: usize) -> Vec<u8> {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = (0..spare.len()).filter(|&i| spare[i].capacity() >= len);
+        match fits.min_by_key(|&i| spare[i].capacity()) {
+            Some(best) => spare.swap_remove(best),
+            None => {
+                spare.pop();
+                Vec::with_capacity(len)
+            }
+        }
+    }
+
+    fn give_back(&self, mut values: Vec<u8>) {
+        values.clear();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(values);
+    }
+}
+
 /// A table and those that captures lead to.
 #[derive(Debug)]
 pub(super) struct WdlTables {
@@ -56,10 +82,10 @@ pub(super) struct WdlTables {
 
 impl WdlTables {
     /// Reads the headers of files; none if one is damaged, or too large for its values to be unpacked.
-    pub(super) fn new(files: Vec<(Material, Vec<u8>)>) -> Option<WdlTables> {
+    pub(super) fn new(files: Vec<(Material, Vec<u8>)>, spare: &Spare) -> Option<WdlTables> {
         let tables: Vec<WdlTable> = files
             .into_iter()
-            .map(|(material, bytes)| WdlTable::new(&material, bytes))
+            .map(|(material, bytes)| WdlTable::new(&material, bytes, spare))
             .collect::<Option<_>>()?;
         let mut by_men = Vec::new();
         for (number, table) in tables.iter().enumerate() {
@@ -113,7 +139,7 @@ impl WdlTables {
         let line = self.line(men, walks, turn);
         for square in squares {
             let value = match &line {
-                Some((line, captures)) if !captures.contains(square) => line.value(square),
+                Some(line) if !line.taken.contains(square) => line.value(square),
                 _ => {
                     men[walks].0 = square;
                     self.value(men, turn)
@@ -123,9 +149,8 @@ impl WdlTables {
         }
     }
 
-    /// How the value follows from the square of one man, and the squares for which it does not, because
-    /// there are captures then; none where there is no simple rule.
-    fn line(&self, men: &[Man], walks: usize, turn: Color) -> Option<(Line<'_>, Bitboard)> {
+    /// How the value follows from the square of one man; none where there is no simple rule.
+    fn line(&self, men: &[Man], walks: usize, turn: Color) -> Option<Line<'_>> {
         let &(_, man) = men.get(walks)?;
         let others = || men.iter().enumerate().filter(|&(i, _)| i != walks).map(|(_, &man)| man);
         if men.len() == 2
@@ -140,24 +165,31 @@ impl WdlTables {
         let targets: Bitboard =
             others().filter(|&(_, man)| is_target(man)).map(|(square, _)| square).collect();
         // Where the man stands in between there are fewer captures, but then none is missed.
-        let mut captures = Bitboard::EMPTY;
+        let mut taken = Bitboard::EMPTY;
         for (from, taker) in others().filter(|(_, other)| other.color == turn) {
             let attacked = attacks::attacks(from, taker, occupied);
             if (attacked & targets).any() {
                 return None;
             }
             if is_target(man) {
-                captures |= attacked;
-            }
-        }
-        if man.color == turn {
-            for target in targets {
-                captures |= attacks::attacks(target, man, occupied);
+                taken |= attacked;
             }
         }
         let key = signature(men.iter().map(|&(_, man)| man));
         let &(_, table, swap) = self.by_men.iter().find(|(men, ..)| *men == key)?;
-        Some((self.tables.get(table)?.line(men, man, turn, swap)?, captures))
+        let mut line = self.tables.get(table)?.line(men, man, turn, swap)?;
+        line.taken = taken;
+        if man.color == turn {
+            for target in targets {
+                let rest = others().filter(|&(square, _)| square != target);
+                let behind: Men = rest.chain([(target, man)]).collect();
+                if !is_in_check(&behind, turn) {
+                    let value = -self.value(&behind, turn.other())?;
+                    line.takes.push((attacks::attacks(target, man, occupied), value));
+                }
+            }
+        }
+        Some(line)
     }
 
     /// Visits what is behind each legal capture.
@@ -199,6 +231,16 @@ impl WdlTables {
     }
 }
 
+impl Drop for WdlTable {
+    fn drop(&mut self) {
+        for part in self.parts.iter_mut().flatten() {
+            if let Some(Some(values)) = part.values.take() {
+                self.spare.give_back(values);
+            }
+        }
+    }
+}
+
 /// Whether the king of a colour is attacked.
 fn is_in_check(men: &[Man], color: Color) -> bool {
     let occupied: Bitboard = men.iter().map(|&(square, _)| square).collect();
@@ -230,12 +272,27 @@ struct Line<'a> {
     before: ArrayVec<u8, MAX_MEN>,
     /// Those of men behind him, and how much less they add if he stands before.
     behind: ArrayVec<(u8, u64), MAX_MEN>,
+    /// The squares on which he can be taken; there is no rule for them.
+    taken: Bitboard,
+    /// For everybody whom he can take the squares from which, and what that is worth.
+    takes: ArrayVec<(Bitboard, i8), MAX_MEN>,
 }
 
 impl Line<'_> {
-    /// The value with the man on a square where there is nothing to capture.
+    /// The value with the man on a square where he cannot be taken.
     #[inline(always)]
     fn value(&self, square: Square) -> Option<i8> {
+        let takes = self.takes.iter().filter(|(from, _)| from.contains(square));
+        let best = takes.map(|&(_, value)| value).max().unwrap_or(-2);
+        if best == 2 {
+            return Some(best);
+        }
+        Some(best.max(self.stored(square)?))
+    }
+
+    /// What the file says with the man on a square.
+    #[inline(always)]
+    fn stored(&self, square: Square) -> Option<i8> {
         let Some(values) = self.values else { return self.table.value(self.part, 0) };
         let (file, rank) = (square as u8 & 7, square as u8 >> 3);
         let [corner, right, above] = self.images;
@@ -256,6 +313,8 @@ impl Line<'_> {
 #[derive(Debug)]
 struct WdlTable {
     bytes: Vec<u8>,
+    /// Where values get room and leave it.
+    spare: Spare,
     has_pawns: bool,
     /// Whether both colours have pawns.
     both_have_pawns: bool,
@@ -342,7 +401,7 @@ struct Numbering {
 
 impl WdlTable {
     /// Reads the header of a file; none if it is damaged, or not the table of these men.
-    fn new(material: &Material, bytes: Vec<u8>) -> Option<WdlTable> {
+    fn new(material: &Material, bytes: Vec<u8>, spare: &Spare) -> Option<WdlTable> {
         let pawns = [material.count.white.pawn, material.count.black.pawn];
         let has_pawns = pawns != [0; 2];
         let both_have_pawns = !pawns.contains(&0);
@@ -410,7 +469,8 @@ impl WdlTable {
             blocks.data_at = at.checked_next_multiple_of(64)?;
             at = blocks.data_at.checked_add(blocks.count.checked_mul(blocks.block_size)?)?;
         }
-        Some(WdlTable { bytes, has_pawns, both_have_pawns, symmetric, parts })
+        let spare = spare.clone();
+        Some(WdlTable { bytes, spare, has_pawns, both_have_pawns, symmetric, parts })
     }
 
     /// The men, in some order.
@@ -441,7 +501,7 @@ impl WdlTable {
     /// All values of a part, unpacked when they are first asked for.
     fn values<'p>(&self, part: &'p Part) -> Option<&'p [u8]> {
         let Packed::Blocks(blocks) = &part.packed else { return None };
-        let unpack = || blocks.unpack(&self.bytes, part.size);
+        let unpack = || blocks.unpack(&self.bytes, part.size, &self.spare);
         part.values.get_or_init(unpack).as_deref()
     }
 
@@ -504,6 +564,8 @@ impl WdlTable {
             weight: 0,
             before: ArrayVec::new(),
             behind: ArrayVec::new(),
+            taken: Bitboard::EMPTY,
+            takes: ArrayVec::new(),
         };
         part.rest_of_line(&mut squares[..men.len()], self.both_have_pawns, slot, &mut line);
         Some(line)
@@ -668,11 +730,11 @@ impl Strings {
 
 impl Blocks {
     /// All values, one byte each; none if they are damaged.
-    fn unpack(&self, bytes: &[u8], size: u64) -> Option<Vec<u8>> {
+    fn unpack(&self, bytes: &[u8], size: u64, spare: &Spare) -> Option<Vec<u8>> {
         let size = usize::try_from(size).ok()?;
         let lengths = bytes.get(self.lengths_at..)?.get(..2 * self.count)?;
         let blocks = bytes.get(self.data_at..)?.get(..self.count.checked_mul(self.block_size)?)?;
-        let mut values = Vec::with_capacity(size);
+        let mut values = spare.take(size);
         let lengths = lengths.as_chunks::<2>().0;
         for (length, block) in lengths.iter().zip(blocks.chunks(self.block_size)) {
             let end = values.len() + usize::from(u16::from_le_bytes(*length)) + 1;
@@ -986,7 +1048,7 @@ mod tests {
     fn damage_is_noticed() {
         let material: Material = "KRvK".parse().unwrap();
         for bytes in [Vec::new(), MAGIC.to_vec(), [MAGIC.to_vec(), vec![0xff; 200]].concat()] {
-            assert!(WdlTable::new(&material, bytes).is_none());
+            assert!(WdlTable::new(&material, bytes, &Spare::default()).is_none());
         }
     }
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hoffman_board::shakmaty::attacks;
-use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value};
+use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value, Variant};
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
-    Code, CodeStore as _, Codes, EnPassantValues, KingPlacement, Layout, Orientation,
+    Code, CodeStore as _, Codes, EnPassantValues, KingPlacement, Layout, Mover, Orientation,
     PawnStructure, SliceValues, TableValues, king_pairs,
 };
 use rayon::prelude::*;
 
 use super::decode::{Taking, Wanted, can_capture, value_of};
-use super::walk::{EDGE, empty_squares, en_passant_squares};
+use super::walk::{EDGE, empty_squares, en_passant_squares, last_rank};
 use super::{RowsError, structures_of};
 use crate::entries::EntryValue;
 use crate::foreign::Row;
@@ -26,6 +26,10 @@ const PART: usize = 64 * 64;
 /// space is that of its table, whose men may stand everywhere. `ask` is asked for legal positions only: every
 /// man on a square of his own, kings apart, the player not to move not in check.
 ///
+/// If only promotions lead there and only their outcomes count, the values behind the same promotions to
+/// `another` man may be known. A position that is lost there is not asked for and called lost: whatever it
+/// is worth, nobody who promotes a pawn can do better than with the other man.
+///
 /// # Errors
 /// Those of `ask`; distances that do not fit.
 pub fn ask_all<W: Code, E: From<RowsError> + Send>(
@@ -33,6 +37,7 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     wanted: &Wanted,
     taking: Taking,
     pages: Option<&Arc<Pages>>,
+    another: Option<&TableValues>,
     ask: impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync,
 ) -> Result<TableValues, E> {
     let men = space.pieces().iter().map(|p| (p.color, p.role));
@@ -41,13 +46,33 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     let to_values = Orientation { swap: swapped, mirror: false };
     let normal = |s: PawnStructure| s.oriented(to_values).normalized(material.is_symmetric()).0;
     let structures = structures_of(space).into_iter().filter(is_wanted);
-    let values = TableValues::new(material, structures.map(normal).collect::<BTreeSet<_>>());
+    let slices = structures.map(normal).collect::<BTreeSet<_>>();
+    let mut values = TableValues::new(material, slices);
+    if let Some(layout) = layout_of_edge(&material, wanted) {
+        values.layout = layout;
+    }
     let layout = &values.layout;
+    let another = another.filter(|other| {
+        let men = layout.movers().iter().zip(other.layout.movers());
+        let alike = |(own, other): (&Mover, &Mover)| {
+            let promoted = own.squares == last_rank(own.color);
+            (own.color, own.squares) == (other.color, other.squares)
+                && (promoted || own.role == other.role)
+        };
+        let same = layout.len() == other.layout.len() && men.map(alike).all(|alike| alike);
+        same && !layout.is_complete() && taking == Taking::ByOutcome
+    });
     for (&structure, slot) in &values.slices {
         let slice = |turn: Color, en_passant: Option<u8>| -> Result<(Codes, u16), E> {
             let side = turn as usize ^ 1;
             let len = if wanted.sides[side] { layout.len() } else { 0 };
-            let rows = Rows { layout, structure, turn, en_passant, swapped, wanted, taking };
+            let lost = another.filter(|_| en_passant.is_none()).and_then(|other| {
+                match &other.slices.get(&structure)?.get()?.codes[side] {
+                    Codes::Narrow(codes) if codes.len() == len => Some(codes.as_slice()),
+                    _ => None,
+                }
+            });
+            let rows = Rows { layout, structure, turn, en_passant, swapped, wanted, taking, lost };
             let most = |a: u16, b: u16| Ok(a.max(b));
             let Some(pages) = pages else {
                 let mut codes = vec![W::ILLEGAL; len];
@@ -92,6 +117,22 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     Ok(values)
 }
 
+/// A layout in which a promoted man has places on his last rank only, if no other man is wanted there and
+/// nobody can be mistaken for him.
+fn layout_of_edge(material: &Material, wanted: &Wanted) -> Option<Layout> {
+    let &[(color, role)] = wanted.on_edge.as_slice() else { return None };
+    if !material.has_pawns() || *material.count.get(color).get(role) != 1 {
+        return None;
+    }
+    let mut movers = Layout::new(material).movers().to_vec();
+    for mover in &mut movers {
+        if (mover.color, mover.role) == (color, role) {
+            mover.squares = last_rank(color);
+        }
+    }
+    Some(Layout::restricted(&movers, true, Variant::Normal))
+}
+
 /// The rows of a slice with one side to move and one en passant right.
 struct Rows<'a> {
     layout: &'a Layout,
@@ -102,6 +143,8 @@ struct Rows<'a> {
     swapped: bool,
     wanted: &'a Wanted,
     taking: Taking,
+    /// Codes of which those of losses are taken as they are.
+    lost: Option<&'a [u8]>,
 }
 
 impl Rows<'_> {
@@ -144,8 +187,7 @@ impl Rows<'_> {
         let goal = |m: usize| match (edge(m), self.structure.occupied(), movers[m].color) {
             (false, ..) => 0,
             (true, 0, _) => EDGE,
-            (true, _, Color::White) => 0xff << 56,
-            (true, _, Color::Black) => 0xff,
+            (true, _, color) => last_rank(color),
         };
         let mut longest = 0;
         let mut values = [EntryValue::Unknown; 64];
@@ -161,7 +203,7 @@ impl Rows<'_> {
                         let (white, black) = king_pairs().pairs[at >> (6 * (movers.len() - 2))];
                         if m == 0 { white as u8 } else { black as u8 }
                     }
-                    _ => (at / self.layout.stride(m) % 64) as u8,
+                    _ => self.layout.square(m, at),
                 };
                 possible &= occupied >> square & 1 == 0;
                 occupied |= 1 << square;
@@ -183,6 +225,16 @@ impl Rows<'_> {
             }
             if !possible {
                 continue;
+            }
+            if let Some(known) = self.lost.and_then(|known| known.get(at..at + codes.len())) {
+                let loss = u8::from_value(Value::Loss(0));
+                for (square, (code, &known)) in codes.iter_mut().zip(known).enumerate() {
+                    lanes &= !(u64::from(known == loss) << square);
+                    *code = W::convert(known).mask(known == loss);
+                }
+                if lanes == 0 {
+                    continue;
+                }
             }
             let walks = self.man(0, movers[lane].role.of(movers[lane].color)).1;
             let on_table = |lanes: u64| if self.swapped { lanes.swap_bytes() } else { lanes };

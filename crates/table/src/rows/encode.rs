@@ -296,14 +296,16 @@ impl<E: Shared> Write<'_, E> {
             };
             let mut index = run.index as usize;
             let row = codes.get(run.row..).unwrap_or_default();
-            if let Some(row) = row.first_chunk::<64>() {
+            if run.in_row
+                && let Some(row) = row.first_chunk::<64>()
+            {
                 for (i, square) in run.squares().enumerate() {
                     write(row[square & 63], index, i);
                     index += step;
                 }
                 return;
             }
-            // Bare kings have no rows.
+            // Bare kings may go from row to row.
             for (i, square) in run.squares().enumerate() {
                 if let Some(&code) = row.get(square) {
                     write(code, index, i);

@@ -221,14 +221,14 @@ impl<'a> Restricted<'a> {
                 if black == lane {
                     let row = base + white_place;
                     let lanes = u64::MAX >> (64 - len) << first;
-                    visit(&Run { index, step, row, image: &SAME, lanes });
+                    visit(&Run { index, step, row, image: &SAME, lanes, in_row: true });
                     return;
                 }
                 for i in 0..len {
                     if let Some(black_place) = self.layout.place(black, first + i) {
                         let row = base + white_place + black_place;
                         let index = index + u64::from(i) * step;
-                        visit(&Run { index, step: 0, row, image: &SAME, lanes: 1 });
+                        visit(&Run { index, step: 0, row, image: &SAME, lanes: 1, in_row: true });
                     }
                 }
             };
@@ -237,7 +237,7 @@ impl<'a> Restricted<'a> {
         }
         if !movers[lane].is_man() {
             if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
-                visit(&Run { index, step: 0, row: base, image: &SAME, lanes: 1 });
+                visit(&Run { index, step: 0, row: base, image: &SAME, lanes: 1, in_row: true });
             }
             return;
         }
@@ -262,7 +262,7 @@ impl<'a> Restricted<'a> {
             }
             let cursor = self.space.cursor(squares, turn, en_passant);
             cursor.visit_lane(slot, lanes, |lanes, index, step| {
-                visit(&Run { index, step, row: base, image: &SAME, lanes });
+                visit(&Run { index, step, row: base, image: &SAME, lanes, in_row: true });
             });
             return;
         }
@@ -271,7 +271,14 @@ impl<'a> Restricted<'a> {
         for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
             squares[slot] = start;
             if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
-                visit(&Run { index, step: 0, row: base, image: &SAME, lanes: 1 << start });
+                visit(&Run {
+                    index,
+                    step: 0,
+                    row: base,
+                    image: &SAME,
+                    lanes: 1 << start,
+                    in_row: true,
+                });
             }
         }
     }
@@ -299,7 +306,7 @@ impl<'a> Restricted<'a> {
                     self.layout.place(kings[0], white).zip(self.layout.place(kings[1], black));
                 if let (Some(index), Some((white, black))) = (index, places) {
                     let row = base + white + black;
-                    visit(&Run { index, step: 0, row, image: &SAME, lanes: 1 });
+                    visit(&Run { index, step: 0, row, image: &SAME, lanes: 1, in_row: true });
                 }
             }
         }

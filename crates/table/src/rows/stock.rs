@@ -113,7 +113,7 @@ impl<'a> Stock<'a> {
                 most = most.max(code);
                 C::note(place, code as u16);
             };
-            match row.first_chunk::<64>() {
+            match row.first_chunk::<64>().filter(|_| run.in_row) {
                 Some(row) => {
                     let mut bit = run.index * bits;
                     for square in run.squares() {
@@ -121,7 +121,7 @@ impl<'a> Stock<'a> {
                         bit += run.step * bits;
                     }
                 }
-                // Bare kings have no rows.
+                // Bare kings may go from row to row.
                 None => {
                     for (index, square) in (0..).zip(run.squares()) {
                         let bit = (run.index + index * run.step) * bits;

@@ -41,6 +41,8 @@ pub(super) struct Run<'a> {
     pub(super) row: usize,
     pub(super) image: &'a [usize; 64],
     pub(super) lanes: u64,
+    /// Whether all images are below 64.
+    pub(super) in_row: bool,
 }
 
 impl Run<'_> {
@@ -104,6 +106,11 @@ const TILE: u64 = 16;
 
 /// The squares of the edge of the board.
 pub(super) const EDGE: u64 = 0xff81_8181_8181_81ff;
+
+/// The squares on which pawns of a colour are promoted.
+pub(super) fn last_rank(color: Color) -> u64 {
+    color.fold_wb(0xff << 56, 0xff)
+}
 
 impl<'a> Free<'a> {
     fn new(
@@ -229,31 +236,27 @@ impl<'a> Free<'a> {
         let turn = job.symmetry(orientation);
         // Where promoted men stand, seen from the table: without pawns the layout's symmetry takes the last
         // rank to any edge.
-        let goal = |mover: usize| {
-            let white = self.layout.movers()[mover].color == Color::White;
-            match (job.structure.occupied(), white != orientation.swap) {
+        let goal =
+            |mover: usize| match (job.structure.occupied(), self.layout.movers()[mover].color) {
                 _ if edge >> mover & 1 == 0 => 0,
                 (0, _) => EDGE,
-                (_, true) => 0xff << 56,
-                (_, false) => 0xff,
-            }
-        };
+                (_, color) => last_rank(orientation.color(color)),
+            };
         // The kings of the table that become the layout's movers 0 and 1.
         let king_slots = [slots[0], slots[1]];
         let (white_slot, black_slot) =
             if orientation.swap { (slots[1], slots[0]) } else { (slots[0], slots[1]) };
         if movers == 2 {
-            let turn_square = |s: u8| turn.apply_index(s);
-            let visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
-                for i in 0..len {
-                    let kings = [turn_square(w), turn_square(first + i)];
-                    let [first, second] =
-                        if orientation.swap { [kings[1], kings[0]] } else { kings };
-                    if let Some((row, _)) = self.layout.king_base(first, second) {
-                        let index = index + u64::from(i) * step;
-                        visit(&Run { index, step: 0, row, image: &[0; 64], lanes: 1 });
-                    }
-                }
+            // The black king runs: in the row, or if colours are exchanged from row to row.
+            let [fixed, runs] = if orientation.swap { [1, 0] } else { [0, 1] };
+            let [fixed, runs] = [fixed, runs].map(|king| self.layout.stride(king));
+            let turned = |s: u8| usize::from(turn.apply_index(s));
+            let image = std::array::from_fn(|s| turned(s as u8) * runs);
+            let in_row = runs == 1;
+            let visit = |white: u8, first: u8, len: u8, index: u64, step: u64| {
+                let lanes = u64::MAX >> (64 - len) << first;
+                let row = turned(white) * fixed;
+                visit(&Run { index, step, row, image: &image, lanes, in_row });
             };
             self.space.visit_kings(&squares, job.turn, job.en_passant, occupied, visit);
             return;
@@ -319,7 +322,7 @@ impl<'a> Free<'a> {
                     cursor.put(black_slot, black);
                     let lanes = allowed & !(1 << white | 1 << black);
                     cursor.visit_lane(slots[lane], lanes, |lanes, index, step| {
-                        visit(&Run { index, step, row, image, lanes });
+                        visit(&Run { index, step, row, image, lanes, in_row: true });
                     });
                 }
             }
