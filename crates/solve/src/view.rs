@@ -14,7 +14,7 @@ use hoffman_space::{
     TableValues,
 };
 
-use crate::kernels::isa::{Isa, rearranged};
+use crate::kernels::isa::{Isa, rearranged, transposed};
 use crate::kernels::tables::Tables;
 
 /// Movers in order, as the layouts number them.
@@ -177,7 +177,11 @@ impl<'a> View<'a> {
     ) {
         let turn = self.orientation.symmetry();
         let paired = self.layout.kings() == KingPlacement::Pairs;
-        if !paired && !self.layout.is_complete() {
+        let is_whole = |&mover: &usize| {
+            let there = self.partner[mover];
+            there == GONE || self.layout.has_all_places(there as usize)
+        };
+        if !paired && !axes.iter().all(is_whole) {
             self.fetch_restricted(tables, codes, placed, axes, out);
             return;
         }
@@ -224,16 +228,19 @@ impl<'a> View<'a> {
             moving[at..moving_len - 1].rotate_left(1);
         }
         let base = |symmetry: Symmetry| {
-            standing[..standing_len]
-                .iter()
-                .map(|&(there, square)| {
-                    symmetry.apply_index(square) as usize * self.layout.stride(there as usize)
-                })
-                .sum::<usize>()
+            let standing = standing[..standing_len].iter();
+            let place = |&(there, square): &(u8, u8)| {
+                self.layout.place(there as usize, symmetry.apply_index(square))
+            };
+            standing.map(place).sum::<Option<usize>>()
         };
         if !paired {
+            let Some(base) = base(turn) else {
+                out.fill(C::ILLEGAL);
+                return;
+            };
             let image = &tables.image[turn.index()];
-            let mut window = codes.window(base(turn), extent(moving));
+            let mut window = codes.window(base, extent(moving));
             gather::<I, C, S>(window.codes(), 0, moving, image, turn.is_identity(), out, 0);
             return;
         }
@@ -248,7 +255,8 @@ impl<'a> View<'a> {
                     Some((start, symmetry)) => {
                         let symmetry = turn.then(symmetry);
                         let image = &tables.image[symmetry.index()];
-                        let from = start + base(symmetry);
+                        // Beside paired kings everybody has all places.
+                        let from = start + base(symmetry).unwrap_or(0);
                         let same = symmetry.is_identity();
                         let mut window = codes.window(from, extent(moving));
                         gather::<I, C, S>(window.codes(), 0, moving, image, same, out, at);
@@ -523,6 +531,20 @@ fn gather_plane<I: Isa, C: Code, S: Code>(
     out: &mut [C],
     at: usize,
 ) {
+    if first.0 == 1 && second.1 == 1 {
+        let row = |s: usize| codes[from + s * second.0..].first_chunk::<64>();
+        if row(63).is_some() {
+            let columns = transposed(|s| *row(s).unwrap_or(&[S::ILLEGAL; 64]));
+            for (s, &theirs) in image.iter().enumerate() {
+                let turned = rearranged::<I, S>(&columns[theirs as usize & 63], image);
+                let out = &mut out[at + s * first.1..][..64];
+                for (out, &code) in out.iter_mut().zip(&turned) {
+                    *out = C::convert(code).negate();
+                }
+            }
+            return;
+        }
+    }
     let (outer, inner) = if first.0 == 1 { (second, first) } else { (first, second) };
     for s in 0..64 {
         let from = from + image[s] as usize * outer.0;

@@ -129,6 +129,61 @@ pub(crate) fn put_code<I: Isa, C: Code>(row: &mut Row<C>, code: C, mask: u64) {
     }
 }
 
+/// Rows as columns: `out[i][k] = row(k)[i]`.
+#[inline(always)]
+pub(crate) fn transposed<C: Code>(row: impl Fn(usize) -> Row<C>) -> [Row<C>; 64] {
+    let mut out = [[C::default(); 64]; 64];
+    for eight in 0..8 {
+        let mut rows: [Row<C>; 8] = std::array::from_fn(|i| row(8 * eight + i));
+        let narrow = exchange_bytes::<C>(&mut rows);
+        for (i, row) in rows.iter().enumerate() {
+            for k in 0..8 {
+                for j in 0..8 {
+                    if narrow {
+                        out[8 * k + i][8 * eight + j] = row[8 * k + j];
+                    } else {
+                        out[8 * k + j][8 * eight + i] = row[8 * k + j];
+                    }
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Makes rows of columns in each of eight squares of eight rows, if codes are bytes, and says whether they are.
+#[inline(always)]
+fn exchange_bytes<C: Code>(rows: &mut [Row<C>; 8]) -> bool {
+    let mut words = [[0_u64; 8]; 8];
+    for (words, row) in words.iter_mut().zip(&*rows) {
+        let Some(row) = C::as_bytes(row) else { return false };
+        let (row, _) = row.as_chunks::<8>();
+        for (word, bytes) in words.iter_mut().zip(row) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+    }
+    // Halves of the squares, quarters of the halves, and so on: the upper right one with the lower left one.
+    for (apart, bits, mask) in
+        [(4, 32, 0xffff_ffff), (2, 16, 0xffff_0000_ffff), (1, 8, 0xff_00ff_00ff_00ff_u64)]
+    {
+        for i in (0..8).filter(|i| i & apart == 0) {
+            for k in 0..8 {
+                let other = (words[i][k] >> bits ^ words[i + apart][k]) & mask;
+                words[i + apart][k] ^= other;
+                words[i][k] ^= other << bits;
+            }
+        }
+    }
+    for (words, row) in words.iter().zip(rows) {
+        let Some(row) = C::as_bytes_mut(row) else { return false };
+        let (row, _) = row.as_chunks_mut::<8>();
+        for (word, bytes) in words.iter().zip(row) {
+            *bytes = word.to_le_bytes();
+        }
+    }
+    true
+}
+
 /// The codes rearranged: `out[i] = row[image[i]]`.
 #[inline(always)]
 pub(crate) fn rearranged<I: Isa, C: Code>(row: &Row<C>, image: &[u8; 64]) -> Row<C> {
@@ -216,6 +271,22 @@ pub(crate) mod x86 {
                 _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_permutexvar_epi8(index, bytes));
             }
             out
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_columns() {
+        let number = |k: usize, i: usize| (k * 64 + i) * 37 % 251;
+        let narrow = transposed(|k| std::array::from_fn(|i| number(k, i) as u8));
+        let wide = transposed(|k| std::array::from_fn(|i| 300 + number(k, i) as u16));
+        for (i, k) in (0..64).flat_map(|i| (0..64).map(move |k| (i, k))) {
+            assert_eq!(usize::from(narrow[i][k]), number(k, i));
+            assert_eq!(usize::from(wide[i][k]), 300 + number(k, i));
         }
     }
 }
