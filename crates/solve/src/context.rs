@@ -32,6 +32,36 @@ pub(crate) struct Neighbour {
     pub(crate) symmetry: Symmetry,
     /// The squares passed on the way.
     pub(crate) between: u64,
+    /// If he becomes the lane man by his move.
+    pub(crate) exchange: Option<Exchange>,
+}
+
+/// A move of the narrow one of two twins off his squares: from then on the other one, the lane man until
+/// then, is the narrow one.
+#[derive(Clone, Copy)]
+pub(crate) struct Exchange {
+    role: Role,
+    from: u8,
+    /// Where the other one stands: his lane before the move.
+    pub(crate) to: u8,
+    /// The lanes that are no squares of the narrow one.
+    off: u64,
+}
+
+impl Exchange {
+    /// The lanes that the move can end on, in a row of the block that it leaves or of the other one.
+    #[inline(always)]
+    pub(crate) fn ends(&self, tables: &Tables, frame: Frame, row: usize) -> u64 {
+        let others = frame.others(row, usize::MAX) & !(1 << self.from) | 1 << self.to;
+        tables.attacks(self.role, self.from, others) & self.off
+    }
+
+    /// Whence positions of a row of the other block came by the move, and how many moves these are.
+    #[inline(always)]
+    pub(crate) fn back(&self, tables: &Tables, frame: Frame, row: usize, mask: u64) -> (u64, u32) {
+        let moves = (mask & self.ends(tables, frame, row)).count_ones();
+        (u64::from(moves != 0) << self.to, moves)
+    }
 }
 
 /// One block.
@@ -155,6 +185,11 @@ impl<'a> Context<'a> {
         self.lane_squares
     }
 
+    /// The lanes of a block that count, if every position is to count once.
+    pub(crate) fn lanes_once(&self, block: &Block) -> u64 {
+        self.layout.twins().map_or(u64::MAX, |twins| twins.once(block.outer[twins.narrow]))
+    }
+
     /// The lane mover.
     pub(crate) fn lane_mover(&self) -> usize {
         self.layout.movers().len() - 1
@@ -269,6 +304,7 @@ fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
                 block: n as u32,
                 symmetry,
                 between: 0,
+                exchange: None,
             };
             Block {
                 frame: Frame { fixed: 1 << w | 1 << b, dims },
@@ -342,7 +378,27 @@ fn axis_blocks(
                 if between & frame.fixed == 0 && !blocks[block].empty {
                     let symmetry = Symmetry::IDENTITY;
                     let block = block as u32;
-                    neighbours[side(mover.color)].push(Neighbour { block, symmetry, between });
+                    let exchange = None;
+                    neighbours[side(mover.color)].push(Neighbour {
+                        block,
+                        symmetry,
+                        between,
+                        exchange,
+                    });
+                }
+            }
+            let Some(twins) = layout.twins().filter(|twins| twins.narrow == m) else { continue };
+            for to in squares(twins.squares & !frame.fixed) {
+                let Some(there) = layout.place(m, to) else { continue };
+                let block = n + there / unit - here / unit;
+                let exchange = Exchange { role: mover.role, from, to, off: !twins.squares };
+                if !blocks[block].empty {
+                    neighbours[side(mover.color)].push(Neighbour {
+                        block: block as u32,
+                        symmetry: Symmetry::IDENTITY,
+                        between: 0,
+                        exchange: Some(exchange),
+                    });
                 }
             }
         }

@@ -212,6 +212,11 @@ fn spread(
         if let Some(plane) = log.plane() {
             pull_from(context, block, neighbour, plane, moved);
             touch_all(touched, moved.len());
+        } else if let Some(exchange) = &neighbour.exchange {
+            for (row, mask) in log.iter() {
+                moved[row] |= exchange.back(tables, frame, row, mask).0;
+                touched[row >> 12] |= 1 << (row >> 6 & 63);
+            }
         } else if neighbour.between != 0 {
             for (row, mask) in log.iter() {
                 if frame.others(row, usize::MAX) & neighbour.between == 0 {
@@ -245,6 +250,14 @@ fn pull_from(
     from: &[u64],
     out: &mut [u64],
 ) {
+    if let Some(exchange) = &neighbour.exchange {
+        for (row, (out, &from)) in out.iter_mut().zip(from).enumerate() {
+            if from != 0 {
+                *out |= exchange.back(context.tables, block.frame, row, from).0;
+            }
+        }
+        return;
+    }
     if neighbour.between == 0 {
         pull(context.tables, block.frame, neighbour.symmetry, from, out);
         return;
@@ -384,9 +397,11 @@ fn row_escapes(
         }
     }
     for (i, neighbour) in block.neighbours[own].iter().enumerate() {
-        let &Neighbour { symmetry, between, .. } = neighbour;
+        let &Neighbour { symmetry, between, exchange, .. } = neighbour;
         let plane = goal.neighbour(i, neighbour, rows);
-        found |= if between != 0 {
+        found |= if let Some(exchange) = exchange {
+            exchange.back(tables, frame, row, plane[row]).0
+        } else if between != 0 {
             if frame.others(row, usize::MAX) & between != 0 {
                 continue;
             }
@@ -585,7 +600,15 @@ pub(crate) fn count_block<I: Isa, C: Code>(
     if !block.neighbours[own].is_empty() {
         let (moved, _) = scratch.prepare(rows);
         for (i, neighbour) in block.neighbours[own].iter().enumerate() {
-            pull_from(context, block, neighbour, goal.neighbour(i, neighbour, rows), moved);
+            let there = goal.neighbour(i, neighbour, rows);
+            if let Some(exchange) = &neighbour.exchange {
+                let from = positions.iter().zip(there).enumerate();
+                for (row, (_, &there)) in from.filter(|(_, (p, _))| **p >> exchange.to & 1 != 0) {
+                    quiet += u64::from(exchange.back(tables, frame, row, there).1);
+                }
+                continue;
+            }
+            pull_from(context, block, neighbour, there, moved);
             for (moved, &position) in moved.iter_mut().zip(positions) {
                 quiet += u64::from((std::mem::take(moved) & position).count_ones());
             }

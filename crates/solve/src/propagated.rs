@@ -69,7 +69,11 @@ impl Way<'_> {
 
     /// Where positions of the block go by the move to the neighbour.
     fn there(self, row: usize, mask: u64) -> (usize, u64) {
-        let Neighbour { symmetry, between, .. } = *self.neighbour;
+        let Neighbour { symmetry, between, exchange, .. } = *self.neighbour;
+        if let Some(exchange) = exchange {
+            let possible = (mask >> exchange.to & 1).wrapping_neg();
+            return (row, possible & exchange.ends(self.context.tables, self.block.frame, row));
+        }
         if self.is_barred(row) {
             return (row, 0);
         }
@@ -82,7 +86,10 @@ impl Way<'_> {
 
     /// Where positions of the neighbour came from by it.
     fn back(self, row: usize, mask: u64) -> (usize, u64) {
-        let Neighbour { symmetry, between, .. } = *self.neighbour;
+        let Neighbour { symmetry, between, exchange, .. } = *self.neighbour;
+        if let Some(exchange) = exchange {
+            return (row, exchange.back(self.context.tables, self.block.frame, row, mask).0);
+        }
         if !symmetry.is_identity() {
             let inverse = symmetry.inverse();
             let image = &self.context.tables.image[inverse.index()];

@@ -339,8 +339,9 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
         let own = side(color);
         let block = |n: usize, parts: &BlockParts<'_>| {
             let block = &context.blocks[n];
-            let mut positions = parts.open.to_vec();
-            let mut stuck = parts.stalemates.to_vec();
+            let once = context.lanes_once(block);
+            let mut positions: Vec<u64> = parts.open.iter().map(|open| open & once).collect();
+            let mut stuck: Vec<u64> = parts.stalemates.iter().map(|stuck| stuck & once).collect();
             if let Some(right) = right {
                 let empty = right.empty_squares();
                 for plane in [&mut positions, &mut stuck] {

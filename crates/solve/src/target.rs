@@ -80,7 +80,7 @@ impl<'a> After<'a> {
             }
         }
         let leaves = matches!(step.kind, Kind::Goes(..));
-        let mixed = leaves && !context.layout.mixed().is_empty();
+        let mixed = leaves && context.layout.has_overlaps();
         After {
             men,
             squares,

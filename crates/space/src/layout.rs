@@ -8,7 +8,8 @@
 //! can mostly be read as they stand.
 //!
 //! Where pieces are restricted, those with few squares become outer movers and have one place for each
-//! square they may stand on. Inner movers always have 64 places.
+//! square they may stand on. Inner movers always have 64 places. Like men whose squares overlap have the
+//! union of their squares, but for [`Twins`].
 
 use hoffman_board::{Color, Material, Role, Symmetry, Variant, material::NAMING_ORDER};
 
@@ -116,6 +117,27 @@ impl MixedGroup {
     }
 }
 
+/// Two like men, one of whom may stand on some of the other's squares only. Each keeps his own squares, so
+/// a placement with both of them on those of the narrow one has two places, and whoever of them may go
+/// anywhere is said to be the wide one: a move of the narrow one off his squares, while the other stands on
+/// one of them, exchanges their parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Twins {
+    /// The man with fewer squares, who is outer; the wide one is the lane.
+    pub narrow: usize,
+    /// His squares.
+    pub squares: u64,
+    group: MixedGroup,
+}
+
+impl Twins {
+    /// The squares of the wide man that count if every placement is to count once, the narrow one standing
+    /// on a square.
+    pub fn once(&self, narrow: u8) -> u64 {
+        !self.squares | u64::MAX << narrow << 1
+    }
+}
+
 /// The arrangement of a slice's positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -127,6 +149,7 @@ pub struct Layout {
     /// `places[mover][square]` in units of the stride; empty for an axis of 64 squares.
     places: Vec<Vec<u32>>,
     mixed: Vec<MixedGroup>,
+    twins: Option<Twins>,
     len: usize,
 }
 
@@ -153,7 +176,7 @@ impl Layout {
     pub fn new(material: &Material) -> Layout {
         let movers = complete_movers(material);
         if material.has_pawns() || movers.len() < 3 {
-            return Layout::with_axes(&movers, Variant::Normal, Vec::new());
+            return Layout::with_axes(&movers, Variant::Normal, Groups::default());
         }
         let strides = (0..movers.len()).map(|m| 1 << (6 * (movers.len() - 1 - m))).collect();
         let len = king_pairs().pairs.len() << (6 * (movers.len() - 2));
@@ -166,13 +189,14 @@ impl Layout {
             strides,
             places,
             mixed: Vec::new(),
+            twins: None,
             len,
         }
     }
 
     /// The layout of an ending in which mirror images are told apart.
     pub fn without_symmetry(material: &Material) -> Layout {
-        Layout::with_axes(&complete_movers(material), Variant::Normal, Vec::new())
+        Layout::with_axes(&complete_movers(material), Variant::Normal, Groups::default())
     }
 
     /// The layout for pieces (no pawns) each of which may stand on a set of squares. Pieces on all
@@ -203,7 +227,10 @@ impl Layout {
     }
 
     /// Chooses outer and inner movers. `groups` are numbered by the order of `movers`.
-    fn with_axes(movers: &[Mover], variant: Variant, groups: Vec<MixedGroup>) -> Layout {
+    fn with_axes(movers: &[Mover], variant: Variant, groups: Groups) -> Layout {
+        let Groups { mixed, twins } = groups;
+        let [narrow, wide] =
+            twins.as_ref().map_or([usize::MAX; 2], |&(narrow, wide, _)| [narrow, wide]);
         let few = |m: &Mover| m.squares.count_ones() <= FEW_SQUARES;
         let mut is_outer: Vec<bool> = movers.iter().map(few).collect();
         if is_outer.iter().all(|&outer| outer)
@@ -218,7 +245,8 @@ impl Layout {
         if is_outer.iter().filter(|&&outer| !outer).count() == 1
             && MANY_BLOCKS.contains(&blocks(&is_outer))
             && let Some(widest) = (0..movers.len())
-                .filter(|&m| is_outer[m] && movers[m].squares.count_ones() >= NOT_FEW)
+                .filter(|&m| is_outer[m] && m != narrow)
+                .filter(|&m| movers[m].squares.count_ones() >= NOT_FEW)
                 .max_by_key(|&m| movers[m].squares.count_ones())
         {
             is_outer[widest] = false;
@@ -226,22 +254,26 @@ impl Layout {
         // The kings make room first: as outer men they cost least.
         for m in 0..movers.len() {
             let inner = is_outer.iter().filter(|&&outer| !outer).count();
-            if inner > 3 && movers[m].role == Role::King {
+            if inner > 3 && movers[m].role == Role::King && m != wide {
                 is_outer[m] = true;
             }
         }
         let order: Vec<usize> = (0..movers.len())
             .filter(|&m| is_outer[m])
-            .chain((0..movers.len()).filter(|&m| !is_outer[m]))
+            .chain((0..movers.len()).filter(|&m| !is_outer[m] && m != wide))
+            .chain((0..movers.len()).filter(|&m| m == wide))
             .collect();
         let outer = is_outer.iter().filter(|&&outer| outer).count();
-        let mixed = groups
-            .into_iter()
-            .map(|group| {
-                let members = (0..order.len()).filter(|&m| group.movers.contains(&order[m]));
-                MixedGroup { movers: members.collect(), ..group }
-            })
-            .collect();
+        let reordered = |group: MixedGroup| {
+            let members = (0..order.len()).filter(|&m| group.movers.contains(&order[m]));
+            MixedGroup { movers: members.collect(), ..group }
+        };
+        let twins = twins.map(|(narrow, _, group)| Twins {
+            narrow: order.iter().position(|&m| m == narrow).unwrap_or(0),
+            squares: movers[narrow].squares,
+            group: reordered(group),
+        });
+        let mixed = mixed.into_iter().map(reordered).collect();
         let movers: Vec<Mover> = order.iter().map(|&m| movers[m]).collect();
         let mut strides = vec![1; movers.len()];
         let mut places = vec![Vec::new(); movers.len()];
@@ -265,7 +297,7 @@ impl Layout {
             }
         }
         let kings = KingPlacement::Axes;
-        Layout { movers, kings, variant, outer, strides, places, mixed, len }
+        Layout { movers, kings, variant, outer, strides, places, mixed, twins, len }
     }
 
     /// The movers; the last one is the lane.
@@ -288,9 +320,20 @@ impl Layout {
         self.outer
     }
 
-    /// The groups of like men whose squares overlap without being equal.
+    /// The groups of like men whose squares overlap without being equal, besides the twins.
     pub fn mixed(&self) -> &[MixedGroup] {
         &self.mixed
+    }
+
+    /// Two like men, one with some of the squares of the other, if there are any and the layout makes use of
+    /// it.
+    pub fn twins(&self) -> Option<&Twins> {
+        self.twins.as_ref()
+    }
+
+    /// Whether men may stand on squares of others like them that are not their own.
+    pub fn has_overlaps(&self) -> bool {
+        !self.mixed.is_empty() || self.twins.is_some()
     }
 
     /// Whether every man may stand everywhere.
@@ -361,7 +404,14 @@ impl Layout {
     /// The place of a position given by the squares of the movers; none if it has none.
     pub fn offset(&self, squares: &[u8]) -> Option<usize> {
         if self.kings == KingPlacement::Axes {
-            return squares.iter().enumerate().map(|(m, &s)| self.place(m, s)).sum();
+            let wide = squares.len() - 1;
+            let strays = |twins: &&Twins| twins.squares >> squares[twins.narrow] & 1 == 0;
+            let played_by = |m: usize| match self.twins.as_ref().filter(strays) {
+                Some(twins) if m == twins.narrow => wide,
+                Some(twins) if m == wide => twins.narrow,
+                _ => m,
+            };
+            return (0..=wide).map(|m| self.place(m, squares[played_by(m)])).sum();
         }
         let (&[white, black], rest) = squares.split_first_chunk()?;
         let (base, symmetry) = self.king_base(white, black)?;
@@ -375,12 +425,17 @@ impl Layout {
     /// The squares that `mover` may stand on, as far as restrictions go, the others standing on `squares`;
     /// his own there does not count.
     pub fn admitted(&self, squares: &[u8], mover: usize) -> u64 {
-        let others = self.movers.iter().zip(squares).enumerate().filter(|(m, _)| *m != mover);
-        if !others.clone().all(|(_, (m, &s))| m.squares >> s & 1 != 0) {
+        // Where somebody may stand who can be mistaken for a man.
+        let squares_of = |m: usize| match (&self.twins, self.movers.last()) {
+            (Some(twins), Some(wide)) if m == twins.narrow => wide.squares,
+            _ => self.movers.get(m).map_or(0, |m| m.squares),
+        };
+        let mut others = squares.iter().enumerate().filter(|&(m, _)| m != mover);
+        if !others.all(|(m, &s)| squares_of(m) >> s & 1 != 0) {
             return 0;
         }
-        let own = self.movers.get(mover).map_or(0, |m| m.squares);
-        self.mixed.iter().fold(own, |admitted, group| {
+        let twins = self.twins.iter().map(|twins| &twins.group);
+        self.mixed.iter().chain(twins).fold(squares_of(mover), |admitted, group| {
             // Somebody of the group plays the part of the man sought.
             let Some((&last, rest)) = group.movers.split_last() else { return admitted };
             let sought = if group.movers.contains(&mover) { mover } else { last };
@@ -397,9 +452,17 @@ impl Layout {
     }
 }
 
+/// Like men with overlapping squares, numbered by their order.
+#[derive(Default)]
+struct Groups {
+    mixed: Vec<MixedGroup>,
+    /// The narrow man and the wide one.
+    twins: Option<(usize, usize, MixedGroup)>,
+}
+
 /// Gives like men with overlapping squares (taken as transitive) the union of their squares; returns the
-/// groups in which that adds placements that do not exist.
-fn unite_groups(movers: &mut [Mover]) -> Vec<MixedGroup> {
+/// groups in which that adds placements that do not exist. Twins keep their squares.
+fn unite_groups(movers: &mut [Mover]) -> Groups {
     let own: Vec<u64> = movers.iter().map(|m| m.squares).collect();
     loop {
         let before = movers.to_vec();
@@ -415,13 +478,29 @@ fn unite_groups(movers: &mut [Mover]) -> Vec<MixedGroup> {
             break;
         }
     }
-    let mut groups: Vec<MixedGroup> = Vec::new();
+    let mut groups = Groups::default();
+    let few = |m: usize| own[m].count_ones() <= FEW_SQUARES;
     for a in 0..movers.len() {
+        let all = movers[a].squares;
         let members: Vec<usize> = (0..movers.len()).filter(|&b| movers[b] == movers[a]).collect();
-        if members.first() == Some(&a) && members.iter().any(|&b| own[b] != movers[a].squares) {
-            let squares = members.iter().map(|&b| own[b]).collect();
-            groups.push(MixedGroup::new(members, squares));
+        if members.first() != Some(&a) || members.iter().all(|&b| own[b] == all) {
+            continue;
         }
+        let group = MixedGroup::new(members.clone(), members.iter().map(|&b| own[b]).collect());
+        let twins = match *members.as_slice() {
+            [narrow, wide] if few(narrow) && own[wide] == all => Some((narrow, wide)),
+            [wide, narrow] if few(narrow) && own[wide] == all => Some((narrow, wide)),
+            _ => None,
+        };
+        match twins {
+            Some((narrow, wide)) if !few(wide) && groups.twins.is_none() => {
+                groups.twins = Some((narrow, wide, group));
+            }
+            _ => groups.mixed.push(group),
+        }
+    }
+    if let Some((narrow, ..)) = groups.twins {
+        movers[narrow].squares = own[narrow];
     }
     groups
 }
@@ -490,6 +569,47 @@ mod tests {
         };
         assert!(at(0, 2) && at(2, 0) && at(3, 1));
         assert!(!at(0, 1), "nobody stands on the second rook's squares");
+    }
+
+    #[test]
+    fn twins_keep_their_squares() {
+        let file = 0x0101_0101_0101_0101;
+        let pieces = [
+            mover(Color::White, Role::King, u64::MAX),
+            mover(Color::White, Role::Rook, u64::MAX),
+            mover(Color::White, Role::Rook, file),
+            mover(Color::Black, Role::King, u64::MAX),
+            mover(Color::Black, Role::Knight, 0xff),
+        ];
+        let layout = Layout::restricted(&pieces, false, Variant::Normal);
+        let roles: Vec<Role> = layout.movers().iter().map(|m| m.role).collect();
+        assert_eq!(roles, [Role::Rook, Role::Knight, Role::King, Role::King, Role::Rook]);
+        assert_eq!((layout.outer(), layout.len()), (2, 8 * 8 * 64 * 64 * 64));
+        let twins = layout.twins().unwrap();
+        assert_eq!((twins.narrow, twins.squares), (0, file));
+        // A placement has one place, or two that are counted once.
+        let of = |one: u8, other: u8| layout.offset(&[one, 3, 36, 50, other]);
+        assert_eq!(of(8, 29), of(29, 8));
+        assert_eq!(of(30, 29), None);
+        assert_ne!(of(8, 16), of(16, 8));
+        assert!(twins.once(8) >> 16 & 1 != 0 && twins.once(16) >> 8 & 1 == 0);
+        assert!(twins.once(56) >> 29 & 1 != 0 && twins.once(56) & file == 0);
+        // Both may go where the other one's squares allow it.
+        let squares =
+            |one: u8, other: u8, mover: usize| layout.admitted(&[one, 3, 36, 50, other], mover);
+        assert_eq!(squares(8, 29, 0), file);
+        assert_eq!(squares(8, 16, 0), u64::MAX);
+        assert_eq!(squares(8, 29, 4), u64::MAX);
+        assert_eq!(squares(29, 8, 4), file);
+        assert_eq!(squares(8, 29, 1), 0xff);
+        assert_eq!(squares(30, 29, 1), 0);
+        // With few squares for both, or three men, it is not worth it.
+        for (squares, men) in [(0xffff, 2), (u64::MAX, 3)] {
+            let mut pieces = vec![mover(Color::White, Role::Rook, squares); men];
+            pieces[0].squares = 0xff;
+            pieces.extend(Color::ALL.map(|color| mover(color, Role::King, u64::MAX)));
+            assert!(Layout::restricted(&pieces, false, Variant::Normal).twins().is_none());
+        }
     }
 
     #[test]

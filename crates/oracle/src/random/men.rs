@@ -103,11 +103,12 @@ impl Maker {
             let alike = before.iter().find(|m| (m.color, m.role) == (man.color, man.role));
             let Some(other) = alike else { continue };
             let (own, theirs) = (man.squares(), other.squares());
-            let squares = match self.rng.below(6) {
+            let squares = match self.rng.below(8) {
                 0 | 1 => theirs,
                 2 => own | theirs,
                 3 => own & theirs,
                 4 => own & !theirs,
+                5 | 6 => (0..self.rng.range(2, 9)).map(|_| self.rng.square_of(theirs)).collect(),
                 _ => continue,
             };
             if squares.any() {

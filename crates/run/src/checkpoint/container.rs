@@ -12,7 +12,7 @@ use hoffman_store::{FileWriter, Storage, StoredFile, fill};
 use hoffman_table::htb::AtomicFile;
 
 /// The first bytes of the file: a name and the version.
-const MAGIC: [u8; 12] = *b"HOFFCKPT\x01\0\0\0";
+const MAGIC: [u8; 12] = *b"HOFFCKPT\x02\0\0\0";
 /// Name, length and checksum of a section.
 const HEAD: usize = 16;
 /// The longest section that is read, in bytes.

@@ -75,8 +75,10 @@ impl<'a> Restricted<'a> {
         };
         let slots: Vec<PieceSlot> =
             layout.movers().iter().map(slot_of).collect::<Result<_, RowsError>>()?;
-        let free_of_order = layout.mixed().iter().all(|group| {
-            let slots: Vec<PieceSlot> = group.movers.iter().map(|&m| slots[m]).collect();
+        let twins = layout.twins().map(|twins| vec![twins.narrow, layout.movers().len() - 1]);
+        let mixed = layout.mixed().iter().map(|group| group.movers.clone());
+        let free_of_order = mixed.chain(twins).all(|group| {
+            let slots: Vec<PieceSlot> = group.iter().map(|&m| slots[m]).collect();
             space.is_free_of_order(&slots)
         });
         let (pawns, listed) = match space.pawn_structures() {
@@ -184,9 +186,15 @@ impl<'a> Restricted<'a> {
         }
     }
 
-    /// The squares behind that of the like man before, if each set of squares is to be taken once.
+    /// The squares of a man for which each set of squares of like men is taken once, if it is to be:
+    /// those behind the one of the like man before.
     fn later(&self, turns: &Turns<'_>, mover: usize, stands: &[u8; MAX_PIECES]) -> u64 {
         let movers = self.layout.movers();
+        if turns.once
+            && let Some(twins) = self.layout.twins().filter(|_| mover + 1 == movers.len())
+        {
+            return twins.once(stands[twins.narrow]);
+        }
         let before = (0..mover).rev().find(|&m| movers[m] == movers[mover]);
         match before.filter(|_| turns.once) {
             Some(before) => (u64::MAX << stands[before]) << 1,
