@@ -22,8 +22,8 @@ use crate::workplace::Workplace;
 /// The deflate level: the fastest. Higher ones cost more time than solving does.
 const LEVEL: u32 = 1;
 
-/// How many entries are packed at once: a multiple of eight.
-const CHUNK: usize = 1 << 22;
+/// How many entries are packed at once: a multiple of eight, and few enough to stay in a cache.
+const CHUNK: usize = 1 << 18;
 
 /// How many units the writer collects where memory is bounded.
 const SMALL_BATCH: usize = 4;

@@ -259,9 +259,10 @@ impl GzipSource {
                 if let Some(data) = self.cache.get(self.id, number) {
                     return Ok(data);
                 }
-                let mut data = vec![0; Self::checked_len(index, number as usize)?];
-                self.inflate_block(index, *first, number as usize, &mut data)?;
-                let data: Arc<[u8]> = data.into();
+                let len = Self::checked_len(index, number as usize)?;
+                let mut data: Arc<[u8]> = std::iter::repeat_n(0, len).collect();
+                let out = Arc::get_mut(&mut data).unwrap_or_default();
+                self.inflate_block(index, *first, number as usize, out)?;
                 self.cache.insert(self.id, number, Arc::clone(&data));
                 Ok(data)
             }
@@ -328,7 +329,8 @@ impl GzipSource {
         Ok(input)
     }
 
-    /// Fills `out` with the bytes at `offset`, inflating blocks in parallel and past the cache.
+    /// Fills `out` with the bytes at `offset`, inflating in parallel the blocks that are not in the cache, and
+    /// leaving the cache as it is.
     ///
     /// # Errors
     /// Damage, and ranges that pass the end.
@@ -351,6 +353,12 @@ impl GzipSource {
             rest = tail;
         }
         parts.into_par_iter().try_for_each_init(Vec::new, |buffer, (block, within, part)| {
+            if let Some(data) = self.cache.get(self.id, block as u64)
+                && let Some(data) = data.get(within..within + part.len())
+            {
+                part.copy_from_slice(data);
+                return Ok(());
+            }
             let len = Self::checked_len(index, block)?;
             if part.len() == len {
                 return self.inflate_block(index, *first, block, part);

@@ -13,7 +13,7 @@ use super::{HtbError, during};
 
 /// Uncompressed bytes that are compressed at once.
 const UNIT: usize = 1 << MIN_STRIDE_LOG2;
-/// Units that are collected before the threads get to work.
+/// Units that are collected before the threads get to work, if there is more than one.
 const BATCH: usize = 64;
 /// The end of a deflate stream that was flushed before: an empty last block.
 pub(super) const LAST_BLOCK: [u8; 2] = [3, 0];
@@ -57,7 +57,7 @@ impl<W: Write + Seek> GzipWriter<W> {
             out,
             origin,
             level: Compression::new(level.min(9)),
-            batch: BATCH,
+            batch: if rayon::current_num_threads() > 1 { BATCH } else { 1 },
             header_len,
             pending: Vec::new(),
             received: 0,
@@ -79,7 +79,7 @@ impl<W: Write + Seek> GzipWriter<W> {
     /// than usual.
     pub fn set_memory(&mut self, bytes: u64) {
         let units = bytes / (2 * UNIT as u64);
-        self.set_batch(usize::try_from(units).unwrap_or(BATCH).min(BATCH));
+        self.set_batch(usize::try_from(units).unwrap_or(self.batch).min(self.batch));
     }
 
     /// Takes another stride than the length demands, before anything is written.
