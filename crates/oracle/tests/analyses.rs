@@ -587,3 +587,49 @@ fn like_men_may_change_places_in_the_mirror() {
     assert!(refused.contains("symmetry 2 is not possible"), "{refused}");
     assert!(table(4, "combinadic5", &rooks("a1 a8", "h1 h8")).unwrap() > 1_000);
 }
+
+/// Two like men, one of whom may stand on some of the other's squares only, go wherever the two of them may.
+#[test]
+fn like_men_with_nested_squares_exchange_their_parts() {
+    let squares = |inside: &dyn Fn(u8, u8) -> bool| -> String {
+        let all = (0..64_u8).map(|s| (s & 7, s >> 3)).filter(|&(file, rank)| inside(file, rank));
+        all.map(|(file, rank)| format!("{}{} ", char::from(b'a' + file), rank + 1)).collect()
+    };
+    let file = squares(&|file, _| file == 0);
+    let diagonal = squares(&|file, rank| file == rank);
+    let corner = squares(&|file, rank| file < 3 && rank < 2);
+    let half = squares(&|file, rank| rank < 4 || file == 0);
+    let all = squares(&|_, _| true);
+    let near = squares(&|file, rank| file < 4 && rank < 3);
+    for (role, letter, wide, narrow, format, enemy) in [
+        ("rook", "R", &all, &file, "dtm", ""),
+        ("rook", "R", &half, &file, "basic", "queen"),
+        ("bishop", "B", &all, &diagonal, "dtc", "pawn"),
+        ("knight", "N", &all, &corner, "dtm", "bishop"),
+        ("queen", "Q", &half, &corner, "dtc", ""),
+    ] {
+        let piece = |color: &str, role: &str, squares: &str| match role {
+            "" => String::new(),
+            _ => format!("<piece color=\"{color}\" type=\"{role}\" location=\"{squares}\"/>"),
+        };
+        let prune = |color: &str, kind: &str, effect: &str| {
+            format!("<prune color=\"{color}\" move=\"{kind}\" type=\"{effect}\"/>")
+        };
+        let text = [
+            "<tablebase><prune-enable color=\"white\" type=\"discard\"/>".to_owned(),
+            format!("<prune-enable color=\"black\" type=\"concede\"/><{format}/>"),
+            piece("white", "king", "f6 f7 g6 g7"),
+            piece("black", "king", &near),
+            piece("white", role, wide),
+            piece("white", role, narrow),
+            piece("black", enemy, "d4 e4 e5"),
+            prune("white", &format!("{letter}[a-h][1-8]"), "discard"),
+            prune("white", "K[a-h][1-8]", "discard"),
+            prune("white", "?x?", "discard"),
+            prune("black", "*", "concede"),
+            format!("<output filename=\"{role}.htb\"/></tablebase>"),
+        ];
+        let entries = solve_both(&[(role, text.concat())]).unwrap();
+        assert!(entries > 20_000, "{role}: {entries}");
+    }
+}

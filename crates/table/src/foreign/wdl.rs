@@ -57,13 +57,11 @@ impl Spare {
     fn take(&self, len: usize) -> Vec<u8> {
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = (0..spare.len()).filter(|&i| spare[i].capacity() >= len);
-        match fits.min_by_key(|&i| spare[i].capacity()) {
-            Some(best) => spare.swap_remove(best),
-            None => {
-                spare.pop();
-                Vec::with_capacity(len)
-            }
+        if let Some(best) = fits.min_by_key(|&i| spare[i].capacity()) {
+            return spare.swap_remove(best);
         }
+        spare.pop();
+        Vec::with_capacity(len)
     }
 
     fn give_back(&self, mut values: Vec<u8>) {

@@ -53,13 +53,13 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     }
     let layout = &values.layout;
     let another = another.filter(|other| {
-        let men = layout.movers().iter().zip(other.layout.movers());
+        let mut men = layout.movers().iter().zip(other.layout.movers());
         let alike = |(own, other): (&Mover, &Mover)| {
             let promoted = own.squares == last_rank(own.color);
             (own.color, own.squares) == (other.color, other.squares)
                 && (promoted || own.role == other.role)
         };
-        let same = layout.len() == other.layout.len() && men.map(alike).all(|alike| alike);
+        let same = layout.len() == other.layout.len() && men.all(alike);
         same && !layout.is_complete() && taking == Taking::ByOutcome
     });
     for (&structure, slot) in &values.slices {
