@@ -593,7 +593,8 @@ fn like_men_may_change_places_in_the_mirror() {
 fn like_men_with_nested_squares_exchange_their_parts() {
     let squares = |inside: &dyn Fn(u8, u8) -> bool| -> String {
         let all = (0..64_u8).map(|s| (s & 7, s >> 3)).filter(|&(file, rank)| inside(file, rank));
-        all.map(|(file, rank)| format!("{}{} ", char::from(b'a' + file), rank + 1)).collect()
+        all.flat_map(|(file, rank)| [char::from(b'a' + file), char::from(b'1' + rank), ' '])
+            .collect()
     };
     let file = squares(&|file, _| file == 0);
     let diagonal = squares(&|file, rank| file == rank);
