@@ -233,7 +233,12 @@ impl Work<'_> {
         let mut table = Table::open(output, self.options.workplace.source_options())
             .map_err(|e| e.to_string())?;
         table.check_length().map_err(|e| e.to_string())?;
-        table.source().check().map_err(|e| format!("{name}: {e}"))?;
+        let check = || table.source().check();
+        let checked = match &self.options.workplace.threads {
+            Some(threads) => threads.install_if_worth(table.space().size(), check),
+            None => check(),
+        };
+        checked.map_err(|e| format!("{name}: {e}"))?;
         if Contents::of(table.control()) != Contents::of(control) || !fits(control, table.control())
         {
             return Err(format!("{name}: was made from another control file"));

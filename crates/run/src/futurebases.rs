@@ -75,6 +75,11 @@ impl OpenFuturebase<'_> {
         self.table.space().size()
     }
 
+    /// Whether every position is asked for by itself.
+    pub(crate) fn is_asked(&self) -> bool {
+        Kind::of(self.path()).is_some_and(|kind| kind != Kind::Syzygy)
+    }
+
     /// Bytes of memory that its values take.
     pub(crate) fn bytes(&self) -> u64 {
         let space = self.table.space();
@@ -124,9 +129,12 @@ impl OpenFuturebase<'_> {
         };
         let rest = without(&material_of(&self.table).normalized().0, role)?;
         let alike = |other: &&Futurebase| {
-            PROMOTIONS.into_iter().any(|role| without(&other.values.material, role) == Some(rest))
+            // Those with places for the last rank only were asked for in the same way.
+            let asked = !other.values.layout.is_complete();
+            let mut roles = PROMOTIONS.into_iter();
+            asked && roles.any(|role| without(&other.values.material, role) == Some(rest))
         };
-        // The last one has the losses of those before it.
+        // The last of them has the losses of the others.
         read.iter().rev().find(alike).map(|other| &*other.values)
     }
 

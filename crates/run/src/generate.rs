@@ -27,6 +27,9 @@ use crate::write::{Making, write_table};
 /// How many indices of a futurebase are read in the time in which one position is solved and written.
 const READ: u64 = 4;
 
+/// How many positions are solved in the time in which a table is asked for one that is not read as a whole.
+const ASKED: u64 = 16;
+
 /// How a control file is carried out.
 pub struct GenerateOptions<'a> {
     /// The output file, if not the one named in the control file.
@@ -150,7 +153,14 @@ impl Task<'_> {
     /// The positions to be solved, and a part of those to be read.
     fn work(&self) -> u64 {
         let own = 2 * self.values.layout.len() as u64 * self.values.slices.len() as u64;
-        own + self.open.iter().map(OpenFuturebase::indices).sum::<u64>() / READ
+        let read = |open: &OpenFuturebase<'_>| {
+            if open.is_asked() {
+                open.indices().saturating_mul(ASKED)
+            } else {
+                open.indices() / READ
+            }
+        };
+        self.open.iter().map(read).fold(own, u64::saturating_add)
     }
 
     /// Solves and writes the table, if everything in memory would take so many bytes.
@@ -179,6 +189,7 @@ impl Task<'_> {
                 .extend(futurebase.read(control, material, &behind, pages, read, &mut area)?);
         }
         drop(area);
+        self.options.foreign.spare.clear();
         let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
         let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
         let listed_pawns = numbering.space.pawn_structures().is_some();

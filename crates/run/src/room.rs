@@ -30,7 +30,9 @@ const WORTH_HUGE_PAGES: std::ops::Range<u64> = 4 << 20..256 << 20;
 pub fn least_memory(layout: &Layout, threads: usize) -> u64 {
     let movers = layout.movers().len();
     let rows = 1_u64 << (6 * (movers - 1 - layout.outer()));
-    let around = 2 + 2 * 9;
+    // Twins exchange their parts with every square of the narrow one.
+    let exchanges = layout.twins().map_or(0, |twins| u64::from(twins.squares.count_ones()));
+    let around = 2 + 2 * 9 + 4 * exchanges;
     let events = 16 * 12;
     OWN + PAGES + threads as u64 * rows * (2 * 2 * 64 + 8 * around + events)
 }

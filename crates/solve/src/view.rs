@@ -61,7 +61,8 @@ impl<'a> View<'a> {
     }
 
     /// Like [`View::new`], with one view for every way to match our men with theirs, as far as theirs
-    /// can be told apart by their squares. A position is behind at most one of them.
+    /// can be told apart by their squares. A position is behind at most one of them, or has the same value in
+    /// both: twins on the squares of the narrow one.
     pub(crate) fn all(
         table: &'a TableValues,
         swapped: bool,

@@ -37,7 +37,8 @@ pub struct Mover {
     /// What it is; never a pawn. (A mover that is one stands for no man: tables of pawns alone have it as
     /// their lane, on a1.)
     pub role: Role,
-    /// The squares that it, or a man that it can be mistaken for, may stand on.
+    /// The squares that it, or a man that it can be mistaken for, may stand on; of the narrow one of
+    /// [`Twins`] only its own.
     pub squares: u64,
 }
 

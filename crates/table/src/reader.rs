@@ -425,7 +425,8 @@ impl Table {
     }
 
     /// The values of a table of another program by rows, as far as they are wanted; none of a table of ours.
-    /// Each position is asked for by itself, so that this takes up to microseconds a position and thread.
+    /// Where it is not read as a whole, each position is asked for by itself, which takes up to microseconds a
+    /// position and thread.
     /// `another` as in [`ask_all`].
     ///
     /// # Errors

@@ -15,7 +15,7 @@ pub mod plausible;
 pub mod syzygy;
 mod wdl;
 
-pub use wdl::Spare;
+pub use wdl::SpareValues;
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -168,7 +168,7 @@ pub struct ForeignOptions {
     /// Syzygy files of up to so many bytes are held in memory.
     pub held: u64,
     /// What tables read before have left over for the next ones.
-    pub spare: Spare,
+    pub spare: SpareValues,
 }
 
 impl Default for ForeignOptions {
@@ -180,7 +180,7 @@ impl Default for ForeignOptions {
             nalimov: Vec::new(),
             fifty_moves: FiftyMoves::default(),
             held: 64 << 20,
-            spare: Spare::default(),
+            spare: SpareValues::default(),
         }
     }
 }

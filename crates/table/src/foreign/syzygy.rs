@@ -15,7 +15,7 @@ use hoffman_store::{Storage, StoredFile, fill, is_file, read};
 use shakmaty_syzygy::filesystem::{Filesystem, RandomAccessFile, ReadHint};
 use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
 
-use super::wdl::{Spare, WdlTables};
+use super::wdl::{SpareValues, WdlTables};
 use super::{
     FiftyMoves, ForeignError, ForeignOptions, ForeignTable, ForeignValues, Kind, Row, find,
     setup_of,
@@ -206,7 +206,8 @@ impl SyzygyTable {
         let read =
             |(material, path): &(Material, PathBuf)| Some((*material, read(storage, path).ok()?));
         // What is left over is not part of a bound.
-        let spare = if room == u64::MAX { self.options.spare.clone() } else { Spare::default() };
+        let spare =
+            if room == u64::MAX { self.options.spare.clone() } else { SpareValues::default() };
         let tables = WdlTables::new(self.files.iter().map(read).collect::<Option<_>>()?, &spare)?;
         (tables.bytes() <= room).then_some(Unpacked { table: self, tables })
     }

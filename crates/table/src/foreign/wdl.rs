@@ -49,9 +49,9 @@ fn swapped(man: Piece) -> Piece {
 /// Room for values that is not needed any more, for those of the next table: the system takes longer to hand
 /// out fresh pages than values take to be unpacked. Clones are the same room.
 #[derive(Clone, Debug, Default)]
-pub struct Spare(Arc<Mutex<Vec<Vec<u8>>>>);
+pub struct SpareValues(Arc<Mutex<Vec<Vec<u8>>>>);
 
-impl Spare {
+impl SpareValues {
     /// An empty vector for so many values. Where nothing fits something is freed, so that there is never
     /// more room than was needed at once.
     fn take(&self, len: usize) -> Vec<u8> {
@@ -62,6 +62,11 @@ impl Spare {
         }
         spare.pop();
         Vec::with_capacity(len)
+    }
+
+    /// Frees all of it: nothing more is to be read.
+    pub fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     fn give_back(&self, mut values: Vec<u8>) {
@@ -80,7 +85,7 @@ pub(super) struct WdlTables {
 
 impl WdlTables {
     /// Reads the headers of files; none if one is damaged, or too large for its values to be unpacked.
-    pub(super) fn new(files: Vec<(Material, Vec<u8>)>, spare: &Spare) -> Option<WdlTables> {
+    pub(super) fn new(files: Vec<(Material, Vec<u8>)>, spare: &SpareValues) -> Option<WdlTables> {
         let tables: Vec<WdlTable> = files
             .into_iter()
             .map(|(material, bytes)| WdlTable::new(&material, bytes, spare))
@@ -312,7 +317,7 @@ impl Line<'_> {
 struct WdlTable {
     bytes: Vec<u8>,
     /// Where values get room and leave it.
-    spare: Spare,
+    spare: SpareValues,
     has_pawns: bool,
     /// Whether both colours have pawns.
     both_have_pawns: bool,
@@ -399,7 +404,7 @@ struct Numbering {
 
 impl WdlTable {
     /// Reads the header of a file; none if it is damaged, or not the table of these men.
-    fn new(material: &Material, bytes: Vec<u8>, spare: &Spare) -> Option<WdlTable> {
+    fn new(material: &Material, bytes: Vec<u8>, spare: &SpareValues) -> Option<WdlTable> {
         let pawns = [material.count.white.pawn, material.count.black.pawn];
         let has_pawns = pawns != [0; 2];
         let both_have_pawns = !pawns.contains(&0);
@@ -728,7 +733,7 @@ impl Strings {
 
 impl Blocks {
     /// All values, one byte each; none if they are damaged.
-    fn unpack(&self, bytes: &[u8], size: u64, spare: &Spare) -> Option<Vec<u8>> {
+    fn unpack(&self, bytes: &[u8], size: u64, spare: &SpareValues) -> Option<Vec<u8>> {
         let size = usize::try_from(size).ok()?;
         let lengths = bytes.get(self.lengths_at..)?.get(..2 * self.count)?;
         let blocks = bytes.get(self.data_at..)?.get(..self.count.checked_mul(self.block_size)?)?;
@@ -1046,7 +1051,7 @@ mod tests {
     fn damage_is_noticed() {
         let material: Material = "KRvK".parse().unwrap();
         for bytes in [Vec::new(), MAGIC.to_vec(), [MAGIC.to_vec(), vec![0xff; 200]].concat()] {
-            assert!(WdlTable::new(&material, bytes, &Spare::default()).is_none());
+            assert!(WdlTable::new(&material, bytes, &SpareValues::default()).is_none());
         }
     }
 }

@@ -60,19 +60,22 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
                 && (promoted || own.role == other.role)
         };
         let same = layout.len() == other.layout.len() && men.all(alike);
-        same && !layout.is_complete() && taking == Taking::ByOutcome
+        // With places for the last rank only.
+        let by_promotion = !layout.is_complete();
+        same && by_promotion && taking == Taking::ByOutcome
     });
     for (&structure, slot) in &values.slices {
         let slice = |turn: Color, en_passant: Option<u8>| -> Result<(Codes, u16), E> {
             let side = turn as usize ^ 1;
             let len = if wanted.sides[side] { layout.len() } else { 0 };
-            let lost = another.filter(|_| en_passant.is_none()).and_then(|other| {
+            let another = another.filter(|_| en_passant.is_none()).and_then(|other| {
                 match &other.slices.get(&structure)?.get()?.codes[side] {
                     Codes::Narrow(codes) if codes.len() == len => Some(codes.as_slice()),
                     _ => None,
                 }
             });
-            let rows = Rows { layout, structure, turn, en_passant, swapped, wanted, taking, lost };
+            let rows =
+                Rows { layout, structure, turn, en_passant, swapped, wanted, taking, another };
             let most = |a: u16, b: u16| Ok(a.max(b));
             let Some(pages) = pages else {
                 let mut codes = vec![W::ILLEGAL; len];
@@ -143,8 +146,8 @@ struct Rows<'a> {
     swapped: bool,
     wanted: &'a Wanted,
     taking: Taking,
-    /// Codes of which those of losses are taken as they are.
-    lost: Option<&'a [u8]>,
+    /// The codes of the same rows behind promotions to another man: what is lost there is lost here.
+    another: Option<&'a [u8]>,
 }
 
 impl Rows<'_> {
@@ -226,7 +229,7 @@ impl Rows<'_> {
             if !possible {
                 continue;
             }
-            if let Some(known) = self.lost.and_then(|known| known.get(at..at + codes.len())) {
+            if let Some(known) = self.another.and_then(|known| known.get(at..at + codes.len())) {
                 let loss = u8::from_value(Value::Loss(0));
                 for (square, (code, &known)) in codes.iter_mut().zip(known).enumerate() {
                     lanes &= !(u64::from(known == loss) << square);
