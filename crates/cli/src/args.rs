@@ -209,7 +209,7 @@ impl BuildArgs {
 
 /// Whether a name is that of a control file.
 pub(crate) fn is_control_file(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|e| e == "xml")
+    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("xml"))
 }
 
 #[derive(Args, Debug)]

@@ -233,11 +233,8 @@ impl Work<'_> {
         let mut table = Table::open(output, self.options.workplace.source_options())
             .map_err(|e| e.to_string())?;
         table.check_length().map_err(|e| e.to_string())?;
-        let check = || table.source().check();
-        let checked = match &self.options.workplace.threads {
-            Some(threads) => threads.install_if_worth(table.space().size(), check),
-            None => check(),
-        };
+        let size = table.space().size();
+        let checked = self.options.workplace.install(size, || table.source().check());
         checked.map_err(|e| format!("{name}: {e}"))?;
         if Contents::of(table.control()) != Contents::of(control) || !fits(control, table.control())
         {

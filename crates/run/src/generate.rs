@@ -124,13 +124,9 @@ pub(crate) fn generate_control(
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let values = table_values(control, numbering, symmetric);
     let needed = needed_memory(&values, &open, numbering.space.size());
-    let threads = workplace.threads.clone();
     let task =
         Task { control, numbering, output, options, began, workplace, open, symmetric, values };
-    match threads {
-        Some(threads) => threads.install_if_worth(task.work(), || task.carry_out(needed)),
-        None => task.carry_out(needed),
-    }
+    options.workplace.install(task.work(), || task.carry_out(needed))
 }
 
 /// A control file whose futurebases are open.

@@ -100,6 +100,14 @@ impl Workplace {
         })
     }
 
+    /// Does the work of a table with so many positions on the threads that it is worth.
+    pub(crate) fn install<R: Send>(&self, positions: u64, work: impl FnOnce() -> R + Send) -> R {
+        match &self.threads {
+            Some(threads) => threads.install_if_worth(positions, work),
+            None => work(),
+        }
+    }
+
     /// How tables are opened here.
     pub(crate) fn source_options(&self) -> SourceOptions {
         SourceOptions { storage: Arc::clone(&self.storage), ..SourceOptions::default() }

@@ -8,7 +8,7 @@ use hoffman_probe::report::parse_position;
 use hoffman_run::{GenerateOptions, RunPlan, Silent, plan_build, plan_control};
 
 use crate::Outcome;
-use crate::args::PlanArgs;
+use crate::args::{PlanArgs, is_control_file};
 use crate::output::{command_line, print, print_line};
 
 /// Plans without doing.
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
 fn plan(args: &PlanArgs) -> anyhow::Result<RunPlan> {
     let workplace = args.work.workplace()?;
     let [first, ..] = args.what.as_slice() else { anyhow::bail!("nothing to plan") };
-    if Path::new(first).extension().is_some_and(|e| e.eq_ignore_ascii_case("xml")) {
+    if is_control_file(first) {
         let options = GenerateOptions {
             output: None,
             args: command_line(),

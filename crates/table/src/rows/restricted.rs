@@ -24,6 +24,12 @@ const SAME: [usize; 64] = {
     same
 };
 
+/// Positions of the row that begins at `row`.
+#[inline(always)]
+fn run(index: u64, step: u64, row: usize, lanes: u64) -> Run<'static> {
+    Run { index, step, row, image: &SAME, lanes, in_row: true }
+}
+
 /// An index space and a layout of the same men.
 pub(super) struct Restricted<'a> {
     pub(super) space: &'a IndexSpace,
@@ -229,14 +235,14 @@ impl<'a> Restricted<'a> {
                 if black == lane {
                     let row = base + white_place;
                     let lanes = u64::MAX >> (64 - len) << first;
-                    visit(&Run { index, step, row, image: &SAME, lanes, in_row: true });
+                    visit(&run(index, step, row, lanes));
                     return;
                 }
                 for i in 0..len {
                     if let Some(black_place) = self.layout.place(black, first + i) {
                         let row = base + white_place + black_place;
                         let index = index + u64::from(i) * step;
-                        visit(&Run { index, step: 0, row, image: &SAME, lanes: 1, in_row: true });
+                        visit(&run(index, 0, row, 1));
                     }
                 }
             };
@@ -245,7 +251,7 @@ impl<'a> Restricted<'a> {
         }
         if !movers[lane].is_man() {
             if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
-                visit(&Run { index, step: 0, row: base, image: &SAME, lanes: 1, in_row: true });
+                visit(&run(index, 0, base, 1));
             }
             return;
         }
@@ -270,7 +276,7 @@ impl<'a> Restricted<'a> {
             }
             let cursor = self.space.cursor(squares, turn, en_passant);
             cursor.visit_lane(slot, lanes, |lanes, index, step| {
-                visit(&Run { index, step, row: base, image: &SAME, lanes, in_row: true });
+                visit(&run(index, step, base, lanes));
             });
             return;
         }
@@ -279,14 +285,7 @@ impl<'a> Restricted<'a> {
         for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
             squares[slot] = start;
             if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
-                visit(&Run {
-                    index,
-                    step: 0,
-                    row: base,
-                    image: &SAME,
-                    lanes: 1 << start,
-                    in_row: true,
-                });
+                visit(&run(index, 0, base, 1 << start));
             }
         }
     }
@@ -314,7 +313,7 @@ impl<'a> Restricted<'a> {
                     self.layout.place(kings[0], white).zip(self.layout.place(kings[1], black));
                 if let (Some(index), Some((white, black))) = (index, places) {
                     let row = base + white + black;
-                    visit(&Run { index, step: 0, row, image: &SAME, lanes: 1, in_row: true });
+                    visit(&run(index, 0, row, 1));
                 }
             }
         }
