@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod material;
+pub mod outcome;
 pub mod pieces;
 pub mod placement;
 pub mod symmetry;
@@ -17,6 +18,7 @@ pub use shakmaty;
 pub use shakmaty::{Bitboard, ByColor, ByRole, Color, File, Piece, Rank, Role, Square};
 
 pub use material::{Material, MaterialError};
+pub use outcome::{Outcome, OutcomeBounds};
 pub use pieces::{ListedPiece, PieceList, PieceSlot};
 pub use placement::Placement;
 pub use symmetry::Symmetry;

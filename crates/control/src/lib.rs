@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod claims;
 mod document;
 mod edit;
 mod ending;
@@ -25,6 +26,7 @@ mod text;
 mod write;
 
 pub use check::{automatic_symmetry, check_declarations, check_pieces};
+pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims};
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
 pub use ending::{Ending, EndingError};
 pub use error::{ControlError, Notice, Site};

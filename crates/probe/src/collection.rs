@@ -1,21 +1,21 @@
-//! Which table answers a position: tables that are given, then those that folders hold.
+//! Many tables: those that are given, those that folders hold, and those that others name.
 //!
-//! Tables given by name are asked in their order. Folders are listed once and their tables opened when
-//! first needed, found by the name of the ending: `krpkr.htb`, or parts as `krpkr-b7.htb`. Every table
-//! is asked for the position as it is, then with the colours exchanged. Whether the side not to move is
-//! in check is always seen from the position: what an entry says about it counts for nothing (D1).
+//! Folders are listed once and their tables opened when first needed, found by the name of the ending:
+//! `krpkr.htb`, or parts as `krpkr-b7.htb`. Which of them answers a position is in [`crate::lookup`].
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use hoffman_board::{Color, Format, Material, Role, Square, Value, Variant};
-use hoffman_control::PruneEffect;
+use hoffman_board::{Color, Material, Variant};
+use hoffman_store::{has_wildcards, is_file, is_like};
 use hoffman_table::htb::{BlockCache, SourceOptions};
-use hoffman_table::{EntryValue, Table, TableError};
+use hoffman_table::{Table, TableError};
 
-use crate::moves::{Move, Position};
+use crate::member::{Member, Named};
+use crate::position::Position;
 
 /// The size of the block cache unless another one is asked for, in bytes.
 pub const DEFAULT_CACHE: usize = 64 << 20;
@@ -49,74 +49,20 @@ impl From<TableError> for CollectionError {
     }
 }
 
-/// The answer of a table to a position.
-#[derive(Clone, Copy, Debug)]
-pub struct Hit<'a> {
-    /// The table.
-    pub table: &'a Table,
-    /// The index of the position, or of its mirror image if `inverted`.
-    pub index: u64,
-    /// Whether the colours were exchanged to find it.
-    pub inverted: bool,
-    /// What the table says to the side to move; [`EntryValue::Illegal`] in normal chess if the side not to
-    /// move is in check, whatever the table says.
-    pub value: EntryValue,
-}
-
-impl Hit<'_> {
-    /// The value with its distance to mate, if the table has that and prunes nothing.
-    pub fn exact_dtm(&self) -> Option<Value> {
-        if !is_exact_dtm(self.table) {
-            return None;
-        }
-        match self.value {
-            EntryValue::Illegal => Some(Value::Illegal),
-            value => Table::exact(value),
-        }
-    }
-}
-
-impl Hit<'_> {
-    /// What the prunes of the table make of a move of the side to move that leaves the table, if they name
-    /// it: the first that does counts. The move is one in the position that was asked for. Whether the
-    /// table was made with a futurebase that answers the move, and so needed no prune, only the futurebase
-    /// can tell; ask for the position behind the move first.
-    pub fn prune(&self, turn: Color, m: &Move) -> Option<PruneEffect> {
-        let control = self.table.control();
-        let color = if self.inverted { turn.other() } else { turn };
-        let kind = m.kind(self.inverted);
-        let prune = control.prunes.iter().find(|p| p.color == color && p.matches(&kind))?;
-        control.enables(color, prune.effect).then_some(prune.effect)
-    }
-}
-
-/// Whether the table's distances to mate are those of chess: no prunes could have changed them.
-pub fn is_exact_dtm(table: &Table) -> bool {
-    let control = table.control();
-    matches!(table.codec().format(), Format::Dtm(_))
-        && control.prune_enables.is_empty()
-        && control.prunes.is_empty()
-}
-
-/// A table that was given by name.
-#[derive(Debug)]
-struct Given {
-    table: Table,
-    material: Material,
-}
-
 /// A table seen in a folder.
 #[derive(Debug)]
 struct Found {
     path: PathBuf,
-    table: OnceLock<Result<Option<Table>, CollectionError>>,
+    member: OnceLock<Result<Option<Arc<Member>>, CollectionError>>,
 }
 
 /// Tables as one oracle.
 #[derive(Debug)]
 pub struct Collection {
-    given: Vec<Given>,
+    given: Vec<Arc<Member>>,
     found: HashMap<Material, Vec<Found>>,
+    /// Tables opened because the header of another one names them, by their paths.
+    named: Mutex<HashMap<PathBuf, Result<Arc<Member>, CollectionError>>>,
     folders: Vec<PathBuf>,
     options: SourceOptions,
     variant: Option<Variant>,
@@ -141,6 +87,7 @@ impl Collection {
         Collection {
             given: Vec::new(),
             found: HashMap::new(),
+            named: Mutex::default(),
             folders: Vec::new(),
             options,
             variant: None,
@@ -180,10 +127,9 @@ impl Collection {
             return Err(CollectionError::Variants { path: table.path().to_owned() });
         }
         self.variant = Some(table.variant());
-        let material = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
         let at = self.given.len();
-        self.given.push(Given { table, material });
-        Ok(&self.given[at].table)
+        self.given.push(Arc::new(Member::new(table)));
+        Ok(self.given[at].table())
     }
 
     /// Lists a folder; its tables are asked after those given and after those of folders added before.
@@ -212,7 +158,7 @@ impl Collection {
             let path = folder.join(&name);
             let known = self.found.entry(material).or_default();
             if known.iter().all(|f| f.path != path) {
-                known.push(Found { path, table: OnceLock::new() });
+                known.push(Found { path, member: OnceLock::new() });
             }
         }
         if !self.folders.iter().any(|f| f == folder) {
@@ -240,9 +186,9 @@ impl Collection {
         Ok(())
     }
 
-    /// The tables given by name, in order.
+    /// The tables given, in order.
     pub fn tables(&self) -> impl ExactSizeIterator<Item = &Table> {
-        self.given.iter().map(|g| &g.table)
+        self.given.iter().map(|member| member.table())
     }
 
     /// The folders, in order.
@@ -260,95 +206,133 @@ impl Collection {
         &self.options
     }
 
-    /// The answer of the first table that has the position, with the colours exchanged if need be; none if
-    /// no table has it. An en passant square that fits no pawn is ignored; one that fits a pawn of the
-    /// side to move is in no table.
-    ///
-    /// # Errors
-    /// A table is damaged, or one that might have the position cannot be opened and no other has it.
-    pub fn lookup(&self, position: &Position) -> Result<Option<Hit<'_>>, CollectionError> {
-        self.lookup_where(position, |_| true)
+    /// The tables given, in order, with what follows from their headers.
+    pub(crate) fn given(&self) -> &[Arc<Member>] {
+        &self.given
     }
 
-    /// [`Collection::lookup`] among the tables that pass a test.
-    ///
-    /// # Errors
-    /// See [`Collection::lookup`].
-    pub fn lookup_where(
+    /// The tables of the folders that may hold these men, or why one cannot be opened.
+    pub(crate) fn found(
         &self,
-        position: &Position,
-        test: impl Fn(&Table) -> bool,
-    ) -> Result<Option<Hit<'_>>, CollectionError> {
-        let en_passant = match position.en_passant_pawn() {
-            Some(color) if color == position.turn => return Ok(None),
-            Some(_) => position.en_passant,
-            None => None,
-        };
-        let query = Query { position, en_passant };
-        let material = position.material();
-        let swapped = material.swapped();
-        for Given { table, material: own } in &self.given {
-            if !test(table) {
-                continue;
-            }
-            if *own == material
-                && let Some(hit) = query.ask(table, false)?
-            {
-                return Ok(Some(hit));
-            }
-            if *own == swapped
-                && let Some(hit) = query.ask(table, true)?
-            {
-                return Ok(Some(hit));
-            }
-        }
-        if self.found.is_empty() {
-            return Ok(None);
-        }
-        let mut failure = None;
-        for found in self.found.get(&material.normalized().0).into_iter().flatten() {
-            let table = match self.table_of(found) {
-                Ok(Some(table)) if test(table) => table,
-                Ok(_) => continue,
-                Err(error) => {
-                    failure.get_or_insert(error);
-                    continue;
-                }
-            };
-            for inverted in [false, true] {
-                if let Some(hit) = query.ask(table, inverted)? {
-                    return Ok(Some(hit));
-                }
-            }
-        }
-        failure.map_or(Ok(None), |error| Err(error.clone()))
+        material: &Material,
+    ) -> impl Iterator<Item = Result<Arc<Member>, CollectionError>> {
+        let found = self.found.get(&material.normalized().0);
+        found.into_iter().flatten().filter_map(|found| self.member_of(found).transpose())
     }
 
     /// The table of a file in a folder; none if it is of another variant.
-    fn table_of<'a>(&self, found: &'a Found) -> Result<Option<&'a Table>, &'a CollectionError> {
-        let opened = found.table.get_or_init(|| {
+    fn member_of(&self, found: &Found) -> Result<Option<Arc<Member>>, CollectionError> {
+        let opened = found.member.get_or_init(|| {
             let table = Table::open(&found.path, self.options.clone())?;
-            Ok((table.variant() == self.variant()).then_some(table))
+            Ok((table.variant() == self.variant()).then(|| Arc::new(Member::new(table))))
         });
-        opened.as_ref().map(Option::as_ref)
+        opened.clone()
     }
 
-    /// The value with the distance to mate under the rules of chess, from tables that have it and prune
-    /// nothing; none if there is no such table. Two bare kings are a draw without one.
+    /// The futurebases that the header of a table names, in order.
     ///
-    /// # Errors
-    /// See [`Collection::lookup`].
-    pub fn value(&self, position: &Position) -> Result<Option<Value>, CollectionError> {
-        if self.variant() == Variant::Normal {
-            if position.is_opponent_in_check() {
-                return Ok(Some(Value::Illegal));
-            }
-            if is_bare_kings(position) {
-                return Ok(Some(Value::Draw));
-            }
+    /// A name stands for the given table of that file name; else for the file of that name, with or without
+    /// its folders, beside the table or in one of the folders.
+    pub(crate) fn named_by(&self, member: &Member) -> Arc<[Named]> {
+        if let Some(named) = member.named.get() {
+            return Arc::clone(named);
         }
-        let hit = self.lookup_where(position, is_exact_dtm)?;
-        Ok(hit.and_then(|hit| hit.exact_dtm()))
+        let elements = &member.table().control().futurebases;
+        let named: Arc<[Named]> = elements
+            .iter()
+            .flat_map(|element| {
+                let name = &element.filename;
+                let mut called = self.called(name, member.table().path());
+                called.retain(|other| other.table().path() != member.table().path());
+                let named =
+                    |member| Named { name: name.clone(), inverted: element.inverted, member };
+                let members = called.into_iter().map(Some);
+                let members: Vec<_> =
+                    if members.len() == 0 { vec![None] } else { members.collect() };
+                members.into_iter().map(named).collect::<Vec<_>>()
+            })
+            .collect();
+        // What is missing may be there the next time.
+        let complete = named.iter().all(|named| named.member.is_some())
+            && !elements.iter().any(|element| has_wildcards(&element.filename));
+        if complete {
+            let _ = member.named.set(Arc::clone(&named));
+        }
+        named
+    }
+
+    /// The tables that a name in the header of the table `beside` stands for: those beside it before given
+    /// ones elsewhere, and these before those of other folders.
+    fn called(&self, name: &str, beside: &Path) -> Vec<Arc<Member>> {
+        let alone = Path::new(name).file_name().unwrap_or_default();
+        let folder = beside.parent().unwrap_or(Path::new(""));
+        let here = self.given_in(Some(folder), alone);
+        if !here.is_empty() {
+            return here;
+        }
+        let here = self.lying_in(folder, name);
+        if !here.is_empty() {
+            return here;
+        }
+        let given = self.given_in(None, alone);
+        if !given.is_empty() {
+            return given;
+        }
+        let elsewhere = self.folders.iter().map(|folder| self.lying_in(folder, name));
+        elsewhere.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+    }
+
+    /// The given tables with a file name, all or those of a folder.
+    fn given_in(&self, folder: Option<&Path>, name: &OsStr) -> Vec<Arc<Member>> {
+        let pattern = name.to_string_lossy();
+        let fits = |member: &&Arc<Member>| {
+            let path = member.table().path();
+            let own = path.file_name().map(Path::new);
+            own.is_some_and(|own| is_like(own, &pattern))
+                && folder.is_none_or(|folder| path.parent() == Some(folder))
+        };
+        self.given.iter().filter(fits).cloned().collect()
+    }
+
+    /// The tables of a folder with a name, with or without the folders in it.
+    fn lying_in(&self, folder: &Path, name: &str) -> Vec<Arc<Member>> {
+        let storage = &*self.options.storage;
+        let alone = Path::new(name).file_name().unwrap_or_default();
+        if has_wildcards(name) {
+            return self.listed(folder, &alone.to_string_lossy());
+        }
+        let paths = [folder.join(name), folder.join(alone)];
+        let path = paths.into_iter().find(|path| is_file(storage, path));
+        path.and_then(|path| self.open_named(path)).into_iter().collect()
+    }
+
+    /// The tables of a folder whose names fit a pattern.
+    fn listed(&self, folder: &Path, pattern: &str) -> Vec<Arc<Member>> {
+        let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let mut names = self.options.storage.list(listed).unwrap_or_default();
+        names.retain(|name| is_like(Path::new(name), pattern));
+        names.sort();
+        names.into_iter().filter_map(|name| self.open_named(folder.join(name))).collect()
+    }
+
+    /// The table of a file, opened once; none if it cannot be used.
+    fn open_named(&self, path: PathBuf) -> Option<Arc<Member>> {
+        let opened = |found: &Found| found.path == path;
+        if let Some(found) = self.found.values().flatten().find(|found| opened(found)) {
+            return self.member_of(found).ok().flatten();
+        }
+        let mut named = self.named();
+        let member = named.entry(path).or_insert_with_key(|path| {
+            let table = Table::open(path, self.options.clone())?;
+            Ok(Arc::new(Member::new(table)))
+        });
+        let member = member.as_ref().ok()?;
+        (member.table().variant() == self.variant()).then(|| Arc::clone(member))
+    }
+
+    /// No code panics while it holds the lock, so the map is sound even if the lock says otherwise.
+    fn named(&self) -> MutexGuard<'_, HashMap<PathBuf, Result<Arc<Member>, CollectionError>>> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -369,32 +353,4 @@ fn ending_of_name(name: &str) -> Option<Material> {
     let stem = name.strip_suffix(".htb")?;
     let stem = stem.split_once('-').map_or(stem, |(ending, _)| ending);
     Some(stem.parse::<Material>().ok()?.normalized().0)
-}
-
-/// A position with the en passant square that counts.
-struct Query<'a> {
-    position: &'a Position,
-    en_passant: Option<Square>,
-}
-
-impl Query<'_> {
-    /// What a table says, if it has the position or its mirror image.
-    fn ask<'t>(&self, table: &'t Table, inverted: bool) -> Result<Option<Hit<'t>>, TableError> {
-        let Position { board, turn, .. } = self.position;
-        let men = board.occupied().into_iter().filter_map(|square| {
-            let piece = board.piece_at(square)?;
-            Some(orient((square, piece.color, piece.role), inverted))
-        });
-        let turn = if inverted { turn.other() } else { *turn };
-        let en_passant = self.en_passant.map(|s| if inverted { s.flip_vertical() } else { s });
-        let Some(placement) = table.place(men, turn, en_passant) else { return Ok(None) };
-        let Some(index) = table.index(&placement) else { return Ok(None) };
-        let illegal = table.variant() == Variant::Normal && self.position.is_opponent_in_check();
-        let value = if illegal { EntryValue::Illegal } else { table.value(index, turn)? };
-        Ok(Some(Hit { table, index, inverted, value }))
-    }
-}
-
-fn orient((square, color, role): (Square, Color, Role), inverted: bool) -> (Square, Color, Role) {
-    if inverted { (square.flip_vertical(), color.other(), role) } else { (square, color, role) }
 }

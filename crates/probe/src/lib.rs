@@ -5,9 +5,15 @@
 #![forbid(unsafe_code)]
 
 pub mod collection;
+pub mod fen;
 pub mod lines;
+pub mod lookup;
+pub mod member;
 pub mod moves;
+pub mod position;
 pub mod report;
 pub mod session;
 pub mod stats;
+mod typed;
 pub mod verify;
+pub mod words;

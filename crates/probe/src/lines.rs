@@ -3,31 +3,33 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use hoffman_board::{Format, Role, Value, Variant};
+use hoffman_board::{Color, Format, Outcome, OutcomeBounds, Role, Value, Variant};
 use hoffman_control::PruneEffect;
 use hoffman_table::EntryValue;
 use serde::Serialize;
 
-use crate::collection::{Collection, CollectionError, Hit, is_bare_kings, table_name};
-use crate::moves::{Move, Position};
+use crate::collection::{Collection, CollectionError, is_bare_kings, table_name};
+use crate::lookup::{Hit, Reply};
+use crate::member::outcomes_of;
+use crate::moves::Move;
+use crate::position::Position;
 
 /// The most plies of a main line.
 pub const MAX_PLIES: usize = 600;
 
-/// The result of a position for the side to move, in the words of the Lichess tablebase server and in
-/// the order in which it lists what a move leads to.
+/// The result of a position for the side to move, in the words of the Lichess tablebase server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
     /// The side to move loses.
     Loss,
-    /// No table says.
-    Unknown,
-    /// A loss in a table in which something is conceded to the winner or kept from the loser.
+    /// A loss by the rules of a table with prunes, which does not prove one.
     MaybeLoss,
+    /// Nothing is known, or no more than that one side does not lose.
+    Unknown,
     /// Nobody can force a win.
     Draw,
-    /// A win in a table in which something is conceded to the winner or kept from the loser.
+    /// A win by the rules of a table with prunes, which does not prove one.
     MaybeWin,
     /// The side to move wins.
     Win,
@@ -56,42 +58,168 @@ impl Category {
     }
 }
 
-/// What is known of a position.
-#[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
-    /// What the table says, if one has the position.
-    pub hit: Option<Hit<'a>>,
-    /// The result for the side to move.
-    pub category: Category,
-    /// The value with its distance to mate; in suicide chess to the end.
-    pub dtm: Option<Value>,
-    /// The value with its distance to conversion.
-    pub dtc: Option<Value>,
+/// What an answer is of the truth, seen from White.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// It is the truth.
+    Exact,
+    /// White does at least as well.
+    WhiteAtLeast,
+    /// White does at most as well.
+    WhiteAtMost,
+    /// It proves nothing.
+    None,
+}
+
+/// How a game ends in a position, by the rules alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
     /// The side to move is mated.
-    pub checkmate: bool,
+    Checkmate,
     /// The side to move has no move and is not in check.
-    pub stalemate: bool,
+    Stalemate,
     /// Suicide chess: the side to move has won.
-    pub variant_win: bool,
+    VariantWin,
     /// Suicide chess: the side to move has lost.
-    pub variant_loss: bool,
+    VariantLoss,
+}
+
+/// What is known of a position.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Who is to move.
+    pub turn: Color,
+    /// What the table says, if one has the position.
+    pub hit: Option<Hit>,
+    /// What is known of the outcome under the rules of chess.
+    pub proved: OutcomeBounds,
+    /// What the table says, under its own rules, or the rules of chess do; none if nothing is said.
+    pub said: Option<EntryValue>,
+    /// Whether what is said is what the rules of chess say, distances included.
+    pub is_exact: bool,
+    /// How the game has ended, if it has.
+    pub end: Option<End>,
     /// Neither side can mate.
     pub insufficient_material: bool,
 }
 
 /// A legal move with what is known of the position behind it.
 #[derive(Clone, Debug)]
-pub struct MoveOption<'a> {
+pub struct MoveOption {
     /// The move.
     pub m: Move,
     /// The position after it.
     pub after: Position,
-    /// What is known of that position, for the side then to move. A conceded move leaves a
-    /// [`Category::MaybeLoss`].
-    pub known: Known<'a>,
-    /// What a prune makes of the move, if no table has the position after it and the table that answers
-    /// for the position itself prunes the move.
+    /// What is known of that position, for the side then to move; in chess, if the move is pruned.
+    pub known: Known,
+    /// What a prune makes of the move, by the rules of the table that answers for the position before it.
     pub pruned: Option<PruneEffect>,
+    /// The table that would be needed to know more.
+    pub missing: Option<String>,
+}
+
+impl Known {
+    /// What is known by the rules of chess alone, and by the answer of a table if there is one.
+    pub fn of(position: &Position, variant: Variant, hit: Option<Hit>) -> Known {
+        let end = end_of(position, variant);
+        let normal = variant == Variant::Normal;
+        let insufficient = normal && position.is_insufficient_material();
+        let drawn =
+            end == Some(End::Stalemate) || insufficient || normal && is_bare_kings(position);
+        let by_rule = match end {
+            Some(End::Checkmate | End::VariantLoss) => Some(EntryValue::Exact(Value::Loss(0))),
+            Some(End::VariantWin) => Some(EntryValue::Exact(Value::Win(0))),
+            Some(End::Stalemate) | None => drawn.then_some(EntryValue::Draw),
+        };
+
+        let turn = position.turn;
+        let over = matches!(end, Some(end) if end != End::Stalemate);
+        let table = hit.as_ref().filter(|_| !over);
+        let said = table.map(|hit| hit.value).or(by_rule);
+        let proved = match by_rule.and_then(|value| outcomes_of(value, turn)) {
+            Some(outcome) => outcome,
+            None => hit.as_ref().map_or(OutcomeBounds::UNKNOWN, Hit::proved),
+        };
+        let is_exact = match table {
+            Some(hit) => hit.claims.is_exact(),
+            None => said.is_some(),
+        };
+        Known { turn, hit, proved, said, is_exact, end, insufficient_material: insufficient }
+    }
+
+    /// The outcome that is said, seen from White.
+    pub fn outcomes(&self) -> Option<OutcomeBounds> {
+        outcomes_of(self.said?, self.turn)
+    }
+
+    /// What is said, with its distance: a draw, or a mate, or, in tables that count them, a conversion.
+    pub fn distance(&self) -> Option<Value> {
+        match self.said? {
+            EntryValue::Draw => Some(Value::Draw),
+            EntryValue::Exact(value) if value != Value::Illegal => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether distances are those to conversion.
+    pub fn counts_conversions(&self) -> bool {
+        let format = self.hit.as_ref().map(|hit| hit.table().codec().format());
+        self.end.is_none() && matches!(format, Some(Format::Dtc(_)))
+    }
+
+    /// Whether the game is over.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// The result for the side to move.
+    pub fn category(&self) -> Category {
+        let side = |outcome: Outcome| match outcome.winner() {
+            Some(winner) if winner == self.turn => 1,
+            Some(_) => -1,
+            None => 0,
+        };
+        let said = self.outcomes().and_then(OutcomeBounds::known).map(side);
+        match (self.proved.known().map(side), said) {
+            (Some(1), _) => Category::Win,
+            (Some(0), _) => Category::Draw,
+            (Some(_), _) => Category::Loss,
+            (None, Some(1)) => Category::MaybeWin,
+            (None, Some(-1)) => Category::MaybeLoss,
+            (None, _) => Category::Unknown,
+        }
+    }
+
+    /// What the answer is of the truth.
+    pub fn bound(&self) -> Bound {
+        let won = self.proved.known().and_then(Outcome::winner);
+        let known = self.proved.known().is_some();
+        match (self.said, won) {
+            (None, _) => Bound::None,
+            (Some(_), None) if known => Bound::Exact,
+            (Some(_), Some(_)) if self.is_exact => Bound::Exact,
+            // Who is sure to win may win sooner.
+            (Some(_), Some(Color::White)) => Bound::WhiteAtLeast,
+            (Some(_), Some(Color::Black)) => Bound::WhiteAtMost,
+            (Some(_), None) if self.proved.is_held_by(Color::White) => Bound::WhiteAtLeast,
+            (Some(_), None) if self.proved.is_held_by(Color::Black) => Bound::WhiteAtMost,
+            (Some(_), None) => Bound::None,
+        }
+    }
+}
+
+/// How the game has ended in a position, by the rules alone.
+fn end_of(position: &Position, variant: Variant) -> Option<End> {
+    let stuck = !position.has_legal_move(variant);
+    match variant {
+        Variant::Normal if stuck && position.is_check() => Some(End::Checkmate),
+        Variant::Normal => stuck.then_some(End::Stalemate),
+        Variant::Suicide if position.board.by_color(position.turn.other()).is_empty() => {
+            Some(End::VariantLoss)
+        }
+        Variant::Suicide => stuck.then_some(End::VariantWin),
+    }
 }
 
 /// Finds out what is known of a position. It must be possible, see [`Position::check_possible`], and its
@@ -99,98 +227,44 @@ pub struct MoveOption<'a> {
 ///
 /// # Errors
 /// A table cannot be read.
-pub fn assess<'a>(
-    collection: &'a Collection,
+pub fn assess(collection: &Collection, position: &Position) -> Result<Known, CollectionError> {
+    let hit = collection.lookup(position)?;
+    Ok(Known::of(position, collection.variant(), hit))
+}
+
+/// Finds out what is known of the position behind a move, by the rules of the table that answers for the one
+/// before it.
+///
+/// # Errors
+/// A table cannot be read.
+pub fn assess_move(
+    collection: &Collection,
+    root: &Known,
     position: &Position,
-) -> Result<Known<'a>, CollectionError> {
-    let mut known = Known {
-        hit: collection.lookup(position)?,
-        category: Category::Unknown,
-        dtm: None,
-        dtc: None,
-        checkmate: false,
-        stalemate: false,
-        variant_win: false,
-        variant_loss: false,
-        insufficient_material: false,
+    m: Move,
+) -> Result<MoveOption, CollectionError> {
+    let after = position.after(&m);
+    let (hit, pruned, mut missing) = match &root.hit {
+        None => (collection.lookup(&after)?, None, None),
+        Some(asker) => match collection.reply(asker, &m, &after)? {
+            Reply::Hit(hit) => (Some(hit), None, None),
+            // What the move is worth in chess can be told beside it.
+            Reply::Pruned(effect) => (collection.lookup_plain(&after)?, Some(effect), None),
+            Reply::Missing(name) => (None, None, Some(name)),
+        },
     };
-    let variant = collection.variant();
-    let stuck = !position.has_legal_move(variant);
-    match variant {
-        Variant::Normal => {
-            known.checkmate = stuck && position.is_check();
-            known.stalemate = stuck && !known.checkmate;
-            known.insufficient_material = position.is_insufficient_material();
-        }
-        Variant::Suicide => {
-            known.variant_loss = position.board.by_color(position.turn.other()).is_empty();
-            known.variant_win = stuck && !known.variant_loss;
-        }
+    let known = Known::of(&after, collection.variant(), hit);
+    let variant_over = matches!(known.end, Some(End::VariantWin | End::VariantLoss));
+    let pruned = pruned.filter(|_| !variant_over);
+    if known.said.is_some() {
+        missing = None;
+    } else if pruned.is_none() && missing.is_none() {
+        missing = Some(table_name(&after.material()));
     }
-    let value = if known.checkmate {
-        Some(EntryValue::Exact(Value::Loss(0)))
-    } else if known.variant_win {
-        Some(EntryValue::Exact(Value::Win(0)))
-    } else if known.variant_loss {
-        Some(EntryValue::Exact(Value::Loss(0)))
-    } else if let Some(hit) = known.hit {
-        Some(hit.value)
-    } else if known.stalemate || known.insufficient_material || is_bare_kings(position) {
-        Some(EntryValue::Draw)
-    } else {
-        None
-    };
-    let Some(value) = value else { return Ok(known) };
-    known.category = match value {
-        EntryValue::Exact(Value::Win(_)) | EntryValue::Win => Category::Win,
-        EntryValue::Exact(Value::Loss(_)) | EntryValue::Loss => Category::Loss,
-        EntryValue::Exact(Value::Draw) | EntryValue::Draw => Category::Draw,
-        EntryValue::Exact(Value::Illegal)
-        | EntryValue::Illegal
-        | EntryValue::WinOrDraw
-        | EntryValue::DrawOrLoss
-        | EntryValue::Unknown => Category::Unknown,
-    };
-    let over = known.checkmate || known.variant_win || known.variant_loss;
-    if let (Some(hit), false) = (known.hit, over)
-        && is_doubtful(&hit, position, known.category)
-    {
-        known.category = match known.category {
-            Category::Win => Category::MaybeWin,
-            Category::Loss => Category::MaybeLoss,
-            same => same,
-        };
-    }
-    let exact = match value {
-        EntryValue::Draw => Some(Value::Draw),
-        EntryValue::Exact(value) if value != Value::Illegal => Some(value),
-        _ => None,
-    };
-    match known.hit.map(|hit| hit.table.codec().format()) {
-        Some(Format::Dtc(_)) if !over => known.dtc = exact,
-        _ => known.dtm = exact,
-    }
-    if known.category == Category::Draw {
-        known.dtm = Some(Value::Draw);
-    }
-    Ok(known)
+    Ok(MoveOption { m, after, known, pruned, missing })
 }
 
-/// Whether the winner of a position was helped by prunes: his moves are conceded or the loser's discarded.
-fn is_doubtful(hit: &Hit<'_>, position: &Position, category: Category) -> bool {
-    let winner = match category {
-        Category::Win => position.turn,
-        Category::Loss => position.turn.other(),
-        _ => return false,
-    };
-    // The table speaks of its own colours.
-    let winner = if hit.inverted { winner.other() } else { winner };
-    let control = hit.table.control();
-    control.enables(winner, PruneEffect::Concede)
-        || control.enables(winner.other(), PruneEffect::Discard)
-}
-
-/// The legal moves with what they lead to, best first.
+/// The legal moves with what they lead to, best first by what the tables say.
 ///
 /// The order is that of the Lichess server: by the result, then mates, then quicker wins and slower
 /// losses, then stalemates, then captures of stronger men and promotions to stronger men, then the order
@@ -198,80 +272,76 @@ fn is_doubtful(hit: &Hit<'_>, position: &Position, category: Category) -> bool {
 ///
 /// # Errors
 /// A table cannot be read.
-pub fn ranked_moves<'a>(
-    collection: &'a Collection,
+pub fn ranked_moves(
+    collection: &Collection,
     position: &Position,
-    root: &Known<'_>,
-) -> Result<Vec<MoveOption<'a>>, CollectionError> {
-    let mut moves = Vec::new();
-    for m in position.legal_moves(collection.variant()) {
-        let after = position.after(&m);
-        let mut known = assess(collection, &after)?;
-        let over = known.variant_win || known.variant_loss;
-        let pruned = match &root.hit {
-            Some(hit) if known.hit.is_none() && !over => hit.prune(position.turn, &m),
-            _ => None,
-        };
-        // What the rules alone say of the position does not count where the table goes by its prunes.
-        if let Some(effect) = pruned {
-            (known.dtm, known.dtc) = (None, None);
-            known.category = match effect {
-                PruneEffect::Concede => Category::MaybeLoss,
-                PruneEffect::Discard => Category::Unknown,
-            };
-        }
-        moves.push(MoveOption { m, after, known, pruned });
-    }
-    let counts_conversions = root.dtc.is_some() && root.dtm.is_none();
+    root: &Known,
+) -> Result<Vec<MoveOption>, CollectionError> {
+    let legal = position.legal_moves(collection.variant()).into_iter();
+    let moves = legal.map(|m| assess_move(collection, root, position, m));
+    let mut moves = moves.collect::<Result<Vec<_>, _>>()?;
+    let counts_conversions = root.counts_conversions();
     moves.sort_by_key(|option| rank(option, counts_conversions));
     Ok(moves)
 }
 
 /// A key by which the better move is the smaller.
-fn rank(option: &MoveOption<'_>, counts_conversions: bool) -> impl Ord + use<> {
+fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
     let MoveOption { m, known, pruned, .. } = option;
-    let value = if counts_conversions { known.dtc.or(known.dtm) } else { known.dtm.or(known.dtc) };
-    let plies = value.and_then(Value::plies).map(i32::abs);
-    // A conversion ends the count at once, whatever table answers behind it.
-    let plies = if counts_conversions && m.is_conversion() { Some(0) } else { plies };
-    // A conceded move wins at once.
-    let plies = if *pruned == Some(PruneEffect::Concede) { Some(0) } else { plies };
-    let distance = match (known.category, plies) {
+    let won = known.outcomes().map(|said| {
+        let is = |color| said.is_won_by(color);
+        i32::from(is(known.turn)) - i32::from(is(known.turn.other()))
+    });
+    let result = match (pruned, won) {
+        // A conceded move wins at once, by the rules of the table that concedes it.
+        (Some(PruneEffect::Concede), _) => Category::MaybeLoss,
+        (Some(PruneEffect::Discard), _) | (None, None) => Category::Unknown,
+        (None, Some(1)) => Category::Win.min(known.category()),
+        (None, Some(-1)) => Category::Loss.max(known.category()),
+        (None, Some(_)) => Category::Draw,
+    };
+    let plies = match pruned {
+        Some(PruneEffect::Concede) => Some(0),
+        Some(PruneEffect::Discard) => None,
+        // A conversion ends the count at once, whatever table answers behind it.
+        None if counts_conversions && m.is_conversion() => Some(0),
+        None => known.distance().and_then(Value::plies).map(i32::abs),
+    };
+    let distance = match (result, plies) {
         (Category::Loss | Category::MaybeLoss, Some(plies)) => plies,
         (Category::Win | Category::MaybeWin, Some(plies)) => -plies,
         (_, Some(_)) => 0,
+        (_, None) if result == Category::Draw => 0,
         (_, None) => i32::MAX,
     };
     let strength = |role: Option<Role>| Reverse(role.map_or(0, |r| r as u8));
-    (
-        known.category,
-        !known.checkmate && !known.variant_loss,
-        distance,
-        !known.stalemate,
-        strength(m.capture),
-        strength(m.promotion),
-    )
+    let mates = matches!(known.end, Some(End::Checkmate | End::VariantLoss));
+    let stalemates = known.end == Some(End::Stalemate);
+    (result, !mates, distance, !stalemates, strength(m.capture), strength(m.promotion))
 }
 
 /// Best play from a position until it ends, by the values of the tables: in each position the first of the
-/// ranked moves that keeps the value. Empty if the position is not known to be won or lost with its distance to mate; cut off
-/// where tables lack or contradict each other, and after [`MAX_PLIES`].
+/// ranked moves that keeps the value. Empty if the position is not known to be won or lost with its
+/// distance to mate; cut off where tables lack or contradict each other, and after [`MAX_PLIES`].
 ///
 /// # Errors
 /// A table cannot be read.
 pub fn main_line(
     collection: &Collection,
     position: &Position,
+    root: &Known,
 ) -> Result<Vec<(Position, Move)>, CollectionError> {
     let mut line = Vec::new();
     let mut position = position.clone();
-    let mut known = assess(collection, &position)?;
-    while line.len() < MAX_PLIES {
-        let Some(value @ (Value::Win(_) | Value::Loss(_))) = known.dtm else { break };
+    let mut known = root.clone();
+    while line.len() < MAX_PLIES && !known.counts_conversions() {
+        let Some(value @ (Value::Win(_) | Value::Loss(_))) = known.distance() else { break };
         let ranked = ranked_moves(collection, &position, &known)?;
-        let keeps =
-            |option: &MoveOption<'_>| option.known.dtm.and_then(Value::negate) == Some(value);
-        let wins_at_once = |option: &MoveOption<'_>| {
+        let keeps = |option: &MoveOption| {
+            let behind = option.known.distance().filter(|_| option.pruned.is_none());
+            behind.and_then(Value::negate) == Some(value)
+        };
+        let wins_at_once = |option: &MoveOption| {
             value == Value::Win(1) && option.pruned == Some(PruneEffect::Concede)
         };
         let best = ranked.into_iter().find(|option| keeps(option) || wins_at_once(option));
@@ -285,13 +355,9 @@ pub fn main_line(
 
 /// The names of the tables that would be needed to know all of a position and its moves, in order of the
 /// alphabet.
-pub fn missing_tables<'a>(
-    positions: impl IntoIterator<Item = (&'a Position, &'a Known<'a>)>,
-) -> Vec<String> {
-    let missing: BTreeSet<String> = positions
-        .into_iter()
-        .filter(|(_, known)| known.hit.is_none() && known.category == Category::Unknown)
-        .map(|(position, _)| table_name(&position.material()))
-        .collect();
+pub fn missing_tables(position: &Position, root: &Known, moves: &[MoveOption]) -> Vec<String> {
+    let own = root.said.is_none().then(|| table_name(&position.material()));
+    let behind = moves.iter().filter_map(|option| option.missing.clone());
+    let missing: BTreeSet<String> = own.into_iter().chain(behind).collect();
     missing.into_iter().collect()
 }

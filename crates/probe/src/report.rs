@@ -2,32 +2,31 @@
 
 use std::fmt::Write as _;
 
-use hoffman_board::{Color, File, Rank, Square, Value, Variant};
+use hoffman_board::{Color, Value, Variant};
+use hoffman_control::PruneEffect;
 use serde::Serialize;
 
 use crate::collection::{Collection, CollectionError};
-use crate::lines::{Category, Known, assess, main_line, missing_tables, ranked_moves};
-use crate::moves::{Impossible, Move, Position, color_name};
+use crate::fen::{FenError, read_position};
+use crate::lines::{
+    Bound, Category, End, Known, MoveOption, assess, main_line, missing_tables, ranked_moves,
+};
+use crate::lookup::Hit;
+use crate::moves::Move;
+use crate::position::{Position, color_name};
 use crate::session::{draw_board, pruned_word};
+use crate::words::{known_in_words, said_word};
+
+/// Half moves without a capture or a move of a pawn after which a draw can be claimed.
+const CLAIMABLE: i32 = 100;
 
 /// Why a position is not answered.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
-    /// A text that is no FEN.
-    #[error("'{0}' is not a FEN: eight ranks and the side to move are needed")]
-    Fen(String),
-    /// A position that cannot be.
-    #[error("'{fen}' is not a possible position: {reason}")]
-    Impossible {
-        /// The text.
-        fen: String,
-        /// What is wrong.
-        reason: Impossible,
-    },
-    /// Castling rights, which tables do not know.
-    #[error("'{0}' has castling rights that could still be used, which tables do not know")]
-    Castling(String),
+    /// The text is no position that can be answered.
+    #[error(transparent)]
+    Position(#[from] FenError),
     /// The tables.
     #[error(transparent)]
     Tables(#[from] CollectionError),
@@ -50,7 +49,8 @@ pub struct Verdict {
     pub dtz: Option<i32>,
     /// The same without rounding: never known here.
     pub precise_dtz: Option<i32>,
-    /// Plies to mate, positive if the side to move wins; 0 for a draw, none if mated or unknown.
+    /// Plies to mate, positive if the side to move wins; 0 for a draw; none if mated, or if the distance
+    /// is not known to be that of chess.
     pub dtm: Option<i32>,
     /// Suicide chess: plies to the win.
     pub dtw: Option<i32>,
@@ -76,14 +76,32 @@ pub struct MoveReport {
     /// What is said of the position after the move, for the side then to move.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// The same in words.
+    #[serde(skip)]
+    pub words: String,
+}
+
+/// What a table says of a position for the side to move, by its own rules.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// `win`, `draw` or `loss`; in tables of one bit `win-or-draw` or `draw-or-loss`.
+    pub result: &'static str,
+    /// Plies to the end of its game, positive if the side to move wins.
+    pub plies: Option<i32>,
+    /// Moves to a conversion, positive if the side to move wins.
+    pub conversion: Option<i32>,
 }
 
 /// What the server does not say of a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MoveExtra {
-    /// `conceded` or `discarded` if no table has the position after the move, and the table that answers
-    /// for the position itself prunes the move.
+    /// `conceded` or `discarded` if the table that answers for the position before the move prunes it, and no
+    /// futurebase of it answers.
     pub pruned: Option<&'static str>,
+    /// What the answer is of the truth.
+    pub bound: Bound,
+    /// What the table says, where that is not the truth for certain.
+    pub said: Option<Said>,
 }
 
 /// What the server does not say.
@@ -95,12 +113,24 @@ pub struct Extra {
     pub table: Option<String>,
     /// The index of the position there.
     pub index: Option<u64>,
-    /// Best play to the mate, as UCI moves.
+    /// What the answer is of the truth.
+    pub bound: Bound,
+    /// What the table assumes that is not so in chess.
+    pub assumes: Vec<String>,
+    /// What the table says, where that is not the truth for certain.
+    pub said: Option<Said>,
+    /// Best play to the end by what the tables say, as UCI moves.
     pub pv: Vec<String>,
     /// The tables that would be needed for what is not known of the position and its moves.
     pub missing: Vec<String>,
-    /// Whether the mate is further away than the fifty-move rule may allow, which is not regarded here.
+    /// Half moves without a capture or a move of a pawn, as the position says.
+    pub clock: u16,
+    /// Whether the fifty-move rule, which is not regarded here, may take the win away: the mate comes later
+    /// than the clock allows without a capture or a move of a pawn.
     pub fifty_move: bool,
+    /// Whether the line shown obeys that rule to its end: captures and moves of pawns come in time. None if
+    /// there is no line to the end. It says nothing of other defences.
+    pub line_in_time: Option<bool>,
 }
 
 /// The answer to a position.
@@ -116,6 +146,9 @@ pub struct Report {
     /// The position.
     #[serde(skip)]
     pub position: Position,
+    /// The result in words: `White wins, mate in 20 moves (39 plies)`.
+    #[serde(skip)]
+    pub result: String,
     /// The main line in SAN.
     #[serde(skip)]
     pub line: Vec<String>,
@@ -135,35 +168,35 @@ impl From<&ProbeError> for ErrorReport {
 }
 
 impl Verdict {
-    fn new(known: &Known<'_>, variant: Variant) -> Verdict {
-        let over = known.checkmate || known.variant_win || known.variant_loss;
-        let plies = match known.dtm {
-            Some(Value::Draw) => Some(0),
-            Some(value) if !over => value.plies(),
-            _ => None,
-        };
+    /// What is said of a position; `doubted` tells that the fifty-move rule may change it.
+    fn new(known: &Known, variant: Variant, doubted: bool) -> Verdict {
+        let end = |end: End| known.end == Some(end);
+        let exact = known.distance().filter(|_| known.is_exact);
+        let drawn = known.category() == Category::Draw;
+        let over = known.is_over() && !end(End::Stalemate);
+        let counted = exact.filter(|_| !over && !known.counts_conversions());
+        let plies = if drawn { Some(0) } else { counted.and_then(Value::plies) };
         let (dtm, dtw) = match variant {
             Variant::Normal => (plies, None),
             Variant::Suicide => (None, plies),
         };
-        let dtc = match known.dtc {
-            Some(Value::Win(moves)) => Some(i32::from(moves)),
-            Some(Value::Loss(moves)) => Some(-i32::from(moves)),
-            Some(Value::Draw) => Some(0),
-            Some(Value::Illegal) | None => None,
-        };
+        let conversion = exact.filter(|_| known.counts_conversions());
         Verdict {
-            checkmate: known.checkmate,
-            stalemate: known.stalemate,
-            variant_win: known.variant_win,
-            variant_loss: known.variant_loss,
+            checkmate: end(End::Checkmate),
+            stalemate: end(End::Stalemate),
+            variant_win: end(End::VariantWin),
+            variant_loss: end(End::VariantLoss),
             insufficient_material: known.insufficient_material,
             dtz: None,
             precise_dtz: None,
             dtm,
             dtw,
-            dtc,
-            category: known.category,
+            dtc: conversion.and_then(signed_moves),
+            category: match known.category() {
+                Category::Win if doubted => Category::MaybeWin,
+                Category::Loss if doubted => Category::MaybeLoss,
+                category => category,
+            },
         }
     }
 
@@ -173,56 +206,55 @@ impl Verdict {
     }
 }
 
-/// Reads a FEN for an answer: underscores may stand for blanks, castling rights must be void, and the
-/// position must be possible. An en passant square that nobody can use is dropped.
-///
-/// # Errors
-/// All of [`ProbeError`] but those of tables.
-pub fn parse_position(fen: &str, variant: Variant) -> Result<Position, ProbeError> {
-    let text = fen.trim().replace('_', " ");
-    let position = Position::from_fen(&text).ok_or_else(|| ProbeError::Fen(text.clone()))?;
-    if let Err(reason) = position.check_possible(variant) {
-        return Err(ProbeError::Impossible { fen: text, reason });
+/// Moves, negative if they are the opponent's.
+fn signed_moves(value: Value) -> Option<i32> {
+    match value {
+        Value::Win(moves) => Some(i32::from(moves)),
+        Value::Loss(moves) => Some(-i32::from(moves)),
+        Value::Draw => Some(0),
+        Value::Illegal => None,
     }
-    let rights = text.split_ascii_whitespace().nth(2).unwrap_or("-");
-    if variant == Variant::Normal && rights.chars().any(|c| could_castle(&position, c)) {
-        return Err(ProbeError::Castling(text));
-    }
-    Ok(position.without_useless_en_passant())
 }
 
-/// Whether the men stand so that a castling right could still be used: `K`, `Q` for rooks in the corners,
-/// files (`A` to `H`) for rooks elsewhere, lower case for Black.
-fn could_castle(position: &Position, right: char) -> bool {
-    let color = if right.is_ascii_uppercase() { Color::White } else { Color::Black };
-    let (king, rook) = match right.to_ascii_lowercase() {
-        'k' => (Some(File::E), File::H),
-        'q' => (Some(File::E), File::A),
-        file => match File::from_char(file) {
-            Some(file) => (None, file),
-            None => return false,
-        },
-    };
-    let back = color.fold_wb(Rank::First, Rank::Eighth);
-    let rook_there = position.board.piece_at(Square::from_coords(rook, back)) == Some(color.rook());
-    let king_there = position
-        .board
-        .king_of(color)
-        .is_some_and(|k| k.rank() == back && king.is_none_or(|file| k.file() == file));
-    rook_there && king_there
+impl Said {
+    /// What a table says, if it is not the truth for certain.
+    fn new(known: &Known) -> Option<Said> {
+        let said = known.said.filter(|_| !known.is_exact)?;
+        let distance = known.distance();
+        let converts = known.counts_conversions();
+        Some(Said {
+            result: said_word(said)?,
+            plies: distance.filter(|_| !converts).and_then(Value::plies),
+            conversion: distance.filter(|_| converts).and_then(signed_moves),
+        })
+    }
 }
 
-/// The answer to a FEN.
+/// Whether the end that is said to be so far away may come too late by the fifty-move rule: later than the
+/// clock allows if nothing is captured and no pawn moves.
+fn is_late(known: &Known, position: &Position) -> bool {
+    let mate = known.distance().filter(|_| !known.is_over() && !known.counts_conversions());
+    let plies = mate.and_then(Value::plies).map_or(0, i32::abs);
+    plies > 0 && i32::from(position.halfmoves) + plies > CLAIMABLE
+}
+
+/// Whether a line obeys the fifty-move rule until its last move, which ends the game.
+fn is_in_time(line: &[(Position, Move)]) -> bool {
+    let before_last = line.split_last().map_or(line, |(_, rest)| rest);
+    before_last.iter().all(|(before, m)| i32::from(before.after(m).halfmoves) < CLAIMABLE)
+}
+
+/// The answer to a FEN, and moves behind it; see [`read_position`].
 ///
 /// # Errors
 /// The FEN is none, or of an impossible position, or has castling rights; a table cannot be read.
 pub fn report(collection: &Collection, fen: &str) -> Result<Report, ProbeError> {
-    let position = parse_position(fen, collection.variant())?;
+    let position = read_position(fen, collection.variant())?;
     Ok(report_position(collection, &position)?)
 }
 
 /// The answer to a position that is possible and whose en passant square can be used; see
-/// [`parse_position`].
+/// [`read_position`].
 ///
 /// # Errors
 /// A table cannot be read.
@@ -230,36 +262,96 @@ pub fn report_position(
     collection: &Collection,
     position: &Position,
 ) -> Result<Report, CollectionError> {
-    let variant = collection.variant();
     let known = assess(collection, position)?;
-    let options = ranked_moves(collection, position, &known)?;
-    let line = main_line(collection, position)?;
+    report_known(collection, position, &known)
+}
+
+/// The answer to a position of which something is known.
+pub(crate) fn report_known(
+    collection: &Collection,
+    position: &Position,
+    known: &Known,
+) -> Result<Report, CollectionError> {
+    let variant = collection.variant();
+    let options = ranked_moves(collection, position, known)?;
+    let line = main_line(collection, position, known)?;
+
+    // The clock counts only where somebody has set it.
+    let is_set = variant == Variant::Normal && position.halfmoves > 0;
+    let fifty_move = variant == Variant::Normal && is_late(known, position);
+    let plies = known.distance().and_then(Value::plies).map_or(0, i32::unsigned_abs);
+    let to_the_end = variant == Variant::Normal && plies > 0 && line.len() == plies as usize;
+
     let named =
         |position: &Position, m: &Move| position.san(m, variant).unwrap_or_else(|| m.classic());
-    let behind = options.iter().filter(|o| o.pruned.is_none()).map(|o| (&o.after, &o.known));
-    let missing = missing_tables(std::iter::once((position, &known)).chain(behind));
-    let moves = options
-        .iter()
-        .map(|o| MoveReport {
-            uci: o.m.uci(),
-            san: named(position, &o.m),
-            zeroing: o.m.is_zeroing(),
-            conversion: o.m.is_conversion(),
-            hoffman: MoveExtra { pruned: o.pruned.map(pruned_word) },
-            verdict: Verdict::new(&o.known, variant),
-        })
-        .collect();
-    let verdict = Verdict::new(&known, variant);
+    let moves = options.iter().map(|option| {
+        let doubted = is_set && is_late(&option.known, &option.after);
+        MoveReport {
+            uci: option.m.uci(),
+            san: named(position, &option.m),
+            zeroing: option.m.is_zeroing(),
+            conversion: option.m.is_conversion(),
+            hoffman: MoveExtra {
+                pruned: option.pruned.map(pruned_word),
+                bound: option.known.bound(),
+                said: Said::new(&option.known),
+            },
+            verdict: verdict_on(option, variant, doubted),
+            words: words_on(option, doubted),
+        }
+    });
+    let assumptions = known.hit.as_ref().map(Hit::assumptions).filter(|_| !known.is_exact);
     let hoffman = Extra {
         fen: position.fen(),
-        table: known.hit.map(|hit| hit.table.path().display().to_string()),
-        index: known.hit.map(|hit| hit.index),
+        table: known.hit.as_ref().map(|hit| hit.table().path().display().to_string()),
+        index: known.hit.as_ref().map(|hit| hit.index),
+        bound: known.bound(),
+        assumes: assumptions
+            .into_iter()
+            .flat_map(|all| all.iter())
+            .map(ToString::to_string)
+            .collect(),
+        said: Said::new(known),
         pv: line.iter().map(|(_, m)| m.uci()).collect(),
-        missing,
-        fifty_move: verdict.dtm.is_some_and(|plies| plies.abs() > 100),
+        missing: missing_tables(position, known, &options),
+        clock: position.halfmoves,
+        fifty_move,
+        line_in_time: to_the_end.then(|| is_in_time(&line)),
     };
-    let line = line.iter().map(|(before, m)| named(before, m)).collect();
-    Ok(Report { verdict, moves, hoffman, position: position.clone(), line })
+    Ok(Report {
+        verdict: Verdict::new(known, variant, is_set && fifty_move),
+        moves: moves.collect(),
+        hoffman,
+        position: position.clone(),
+        result: with_doubt(known_in_words(known, 0), is_set && fifty_move),
+        line: line.iter().map(|(before, m)| named(before, m)).collect(),
+    })
+}
+
+/// What is said of the position behind a move. A conceded move may win, as far as is known.
+fn verdict_on(option: &MoveOption, variant: Variant, doubted: bool) -> Verdict {
+    let mut verdict = Verdict::new(&option.known, variant, doubted);
+    let open = verdict.category == Category::Unknown;
+    if open && option.pruned == Some(PruneEffect::Concede) {
+        verdict.category = Category::MaybeLoss;
+    }
+    verdict
+}
+
+/// The same in words.
+fn words_on(option: &MoveOption, doubted: bool) -> String {
+    let words = || with_doubt(known_in_words(&option.known, 1), doubted);
+    match option.pruned {
+        Some(effect) if option.known.said.is_some() => {
+            format!("{}; in chess: {}", pruned_word(effect), words())
+        }
+        Some(effect) => pruned_word(effect).to_owned(),
+        None => words(),
+    }
+}
+
+fn with_doubt(words: String, doubted: bool) -> String {
+    if doubted { words + ", if the fifty-move rule allows" } else { words }
 }
 
 /// One line of JSON for a FEN: the answer, or an object with the key `error`.
@@ -270,51 +362,6 @@ pub fn json_line(collection: &Collection, fen: &str) -> String {
     };
     // Neither holds anything that JSON cannot say.
     json.unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
-}
-
-fn count(number: i32, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// A result in words. `turn` is the side to move in the position judged, `made` the plies played from where
-/// the count begins.
-fn in_words(verdict: &Verdict, turn: Color, made: i32) -> String {
-    let winner = match verdict.category {
-        Category::Win | Category::MaybeWin => turn,
-        Category::Loss | Category::MaybeLoss => turn.other(),
-        Category::Draw if verdict.stalemate => return "Draw by stalemate".to_owned(),
-        Category::Draw => return "Draw".to_owned(),
-        Category::Unknown => return "Unknown".to_owned(),
-    };
-    let winner = color_name(winner);
-    let doubt = if matches!(verdict.category, Category::MaybeWin | Category::MaybeLoss) {
-        ", if what the table concedes is right"
-    } else {
-        ""
-    };
-    if verdict.is_over() && made == 0 {
-        let how = if verdict.checkmate { "Checkmate: " } else { "" };
-        return format!("{how}{winner} has won");
-    }
-    let end = if verdict.dtw.is_some() || verdict.variant_win || verdict.variant_loss {
-        "wins, game over in"
-    } else {
-        "wins, mate in"
-    };
-    let plies = verdict.dtm.or(verdict.dtw).or(if verdict.is_over() { Some(0) } else { None });
-    match (plies, verdict.dtc) {
-        (Some(plies), _) => {
-            let plies = plies.abs() + made;
-            let moves = count((plies + 1) / 2, "move", "moves");
-            format!("{winner} {end} {moves} ({}){doubt}", count(plies, "ply", "plies"))
-        }
-        (None, Some(dtc)) => {
-            // The move just made is one of the winner's if the loser is to move.
-            let moves = dtc.abs() + if dtc < 0 { made } else { 0 };
-            format!("{winner} wins, conversion in {}{doubt}", count(moves, "move", "moves"))
-        }
-        (None, None) => format!("{winner} wins{doubt}"),
-    }
 }
 
 /// Moves in SAN with their numbers, from 1: `1. Kd2 Kb3 2. Ke3`, `1... Kb3 2. Ke3`.
@@ -338,42 +385,63 @@ pub fn numbered(line: &[String], turn: Color) -> String {
 }
 
 impl Report {
-    /// The result in words: `White wins, mate in 20 moves (39 plies)`.
-    pub fn result(&self) -> String {
-        in_words(&self.verdict, self.position.turn, 0)
-    }
-
-    /// The answer as a page of text: board, result, moves best first, main line.
+    /// The answer as a page of text: board, result, what it rests on, moves best first, main line.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         let turn = self.position.turn;
         draw_board(&self.position, false, &mut out);
         let _ = writeln!(out, "{}", self.hoffman.fen);
-        let _ = writeln!(out, "\n{} to move: {}", color_name(turn), self.result());
-        if self.hoffman.fifty_move {
-            out.push_str("This may take longer than the fifty-move rule allows.\n");
-        }
+        let _ = writeln!(out, "\n{} to move: {}", color_name(turn), self.result);
+        out.push_str(&self.fifty_moves_in_words());
         if let (Some(table), Some(index)) = (&self.hoffman.table, self.hoffman.index) {
             let _ = writeln!(out, "From {table}, index {index}");
         }
-        if !self.moves.is_empty() {
-            out.push_str("\nMoves\n");
-            let width = self.moves.iter().map(|m| m.san.chars().count()).max().unwrap_or(0);
-            for m in &self.moves {
-                let words = match m.hoffman.pruned {
-                    Some(word) => word.to_owned(),
-                    None => in_words(&m.verdict, turn.other(), 1),
-                };
-                let _ = writeln!(out, "  {:<width$}  {words}", m.san);
-            }
+        if !self.hoffman.assumes.is_empty() {
+            let _ = writeln!(out, "The table assumes: {}", self.hoffman.assumes.join("; "));
         }
+        out.push_str(&self.moves_in_words());
         if !self.line.is_empty() {
-            let _ = writeln!(out, "\nMain line\n  {}", numbered(&self.line, turn));
+            let rules =
+                if self.hoffman.assumes.is_empty() { "" } else { " by the rules of the table" };
+            let _ = writeln!(out, "\nMain line{rules}\n  {}", numbered(&self.line, turn));
         }
         if !self.hoffman.missing.is_empty() {
             let _ = writeln!(out, "\nMissing tables: {}", self.hoffman.missing.join(", "));
         }
         out
+    }
+
+    /// A paragraph with the moves, best first; empty if there are none.
+    pub(crate) fn moves_in_words(&self) -> String {
+        let mut out = String::new();
+        if !self.moves.is_empty() {
+            out.push_str("\nMoves\n");
+        }
+        let width = self.moves.iter().map(|m| m.san.chars().count()).max().unwrap_or(0);
+        for m in &self.moves {
+            let _ = writeln!(out, "  {:<width$}  {}", m.san, m.words);
+        }
+        out
+    }
+
+    /// What can be said of the fifty-move rule, if it may matter.
+    fn fifty_moves_in_words(&self) -> String {
+        if !self.hoffman.fifty_move {
+            return String::new();
+        }
+        let clock = match self.hoffman.clock {
+            0 => String::new(),
+            clock => format!(", with the clock at {clock}"),
+        };
+        let line = match self.hoffman.line_in_time {
+            Some(true) => {
+                "in the line shown, captures and moves of pawns come in time; \
+                 other defences were not looked at"
+            }
+            Some(false) => "in the line shown, no capture or move of a pawn comes in time",
+            None => "captures and moves of pawns on the way were not looked at",
+        };
+        format!("The fifty-move rule may matter{clock}: {line}.\n")
     }
 }
 
@@ -382,40 +450,6 @@ mod tests {
     use hoffman_board::Role;
 
     use super::*;
-
-    #[test]
-    fn impossible_positions_are_named() {
-        let refused = |fen: &str| parse_position(fen, Variant::Normal).unwrap_err().to_string();
-        for (fen, why) in [
-            ("8/8/K6k/7Q/8/8/8/8 w - - 0 1", "White to move could capture the king"),
-            ("8/8/8/8/8/8/8/Kk6 w - - 0 1", "the kings stand side by side"),
-            ("8/8/8/8/8/8/8/K7 w - - 0 1", "Black has 0 kings instead of one"),
-            ("8/8/8/8/8/8/8/K1k4P w - - 0 1", "a pawn stands on h1"),
-            ("k7/qqqqqqqq/qqqqqqqq/8/8/8/8/K7 w - -", "there are 18 men, more than 16"),
-        ] {
-            let message = refused(fen);
-            assert_eq!(message, format!("'{fen}' is not a possible position: {why}"));
-        }
-        assert!(refused("rubbish").starts_with("'rubbish' is not a FEN"));
-        assert!(refused("4k3/8/8/8/8/8/8/4K2R w K - 0 1").contains("castling"));
-        assert!(refused("r3k3/8/8/8/8/8/8/4K3 b q - 0 1").contains("castling"));
-        assert!(refused("r3k3/8/8/8/8/8/8/4K3 b a - 0 1").contains("castling"));
-    }
-
-    #[test]
-    fn void_castling_rights_are_ignored() {
-        for fen in ["4k3/8/8/8/8/8/8/4K1R1 w KQkq - 0 1", "4k3/8/8/8/8/8/8/R3K3_w_K_-_0_1"] {
-            assert!(parse_position(fen, Variant::Normal).is_ok(), "{fen}");
-        }
-    }
-
-    #[test]
-    fn useless_en_passant_squares_are_dropped() {
-        let fen = |text| parse_position(text, Variant::Normal).unwrap().fen();
-        assert_eq!(fen("8/8/8/8/4P3/8/8/k1K5 b - e3 0 1"), "8/8/8/8/4P3/8/8/k1K5 b - - 0 1");
-        let used = "8/8/8/8/3pP3/8/8/k1K5 b - e3 0 1";
-        assert_eq!(fen(used), used);
-    }
 
     #[test]
     fn lines_are_numbered() {
@@ -427,5 +461,26 @@ mod tests {
     #[test]
     fn roles_are_ordered_by_strength() {
         assert!(Role::Queen > Role::Rook && Role::Bishop > Role::Knight);
+    }
+
+    #[test]
+    fn the_clock_runs_out() {
+        let line = |fen: &str, moves: &[&str]| {
+            let mut position = read_position(fen, Variant::Normal).unwrap();
+            let mut line = Vec::new();
+            for played in moves {
+                let legal = position.legal_moves(Variant::Normal);
+                let m = *legal.iter().find(|m| m.uci() == *played).unwrap();
+                let next = position.after(&m);
+                line.push((position, m));
+                position = next;
+            }
+            is_in_time(&line)
+        };
+        let mates = ["b1b6", "h8g8", "b6b8"];
+        // The last move ends the game, whatever the clock says.
+        assert!(line("7k/R7/8/8/8/8/4P3/1R5K w - - 97 60", &mates));
+        assert!(!line("7k/R7/8/8/8/8/4P3/1R5K w - - 98 60", &mates[..]));
+        assert!(line("7k/R7/8/8/8/8/4P3/1R5K w - - 98 60", &["e2e4", "h8g8", "b1b8"]));
     }
 }

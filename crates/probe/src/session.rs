@@ -1,27 +1,41 @@
 //! The classic prompt: what is typed, and what is answered, without any input or output.
 //!
-//! The texts are those of the original program to the letter. Beyond it: moves that are not legal are
-//! refused, and `undo` goes back.
+//! The texts are those of the original program to the letter. Beyond it: what a score proves where it is not
+//! that of chess; what is missing where no table answers; why a move is refused; and `undo` goes back.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use hoffman_board::{Color, Format, Role, Square, Value, Variant};
+use hoffman_board::{Color, Format, Square, Value, Variant};
 use hoffman_control::PruneEffect;
 use hoffman_table::foreign::nalimov::NalimovFolders;
 use hoffman_table::{EntryValue, TableError};
 
-use crate::collection::{Collection, CollectionError, Hit};
-use crate::moves::{Move, Position, color_name};
+use crate::collection::{Collection, CollectionError, table_name};
+use crate::fen::read_loosely;
+use crate::lines::{Known, assess_move};
+use crate::lookup::Hit;
+use crate::position::{Position, color_name};
+use crate::typed::read_move;
+use crate::words::{assumptions_in_words, claims_in_words, known_in_words};
 
 /// The answer to everything that cannot be understood or is not allowed.
 const BAD_INPUT: &str = "Bad input\n\n";
+
+/// A position on the board.
+#[derive(Clone, Debug)]
+struct Current {
+    position: Position,
+    /// The table that answers, by itself or by the rules of the one before the last move.
+    hit: Option<Hit>,
+}
 
 /// A session at the prompt.
 #[derive(Debug)]
 pub struct Session {
     collection: Collection,
-    current: Option<Position>,
-    earlier: Vec<Option<Position>>,
+    current: Option<Current>,
+    earlier: Vec<Option<Current>>,
     history: Vec<String>,
     errors: Vec<CollectionError>,
     escapes: bool,
@@ -60,7 +74,7 @@ impl Session {
 
     /// The position on the board.
     pub fn position(&self) -> Option<&Position> {
-        self.current.as_ref()
+        self.current.as_ref().map(|current| &current.position)
     }
 
     /// The prompt for the next line.
@@ -91,20 +105,48 @@ impl Session {
         if line.trim() == "undo" {
             return self.undo();
         }
-        if let Some(typed) = TypedMove::parse(line)
-            && let Some(position) = &self.current
-        {
-            let legal = position.legal_moves(self.collection.variant());
-            let Some(m) = legal.iter().find(|m| typed.means(**m, position.turn)) else {
-                return BAD_INPUT.to_owned();
-            };
-            let next = position.after(m);
-            return self.go_to(next);
+
+        let variant = self.collection.variant();
+        let typed = self.current.as_ref().and_then(|current| {
+            Some((current.clone(), read_move(line, &current.position, variant)?))
+        });
+        match typed {
+            Some((current, Ok(m))) => {
+                let next = self.after(&current, m);
+                return self.go_to(next);
+            }
+            Some((_, Err(why))) => return format!("{why}\n{BAD_INPUT}"),
+            None => {}
         }
-        if let Some(position) = Position::from_fen(line) {
-            return self.go_to(position);
+        match read_loosely(line, variant) {
+            Ok(Some(position)) => {
+                let hit = self.collection.lookup(&position);
+                let hit = self.noted(hit).flatten();
+                self.go_to(Current { position, hit })
+            }
+            Ok(None) => self.enter_index(line.trim()),
+            Err(why) => format!("{why}\n{BAD_INPUT}"),
         }
-        self.enter_index(line.trim())
+    }
+
+    /// The position after a move. The table that answers it is found by the rules of the one before it, or by
+    /// itself if that has none for it.
+    fn after(&mut self, current: &Current, m: crate::moves::Move) -> Current {
+        let root = Known::of(&current.position, self.collection.variant(), current.hit.clone());
+        let option = assess_move(&self.collection, &root, &current.position, m);
+        let behind = self.noted(option).filter(|option| option.pruned.is_none());
+        let behind = behind.and_then(|option| option.known.hit);
+        let position = current.position.after(&m);
+        let hit = behind.or_else(|| {
+            let found = self.collection.lookup(&position);
+            self.noted(found).flatten()
+        });
+        Current { position, hit }
+    }
+
+    /// What was found, or nothing; the failure is told later.
+    fn noted<T>(&mut self, found: Result<T, CollectionError>) -> Option<T> {
+        found.map_err(|error| self.errors.push(error)).ok()
     }
 
     /// Goes back to the position before the last one that was entered.
@@ -116,8 +158,8 @@ impl Session {
         self.answer()
     }
 
-    fn go_to(&mut self, position: Position) -> String {
-        self.earlier.push(self.current.replace(position));
+    fn go_to(&mut self, current: Current) -> String {
+        self.earlier.push(self.current.replace(current));
         self.answer()
     }
 
@@ -138,13 +180,16 @@ impl Session {
             return "Illegal position\n\n".to_owned();
         };
         let men = placement.squares.iter().zip(space.pieces()).map(|(&s, p)| (s, p.color, p.role));
-        self.go_to(Position::from_men(men, placement.turn, placement.en_passant))
+        let position = Position::from_men(men, placement.turn, placement.en_passant);
+        let hit = self.collection.lookup(&position);
+        let hit = self.noted(hit).flatten();
+        self.go_to(Current { position, hit })
     }
 
     /// What can be typed next that begins so: legal moves in their order, and `undo`.
     pub fn completions(&self, prefix: &str) -> Vec<String> {
         let variant = self.collection.variant();
-        let moves = self.current.iter().flat_map(|position| {
+        let moves = self.position().into_iter().flat_map(|position| {
             let turn = position.turn;
             position.legal_moves(variant).into_iter().map(move |m| m.typed(turn))
         });
@@ -154,63 +199,104 @@ impl Session {
 
     /// The whole answer for the current position.
     fn answer(&mut self) -> String {
-        let Some(position) = &self.current else { return String::new() };
-        let mut out = String::new();
-        let mut errors = Vec::new();
-        match self.collection.lookup(position) {
-            Ok(Some(hit)) => {
-                let path = hit.table.path().display();
-                let score = score(&hit, position.turn);
-                let _ = writeln!(out, "Index {} ({path})\n{score}", hit.index);
-                if let Some(nalimov) = &self.nalimov
-                    && position.check_possible(self.collection.variant()).is_ok()
-                {
-                    let said = nalimov.value(&position.setup()).map_err(|problem| {
-                        let path = hit.table.path().to_owned();
-                        TableError { path, problem: problem.into() }
-                    });
-                    match said {
-                        Ok(said) => out.push_str(&nalimov_line(said, position.turn)),
-                        Err(error) => errors.push(error.into()),
-                    }
-                }
-                list_moves(&self.collection, position, &hit, &mut out, &mut errors);
-            }
-            Ok(None) => {}
-            Err(error) => errors.push(error),
-        }
+        let Some(current) = self.current.clone() else { return String::new() };
+        let Current { position, hit } = &current;
+        let mut out = match hit {
+            Some(hit) => self.score_of(position, hit),
+            None => self.without_score(position),
+        };
         draw_board(position, self.escapes, &mut out);
         let _ = writeln!(out, "FEN {}", position.short_fen());
-        self.errors.append(&mut errors);
         out
     }
-}
 
-/// The moves of a position with what they lead to: index and score; who has won in suicide chess if a side
-/// has no men left; where no table has the position behind a move, `conceded` or `discarded` if a prune
-/// of the table that answers for the position itself names the move, else `NO DATA`.
-fn list_moves(
-    collection: &Collection,
-    position: &Position,
-    root: &Hit<'_>,
-    out: &mut String,
-    errors: &mut Vec<CollectionError>,
-) {
-    for m in position.legal_moves(collection.variant()) {
-        let next = position.after(&m);
-        let _ = write!(out, "   {:<8} ", m.classic());
-        if collection.variant() == Variant::Suicide && next.board.by_color(next.turn).is_empty() {
-            let _ = writeln!(out, "{} WINS", next.turn.fold_wb("WHITE", "BLACK"));
-            continue;
+    /// Index, score, what the score proves if it is not that of chess, and the moves.
+    fn score_of(&mut self, position: &Position, hit: &Hit) -> String {
+        let mut out = String::new();
+        let path = hit.table().path().display();
+        let _ = writeln!(out, "Index {} ({path})\n{}", hit.index, score(hit));
+        if !hit.claims.is_exact() && hit.said().is_some() {
+            out.push_str(&self.proof_of(position, hit));
         }
-        let hit = collection.lookup(&next).unwrap_or_else(|error| {
-            errors.push(error);
-            None
-        });
-        let _ = match hit {
-            Some(hit) => writeln!(out, "({}) {}", hit.index, score_after_move(&hit, next.turn)),
-            None => writeln!(out, "{}", without_data(root.prune(position.turn, &m))),
+        out.push_str(&self.nalimov_score(position, hit));
+        self.list_moves(position, Some(hit), &mut out);
+        out
+    }
+
+    /// What a score proves, and what the table assumes.
+    fn proof_of(&self, position: &Position, hit: &Hit) -> String {
+        let known = Known::of(position, self.collection.variant(), Some(hit.clone()));
+        let assumed = assumptions_in_words(hit.assumptions());
+        let proves = claims_in_words(hit.claims);
+        format!("In chess: {}\nAssumed: {assumed}. {proves}\n", known_in_words(&known, 0))
+    }
+
+    fn nalimov_score(&mut self, position: &Position, hit: &Hit) -> String {
+        let Some(nalimov) = &self.nalimov else { return String::new() };
+        if position.check_possible(self.collection.variant()).is_err() {
+            return String::new();
+        }
+        match nalimov.value(&position.setup()) {
+            Ok(said) => nalimov_line(said, position.turn),
+            Err(problem) => {
+                let path = hit.table().path().to_owned();
+                self.errors.push(TableError { path, problem: problem.into() }.into());
+                String::new()
+            }
+        }
+    }
+
+    /// What is said of a position that no table answers, and its moves.
+    fn without_score(&mut self, position: &Position) -> String {
+        if let Err(why) = position.check_possible(self.collection.variant()) {
+            return format!("No table has this position: {why}\n");
+        }
+        let known = Known::of(position, self.collection.variant(), None);
+        let mut out = match known.said {
+            Some(_) => format!("No table has this position. {}\n", known_in_words(&known, 0)),
+            None => "No table has this position\n".to_owned(),
         };
+        let mut missing = self.list_moves(position, None, &mut out);
+        missing.extend(known.said.is_none().then(|| table_name(&position.material())));
+        if !missing.is_empty() {
+            let missing: Vec<String> = missing.into_iter().collect();
+            let _ = writeln!(out, "Missing tables: {}", missing.join(", "));
+        }
+        out
+    }
+
+    /// The moves of a position with what they lead to: index and score; who has won in suicide chess if a side
+    /// has no men left; `conceded` or `discarded` by the rules of the table that answers the position itself;
+    /// else `NO DATA`. Returns the files that are missing, in order of the alphabet.
+    fn list_moves(
+        &mut self,
+        position: &Position,
+        hit: Option<&Hit>,
+        out: &mut String,
+    ) -> BTreeSet<String> {
+        let variant = self.collection.variant();
+        let root = Known::of(position, variant, hit.cloned());
+        let mut missing = BTreeSet::new();
+        for m in position.legal_moves(variant) {
+            let _ = write!(out, "   {:<8} ", m.classic());
+            let next = position.after(&m);
+            if variant == Variant::Suicide && next.board.by_color(next.turn).is_empty() {
+                let _ = writeln!(out, "{} WINS", next.turn.fold_wb("WHITE", "BLACK"));
+                continue;
+            }
+            let option = assess_move(&self.collection, &root, position, m);
+            let Some(option) = self.noted(option) else {
+                out.push_str("NO DATA\n");
+                continue;
+            };
+            missing.extend(option.missing);
+            let _ = match (option.pruned, option.known.hit) {
+                (Some(effect), _) => writeln!(out, "{}", pruned_word(effect)),
+                (None, Some(hit)) => writeln!(out, "({}) {}", hit.index, score_after_move(&hit)),
+                (None, None) => writeln!(out, "NO DATA"),
+            };
+        }
+        missing
     }
 }
 
@@ -227,11 +313,6 @@ fn nalimov_line(said: Option<EntryValue>, turn: Color) -> String {
     }
 }
 
-/// What is said of a move into no table.
-fn without_data(prune: Option<PruneEffect>) -> &'static str {
-    prune.map_or("NO DATA", pruned_word)
-}
-
 /// `conceded` or `discarded`.
 pub(crate) fn pruned_word(effect: PruneEffect) -> &'static str {
     match effect {
@@ -240,21 +321,19 @@ pub(crate) fn pruned_word(effect: PruneEffect) -> &'static str {
     }
 }
 
-/// The score of a position in the words of the classic prompt. `turn` is the side to move as the position
-/// was entered.
-pub fn score(hit: &Hit<'_>, turn: Color) -> String {
-    score_text(hit, turn, 0)
+/// The score of a position in the words of the classic prompt.
+pub fn score(hit: &Hit) -> String {
+    score_text(hit, 0)
 }
 
-/// The score of the position after a move, counted from the position before it. `turn` is the side to move
-/// after it.
-pub fn score_after_move(hit: &Hit<'_>, turn: Color) -> String {
-    score_text(hit, turn, 1)
+/// The score of the position after a move, counted from the position before it.
+pub fn score_after_move(hit: &Hit) -> String {
+    score_text(hit, 1)
 }
 
-fn score_text(hit: &Hit<'_>, turn: Color, made: u16) -> String {
-    let (ptm, pntm) = (color_name(turn), color_name(turn.other()));
-    let format = hit.table.codec().format();
+fn score_text(hit: &Hit, made: u16) -> String {
+    let (ptm, pntm) = (color_name(hit.turn), color_name(hit.turn.other()));
+    let format = hit.table().codec().format();
     let verb = if matches!(format, Format::Dtc(_)) { "converts" } else { "wins" };
     match hit.value {
         EntryValue::Exact(Value::Win(n)) => format!("{ptm} {verb} in {n}"),
@@ -290,50 +369,6 @@ pub(crate) fn draw_board(position: &Position, escapes: bool, out: &mut String) {
         out.push('\n');
     }
     out.push_str("  +----------------\n    a b c d e f g h\n");
-}
-
-/// A move as it is typed: origin, perhaps `x`, destination, perhaps `=` and a letter.
-#[derive(Debug)]
-struct TypedMove {
-    from: Square,
-    to: Square,
-    capture: bool,
-    /// The letter behind the move, and whether `=` stands before it.
-    letter: Option<(char, bool)>,
-}
-
-impl TypedMove {
-    /// Reads a move at the start of a line. Text behind it is ignored.
-    fn parse(line: &str) -> Option<TypedMove> {
-        let square = |text: &str| {
-            let square = Square::from_ascii(text.as_bytes().get(..2)?).ok()?;
-            Some((square, text.get(2..)?.to_owned()))
-        };
-        let (from, rest) = square(line.trim_start())?;
-        let (capture, rest) = match rest.strip_prefix('x') {
-            Some(rest) => (true, rest),
-            None => (false, rest.as_str()),
-        };
-        let (to, rest) = square(rest)?;
-        let letter = match rest.strip_prefix('=') {
-            Some(rest) => Some((rest.chars().next().unwrap_or(' '), true)),
-            None => rest.chars().next().map(|c| (c, false)),
-        };
-        Some(TypedMove { from, to, capture, letter })
-    }
-
-    /// Whether this is what was typed for a legal move of `turn`. The letter of a promotion is upper case for
-    /// White and lower case for Black, as on the board; without `=` (`d2d1q`) the case does not matter.
-    fn means(&self, m: Move, turn: Color) -> bool {
-        let promotes = match (m.promotion, self.letter) {
-            (None, Some((_, equals))) => !equals,
-            (None, None) => true,
-            (Some(role), Some((letter, true))) => letter == role.of(turn).char(),
-            (Some(role), Some((letter, false))) => Role::from_char(letter) == Some(role),
-            (Some(_), None) => false,
-        };
-        (self.from, self.to, self.capture) == (m.from, m.to, m.capture.is_some()) && promotes
-    }
 }
 
 #[cfg(test)]

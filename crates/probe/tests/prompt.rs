@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use hoffman_board::shakmaty::{self, Chess, Position as _};
 use hoffman_board::{Color, Role, Square, Variant};
 use hoffman_probe::collection::Collection;
-use hoffman_probe::lines::Category;
-use hoffman_probe::moves::Position;
-use hoffman_probe::report::{json_line, parse_position, report};
+use hoffman_probe::fen::{read_loosely, read_position};
+use hoffman_probe::lines::{Bound, Category};
+use hoffman_probe::position::Position;
+use hoffman_probe::report::{json_line, report};
 use hoffman_probe::session::{Session, score};
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
@@ -77,7 +78,7 @@ fn the_transcript_is_reproduced() {
 fn boards_have_escape_sequences() {
     let mut session = Session::new(Collection::default());
     let out = session.enter("8/8/8/8/4P3/8/1k6/4K3 w");
-    let line = out.lines().nth(6).unwrap();
+    let line = out.lines().find(|line| line.starts_with("2 |")).unwrap();
     let dot = " .\x1b[0m";
     assert_eq!(line, format!("2 |{dot} \x1b[7mk\x1b[0m{}", dot.repeat(6)));
     assert_eq!(out.lines().next_back(), Some("FEN 8/8/8/8/4P3/8/1k6/4K3 w - -"));
@@ -93,7 +94,7 @@ fn illegal_moves_are_refused_and_undone_moves_come_back() {
     assert_eq!(session.enter("e7e8=Q"), "Bad input\n\n");
     let first = session.enter("  8/4P3/4K3/8/8/8/8/k7 w KQkq - 3 17 and so on");
     for bad in ["e7e8", "e7e8=X", "e7e8=q", "e7e5", "e6e7", "a1a2", "e6xd5", "e7e8=K", "e7e"] {
-        assert_eq!(session.enter(bad), "Bad input\n\n", "{bad}");
+        assert!(session.enter(bad).ends_with("Bad input\n\n"), "{bad}");
     }
     assert_eq!(session.prompt(), "Index, FEN or move? ");
     assert_eq!(session.completions("e7"), ["e7e8=Q", "e7e8=R", "e7e8=B", "e7e8=N"]);
@@ -128,8 +129,9 @@ fn every_placement_is_answered() {
         "PPPPPPPP/8/8/8/8/8/8/KKkk4 b",
         "8/8/8/8/8/8/8/K1k5 w",
     ] {
-        assert_eq!(first(session.enter(bare)), session.enter(bare).lines().next().unwrap());
-        assert!(session.enter(bare).starts_with("8 |"), "{bare}");
+        let out = session.enter(bare);
+        assert!(out.starts_with("No table has this position"), "{bare}: {out}");
+        assert!(out.lines().any(|line| line.starts_with("8 |")), "{bare}: {out}");
     }
     for bad in [
         "8/8/8/8/8/8/8 w",
@@ -147,7 +149,8 @@ fn every_placement_is_answered() {
     let out = session.enter("8/8/8/8/4P3/8/1k6/4K3 w - a6");
     assert_eq!(first(out.clone()).split(' ').nth(1), Some("97892"));
     assert!(out.ends_with("FEN 8/8/8/8/4P3/8/1k6/4K3 w - a6\n"));
-    assert!(session.enter("8/8/8/8/4P3/8/1k6/4K3 w - e3").starts_with("8 |"));
+    let out = session.enter("8/8/8/8/4P3/8/1k6/4K3 w - e3");
+    assert!(out.starts_with("No table has this position\n"), "{out}");
     // A table in which nothing is wrong, seen by the side that is mated.
     assert_eq!(second(session.enter("8/8/8/8/8/1K6/1Q6/1k6 b")), "White wins in 0");
 }
@@ -155,7 +158,7 @@ fn every_placement_is_answered() {
 #[test]
 fn golden_scores_are_those_of_the_original() {
     let Some(folder) = golden() else { return };
-    let (mut rows, mut tables) = (0, 0);
+    let (mut rows, mut tables, mut exchanged) = (0, 0, 0);
     let mut differences: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for directory in std::fs::read_dir(&folder).unwrap() {
         let directory = directory.unwrap().path();
@@ -188,7 +191,11 @@ fn golden_scores_are_those_of_the_original() {
                 session.enter(fen);
                 let position = session.position().unwrap();
                 let Some(hit) = collection.lookup(position).unwrap() else {
-                    assert_eq!(matched, "none", "{name}: {row}");
+                    // Ours does not exchange the colours where that is another game.
+                    let pruned = !collection.tables().next().unwrap().control().prunes.is_empty();
+                    let refused = matched == "inverted" && pruned;
+                    assert!(refused || matched == "none", "{name}: {row}");
+                    exchanged += usize::from(refused);
                     continue;
                 };
                 let kind = if hit.inverted { "inverted" } else { "direct" };
@@ -197,7 +204,7 @@ fn golden_scores_are_those_of_the_original() {
                     (matched, index),
                     "{name}: {row}"
                 );
-                let ours = score(&hit, position.turn);
+                let ours = score(&hit);
                 if ours != text {
                     let illegal =
                         collection.variant() == Variant::Normal && position.is_opponent_in_check();
@@ -223,7 +230,9 @@ fn golden_scores_are_those_of_the_original() {
         }
     }
     println!("{rows} rows of {tables} tables; other texts: {differences:#?}");
+    println!("{exchanged} positions are not answered with exchanged colours");
     assert_eq!((tables, rows), (228, 40846));
+    assert!(exchanged > 0);
     assert!(!differences.keys().any(|k| k.starts_with("unexplained")), "{differences:#?}");
 }
 
@@ -295,7 +304,7 @@ fn moves_are_those_of_shakmaty() {
 #[test]
 fn moves_are_listed_in_the_order_of_the_original() {
     let listed = |fen: &str, variant| {
-        let moves = Position::from_fen(fen).unwrap().legal_moves(variant);
+        let moves = read_loosely(fen, variant).unwrap().unwrap().legal_moves(variant);
         moves.iter().map(hoffman_probe::moves::Move::classic).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(
@@ -341,7 +350,7 @@ fn conversion_and_suicide_transcripts() {
     let mut session = Session::new(Collection::open([suicide]).unwrap());
     let out = session.enter("8/8/8/3r4/8/8/8/3Q4 w");
     assert_eq!(
-        out.lines().skip(1).take(2).collect::<Vec<_>>(),
+        out.lines().skip(1).filter(|line| !line.contains(": ")).take(2).collect::<Vec<_>>(),
         ["Black wins in 1", "   Qd1xd5   BLACK WINS"]
     );
 }
@@ -396,7 +405,7 @@ fn ends_of_games_are_known_without_tables() {
     let mated = report(&empty, "8/8/8/8/8/1K6/1Q6/1k6 b - - 0 1").unwrap();
     assert_eq!((mated.verdict.category, mated.verdict.dtm), (Category::Loss, None));
     assert!(mated.verdict.checkmate && mated.moves.is_empty());
-    assert_eq!(mated.result(), "Checkmate: White has won");
+    assert_eq!(mated.result, "Checkmate: White has won");
     let stale = report(&empty, "8/8/8/8/8/1QK5/8/k7 b - - 0 1").unwrap();
     assert_eq!((stale.verdict.category, stale.verdict.dtm), (Category::Draw, Some(0)));
     assert!(stale.verdict.stalemate);
@@ -430,7 +439,7 @@ fn folders_are_searched() {
     collection.add_folder(golden.join("base")).unwrap();
     assert!(collection.add_folder(golden.join("no such folder")).is_err());
     let value = |fen: &str| {
-        let position = parse_position(fen, Variant::Normal).unwrap();
+        let position = read_position(fen, Variant::Normal).unwrap();
         collection.value(&position).unwrap().map(|v| v.plies().unwrap_or(0))
     };
     assert_eq!(value("8/8/8/8/4P3/8/1k6/4K3 w - -"), Some(21));
@@ -476,7 +485,7 @@ fn parts_of_tables_answer_together() {
         }
     }
     assert!(compared > 5000);
-    let damaged = parts.lookup(&Position::from_fen("8/8/K6k/8/4Q3/8/8/8 w").unwrap());
+    let damaged = parts.lookup(&read_position("8/8/K6k/8/4Q3/8/8/8 w", Variant::Normal).unwrap());
     assert!(damaged.unwrap_err().to_string().contains("kqk.htb"));
 }
 
@@ -545,13 +554,17 @@ fn reports_say_what_their_tables_can_say() {
         (&"win".into(), &1.into(), &Json::Null)
     );
     let basic = json("format/kpk-basic-from-dtm.htb", promotion);
-    assert_eq!((&basic["category"], &basic["dtm"]), (&"win".into(), &Json::Null));
+    // Version 1.7 may have made it from futurebases without distances, which spoils some wins.
+    assert_eq!((&basic["category"], &basic["dtm"]), (&"maybe-win".into(), &Json::Null));
+    assert!(basic["hoffman"]["assumes"][0].as_str().unwrap().starts_with("version 1.7 "));
     assert_eq!(basic["hoffman"]["pv"].as_array().map(Vec::len), Some(0));
     let conceded = json("pruned/kpk-promotions-conceded.htb", promotion);
     assert_eq!(conceded["category"], "maybe-win");
     // Suicide: the queen must take the rook, and Black has won.
     let suicide = json("suicide/qvr.htb", "8/8/8/3r4/8/8/8/3Q4 w - - 0 1");
-    assert_eq!((&suicide["category"], &suicide["dtw"]), (&"loss".into(), &(-2).into()));
+    // Version 1.7 may have overlooked draws that are none, but no losses.
+    assert_eq!((&suicide["category"], &suicide["dtw"]), (&"loss".into(), &Json::Null));
+    assert_eq!(suicide["hoffman"]["said"]["plies"], -2);
     assert_eq!(suicide["dtm"], Json::Null);
     assert_eq!(suicide["moves"][0]["variant_win"], true);
     assert_eq!(suicide["moves"][0]["category"], "win");
@@ -634,20 +647,20 @@ fn pruned_moves_are_shown_as_such() {
     let all = ["Pf7f8=Q conceded", "Pf7f8=R conceded", "Pf7f8=B conceded", "Pf7f8=N conceded"];
     assert_eq!(listed(&out, "Pf7"), all);
     assert!(out.contains("\n   Pf7f8=Q  conceded\n"), "{out}");
-    // The colours exchanged: Black's promotions are those of the table's White.
+    // With the colours exchanged it is another game.
     let out = alone.enter("8/8/8/8/4K3/8/5p2/k7 b");
-    assert_eq!(listed(&out, "=Q"), ["Pf2f1=Q conceded"]);
-    // What a table knows counts more than a prune.
+    assert!(out.starts_with("No table has this position\n"), "{out}");
+    assert!(out.contains("Missing tables: "), "{out}");
+    // A table that the header does not name answers no move.
     let mut both = session(&["pruned/kpk-promotions-conceded", "base/kqk"]);
     let out = both.enter("8/2K2P2/8/8/8/8/4k3/8 w");
-    assert_eq!(listed(&out, "=Q").len(), 1);
-    assert!(listed(&out, "=Q")[0].contains("White wins in"), "{out}");
-    assert_eq!(listed(&out, "conceded"), all[1..]);
+    assert_eq!(listed(&out, "conceded"), all);
     let mut discards = session(&["pruned/kpk-only-queen-others-discarded"]);
     let out = discards.enter("8/2K2P2/8/8/8/8/4k3/8 w");
-    let expected =
-        ["Pf7f8=Q NO DATA", "Pf7f8=R discarded", "Pf7f8=B discarded", "Pf7f8=N discarded"];
-    assert_eq!(listed(&out, "Pf7"), expected);
+    // The futurebase that the header names is there, though it was not given.
+    assert!(listed(&out, "Pf7f8=Q")[0].contains("White wins in"), "{out}");
+    let expected = ["Pf7f8=R discarded", "Pf7f8=B discarded", "Pf7f8=N discarded"];
+    assert_eq!(listed(&out, "discarded"), expected);
     // Captures of either side, where several pawns can be taken.
     let mut lasker = session(&["pruned/lasker1901"]);
     let out = lasker.enter("8/6K1/3p4/p2P1p2/P2P1P2/4k3/8/8 b");
@@ -659,7 +672,7 @@ fn pruned_moves_are_shown_as_such() {
     let out = frozen.enter("k7/8/2K5/8/8/8/8/7R w");
     assert!(listed(&out, "discarded").contains(&"Kc6d6 discarded".to_owned()), "{out}");
     let mirrored = frozen.enter("7r/8/8/8/8/2k5/8/K7 b");
-    assert_eq!(listed(&mirrored, "discarded").len(), listed(&out, "discarded").len(), "{mirrored}");
+    assert!(mirrored.starts_with("No table has this position\n"), "{mirrored}");
 }
 
 #[test]
@@ -685,7 +698,10 @@ fn reports_tell_pruned_moves() {
         (rook.hoffman.pruned, rook.verdict.category),
         (Some("discarded"), Category::Unknown)
     );
-    assert_eq!(discarded.hoffman.missing, ["kqk.htb"]);
+    assert_eq!(discarded.hoffman.missing, [""; 0]);
+    assert_eq!(discarded.hoffman.bound, Bound::WhiteAtLeast);
+    assert_eq!(discarded.verdict.category, Category::Win);
+    assert_eq!(discarded.verdict.dtm, None);
 }
 
 #[test]
@@ -717,7 +733,7 @@ fn suicide_ends_as_its_rules_say() {
     assert_eq!(listed(&out, "Q"), ["Qd1xa1 WHITE WINS"]);
     // The last man is gone.
     let out = king.enter("d1xa1");
-    assert!(out.starts_with("8 |"), "{out}");
+    assert!(out.starts_with("No table has this position. White has won\n8 |"), "{out}");
 }
 
 #[test]

@@ -522,7 +522,7 @@ impl Work<'_> {
             let making = Making {
                 args: self.options.args.clone(),
                 began: solved.began,
-                futurebases: String::new(),
+                instruction: String::new(),
             };
             let numbering = Numbering::of(&control)?;
             let counts =

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
-use hoffman_control::{ControlFile, FuturebaseElement, FuturebaseKind};
+use hoffman_control::{Claims, ControlFile, Defect, FuturebaseElement, FuturebaseKind};
 use hoffman_pages::Pages;
 use hoffman_plan::ending::PROMOTIONS;
 use hoffman_solve::Futurebase;
@@ -68,6 +68,21 @@ impl OpenFuturebase<'_> {
     /// Whether it may answer a position and its mirror image differently.
     pub(crate) fn tells_images_apart(&self) -> bool {
         tells_images_apart(&self.table)
+    }
+
+    /// What its values prove, in the colours of the table that is made of it.
+    pub(crate) fn claims(&self) -> Claims {
+        let claims = self.table.claims();
+        match self.inverted.as_slice() {
+            [false] => claims,
+            [true] => claims.swapped(),
+            _ => claims.and(claims.swapped()),
+        }
+    }
+
+    /// The defect of the original program that may have spoilt it.
+    pub(crate) fn defect(&self) -> Option<Defect> {
+        Defect::of(self.table.control())
     }
 
     /// How many indices it has.

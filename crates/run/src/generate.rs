@@ -16,6 +16,7 @@ use hoffman_table::rows::{IndexCounts, layout_of, structures_of};
 use sha2::{Digest as _, Sha256};
 
 use crate::checkpoint::{self, Checkpoint, Identity, digest};
+use crate::claims::claims_of;
 use crate::error::RunError;
 use crate::futurebases::{self, OpenFuturebase, color_name};
 use crate::numbering::{Numbering, fen};
@@ -192,7 +193,13 @@ impl Task<'_> {
         let rules = Rules { prune: &prune, stalemates, listed_pawns };
         let analysis = Analysis { futurebases, rules };
         let survey = survey(&values, &analysis);
-        for notice in judge(control, numbering, &survey)? {
+        let behind = open.iter().map(OpenFuturebase::claims);
+        let claims = claims_of(control, &survey, &prune, behind);
+        let claims =
+            if numbering.space.has_side_bit() { claims } else { claims.and(claims.swapped()) };
+        let spoilt = open.iter().filter_map(|one| Some((one.path(), one.defect()?)));
+        let spoilt = spoilt.map(|(path, defect)| format!("{}: {defect}", path.display()));
+        for notice in judge(control, numbering, &survey)?.into_iter().chain(spoilt) {
             progress.notice(&notice);
             notices.push(notice);
         }
@@ -215,8 +222,12 @@ impl Task<'_> {
         // The end mark of a processing instruction cannot stand inside one.
         let record = record.replace("?>", "? >");
         let record = if record.is_empty() { record } else { format!("from{record}") };
-        let making =
-            Making { args: self.options.args.clone(), began: self.began, futurebases: record };
+        let instruction = match (claims.is_exact(), record.is_empty()) {
+            (true, _) => record,
+            (false, true) => claims.instruction(),
+            (false, false) => format!("{}; {record}", claims.instruction()),
+        };
+        let making = Making { args: self.options.args.clone(), began: self.began, instruction };
         let counts = write_table(control, numbering, &values, &output, &making, place)?;
         checkpoint::remove_of(&workplace, &output)?;
         tracing::info!(table = name, "written");

@@ -7,6 +7,7 @@
 mod build;
 mod build_control;
 mod checkpoint;
+mod claims;
 mod condition;
 mod error;
 mod expand;

@@ -38,7 +38,8 @@ enum Numbers {
 pub(crate) struct Making {
     pub(crate) args: String,
     pub(crate) began: SystemTime,
-    pub(crate) futurebases: String,
+    /// The processing instruction of the header, if it has one.
+    pub(crate) instruction: String,
 }
 
 /// Encodes a table and writes it under its final name once it is complete.
@@ -85,7 +86,7 @@ pub(crate) fn write_table(
         tablebase_statistics: statistics(format, &counts),
         generation_statistics: Some(generation(making)),
         pawngen: numbering.pawngen_edits(),
-        instruction: (!making.futurebases.is_empty()).then(|| making.futurebases.clone()),
+        instruction: (!making.instruction.is_empty()).then(|| making.instruction.clone()),
         ..HeaderEdits::default()
     };
     let header = render_header(control, &edits)?;

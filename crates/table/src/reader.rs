@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Square, Value, Variant};
 use hoffman_control::{
-    ControlError, ControlFile, Mode, PawnMasks, decode_text, prefix_length, resolve_pieces_with,
+    Claims, ControlError, ControlFile, Mode, PawnMasks, decode_text, prefix_length,
+    resolve_pieces_with,
 };
 use hoffman_pages::Pages;
 use hoffman_space::TableValues;
@@ -290,6 +291,13 @@ impl Table {
     /// The men.
     pub fn pieces(&self) -> &PieceList {
         self.space.pieces()
+    }
+
+    /// What its values prove of chess, as far as its header tells by itself.
+    pub fn claims(&self) -> Claims {
+        let claims = Claims::of_header(&self.control);
+        // White's prunes stand for Black's where one side to move is stored.
+        if self.space.has_side_bit() { claims } else { claims.and(claims.swapped()) }
     }
 
     /// The rules.

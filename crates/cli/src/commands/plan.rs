@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hoffman_board::{Material, Role, Variant};
 use hoffman_plan::{complete, reachable};
-use hoffman_probe::report::parse_position;
+use hoffman_probe::fen::read_position;
 use hoffman_run::{GenerateOptions, RunPlan, Silent, plan_build, plan_control};
 
 use crate::Outcome;
@@ -36,7 +36,7 @@ fn plan(args: &PlanArgs) -> anyhow::Result<RunPlan> {
         return Ok(plan_control(Path::new(first), &options)?);
     }
     let jobs = if first.contains('/') {
-        let position = parse_position(&args.what.join(" "), Variant::Normal)?;
+        let position = read_position(&args.what.join(" "), Variant::Normal)?;
         let men = position.men().filter(|&(_, _, role)| role == Role::Pawn);
         let pawns: Vec<_> = men.map(|(square, color, _)| (color, 1_u64 << square as u32)).collect();
         reachable(&position.material(), &pawns)

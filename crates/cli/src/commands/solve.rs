@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use hoffman_board::{Role, Variant};
 use hoffman_plan::reachable;
 use hoffman_probe::collection::Collection;
-use hoffman_probe::moves::Position;
-use hoffman_probe::report::{parse_position, report_position};
+use hoffman_probe::fen::read_position;
+use hoffman_probe::position::Position;
+use hoffman_probe::report::report_position;
 use hoffman_run::{BuildOptions, build};
 use hoffman_table::Table;
 
@@ -17,7 +18,7 @@ use crate::output::{command_line, print, print_line};
 
 /// Builds what is missing and answers.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
-    let position = parse_position(&args.fen.join(" "), Variant::Normal)?;
+    let position = read_position(&args.fen.join(" "), Variant::Normal)?;
     let material = position.material();
     check_men(&material)?;
     let pawns: Vec<_> = position

@@ -4,7 +4,7 @@ use hoffman_board::{Color, Format, Value, Variant};
 use hoffman_table::foreign::{Kind, mirrored};
 use hoffman_table::{EntryValue, ForeignTable, Table, TableError};
 
-use crate::moves::Position;
+use crate::position::Position;
 
 /// How many differences are told before the comparison ends.
 pub const MOST: usize = 10;

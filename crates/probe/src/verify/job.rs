@@ -12,7 +12,7 @@ use crate::moves::kind_name;
 use super::men::{Men, Step, fen, men_of};
 use super::outcomes::{Best, Outcomes, Worth, words_of, words_of_exact};
 use super::report::Difference;
-use super::smaller::{Smaller, is_named_so};
+use super::smaller::{Absent, Smaller, is_named_so};
 use super::syzygy::{open_syzygy, probe_syzygy};
 use super::tally::Tally;
 use super::{FEW, VerifyError, VerifyOptions};
@@ -88,6 +88,8 @@ pub(super) struct Job<'a> {
     main: Loaded<'a>,
     smaller: Vec<Loaded<'a>>,
     holders: HashMap<Material, Vec<Holder>>,
+    /// Futurebases that the header names and that were not found.
+    pub(super) absent: &'a [Absent],
     pub(super) own: Material,
     pub(super) syzygy: Option<SyzygyFolders>,
     /// Distances of moves out of the table do not count.
@@ -131,6 +133,7 @@ impl<'a> Job<'a> {
             main,
             smaller: loaded,
             holders,
+            absent: &smaller.absent,
             own: Material::from_men(table.pieces().iter().map(|p| (p.color, p.role))),
             syzygy: open_syzygy(table, options)?,
             converts,
@@ -142,7 +145,15 @@ impl<'a> Job<'a> {
         self.main.table
     }
 
-    /// The value of a position for its player to move, out of the smaller tables.
+    /// Whether a futurebase that the header names and that is not here may hold these men.
+    fn may_be_missing(&self, ending: &Material) -> bool {
+        let both = !self.table().space().has_side_bit();
+        self.absent.iter().any(|named| named.may_hold(ending, both))
+    }
+
+    /// The value of a position for its player to move, out of the smaller tables: of the futurebases that the
+    /// header names, in the colours in which it names them; of others only where none of those has
+    /// the men.
     fn look_up(
         &self,
         ending: &Material,
@@ -152,6 +163,7 @@ impl<'a> Job<'a> {
         only_named: bool,
     ) -> Result<Option<EntryValue>, TableError> {
         let holders = self.holders.get(ending).map_or(&[][..], Vec::as_slice);
+        let only_named = only_named || holders.iter().any(|holder| holder.named);
         for holder in holders.iter().filter(|h| h.named || !only_named) {
             let Some(loaded) = self.smaller.get(holder.number) else { continue };
             let table = loaded.table;
@@ -222,6 +234,10 @@ impl<'a> Job<'a> {
             (Some(value), _) => {
                 let worth = Worth::before(value);
                 Reply::Worth(if self.converts { worth.converting() } else { worth })
+            }
+            // A futurebase comes before a prune, and this one is not here to answer.
+            (None, Some(_)) if self.may_be_missing(&ending) => {
+                Reply::Missing(ending.normalized().0)
             }
             (None, Some(PruneEffect::Concede)) => Reply::Worth(Worth::exactly(Value::Win(1))),
             (None, Some(PruneEffect::Discard)) => {

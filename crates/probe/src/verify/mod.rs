@@ -30,7 +30,7 @@ use rayon::prelude::*;
 use job::Job;
 use men::Step;
 pub(crate) use men::{Men, fen, men_of};
-pub use report::{Difference, HeaderDifference, SHOWN, SyzygyReport, VerifyReport};
+pub use report::{Difference, HeaderDifference, SHOWN, SyzygyReport, Verdict, VerifyReport};
 use report::{remarks_on, report};
 pub use smaller::{Smaller, endings_after, search_folders};
 use tally::Tally;

@@ -48,6 +48,28 @@ pub struct SyzygyReport {
     pub first_differences: Vec<Difference>,
 }
 
+/// The result of a verification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All that was asked for was checked and is right.
+    Right,
+    /// What could be checked is right, but tables are missing that the rest depends on.
+    Incomplete,
+    /// Something is wrong.
+    Wrong,
+}
+
+impl Verdict {
+    const fn words(self) -> &'static str {
+        match self {
+            Verdict::Right => "ok",
+            Verdict::Incomplete => "nothing wrong was found, but not all could be checked",
+            Verdict::Wrong => "NOT ok",
+        }
+    }
+}
+
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
@@ -56,6 +78,8 @@ pub struct VerifyReport {
     /// Whether all that was asked for was checked and is right. Positions that Syzygy does not answer, and
     /// differences to Syzygy in a table made with prunes, do not count.
     pub ok: bool,
+    /// The same with the reason.
+    pub verdict: Verdict,
     /// The number of indices of the table.
     pub indices: u64,
     /// Indices looked at.
@@ -85,7 +109,7 @@ pub struct VerifyReport {
 impl fmt::Display for VerifyReport {
     /// Several lines for people, without a newline at the end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.ok { "ok" } else { "NOT ok" };
+        let verdict = self.verdict.words();
         write!(
             f,
             "{}: {verdict}, {} of {} indices checked, {} legal positions",
@@ -97,7 +121,11 @@ impl fmt::Display for VerifyReport {
         write_differences(f, &self.first_differences, "computed")?;
         if self.unverified > 0 {
             let missing = self.missing.join(", ");
-            write!(f, "\n  {} positions not verified for want of {missing}", self.unverified)?;
+            let unverified = self.unverified;
+            write!(
+                f,
+                "\n  {unverified} positions could not be checked without a table of {missing}"
+            )?;
         }
         if self.outcome_only > 0 {
             write!(f, "\n  {} positions verified for win, draw and loss only", self.outcome_only)?;
@@ -134,6 +162,11 @@ fn write_differences(
 pub(super) fn remarks_on(job: &Job<'_>, tally: &Tally, sampled: bool) -> Vec<String> {
     let (table, format) = (job.table(), job.table().codec().format());
     let mut remarks = Vec::new();
+    if tally.unverified > 0 && !job.absent.is_empty() {
+        let names: Vec<&str> = job.absent.iter().map(|absent| absent.name.as_str()).collect();
+        remarks
+            .push(format!("futurebases of the header that were not found: {}", names.join(", ")));
+    }
     if !format.has_distance() {
         remarks.push(format!(
             "{} entries agree with their successors' outcomes; circles of positions that only support \
@@ -186,15 +219,20 @@ pub(super) fn report(
             }
         }
     }
-    let ok = tally.different == 0
-        && tally.unverified == 0
+    let right = tally.different == 0
         && header_differences.is_empty()
         && (tally.syzygy.different == 0 || !table.control().prunes.is_empty());
+    let verdict = match (right, tally.unverified) {
+        (false, _) => Verdict::Wrong,
+        (true, 0) => Verdict::Right,
+        (true, _) => Verdict::Incomplete,
+    };
     let mut missing: Vec<String> = tally.missing.iter().map(Material::stem).collect();
     missing.sort();
     VerifyReport {
         table: job.own.to_string(),
-        ok,
+        ok: verdict == Verdict::Right,
+        verdict,
         indices: table.space().size(),
         checked: tally.checked,
         positions: tally.legal,

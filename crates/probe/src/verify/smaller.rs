@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
+use hoffman_store::{has_wildcards, is_like};
 use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{ForeignError, Table, TableError, TableProblem};
+
+use crate::member::name_may_mean;
 
 /// The folders that smaller tables are looked for in: beside the table, the folder given, the current
 /// one.
@@ -60,10 +63,25 @@ pub fn endings_after(table: &Table) -> Vec<Material> {
     endings
 }
 
+/// A futurebase that the header of the table under test names and that is not there.
+#[derive(Debug)]
+pub(super) struct Absent {
+    pub(super) name: String,
+    inverted: bool,
+}
+
+impl Absent {
+    /// Whether it may hold these men, in the colours of the table under test.
+    pub(super) fn may_hold(&self, men: &Material, both: bool) -> bool {
+        name_may_mean(&self.name, self.inverted, men, both)
+    }
+}
+
 /// The tables that the moves of the table under test lead to.
 #[derive(Debug, Default)]
 pub struct Smaller {
     pub(super) tables: Vec<Table>,
+    pub(super) absent: Vec<Absent>,
     pub(super) remarks: Vec<String>,
 }
 
@@ -128,15 +146,20 @@ impl Smaller {
         };
         for futurebase in &table.control().futurebases {
             let named = Path::new(&futurebase.filename);
-            let alone = named.file_name().map_or(named, Path::new);
-            if Kind::of(named).is_some() {
-                smaller.add_foreign(named, table, &foreign)?;
-                continue;
-            }
-            let is_table = alone.extension().is_some_and(|e| e == "htb");
-            let mut paths = folders.iter().flat_map(|f| [f.join(named), f.join(alone)]);
-            if let Some(path) = paths.find(|p| is_table && p.is_file()) {
-                open_once(&mut smaller, &path)?;
+            let found = if Kind::of(named).is_some() {
+                smaller.add_foreign(named, table, &foreign)?
+            } else {
+                let paths = folders.iter().flat_map(|folder| lying_in(folder, named));
+                let paths: Vec<PathBuf> = paths.collect();
+                let first = paths.first().and_then(|path| path.parent());
+                for path in paths.iter().filter(|path| path.parent() == first) {
+                    open_once(&mut smaller, path)?;
+                }
+                !paths.is_empty()
+            };
+            if !found {
+                let (name, inverted) = (futurebase.filename.clone(), futurebase.inverted);
+                smaller.absent.push(Absent { name, inverted });
             }
         }
         for ending in endings_after(table) {
@@ -162,22 +185,22 @@ impl Smaller {
         Ok(smaller)
     }
 
-    /// Adds a table of another program if there is one of that name.
+    /// Adds a table of another program if there is one of that name; whether there is.
     fn add_foreign(
         &mut self,
         path: &Path,
         under_test: &Table,
         options: &ForeignOptions,
-    ) -> Result<(), TableError> {
+    ) -> Result<bool, TableError> {
         match Table::open_foreign(path, options) {
             Ok(found) => {
                 found.check_complete()?;
                 self.add(found, under_test);
-                Ok(())
+                Ok(true)
             }
             Err(TableError {
                 problem: TableProblem::Foreign(ForeignError::Absent { .. }), ..
-            }) => Ok(()),
+            }) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -201,21 +224,39 @@ impl Smaller {
     }
 }
 
-/// The parts of an ending in a folder, sorted by name.
-fn parts(folder: &Path, stem: &str) -> Vec<PathBuf> {
+/// The tables of a folder that a name in a header means, with or without the folders in it.
+fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
+    let alone = named.file_name().map_or(named, Path::new);
+    let pattern = alone.to_string_lossy();
+    if !has_wildcards(&pattern) {
+        let mut paths = [folder.join(named), folder.join(alone)].into_iter();
+        return paths.find(|path| path.is_file()).into_iter().collect();
+    }
+    let mut found = files_in(folder);
+    found.retain(|path| path.file_name().is_some_and(|own| is_like(Path::new(own), &pattern)));
+    found
+}
+
+/// The tables in a folder, sorted by name.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
     // A folder given as "" is the current one.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let prefix = format!("{stem}-");
-    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut found: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|e| e == "htb"))
-        .filter(|path| {
-            path.file_stem().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with(&prefix))
-        })
         .collect();
     found.sort();
+    found
+}
+
+/// The parts of an ending in a folder, sorted by name.
+fn parts(folder: &Path, stem: &str) -> Vec<PathBuf> {
+    let prefix = format!("{stem}-");
+    let mut found = files_in(folder);
+    found.retain(|path| {
+        path.file_stem().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with(&prefix))
+    });
     found
 }
 
@@ -230,10 +271,11 @@ pub(super) fn is_named_so(found: &Table, under_test: &Table, swapped: bool) -> b
     let ending = Material::from_men(found.pieces().iter().map(|p| (p.color, p.role)));
     let restricted = found.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
     let both = !under_test.space().has_side_bit() || ending.is_symmetric() && !restricted;
-    let name = found.path().file_name();
-    under_test
-        .control()
-        .futurebases
-        .iter()
-        .any(|f| Path::new(&f.filename).file_name() == name && (both || f.inverted == swapped))
+    let Some(name) = found.path().file_name().map(Path::new) else { return false };
+    let fits = |pattern: &str| {
+        let alone = Path::new(pattern).file_name();
+        alone.is_some_and(|alone| is_like(name, &alone.to_string_lossy()))
+    };
+    let named = &under_test.control().futurebases;
+    named.iter().any(|f| (both || f.inverted == swapped) && fits(&f.filename))
 }

@@ -15,8 +15,8 @@ use hoffman_board::{
     Color, Format, ListedPiece, PieceList, Placement, Role, Symmetry, Value, Variant,
 };
 use hoffman_control::{
-    ControlError, ControlFile, HeaderEdits, IndexDeclaration, IndexType, PawnMasks, PawngenEdits,
-    render_header, resolve_pieces_with,
+    Claims, ControlError, ControlFile, HeaderEdits, IndexDeclaration, IndexType, PawnMasks,
+    PawngenEdits, render_header, resolve_pieces_with,
 };
 use rayon::prelude::*;
 
@@ -658,13 +658,21 @@ fn header(
         tablebase_statistics: statistics(table, space, codec.format(), recount, tally),
         keep_generation: true,
         pawngen,
-        instruction: Some(match &control.instruction {
-            Some(before) => format!("{before}; {origin}"),
-            None => origin,
-        }),
+        instruction: Some(instruction(table, &origin)),
         ..HeaderEdits::default()
     };
     Ok(render_header(control, &edits)?.bytes)
+}
+
+/// The processing instruction: what the values prove, which the new header may not tell, what stood there
+/// before, and where they come from.
+fn instruction(table: &Table, origin: &str) -> String {
+    let control = table.control();
+    let claims = table.claims();
+    let unsaid = !claims.is_exact() && Claims::recorded(control).is_none();
+    let claims = unsaid.then(|| claims.instruction());
+    let parts = claims.into_iter().chain(control.instruction.clone());
+    parts.chain([origin.to_owned()]).collect::<Vec<_>>().join("; ")
 }
 
 /// The statistics elements in the original's order.

@@ -1,0 +1,317 @@
+//! Which table answers a position, and a move in a position that a table answers.
+//!
+//! A table answers a position in its own colours, and with the colours exchanged only where that gives the
+//! same game ([`Member::is_own_image`]). Behind a move, the table that answers the position before it
+//! decides by its header: first the table itself, then the futurebases that it names, in the colours in
+//! which it names them, then its prunes. Any table of chess answers for another one of chess.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hoffman_board::{Color, Format, Material, OutcomeBounds, Square, Value, Variant};
+use hoffman_control::{Assumption, Claims, PruneEffect};
+use hoffman_table::{EntryValue, Table};
+
+use crate::collection::{Collection, CollectionError, is_bare_kings, table_name};
+use crate::member::{Member, Named, outcomes_of};
+use crate::moves::Move;
+use crate::position::Position;
+
+/// The answer of a table to a position.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The table among the others.
+    pub member: Arc<Member>,
+    /// The index of the position, or of its mirror image if `inverted`.
+    pub index: u64,
+    /// Whether the colours were exchanged to find it.
+    pub inverted: bool,
+    /// Who is to move in the position.
+    pub turn: Color,
+    /// What the table says to the side to move; [`EntryValue::Illegal`] in normal chess if the side not to
+    /// move is in check, whatever the table says.
+    pub value: EntryValue,
+    /// What the values of the table prove, in the colours of the position.
+    pub claims: Claims,
+}
+
+impl Hit {
+    /// The table.
+    pub fn table(&self) -> &Table {
+        self.member.table()
+    }
+
+    /// The outcome that the table gives, under its own rules; none if it gives none.
+    pub fn said(&self) -> Option<OutcomeBounds> {
+        outcomes_of(self.value, self.turn)
+    }
+
+    /// What that proves of chess.
+    pub fn proved(&self) -> OutcomeBounds {
+        self.said().map_or(OutcomeBounds::UNKNOWN, |said| self.claims.prove(said))
+    }
+
+    /// In what the game of the table is not chess; empty if it is.
+    pub fn assumptions(&self) -> &Arc<[Assumption]> {
+        self.member.assumptions(self.inverted)
+    }
+}
+
+/// What is found behind a move in a position that a table answers.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// The table that answers, by the rules of the one before the move.
+    Hit(Hit),
+    /// No table has to answer: the move is pruned.
+    Pruned(PruneEffect),
+    /// The table that would have to answer is not at hand; its file, or the file of the ending.
+    Missing(String),
+}
+
+/// Whether the table's distances to mate are those of chess: no prunes could have changed them.
+fn is_exact_dtm(member: &Member) -> bool {
+    matches!(member.table().codec().format(), Format::Dtm(_)) && member.header_claims().is_exact()
+}
+
+impl Collection {
+    /// The answer to a position by itself: of the first given table that stands for it, else of a table in
+    /// the folders, those of chess before those with prunes; none if no table stands for it.
+    ///
+    /// An en passant square that fits no pawn is ignored; one that fits a pawn of the side to move is in no
+    /// table.
+    ///
+    /// # Errors
+    /// A table is damaged, or one that might have the position cannot be opened and no other has it.
+    pub fn lookup(&self, position: &Position) -> Result<Option<Hit>, CollectionError> {
+        self.lookup_where(position, |_| true)
+    }
+
+    /// The answer of a table of chess, without prunes; none if no such table has the position.
+    ///
+    /// # Errors
+    /// As for [`Collection::lookup`].
+    pub fn lookup_plain(&self, position: &Position) -> Result<Option<Hit>, CollectionError> {
+        self.lookup_where(position, Member::is_plain)
+    }
+
+    /// [`Collection::lookup`] among the tables that pass a test.
+    fn lookup_where(
+        &self,
+        position: &Position,
+        test: impl Fn(&Member) -> bool,
+    ) -> Result<Option<Hit>, CollectionError> {
+        let Some(query) = Query::new(position) else { return Ok(None) };
+        for member in self.given().iter().filter(|member| test(member)) {
+            if let Some(hit) = self.ask(member, &query)? {
+                return Ok(Some(hit));
+            }
+        }
+
+        let mut failure = None;
+        let mut pruned = Vec::new();
+        for found in self.found(&query.material) {
+            let member = match found {
+                Ok(member) if test(&member) => member,
+                Ok(_) => continue,
+                Err(error) => {
+                    failure.get_or_insert(error);
+                    continue;
+                }
+            };
+            if !member.is_plain() {
+                pruned.push(member);
+            } else if let Some(hit) = self.ask(&member, &query)? {
+                return Ok(Some(hit));
+            }
+        }
+        for member in pruned {
+            if let Some(hit) = self.ask(&member, &query)? {
+                return Ok(Some(hit));
+            }
+        }
+        failure.map_or(Ok(None), Err)
+    }
+
+    /// What is behind a move in a position that `asker` answers; `next` is the position after it.
+    ///
+    /// # Errors
+    /// As for [`Collection::lookup`].
+    pub fn reply(&self, asker: &Hit, m: &Move, next: &Position) -> Result<Reply, CollectionError> {
+        let member = &asker.member;
+        let Some(query) = Query::new(next) else {
+            return Ok(Reply::Missing(table_name(&next.material())));
+        };
+        if let Some(hit) = self.ask_so(member, &query, asker.inverted)? {
+            return Ok(Reply::Hit(hit));
+        }
+        if let Some(hit) = self.ask_named(asker, &query)? {
+            return Ok(Reply::Hit(hit));
+        }
+        if member.is_plain() {
+            let found = self.lookup_plain(next)?;
+            return Ok(found.map_or_else(|| Reply::Missing(query.file()), Reply::Hit));
+        }
+
+        let mover = if asker.inverted { asker.turn.other() } else { asker.turn };
+        let prune = member.prune(mover, &m.kind(asker.inverted));
+        if let Some(name) = self.not_at_hand(asker, &query) {
+            return Ok(Reply::Missing(name));
+        }
+        Ok(prune.map_or_else(|| Reply::Missing(query.file()), Reply::Pruned))
+    }
+
+    /// The answer of a futurebase that the asking table names.
+    fn ask_named(&self, asker: &Hit, query: &Query<'_>) -> Result<Option<Hit>, CollectionError> {
+        // Where no folders are looked into, chess is asked of the given tables alone.
+        if asker.member.is_plain() && self.folders().is_empty() {
+            return Ok(None);
+        }
+        let both = !asker.table().space().has_side_bit();
+        for named in self.named_by(&asker.member).iter() {
+            let Some(member) = &named.member else { continue };
+            let inverted = asker.inverted != named.inverted;
+            for inverted in [Some(inverted), both.then_some(!inverted)].into_iter().flatten() {
+                if let Some(hit) = self.ask_so(member, query, inverted)? {
+                    return Ok(Some(hit));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The name of a futurebase of the asking table that is not at hand and may hold the position.
+    fn not_at_hand(&self, asker: &Hit, query: &Query<'_>) -> Option<String> {
+        let both = !asker.table().space().has_side_bit();
+        let men = if asker.inverted { query.material.swapped() } else { query.material };
+        let named = self.named_by(&asker.member);
+        let mut missing = named.iter().filter(|named| named.member.is_none());
+        missing.find(|named| named.may_hold(&men, both)).map(|named| named.name.clone())
+    }
+
+    /// What a table says of a position, in its own colours or, where that is the same game, with exchanged
+    /// ones.
+    fn ask(&self, member: &Arc<Member>, query: &Query<'_>) -> Result<Option<Hit>, CollectionError> {
+        if *member.material() == query.material
+            && let Some(hit) = self.ask_so(member, query, false)?
+        {
+            return Ok(Some(hit));
+        }
+        let exchanged = *member.material() == query.material.swapped() && member.is_own_image();
+        if exchanged { self.ask_so(member, query, true) } else { Ok(None) }
+    }
+
+    /// What a table says of a position as it is, or with the colours exchanged.
+    fn ask_so(
+        &self,
+        member: &Arc<Member>,
+        query: &Query<'_>,
+        inverted: bool,
+    ) -> Result<Option<Hit>, CollectionError> {
+        let men = if inverted { query.material.swapped() } else { query.material };
+        if men != *member.material() {
+            return Ok(None);
+        }
+        let answer = member.ask(query.position, query.en_passant, inverted)?;
+        Ok(answer.map(|(index, value)| {
+            let claims = self.claims_of(member);
+            let claims = if inverted { claims.swapped() } else { claims };
+            let turn = query.position.turn;
+            Hit { member: Arc::clone(member), index, inverted, turn, value, claims }
+        }))
+    }
+
+    /// What the values of a table prove, as far as its header and those of its futurebases tell.
+    pub fn claims_of(&self, member: &Member) -> Claims {
+        self.claims_but_of(member, &mut HashSet::new())
+    }
+
+    /// The same; tables that are being looked at already are taken by their own headers.
+    fn claims_but_of(&self, member: &Member, seen: &mut HashSet<PathBuf>) -> Claims {
+        let header = member.header_claims();
+        let control = member.table().control();
+        let settled = header.is_exact() || Claims::recorded(control).is_some();
+        if settled || control.futurebases.is_empty() {
+            return header;
+        }
+        if let Some(claims) = member.claims.get() {
+            return *claims;
+        }
+        if !seen.insert(member.table().path().to_owned()) {
+            return header;
+        }
+
+        let named = self.named_by(member);
+        let behind = |named: &Named| {
+            let claims = self.claims_but_of(named.member.as_deref()?, seen);
+            Some(if named.inverted { claims.swapped() } else { claims })
+        };
+        let behind: Option<Vec<Claims>> = named.iter().map(behind).collect();
+        let claims = match behind {
+            Some(behind) if explains_enables(member, &named) => {
+                behind.into_iter().fold(member.own_claims(), Claims::and)
+            }
+            _ => header,
+        };
+        *member.claims.get_or_init(|| claims)
+    }
+
+    /// The value with the distance to mate under the rules of chess, from tables that have it and prune
+    /// nothing; none if there is no such table. Two bare kings are a draw without one.
+    ///
+    /// # Errors
+    /// See [`Collection::lookup`].
+    pub fn value(&self, position: &Position) -> Result<Option<Value>, CollectionError> {
+        if self.variant() == Variant::Normal {
+            if position.is_opponent_in_check() {
+                return Ok(Some(Value::Illegal));
+            }
+            if is_bare_kings(position) {
+                return Ok(Some(Value::Draw));
+            }
+        }
+        let hit = self.lookup_where(position, is_exact_dtm)?;
+        Ok(hit.and_then(|hit| Table::exact(hit.value)))
+    }
+}
+
+/// Whether each kind of prune that a table enables is one of its own or of a futurebase: otherwise a file
+/// has taken the place of the one that the table was made from.
+fn explains_enables(member: &Member, named: &[Named]) -> bool {
+    let control = member.table().control();
+    control.prune_enables.iter().all(|enabled| {
+        let own =
+            control.prunes.iter().any(|p| (p.color, p.effect) == (enabled.color, enabled.effect));
+        let behind = |named: &Named| {
+            let color = if named.inverted { enabled.color.other() } else { enabled.color };
+            let member = named.member.as_ref();
+            member.is_some_and(|member| member.table().control().enables(color, enabled.effect))
+        };
+        own || named.iter().any(behind)
+    })
+}
+
+/// A position as tables are asked for it.
+struct Query<'p> {
+    position: &'p Position,
+    material: Material,
+    /// The en passant square, if it fits a pawn.
+    en_passant: Option<Square>,
+}
+
+impl<'p> Query<'p> {
+    /// None if the en passant square fits a pawn of the side to move.
+    fn new(position: &'p Position) -> Option<Query<'p>> {
+        let en_passant = match position.en_passant_pawn() {
+            Some(color) if color == position.turn => return None,
+            Some(_) => position.en_passant,
+            None => None,
+        };
+        Some(Query { position, material: position.material(), en_passant })
+    }
+
+    /// The file that the table of the ending has.
+    fn file(&self) -> String {
+        table_name(&self.material)
+    }
+}
