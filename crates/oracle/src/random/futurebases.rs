@@ -17,7 +17,7 @@ use crate::analysis::{SlowAnalysis, SlowError};
 static COMPLETE: LazyLock<Mutex<HashMap<String, Arc<SlowAnalysis>>>> =
     LazyLock::new(Mutex::default);
 
-impl Maker {
+impl Maker<'_> {
     /// Makes a table with its futurebases and returns the name of its file.
     pub(super) fn table(&mut self, spec: &Spec, name: &str) -> Option<String> {
         let index = self.index(spec);

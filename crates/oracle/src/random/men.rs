@@ -7,7 +7,7 @@ use super::Maker;
 use super::rng::Rng;
 use super::spec::{Man, PIECES, Pawngen, Place, Spec, count_structures};
 
-impl Maker {
+impl Maker<'_> {
     pub(super) fn restricted_men(&mut self, spec: &mut Spec) {
         let count = self.rng.pick(&[2, 3, 3, 3, 4, 4, 4]);
         spec.men = self.men(count, Variant::Normal);

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hoffman_board::value::FlagType;
-use hoffman_board::{Color, Format, Role, Variant};
+use hoffman_board::{Color, Format, Material, Role, Variant};
 use hoffman_control::PruneEffect;
 
 use crate::analysis::SlowAnalysis;
@@ -55,9 +55,14 @@ pub struct RandomAnalysis {
 impl RandomAnalysis {
     /// The set of a seed.
     pub fn new(seed: u64) -> RandomAnalysis {
+        RandomAnalysis::of(seed, &|_, _| true)
+    }
+
+    /// The set of a seed whose largest table has men that are suitable.
+    pub fn of(seed: u64, is_suitable: &dyn Fn(Variant, &Material) -> bool) -> RandomAnalysis {
         for attempt in 0.. {
             let rng = Rng(seed.wrapping_mul(0x1_0000).wrapping_add(attempt));
-            let mut maker = Maker { rng, files: Vec::new(), solved: HashMap::new() };
+            let mut maker = Maker { rng, is_suitable, files: Vec::new(), solved: HashMap::new() };
             if maker.whole().is_none() {
                 continue;
             }
@@ -81,14 +86,15 @@ impl RandomAnalysis {
 }
 
 /// Makes one set.
-struct Maker {
+struct Maker<'s> {
     rng: Rng,
+    is_suitable: &'s dyn Fn(Variant, &Material) -> bool,
     files: Vec<RandomFile>,
     /// By name of the table.
     solved: HashMap<String, Arc<SlowAnalysis>>,
 }
 
-impl Maker {
+impl Maker<'_> {
     /// Makes the table under test and all it needs.
     fn whole(&mut self) -> Option<()> {
         let variant = if self.rng.chance(22) { Variant::Suicide } else { Variant::Normal };
@@ -123,6 +129,9 @@ impl Maker {
             if self.rng.chance(25) {
                 spec.symmetry = self.rng.pick(&[1, 2, 2, 4, 8]);
             }
+        }
+        if !(self.is_suitable)(variant, &spec.material()) {
+            return None;
         }
         let largest = self.rng.pick(&LARGEST);
         self.fit(&mut spec, largest);

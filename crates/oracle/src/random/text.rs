@@ -17,7 +17,7 @@ pub(super) struct Pruning {
     effect: PruneEffect,
 }
 
-impl Maker {
+impl Maker<'_> {
     /// The control file of a table. A lean one leaves it to the futurebases to answer the moves for which
     /// there are any.
     pub(super) fn text(
