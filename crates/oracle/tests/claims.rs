@@ -48,7 +48,7 @@ impl Truth {
         let four = ["KRvKN", "KBvKN"].map(|name| name.parse::<Material>().unwrap());
         match variant {
             Variant::Normal => material.men() <= many || four.contains(&material.normalized().0),
-            Variant::Suicide => material.men() + 1 <= many,
+            Variant::Suicide => material.men() < many,
         }
     }
 
@@ -327,7 +327,7 @@ fn no_claim_is_false() {
     let mut seed = from_env("HOFFMAN_RANDOM_FIRST", 0);
     let (mut truth, mut met) = (Truth::default(), Met::default());
     while met.files < files {
-        let set = RandomAnalysis::of(seed, &Truth::can_solve);
+        let set = RandomAnalysis::small(seed, &Truth::can_solve);
         seed += 1;
         if !set.files.iter().any(|file| file.text.contains("<prune ")) {
             continue;

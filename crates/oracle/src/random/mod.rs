@@ -24,6 +24,8 @@ use spec::{EFFECTS, Man, Place, Spec};
 
 /// How many placements the last table of a set may have, mostly and sometimes.
 const LARGEST: [u64; 4] = [5_000, 10_000, 30_000, 90_000];
+/// The same for sets of small tables.
+const SMALL: [u64; 3] = [1_000, 3_000, 8_000];
 /// How many placements its futurebases may have.
 const LARGEST_FUTUREBASE: u64 = 15_000;
 
@@ -55,14 +57,23 @@ pub struct RandomAnalysis {
 impl RandomAnalysis {
     /// The set of a seed.
     pub fn new(seed: u64) -> RandomAnalysis {
-        RandomAnalysis::of(seed, &|_, _| true)
+        RandomAnalysis::of(seed, &LARGEST, &|_, _| true)
     }
 
-    /// The set of a seed whose largest table has men that are suitable.
-    pub fn of(seed: u64, is_suitable: &dyn Fn(Variant, &Material) -> bool) -> RandomAnalysis {
+    /// The set of a seed with small tables, of men that are suitable.
+    pub fn small(seed: u64, is_suitable: &dyn Fn(Variant, &Material) -> bool) -> RandomAnalysis {
+        RandomAnalysis::of(seed, &SMALL, is_suitable)
+    }
+
+    fn of(
+        seed: u64,
+        largest: &[u64],
+        is_suitable: &dyn Fn(Variant, &Material) -> bool,
+    ) -> RandomAnalysis {
         for attempt in 0.. {
             let rng = Rng(seed.wrapping_mul(0x1_0000).wrapping_add(attempt));
-            let mut maker = Maker { rng, is_suitable, files: Vec::new(), solved: HashMap::new() };
+            let (files, solved) = (Vec::new(), HashMap::new());
+            let mut maker = Maker { rng, largest, is_suitable, files, solved };
             if maker.whole().is_none() {
                 continue;
             }
@@ -71,7 +82,7 @@ impl RandomAnalysis {
             let counts = set.last().analysis.counts();
             let lively = counts.longest_win >= 6 && counts.legal >= 300;
             // Large ones cost too much to be made anew.
-            let large = counts.legal > LARGEST[LARGEST.len() - 1];
+            let large = counts.legal > largest.iter().copied().max().unwrap_or(0);
             if lively || large || seed.is_multiple_of(4) || attempt >= PATIENCE {
                 return set;
             }
@@ -88,6 +99,7 @@ impl RandomAnalysis {
 /// Makes one set.
 struct Maker<'s> {
     rng: Rng,
+    largest: &'s [u64],
     is_suitable: &'s dyn Fn(Variant, &Material) -> bool,
     files: Vec<RandomFile>,
     /// By name of the table.
@@ -123,6 +135,9 @@ impl Maker<'_> {
         } else if kind < 40 {
             self.frozen_pawns(&mut spec);
         } else if kind < 48 {
+            if self.largest == SMALL && self.rng.chance(80) {
+                return None;
+            }
             return self.whole_ending(spec);
         } else {
             self.restricted_men(&mut spec);
@@ -133,7 +148,7 @@ impl Maker<'_> {
         if !(self.is_suitable)(variant, &spec.material()) {
             return None;
         }
-        let largest = self.rng.pick(&LARGEST);
+        let largest = self.rng.pick(self.largest);
         self.fit(&mut spec, largest);
         spec.make_symmetric();
         let ways =
