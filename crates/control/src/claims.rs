@@ -151,16 +151,19 @@ impl Claims {
     /// The words by which the claims are put down in the processing instruction of a table:
     /// `certain white-wins white-holds`.
     pub fn instruction(self) -> String {
-        let mut text = CERTAIN.to_owned();
-        for color in Color::ALL {
+        let mut words = vec![CERTAIN];
+        words.extend(self.names());
+        words.join(" ")
+    }
+
+    /// The names of what is claimed: `white-wins`, `white-holds`, `black-wins`, `black-holds`.
+    pub fn names(self) -> Vec<&'static str> {
+        let of = |color: Color| {
             let side = self.of(color);
             let names = names(color).into_iter().zip([side.wins, side.holds]);
-            for (name, _) in names.filter(|&(_, claimed)| claimed) {
-                text.push(' ');
-                text.push_str(name);
-            }
-        }
-        text
+            names.filter_map(|(name, claimed)| claimed.then_some(name))
+        };
+        Color::ALL.into_iter().flat_map(of).collect()
     }
 
     /// What is claimed of a side.

@@ -266,7 +266,10 @@ fn check_answer(
     let known = assess(collection, position).map_err(text)?;
     let value = truth.value(variant, position).ok_or("it is not solved")?;
     check_known(&known, value, variant)?;
-    for option in ranked_moves(collection, position, &known).map_err(text)? {
+    for option in ranked_moves(collection, position, &known) {
+        if let Some(failure) = option.failure {
+            return Err(failure.to_string());
+        }
         met.moves += 1;
         // In suicide chess there is no table of a side without men.
         let Some(value) = truth.value(variant, &option.after) else { continue };

@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use hoffman_board::{Color, Material, Variant};
 use hoffman_store::{has_wildcards, is_file, is_like};
@@ -56,14 +57,61 @@ struct Found {
     member: OnceLock<Result<Option<Arc<Member>>, CollectionError>>,
 }
 
-/// Tables as one oracle.
-#[derive(Debug)]
+impl Found {
+    /// Whether it could not be opened, or is not there any more.
+    fn is_lost(&self) -> bool {
+        matches!(self.member.get(), Some(Err(_))) || !self.path.exists()
+    }
+}
+
+/// A folder as it was when it was listed.
+#[derive(Clone, Debug)]
+struct Listed {
+    path: PathBuf,
+    /// When it had been changed last; none if the system does not tell.
+    changed: Option<SystemTime>,
+    /// When that was.
+    at: SystemTime,
+}
+
+/// Within so much time after a change a folder may change again without a later time of change.
+const SAME_TIME: Duration = Duration::from_secs(2);
+
+impl Listed {
+    fn now(path: &Path) -> Listed {
+        let changed = changed_at(path);
+        Listed { path: path.to_owned(), changed, at: SystemTime::now() }
+    }
+
+    /// Whether the folder may have changed since.
+    fn may_have_changed(&self) -> bool {
+        let Some(changed) = self.changed else { return true };
+        let just_then = self.at.duration_since(changed).is_ok_and(|time| time < SAME_TIME);
+        just_then || changed_at(&self.path) != Some(changed)
+    }
+}
+
+/// When a folder was changed last.
+fn changed_at(folder: &Path) -> Option<SystemTime> {
+    std::fs::metadata(listed_path(folder)).ok()?.modified().ok()
+}
+
+/// An empty path is what is left of a file name without a folder.
+fn listed_path(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
+/// Tables opened because the header of another one names them, by their paths.
+type NamedTables = HashMap<PathBuf, Result<Arc<Member>, CollectionError>>;
+
+/// Tables as one oracle. Clones share the tables that are open.
+#[derive(Clone, Debug)]
 pub struct Collection {
     given: Vec<Arc<Member>>,
-    found: HashMap<Material, Vec<Found>>,
-    /// Tables opened because the header of another one names them, by their paths.
-    named: Mutex<HashMap<PathBuf, Result<Arc<Member>, CollectionError>>>,
+    found: HashMap<Material, Vec<Arc<Found>>>,
+    named: Arc<Mutex<NamedTables>>,
     folders: Vec<PathBuf>,
+    listed: Vec<Listed>,
     options: SourceOptions,
     variant: Option<Variant>,
 }
@@ -87,8 +135,9 @@ impl Collection {
         Collection {
             given: Vec::new(),
             found: HashMap::new(),
-            named: Mutex::default(),
+            named: Arc::default(),
             folders: Vec::new(),
+            listed: Vec::new(),
             options,
             variant: None,
         }
@@ -142,10 +191,10 @@ impl Collection {
         let folder = folder.as_ref();
         let fail =
             |source| CollectionError::Folder { path: folder.to_owned(), source: Arc::new(source) };
-        // An empty path is what is left of a file name without a folder.
-        let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        // Taken before the names: a file that comes in between is seen the next time.
+        let listed = Listed::now(folder);
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(listed).map_err(fail)? {
+        for entry in std::fs::read_dir(listed_path(folder)).map_err(fail)? {
             names.push(entry.map_err(fail)?.file_name());
         }
         // The whole ending before its parts: '-' sorts before '.'.
@@ -158,9 +207,11 @@ impl Collection {
             let path = folder.join(&name);
             let known = self.found.entry(material).or_default();
             if known.iter().all(|f| f.path != path) {
-                known.push(Found { path, member: OnceLock::new() });
+                known.push(Arc::new(Found { path, member: OnceLock::new() }));
             }
         }
+        self.listed.retain(|earlier| earlier.path != folder);
+        self.listed.push(listed);
         if !self.folders.iter().any(|f| f == folder) {
             self.folders.push(folder.to_owned());
         }
@@ -184,6 +235,28 @@ impl Collection {
             }
         }
         Ok(())
+    }
+
+    /// The same tables and what folders hold now, if one of them may have changed since it was listed: new
+    /// files, and again those that could not be opened.
+    ///
+    /// # Errors
+    /// A folder cannot be listed.
+    pub fn looked_again(&self) -> Result<Option<Collection>, CollectionError> {
+        let lost = |found: &Arc<Found>| found.is_lost();
+        if !self.listed.iter().any(Listed::may_have_changed)
+            && !self.found.values().flatten().any(lost)
+        {
+            return Ok(None);
+        }
+        let mut seen = self.clone();
+        for found in seen.found.values_mut() {
+            found.retain(|found| !lost(found));
+        }
+        for folder in &self.folders {
+            seen.add_folder(folder)?;
+        }
+        Ok(Some(seen))
     }
 
     /// The tables given, in order.
@@ -218,6 +291,18 @@ impl Collection {
     ) -> impl Iterator<Item = Result<Arc<Member>, CollectionError>> {
         let found = self.found.get(&material.normalized().0);
         found.into_iter().flatten().filter_map(|found| self.member_of(found).transpose())
+    }
+
+    /// The tables of the folders that may hold these men and are open; none if one has to be opened first.
+    pub(crate) fn found_open(&self, material: &Material) -> Option<Vec<&Arc<Member>>> {
+        let found = self.found.get(&material.normalized().0);
+        let mut members = Vec::new();
+        for found in found.into_iter().flatten() {
+            if let Ok(Some(member)) = found.member.get()? {
+                members.push(member);
+            }
+        }
+        Some(members)
     }
 
     /// The table of a file in a folder; none if it is of another variant.
@@ -308,8 +393,7 @@ impl Collection {
 
     /// The tables of a folder whose names fit a pattern.
     fn listed(&self, folder: &Path, pattern: &str) -> Vec<Arc<Member>> {
-        let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let mut names = self.options.storage.list(listed).unwrap_or_default();
+        let mut names = self.options.storage.list(listed_path(folder)).unwrap_or_default();
         names.retain(|name| is_like(Path::new(name), pattern));
         names.sort();
         names.into_iter().filter_map(|name| self.open_named(folder.join(name))).collect()
@@ -317,8 +401,7 @@ impl Collection {
 
     /// The table of a file, opened once; none if it cannot be used.
     fn open_named(&self, path: PathBuf) -> Option<Arc<Member>> {
-        let opened = |found: &Found| found.path == path;
-        if let Some(found) = self.found.values().flatten().find(|found| opened(found)) {
+        if let Some(found) = self.found.values().flatten().find(|found| found.path == path) {
             return self.member_of(found).ok().flatten();
         }
         let mut named = self.named();
@@ -331,7 +414,7 @@ impl Collection {
     }
 
     /// No code panics while it holds the lock, so the map is sound even if the lock says otherwise.
-    fn named(&self) -> MutexGuard<'_, HashMap<PathBuf, Result<Arc<Member>, CollectionError>>> {
+    fn named(&self) -> MutexGuard<'_, NamedTables> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

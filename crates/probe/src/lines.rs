@@ -117,6 +117,9 @@ pub struct MoveOption {
     pub pruned: Option<PruneEffect>,
     /// The table that would be needed to know more.
     pub missing: Option<String>,
+    /// Why the table that has the position behind the move could not be asked. The move counts as one of which
+    /// nothing is known.
+    pub failure: Option<CollectionError>,
 }
 
 impl Known {
@@ -233,35 +236,41 @@ pub fn assess(collection: &Collection, position: &Position) -> Result<Known, Col
 }
 
 /// Finds out what is known of the position behind a move, by the rules of the table that answers for the one
-/// before it.
-///
-/// # Errors
-/// A table cannot be read.
+/// before it. A table that cannot be read spoils this move only.
 pub fn assess_move(
     collection: &Collection,
     root: &Known,
     position: &Position,
     m: Move,
-) -> Result<MoveOption, CollectionError> {
+) -> MoveOption {
     let after = position.after(&m);
-    let (hit, pruned, mut missing) = match &root.hit {
-        None => (collection.lookup(&after)?, None, None),
-        Some(asker) => match collection.reply(asker, &m, &after)? {
-            Reply::Hit(hit) => (Some(hit), None, None),
+    let reply = match &root.hit {
+        None => collection.lookup(&after).map(|hit| (hit, None, None)),
+        Some(asker) => match collection.reply(asker, &m, &after) {
+            Ok(Reply::Hit(hit)) => Ok((Some(hit), None, None)),
             // What the move is worth in chess can be told beside it.
-            Reply::Pruned(effect) => (collection.lookup_plain(&after)?, Some(effect), None),
-            Reply::Missing(name) => (None, None, Some(name)),
+            Ok(Reply::Pruned(effect)) => {
+                collection.lookup_plain(&after).map(|hit| (hit, Some(effect), None))
+            }
+            Ok(Reply::Missing(name)) => Ok((None, None, Some(name))),
+            Err(error) => Err(error),
         },
     };
+    let (failure, (hit, pruned, mut missing)) = match reply {
+        Ok(reply) => (None, reply),
+        Err(error) => (Some(error), (None, None, None)),
+    };
+
     let known = Known::of(&after, collection.variant(), hit);
     let variant_over = matches!(known.end, Some(End::VariantWin | End::VariantLoss));
     let pruned = pruned.filter(|_| !variant_over);
     if known.said.is_some() {
         missing = None;
-    } else if pruned.is_none() && missing.is_none() {
+    } else if pruned.is_none() && missing.is_none() && failure.is_none() {
         missing = Some(table_name(&after.material()));
     }
-    Ok(MoveOption { m, after, known, pruned, missing })
+    let failure = failure.filter(|_| known.said.is_none());
+    MoveOption { m, after, known, pruned, missing, failure }
 }
 
 /// The legal moves with what they lead to, best first by what the tables say.
@@ -269,20 +278,13 @@ pub fn assess_move(
 /// The order is that of the Lichess server: by the result, then mates, then quicker wins and slower
 /// losses, then stalemates, then captures of stronger men and promotions to stronger men, then the order
 /// of the walk. `root` is what is known of the position itself.
-///
-/// # Errors
-/// A table cannot be read.
-pub fn ranked_moves(
-    collection: &Collection,
-    position: &Position,
-    root: &Known,
-) -> Result<Vec<MoveOption>, CollectionError> {
+pub fn ranked_moves(collection: &Collection, position: &Position, root: &Known) -> Vec<MoveOption> {
     let legal = position.legal_moves(collection.variant()).into_iter();
     let moves = legal.map(|m| assess_move(collection, root, position, m));
-    let mut moves = moves.collect::<Result<Vec<_>, _>>()?;
+    let mut moves: Vec<_> = moves.collect();
     let counts_conversions = root.counts_conversions();
     moves.sort_by_key(|option| rank(option, counts_conversions));
-    Ok(moves)
+    moves
 }
 
 /// A key by which the better move is the smaller.
@@ -322,21 +324,19 @@ fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
 
 /// Best play from a position until it ends, by the values of the tables: in each position the first of the
 /// ranked moves that keeps the value. Empty if the position is not known to be won or lost with its
-/// distance to mate; cut off where tables lack or contradict each other, and after [`MAX_PLIES`].
-///
-/// # Errors
-/// A table cannot be read.
+/// distance to mate; cut off where tables lack, cannot be read or contradict each other, and after
+/// [`MAX_PLIES`].
 pub fn main_line(
     collection: &Collection,
     position: &Position,
     root: &Known,
-) -> Result<Vec<(Position, Move)>, CollectionError> {
+) -> Vec<(Position, Move)> {
     let mut line = Vec::new();
     let mut position = position.clone();
     let mut known = root.clone();
     while line.len() < MAX_PLIES && !known.counts_conversions() {
         let Some(value @ (Value::Win(_) | Value::Loss(_))) = known.distance() else { break };
-        let ranked = ranked_moves(collection, &position, &known)?;
+        let ranked = ranked_moves(collection, &position, &known);
         let keeps = |option: &MoveOption| {
             let behind = option.known.distance().filter(|_| option.pruned.is_none());
             behind.and_then(Value::negate) == Some(value)
@@ -350,7 +350,7 @@ pub fn main_line(
         position = best.after;
         known = best.known;
     }
-    Ok(line)
+    line
 }
 
 /// The names of the tables that would be needed to know all of a position and its moves, in order of the

@@ -95,6 +95,21 @@ impl Collection {
         self.lookup_where(position, Member::is_plain)
     }
 
+    /// [`Collection::lookup`] as far as memory tells: none as well if a table has to be opened or read for it.
+    pub fn lookup_cached(&self, position: &Position) -> Option<Hit> {
+        let query = Query::new(position)?;
+        let found = self.found_open(&query.material)?;
+        let (plain, pruned): (Vec<_>, Vec<_>) = found.into_iter().partition(|m| m.is_plain());
+        for member in self.given().iter().chain(plain).chain(pruned) {
+            for inverted in query.orientations(member) {
+                let Some((index, turn)) = query.find(member, inverted) else { continue };
+                let value = member.cached_value(query.position, index, turn)?;
+                return Some(self.hit(member, &query, inverted, (index, value)));
+            }
+        }
+        None
+    }
+
     /// [`Collection::lookup`] among the tables that pass a test.
     fn lookup_where(
         &self,
@@ -192,13 +207,12 @@ impl Collection {
     /// What a table says of a position, in its own colours or, where that is the same game, with exchanged
     /// ones.
     fn ask(&self, member: &Arc<Member>, query: &Query<'_>) -> Result<Option<Hit>, CollectionError> {
-        if *member.material() == query.material
-            && let Some(hit) = self.ask_so(member, query, false)?
-        {
-            return Ok(Some(hit));
+        for inverted in query.orientations(member) {
+            if let Some(hit) = self.ask_so(member, query, inverted)? {
+                return Ok(Some(hit));
+            }
         }
-        let exchanged = *member.material() == query.material.swapped() && member.is_own_image();
-        if exchanged { self.ask_so(member, query, true) } else { Ok(None) }
+        Ok(None)
     }
 
     /// What a table says of a position as it is, or with the colours exchanged.
@@ -208,17 +222,22 @@ impl Collection {
         query: &Query<'_>,
         inverted: bool,
     ) -> Result<Option<Hit>, CollectionError> {
-        let men = if inverted { query.material.swapped() } else { query.material };
-        if men != *member.material() {
-            return Ok(None);
-        }
-        let answer = member.ask(query.position, query.en_passant, inverted)?;
-        Ok(answer.map(|(index, value)| {
-            let claims = self.claims_of(member);
-            let claims = if inverted { claims.swapped() } else { claims };
-            let turn = query.position.turn;
-            Hit { member: Arc::clone(member), index, inverted, turn, value, claims }
-        }))
+        let Some((index, turn)) = query.find(member, inverted) else { return Ok(None) };
+        let value = member.value(query.position, index, turn)?;
+        Ok(Some(self.hit(member, query, inverted, (index, value))))
+    }
+
+    fn hit(
+        &self,
+        member: &Arc<Member>,
+        query: &Query<'_>,
+        inverted: bool,
+        (index, value): (u64, EntryValue),
+    ) -> Hit {
+        let claims = self.claims_of(member);
+        let claims = if inverted { claims.swapped() } else { claims };
+        let turn = query.position.turn;
+        Hit { member: Arc::clone(member), index, inverted, turn, value, claims }
     }
 
     /// What the values of a table prove, as far as its header and those of its futurebases tell.
@@ -308,6 +327,21 @@ impl<'p> Query<'p> {
             None => None,
         };
         Some(Query { position, material: position.material(), en_passant })
+    }
+
+    /// The ways in which a table by itself answers for these men: as they are, and with the colours exchanged.
+    fn orientations(&self, member: &Member) -> impl Iterator<Item = bool> + use<> {
+        let own = *member.material() == self.material;
+        let exchanged = *member.material() == self.material.swapped() && member.is_own_image();
+        [own.then_some(false), exchanged.then_some(true)].into_iter().flatten()
+    }
+
+    /// The index of the position in a table, as it is or with the colours exchanged, and who is to move there; none if
+    /// the table does not hold it.
+    fn find(&self, member: &Member, inverted: bool) -> Option<(u64, Color)> {
+        let men = if inverted { self.material.swapped() } else { self.material };
+        let holds = men == *member.material();
+        holds.then(|| member.find(self.position, self.en_passant, inverted)).flatten()
     }
 
     /// The file that the table of the ending has.

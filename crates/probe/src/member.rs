@@ -126,15 +126,14 @@ impl Member {
             })
     }
 
-    /// What the table says of a position, as it is or with the colours exchanged; none if it does not hold
-    /// it. Whether the side not to move is in check is seen from the position: what an entry says about it
-    /// counts for nothing (D1).
-    pub(crate) fn ask(
+    /// The index of a position, as it is or with the colours exchanged, and who is to move there; none if the table
+    /// does not hold it.
+    pub(crate) fn find(
         &self,
         position: &Position,
         en_passant: Option<Square>,
         inverted: bool,
-    ) -> Result<Option<(u64, EntryValue)>, TableError> {
+    ) -> Option<(u64, Color)> {
         let men = position.men().map(|(square, color, role)| {
             if inverted {
                 (square.flip_vertical(), color.other(), role)
@@ -144,12 +143,39 @@ impl Member {
         });
         let turn = if inverted { position.turn.other() } else { position.turn };
         let en_passant = en_passant.map(|s| if inverted { s.flip_vertical() } else { s });
-        let table = &self.table;
-        let Some(placement) = table.place(men, turn, en_passant) else { return Ok(None) };
-        let Some(index) = table.index(&placement) else { return Ok(None) };
-        let illegal = table.variant() == Variant::Normal && position.is_opponent_in_check();
-        let value = if illegal { EntryValue::Illegal } else { table.value(index, turn)? };
-        Ok(Some((index, value)))
+        let placement = self.table.place(men, turn, en_passant)?;
+        Some((self.table.index(&placement)?, turn))
+    }
+
+    /// What the table says of a position that it holds at an index. Whether the side not to move is in check is
+    /// seen from the position: what an entry says about it counts for nothing (D1).
+    pub(crate) fn value(
+        &self,
+        position: &Position,
+        index: u64,
+        turn: Color,
+    ) -> Result<EntryValue, TableError> {
+        if self.is_illegal(position) {
+            return Ok(EntryValue::Illegal);
+        }
+        self.table.value(index, turn)
+    }
+
+    /// The same as far as memory tells.
+    pub(crate) fn cached_value(
+        &self,
+        position: &Position,
+        index: u64,
+        turn: Color,
+    ) -> Option<EntryValue> {
+        if self.is_illegal(position) {
+            return Some(EntryValue::Illegal);
+        }
+        self.table.cached_value(index, turn)
+    }
+
+    fn is_illegal(&self, position: &Position) -> bool {
+        self.table.variant() == Variant::Normal && position.is_opponent_in_check()
     }
 
     /// What the prunes of the table make of a move that leaves it, if they name it; the first that does

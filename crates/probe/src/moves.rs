@@ -3,6 +3,9 @@
 //! Moves are walked here, outwards along each direction, because the order of the walk is the order of
 //! the list; their names in SAN come from `shakmaty`. Knows no tables.
 
+use std::fmt;
+use std::ops::ControlFlow;
+
 use hoffman_board::shakmaty::san::SanPlus;
 use hoffman_board::shakmaty::variant::Antichess;
 use hoffman_board::shakmaty::{self, Chess};
@@ -62,6 +65,9 @@ fn step(square: Square, (files, ranks): (i32, i32)) -> Option<Square> {
     Some(Square::from_coords(square.file().offset(files)?, square.rank().offset(ranks)?))
 }
 
+/// Is shown moves and says whether it wants more.
+type Visitor<'v> = dyn FnMut(Move) -> ControlFlow<()> + 'v;
+
 impl Position {
     /// The legal moves in the order of the classic prompt: origins from a1 to h8, each man's directions
     /// in their order, each outwards; pawns forward first, then captures. None if the side to move could
@@ -84,8 +90,11 @@ impl Position {
 
     /// Whether there is a legal move.
     pub fn has_legal_move(&self, variant: Variant) -> bool {
-        let moves = self.possible_moves(variant);
-        moves.iter().any(|m| variant == Variant::Suicide || self.is_safe(*m))
+        let walked = self.walk(variant, &mut |m| {
+            let legal = variant == Variant::Suicide || self.is_safe(m);
+            if legal { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        walked.is_break()
     }
 
     /// Whether a piece of the side to move may go there by the rules of movement alone.
@@ -101,34 +110,43 @@ impl Position {
     /// The moves that follow the rules of movement alone; none if a king could be captured.
     fn possible_moves(&self, variant: Variant) -> Vec<Move> {
         let mut moves = Vec::new();
+        let _ = self.walk(variant, &mut |m| {
+            moves.push(m);
+            ControlFlow::Continue(())
+        });
+        moves
+    }
+
+    /// Visits the moves of [`Position::possible_moves`] one by one, as long as the visitor goes on.
+    fn walk(&self, variant: Variant, visit: &mut Visitor<'_>) -> ControlFlow<()> {
         if variant == Variant::Normal && self.is_opponent_in_check() {
-            return moves;
+            return ControlFlow::Continue(());
         }
         for from in self.board.by_color(self.turn) {
             match self.board.role_at(from) {
-                Some(Role::Pawn) => self.pawn_moves(from, variant, &mut moves),
-                Some(Role::Knight) => self.man_moves(from, Role::Knight, &KNIGHT_JUMPS, &mut moves),
+                Some(Role::Pawn) => self.walk_pawn(from, variant, visit)?,
+                Some(Role::Knight) => self.walk_man(from, Role::Knight, &KNIGHT_JUMPS, visit)?,
                 Some(role) => {
                     let directions = match role {
                         Role::Rook => &DIRECTIONS[..4],
                         Role::Bishop => &DIRECTIONS[4..],
                         _ => &DIRECTIONS[..],
                     };
-                    self.man_moves(from, role, directions, &mut moves);
+                    self.walk_man(from, role, directions, visit)?;
                 }
                 None => {}
             }
         }
-        moves
+        ControlFlow::Continue(())
     }
 
-    fn man_moves(
+    fn walk_man(
         &self,
         from: Square,
         role: Role,
         directions: &[(i32, i32)],
-        moves: &mut Vec<Move>,
-    ) {
+        visit: &mut Visitor<'_>,
+    ) -> ControlFlow<()> {
         let slides = matches!(role, Role::Queen | Role::Rook | Role::Bishop);
         for &direction in directions {
             let mut next = step(from, direction);
@@ -138,42 +156,48 @@ impl Position {
                     break;
                 }
                 let capture = target.map(|p| p.role);
-                moves.push(Move { role, from, to, capture, promotion: None, en_passant: false });
+                visit(Move { role, from, to, capture, promotion: None, en_passant: false })?;
                 next = if slides && capture.is_none() { step(to, direction) } else { None };
             }
         }
+        ControlFlow::Continue(())
     }
 
-    fn pawn_moves(&self, from: Square, variant: Variant, moves: &mut Vec<Move>) {
+    fn walk_pawn(
+        &self,
+        from: Square,
+        variant: Variant,
+        visit: &mut Visitor<'_>,
+    ) -> ControlFlow<()> {
         let up = self.turn.fold_wb(1, -1);
         let last = self.turn.fold_wb(Rank::Eighth, Rank::First);
-        let mut push = |to: Square, capture: Option<Role>, en_passant: bool| {
+        let mut visit = |to: Square, capture: Option<Role>, en_passant: bool| {
             let quiet = Move { role: Role::Pawn, from, to, capture, promotion: None, en_passant };
-            if to.rank() == last {
-                let count = if variant == Variant::Suicide { 5 } else { 4 };
-                let promoted = |&role| Move { promotion: Some(role), ..quiet };
-                moves.extend(PROMOTIONS.iter().take(count).map(promoted));
-            } else {
-                moves.push(quiet);
+            if to.rank() != last {
+                return visit(quiet);
             }
+            let count = if variant == Variant::Suicide { 5 } else { 4 };
+            let mut promotions = PROMOTIONS.iter().take(count);
+            promotions.try_for_each(|&role| visit(Move { promotion: Some(role), ..quiet }))
         };
         let free = |to: &Square| self.board.piece_at(*to).is_none();
         if let Some(one) = step(from, (0, up)).filter(free) {
-            push(one, None, false);
+            visit(one, None, false)?;
             if from.rank() == self.turn.fold_wb(Rank::Second, Rank::Seventh)
                 && let Some(two) = step(one, (0, up)).filter(free)
             {
-                push(two, None, false);
+                visit(two, None, false)?;
             }
         }
         for side in [-1, 1] {
             let Some(to) = step(from, (side, up)) else { continue };
             match self.board.piece_at(to) {
-                Some(target) if target.color != self.turn => push(to, Some(target.role), false),
-                None if self.usable_en_passant() == Some(to) => push(to, Some(Role::Pawn), true),
+                Some(target) if target.color != self.turn => visit(to, Some(target.role), false)?,
+                None if self.usable_en_passant() == Some(to) => visit(to, Some(Role::Pawn), true)?,
                 _ => {}
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// The position after a move. Its en passant square is set only if an enemy pawn stands beside the
@@ -203,8 +227,8 @@ impl Position {
     pub fn san(&self, m: &Move, variant: Variant) -> Option<String> {
         let setup = self.setup();
         match variant {
-            Variant::Normal => san(set_up::<Chess>(setup)?, m.to_shakmaty()),
-            Variant::Suicide => san(set_up::<Antichess>(setup)?, m.to_shakmaty()),
+            Variant::Normal => san(set_up::<Chess>(setup)?, (*m).into()),
+            Variant::Suicide => san(set_up::<Antichess>(setup)?, (*m).into()),
         }
     }
 }
@@ -213,20 +237,51 @@ fn san<P: shakmaty::Position>(position: P, m: shakmaty::Move) -> Option<String> 
     position.is_legal(m).then(|| SanPlus::from_move(position, m).to_string())
 }
 
-impl Move {
-    fn to_shakmaty(self) -> shakmaty::Move {
-        if self.en_passant {
-            return shakmaty::Move::EnPassant { from: self.from, to: self.to };
+impl From<Move> for shakmaty::Move {
+    fn from(m: Move) -> shakmaty::Move {
+        if m.en_passant {
+            return shakmaty::Move::EnPassant { from: m.from, to: m.to };
         }
         shakmaty::Move::Normal {
-            role: self.role,
-            from: self.from,
-            capture: self.capture,
-            to: self.to,
-            promotion: self.promotion,
+            role: m.role,
+            from: m.from,
+            capture: m.capture,
+            to: m.to,
+            promotion: m.promotion,
         }
     }
+}
 
+/// A move of `shakmaty` that no move of a table corresponds to: castling, or a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("tables know neither castling nor drops")]
+pub struct UnknownMove;
+
+impl TryFrom<shakmaty::Move> for Move {
+    type Error = UnknownMove;
+
+    fn try_from(m: shakmaty::Move) -> Result<Move, UnknownMove> {
+        match m {
+            shakmaty::Move::Normal { role, from, capture, to, promotion } => {
+                Ok(Move { role, from, to, capture, promotion, en_passant: false })
+            }
+            shakmaty::Move::EnPassant { from, to } => {
+                let (role, capture) = (Role::Pawn, Some(Role::Pawn));
+                Ok(Move { role, from, to, capture, promotion: None, en_passant: true })
+            }
+            _ => Err(UnknownMove),
+        }
+    }
+}
+
+impl fmt::Display for Move {
+    /// As `e2e4`, `a7a8q`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.uci())
+    }
+}
+
+impl Move {
     /// The move as `e2e4`, `a7a8q`.
     pub fn uci(&self) -> String {
         match self.promotion {

@@ -4,6 +4,7 @@
 //! it is another question. Knows no tables.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 use hoffman_board::shakmaty::{
     self, Board, CastlingMode, Chess, FromSetup, PositionError, Setup, attacks,
@@ -58,6 +59,12 @@ pub enum Impossible {
     /// Nobody to move, or nobody to move against, in suicide chess.
     #[error("there are no men")]
     Empty,
+    /// For another reason.
+    #[error("{men} men cannot stand like this")]
+    Refused {
+        /// How many there are.
+        men: usize,
+    },
     /// The king could be captured.
     #[error("{} to move could capture the king", color_name(*.turn))]
     Check {
@@ -212,17 +219,46 @@ impl Position {
 
     /// Whether neither side could mate, however badly the other plays; false for what is no chess.
     pub fn is_insufficient_material(&self) -> bool {
-        set_up::<Chess>(self.setup())
-            .is_some_and(|chess| shakmaty::Position::is_insufficient_material(&chess))
+        let enough = self.board.pawns() | self.board.rooks() | self.board.queens();
+        enough.is_empty()
+            && set_up::<Chess>(self.setup())
+                .is_some_and(|chess| shakmaty::Position::is_insufficient_material(&chess))
     }
 
-    /// The position as `shakmaty` and readers of foreign tables take it.
-    pub(crate) fn setup(&self) -> Setup {
+    /// The position as `shakmaty` and readers of foreign tables take it, with an en passant square only if it can
+    /// be used.
+    pub fn setup(&self) -> Setup {
         let mut setup = Setup::empty();
         setup.board = self.board.clone();
         setup.turn = self.turn;
         setup.ep_square = self.usable_en_passant();
+        setup.halfmoves = self.halfmoves.into();
+        setup.fullmoves = NonZeroU32::new(self.fullmoves.into()).unwrap_or(NonZeroU32::MIN);
         setup
+    }
+}
+
+impl From<&Setup> for Position {
+    /// The men, the side to move, the en passant square and the counters; castling rights are left out.
+    fn from(setup: &Setup) -> Position {
+        Position {
+            board: setup.board.clone(),
+            turn: setup.turn,
+            en_passant: setup.ep_square,
+            halfmoves: setup.halfmoves.try_into().unwrap_or(u16::MAX),
+            fullmoves: setup.fullmoves.get().try_into().unwrap_or(u16::MAX),
+        }
+    }
+}
+
+impl TryFrom<&Position> for Chess {
+    type Error = Impossible;
+
+    /// The position for `shakmaty`.
+    fn try_from(position: &Position) -> Result<Chess, Impossible> {
+        position.check_possible(Variant::Normal)?;
+        let men = position.board.occupied().count();
+        set_up(position.setup()).ok_or(Impossible::Refused { men })
     }
 }
 

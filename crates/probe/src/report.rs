@@ -15,7 +15,7 @@ use crate::lookup::Hit;
 use crate::moves::Move;
 use crate::position::{Position, color_name};
 use crate::session::{draw_board, pruned_word};
-use crate::words::{known_in_words, said_word};
+use crate::words::{claims_in_words, known_in_words, said_word};
 
 /// Half moves without a capture or a move of a pawn after which a draw can be claimed.
 const CLAIMABLE: i32 = 100;
@@ -102,6 +102,8 @@ pub struct MoveExtra {
     pub bound: Bound,
     /// What the table says, where that is not the truth for certain.
     pub said: Option<Said>,
+    /// Why the table behind the move could not be asked.
+    pub error: Option<String>,
 }
 
 /// What the server does not say.
@@ -134,7 +136,7 @@ pub struct Extra {
 }
 
 /// The answer to a position.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// What is said of the position.
     #[serde(flatten)]
@@ -152,6 +154,12 @@ pub struct Report {
     /// The main line in SAN.
     #[serde(skip)]
     pub line: Vec<String>,
+    /// What is certain by the values of the table; none if they are those of chess.
+    #[serde(skip)]
+    pub certain: Option<String>,
+    /// Why tables behind moves could not be asked.
+    #[serde(skip)]
+    pub failures: Vec<CollectionError>,
 }
 
 /// The answer to a line that is none.
@@ -257,24 +265,20 @@ pub fn report(collection: &Collection, fen: &str) -> Result<Report, ProbeError> 
 /// [`read_position`].
 ///
 /// # Errors
-/// A table cannot be read.
+/// The table that has the position cannot be read. One behind a move spoils the move only.
 pub fn report_position(
     collection: &Collection,
     position: &Position,
 ) -> Result<Report, CollectionError> {
     let known = assess(collection, position)?;
-    report_known(collection, position, &known)
+    Ok(report_known(collection, position, &known))
 }
 
 /// The answer to a position of which something is known.
-pub(crate) fn report_known(
-    collection: &Collection,
-    position: &Position,
-    known: &Known,
-) -> Result<Report, CollectionError> {
+pub(crate) fn report_known(collection: &Collection, position: &Position, known: &Known) -> Report {
     let variant = collection.variant();
-    let options = ranked_moves(collection, position, known)?;
-    let line = main_line(collection, position, known)?;
+    let options = ranked_moves(collection, position, known);
+    let line = main_line(collection, position, known);
 
     // The clock counts only where somebody has set it.
     let is_set = variant == Variant::Normal && position.halfmoves > 0;
@@ -295,22 +299,19 @@ pub(crate) fn report_known(
                 pruned: option.pruned.map(pruned_word),
                 bound: option.known.bound(),
                 said: Said::new(&option.known),
+                error: option.failure.as_ref().map(ToString::to_string),
             },
             verdict: verdict_on(option, variant, doubted),
             words: words_on(option, doubted),
         }
     });
-    let assumptions = known.hit.as_ref().map(Hit::assumptions).filter(|_| !known.is_exact);
+    let pruned = known.hit.as_ref().filter(|_| !known.is_exact);
     let hoffman = Extra {
         fen: position.fen(),
         table: known.hit.as_ref().map(|hit| hit.table().path().display().to_string()),
         index: known.hit.as_ref().map(|hit| hit.index),
         bound: known.bound(),
-        assumes: assumptions
-            .into_iter()
-            .flat_map(|all| all.iter())
-            .map(ToString::to_string)
-            .collect(),
+        assumes: pruned.map(assumptions_of).unwrap_or_default(),
         said: Said::new(known),
         pv: line.iter().map(|(_, m)| m.uci()).collect(),
         missing: missing_tables(position, known, &options),
@@ -318,14 +319,21 @@ pub(crate) fn report_known(
         fifty_move,
         line_in_time: to_the_end.then(|| is_in_time(&line)),
     };
-    Ok(Report {
+    Report {
         verdict: Verdict::new(known, variant, is_set && fifty_move),
         moves: moves.collect(),
         hoffman,
         position: position.clone(),
         result: with_doubt(known_in_words(known, 0), is_set && fifty_move),
         line: line.iter().map(|(before, m)| named(before, m)).collect(),
-    })
+        certain: pruned.map(|hit| claims_in_words(hit.claims)),
+        failures: options.into_iter().filter_map(|option| option.failure).collect(),
+    }
+}
+
+/// In what the game of the table that answers is not chess.
+fn assumptions_of(hit: &Hit) -> Vec<String> {
+    hit.assumptions().iter().map(ToString::to_string).collect()
 }
 
 /// What is said of the position behind a move. A conceded move may win, as far as is known.
@@ -398,6 +406,9 @@ impl Report {
         }
         if !self.hoffman.assumes.is_empty() {
             let _ = writeln!(out, "The table assumes: {}", self.hoffman.assumes.join("; "));
+        }
+        if let Some(certain) = &self.certain {
+            let _ = writeln!(out, "Certain in chess: {certain}");
         }
         out.push_str(&self.moves_in_words());
         if !self.line.is_empty() {

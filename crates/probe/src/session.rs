@@ -36,7 +36,6 @@ pub struct Session {
     collection: Collection,
     current: Option<Current>,
     earlier: Vec<Option<Current>>,
-    history: Vec<String>,
     errors: Vec<CollectionError>,
     escapes: bool,
     nalimov: Option<NalimovFolders>,
@@ -49,15 +48,14 @@ impl Session {
             collection,
             current: None,
             earlier: Vec::new(),
-            history: Vec::new(),
             errors: Vec::new(),
-            escapes: true,
+            escapes: false,
             nalimov: None,
         }
     }
 
-    /// Whether boards are printed with escape sequences (black men in reverse video), as the original does
-    /// wherever its output goes. On from the start.
+    /// Whether boards are printed with escape sequences (black men in reverse video), for a terminal. Off from
+    /// the start.
     pub fn set_escapes(&mut self, escapes: bool) {
         self.escapes = escapes;
     }
@@ -82,11 +80,6 @@ impl Session {
         if self.current.is_some() { "Index, FEN or move? " } else { "Index or FEN? " }
     }
 
-    /// The lines entered so far that are not empty, as typed.
-    pub fn history(&self) -> &[String] {
-        &self.history
-    }
-
     /// Takes what went wrong while reading tables since the last call. Where a table could not be read
     /// the answer is as if it were not there.
     pub fn take_errors(&mut self) -> Vec<CollectionError> {
@@ -101,7 +94,6 @@ impl Session {
         if line.is_empty() {
             return String::new();
         }
-        self.history.push(line.to_owned());
         if line.trim() == "undo" {
             return self.undo();
         }
@@ -134,8 +126,8 @@ impl Session {
     fn after(&mut self, current: &Current, m: crate::moves::Move) -> Current {
         let root = Known::of(&current.position, self.collection.variant(), current.hit.clone());
         let option = assess_move(&self.collection, &root, &current.position, m);
-        let behind = self.noted(option).filter(|option| option.pruned.is_none());
-        let behind = behind.and_then(|option| option.known.hit);
+        self.errors.extend(option.failure);
+        let behind = option.known.hit.filter(|_| option.pruned.is_none());
         let position = current.position.after(&m);
         let hit = behind.or_else(|| {
             let found = self.collection.lookup(&position);
@@ -228,7 +220,8 @@ impl Session {
         let known = Known::of(position, self.collection.variant(), Some(hit.clone()));
         let assumed = assumptions_in_words(hit.assumptions());
         let proves = claims_in_words(hit.claims);
-        format!("In chess: {}\nAssumed: {assumed}. {proves}\n", known_in_words(&known, 0))
+        let known = known_in_words(&known, 0);
+        format!("In chess: {known}\nThe table assumes: {assumed}\nCertain in chess: {proves}\n")
     }
 
     fn nalimov_score(&mut self, position: &Position, hit: &Hit) -> String {
@@ -285,10 +278,7 @@ impl Session {
                 continue;
             }
             let option = assess_move(&self.collection, &root, position, m);
-            let Some(option) = self.noted(option) else {
-                out.push_str("NO DATA\n");
-                continue;
-            };
+            self.errors.extend(option.failure);
             missing.extend(option.missing);
             let _ = match (option.pruned, option.known.hit) {
                 (Some(effect), _) => writeln!(out, "{}", pruned_word(effect)),

@@ -13,12 +13,14 @@ use hoffman_board::value::FlagType;
 use hoffman_board::{
     ByColor, Color, Format, ListedPiece, Material, Placement, Role, Symmetry, Value, Variant,
 };
+use hoffman_control::Assumption;
 use hoffman_table::htb::{BlockIndex, HtbError};
 use hoffman_table::{EntryValue, ForeignTable, RawEntry, Table, TableError, TableProblem};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::verify::{Men, fen, men_of};
+use crate::words::claims_in_words;
 
 /// Entries unpacked at a time, at least.
 const CHUNK: u64 = 1 << 22;
@@ -41,6 +43,14 @@ pub struct TableStats {
     pub en_passant: EnPassantStats,
     /// The size of the file.
     pub bytes: u64,
+    /// What the values prove of chess, in the words of the file's header: `white-wins`, `white-holds`,
+    /// `black-wins`, `black-holds`. All four where they are those of chess.
+    pub certain: Vec<&'static str>,
+    /// In what the game of the table is not chess.
+    pub assumes: Vec<String>,
+    /// What the values prove, in words; none where they are those of chess.
+    #[serde(skip)]
+    pub proves: Option<String>,
 }
 
 /// Positions with an en passant capture.
@@ -97,6 +107,7 @@ pub fn stats(table: &Table) -> Result<TableStats, TableError> {
             source,
         }),
     })?;
+    let claims = table.claims();
     let tally = count(table)?;
     let plain = sides(table, &tally.plain);
     let en_passant = sides(table, &tally.en_passant);
@@ -110,7 +121,18 @@ pub fn stats(table: &Table) -> Result<TableStats, TableError> {
             black_to_move: en_passant.black,
         },
         bytes: bytes.len(),
+        certain: claims.names(),
+        assumes: assumptions(table),
+        proves: (!claims.is_exact()).then(|| claims_in_words(claims)),
     })
+}
+
+/// In what the game of a table is not chess; empty where that changes nothing.
+fn assumptions(table: &Table) -> Vec<String> {
+    if table.claims().is_exact() {
+        return Vec::new();
+    }
+    Assumption::of_header(table.control()).iter().map(ToString::to_string).collect()
 }
 
 fn name(table: &Table) -> String {
@@ -425,6 +447,12 @@ impl fmt::Display for TableStats {
     /// A few lines for people, without a newline at the end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}, {} bytes)", self.table, self.metric, self.bytes)?;
+        if !self.assumes.is_empty() {
+            write!(f, "\n  The table assumes: {}", self.assumes.join("; "))?;
+        }
+        if let Some(proves) = &self.proves {
+            write!(f, "\n  Certain in chess: {proves}")?;
+        }
         let en_passant = &self.en_passant;
         for (title, side) in [
             ("White to move", &self.white_to_move),
@@ -560,8 +588,16 @@ mod tests {
         let keys = |value: &serde_json::Value| -> Vec<String> {
             value.as_object().unwrap().keys().cloned().collect()
         };
-        let mut expected =
-            ["table", "metric", "white_to_move", "black_to_move", "en_passant", "bytes"];
+        let mut expected = [
+            "table",
+            "metric",
+            "white_to_move",
+            "black_to_move",
+            "en_passant",
+            "bytes",
+            "certain",
+            "assumes",
+        ];
         expected.sort_unstable();
         let mut found_keys = keys(&json);
         found_keys.sort_unstable();

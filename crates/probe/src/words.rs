@@ -114,28 +114,26 @@ fn is_suicide(known: &Known) -> bool {
         || matches!(known.end, Some(End::VariantLoss | End::VariantWin))
 }
 
-/// What the values of a table prove, for tables that do not prove all: `White's wins are certain; a draw
-/// means that White at least draws; all else proves nothing`.
+/// What is certain in chess by the values of a table: `White's wins; that White at least draws where the table
+/// says draw`.
 pub fn claims_in_words(claims: Claims) -> String {
     let (white, black) = (claims.of(Color::White), claims.of(Color::Black));
     let mut parts = Vec::new();
     for (color, side) in [("White", white), ("Black", black)] {
         if side.wins {
-            parts.push(format!("{color}'s wins are certain"));
+            parts.push(format!("{color}'s wins"));
         } else if side.holds {
-            parts.push(format!("a win of {color} means that {color} at least draws"));
+            parts.push(format!("that {color} at least draws where the table says {color} wins"));
         }
     }
+    let held = |color: &str| format!("that {color} at least draws where the table says draw");
     match (white.holds, black.holds) {
-        (true, true) => parts.push("draws are certain".to_owned()),
-        (true, false) => parts.push("a draw means that White at least draws".to_owned()),
-        (false, true) => parts.push("a draw means that Black at least draws".to_owned()),
+        (true, true) => parts.push("draws".to_owned()),
+        (true, false) => parts.push(held("White")),
+        (false, true) => parts.push(held("Black")),
         (false, false) => {}
     }
-    if parts.is_empty() {
-        return "the values prove nothing of chess".to_owned();
-    }
-    parts.join("; ") + "; all else proves nothing"
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }
 }
 
 /// Assumptions in one line.

@@ -354,6 +354,22 @@ impl Table {
         Ok(self.codec.value(raw, turn).unwrap_or(EntryValue::Draw))
     }
 
+    /// [`Table::value`] as far as memory tells; none if the file would have to be read, and of tables of other
+    /// programs.
+    pub fn cached_value(&self, index: u64, turn: Color) -> Option<EntryValue> {
+        if self.foreign.is_some() {
+            return None;
+        }
+        let mut bytes = [0; 8];
+        let (at, len) = self.codec.byte_range(index);
+        let buf = bytes.get_mut(..len)?;
+        if !self.source.read_cached(self.start.saturating_add(at), buf) {
+            return None;
+        }
+        let raw = self.codec.get_within(&bytes, index)?;
+        Some(self.codec.value(raw, turn).unwrap_or(EntryValue::Draw))
+    }
+
     /// Unpacks the entries from `first` (a multiple of eight) on.
     ///
     /// # Errors

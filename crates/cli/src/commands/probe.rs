@@ -46,6 +46,10 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
     } else {
         print(&report.to_text())?;
     }
+    for failure in &report.failures {
+        complain(&failure.clone().into());
+        good = false;
+    }
     if report.verdict.category != Category::Unknown {
         return Ok(Outcome::of(good));
     }

@@ -21,18 +21,11 @@ use crate::Outcome;
 use crate::commands::tables;
 use crate::output::{complain, note, print, say};
 
-/// Where the lines entered are kept, in the current folder.
+/// Where lines entered on a terminal are kept, in the current folder.
 const HISTORY: &str = ".hoffman_history";
 
 /// How many lines of the history can be called back.
 const RECALLED: usize = 1000;
-
-/// How a session at the prompt ended.
-#[derive(PartialEq, Eq)]
-enum End {
-    Input,
-    Interrupted,
-}
 
 /// Opens the tables and answers until input ends.
 pub(crate) fn run(files: &[PathBuf], foreign: &ForeignOptions) -> anyhow::Result<Outcome> {
@@ -58,11 +51,13 @@ pub(crate) fn run(files: &[PathBuf], foreign: &ForeignOptions) -> anyhow::Result
         session.set_nalimov(nalimov);
     }
     let mut prompt = Prompt { session, good };
-    let end = if io::stdin().is_terminal() { prompt.edit()? } else { prompt.echo()? };
-    if end == End::Interrupted {
-        return Ok(Outcome::Failed);
+    // Line editing writes escape sequences, which only a terminal understands.
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        prompt.echo()?;
+        return Ok(Outcome::of(prompt.good));
     }
-    if let Err(error) = append_history(Path::new(HISTORY), prompt.session.history()) {
+    let Some(entered) = prompt.edit()? else { return Ok(Outcome::Failed) };
+    if let Err(error) = append_history(Path::new(HISTORY), &entered) {
         note(&format!("cannot write the history to {HISTORY}: {error}"));
     }
     Ok(Outcome::of(prompt.good))
@@ -91,7 +86,7 @@ impl Prompt {
     }
 
     /// Reads from a pipe or file and shows what was read, as on a terminal.
-    fn echo(&mut self) -> anyhow::Result<End> {
+    fn echo(&mut self) -> anyhow::Result<()> {
         let mut input = BufReader::new(io::stdin());
         let mut out = BufWriter::new(io::stdout());
         let mut write = |text: &str, flush: bool| {
@@ -107,7 +102,7 @@ impl Prompt {
             let read = input.read_until(b'\n', &mut bytes).context("cannot read standard input")?;
             if read == 0 {
                 write("\n", true).context(broken)?;
-                return Ok(End::Input);
+                return Ok(());
             }
             let text = String::from_utf8_lossy(&bytes);
             let line = text.strip_suffix('\n').unwrap_or(&text);
@@ -117,8 +112,11 @@ impl Prompt {
         }
     }
 
-    /// Lets lines be edited, with history, and moves completed.
-    fn edit(&mut self) -> anyhow::Result<End> {
+    /// Lets lines be edited, with history, and moves completed. Returns the lines entered; none if the session
+    /// was interrupted.
+    fn edit(&mut self) -> anyhow::Result<Option<Vec<String>>> {
+        self.session.set_escapes(true);
+        let mut entered = Vec::new();
         let config = Config::builder().max_history_size(RECALLED)?.build();
         let history = MemHistory::with_config(&config);
         let mut editor: Editor<Moves, MemHistory> = Editor::with_history(config, history)?;
@@ -131,12 +129,13 @@ impl Prompt {
                 Ok(line) => {
                     if !line.is_empty() {
                         editor.add_history_entry(line.as_str())?;
+                        entered.push(line.clone());
                     }
                     let answer = self.answer(&line);
                     print(&answer)?;
                 }
-                Err(ReadlineError::Eof) => return Ok(End::Input),
-                Err(ReadlineError::Interrupted) => return Ok(End::Interrupted),
+                Err(ReadlineError::Eof) => return Ok(Some(entered)),
+                Err(ReadlineError::Interrupted) => return Ok(None),
                 Err(error) => return Err(error).context("cannot read from the terminal"),
             }
         }

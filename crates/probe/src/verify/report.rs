@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::job::Job;
 use super::tally::Tally;
+use crate::words::claims_in_words;
 
 /// How many differences a report lists.
 pub const SHOWN: usize = 10;
@@ -76,7 +77,7 @@ pub struct VerifyReport {
     /// The ending, as `KQvKR`.
     pub table: String,
     /// Whether all that was asked for was checked and is right. Positions that Syzygy does not answer, and
-    /// differences to Syzygy in a table made with prunes, do not count.
+    /// differences to Syzygy in a table whose values are not those of chess, do not count.
     pub ok: bool,
     /// The same with the reason.
     pub verdict: Verdict,
@@ -185,8 +186,11 @@ pub(super) fn remarks_on(job: &Job<'_>, tally: &Tally, sampled: bool) -> Vec<Str
             tally.undetermined
         ));
     }
-    if !table.control().prunes.is_empty() {
-        remarks.push("the table was made with prunes: its values hold under them only, and Syzygy's may differ".to_owned());
+    if !table.claims().is_exact() {
+        remarks.push(format!(
+            "values were checked by the rules of the table, and Syzygy's may differ; certain in chess: {}",
+            claims_in_words(table.claims())
+        ));
     }
     if sampled {
         remarks.push("only a sample was checked, and no statistics".to_owned());
@@ -221,7 +225,7 @@ pub(super) fn report(
     }
     let right = tally.different == 0
         && header_differences.is_empty()
-        && (tally.syzygy.different == 0 || !table.control().prunes.is_empty());
+        && (tally.syzygy.different == 0 || !table.claims().is_exact());
     let verdict = match (right, tally.unverified) {
         (false, _) => Verdict::Wrong,
         (true, 0) => Verdict::Right,

@@ -244,6 +244,28 @@ impl GzipSource {
         Ok(done)
     }
 
+    /// Fills `buf` with the bytes at `offset` if the cache has them all. Whether it has.
+    pub fn read_cached(&self, offset: u64, buf: &mut [u8]) -> bool {
+        let stride = match &self.kind {
+            Kind::Plain => return false,
+            Kind::Indexed { index, .. } => index.stride(),
+            Kind::Foreign(_) => foreign::BLOCK as u64,
+        };
+        let mut done = 0;
+        while done < buf.len() {
+            let at = offset.saturating_add(done as u64);
+            let Some(block) = self.cache.get(self.id, at / stride) else { return false };
+            let rest = block.get((at % stride) as usize..).unwrap_or(&[]);
+            let len = rest.len().min(buf.len() - done);
+            if len == 0 {
+                return false;
+            }
+            buf[done..done + len].copy_from_slice(&rest[..len]);
+            done += len;
+        }
+        true
+    }
+
     /// A block of the stream through the cache; empty behind the end.
     fn block(&self, number: u64) -> Result<Arc<[u8]>, HtbError> {
         match &self.kind {

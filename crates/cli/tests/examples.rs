@@ -1,0 +1,83 @@
+//! All examples of the repository in one folder with the complete endings that they need, built and verified.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+mod common;
+
+use common::run;
+
+/// Examples that rest on complete endings of five men.
+const LARGE: [&str; 3] = ["konobeev-black", "konobeev-both", "konobeev-white"];
+
+/// Families that are built after the others of their folder.
+const LATE: [&str; 2] = ["fine67-full", "konobeev-both"];
+
+/// The examples, and those of races, by name without extension; the late ones last.
+fn examples(wanted: impl Fn(&str) -> bool) -> Vec<(String, std::path::PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut found = Vec::new();
+    for folder in [root.clone(), root.join("races")] {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            if path.extension().is_some_and(|e| e == "xml") && wanted(&name) {
+                found.push((name, path));
+            }
+        }
+    }
+    found.sort_by_key(|(name, _)| (LATE.contains(&name.as_str()), name.clone()));
+    found
+}
+
+/// The tables in a folder.
+fn tables(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".htb")).collect();
+    names.sort();
+    names
+}
+
+/// Builds the examples on top of complete endings and verifies what came out, with all tables in one folder.
+fn build_and_verify(endings: &str, wanted: impl Fn(&str) -> bool, options: &str) {
+    let folder = TempDir::new().unwrap();
+    let built = run(folder.path(), &format!("build {endings} --dir ."));
+    assert_eq!(built.code, 0, "{}", built.err);
+    let complete = tables(folder.path());
+
+    // One at a time, those that are needed first: some have the name of an ending.
+    let mut left = examples(wanted);
+    while !left.is_empty() {
+        let before = left.len();
+        left.retain(|(name, path)| {
+            fs::copy(path, folder.path().join(format!("{name}.xml"))).unwrap();
+            let own = complete.contains(&format!("{name}.htb"));
+            !own && run(folder.path(), &format!("build {name}.xml --dir .")).code != 0
+        });
+        assert!(left.len() < before, "cannot be built: {left:?}");
+    }
+
+    let made = tables(folder.path());
+    let made: Vec<&String> = made.iter().filter(|name| !complete.contains(name)).collect();
+    assert!(made.len() > 20, "{made:?}");
+    for name in made {
+        let verified = run(folder.path(), &format!("verify ./{name} --dir . {options}"));
+        assert_eq!(verified.code, 0, "{name}: {}{}", verified.out, verified.err);
+    }
+}
+
+#[test]
+fn examples_are_right() {
+    let wanted = |name: &str| !LARGE.contains(&name) && !name.contains("2006");
+    build_and_verify("--men 4", wanted, "--sample 5000");
+}
+
+#[test]
+#[ignore = "slow: every entry of every example"]
+fn every_entry_of_the_examples_is_right() {
+    build_and_verify("--men 4 KPPvKP KRPvKP", |_| true, "");
+}

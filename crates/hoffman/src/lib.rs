@@ -1,0 +1,103 @@
+//! Chess endgame tables as a library: ask the ones that are there, solve and build the ones that are not,
+//! and check them all.
+//!
+//! # Ask
+//!
+//! A [`Tablebase`] is one or several folders of tables. It is cheap to clone and may be asked from any
+//! thread.
+//!
+//! ```
+//! use hoffman::{Plies, Tablebase, Value};
+//!
+//! # fn main() -> Result<(), hoffman::Error> {
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! # let dir = folder.path();
+//! # hoffman::build(&["KQvK".parse()?], &hoffman::Options::new(dir), &mut |_| {})?;
+//! let tables = Tablebase::open(dir)?;
+//! let answer = tables.probe("8/8/8/5k2/8/8/1Q6/K7 w - - 0 1")?;
+//! match answer.value {
+//!     Value::Win { plies: Some(plies) } => println!("mate in {} moves", plies.moves()),
+//!     Value::Win { plies: None } => println!("won"),
+//!     Value::Draw => println!("drawn"),
+//!     Value::Loss { .. } => println!("lost"),
+//!     other => println!("no more than this is proved: {other:?}"),
+//! }
+//! assert_eq!(answer.value, Value::Win { plies: Some(Plies(19)) });
+//!
+//! // Every legal move with what it leads to, best first; and best play to the end.
+//! let moves = tables.moves("8/8/8/5k2/8/8/1Q6/K7 w - - 0 1")?;
+//! assert_eq!(moves[0].m, tables.line("8/8/8/5k2/8/8/1Q6/K7 w - - 0 1")?[0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A position is a FEN, a [`Position`], or one of [`shakmaty`]'s: see [`AsPosition`].
+//!
+//! # What an answer is
+//!
+//! [`Answer::value`] is what is *proved* under the rules of chess, for the side to move. Most tables are of
+//! chess and prove everything they say. Others were made under assumptions, as that a fortress is not left:
+//! they prove some of it, and [`Answer::bound`] says how much. What such a table itself says, by its own
+//! rules, is [`TableAnswer::said`], and what it assumes [`TableAnswer::assumes`].
+//!
+//! Distances are [`Plies`] to mate or [`Moves`] to a conversion, never a bare number. They know no fifty-move
+//! rule and no castling.
+//!
+//! That no table has a position is an [`Error`], not a value.
+//!
+//! # Solve and build
+//!
+//! [`solve`] answers one position and makes what is missing on the way; [`build`] makes whole endings and the
+//! tables of control files; [`plan`] says beforehand what that takes. [`verify`] checks every entry of a
+//! table against the entries of its successors, and [`stats`] counts what a table contains.
+//!
+//! They tell what they do by [`Event`]s, stop when a [`Cancel`] says so, work on the threads that
+//! [`Options`] name and on no others, print nothing, and handle no signals.
+//!
+//! ```
+//! use hoffman::{Event, Options};
+//!
+//! # fn main() -> Result<(), hoffman::Error> {
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! # let dir = folder.path();
+//! let options = Options::new(dir).memory(512 << 20);
+//! let mut finished = 0;
+//! let solved = hoffman::solve("8/8/8/8/8/2k5/1p6/1K6 w - - 0 1", &options, &mut |event| {
+//!     if let Event::Finished { .. } = event {
+//!         finished += 1;
+//!     }
+//! })?;
+//! assert!(solved.answer.value.is_draw());
+//! assert!(finished > 0);
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod answer;
+mod error;
+mod event;
+mod options;
+mod position;
+mod tablebase;
+mod work;
+
+pub use hoffman_board::shakmaty;
+pub use hoffman_board::{Color, Material, Role, Square, Variant};
+pub use hoffman_control::{Assumption, PruneEffect};
+pub use hoffman_probe::fen::FenError;
+pub use hoffman_probe::lines::{Bound, Category, End};
+pub use hoffman_probe::moves::Move;
+pub use hoffman_probe::position::{Impossible, Position};
+pub use hoffman_probe::report::Report;
+pub use hoffman_probe::stats::{SideStats, TableStats};
+pub use hoffman_probe::verify::{Verdict, VerifyReport};
+pub use hoffman_run::{Phase, PlannedTable, RunPlan as Plan};
+
+pub use answer::{Answer, MoveAnswer, Moves, Plies, Said, TableAnswer, Value, Wdl};
+pub use error::Error;
+pub use event::{Cancel, Event};
+pub use options::{Options, VerifyOptions};
+pub use position::AsPosition;
+pub use tablebase::{OpenOptions, Tablebase};
+pub use work::{Built, Solved, Target, build, plan, solve, stats, verify};

@@ -1,0 +1,259 @@
+//! Folders of tables that answer positions.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use hoffman_board::Variant;
+use hoffman_probe::collection::{Collection, DEFAULT_CACHE, table_name};
+use hoffman_probe::lines::{Known, MoveOption, assess, main_line, ranked_moves};
+use hoffman_probe::moves::Move;
+use hoffman_probe::position::Position;
+use hoffman_probe::report::{Report, report_position};
+use hoffman_table::Table;
+use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman_table::htb::{BlockCache, SourceOptions};
+
+use crate::answer::{Answer, MoveAnswer, Value, Wdl};
+use crate::error::Error;
+use crate::position::AsPosition;
+
+/// Tables that answer positions. Clones are the same tables and share one cache; any number of threads may ask.
+///
+/// Tables are opened when they are first needed, and new ones in the folders are seen when no other answers.
+#[derive(Clone, Debug)]
+pub struct Tablebase {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// The tables as they were found last.
+    tables: ArcSwap<Collection>,
+    /// Held while folders are looked through again.
+    looking: Mutex<()>,
+}
+
+/// What a [`Tablebase`] consists of.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    folders: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+    cache: usize,
+    foreign: ForeignOptions,
+}
+
+impl Default for OpenOptions {
+    fn default() -> OpenOptions {
+        OpenOptions {
+            folders: Vec::new(),
+            files: Vec::new(),
+            cache: DEFAULT_CACHE,
+            foreign: ForeignOptions::default(),
+        }
+    }
+}
+
+impl OpenOptions {
+    /// No tables, a cache of 64 MB.
+    pub fn new() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// A folder of tables, found by the names of their endings: `krpkr.htb`, or parts as `krpkr-b7.htb`. Earlier
+    /// folders are asked first.
+    #[must_use]
+    pub fn folder(mut self, folder: impl AsRef<Path>) -> OpenOptions {
+        self.folders.push(folder.as_ref().to_owned());
+        self
+    }
+
+    /// A table, of any name, to be asked before the folders. One of the suffix `.rtbw` is a Syzygy table.
+    #[must_use]
+    pub fn file(mut self, file: impl AsRef<Path>) -> OpenOptions {
+        self.files.push(file.as_ref().to_owned());
+        self
+    }
+
+    /// How many bytes of unpacked blocks are held.
+    #[must_use]
+    pub fn cache(self, bytes: usize) -> OpenOptions {
+        OpenOptions { cache: bytes, ..self }
+    }
+
+    /// A folder in which the Syzygy tables that a table names are looked for.
+    #[must_use]
+    pub fn syzygy(mut self, folder: impl AsRef<Path>) -> OpenOptions {
+        self.foreign.syzygy.push(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Opens them.
+    ///
+    /// # Errors
+    /// A folder cannot be listed; a table named by [`OpenOptions::file`] cannot be opened, or is of another variant
+    /// than the first.
+    pub fn open(&self) -> Result<Tablebase, Error> {
+        let cache = BlockCache::new(self.cache);
+        let source = SourceOptions { cache, ..SourceOptions::default() };
+        let mut tables = Collection::with_options(source);
+        for file in &self.files {
+            let table = open_table(file, tables.options().clone(), &self.foreign)?;
+            tables.adopt(table)?;
+        }
+        for folder in &self.folders {
+            tables.add_folder(folder)?;
+        }
+        Ok(Tablebase::from(tables))
+    }
+}
+
+/// Opens a table of ours or of another program, by its suffix, and checks that it is complete.
+pub(crate) fn open_table(
+    path: &Path,
+    source: SourceOptions,
+    options: &ForeignOptions,
+) -> Result<Table, Error> {
+    let mut table = match Kind::of(path) {
+        Some(_) => Table::open_foreign(path, options)?,
+        None => Table::open(path, source)?,
+    };
+    table.check_length()?;
+    Ok(table)
+}
+
+impl From<Collection> for Tablebase {
+    fn from(tables: Collection) -> Tablebase {
+        let shared = Shared { tables: ArcSwap::from_pointee(tables), looking: Mutex::new(()) };
+        Tablebase { shared: Arc::new(shared) }
+    }
+}
+
+impl Tablebase {
+    /// The tables of a folder.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Tablebase, Error> {
+        OpenOptions::new().folder(folder).open()
+    }
+
+    /// The rules that the tables are about.
+    pub fn variant(&self) -> Variant {
+        self.shared.tables.load().variant()
+    }
+
+    /// What is known of a position.
+    ///
+    /// # Errors
+    /// No table has it ([`Error::NoTable`]), the table is damaged, or the position is none that tables hold.
+    pub fn probe(&self, position: impl AsPosition) -> Result<Answer, Error> {
+        let position = position.as_position(self.variant())?;
+        let (_, known) = self.known(&position)?;
+        answered(known, &position)
+    }
+
+    /// What is proved of a position, and nothing else.
+    ///
+    /// # Errors
+    /// As for [`Tablebase::probe`].
+    pub fn value(&self, position: impl AsPosition) -> Result<Value, Error> {
+        Ok(self.probe(position)?.value)
+    }
+
+    /// The result of a position; none if it is not proved.
+    ///
+    /// # Errors
+    /// As for [`Tablebase::probe`].
+    pub fn wdl(&self, position: impl AsPosition) -> Result<Option<Wdl>, Error> {
+        Ok(self.value(position)?.wdl())
+    }
+
+    /// What is proved of a position as far as memory tells: the disk is not asked. None if it would have to be.
+    ///
+    /// # Errors
+    /// The position is none that tables hold.
+    pub fn probe_cached(&self, position: impl AsPosition) -> Result<Option<Answer>, Error> {
+        let position = position.as_position(self.variant())?;
+        let tables = self.shared.tables.load();
+        let Some(hit) = tables.lookup_cached(&position) else { return Ok(None) };
+        let known = Known::of(&position, tables.variant(), Some(hit));
+        Ok(known.said.is_some().then(|| Answer::new(known)))
+    }
+
+    /// The legal moves with what they lead to, best first: by the result, then quicker wins and slower losses.
+    /// Where prunes decide, they are those of the table that answers the position.
+    ///
+    /// # Errors
+    /// The table of the position is damaged, or the position is none that tables hold. That no table has the
+    /// position, or the one behind a move, is no error here: the others may be known.
+    pub fn moves(&self, position: impl AsPosition) -> Result<Vec<MoveAnswer>, Error> {
+        let position = position.as_position(self.variant())?;
+        let (tables, known) = self.known(&position)?;
+        let moves = ranked_moves(&tables, &position, &known).into_iter();
+        Ok(moves.map(|option| move_answer(option, &position, tables.variant())).collect())
+    }
+
+    /// Best play from a position to the mate, by what the tables say. Empty if the position is not known to be won
+    /// or lost with its distance; cut off where a table is missing.
+    ///
+    /// # Errors
+    /// The table of the position is damaged, or the position is none that tables hold.
+    pub fn line(&self, position: impl AsPosition) -> Result<Vec<Move>, Error> {
+        let position = position.as_position(self.variant())?;
+        let (tables, known) = self.known(&position)?;
+        let line = main_line(&tables, &position, &known).into_iter();
+        Ok(line.map(|(_, m)| m).collect())
+    }
+
+    /// All of this as the program prints it: as text, or with `serde` in the shape of the Lichess tablebase server.
+    ///
+    /// # Errors
+    /// As for [`Tablebase::moves`].
+    pub fn report(&self, position: impl AsPosition) -> Result<Report, Error> {
+        let position = position.as_position(self.variant())?;
+        let (tables, _) = self.known(&position)?;
+        Ok(report_position(&tables, &position)?)
+    }
+
+    /// What is known of a position, and the tables by which it is.
+    fn known(&self, position: &Position) -> Result<(Arc<Collection>, Known), Error> {
+        let tables = self.shared.tables.load_full();
+        let known = assess(&tables, position)?;
+        if known.said.is_some() || !self.look_again()? {
+            return Ok((tables, known));
+        }
+        let tables = self.shared.tables.load_full();
+        let known = assess(&tables, position)?;
+        Ok((tables, known))
+    }
+
+    /// Looks whether folders have changed. Whether they have.
+    fn look_again(&self) -> Result<bool, Error> {
+        let _looking = self.shared.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.shared.tables.load().looked_again()?;
+        let changed = seen.is_some();
+        if let Some(tables) = seen {
+            self.shared.tables.store(Arc::new(tables));
+        }
+        Ok(changed)
+    }
+}
+
+fn answered(known: Known, position: &Position) -> Result<Answer, Error> {
+    if known.said.is_none() && known.hit.is_none() {
+        return Err(Error::NoTable { table: table_name(&position.material()) });
+    }
+    Ok(Answer::new(known))
+}
+
+fn move_answer(option: MoveOption, before: &Position, variant: Variant) -> MoveAnswer {
+    let MoveOption { m, after, known, pruned, missing, failure } = option;
+    let san = before.san(&m, variant).unwrap_or_else(|| m.classic());
+    let answer = match (failure, missing) {
+        (Some(failure), _) => Err(Error::from(failure)),
+        (None, Some(table)) => Err(Error::NoTable { table }),
+        (None, None) => answered(known, &after),
+    };
+    MoveAnswer { m, san, after, answer, pruned }
+}
