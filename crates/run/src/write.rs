@@ -81,6 +81,7 @@ pub(crate) fn write_table(
     };
     let codec = EntryCodec::new(format, bits, control.variant).map_err(entry)?;
     let edits = HeaderEdits {
+        index: Some(space.index_type()),
         symmetry: numbering.symmetry,
         format: Some(format),
         tablebase_statistics: statistics(format, &counts),
