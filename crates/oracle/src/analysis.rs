@@ -389,7 +389,8 @@ impl SlowAnalysis {
         if !targets.is_empty() || !exits.is_empty() {
             return Ok(Look::Moves { targets, exits });
         }
-        if spared {
+        // Without distances whoever has no move left is mated or stalemated, whatever was discarded.
+        if spared && self.format.has_distance() {
             return Ok(Look::Decided(DRAW));
         }
         Ok(Look::Decided(self.without_moves(rules.control, board, turn)))
@@ -439,7 +440,7 @@ impl SlowAnalysis {
     }
 
     /// Whether some futurebase has the men behind a move. Discarded, it is then left as it is: it leads
-    /// nowhere, but whoever has no other is neither mated nor stalemated.
+    /// nowhere, but whoever has no other is neither mated nor stalemated in a table with distances.
     fn is_tracked(&self, rules: &Rules<'_>, made: &Made) -> bool {
         let men = Material::from_men(made.board.iter().map(|(_, p)| (p.color, p.role)));
         rules.futurebases.iter().any(|base| {

@@ -201,7 +201,8 @@ impl Task<'_> {
         let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
         let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
         let listed_pawns = numbering.space.pawn_structures().is_some();
-        let rules = Rules { prune: &prune, stalemates, listed_pawns };
+        let discards_spare = control.entry_format().has_distance();
+        let rules = Rules { prune: &prune, stalemates, listed_pawns, discards_spare };
         let analysis = Analysis { futurebases, rules };
         let survey = survey(&values, &analysis);
         let behind = open.iter().map(OpenFuturebase::claims);
