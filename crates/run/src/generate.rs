@@ -239,7 +239,9 @@ impl Task<'_> {
             (false, true) => claims.instruction(),
             (false, false) => format!("{}; {record}", claims.instruction()),
         };
-        let making = Making { args: self.options.args.clone(), began: self.began, instruction };
+        let args = self.options.args.clone();
+        let passes = checkpoint.learned().passes;
+        let making = Making { args, began: self.began, instruction, passes };
         let counts = write_table(control, numbering, &values, &output, &making, place)?;
         checkpoint::remove_of(&workplace, &output)?;
         tracing::info!(table = name, "written");
