@@ -31,6 +31,7 @@ Classic options:
       -S DIR   Syzygy tables to read and to verify against, may be repeated
       -n DIR   Nalimov tables to read and to verify against, may be repeated; also -N
       --status FILE   with -g: keep a small file in JSON up to date on how far it is
+      --passes        with -g: write a line on standard error for every pass
       --discard       with -g: do not use the checkpoint of an interrupted run
       --cursed-wins   take Syzygy's cursed wins for wins, not for draws
       -h       this help
@@ -68,8 +69,8 @@ pub(crate) struct Classic {
     files: Vec<PathBuf>,
 }
 
-const LONG_OPTIONS: [&str; 7] =
-    ["compress-files", "cursed-wins", "discard", "help", "method", "status", "version"];
+const LONG_OPTIONS: [&str; 8] =
+    ["compress-files", "cursed-wins", "discard", "help", "method", "passes", "status", "version"];
 
 /// Those of them that have an argument.
 const WITH_ARGUMENT: [&str; 2] = ["method", "status"];
@@ -155,6 +156,7 @@ impl Classic {
                 self.work.method = Some(method);
             }
             Some(&"discard") => self.work.discard = true,
+            Some(&"passes") => self.work.passes = true,
             Some(&"cursed-wins") => self.cursed_wins = true,
             Some(&"compress-files") => self.work.compress_files = true,
             Some(&"help") => self.help = true,

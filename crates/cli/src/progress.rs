@@ -8,12 +8,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use hoffman_run::{Phase, Progress, resident_memory};
+use hoffman_run::{PassReport, Phase, Progress, resident_memory};
 use hoffman_table::htb::AtomicFile;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::output::note;
+use crate::output::{note, say};
 
 /// How often the file for scripts is written.
 const STATUS: Duration = Duration::from_secs(1);
@@ -32,6 +32,8 @@ struct Shared {
     status: Option<PathBuf>,
     /// Whether lines are written: where the bar cannot be seen.
     lines: bool,
+    /// Whether passes are listed.
+    passes: bool,
     /// Whether the bar counts positions, which nobody wants to see.
     is_run: bool,
     state: Mutex<State>,
@@ -147,25 +149,46 @@ impl Shared {
     }
 }
 
+/// What a pass did, in a line: `kpk.htb, pawns a2: won in 5, 312 positions, 0.01 s`.
+fn pass_line(table: &str, report: &PassReport) -> String {
+    let squares = |set: u64| {
+        let set = hoffman_board::Bitboard(set);
+        set.into_iter().map(|square| square.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    let PassReport { pawns, won, moves, positions, time } = report;
+    let pawns = match (pawns.white, pawns.black) {
+        (0, 0) => String::new(),
+        (white, 0) => format!(", pawns {}", squares(white)),
+        (white, black) => format!(", pawns {} - {}", squares(white), squares(black)),
+    };
+    let result = if *won { "won" } else { "lost" };
+    let seconds = time.as_secs_f64();
+    format!("{table}{pawns}: {result} in {moves}, {positions} positions, {seconds:.2} s")
+}
+
 impl Bar {
     /// A bar that counts what `unit` names.
     pub(crate) fn new(unit: &str) -> Bar {
         let template = format!("{{wide_msg}} [{{bar:30}}] {{pos}}/{{len}} {unit}, {{eta}} left");
-        Bar::with(&template, None, true, false)
+        Bar::with(&template, None, [true, false, false])
     }
 
     /// The progress of a run that makes tables. The file for scripts must be writable.
-    pub(crate) fn of_run(status: Option<PathBuf>, quiet: bool) -> anyhow::Result<Bar> {
+    pub(crate) fn of_run(
+        status: Option<PathBuf>,
+        quiet: bool,
+        passes: bool,
+    ) -> anyhow::Result<Bar> {
         let template = "{wide_msg} [{bar:30}] {percent_precise} %, {eta} left";
         let shown = status.as_ref().map(|path| path.display().to_string());
-        let bar = Bar::with(template, status, !quiet, true);
+        let bar = Bar::with(template, status, [!quiet, passes, true]);
         bar.shared
             .write_status()
             .with_context(|| format!("cannot write {}", shown.unwrap_or_default()))?;
         Ok(bar)
     }
 
-    fn with(template: &str, status: Option<PathBuf>, lines: bool, is_run: bool) -> Bar {
+    fn with(template: &str, status: Option<PathBuf>, [lines, passes, is_run]: [bool; 3]) -> Bar {
         let bar = ProgressBar::new(0);
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
@@ -190,6 +213,7 @@ impl Bar {
             bar,
             status,
             lines: lines && hidden,
+            passes,
             is_run,
             state: Mutex::new(state),
             over: Condvar::new(),
@@ -281,6 +305,13 @@ impl Progress for Bar {
         drop(state);
         if visible {
             self.shared.show();
+        }
+    }
+
+    fn passed(&self, report: &PassReport) {
+        if self.shared.passes {
+            let table = self.shared.state().table.clone();
+            self.shared.bar.suspend(|| say(&pass_line(&table, report)));
         }
     }
 

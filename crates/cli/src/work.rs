@@ -41,6 +41,9 @@ pub(crate) struct WorkArgs {
     /// Compress the working files of propagation tables.
     #[arg(long)]
     pub(crate) compress_files: bool,
+    /// Write a line on standard error for every pass: how many positions it decided, and how long it took.
+    #[arg(long)]
+    pub(crate) passes: bool,
     /// Remove the checkpoint that an interrupted run left of a table, and solve the table anew.
     #[arg(long)]
     pub(crate) discard: bool,
@@ -145,6 +148,6 @@ impl WorkArgs {
 
     /// Shows the progress.
     pub(crate) fn bar(&self, quiet: bool) -> anyhow::Result<Bar> {
-        Bar::of_run(self.status.clone(), quiet)
+        Bar::of_run(self.status.clone(), quiet, self.passes)
     }
 }

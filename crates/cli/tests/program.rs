@@ -52,7 +52,7 @@ fn build_leaves_tables_and_nothing_else() {
     let first = run(folder.path(), "build KQvK krk --dir tables --threads 2 --format htb");
     assert_eq!((first.code, first.err.as_str()), (0, ""));
     assert_eq!(names(&folder.path().join("tables")), ["kk.htb", "kqk.htb", "krk.htb"]);
-    assert!(first.out.contains("tables/kqk.htb: written, longest win 10 moves\n"));
+    assert!(first.out.contains("tables/kqk.htb: written, longest win with White to move 10 moves, with Black to move none\n"));
     let again = run(folder.path(), "build --men 3 --dir tables");
     assert!(again.out.contains("tables/kqk.htb: kept\n"), "{}", again.out);
     let expected = ["kbk.htb", "kk.htb", "knk.htb", "kpk.htb", "kqk.htb", "krk.htb"];
@@ -66,9 +66,39 @@ fn build_can_write_nothing() {
     assert_eq!(solved.code, 0, "{}", solved.err);
     assert_eq!(
         solved.out,
-        "kk.htb: solved, longest win 0 moves\nkqk.htb: solved, longest win 10 moves\n"
+        "kk.htb: solved, longest win with White to move none, with Black to move none\n\
+         kqk.htb: solved, longest win with White to move 10 moves, with Black to move none\n"
     );
     assert!(names(folder.path()).is_empty());
+    // White wins in four moves; a queen that must be lost is a loss of Black's in ten.
+    let solved = run(folder.path(), "build KQQvK --no-write");
+    let found =
+        "kqqk.htb: solved, longest win with White to move 4 moves, with Black to move none\n";
+    assert!(solved.out.ends_with(found), "{}", solved.out);
+}
+
+#[test]
+fn passes_are_listed_on_request_and_kept_in_the_header() {
+    let folder = TempDir::new().unwrap();
+    let built = run(folder.path(), "build KQvK --dir . --passes");
+    assert_eq!(built.code, 0, "{}", built.err);
+    let lines = || built.err.lines().filter(|line| line.starts_with("kqk.htb: "));
+    let passes: Vec<&str> = lines().map(|l| l.split(", ").next().unwrap()).collect();
+    assert_eq!(passes[..3], ["kqk.htb: won in 1", "kqk.htb: lost in 1", "kqk.htb: won in 2"]);
+    assert!(passes.contains(&"kqk.htb: lost in 10"), "{}", built.err);
+    // Every pass stands in the header, with as many positions.
+    let header = run(folder.path(), "-i ./kqk.htb").out;
+    let element = |line: &str, sign: i32| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let moves: i32 = words[3].trim_end_matches(',').parse().unwrap();
+        format!("dtm=\"{}\" positions-finalized=\"{}\"", sign * (moves + 1), words[4])
+    };
+    for line in lines() {
+        let element = element(line, if line.contains(" won in ") { 1 } else { -1 });
+        assert!(header.contains(&element), "{element} is not in {header}");
+    }
+    let quiet = run(folder.path(), "build KRvK --dir .");
+    assert_eq!(quiet.err, "");
 }
 
 #[test]

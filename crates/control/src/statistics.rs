@@ -12,8 +12,8 @@ pub struct PassStatistics {
     pub pass_type: String,
     /// Wall time.
     pub real_time: Duration,
-    /// Processor time.
-    pub user_time: Duration,
+    /// Processor time, where it was taken for every pass.
+    pub user_time: Option<Duration>,
     /// The stored distance that the pass settled; intratable passes of formats with distances only.
     pub dtm: Option<i32>,
     /// How many positions it settled; intratable passes only.
@@ -97,11 +97,9 @@ pub(crate) fn render_generation(statistics: &GenerationStatistics) -> String {
         let _ = writeln!(text, "      <{name}>{}</{name}>", escape(&content));
     }
     for pass in &statistics.passes {
-        let mut attributes = vec![
-            ("type", escape(&pass.pass_type)),
-            ("real-time", format_duration(pass.real_time)),
-            ("user-time", format_duration(pass.user_time)),
-        ];
+        let mut attributes =
+            vec![("type", escape(&pass.pass_type)), ("real-time", format_duration(pass.real_time))];
+        attributes.extend(pass.user_time.map(|time| ("user-time", format_duration(time))));
         attributes.extend(pass.dtm.map(|n| ("dtm", n.to_string())));
         attributes.extend(pass.positions_finalized.map(|n| ("positions-finalized", n.to_string())));
         attributes.extend(pass.moves_generated.map(|n| ("moves-generated", n.to_string())));

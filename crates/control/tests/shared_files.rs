@@ -210,7 +210,7 @@ fn generation(text: &str) -> GenerationStatistics {
     let passes = element.children().filter(|n| n.has_tag_name("pass")).map(|pass| PassStatistics {
         pass_type: pass.attribute("type").unwrap().to_owned(),
         real_time: duration(pass.attribute("real-time").unwrap()),
-        user_time: duration(pass.attribute("user-time").unwrap()),
+        user_time: pass.attribute("user-time").map(duration),
         dtm: pass.attribute("dtm").map(|n| n.parse().unwrap()),
         positions_finalized: pass.attribute("positions-finalized").map(|n| n.parse().unwrap()),
         moves_generated: pass.attribute("moves-generated").map(|n| n.parse().unwrap()),

@@ -143,13 +143,15 @@ impl SlowAnalysis {
         let pieces = resolve_pieces_with(control, pawns.as_ref().map(Pawns::masks))?;
         let symmetry = check_pieces(control, &pieces)?;
         let format = control.entry_format();
-        let color_symmetric = is_color_symmetric(control, &pieces);
+        let material = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
+        let color_symmetric = is_color_symmetric(control, &pieces)
+            && !tells_colors_apart(control, &material, futurebases);
         let mut analysis = SlowAnalysis {
             variant: control.variant,
             format,
             color_symmetric,
             symmetry,
-            material: Material::from_men(pieces.iter().map(|p| (p.color, p.role))),
+            material,
             enables: control.prune_enables.iter().map(|e| (e.color, e.effect)).collect(),
             numbers: HashMap::new(),
             keys: Vec::new(),
@@ -387,7 +389,8 @@ impl SlowAnalysis {
         if !targets.is_empty() || !exits.is_empty() {
             return Ok(Look::Moves { targets, exits });
         }
-        if spared {
+        // Without distances whoever has no move left is mated or stalemated, whatever was discarded.
+        if spared && self.format.has_distance() {
             return Ok(Look::Decided(DRAW));
         }
         Ok(Look::Decided(self.without_moves(rules.control, board, turn)))
@@ -437,7 +440,7 @@ impl SlowAnalysis {
     }
 
     /// Whether some futurebase has the men behind a move. Discarded, it is then left as it is: it leads
-    /// nowhere, but whoever has no other is neither mated nor stalemated.
+    /// nowhere, but whoever has no other is neither mated nor stalemated in a table with distances.
     fn is_tracked(&self, rules: &Rules<'_>, made: &Made) -> bool {
         let men = Material::from_men(made.board.iter().map(|(_, p)| (p.color, p.role)));
         rules.futurebases.iter().any(|base| {
@@ -708,6 +711,50 @@ fn is_color_symmetric(control: &ControlFile, pieces: &PieceList) -> bool {
         && Role::ALL
             .into_iter()
             .all(|role| number(Color::White, role) == number(Color::Black, role))
+}
+
+/// Whether moves of the two colours are treated in different ways, or stalemates are won by one of them. What is
+/// said about one colour's moves only stands for both.
+fn tells_colors_apart(
+    control: &ControlFile,
+    material: &Material,
+    solved: &HashMap<String, Arc<SlowAnalysis>>,
+) -> bool {
+    if control.variant == Variant::Normal && control.stalemates_conceded_to().is_some() {
+        return true;
+    }
+    let letter = |role: Role| role.upper_char();
+    let said = |color: Color, mover: Role, taken: Option<Role>, promoted: Option<Role>| {
+        let mut kind = letter(mover).to_string();
+        let mut behind = *material;
+        if let Some(role) = taken {
+            kind.extend(['x', letter(role)]);
+            behind = behind.without(color.other(), role)?;
+        }
+        if let Some(role) = promoted {
+            kind.extend(['=', letter(role)]);
+            behind = behind.without(color, mover)?.with(color, role);
+        }
+        let bases = control.futurebases.iter().filter(|f| {
+            let theirs = solved.get(&f.filename).map(|base| base.material);
+            theirs.is_some_and(|m| if f.inverted { m.swapped() } else { m } == behind)
+        });
+        let bases: HashSet<&str> = bases.map(|f| f.filename.as_str()).collect();
+        let prune = control.prunes.iter().find(|p| p.color == color && p.matches(&kind));
+        let effect = prune.map(|p| p.effect);
+        (!bases.is_empty() || effect.is_some()).then_some((bases, effect))
+    };
+    let differ = |mover: Role, taken: Option<Role>, promoted: Option<Role>| {
+        let [white, black] = Color::ALL.map(|color| said(color, mover, taken, promoted));
+        white.is_some() && black.is_some() && white != black
+    };
+    let some_or_none = || Role::ALL.into_iter().map(Some).chain([None]);
+    Role::ALL.into_iter().filter(|&role| material.count.white.get(role) > &0).any(|mover| {
+        some_or_none().any(|taken| {
+            let promoted = some_or_none().filter(|role| role.is_none() || mover == Role::Pawn);
+            promoted.into_iter().any(|promoted| differ(mover, taken, promoted))
+        })
+    })
 }
 
 /// A legal move and what it leads to.

@@ -505,31 +505,37 @@ fn wide_tables_may_hold_wins_without_a_move_only() {
 }
 
 /// A discarded capture of a sort that a futurebase answers in part: who has no other move is neither
-/// mated nor stalemated, conceded or not.
+/// mated nor stalemated, conceded or not, in tables with distances; in others he is.
 #[test]
 fn discarded_moves_of_a_tracked_sort_spare_mate_and_stalemate() {
     let kings = "<piece color=\"white\" type=\"king\" location=\"a1 a2 b1 b2\"/>\
                  <piece color=\"black\" type=\"king\" location=\"a3 a4 b3 b4 c1 c2 c3 d1 d2\"/>";
-    let start = "<tablebase><prune-enable color=\"white\" type=\"discard\"/>\
-                 <prune-enable color=\"black\" type=\"concede\"/><dtm/>";
+    let enabled = "<tablebase><prune-enable color=\"white\" type=\"discard\"/>\
+                   <prune-enable color=\"black\" type=\"concede\"/>";
     let queen = "<piece color=\"black\" type=\"queen\"/>";
     let prunes = "<prune color=\"white\" move=\"K*\" type=\"discard\"/>\
                   <prune color=\"black\" move=\"K[a-h][1-8]\" type=\"concede\"/>";
     let conceded = "<prune color=\"black\" move=\"stalemate\" type=\"concede\"/>";
-    let base = format!(
-        "{start}<piece color=\"white\" type=\"king\" location=\"a1\"/>\
+    let base = "<piece color=\"white\" type=\"king\" location=\"a1\"/>\
          <piece color=\"black\" type=\"king\" location=\"c3 d4\"/>\
          <prune color=\"white\" move=\"K*\" type=\"discard\"/><prune color=\"black\" move=\"K*\" type=\"concede\"/>\
-         <output filename=\"base.htb\"/></tablebase>"
-    );
-    for stalemates in ["", conceded] {
+         <output filename=\"base.htb\"/></tablebase>";
+    let formats = [
+        "<dtm/>",
+        "<dtc/>",
+        "<basic/>",
+        "<flag type=\"white-wins\"/>",
+        "<flag type=\"white-draws\"/>",
+    ];
+    for (format, stalemates) in formats.iter().flat_map(|f| [(f, ""), (f, conceded)]) {
+        let start = format!("{enabled}{format}");
         let main = |futurebase: &str| {
             format!(
                 "{start}{kings}{queen}{futurebase}{prunes}{stalemates}<output filename=\"main.htb\"/></tablebase>"
             )
         };
-        let with =
-            [("base", base.clone()), ("main", main("<futurebase filename=\"{}/base.htb\"/>"))];
+        let base = format!("{start}{base}");
+        let with = [("base", base), ("main", main("<futurebase filename=\"{}/base.htb\"/>"))];
         assert!(solve_both(&with).unwrap() > 1000);
         assert!(solve_both(&[("main", main(""))]).unwrap() > 1000);
     }

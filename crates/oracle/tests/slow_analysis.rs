@@ -89,6 +89,27 @@ fn no_move_left_is_mate_or_stalemate() {
     assert_eq!(value(&analysis, "k7/8/1K6/8/8/8/R7/8 b - -"), None);
 }
 
+/// White is in check, and his only move is a discarded capture of a sort that a futurebase answers.
+#[test]
+fn only_tables_with_distances_are_spared_by_discarded_moves() {
+    let discards = enabled() + &prune("white", "*", "discard") + &prune("black", "*", "discard");
+    let fen = "8/8/8/8/8/2k5/8/Kq6 w - -";
+    for (format, expected) in [
+        ("<dtm/>", Value::Draw),
+        ("<dtc/>", Value::Draw),
+        ("<basic/>", Value::Loss(0)),
+        ("<flag type=\"white-draws\"/>", Value::Loss(0)),
+    ] {
+        let start = format!("{format}{discards}");
+        let base = solve(&(start.clone() + &pieces("Ka1 kc3,d4")), &Solved::new()).unwrap();
+        let bases = Solved::from([("base.htb".to_owned(), Arc::new(base))]);
+        let futurebase = "<futurebase filename=\"base.htb\"/>";
+        let men = pieces("Ka1,a2,b1,b2 kc3,c4 qb1,b2");
+        let analysis = solve(&(start + &men + futurebase), &bases).unwrap();
+        assert_eq!(value(&analysis, fen), Some(expected), "{format}");
+    }
+}
+
 #[test]
 fn a_futurebase_beats_a_prune() {
     let black = prune("black", "K*", "discard");

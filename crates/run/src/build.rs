@@ -1,9 +1,9 @@
 //! Building complete endings and parts of endings in a folder.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use hoffman_board::{Color, Material};
 use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
@@ -11,7 +11,7 @@ use hoffman_pages::Pages;
 use hoffman_plan::ending::{PROMOTIONS, exits};
 use hoffman_plan::{Job, dependencies, estimate};
 use hoffman_solve::{SolveError, SolveOptions, Tables, clear_illegal, in_pages, solve_table};
-use hoffman_space::{Layout, TableValues};
+use hoffman_space::{Layout, NormalForm, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
 use hoffman_table::entries::EntryCodec;
 use hoffman_table::htb::HtbError;
@@ -22,7 +22,7 @@ use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use crate::checkpoint::{self, Checkpoint, Identity, digest};
+use crate::checkpoint::{self, Checkpoint, Identity, Learned, digest};
 use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::numbering::Numbering;
@@ -83,6 +83,8 @@ pub struct BuiltTable {
     pub counts: Option<IndexCounts>,
     /// The longest win or loss in moves.
     pub longest: u16,
+    /// The longest win with White and with Black to move, in moves; none of a side that never wins.
+    pub longest_wins: [Option<u16>; 2],
 }
 
 /// Solves the jobs (each after what it needs) and writes them, keeping what is there and intact.
@@ -207,6 +209,8 @@ struct Solved<'j> {
     job: &'j Job,
     values: Arc<TableValues>,
     began: SystemTime,
+    /// See [`Learned::passes`].
+    passes: BTreeMap<(u16, bool), (u64, Duration)>,
     table: BuiltTable,
 }
 
@@ -507,9 +511,13 @@ impl Work<'_> {
                 other => other.into(),
             })?
             .max(checkpoint.longest);
-        drop(checkpoint);
-        let table = BuiltTable { name, path: None, counts: None, longest };
-        Ok(Solved { job, values: Arc::new(values), began, table })
+        let Learned { mut longest_wins, passes } = checkpoint.learned();
+        if values.form == NormalForm::MirroredAndSwapped {
+            // A slice stands for its image with exchanged colours.
+            longest_wins = [longest_wins.into_iter().max().flatten(); 2];
+        }
+        let table = BuiltTable { name, path: None, counts: None, longest, longest_wins };
+        Ok(Solved { job, values: Arc::new(values), began, passes, table })
     }
 
     /// Writes a solved table, if tables are to be written.
@@ -523,6 +531,7 @@ impl Work<'_> {
                 args: self.options.args.clone(),
                 began: solved.began,
                 instruction: String::new(),
+                passes: std::mem::take(&mut solved.passes),
             };
             let numbering = Numbering::of(&control)?;
             let counts =

@@ -236,8 +236,8 @@ impl Work<'_> {
         let size = table.space().size();
         let checked = self.options.workplace.install(size, || table.source().check());
         checked.map_err(|e| format!("{name}: {e}"))?;
-        if Contents::of(table.control()) != Contents::of(control) || !fits(control, table.control())
-        {
+        let same = Contents::of(table.control()) == Contents::of(control);
+        if !same || !fits(control, table.control()) || !index_fits(control, table.control()) {
             return Err(format!("{name}: was made from another control file"));
         }
         let made = self.modified(output);
@@ -271,11 +271,22 @@ fn fits(control: &ControlFile, header: &ControlFile) -> bool {
         && (wanted.is_none() || bits(header.entry_format()) == wanted)
 }
 
+/// Whether a table has the index type that its control file asks for, or the one that stands in for it where
+/// both sides to move have to be stored.
+fn index_fits(control: &ControlFile, header: &ControlFile) -> bool {
+    let found = header.index_type();
+    let is_found = |numbering: &Numbering| numbering.space.index_type() == found;
+    let Ok(numbering) = Numbering::of(control) else { return false };
+    // Whether the futurebases are alike for both colours is known when they are open.
+    let may_differ = !numbering.space.has_side_bit() && !control.futurebases.is_empty();
+    is_found(&numbering)
+        || may_differ && Numbering::with_side_to_move(control).is_ok_and(|other| is_found(&other))
+}
+
 /// What decides the values of a table, apart from what the program fills in.
 #[derive(PartialEq, Eq)]
 struct Contents<'c> {
     variant: hoffman_board::Variant,
-    index: hoffman_control::IndexType,
     format: Format,
     pieces: Vec<(Color, Role, Option<Bitboard>, Option<Square>)>,
     structure: Option<Structure>,
@@ -294,7 +305,6 @@ impl<'c> Contents<'c> {
         };
         Contents {
             variant: control.variant,
-            index: control.index_type(),
             format: match control.entry_format() {
                 Format::Dtm(_) => Format::Dtm(None),
                 Format::Dtc(_) => Format::Dtc(None),

@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::build::{decode_table, tells_illegal, values_of, wanted_values};
 use crate::error::RunError;
+use crate::generate::prune_of;
 use crate::numbering::Numbering;
 use crate::progress::Progress;
 use crate::workplace::Workplace;
@@ -31,6 +32,8 @@ pub(crate) struct OpenFuturebase<'c> {
     table: Table,
     /// The orientations in which it is used: colours as they are, or exchanged.
     inverted: Vec<bool>,
+    /// Those in which the control file gives it.
+    given: Vec<bool>,
 }
 
 impl OpenFuturebase<'_> {
@@ -83,6 +86,15 @@ impl OpenFuturebase<'_> {
     /// The defect of the original program that may have spoilt it.
     pub(crate) fn defect(&self) -> Option<Defect> {
         Defect::of(self.table.control())
+    }
+
+    /// Whether it is given for positions with these men, in the colours of the table that is made of it.
+    fn is_given_for(&self, material: &Material) -> bool {
+        let own = material_of(&self.table);
+        self.given.iter().any(|&inverted| {
+            let oriented = if inverted { own.swapped() } else { own };
+            oriented == *material
+        })
     }
 
     /// How many indices it has.
@@ -230,17 +242,45 @@ pub(crate) fn open_all<'c>(
                     if known.element.inverted == element.inverted {
                         return Err(twice(control, element, &material, &own));
                     }
+                    known.given.push(element.inverted);
                     progress.notice(&format!(
                         "{}: '{}' is used once; exchanging its colours adds nothing",
                         control.site(element.place, "futurebase"),
                         path.display()
                     ));
                 }
-                _ => all.push(OpenFuturebase { element, table, inverted }),
+                _ => {
+                    let given = vec![element.inverted];
+                    all.push(OpenFuturebase { element, table, inverted, given });
+                }
             }
         }
     }
     Ok(all)
+}
+
+/// Whether moves of the two colours are answered or pruned in different ways, in a table that would store one
+/// side to move. What is given for one colour alone stands for both.
+pub(crate) fn differ_by_color(control: &ControlFile, open: &[OpenFuturebase<'_>]) -> bool {
+    let Ok(pieces) = hoffman_control::resolve_pieces(control) else { return false };
+    let material = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
+    let handled = |m: &Futuremove| {
+        let answers = |one: &&OpenFuturebase<'_>| one.is_given_for(&m.behind);
+        let files: BTreeSet<&Path> =
+            open.iter().filter(answers).map(OpenFuturebase::path).collect();
+        (files, prune_of(control, m.mover, &m.kind))
+    };
+    let moves = futuremoves(&material, control.variant);
+    let (whites, blacks): (Vec<_>, Vec<_>) = moves.iter().partition(|m| m.mover == Color::White);
+    whites.into_iter().any(|white| {
+        let image = |black: &&&Futuremove| {
+            black.kind == white.kind && black.behind == white.behind.swapped()
+        };
+        let Some(black) = blacks.iter().find(image) else { return false };
+        let nothing = (BTreeSet::new(), None);
+        let (white, black) = (handled(white), handled(black));
+        white != nothing && black != nothing && white != black
+    })
 }
 
 fn twice(

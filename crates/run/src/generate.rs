@@ -121,7 +121,14 @@ pub(crate) fn generate_control(
     tracing::info!(control = control.origin, output = %output.display(), "generating");
     progress.phase(Phase::Reading);
     let workplace = bounded(control, workplace, *progress);
-    let open = futurebases::open_all(control, numbering, &options.foreign, &workplace, *progress)?;
+    let mut wider = None;
+    let mut open =
+        futurebases::open_all(control, numbering, &options.foreign, &workplace, *progress)?;
+    if !numbering.space.has_side_bit() && futurebases::differ_by_color(control, &open) {
+        let numbering = wider.insert(Numbering::with_side_to_move(control)?);
+        open = futurebases::open_all(control, numbering, &options.foreign, &workplace, *progress)?;
+    }
+    let numbering = wider.as_ref().unwrap_or(numbering);
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let values = table_values(control, numbering, symmetric);
     let needed = needed_memory(&values, &open, numbering.space.size());
@@ -165,6 +172,10 @@ impl Task<'_> {
         let Task { control, numbering, output, workplace, open, mut values, .. } = self;
         let (symmetric, progress) = (self.symmetric, self.options.progress);
         let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
+        if let Some(notice) = numbering.notice(control) {
+            progress.notice(&notice);
+            notices.push(notice);
+        }
         let layout = std::iter::once(&values.layout);
         let pages = room::pages(&workplace, layout, needed, folder_of(&output), progress)?;
         progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
@@ -190,7 +201,8 @@ impl Task<'_> {
         let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
         let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
         let listed_pawns = numbering.space.pawn_structures().is_some();
-        let rules = Rules { prune: &prune, stalemates, listed_pawns };
+        let discards_spare = control.entry_format().has_distance();
+        let rules = Rules { prune: &prune, stalemates, listed_pawns, discards_spare };
         let analysis = Analysis { futurebases, rules };
         let survey = survey(&values, &analysis);
         let behind = open.iter().map(OpenFuturebase::claims);
@@ -227,7 +239,9 @@ impl Task<'_> {
             (false, true) => claims.instruction(),
             (false, false) => format!("{}; {record}", claims.instruction()),
         };
-        let making = Making { args: self.options.args.clone(), began: self.began, instruction };
+        let args = self.options.args.clone();
+        let passes = checkpoint.learned().passes;
+        let making = Making { args, began: self.began, instruction, passes };
         let counts = write_table(control, numbering, &values, &output, &making, place)?;
         checkpoint::remove_of(&workplace, &output)?;
         tracing::info!(table = name, "written");
@@ -332,6 +346,11 @@ fn matching<'c>(
     control.prunes.iter().filter(move |p| prunable && p.color == color && p.matches(kind))
 }
 
+/// What the first prune of a colour's moves that matches a kind does.
+pub(crate) fn prune_of(control: &ControlFile, color: Color, kind: &str) -> Option<PruneEffect> {
+    matching(control, color, kind).next().map(|prune| prune.effect)
+}
+
 /// What the control file says about moves that no futurebase answers.
 fn verdict(
     control: &ControlFile,
@@ -341,8 +360,7 @@ fn verdict(
 ) -> Option<Verdict> {
     // Without a side to move White's moves stand for Black's.
     let color = if numbering.space.has_side_bit() { color } else { Color::White };
-    let found = matching(control, color, kind).next()?;
-    Some(match found.effect {
+    Some(match prune_of(control, color, kind)? {
         PruneEffect::Concede => Verdict::Concede,
         PruneEffect::Discard => Verdict::Discard,
     })

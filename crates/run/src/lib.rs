@@ -28,7 +28,7 @@ pub use build_control::{ControlBuild, ControlBuildOptions, build_control, in_ord
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use generate::{GenerateOptions, Generated, Summary, generate, summary};
-pub use hoffman_solve::Method;
+pub use hoffman_solve::{Method, PassReport};
 pub use memory::{available_memory, free_disk, resident_memory, use_huge_pages};
 pub use plan::{PlannedTable, RunPlan, plan_build, plan_control};
 pub use progress::{Phase, Progress, Silent};

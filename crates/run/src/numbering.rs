@@ -1,13 +1,20 @@
 //! The numbering of a control file's positions: its pieces, pawn structures and index space.
 
-use hoffman_board::{Color, Format, Piece, PieceList, Role};
+use hoffman_board::{Color, Format, Material, Piece, PieceList, Role, Variant};
 use hoffman_control::{
-    ControlFile, PawngenEdits, PawngenElement, check_pieces, resolve_pieces, resolve_pieces_with,
+    ControlFile, IndexDeclaration, IndexType, PawngenEdits, PawngenElement, check_pieces,
+    resolve_pieces, resolve_pieces_with,
 };
 use hoffman_plan::pawngen;
 use hoffman_table::index::{IndexParams, IndexSpace, PawnStructure, PawnStructures};
 
 use crate::error::RunError;
+use crate::futurebases::futuremoves;
+use crate::generate::prune_of;
+
+/// Index types that always store the side to move, the one that numbers the fewest positions first.
+const WITH_SIDE_TO_MOVE: [IndexType; 3] =
+    [IndexType::Combinadic3, IndexType::Simple, IndexType::Naive];
 
 /// The index space of a control file and what it was made from.
 pub(crate) struct Numbering {
@@ -19,12 +26,60 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Numbers the positions of a control file's table.
+    /// Numbers the positions of a control file's table. Where its prunes are not the same for both colours
+    /// both sides to move are stored, see [`Numbering::with_side_to_move`].
     ///
     /// # Errors
     ///
     /// Pieces, pawn structures, index type and symmetry that do not go together.
     pub(crate) fn of(control: &ControlFile) -> Result<Numbering, RunError> {
+        let numbering = Numbering::as_declared(control)?;
+        let material = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
+        if numbering.space.has_side_bit() || !prunes_differ(control, &material) {
+            return Ok(numbering);
+        }
+        Numbering::with_side_to_move(control)
+    }
+
+    /// Numbers the positions of both sides, for a file whose index type would leave the side to move out:
+    /// with an index type that cannot.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Numbering::of`].
+    pub(crate) fn with_side_to_move(control: &ControlFile) -> Result<Numbering, RunError> {
+        let numbered = |index_type: IndexType| {
+            let mut control = control.clone();
+            let root = control.root;
+            let index = control.index.get_or_insert_with(|| IndexDeclaration {
+                index_type,
+                written: index_type.name().to_owned(),
+                symmetry: None,
+                on_root: false,
+                place: root,
+            });
+            index.index_type = index_type;
+            Numbering::as_declared(&control)
+        };
+        let [first, others @ ..] = WITH_SIDE_TO_MOVE;
+        others.into_iter().fold(numbered(first), |found, other| found.or_else(|_| numbered(other)))
+    }
+
+    /// Whether the index type is another one than the control file asks for, and why.
+    pub(crate) fn notice(&self, control: &ControlFile) -> Option<String> {
+        let (asked, used) = (control.index_type(), self.space.index_type());
+        (asked != used).then(|| {
+            format!(
+                "{}: prunes or futurebases are not the same for both colours, so positions with either side \
+                 to move are stored, with index type {} in place of {}",
+                control.site(control.root, "tablebase"),
+                used.name(),
+                asked.name()
+            )
+        })
+    }
+
+    fn as_declared(control: &ControlFile) -> Result<Numbering, RunError> {
         let (pieces, structures, masks) = match &control.pawngen {
             None => (resolve_pieces(control)?, None, None),
             Some(element) => {
@@ -64,6 +119,18 @@ impl Numbering {
         let (structures, masks) = (self.structures.as_ref()?, self.masks?);
         Some(PawngenEdits { masks, structures: structures.list.len() as u64 })
     }
+}
+
+/// Whether the prunes treat the colours differently, whatever the futurebases are: a kind of move is pruned in
+/// two ways, or stalemates are won by one side. What is said for one colour alone stands for both.
+fn prunes_differ(control: &ControlFile, material: &Material) -> bool {
+    let stalemates =
+        control.variant == Variant::Normal && control.stalemates_conceded_to().is_some();
+    let differ = |kind: &str| {
+        let [white, black] = Color::ALL.map(|color| prune_of(control, color, kind));
+        white.is_some() && black.is_some() && white != black
+    };
+    stalemates || futuremoves(material, control.variant).iter().any(|m| differ(&m.kind))
 }
 
 fn pawngen_error(

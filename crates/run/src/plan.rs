@@ -248,8 +248,15 @@ pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPla
     let control = read_control(path, workplace)?;
     let workplace = &bounded(&control, workplace, &Silent);
     hoffman_control::check_declarations(&control)?;
-    let numbering = Numbering::of(&control)?;
-    let open = futurebases::open_all(&control, &numbering, &options.foreign, workplace, &Silent)?;
+    let mut numbering = Numbering::of(&control)?;
+    let open_all = |numbering: &Numbering| {
+        futurebases::open_all(&control, numbering, &options.foreign, workplace, &Silent)
+    };
+    let mut open = open_all(&numbering)?;
+    if !numbering.space.has_side_bit() && futurebases::differ_by_color(&control, &open) {
+        numbering = Numbering::with_side_to_move(&control)?;
+        open = open_all(&numbering)?;
+    }
     let symmetric = !open.iter().any(futurebases::OpenFuturebase::tells_images_apart);
     let values = table_values(&control, &numbering, symmetric);
     let output = match &options.output {

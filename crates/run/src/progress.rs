@@ -1,5 +1,7 @@
 //! What a run tells its caller while it works.
 
+use hoffman_solve::PassReport;
+
 /// Receives events of a run, from any thread. Work is measured in positions to be solved.
 pub trait Progress: Sync {
     /// That much work lies ahead.
@@ -17,6 +19,10 @@ pub trait Progress: Sync {
     /// A slice looks for what is won or lost in so many moves.
     fn pass(&self, moves: u16) {
         let _ = moves;
+    }
+    /// A pass over a slice is over.
+    fn passed(&self, report: &PassReport) {
+        let _ = report;
     }
     /// That much of the work is done.
     fn slice(&self, work: u64) {

@@ -1,5 +1,6 @@
 //! Making a table file from solved values.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hoffman_board::Format;
 use hoffman_board::value::FlagType;
-use hoffman_control::{ControlFile, GenerationStatistics, HeaderEdits, render_header};
+use hoffman_control::{
+    ControlFile, GenerationStatistics, HeaderEdits, PassStatistics, render_header,
+};
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
 use hoffman_space::TableValues;
@@ -40,6 +43,8 @@ pub(crate) struct Making {
     pub(crate) began: SystemTime,
     /// The processing instruction of the header, if it has one.
     pub(crate) instruction: String,
+    /// See [`Learned::passes`](crate::checkpoint::Learned::passes).
+    pub(crate) passes: BTreeMap<(u16, bool), (u64, Duration)>,
 }
 
 /// Encodes a table and writes it under its final name once it is complete.
@@ -81,10 +86,11 @@ pub(crate) fn write_table(
     };
     let codec = EntryCodec::new(format, bits, control.variant).map_err(entry)?;
     let edits = HeaderEdits {
+        index: Some(space.index_type()),
         symmetry: numbering.symmetry,
         format: Some(format),
         tablebase_statistics: statistics(format, &counts),
-        generation_statistics: Some(generation(making)),
+        generation_statistics: Some(generation(making, format)),
         pawngen: numbering.pawngen_edits(),
         instruction: (!making.instruction.is_empty()).then(|| making.instruction.clone()),
         ..HeaderEdits::default()
@@ -171,9 +177,21 @@ fn statistics(format: Format, counts: &IndexCounts) -> Vec<(String, i64)> {
     all.into_iter().map(|(name, n)| (name.to_owned(), n)).collect()
 }
 
-fn generation(making: &Making) -> GenerationStatistics {
+/// Who made the table; the numbers that passes settle are those of the format.
+fn generation(making: &Making, format: Format) -> GenerationStatistics {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let usage = usage();
+    let pass = |(&(moves, lost), &(positions, real_time)): (&(u16, bool), &(u64, Duration))| {
+        let number = i32::from(moves) + 1;
+        PassStatistics {
+            pass_type: "intratable".to_owned(),
+            real_time,
+            dtm: format.has_distance().then_some(if lost { -number } else { number }),
+            positions_finalized: Some(positions),
+            ..PassStatistics::default()
+        }
+    };
+    let passes = making.passes.iter().map(pass).collect();
     GenerationStatistics {
         host: host.trim().to_owned(),
         program: format!("Hoffman {} (Rust)", env!("CARGO_PKG_VERSION")),
@@ -185,7 +203,7 @@ fn generation(making: &Making) -> GenerationStatistics {
         real_time: making.began.elapsed().unwrap_or_default(),
         page_faults: usage.major_faults,
         page_reclaims: usage.minor_faults,
-        passes: Vec::new(),
+        passes,
     }
 }
 

@@ -47,6 +47,9 @@ pub struct Rules<'r> {
     /// Whether the pawns are those of a list of structures: then steps to structures of another list count as
     /// moves inside the table.
     pub listed_pawns: bool,
+    /// Whether discarded moves of a sort that futurebases answer spare their side mate and stalemate, so that a
+    /// position in which only such moves are left is drawn.
+    pub discards_spare: bool,
 }
 
 /// Everything that the values of a table follow from.
@@ -79,8 +82,8 @@ pub struct KindOfMove {
     pub kind: String,
     /// Whether a futurebase answers all of them.
     pub complete: bool,
-    /// Whether a futurebase holds the men behind any of them: then discarded ones leave the position
-    /// drawn that has no other.
+    /// Whether discarded ones leave the position drawn that has no other: a futurebase holds the men behind
+    /// some of them, and the rules are such.
     pub tracked: bool,
 }
 
@@ -178,8 +181,8 @@ fn rights<'a>(
 /// What is found behind a step out of the table.
 ///
 /// A discarded move is as good as none, except where a futurebase holds the men behind it: then all such
-/// moves are *tracked*, one by one, and those that no futurebase answers spare their side mate and
-/// stalemate. This is what 1.7 does, and the published figures depend on it.
+/// moves are *tracked*, one by one, and in tables with distances those that no futurebase answers spare their
+/// side mate and stalemate. This is what 1.7 does, and the published figures depend on it.
 struct Outside<'a> {
     target: Option<Target<'a>>,
     /// How many futurebases hold everything behind it.
@@ -219,7 +222,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
     } else {
         match (analysis.rules.prune)(step.color, &step.kind.to_string()) {
             Some(Verdict::Concede) => Rest::Won,
-            Some(Verdict::Discard) if tracked => Rest::Spared,
+            Some(Verdict::Discard) if tracked && analysis.rules.discards_spare => Rest::Spared,
             Some(Verdict::Discard) => Rest::Discarded,
             None => Rest::Unsaid,
         }
@@ -227,7 +230,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
     // Moves of a sort that tables answer are decided one by one, after they were counted.
     let counted = match rest {
         Rest::Won if !tracked => Counted::Deciding,
-        Rest::Discarded => Counted::Discarded,
+        Rest::Discarded if !tracked => Counted::Discarded,
         _ => Counted::Leaving,
     };
     Outside { target: Target::new(layers, rest, after), complete, tracked, counted }
@@ -291,7 +294,7 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
             let key = (step.color == Color::Black, step.kind.to_string());
             let new = Known { complete: true, tracked: false, twice: false, unsaid: None };
             let known = found.entry(key).or_insert(new);
-            known.tracked |= tracked;
+            known.tracked |= tracked && analysis.rules.discards_spare;
             known.complete &= complete > 0;
             known.twice |= complete > 1;
             if let Some(target) = target.filter(Target::may_be_unsaid)

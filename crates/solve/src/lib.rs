@@ -31,5 +31,6 @@ pub use analysis::{
     solve_analysis, structures_behind, survey,
 };
 pub use table_solver::{
-    Decided, Method, Monitor, SolveError, SolveOptions, Tables, TakeDecided, in_pages, solve_table,
+    Decided, Method, Monitor, PassReport, SolveError, SolveOptions, Tables, TakeDecided, in_pages,
+    solve_table,
 };

@@ -127,6 +127,11 @@ impl<'a> Frontier<'a> {
         self.rows.len()
     }
 
+    /// The number of positions.
+    pub(crate) fn positions(&self) -> u64 {
+        self.masks.iter().map(|mask| u64::from(mask.count_ones())).sum()
+    }
+
     /// The same as a plane, if it was long enough for one.
     pub(crate) fn plane(&self) -> Option<&'a [u64]> {
         self.plane

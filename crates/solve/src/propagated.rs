@@ -394,6 +394,10 @@ impl Passes for Propagated<'_> {
         self.swept.waiting(result)
     }
 
+    fn decided(&self, result: RunResult) -> u64 {
+        self.swept.decided(result)
+    }
+
     fn win(&mut self, moves: u16, _due: bool) {
         self.swept.wins.iter().for_each(|log| log.planes.clear());
         let mut won = (Vec::new(), Vec::new());

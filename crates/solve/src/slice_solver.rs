@@ -21,7 +21,7 @@ use crate::log::{Foretold, Frontier, Log, Sorting};
 use crate::passes::{Frontiers, Planes, Scratch, clear_of, dense_threshold};
 use crate::recycled::Recycled;
 use crate::swept;
-use crate::table_solver::{Decided, Monitor, SolveError, SolveOptions, TakeDecided};
+use crate::table_solver::{Decided, Monitor, PassReport, SolveError, SolveOptions, TakeDecided};
 use crate::target::Target;
 
 /// From how many rows on a slice is worth being shared between threads.
@@ -51,6 +51,8 @@ pub(crate) trait Passes {
     fn ahead(&self) -> u16;
     /// The number of rows in which the newest pass has decided something.
     fn waiting(&self, result: RunResult) -> usize;
+    /// The number of positions that the newest pass has decided.
+    fn decided(&self, result: RunResult) -> u64;
     /// The win pass of a number of moves; `due` if exits may foretell something for it.
     fn win(&mut self, moves: u16, due: bool);
     /// The loss pass, likewise.
@@ -644,16 +646,26 @@ pub(crate) fn run(
         }
         monitor.pass(moves);
         let due = moves <= ahead;
+        let report = |slice: &_, won: bool, began: Instant| {
+            let result = if won { RunResult::Wins } else { RunResult::Losses };
+            let positions = Passes::decided(slice, result);
+            let (pawns, time) = (context.pawns, began.elapsed());
+            monitor.passed(&PassReport { pawns, won, moves, positions, time });
+        };
         if moves > 0 {
             if slice.waiting(RunResult::Losses) == 0 && !due {
                 break;
             }
+            let began = Instant::now();
             slice.win(moves, due);
+            report(slice, true, began);
         }
         if slice.waiting(RunResult::Wins) > 0 {
             longest = moves;
         }
+        let began = Instant::now();
         slice.lose(moves, due);
+        report(slice, false, began);
         if slice.waiting(RunResult::Losses) > 0 {
             longest = moves;
         }
@@ -681,6 +693,18 @@ impl Passes for State<'_> {
             RunResult::Wins => frontier(&self.wins),
             RunResult::Losses => frontier(&self.losses),
         }
+    }
+
+    fn decided(&self, result: RunResult) -> u64 {
+        let logs = match result {
+            RunResult::Wins => &self.wins,
+            RunResult::Losses => &self.losses,
+        };
+        let share = self.share(frontier(logs), false);
+        let positions = |log: &Log| log.frontier().positions();
+        logs.iter()
+            .map(|logs| logs.par_iter().with_min_len(share).map(positions).sum::<u64>())
+            .sum()
     }
 
     fn win(&mut self, moves: u16, due: bool) {

@@ -90,6 +90,7 @@ pub(crate) struct Newest {
     /// The same as a plane, if it is long.
     plane: Option<Page>,
     rows: usize,
+    positions: u64,
 }
 
 impl Chronicle {
@@ -109,6 +110,7 @@ impl Chronicle {
             list: self.lists.append(pack(frontier)),
             plane: frontier.plane().map(|plane| self.planes.append(plane.to_vec())),
             rows: frontier.len(),
+            positions: frontier.positions(),
         })
     }
 
@@ -123,6 +125,11 @@ impl Chronicle {
     /// The number of rows that the newest pass decided.
     fn waiting(&self) -> usize {
         self.newest.iter().flatten().map(|newest| newest.rows).sum()
+    }
+
+    /// The number of positions that it decided.
+    fn decided(&self) -> u64 {
+        self.newest.iter().flatten().map(|newest| newest.positions).sum()
     }
 
     /// Whether it decided anything in a block or where this side's men can go from there.
@@ -567,6 +574,14 @@ impl Passes for Swept<'_> {
             RunResult::Losses => &self.losses,
         };
         logs.iter().map(Chronicle::waiting).sum()
+    }
+
+    fn decided(&self, result: RunResult) -> u64 {
+        let logs = match result {
+            RunResult::Wins => &self.wins,
+            RunResult::Losses => &self.losses,
+        };
+        logs.iter().map(Chronicle::decided).sum()
     }
 
     fn win(&mut self, moves: u16, _due: bool) {

@@ -60,6 +60,21 @@ pub struct Decided<'a> {
     pub masks: &'a [u64],
 }
 
+/// What one pass did in a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct PassReport {
+    /// The pawns of the slice.
+    pub pawns: PawnStructure,
+    /// Whether it looked for wins of the side to move, else for its losses.
+    pub won: bool,
+    /// In how many moves.
+    pub moves: u16,
+    /// How many positions it decided, with either side to move; like men are told apart.
+    pub positions: u64,
+    /// How long it took.
+    pub time: Duration,
+}
+
 /// Takes what passes decided.
 pub type TakeDecided<'t> = dyn FnMut(Decided<'_>) -> io::Result<()> + 't;
 
@@ -72,6 +87,11 @@ pub trait Monitor: Sync {
     /// A slice begins to look for what is won or lost in so many moves.
     fn pass(&self, moves: u16) {
         let _ = moves;
+    }
+
+    /// A pass is over.
+    fn passed(&self, report: &PassReport) {
+        let _ = report;
     }
 
     /// Whether to stop; asked before every slice and every pass.

@@ -74,7 +74,8 @@ fn a_slice_with_a_pawn_and_four_movers_is_the_same() {
     let material: Material = "KRPvKN".parse().unwrap();
     let pawns = PawnStructure { white: 1 << 19, black: 0 };
     let prune = |_: Color, _: &str| Some(Verdict::Discard);
-    let rules = Rules { prune: &prune, stalemates: None, listed_pawns: false };
+    let rules =
+        Rules { prune: &prune, stalemates: None, listed_pawns: false, discards_spare: true };
     let analysis = Analysis { futurebases: Vec::new(), rules };
     let solve = |pages: Option<&Arc<Pages>>, method: Method| {
         let mut values = TableValues::new(material, [pawns]);

@@ -208,7 +208,7 @@ fn analysis(
     prune: &(dyn Fn(Color, &str) -> Option<Verdict> + Sync),
     stalemates: Option<Color>,
 ) -> Analysis<'_> {
-    let rules = Rules { prune, stalemates, listed_pawns: false };
+    let rules = Rules { prune, stalemates, listed_pawns: false, discards_spare: true };
     Analysis { futurebases: Vec::new(), rules }
 }
 

@@ -103,19 +103,17 @@ impl Codes {
         }
     }
 
-    /// The longest win or loss, in moves; 0 if there is none.
-    pub fn longest(&self) -> u16 {
-        fn longest<C: Code>(codes: &[C]) -> u16 {
-            let (mut loss, mut win) = (C::ILLEGAL, C::win(0));
-            for &code in codes {
-                loss = loss.max(code.mask(code < C::DRAW));
-                win = win.min(if code > C::DRAW { code } else { C::win(0) });
+    /// The longest win of the side to move, in moves; none if it never wins.
+    pub fn longest_win(&self) -> Option<u16> {
+        fn longest<C: Code>(codes: &[C]) -> Option<u16> {
+            // Wins are the largest codes, the longest of them the smallest.
+            let win =
+                |least: C, &code: &C| least.min(if code > C::DRAW { code } else { C::win(0) });
+            let found = codes.iter().any(|&code| code == C::win(0));
+            match codes.iter().fold(C::win(0), win).value() {
+                Value::Win(moves) if moves > 0 || found => Some(moves),
+                _ => None,
             }
-            let moves = |code: C| match code.value() {
-                Value::Win(moves) | Value::Loss(moves) => moves,
-                Value::Illegal | Value::Draw => 0,
-            };
-            moves(loss).max(moves(win))
         }
         match self {
             Codes::Narrow(codes) => longest(codes),
@@ -127,7 +125,7 @@ impl Codes {
                     stored.read(at, &mut part[..len]);
                     longest(&part[..len])
                 };
-                (0..stored.len).step_by(1 << 15).map(part).max().unwrap_or(0)
+                (0..stored.len).step_by(1 << 15).map(part).max().flatten()
             }
         }
     }
@@ -226,6 +224,17 @@ pub struct SliceValues {
 }
 
 impl SliceValues {
+    /// The longest win with White, with Black to move, in moves; none of a side that never wins.
+    pub fn longest_wins(&self) -> [Option<u16>; 2] {
+        let mut longest = [0, 1].map(|side: usize| self.codes[side].longest_win());
+        for right in &self.en_passant {
+            // White takes on the sixth rank.
+            let side = &mut longest[usize::from(right.square < 32)];
+            *side = right.codes.longest_win().max(*side);
+        }
+        longest
+    }
+
     /// Whether the slice's values need two bytes.
     pub fn is_wide(&self) -> bool {
         self.codes.iter().any(Codes::is_wide)

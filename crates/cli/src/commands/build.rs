@@ -64,9 +64,21 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
     for table in &report.built {
         let file = table.path.as_ref().map_or(table.name.clone(), |p| p.display().to_string());
         let verb = if table.path.is_some() { "written" } else { "solved" };
-        print_line(&format!("{file}: {verb}, longest win {} moves", table.longest))?;
+        let [white, black] = table.longest_wins.map(longest_win);
+        print_line(&format!(
+            "{file}: {verb}, longest win with White to move {white}, with Black to move {black}"
+        ))?;
     }
     Ok(Outcome::Done)
+}
+
+/// A longest win in words.
+fn longest_win(moves: Option<u16>) -> String {
+    match moves {
+        None => "none".to_owned(),
+        Some(1) => "1 move".to_owned(),
+        Some(moves) => format!("{moves} moves"),
+    }
 }
 
 /// Builds the tables of a control file.

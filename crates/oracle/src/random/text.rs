@@ -28,8 +28,8 @@ impl Maker<'_> {
         children: &[Child],
         lean: bool,
     ) -> String {
-        let colors = if spec.is_color_symmetric(index) {
-            // The prunes of White are those of both sides.
+        let colors = if spec.is_color_symmetric(index) && self.rng.chance(50) {
+            // The prunes of White stand for those of both sides.
             &Color::ALL[..1]
         } else {
             &Color::ALL[..]

@@ -103,7 +103,7 @@ enum Reply {
     Worth(Worth),
     Missing(Material),
     /// Discarded. Where a futurebase has the men behind such moves, they spare their side mate and
-    /// stalemate.
+    /// stalemate in a table with distances.
     Discarded {
         spares: bool,
     },
@@ -398,7 +398,7 @@ impl<'a> Job<'a> {
         if best.moves > 0 {
             return Ok(best.worth());
         }
-        if spared > 0 {
+        if spared > 0 && self.table().codec().format().has_distance() {
             return Ok(Worth::exactly(Value::Draw));
         }
         if self.table().variant() == Variant::Suicide {

@@ -9,7 +9,7 @@ mod container;
 mod passes;
 mod slices;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hoffman_pages::Pages;
-use hoffman_solve::{Monitor, TakeDecided};
+use hoffman_solve::{Monitor, PassReport, TakeDecided};
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use hoffman_store::StoredFile;
 use sha2::{Digest as _, Sha256};
@@ -97,6 +97,7 @@ pub(crate) struct Checkpoint<'a> {
     partly: Option<Mutex<Option<u64>>>,
     /// The longest win or loss in the slices that were read, in moves.
     pub(crate) longest: u16,
+    learned: Mutex<Learned>,
     /// What an earlier run saved of the passes of slices that are not solved, and the file it is in.
     passes: HashMap<PawnStructure, Saved>,
     file: Option<Arc<dyn StoredFile>>,
@@ -104,6 +105,15 @@ pub(crate) struct Checkpoint<'a> {
     waiting: Mutex<Vec<(PawnStructure, Arc<SliceValues>)>>,
     /// Whoever writes holds it. It is never waited for: a thread that holds it may be given other work.
     writing: Mutex<Writing>,
+}
+
+/// What is found out about a table while it is solved.
+pub(crate) struct Learned {
+    /// The longest wins with White and with Black to move, in moves; none of a side that never wins.
+    pub(crate) longest_wins: [Option<u16>; 2],
+    /// What the passes of this run did: how many positions they decided, and how long that took in all slices
+    /// together. The keys are the number of moves and whether losses were looked for.
+    pub(crate) passes: BTreeMap<(u16, bool), (u64, Duration)>,
 }
 
 struct Writing {
@@ -178,6 +188,10 @@ impl<'a> Checkpoint<'a> {
                 }
             }
         }
+        let mut longest_wins = [None; 2];
+        for slice in values.slices.values().filter_map(|slot| slot.get()) {
+            raise(&mut longest_wins, slice.longest_wins());
+        }
         let file = writing.container.as_ref().map(Container::file);
         let positions = 2 * values.layout.len() as u64;
         for _ in values.slices.values().filter(|s| s.get().is_some()) {
@@ -192,11 +206,21 @@ impl<'a> Checkpoint<'a> {
             positions,
             partly: (values.slices.len() == 1).then(Mutex::default),
             longest,
+            learned: Mutex::new(Learned { longest_wins, passes: BTreeMap::new() }),
             passes,
             file,
             waiting: Mutex::default(),
             writing: Mutex::new(writing),
         })
+    }
+
+    /// What is known of the slices that were read and of those that were solved.
+    pub(crate) fn learned(self) -> Learned {
+        self.learned.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn learning(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a run that was stopped says; work that is worth it is saved before.
@@ -282,8 +306,16 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
+/// Raises the longest wins of both sides to others.
+fn raise(longest: &mut [Option<u16>; 2], wins: [Option<u16>; 2]) {
+    longest.iter_mut().zip(wins).for_each(|(longest, win)| *longest = win.max(*longest));
+}
+
 impl Monitor for Checkpoint<'_> {
     fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>) {
+        // Read before the lock is taken, as others wait for it.
+        let wins = values.longest_wins();
+        raise(&mut self.learning().longest_wins, wins);
         self.progress.slice(self.positions - self.partly().and_then(|partly| *partly).unwrap_or(0));
         if self.path.is_none() {
             return;
@@ -314,6 +346,15 @@ impl Monitor for Checkpoint<'_> {
             self.progress.skip(done);
             *partly = Some(done);
         }
+    }
+
+    fn passed(&self, report: &PassReport) {
+        let mut learned = self.learning();
+        let (positions, time) = learned.passes.entry((report.moves, !report.won)).or_default();
+        *positions += report.positions;
+        *time += report.time;
+        drop(learned);
+        self.progress.passed(report);
     }
 
     fn is_stopped(&self) -> bool {
