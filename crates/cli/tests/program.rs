@@ -414,6 +414,26 @@ fn bad_control_files_are_refused() {
     run(folder.path(), "-g nix.xml").refused(1, &["nix.xml"]);
 }
 
+/// A control file may come through a pipe, and is not read for ever.
+#[cfg(unix)]
+#[test]
+fn control_files_may_be_pipes_that_end() {
+    let folder = TempDir::new().unwrap();
+    let stdin = |line: &str| {
+        let arguments: Vec<_> = line.split(' ').collect();
+        run_with(folder.path(), &arguments, KK)
+    };
+    let size = stdin("-s /dev/stdin");
+    assert_eq!((size.code, size.out.as_str()), (0, "Total indices: 462\n"), "{}", size.err);
+    let made = stdin("-g -q -o kk.htb /dev/stdin");
+    assert_eq!(made.code, 0, "{}", made.err);
+    assert_eq!(names(folder.path()), ["kk.htb"]);
+    for line in ["-s /dev/zero", "-g -q -o zero.htb /dev/zero"] {
+        run(folder.path(), line).refused(1, &["/dev/zero", "larger than 4194304 bytes"]);
+    }
+    run(folder.path(), "-i /dev/zero").refused(1, &["/dev/zero", "not an ordinary file"]);
+}
+
 #[test]
 fn shows_headers_and_sizes() {
     let folder = with_tables();

@@ -65,8 +65,12 @@ pub struct Summary {
     pub structures: Option<u64>,
 }
 
-/// Reads a control file.
-pub(crate) fn read_control(path: &Path, workplace: &Workplace) -> Result<ControlFile, RunError> {
+/// Reads a control file, once: it may be a pipe.
+///
+/// # Errors
+///
+/// It cannot be read, is too large, or is no control file.
+pub fn read_control(path: &Path, workplace: &Workplace) -> Result<ControlFile, RunError> {
     let bytes = workplace.read_control(path)?;
     let origin = path.display().to_string();
     let text = decode_text(&bytes, &origin)?;
@@ -78,10 +82,9 @@ pub(crate) fn read_control(path: &Path, workplace: &Workplace) -> Result<Control
 /// # Errors
 ///
 /// The control file is wrong.
-pub fn summary(path: &Path) -> Result<Summary, RunError> {
-    let control = read_control(path, &Workplace::default())?;
-    check_declarations(&control)?;
-    let numbering = Numbering::of(&control)?;
+pub fn summary(control: &ControlFile) -> Result<Summary, RunError> {
+    check_declarations(control)?;
+    let numbering = Numbering::of(control)?;
     let structures = numbering.space.pawn_structures().map(|list| list.len() as u64);
     Ok(Summary { indices: numbering.space.size(), structures })
 }
@@ -93,7 +96,18 @@ pub fn summary(path: &Path) -> Result<Summary, RunError> {
 /// The control file is wrong or asks for what cannot be done, a futurebase cannot be used, a move is
 /// not accounted for, the output cannot be written.
 pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated, RunError> {
-    let control = read_control(path, &options.workplace)?;
+    generate_read(&read_control(path, &options.workplace)?, options)
+}
+
+/// The same for a control file that was read.
+///
+/// # Errors
+///
+/// As for [`generate`].
+pub fn generate_read(
+    control: &ControlFile,
+    options: &GenerateOptions<'_>,
+) -> Result<Generated, RunError> {
     for notice in &control.notices {
         options.progress.notice(&notice.to_string());
     }
@@ -101,12 +115,12 @@ pub fn generate(path: &Path, options: &GenerateOptions<'_>) -> Result<Generated,
         Some(output) => output.clone(),
         None => PathBuf::from(control.output_name()?),
     };
-    check_declarations(&control)?;
+    check_declarations(control)?;
     // What is wrong with the control file alone is said before anything is waited for.
-    let numbering = Numbering::of(&control)?;
+    let numbering = Numbering::of(control)?;
     options.workplace.probe(folder_of(&output))?;
     let _lock = options.workplace.lock(&output, options.progress)?;
-    generate_control(&control, &numbering, output, options)
+    generate_control(control, &numbering, output, options)
 }
 
 /// Solves the table of a control file that was read and writes it; the caller holds the lock of the output.

@@ -27,7 +27,9 @@ pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
 pub use build_control::{ControlBuild, ControlBuildOptions, build_control, in_order_of_need};
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
-pub use generate::{GenerateOptions, Generated, Summary, generate, summary};
+pub use generate::{
+    GenerateOptions, Generated, Summary, generate, generate_read, read_control, summary,
+};
 pub use hoffman_solve::{Method, PassReport};
 pub use memory::{available_memory, free_disk, resident_memory, use_huge_pages};
 pub use plan::{PlannedTable, RunPlan, plan_build, plan_control};

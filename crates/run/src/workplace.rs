@@ -13,6 +13,9 @@ use crate::error::RunError;
 use crate::progress::Progress;
 use crate::threads::Threads;
 
+/// The most bytes of a control file.
+const LONGEST_CONTROL_FILE: u64 = 4 << 20;
+
 /// How often somebody who waits for a lock looks again.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -167,12 +170,10 @@ impl Workplace {
         })
     }
 
-    /// The bytes of a control file.
+    /// The bytes of a control file, which may be a pipe.
     pub(crate) fn read_control(&self, path: &Path) -> Result<Vec<u8>, RunError> {
-        hoffman_store::read(&*self.storage, path).map_err(|source| RunError::Io {
-            action: "read the control file",
-            path: path.to_owned(),
-            source,
+        hoffman_store::read_stream(&*self.storage, path, LONGEST_CONTROL_FILE).map_err(|source| {
+            RunError::Io { action: "read the control file", path: path.to_owned(), source }
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -53,6 +53,16 @@ fn is_abandoned() -> io::Error {
     io::Error::new(ErrorKind::Interrupted, "the run is being ended")
 }
 
+/// Refuses what cannot be read at any place: opening a pipe may wait for ever, and devices need not end.
+fn check_ordinary(path: &Path) -> io::Result<()> {
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_file() {
+        return Ok(());
+    }
+    let what = if kind.is_dir() { "it is a folder" } else { "it is not an ordinary file" };
+    Err(io::Error::new(ErrorKind::InvalidInput, what))
+}
+
 impl Storage for Disk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn StoredFile>> {
         let mut live = self.live();
@@ -69,10 +79,16 @@ impl Storage for Disk {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn StoredFile>> {
+        check_ordinary(path)?;
+        Ok(Box::new(File::open(path)?))
+    }
+
+    fn open_stream(&self, path: &Path) -> io::Result<Box<dyn Read>> {
         Ok(Box::new(File::open(path)?))
     }
 
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn StoredFile>> {
+        check_ordinary(path)?;
         Ok(Box::new(OpenOptions::new().read(true).write(true).open(path)?))
     }
 

@@ -13,7 +13,7 @@ mod writer;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -23,6 +23,7 @@ pub use lock::{lock_name, probe, temporary_name, tidy};
 pub use pattern::{files_like, has_wildcards, is_like};
 #[cfg(feature = "simulated")]
 pub use simulated::{Fault, Op, Simulated};
+use writer::FileReader;
 pub use writer::FileWriter;
 
 /// A place for files.
@@ -39,11 +40,19 @@ pub trait Storage: Debug + Send + Sync {
     /// Those of the system.
     fn scratch(&self, folder: &Path) -> io::Result<Box<dyn StoredFile>>;
 
-    /// Opens a file to read.
+    /// Opens a file to read at any place.
+    ///
+    /// # Errors
+    /// Those of the system, and what is no ordinary file.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn StoredFile>>;
+
+    /// Opens a file to read once from its beginning. It may be a pipe, which is waited for.
     ///
     /// # Errors
     /// Those of the system.
-    fn open(&self, path: &Path) -> io::Result<Box<dyn StoredFile>>;
+    fn open_stream(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(FileReader::new(self.open(path)?)))
+    }
 
     /// Opens a file to write and read, its contents left as they are.
     ///
@@ -168,6 +177,20 @@ pub fn read(storage: &dyn Storage, path: &Path) -> io::Result<Vec<u8>> {
             return Ok(bytes);
         }
     }
+}
+
+/// The whole of a file or of a pipe, if it has at most `limit` bytes.
+///
+/// # Errors
+/// [`io::ErrorKind::FileTooLarge`] if it has more, and those of the system.
+pub fn read_stream(storage: &dyn Storage, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    storage.open_stream(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let text = format!("it is larger than {limit} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(bytes)
 }
 
 /// Fills a buffer with what a file has at `offset`; false if the file ends before.

@@ -1,6 +1,6 @@
-//! A file written from front to back, as the standard library likes it.
+//! Files written and read from front to back, as the standard library does it.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use crate::StoredFile;
 
@@ -39,5 +39,27 @@ impl Seek for FileWriter<'_> {
         };
         self.position = moved.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.position)
+    }
+}
+
+/// A position in a file that is read.
+#[derive(Debug)]
+pub(crate) struct FileReader {
+    file: Box<dyn StoredFile>,
+    position: u64,
+}
+
+impl FileReader {
+    /// Reads from the beginning.
+    pub(crate) fn new(file: Box<dyn StoredFile>) -> FileReader {
+        FileReader { file, position: 0 }
+    }
+}
+
+impl Read for FileReader {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let done = self.file.read_at(buf, self.position)?;
+        self.position += done as u64;
+        Ok(done)
     }
 }

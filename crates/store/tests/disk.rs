@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
-use hoffman_store::{Disk, Storage, lock_name, probe, read, temporary_name, tidy};
+use hoffman_store::{Disk, Storage, lock_name, probe, read, read_stream, temporary_name, tidy};
 use tempfile::TempDir;
 
 #[test]
@@ -87,4 +87,29 @@ fn a_process_in_a_hurry_leaves_nothing() {
     assert!(disk.create(&temporary).is_err() && disk.try_lock(&lock_name(&target)).is_err());
     drop(lock);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_streams_and_no_tables() {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    let folder = TempDir::new().unwrap();
+    let pipe = folder.path().join("pipe.htb");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Nobody writes: opening it would wait for ever.
+    let (sender, receiver) = channel();
+    let path = pipe.clone();
+    thread::spawn(move || sender.send(Disk::default().open(&path).map(drop)));
+    let refused = receiver.recv_timeout(Duration::from_secs(20)).expect("the pipe is waited for");
+    assert!(refused.unwrap_err().to_string().contains("not an ordinary file"));
+    assert!(Disk::default().open(folder.path()).unwrap_err().to_string().contains("a folder"));
+
+    let path = pipe.clone();
+    let writer = thread::spawn(move || fs::write(path, "12345"));
+    assert_eq!(read_stream(&Disk::default(), &pipe, 5).unwrap(), b"12345");
+    writer.join().unwrap().unwrap();
+    let endless = read_stream(&Disk::default(), std::path::Path::new("/dev/zero"), 1000);
+    assert_eq!(endless.unwrap_err().kind(), std::io::ErrorKind::FileTooLarge);
 }

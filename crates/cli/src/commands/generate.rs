@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman_run::{GenerateOptions, Threads, generate, summary};
+use hoffman_run::{GenerateOptions, Threads, generate_read, read_control, summary};
 use hoffman_table::foreign::ForeignOptions;
 
 use crate::output::{command_line, say};
@@ -28,19 +28,20 @@ pub(crate) fn run(control: &Path, options: &Options, threads: &Threads) -> anyho
             say(text);
         }
     };
-    let summary = summary(control)?;
+    let mut workplace = options.work.workplace()?;
+    workplace.threads = Some(threads.clone());
+    let control = read_control(control, &workplace)?;
+    let summary = summary(&control)?;
     inform(&format!("Total indices: {}", summary.indices));
     if let Some(structures) = summary.structures {
         inform(&format!("{structures} pawngen positions"));
     }
     let bar = options.work.bar(quiet)?;
-    let mut workplace = options.work.workplace()?;
-    workplace.threads = Some(threads.clone());
     let output = options.output.clone();
     let foreign = options.foreign.clone();
     let args = command_line();
     let options = GenerateOptions { output, args, foreign, progress: &bar, workplace };
-    let made = bar.end(generate(control, &options))?;
+    let made = bar.end(generate_read(&control, &options))?;
     drop(bar);
     inform(&format!("Total legal positions: {}", made.counts.legal));
     if let Some(counts) = made.counts.moves {

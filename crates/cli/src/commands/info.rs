@@ -2,13 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use hoffman_board::Format;
-use hoffman_control::{
-    ControlFile, HeaderEdits, Mode, check_declarations, check_pieces, decode_text, render_header,
-    resolve_pieces,
-};
-use hoffman_run::summary;
+use hoffman_control::{HeaderEdits, check_pieces, render_header, resolve_pieces};
+use hoffman_run::{Workplace, read_control, summary};
 use hoffman_table::foreign::Kind;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{Table, TableProblem};
@@ -43,7 +39,7 @@ pub(crate) fn headers(files: &[PathBuf]) -> anyhow::Result<Outcome> {
 pub(crate) fn summaries(files: &[PathBuf]) -> anyhow::Result<Outcome> {
     let mut good = true;
     for path in files {
-        match summary(path) {
+        match read_control(path, &Workplace::default()).and_then(|control| summary(&control)) {
             Ok(summary) => {
                 print_line(&format!("Total indices: {}", summary.indices))?;
                 if let Some(structures) = summary.structures {
@@ -93,12 +89,8 @@ fn of_table(mut table: Table) -> Information {
 
 /// The text of a control file with what the program fills in.
 fn of_control(path: &Path) -> anyhow::Result<Information> {
-    let origin = path.display().to_string();
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {origin}"))?;
-    let text = decode_text(&bytes, &origin)?;
-    let control = ControlFile::parse(&text, &origin, Mode::Control)?;
-    check_declarations(&control)?;
-    let indices = summary(path)?.indices;
+    let control = read_control(path, &Workplace::default())?;
+    let indices = summary(&control)?.indices;
     let pieces = resolve_pieces(&control)?;
     let edits = HeaderEdits {
         symmetry: check_pieces(&control, &pieces)?,

@@ -25,8 +25,11 @@ const VERSION: u8 = 1;
 const HEAD: usize = 16;
 /// The smallest stride, and the unit that is compressed at once.
 pub(super) const MIN_STRIDE_LOG2: u8 = 18;
-/// The largest stride a reader accepts: it bounds the memory for a block.
+/// The largest stride there is.
 const MAX_STRIDE_LOG2: u8 = 32;
+/// The largest stride that a reader accepts where the length of the stream does not demand more. A block is
+/// inflated before the header can tell how long the stream may be, so it must not be larger than it has to.
+const USUAL_STRIDE_LOG2: u8 = 22;
 /// Room for data in the extra field behind the subfield's own head.
 const MAX_DATA: usize = 65_535 - 4;
 
@@ -106,13 +109,12 @@ impl BlockIndex {
         let (head, records) = body.split_first_chunk::<HEAD>()?;
         let (stride_log2, w) = (head[1], usize::from(head[2]));
         let intact = crc32fast::hash(body) == u32::from_le_bytes(*crc);
-        let known = head[0] == VERSION
-            && (1..=MAX_STRIDE_LOG2).contains(&stride_log2)
-            && (3..=8).contains(&w);
+        let len = u64::from_le_bytes(*head[4..].first_chunk()?);
+        let most = BlockIndex::stride_for(len).max(USUAL_STRIDE_LOG2);
+        let known = head[0] == VERSION && (1..=most).contains(&stride_log2) && (3..=8).contains(&w);
         if !intact || !known {
             return None;
         }
-        let len = u64::from_le_bytes(*head[4..].first_chunk()?);
         let blocks = u32::from_le_bytes(*head[12..].first_chunk()?) as usize;
         let matches = len.div_ceil(1 << stride_log2) == blocks as u64
             && records.len() == blocks.checked_mul(w + 4)?;

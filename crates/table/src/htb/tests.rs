@@ -118,6 +118,50 @@ fn wider_strides_are_read() {
 }
 
 #[test]
+fn a_block_is_not_larger_than_the_length_demands() {
+    // A mebibyte of zeros a thousand times, said to be one block, behind a table that begins well.
+    let deflated = |data: &[u8]| {
+        let mut compress = flate2::Compress::new(flate2::Compression::new(1), false);
+        let mut out = Vec::with_capacity(1 << 16);
+        compress.compress_vec(data, &mut out, flate2::FlushCompress::Full).unwrap();
+        out
+    };
+    let begin = b"<tablebase/>".to_vec();
+    let mut block = deflated(&begin);
+    block.extend(deflated(&vec![0; 1 << 20]).repeat(1000));
+    let len = begin.len() as u64 + (1000 << 20);
+    let index = BlockIndex {
+        stride_log2: 30,
+        len,
+        starts: vec![0, block.len() as u64],
+        crcs: vec![crc32fast::hash(&block)],
+    };
+    let data = index.to_data();
+    let mut bytes = super::member::fixed_part(super::member::FEXTRA).to_vec();
+    for part in [&(data.len() as u16 + 4).to_le_bytes()[..], b"HF"] {
+        bytes.extend_from_slice(part);
+    }
+    bytes.extend_from_slice(&(data.len() as u16).to_le_bytes());
+    for part in [&data[..], &block, &[3, 0], &[0; 8]] {
+        bytes.extend_from_slice(part);
+    }
+    let cache = BlockCache::new(1 << 20);
+    let options = SourceOptions {
+        cache: Arc::clone(&cache),
+        memory_limit: 1 << 20,
+        ..SourceOptions::default()
+    };
+    let source = GzipSource::new(Box::new(bytes), options).unwrap();
+    let mut read = vec![0; begin.len()];
+    source.read_at(0, &mut read).unwrap();
+    assert_eq!(read, begin);
+    // What is inflated is measured out by the header, which is known by now.
+    source.set_limit(4 << 20);
+    assert!(source.read_at(8 << 20, &mut [0]).is_err());
+    assert!(cache.bytes() <= 1 << 20, "{}", cache.bytes());
+}
+
+#[test]
 fn flipped_bits_are_found() {
     let data = data(600_000);
     for bytes in [ours(&data), foreign(&data)] {
