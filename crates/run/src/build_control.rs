@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use hoffman_board::{Bitboard, Color, Format, Role, Square};
 use hoffman_control::{ControlFile, Mode, PruneEffect, check_declarations};
-use hoffman_store::{folder_of, is_file, is_like};
+use hoffman_store::{folder_of, is_file};
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
 
@@ -15,6 +15,7 @@ use crate::error::RunError;
 use crate::expand::{Expanded, expand, is_input, read_input};
 use crate::generate::{GenerateOptions, Generated, generate_control, read_control};
 use crate::numbering::Numbering;
+use crate::order::output_of;
 use crate::progress::{Phase, Progress};
 use crate::workplace::Workplace;
 
@@ -75,60 +76,6 @@ pub fn build_control(
         work.make(&control, output, options.progress)?;
     }
     Ok(work.report)
-}
-
-/// Control files in an order in which each comes behind those whose tables are its futurebases, otherwise in
-/// the order given. What the tables of an expansion are called is not looked at.
-///
-/// # Errors
-///
-/// A control file cannot be read or is wrong.
-pub fn in_order_of_need<'p>(
-    paths: &[&'p Path],
-    dir: Option<&Path>,
-    workplace: &Workplace,
-) -> Result<Vec<&'p Path>, RunError> {
-    /// What a control file makes, and what it needs.
-    struct Node {
-        output: Option<PathBuf>,
-        needs: Vec<String>,
-    }
-    fn visit(at: usize, nodes: &[Node], seen: &mut [bool], order: &mut Vec<usize>) {
-        // Files that need each other in a ring are reported when their turn comes.
-        if std::mem::replace(&mut seen[at], true) {
-            return;
-        }
-        for need in &nodes[at].needs {
-            let makes = |node: &Node| node.output.as_ref().is_some_and(|made| is_like(made, need));
-            for maker in (0..nodes.len()).filter(|&i| makes(&nodes[i])) {
-                visit(maker, nodes, seen, order);
-            }
-        }
-        order.push(at);
-    }
-    let node = |path: &&Path| {
-        if is_input(&read_input(path, workplace)?) {
-            return Ok(Node { output: None, needs: Vec::new() });
-        }
-        let control = read_control(path, workplace)?;
-        let output = output_of(&control, dir)?;
-        let needs = control.futurebases.into_iter().map(|f| f.filename).collect();
-        Ok(Node { output: Some(output), needs })
-    };
-    let nodes: Vec<Node> = paths.iter().map(node).collect::<Result<_, RunError>>()?;
-    let mut order = Vec::new();
-    let mut seen = vec![false; nodes.len()];
-    (0..nodes.len()).for_each(|at| visit(at, &nodes, &mut seen, &mut order));
-    Ok(order.into_iter().map(|at| paths[at]).collect())
-}
-
-/// Where the table of a control file goes, or into a folder.
-fn output_of(control: &ControlFile, dir: Option<&Path>) -> Result<PathBuf, RunError> {
-    let output = PathBuf::from(control.output_name()?);
-    Ok(match (dir, output.file_name()) {
-        (Some(dir), Some(name)) => dir.join(name),
-        _ => output,
-    })
 }
 
 /// The remarks on the tables of an expansion, each said once: what holds for one table mostly holds for many.

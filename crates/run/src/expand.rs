@@ -14,6 +14,7 @@
 //!
 //! Tables that no arrangement of the pawns fits are neither written nor named by others.
 
+mod family;
 mod input;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use hoffman_plan::pawngen::{PawngenError, all_arrangements, masks};
 use hoffman_store::{disk, files_like, has_wildcards};
 use hoffman_table::htb::AtomicFile;
 
+pub(crate) use self::family::Family;
 use self::input::{check_input, men_of_futurebase, structure_of_pieces};
 use crate::condition::Condition;
 use crate::error::{RunError, write_error};
@@ -86,21 +88,8 @@ pub(crate) fn is_input(control: &ControlFile) -> bool {
 ///
 /// The file is no input of an expansion, or asks for what cannot be done; a futurebase cannot be used.
 pub fn expand(path: &Path, folder: Option<&Path>) -> Result<Expansion, RunError> {
-    let stem = match path.to_str().and_then(|name| name.strip_suffix(".xml")) {
-        Some(stem) if !stem.is_empty() && !stem.ends_with('/') => stem,
-        _ => {
-            return Err(RunError::Pawngen {
-                place: path.display().to_string(),
-                problem: "the name of a control file must be UTF-8 and end in .xml".to_owned(),
-            });
-        }
-    };
-    let stem = match (folder, Path::new(stem).file_name()) {
-        (Some(folder), Some(name)) => folder.join(name).to_string_lossy().into_owned(),
-        _ => stem.to_owned(),
-    };
     let control = read_input(path, &Workplace::default())?;
-    let input = Input::new(&control, stem)?;
+    let input = Input::new(&control, Family::of(&control, path, folder)?)?;
     input.expand()
 }
 
@@ -189,7 +178,7 @@ struct Node {
 /// The input, understood.
 struct Input<'c> {
     control: &'c ControlFile,
-    stem: String,
+    family: Family,
     /// Whether the pawns have plus signs.
     old: bool,
     /// The start, its numbers of pawns left open.
@@ -203,7 +192,7 @@ struct Input<'c> {
 }
 
 impl<'c> Input<'c> {
-    fn new(control: &'c ControlFile, stem: String) -> Result<Input<'c>, RunError> {
+    fn new(control: &'c ControlFile, family: Family) -> Result<Input<'c>, RunError> {
         let old = control.pawngen.is_none();
         let element = match &control.pawngen {
             Some(element) => element.clone(),
@@ -219,7 +208,7 @@ impl<'c> Input<'c> {
         }
         let mut input = Input {
             control,
-            stem,
+            family,
             old,
             element,
             pieces: Material::from_men(pieces.map(|piece| (piece.color, piece.role))),
@@ -263,25 +252,11 @@ impl<'c> Input<'c> {
         let mut names = Vec::new();
         for path in files_like(&*disk(), name).map_err(|e| format!("'{name}': {e}"))? {
             let text = path.to_str().ok_or_else(|| format!("'{}': not UTF-8", path.display()))?;
-            if !self.is_own(text) {
+            if !self.family.has(text) {
                 names.push(text.to_owned());
             }
         }
         Ok(names)
-    }
-
-    /// Whether a file has the name of a table of this expansion.
-    fn is_own(&self, name: &str) -> bool {
-        let same = |a: &str, b: &str| Path::new(a) == Path::new(b);
-        let Some(rest) = name.strip_suffix(".htb") else { return false };
-        let mut parts = rest.rsplitn(3, '-');
-        let number = |part: Option<&str>| part.is_some_and(|p| p.parse::<u8>().is_ok());
-        if !(number(parts.next()) && number(parts.next())) {
-            return false;
-        }
-        let Some(stem) = parts.next() else { return false };
-        let pieces = stem.rsplit_once('-').filter(|(_, men)| men.parse::<Material>().is_ok());
-        same(stem, &self.stem) || self.old && pieces.is_some_and(|(s, _)| same(s, &self.stem))
     }
 
     fn expand(mut self) -> Result<Expansion, RunError> {
@@ -309,7 +284,7 @@ impl<'c> Input<'c> {
         let mut expansion = Expansion {
             found: Vec::new(),
             tables: Vec::new(),
-            makefile: PathBuf::from(format!("{}.mk", self.stem)),
+            makefile: PathBuf::from(format!("{}.mk", self.family.stem)),
             notices: self.notices.clone(),
         };
         for given in self.given.iter().filter(|given| !given.inverted) {
@@ -458,7 +433,7 @@ impl<'c> Input<'c> {
             pieces.count.get_mut(color).pawn = 0;
         }
         let men = if pieces == self.pieces { String::new() } else { format!("-{}", pieces.stem()) };
-        format!("{}{men}-{}-{}", self.stem, pawns(Color::White), pawns(Color::Black))
+        format!("{}{men}-{}-{}", self.family.stem, pawns(Color::White), pawns(Color::Black))
     }
 }
 
