@@ -85,6 +85,28 @@ fn damaged_tables_are_built_anew() {
 }
 
 #[test]
+fn tables_of_the_user_are_not_replaced() {
+    let folder = with_tables();
+    let own = folder.path().join("krk.htb");
+    let rook = KQK.replace("queen\"/>", "rook\" location=\"a1 a2 a3\"/>").replace("kqk", "krk");
+    let pruned = "<prune-enable color=\"white\" type=\"discard\"/>
+        <prune color=\"white\" move=\"R*\" type=\"discard\"/></tablebase>";
+    fs::write(folder.path().join("mine.xml"), rook.replace("</tablebase>", pruned)).unwrap();
+    assert_eq!(run(folder.path(), "-g mine.xml").code, 0);
+    let bytes = fs::read(&own).unwrap();
+    let words =
+        ["krk.htb: holds a part of KRvK only; it is not overwritten", "move ./krk.htb away"];
+    run(folder.path(), "build KRvK --dir .").refused(1, &words);
+    run(folder.path(), "build --men 3 --dir .").refused(1, &words);
+    assert_eq!(fs::read(&own).unwrap(), bytes);
+    fs::write(&own, "my notes").unwrap();
+    run(folder.path(), "build KRvK --dir .").refused(1, &["krk.htb", "it is not overwritten"]);
+    assert_eq!(fs::read(&own).unwrap(), b"my notes");
+    // Without writing nothing is in the way.
+    assert_eq!(run(folder.path(), "build KRvK --dir . --no-write").code, 0);
+}
+
+#[test]
 fn solve_builds_what_is_missing() {
     let folder = TempDir::new().unwrap();
     let position = "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1";
@@ -386,7 +408,7 @@ fn all_files_that_are_named_are_worked_on() {
     write("two.xml", &KQK.replace("kqk.htb", "two.htb").replace("kk.htb", "./one.htb"));
     let ring = ["two.xml needs './one.htb' of one.xml, which needs the table of two.xml"];
     run(folder.path(), "-g one.xml two.xml").refused(1, &ring);
-    assert!(!names(folder.path()).iter().any(|name| name.ends_with(".htb")));
+    assert!(!names(folder.path()).iter().any(|name| name.contains(".htb")));
     let both = run(folder.path(), "-g -v kqk.xml kk.xml");
     assert_eq!(both.code, 0, "{}", both.err);
     let at = |text: &str| both.err.find(text).unwrap_or_else(|| panic!("{text}: {}", both.err));

@@ -12,7 +12,7 @@ use hoffman_table::foreign::ForeignOptions;
 
 use crate::checkpoint;
 use crate::error::RunError;
-use crate::expand::{Expanded, expand, is_input, read_input};
+use crate::expand::{Expanded, creation, expand, is_input, read_input};
 use crate::generate::{GenerateOptions, Generated, generate_control, read_control};
 use crate::numbering::Numbering;
 use crate::order::output_of;
@@ -65,7 +65,7 @@ pub fn build_control(
         let quiet = Quiet(options.progress);
         for Expanded { name, control, output, .. } in expansion.tables {
             let control = ControlFile::parse(&control, &name.display().to_string(), Mode::Control)?;
-            work.make(&control, output, &quiet)?;
+            work.make(&control, output, true, &quiet)?;
         }
         for notice in gather(&work.report.generated) {
             options.progress.notice(&notice);
@@ -73,7 +73,7 @@ pub fn build_control(
     } else {
         let control = read_control(path, &options.workplace)?;
         let output = output_of(&control, options.dir.as_deref())?;
-        work.make(&control, output, options.progress)?;
+        work.make(&control, output, false, options.progress)?;
     }
     Ok(work.report)
 }
@@ -137,10 +137,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Makes a table unless it is there. A table of a family has a name that nobody chose: it replaces
+    /// such a table only.
     fn make(
         &mut self,
         control: &ControlFile,
         output: PathBuf,
+        of_family: bool,
         progress: &dyn Progress,
     ) -> Result<(), RunError> {
         let workplace = &self.options.workplace;
@@ -158,7 +161,12 @@ impl Work<'_> {
                     self.report.kept.push(output);
                     return Ok(());
                 }
-                Err(why) => self.options.progress.notice(&format!("{why}; building it anew")),
+                Err(why) => {
+                    if of_family {
+                        expect_of_family(control, &output, workplace)?;
+                    }
+                    self.options.progress.notice(&format!("{why}; building it anew"));
+                }
             }
         }
         for notice in &control.notices {
@@ -183,8 +191,7 @@ impl Work<'_> {
         let size = table.space().size();
         let checked = self.options.workplace.install(size, || table.source().check());
         checked.map_err(|e| format!("{name}: {e}"))?;
-        if Contents::of(table.control()) != Contents::of(control) || !fits(control, table.control())
-        {
+        if !is_made_from(table.control(), control) {
             return Err(format!("{name}: was made from another control file"));
         }
         let made = self.modified(output);
@@ -205,6 +212,26 @@ impl Work<'_> {
     fn modified(&self, path: &Path) -> Option<SystemTime> {
         self.options.workplace.storage.info(path).ok()?.modified
     }
+}
+
+/// Refuses to replace a file that was not made from another state of the same input.
+fn expect_of_family(
+    control: &ControlFile,
+    output: &Path,
+    workplace: &Workplace,
+) -> Result<(), RunError> {
+    // It may be damaged.
+    let header = Table::salvage_header(output, &*workplace.storage);
+    if header.is_some_and(|header| creation(header.text()) == creation(control.text())) {
+        return Ok(());
+    }
+    let why = format!("{}: was not made as this table", output.display());
+    Err(RunError::InTheWay { path: output.to_owned(), why })
+}
+
+/// Whether a header is that of the table that a control file describes.
+pub(crate) fn is_made_from(header: &ControlFile, control: &ControlFile) -> bool {
+    Contents::of(header) == Contents::of(control) && fits(control, header)
 }
 
 /// Whether a header says what a control file leaves open or says the same: index symmetry and width.

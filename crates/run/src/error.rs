@@ -60,6 +60,14 @@ pub enum RunError {
         /// Finished files, in megabytes.
         files: u64,
     },
+    /// A file has a name that is needed, and the program did not make it as what has that name.
+    #[error("{why}; it is not overwritten: move {path} away, or name another folder", path = .path.display())]
+    InTheWay {
+        /// The file.
+        path: PathBuf,
+        /// What is known of it, its name at first.
+        why: String,
+    },
     /// Two control files make the same table.
     #[error(
         "{control} and {other} both make {output}; name one of them, or give them outputs of their own",

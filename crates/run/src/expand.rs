@@ -16,6 +16,7 @@
 
 mod family;
 mod input;
+mod seal;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -23,7 +24,7 @@ mod text;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
@@ -36,6 +37,8 @@ use hoffman_table::htb::AtomicFile;
 
 pub(crate) use self::family::Family;
 use self::input::{check_input, men_of_futurebase, structure_of_pieces};
+pub(crate) use self::seal::creation;
+use self::seal::{is_sealed, mark, sealed};
 use crate::condition::Condition;
 use crate::error::{RunError, write_error};
 use crate::futurebases::{Futuremove, futuremoves};
@@ -62,6 +65,8 @@ pub struct Expanded {
 pub struct Expansion {
     /// The given futurebases with their men: `K1K1` are kings with a pawn each. Inverted ones are left out.
     pub found: Vec<(String, String)>,
+    /// The control file.
+    pub origin: String,
     /// The tables, each after those that it needs.
     pub tables: Vec<Expanded>,
     /// The name of a Makefile for the tables.
@@ -98,18 +103,31 @@ pub fn expand(path: &Path, folder: Option<&Path>) -> Result<Expansion, RunError>
 ///
 /// # Errors
 ///
-/// A file cannot be written.
+/// A file cannot be written, or would replace one that is not as an expansion wrote it.
 pub fn write_expansion(expansion: &Expansion) -> Result<Option<&Path>, RunError> {
-    for table in &expansion.tables {
-        write_text(&table.name, &table.control)?;
+    let makefile = makefile(expansion);
+    let controls = expansion.tables.iter().map(|table| (table.name.as_path(), &table.control));
+    let makefiles = makefile.iter().map(|text| (expansion.makefile.as_path(), text));
+    let files: Vec<(&Path, &String)> = controls.chain(makefiles).collect();
+    // Before the first one is written.
+    files.iter().try_for_each(|&(path, text)| expect_replaceable(path, text))?;
+    files.iter().try_for_each(|&(path, text)| write_text(path, text))?;
+    Ok(makefile.is_some().then_some(expansion.makefile.as_path()))
+}
+
+/// Refuses to replace a file by a text unless it has the text already, or is as an expansion wrote it.
+fn expect_replaceable(path: &Path, text: &str) -> Result<(), RunError> {
+    let found = match hoffman_store::read(&*disk(), path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(RunError::Io { action: "read", path: path.to_owned(), source }),
+    };
+    let found = String::from_utf8_lossy(&found);
+    if found == text || is_sealed(&found) {
+        return Ok(());
     }
-    match makefile(&expansion.tables) {
-        Some(text) => {
-            write_text(&expansion.makefile, &text)?;
-            Ok(Some(&expansion.makefile))
-        }
-        None => Ok(None),
-    }
+    let why = format!("{}: is not as pawngen wrote it", path.display());
+    Err(RunError::InTheWay { path: path.to_owned(), why })
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), RunError> {
@@ -121,16 +139,16 @@ fn write_text(path: &Path, text: &str) -> Result<(), RunError> {
 
 /// Rules for `make`: which table is made from what. None if a name holds what `make` or a shell would read
 /// as something else.
-fn makefile(tables: &[Expanded]) -> Option<String> {
+fn makefile(expansion: &Expansion) -> Option<String> {
     let plain = |path: &Path| {
         let harmless =
             |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | ',');
         let name = path.to_str()?;
         (!name.starts_with('-') && name.chars().all(harmless)).then(|| name.to_owned())
     };
-    let mut all = String::from("HOFFMAN = hoffman\n\nall:");
+    let mut all = format!("# {}\n\nHOFFMAN = hoffman\n\nall:", mark(&expansion.origin));
     let mut rules = String::new();
-    for table in tables {
+    for table in &expansion.tables {
         let (output, name) = (plain(&table.output)?, plain(&table.name)?);
         // Writing to a string cannot fail.
         let _ = write!(all, " \\\n\t{output}");
@@ -140,7 +158,7 @@ fn makefile(tables: &[Expanded]) -> Option<String> {
         }
         let _ = writeln!(rules, "\n\t$(HOFFMAN) -g {name}");
     }
-    Some(format!("{all}\n{rules}"))
+    Some(sealed(&format!("{all}\n{rules}")))
 }
 
 /// Reads a control file that may be an input.
@@ -283,6 +301,7 @@ impl<'c> Input<'c> {
         tables.sort_by_key(|(material, _)| order(material));
         let mut expansion = Expansion {
             found: Vec::new(),
+            origin: self.control.origin.clone(),
             tables: Vec::new(),
             makefile: PathBuf::from(format!("{}.mk", self.family.stem)),
             notices: self.notices.clone(),
