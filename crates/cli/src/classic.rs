@@ -19,13 +19,14 @@ use crate::{Outcome, args};
 /// How the classic options are used.
 pub(crate) const USAGE: &str = "\
 Classic options:
-  hoffman -g [-v] [-q] [-t N] [-o FILE] CONTROL   compute the table that a control file describes
+  hoffman -g [-v] [-q] [-t N] [-o FILE] CONTROL...   compute the tables that control files describe,
+                                                  each after those that it needs
   hoffman -p [-S DIR] [-n DIR] TABLE...           look up positions at a prompt
   hoffman -i TABLE...                             print the headers of tables
   hoffman -s CONTROL...                           print how many indices a table will have
   hoffman -v [-S DIR] [-n DIR] TABLE...           verify tables
       -v       with -g: verify the finished table
-      -o FILE  the output file, overrides the control file
+      -o FILE  the output file of one control file, overrides what it says
       -t N     how many threads work
       -q       no informational lines
       -S DIR   Syzygy tables to read and to verify against, may be repeated
@@ -108,6 +109,11 @@ impl Classic {
         let mut ignored = self.ignored.clone();
         if self.work.compress_files && self.work.method == Some(MethodName::Sweep) {
             ignored.push("--compress-files");
+        }
+        if !self.generate {
+            let given =
+                [("--status", self.work.status.is_some()), ("--discard", self.work.discard)];
+            ignored.extend(given.into_iter().filter(|&(_, given)| given).map(|(name, _)| name));
         }
         ignored
     }
@@ -247,6 +253,12 @@ impl Classic {
         if self.output.is_some() && !self.generate {
             return refuse("An output filename can not be specified when probing or verifying");
         }
+        if self.generate && (self.info || self.summary) {
+            return refuse("-i and -s go without -g");
+        }
+        if self.output.is_some() && self.files.len() > 1 {
+            return refuse("-o names the output of one control file, and several were named");
+        }
         if self.files.is_empty() && (self.generate || self.summary) {
             return refuse("No control file was named");
         }
@@ -307,19 +319,20 @@ pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcom
 }
 
 fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome> {
-    // Only the first one counts, as in the original; that there is one was checked.
-    let Some(control) = classic.files.first() else { return Ok(Outcome::Failed) };
     let options = generate::Options {
         output: classic.output.clone(),
         foreign: classic.foreign(),
         quiet: classic.quiet,
         work: classic.work.clone(),
     };
-    let made = generate::run(control, &options, threads)?;
+    let mut made = Vec::new();
+    for control in generate::in_order(&classic.files)? {
+        made.push(generate::run(control, &options, threads)?);
+    }
     if !classic.verify {
         return Ok(Outcome::Done);
     }
-    Ok(threads.install(|| run_verify(classic, &[made])))
+    Ok(threads.install(|| run_verify(classic, &made)))
 }
 
 fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
@@ -383,6 +396,7 @@ mod tests {
         assert_eq!(read("-gt 010 x").unwrap().threads, Some(8));
         let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored();
         assert_eq!(ignored, ["-U", "-d"]);
+        assert_eq!(read("-s --status=f --disc x").unwrap().ignored(), ["--status", "--discard"]);
         let propagated = read("-g -P 5 --comp x").unwrap();
         assert!(propagated.ignored().is_empty() && propagated.work.compress_files);
         let compressed = Method::PropTables { compress: true };
@@ -414,6 +428,8 @@ mod tests {
             ("x", "At least one of -g, -p, -i, -s, or -v must be specified"),
             ("-p x -o y", "An output filename can not be specified when probing or verifying"),
             ("-g", "No control file was named"),
+            ("-g x -s", "-i and -s go without -g"),
+            ("-g x y -o z", "-o names the output of one control file, and several were named"),
         ] {
             assert_eq!(read(line).unwrap_err(), message, "{line}");
         }

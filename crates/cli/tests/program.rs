@@ -115,6 +115,28 @@ fn damaged_tables_are_built_anew() {
 }
 
 #[test]
+fn tables_of_the_user_are_not_replaced() {
+    let folder = with_tables();
+    let own = folder.path().join("krk.htb");
+    let rook = KQK.replace("queen\"/>", "rook\" location=\"a1 a2 a3\"/>").replace("kqk", "krk");
+    let pruned = "<prune-enable color=\"white\" type=\"discard\"/>
+        <prune color=\"white\" move=\"R*\" type=\"discard\"/></tablebase>";
+    fs::write(folder.path().join("mine.xml"), rook.replace("</tablebase>", pruned)).unwrap();
+    assert_eq!(run(folder.path(), "-g mine.xml").code, 0);
+    let bytes = fs::read(&own).unwrap();
+    let words =
+        ["krk.htb: holds a part of KRvK only; it is not overwritten", "move ./krk.htb away"];
+    run(folder.path(), "build KRvK --dir .").refused(1, &words);
+    run(folder.path(), "build --men 3 --dir .").refused(1, &words);
+    assert_eq!(fs::read(&own).unwrap(), bytes);
+    fs::write(&own, "my notes").unwrap();
+    run(folder.path(), "build KRvK --dir .").refused(1, &["krk.htb", "it is not overwritten"]);
+    assert_eq!(fs::read(&own).unwrap(), b"my notes");
+    // Without writing nothing is in the way.
+    assert_eq!(run(folder.path(), "build KRvK --dir . --no-write").code, 0);
+}
+
+#[test]
 fn solve_builds_what_is_missing() {
     let folder = TempDir::new().unwrap();
     let position = "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1";
@@ -367,7 +389,7 @@ fn generates_from_control_files() {
     for word in ["kqk.xml, line 7, <futurebase>", "kk.htb"] {
         assert!(missing.err.contains(word), "{}", missing.err);
     }
-    let kk = run(folder.path(), "-g kk.xml ignored.xml");
+    let kk = run(folder.path(), "-g kk.xml");
     assert_eq!((kk.code, kk.out.as_str()), (0, ""), "{}", kk.err);
     assert!(kk.err.starts_with("Hoffman 2.0.0 (Rust)\nTotal indices: 462\n"), "{}", kk.err);
     let kqk = run(folder.path(), "-gvt2 -U 0 -o other.htb kqk.xml --compress-files");
@@ -395,6 +417,34 @@ fn control_files_are_built_in_the_order_of_need() {
     fs::remove_file(folder.path().join("kk.htb")).unwrap();
     run(folder.path(), "build kk.xml wrong.xml").refused(1, &["wrong.xml"]);
     assert!(!folder.path().join("kk.htb").exists());
+}
+
+#[test]
+fn all_files_that_are_named_are_worked_on() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("kk.xml", KK);
+    write("kqk.xml", KQK);
+    let sizes = run(folder.path(), "-s kqk.xml kk.xml");
+    let said = "kqk.xml: Total indices: 57288\nkk.xml: Total indices: 462\n";
+    assert_eq!((sizes.code, sizes.out.as_str()), (0, said));
+    run(folder.path(), "-g -v kk.xml missing.xml").refused(1, &["missing.xml"]);
+    run(folder.path(), "-g kk.xml kqk.xml -o x.htb").refused(2, &["-o names the output of one"]);
+    run(folder.path(), "-g kk.xml -i").refused(2, &["-i and -s go without -g"]);
+    write("too.xml", KK);
+    let twice = ["too.xml and kk.xml both make kk.htb"];
+    run(folder.path(), "-g kk.xml too.xml").refused(1, &twice);
+    run(folder.path(), "build kk.xml too.xml").refused(1, &twice);
+    write("one.xml", &KQK.replace("kqk.htb", "one.htb").replace("kk.htb", "two.htb"));
+    write("two.xml", &KQK.replace("kqk.htb", "two.htb").replace("kk.htb", "./one.htb"));
+    let ring = ["two.xml needs './one.htb' of one.xml, which needs the table of two.xml"];
+    run(folder.path(), "-g one.xml two.xml").refused(1, &ring);
+    assert!(!names(folder.path()).iter().any(|name| name.contains(".htb")));
+    let both = run(folder.path(), "-g -v kqk.xml kk.xml");
+    assert_eq!(both.code, 0, "{}", both.err);
+    let at = |text: &str| both.err.find(text).unwrap_or_else(|| panic!("{text}: {}", both.err));
+    assert!(at("Wrote 'kk.htb'") < at("Wrote 'kqk.htb'"));
+    assert!(at("Verifying 'kk.htb'") < at("Verifying 'kqk.htb'"));
 }
 
 #[test]

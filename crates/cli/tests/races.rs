@@ -136,6 +136,18 @@ fn a_table_is_built_anew_when_its_sources_change() {
 }
 
 #[test]
+fn a_table_that_is_no_part_of_the_race_is_not_replaced() {
+    let folder = folder(&["two-pawns-queen.xml"], "KPvKP KPPvK KQvKP KQPvK");
+    let folder = folder.path();
+    let own = folder.join("two-pawns-queen-1-1.htb");
+    let bytes = fs::read(folder.join("kqk.htb")).unwrap();
+    fs::write(&own, &bytes).unwrap();
+    let words = ["two-pawns-queen-1-1.htb: was not made as this table", "not overwritten"];
+    refused(folder, "build two-pawns-queen.xml", 1, &words);
+    assert_eq!(fs::read(&own).unwrap(), bytes);
+}
+
+#[test]
 fn a_race_of_2006_has_the_scores_of_its_tutorial() {
     let folder = folder(&["fine67-2006.xml"], "KPvK");
     let folder = folder.path();

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use hoffman_board::Value;
 use hoffman_probe::collection::Collection;
-use hoffman_probe::moves::Position;
+use hoffman_probe::position::Position;
 
 fn main() {
     let Some(path) = std::env::args().skip(1).find(|a| !a.starts_with('-')) else {

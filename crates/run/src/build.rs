@@ -22,6 +22,7 @@ use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
+use crate::build_control::is_made_from;
 use crate::checkpoint::{self, Checkpoint, Identity, Learned, digest};
 use crate::error::RunError;
 use crate::memory::available_memory;
@@ -267,15 +268,21 @@ fn find_present(jobs: &[Job], options: &BuildOptions<'_>) -> Result<Found, RunEr
                 let Some(info) = storage.info(&path).ok().filter(|info| info.is_file) else {
                     continue;
                 };
-                match is_intact(&path, job, &options.workplace)? {
+                let unfit = match is_intact(&path, job, &options.workplace)? {
                     Ok(()) => return Ok((job.material, Some(path), None)),
-                    Err(why) if refused != Some(info) => {
-                        refused = Some(info);
-                        tracing::info!(table = %path.display(), why, "not used");
-                        options.progress.notice(&format!("{why}; building it anew"));
-                    }
-                    Err(_) => {}
+                    Err(unfit) => unfit,
+                };
+                if refused == Some(info) {
+                    continue;
                 }
+                tracing::info!(table = %path.display(), why = unfit.why, "not used");
+                let is_target = options.write && path == options.dir.join(job.file_name());
+                if is_target {
+                    unfit.expect_own(&path)?;
+                    refused = Some(info);
+                }
+                let then = if is_target { "building it anew" } else { "not used" };
+                options.progress.notice(&format!("{}; {then}", unfit.why));
             }
             Ok((job.material, None, refused))
         })
@@ -288,43 +295,67 @@ fn find_present(jobs: &[Job], options: &BuildOptions<'_>) -> Result<Found, RunEr
     Ok(found)
 }
 
+/// A file that has the name of a job's table and does not answer for it.
+struct Unfit {
+    why: String,
+    /// Whether its header is that of the job's table: then it is one that was damaged.
+    own: bool,
+}
+
+impl Unfit {
+    /// Refuses to replace a file that was not made as the job's table.
+    fn expect_own(&self, path: &Path) -> Result<(), RunError> {
+        if self.own {
+            return Ok(());
+        }
+        Err(RunError::InTheWay { path: path.to_owned(), why: self.why.clone() })
+    }
+}
+
 /// Whether a file is complete, undamaged and holds what the job asks for; if not, why.
 ///
 /// # Errors
 ///
 /// The file cannot be read, which says nothing about it.
-fn is_intact(
-    path: &Path,
-    job: &Job,
-    workplace: &Workplace,
-) -> Result<Result<(), String>, RunError> {
-    let checked = Table::open(path, workplace.source_options()).and_then(|mut table| {
-        table.check_length()?;
-        let problem = |e: HtbError| TableError { path: path.to_owned(), problem: e.into() };
-        table.source().check().map_err(problem)?;
-        Ok(table)
-    });
-    let table = match checked {
-        Ok(table) => table,
+fn is_intact(path: &Path, job: &Job, workplace: &Workplace) -> Result<Result<(), Unfit>, RunError> {
+    let opened = match Table::open(path, workplace.source_options()) {
         Err(error) if error.is_unreadable() => return Err(error.into()),
-        Err(error) => return Ok(Err(error.to_string())),
+        opened => opened,
+    };
+    let name = path.display();
+    let other = |why: String| Ok(Err(Unfit { why, own: false }));
+    let mut table = match opened {
+        Ok(table) => table,
+        Err(error) => {
+            let header = Table::salvage_header(path, &*workplace.storage);
+            let wanted = control_for_job(job)?;
+            let own = header.is_some_and(|header| is_made_from(&header, &wanted));
+            return Ok(Err(Unfit { why: error.to_string(), own }));
+        }
     };
     let men = table.pieces().iter().map(|p| (p.color, p.role));
     let material = Material::from_men(men).normalized().0;
-    let name = path.display();
     if material != job.material {
-        return Ok(Err(format!("{name}: holds {material}, not {}", job.material)));
+        return other(format!("{name}: holds {material}, not {}", job.material));
     }
     if job.part.is_none() && table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted) {
-        return Ok(Err(format!("{name}: holds a part of {material} only")));
+        return other(format!("{name}: holds a part of {material} only"));
     }
     let plain = table.variant() == hoffman_board::Variant::Normal
         && matches!(table.codec().format(), hoffman_board::Format::Dtm(_))
         && table.control().prune_enables.is_empty();
     if !plain {
-        return Ok(Err(format!("{name}: is no plain table of distances to mate")));
+        return other(format!("{name}: is no plain table of distances to mate"));
     }
-    Ok(Ok(()))
+    let own = is_made_from(table.control(), &control_for_job(job)?);
+    let problem = |e: HtbError| TableError { path: path.to_owned(), problem: e.into() };
+    let checked =
+        table.check_length().and_then(|()| table.source().check().map(drop).map_err(problem));
+    match checked {
+        Ok(()) => Ok(Ok(())),
+        Err(error) if error.is_unreadable() => Err(error.into()),
+        Err(error) => Ok(Err(Unfit { why: error.to_string(), own })),
+    }
 }
 
 /// The memory that is needed if nothing goes to the disk, in bytes. Without files everything that a later
@@ -462,7 +493,8 @@ impl Work<'_> {
         if self.refused.get(&job.material) == Some(&info) {
             return Ok(false);
         }
-        if is_intact(&path, job, workplace)?.is_err() {
+        if let Err(unfit) = is_intact(&path, job, workplace)? {
+            unfit.expect_own(&path)?;
             return Ok(false);
         }
         tracing::info!(table = %path.display(), "another run has made it");

@@ -6,15 +6,16 @@ use std::time::SystemTime;
 
 use hoffman_board::{Bitboard, Color, Format, Role, Square};
 use hoffman_control::{ControlFile, Mode, PruneEffect, check_declarations};
-use hoffman_store::{folder_of, is_file, is_like};
+use hoffman_store::{folder_of, is_file};
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
 
 use crate::checkpoint;
 use crate::error::RunError;
-use crate::expand::{Expanded, expand, is_input, read_input};
+use crate::expand::{Expanded, creation, expand, is_input, read_input};
 use crate::generate::{GenerateOptions, Generated, generate_control, read_control};
 use crate::numbering::Numbering;
+use crate::order::output_of;
 use crate::progress::{Phase, Progress};
 use crate::workplace::Workplace;
 
@@ -64,7 +65,7 @@ pub fn build_control(
         let quiet = Quiet(options.progress);
         for Expanded { name, control, output, .. } in expansion.tables {
             let control = ControlFile::parse(&control, &name.display().to_string(), Mode::Control)?;
-            work.make(&control, output, &quiet)?;
+            work.make(&control, output, true, &quiet)?;
         }
         for notice in gather(&work.report.generated) {
             options.progress.notice(&notice);
@@ -72,63 +73,9 @@ pub fn build_control(
     } else {
         let control = read_control(path, &options.workplace)?;
         let output = output_of(&control, options.dir.as_deref())?;
-        work.make(&control, output, options.progress)?;
+        work.make(&control, output, false, options.progress)?;
     }
     Ok(work.report)
-}
-
-/// Control files in an order in which each comes behind those whose tables are its futurebases, otherwise in
-/// the order given. What the tables of an expansion are called is not looked at.
-///
-/// # Errors
-///
-/// A control file cannot be read or is wrong.
-pub fn in_order_of_need<'p>(
-    paths: &[&'p Path],
-    dir: Option<&Path>,
-    workplace: &Workplace,
-) -> Result<Vec<&'p Path>, RunError> {
-    /// What a control file makes, and what it needs.
-    struct Node {
-        output: Option<PathBuf>,
-        needs: Vec<String>,
-    }
-    fn visit(at: usize, nodes: &[Node], seen: &mut [bool], order: &mut Vec<usize>) {
-        // Files that need each other in a ring are reported when their turn comes.
-        if std::mem::replace(&mut seen[at], true) {
-            return;
-        }
-        for need in &nodes[at].needs {
-            let makes = |node: &Node| node.output.as_ref().is_some_and(|made| is_like(made, need));
-            for maker in (0..nodes.len()).filter(|&i| makes(&nodes[i])) {
-                visit(maker, nodes, seen, order);
-            }
-        }
-        order.push(at);
-    }
-    let node = |path: &&Path| {
-        if is_input(&read_input(path, workplace)?) {
-            return Ok(Node { output: None, needs: Vec::new() });
-        }
-        let control = read_control(path, workplace)?;
-        let output = output_of(&control, dir)?;
-        let needs = control.futurebases.into_iter().map(|f| f.filename).collect();
-        Ok(Node { output: Some(output), needs })
-    };
-    let nodes: Vec<Node> = paths.iter().map(node).collect::<Result<_, RunError>>()?;
-    let mut order = Vec::new();
-    let mut seen = vec![false; nodes.len()];
-    (0..nodes.len()).for_each(|at| visit(at, &nodes, &mut seen, &mut order));
-    Ok(order.into_iter().map(|at| paths[at]).collect())
-}
-
-/// Where the table of a control file goes, or into a folder.
-fn output_of(control: &ControlFile, dir: Option<&Path>) -> Result<PathBuf, RunError> {
-    let output = PathBuf::from(control.output_name()?);
-    Ok(match (dir, output.file_name()) {
-        (Some(dir), Some(name)) => dir.join(name),
-        _ => output,
-    })
 }
 
 /// The remarks on the tables of an expansion, each said once: what holds for one table mostly holds for many.
@@ -190,10 +137,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Makes a table unless it is there. A table of a family has a name that nobody chose: it replaces
+    /// such a table only.
     fn make(
         &mut self,
         control: &ControlFile,
         output: PathBuf,
+        of_family: bool,
         progress: &dyn Progress,
     ) -> Result<(), RunError> {
         let workplace = &self.options.workplace;
@@ -211,7 +161,12 @@ impl Work<'_> {
                     self.report.kept.push(output);
                     return Ok(());
                 }
-                Err(why) => self.options.progress.notice(&format!("{why}; building it anew")),
+                Err(why) => {
+                    if of_family {
+                        expect_of_family(control, &output, workplace)?;
+                    }
+                    self.options.progress.notice(&format!("{why}; building it anew"));
+                }
             }
         }
         for notice in &control.notices {
@@ -236,8 +191,7 @@ impl Work<'_> {
         let size = table.space().size();
         let checked = self.options.workplace.install(size, || table.source().check());
         checked.map_err(|e| format!("{name}: {e}"))?;
-        let same = Contents::of(table.control()) == Contents::of(control);
-        if !same || !fits(control, table.control()) || !index_fits(control, table.control()) {
+        if !is_made_from(table.control(), control) {
             return Err(format!("{name}: was made from another control file"));
         }
         let made = self.modified(output);
@@ -258,6 +212,28 @@ impl Work<'_> {
     fn modified(&self, path: &Path) -> Option<SystemTime> {
         self.options.workplace.storage.info(path).ok()?.modified
     }
+}
+
+/// Refuses to replace a file that was not made from another state of the same input.
+fn expect_of_family(
+    control: &ControlFile,
+    output: &Path,
+    workplace: &Workplace,
+) -> Result<(), RunError> {
+    // It may be damaged.
+    let header = Table::salvage_header(output, &*workplace.storage);
+    if header.is_some_and(|header| creation(header.text()) == creation(control.text())) {
+        return Ok(());
+    }
+    let why = format!("{}: was not made as this table", output.display());
+    Err(RunError::InTheWay { path: output.to_owned(), why })
+}
+
+/// Whether a header is that of the table that a control file describes.
+pub(crate) fn is_made_from(header: &ControlFile, control: &ControlFile) -> bool {
+    Contents::of(header) == Contents::of(control)
+        && fits(control, header)
+        && index_fits(control, header)
 }
 
 /// Whether a header says what a control file leaves open or says the same: index symmetry and width.

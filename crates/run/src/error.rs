@@ -60,6 +60,40 @@ pub enum RunError {
         /// Finished files, in megabytes.
         files: u64,
     },
+    /// A file has a name that is needed, and the program did not make it as what has that name.
+    #[error("{why}; it is not overwritten: move {path} away, or name another folder", path = .path.display())]
+    InTheWay {
+        /// The file.
+        path: PathBuf,
+        /// What is known of it, its name at first.
+        why: String,
+    },
+    /// Two control files make the same table.
+    #[error(
+        "{control} and {other} both make {output}; name one of them, or give them outputs of their own",
+        control = .control.display(), other = .other.display(), output = .output.display()
+    )]
+    SameOutput {
+        /// The later control file.
+        control: PathBuf,
+        /// The earlier one.
+        other: PathBuf,
+        /// Their table.
+        output: PathBuf,
+    },
+    /// Control files that need each other's tables.
+    #[error(
+        "{control} needs '{need}' of {other}, which needs the table of {control}: neither can be made first",
+        control = .control.display(), other = .other.display()
+    )]
+    Ring {
+        /// One control file.
+        control: PathBuf,
+        /// The other.
+        other: PathBuf,
+        /// The futurebase.
+        need: String,
+    },
     /// A control file is wrong.
     #[error(transparent)]
     Control(#[from] ControlError),

@@ -14,7 +14,9 @@
 //!
 //! Tables that no arrangement of the pawns fits are neither written nor named by others.
 
+mod family;
 mod input;
+mod seal;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -22,7 +24,7 @@ mod text;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
@@ -33,7 +35,10 @@ use hoffman_plan::pawngen::{PawngenError, all_arrangements, masks};
 use hoffman_store::{disk, files_like, has_wildcards};
 use hoffman_table::htb::AtomicFile;
 
+pub(crate) use self::family::Family;
 use self::input::{check_input, men_of_futurebase, structure_of_pieces};
+pub(crate) use self::seal::creation;
+use self::seal::{is_sealed, mark, sealed};
 use crate::condition::Condition;
 use crate::error::{RunError, write_error};
 use crate::futurebases::{Futuremove, futuremoves};
@@ -60,6 +65,8 @@ pub struct Expanded {
 pub struct Expansion {
     /// The given futurebases with their men: `K1K1` are kings with a pawn each. Inverted ones are left out.
     pub found: Vec<(String, String)>,
+    /// The control file.
+    pub origin: String,
     /// The tables, each after those that it needs.
     pub tables: Vec<Expanded>,
     /// The name of a Makefile for the tables.
@@ -86,21 +93,8 @@ pub(crate) fn is_input(control: &ControlFile) -> bool {
 ///
 /// The file is no input of an expansion, or asks for what cannot be done; a futurebase cannot be used.
 pub fn expand(path: &Path, folder: Option<&Path>) -> Result<Expansion, RunError> {
-    let stem = match path.to_str().and_then(|name| name.strip_suffix(".xml")) {
-        Some(stem) if !stem.is_empty() && !stem.ends_with('/') => stem,
-        _ => {
-            return Err(RunError::Pawngen {
-                place: path.display().to_string(),
-                problem: "the name of a control file must be UTF-8 and end in .xml".to_owned(),
-            });
-        }
-    };
-    let stem = match (folder, Path::new(stem).file_name()) {
-        (Some(folder), Some(name)) => folder.join(name).to_string_lossy().into_owned(),
-        _ => stem.to_owned(),
-    };
     let control = read_input(path, &Workplace::default())?;
-    let input = Input::new(&control, stem)?;
+    let input = Input::new(&control, Family::of(&control, path, folder)?)?;
     input.expand()
 }
 
@@ -109,18 +103,31 @@ pub fn expand(path: &Path, folder: Option<&Path>) -> Result<Expansion, RunError>
 ///
 /// # Errors
 ///
-/// A file cannot be written.
+/// A file cannot be written, or would replace one that is not as an expansion wrote it.
 pub fn write_expansion(expansion: &Expansion) -> Result<Option<&Path>, RunError> {
-    for table in &expansion.tables {
-        write_text(&table.name, &table.control)?;
+    let makefile = makefile(expansion);
+    let controls = expansion.tables.iter().map(|table| (table.name.as_path(), &table.control));
+    let makefiles = makefile.iter().map(|text| (expansion.makefile.as_path(), text));
+    let files: Vec<(&Path, &String)> = controls.chain(makefiles).collect();
+    // Before the first one is written.
+    files.iter().try_for_each(|&(path, text)| expect_replaceable(path, text))?;
+    files.iter().try_for_each(|&(path, text)| write_text(path, text))?;
+    Ok(makefile.is_some().then_some(expansion.makefile.as_path()))
+}
+
+/// Refuses to replace a file by a text unless it has the text already, or is as an expansion wrote it.
+fn expect_replaceable(path: &Path, text: &str) -> Result<(), RunError> {
+    let found = match hoffman_store::read(&*disk(), path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(RunError::Io { action: "read", path: path.to_owned(), source }),
+    };
+    let found = String::from_utf8_lossy(&found);
+    if found == text || is_sealed(&found) {
+        return Ok(());
     }
-    match makefile(&expansion.tables) {
-        Some(text) => {
-            write_text(&expansion.makefile, &text)?;
-            Ok(Some(&expansion.makefile))
-        }
-        None => Ok(None),
-    }
+    let why = format!("{}: is not as pawngen wrote it", path.display());
+    Err(RunError::InTheWay { path: path.to_owned(), why })
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), RunError> {
@@ -132,16 +139,16 @@ fn write_text(path: &Path, text: &str) -> Result<(), RunError> {
 
 /// Rules for `make`: which table is made from what. None if a name holds what `make` or a shell would read
 /// as something else.
-fn makefile(tables: &[Expanded]) -> Option<String> {
+fn makefile(expansion: &Expansion) -> Option<String> {
     let plain = |path: &Path| {
         let harmless =
             |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | ',');
         let name = path.to_str()?;
         (!name.starts_with('-') && name.chars().all(harmless)).then(|| name.to_owned())
     };
-    let mut all = String::from("HOFFMAN = hoffman\n\nall:");
+    let mut all = format!("# {}\n\nHOFFMAN = hoffman\n\nall:", mark(&expansion.origin));
     let mut rules = String::new();
-    for table in tables {
+    for table in &expansion.tables {
         let (output, name) = (plain(&table.output)?, plain(&table.name)?);
         // Writing to a string cannot fail.
         let _ = write!(all, " \\\n\t{output}");
@@ -151,7 +158,7 @@ fn makefile(tables: &[Expanded]) -> Option<String> {
         }
         let _ = writeln!(rules, "\n\t$(HOFFMAN) -g {name}");
     }
-    Some(format!("{all}\n{rules}"))
+    Some(sealed(&format!("{all}\n{rules}")))
 }
 
 /// Reads a control file that may be an input.
@@ -189,7 +196,7 @@ struct Node {
 /// The input, understood.
 struct Input<'c> {
     control: &'c ControlFile,
-    stem: String,
+    family: Family,
     /// Whether the pawns have plus signs.
     old: bool,
     /// The start, its numbers of pawns left open.
@@ -203,7 +210,7 @@ struct Input<'c> {
 }
 
 impl<'c> Input<'c> {
-    fn new(control: &'c ControlFile, stem: String) -> Result<Input<'c>, RunError> {
+    fn new(control: &'c ControlFile, family: Family) -> Result<Input<'c>, RunError> {
         let old = control.pawngen.is_none();
         let element = match &control.pawngen {
             Some(element) => element.clone(),
@@ -219,7 +226,7 @@ impl<'c> Input<'c> {
         }
         let mut input = Input {
             control,
-            stem,
+            family,
             old,
             element,
             pieces: Material::from_men(pieces.map(|piece| (piece.color, piece.role))),
@@ -263,25 +270,11 @@ impl<'c> Input<'c> {
         let mut names = Vec::new();
         for path in files_like(&*disk(), name).map_err(|e| format!("'{name}': {e}"))? {
             let text = path.to_str().ok_or_else(|| format!("'{}': not UTF-8", path.display()))?;
-            if !self.is_own(text) {
+            if !self.family.has(text) {
                 names.push(text.to_owned());
             }
         }
         Ok(names)
-    }
-
-    /// Whether a file has the name of a table of this expansion.
-    fn is_own(&self, name: &str) -> bool {
-        let same = |a: &str, b: &str| Path::new(a) == Path::new(b);
-        let Some(rest) = name.strip_suffix(".htb") else { return false };
-        let mut parts = rest.rsplitn(3, '-');
-        let number = |part: Option<&str>| part.is_some_and(|p| p.parse::<u8>().is_ok());
-        if !(number(parts.next()) && number(parts.next())) {
-            return false;
-        }
-        let Some(stem) = parts.next() else { return false };
-        let pieces = stem.rsplit_once('-').filter(|(_, men)| men.parse::<Material>().is_ok());
-        same(stem, &self.stem) || self.old && pieces.is_some_and(|(s, _)| same(s, &self.stem))
     }
 
     fn expand(mut self) -> Result<Expansion, RunError> {
@@ -308,8 +301,9 @@ impl<'c> Input<'c> {
         tables.sort_by_key(|(material, _)| order(material));
         let mut expansion = Expansion {
             found: Vec::new(),
+            origin: self.control.origin.clone(),
             tables: Vec::new(),
-            makefile: PathBuf::from(format!("{}.mk", self.stem)),
+            makefile: PathBuf::from(format!("{}.mk", self.family.stem)),
             notices: self.notices.clone(),
         };
         for given in self.given.iter().filter(|given| !given.inverted) {
@@ -458,7 +452,7 @@ impl<'c> Input<'c> {
             pieces.count.get_mut(color).pawn = 0;
         }
         let men = if pieces == self.pieces { String::new() } else { format!("-{}", pieces.stem()) };
-        format!("{}{men}-{}-{}", self.stem, pawns(Color::White), pawns(Color::Black))
+        format!("{}{men}-{}-{}", self.family.stem, pawns(Color::White), pawns(Color::Black))
     }
 }
 

@@ -15,6 +15,7 @@ mod futurebases;
 mod generate;
 mod memory;
 mod numbering;
+mod order;
 mod plan;
 mod progress;
 mod room;
@@ -24,7 +25,7 @@ mod workplace;
 mod write;
 
 pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
-pub use build_control::{ControlBuild, ControlBuildOptions, build_control, in_order_of_need};
+pub use build_control::{ControlBuild, ControlBuildOptions, build_control};
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use generate::{
@@ -32,6 +33,7 @@ pub use generate::{
 };
 pub use hoffman_solve::{Method, PassReport};
 pub use memory::{available_memory, free_disk, resident_memory, use_huge_pages};
+pub use order::in_order_of_need;
 pub use plan::{PlannedTable, RunPlan, plan_build, plan_control};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;

@@ -10,16 +10,20 @@ use hoffman_control::{
 };
 use hoffman_pages::Pages;
 use hoffman_space::TableValues;
+use hoffman_store::{Storage, StoredFile};
 use rayon::prelude::*;
 
 use crate::entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
 use crate::foreign::{self, ForeignError, ForeignOptions, ForeignTable, Row, setup_of};
-use crate::htb::{GzipSource, HtbError, SourceOptions};
+use crate::htb::{GzipSource, HtbError, SourceOptions, salvaged_start};
 use crate::index::{IndexError, IndexParams, IndexSpace, PawnStructure, PawnStructures};
 use crate::rows::{RowsError, Taking, Wanted, ask_all};
 
 /// The longest XML prefix that is read, in bytes.
 const MAX_PREFIX: usize = 16 << 20;
+
+/// How many bytes of a damaged file are looked at.
+const SALVAGED: usize = 1 << 20;
 
 /// Entries of a foreign table that a thread takes at a time.
 const CHUNK: usize = 1024;
@@ -116,6 +120,17 @@ impl Table {
         let fail = |problem| TableError { path: path.to_owned(), problem };
         let source = GzipSource::open(path, options).map_err(|e| fail(e.into()))?;
         Table::from_source(path, source).map_err(fail)
+    }
+
+    /// The header of a file that cannot be opened as a table, if it can be read: it tells what the file was.
+    pub fn salvage_header(path: &Path, storage: &dyn Storage) -> Option<ControlFile> {
+        let file = storage.open(path).ok()?;
+        let mut bytes = vec![0; SALVAGED];
+        let got = fill_as_far(&*file, &mut bytes)?;
+        let mut prefix = salvaged_start(bytes.get(..got)?, SALVAGED);
+        prefix.truncate(prefix_length(&prefix)?);
+        let origin = path.display().to_string();
+        ControlFile::parse(&decode_text(&prefix, &origin).ok()?, &origin, Mode::Header).ok()
     }
 
     /// Reads a table from an open container; `path` is what messages call it.
@@ -557,6 +572,18 @@ impl Table {
             _ => None,
         }
     }
+}
+
+/// Fills a buffer with the start of a file, as far as there are bytes; returns how many there were.
+fn fill_as_far(file: &dyn StoredFile, buffer: &mut [u8]) -> Option<usize> {
+    let mut done = 0;
+    while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, done as u64).ok()? {
+            0 => break,
+            got => done += got,
+        }
+    }
+    Some(done)
 }
 
 /// The XML prefix of a container.

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman_run::{GenerateOptions, Threads, generate_read, read_control, summary};
+use hoffman_run::{
+    GenerateOptions, Threads, Workplace, generate_read, in_order_of_need, read_control, summary,
+};
 use hoffman_table::foreign::ForeignOptions;
 
 use crate::output::{command_line, say};
@@ -18,6 +20,22 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
     /// What holds for all long work.
     pub(crate) work: WorkArgs,
+}
+
+/// Control files in the order in which they need each other. Where there are several, each is read before
+/// the first table is made.
+pub(crate) fn in_order(controls: &[PathBuf]) -> anyhow::Result<Vec<&Path>> {
+    let controls: Vec<&Path> = controls.iter().map(PathBuf::as_path).collect();
+    if controls.len() < 2 {
+        // Its output may be named on the command line.
+        return Ok(controls);
+    }
+    let workplace = Workplace::default();
+    let ordered = in_order_of_need(&controls, None, &workplace)?;
+    for control in &ordered {
+        summary(&read_control(control, &workplace)?)?;
+    }
+    Ok(ordered)
 }
 
 /// Generates a table and returns its file.

@@ -41,7 +41,10 @@ pub(crate) fn summaries(files: &[PathBuf]) -> anyhow::Result<Outcome> {
     for path in files {
         match read_control(path, &Workplace::default()).and_then(|control| summary(&control)) {
             Ok(summary) => {
-                print_line(&format!("Total indices: {}", summary.indices))?;
+                // Version 1.7 takes one file, and says no name.
+                let name =
+                    if files.len() > 1 { format!("{}: ", path.display()) } else { String::new() };
+                print_line(&format!("{name}Total indices: {}", summary.indices))?;
                 if let Some(structures) = summary.structures {
                     say(&format!("{structures} pawngen positions"));
                 }

@@ -9,7 +9,7 @@ use hoffman_run::{GenerateOptions, RunPlan, Silent, plan_build, plan_control};
 
 use crate::Outcome;
 use crate::args::{PlanArgs, is_control_file};
-use crate::output::{command_line, print, print_line};
+use crate::output::{Misuse, command_line, print, print_line};
 
 /// Plans without doing.
 pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
@@ -25,6 +25,10 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
 fn plan(args: &PlanArgs) -> anyhow::Result<RunPlan> {
     let workplace = args.work.workplace()?;
     let [first, ..] = args.what.as_slice() else { anyhow::bail!("nothing to plan") };
+    if args.what.len() > 1 && args.what.iter().any(|what| is_control_file(what)) {
+        let text = "one control file is planned at a time";
+        return Err(Misuse(text.to_owned()).into());
+    }
     if is_control_file(first) {
         let options = GenerateOptions {
             output: None,

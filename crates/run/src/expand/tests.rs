@@ -255,6 +255,39 @@ fn files_are_written_beside_the_input() {
 }
 
 #[test]
+fn nothing_is_overwritten_but_what_an_expansion_wrote() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("r.xml");
+    let text = format!("<tablebase><dtm/>{KINGS}<pawngen {START}/>{CONCEDE}</tablebase>");
+    let write = |text: &str| {
+        fs::write(&path, text).unwrap();
+        write_expansion(&expand(&path, None).unwrap()).map(drop).map_err(|e| e.to_string())
+    };
+    write(&text).unwrap();
+    // Once more, and after the input was changed.
+    write(&text).unwrap();
+    let changed = text.replace("P*=?", "P=?");
+    write(&changed).unwrap();
+    let last = folder.path().join("r-3-3.xml");
+    let made = fs::read_to_string(&last).unwrap();
+    assert!(made.contains("P=?"), "{made}");
+    for (name, edit) in [("r-3-3.xml", "<!-- mine -->"), ("r.mk", "# mine\n")] {
+        let file = folder.path().join(name);
+        let made = fs::read_to_string(&file).unwrap();
+        let edited = format!("{made}{edit}");
+        fs::write(&file, &edited).unwrap();
+        let error = write(&text).unwrap_err();
+        assert!(error.contains(name) && error.contains("not as pawngen wrote it"), "{error}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), edited);
+        // Nothing else was written either.
+        let other = fs::read_to_string(folder.path().join("r-0-0.xml")).unwrap();
+        assert!(other.contains("P=?"), "{other}");
+        fs::write(&file, made).unwrap();
+    }
+    write(&text).unwrap();
+}
+
+#[test]
 fn inputs_without_sense_are_refused() {
     let pawngen = format!("<pawngen {START}/>");
     for (inside, message) in [

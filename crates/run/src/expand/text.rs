@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hoffman_board::{Color, Material, Role};
 use hoffman_control::{
@@ -10,6 +10,7 @@ use hoffman_control::{
     check_pieces, escape, resolve_pieces_with, role_name,
 };
 
+use super::seal::{mark, sealed};
 use super::{Expanded, Input, Named, Node};
 use crate::condition::Condition;
 use crate::error::RunError;
@@ -44,12 +45,8 @@ impl Input<'_> {
         edit_futurebases(&mut edits, self.control, &files);
         let output = format!("{name}.htb");
         let mut end = format!("\n   <output filename=\"{}\"/>", escape(&output));
-        let origin = Path::new(&self.control.origin).file_name().unwrap_or_default();
-        let origin = origin.to_string_lossy();
-        if !origin.contains("--") {
-            let _ = write!(end, "\n   <!-- Created by pawngen from {origin} -->");
-        }
-        let text = edits.apply(&end);
+        let _ = write!(end, "\n   <!-- {} -->", mark(&self.control.origin));
+        let text = sealed(&edits.apply(&end));
         self.check(&text, node.masks)?;
         Ok(Expanded {
             name: PathBuf::from(format!("{name}.xml")),

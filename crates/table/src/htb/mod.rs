@@ -10,6 +10,7 @@ mod block_index;
 mod cache;
 mod foreign;
 mod member;
+mod salvage;
 mod source;
 mod writer;
 
@@ -18,6 +19,7 @@ use std::io;
 pub use atomic::AtomicFile;
 pub use block_index::BlockIndex;
 pub use cache::BlockCache;
+pub(crate) use salvage::salvaged_start;
 pub use source::{GzipSource, ReadAt, SourceOptions};
 pub use writer::GzipWriter;
 
