@@ -14,6 +14,7 @@
 //! Black's are the same with the colours exchanged. A table has a claim if its own prunes leave it and
 //! every futurebase has it too.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use hoffman_board::{ByColor, Color, Outcome, OutcomeBounds, Role, Variant};
@@ -61,13 +62,21 @@ impl PruneUse {
         let discards = ByColor::new_with(|color| prunes(color, PruneEffect::Discard));
         let concedes = ByColor::new_with(|color| prunes(color, PruneEffect::Concede));
         let stalemates = control.stalemates_conceded_to();
-        // Only where no futurebase is given do all artificial stalemates count as stalemates.
+        let discarded = |color: Color, kind: &str| {
+            let mut named = control.prunes.iter().filter(|p| p.color == color && p.matches(kind));
+            named.next().is_some_and(|prune| prune.effect == PruneEffect::Discard)
+        };
+        // Only where no futurebase is given have all versions counted all such positions as stalemates.
         let lost = |color: Color| {
             control.variant == Variant::Normal
                 && control.futurebases.is_empty()
                 && stalemates == Some(color.other())
         };
-        let idle = ByColor::new_with(|color| *discards.get(color) && !lost(color));
+        let kinds = if discards.white || discards.black { kinds_of_moves() } else { Vec::new() };
+        let idle = ByColor::new_with(|color| {
+            let kinds = kinds.iter().map(|kind| (kind.as_str(), discarded(color, kind)));
+            may_be_idle(kinds) && !lost(color)
+        });
         PruneUse { discards, concedes, stalemates, idle }
     }
 
@@ -78,6 +87,36 @@ impl PruneUse {
         // Stalemates may be conceded to whoever moves may be conceded to, which rules out more.
         PruneUse { discards, concedes, stalemates: None, idle: discards }
     }
+}
+
+/// Whether a side may be left with discarded moves only, if of these kinds of its moves those marked are
+/// discarded. A discarded promotion is no such move where the pawn may become something else.
+pub fn may_be_idle<'k>(kinds: impl IntoIterator<Item = (&'k str, bool)>) -> bool {
+    let mut promotions: HashMap<&str, bool> = HashMap::new();
+    for (kind, discarded) in kinds {
+        match kind.split_once('=') {
+            Some((step, _)) => *promotions.entry(step).or_insert(true) &= discarded,
+            None if discarded => return true,
+            None => {}
+        }
+    }
+    promotions.into_values().any(|all_discarded| all_discarded)
+}
+
+/// The kinds of moves that prunes may name.
+fn kinds_of_moves() -> Vec<String> {
+    const ROLES: [char; 6] = ['K', 'Q', 'R', 'B', 'N', 'P'];
+    let squares = || ('a'..='h').flat_map(|file| ('1'..='8').map(move |rank| (file, rank)));
+    let quiet = ROLES
+        .into_iter()
+        .flat_map(|role| squares().map(move |(file, rank)| format!("{role}{file}{rank}")));
+    let captures =
+        ROLES.into_iter().flat_map(|role| ROLES.map(|captured| format!("{role}x{captured}")));
+    let steps =
+        std::iter::once("P".to_owned()).chain(ROLES.map(|captured| format!("Px{captured}")));
+    let promotions =
+        steps.flat_map(|step| ROLES[1..5].iter().map(move |role| format!("{step}={role}")));
+    quiet.chain(captures).chain(promotions).collect()
 }
 
 impl Claims {
@@ -436,16 +475,20 @@ mod tests {
     fn claims_follow_from_whose_moves_are_pruned() {
         let conceded_to_black = prune("black", "P=?", "concede");
         let discarded_of_white = prune("white", "P=[RBN]", "discard");
+        let king_discarded = prune("white", "K*", "discard");
         let futurebase = "<futurebase filename=\"kk.htb\"/>";
         let stalemates = prune("black", "stalemate", "concede");
         for (elements, expected) in [
             (String::new(), [true, true, true, true]),
             (conceded_to_black.clone(), [true, true, false, false]),
+            // Who may not promote to a rook may promote to a queen.
+            (discarded_of_white.clone(), [true, true, false, false]),
             // White may have been left with discarded moves only.
-            (discarded_of_white.clone(), [true, false, false, false]),
-            (format!("{discarded_of_white}{stalemates}"), [true, true, false, false]),
+            (king_discarded.clone(), [true, false, false, false]),
+            (prune("white", "P*=?", "discard"), [true, false, false, false]),
+            (format!("{king_discarded}{stalemates}"), [true, true, false, false]),
             // With futurebases, such a position may be called drawn all the same.
-            (format!("{discarded_of_white}{stalemates}{futurebase}"), [true, false, false, false]),
+            (format!("{king_discarded}{stalemates}{futurebase}"), [true, false, false, false]),
             // Draws are still draws if only stalemates are not.
             (stalemates.clone(), [true, true, false, true]),
             // What a futurebase may do, too: it is enabled.
@@ -460,7 +503,7 @@ mod tests {
 
     #[test]
     fn what_was_put_down_counts_for_more() {
-        let pruned = format!("{KINGS}{}", prune("white", "P=[RBN]", "discard"));
+        let pruned = format!("{KINGS}{}", prune("white", "K*", "discard"));
         for (instruction, expected) in [
             ("certain white-wins white-holds; from kk.htb", [true, true, false, false]),
             ("certain", [false; 4]),

@@ -26,7 +26,7 @@ mod text;
 mod write;
 
 pub use check::{automatic_symmetry, check_declarations, check_pieces};
-pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims};
+pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims, may_be_idle};
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
 pub use ending::{Ending, EndingError};
 pub use error::{ControlError, Notice, Site};

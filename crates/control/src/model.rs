@@ -344,6 +344,14 @@ impl ControlFile {
         self.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color)
     }
 
+    /// Whether discarded moves of a sort that a futurebase answers spare their side mate and stalemate, so that
+    /// a position in which only such moves are left is drawn. So it is with version 1.7, in tables with
+    /// distances; ours count such a position as stalemate where those are conceded.
+    pub fn discards_spare(&self) -> bool {
+        let original = self.program().is_some_and(|program| program.starts_with("Hoffman Version"));
+        self.entry_format().has_distance() && (original || self.stalemates_conceded_to().is_none())
+    }
+
     /// The file that the table goes to.
     ///
     /// # Errors

@@ -389,8 +389,10 @@ impl SlowAnalysis {
         if !targets.is_empty() || !exits.is_empty() {
             return Ok(Look::Moves { targets, exits });
         }
-        // Without distances whoever has no move left is mated or stalemated, whatever was discarded.
-        if spared && self.format.has_distance() {
+        // Without distances, and where stalemates are conceded, whoever has no move left is mated or
+        // stalemated, whatever was discarded.
+        let conceded = rules.control.stalemates_conceded_to().is_some();
+        if spared && self.format.has_distance() && !conceded {
             return Ok(Look::Decided(DRAW));
         }
         Ok(Look::Decided(self.without_moves(rules.control, board, turn)))

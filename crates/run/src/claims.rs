@@ -1,8 +1,8 @@
 //! What the values of a generated table prove of chess, for its header.
 
-use hoffman_board::{ByColor, Color};
-use hoffman_control::{Claims, ControlFile, PruneUse};
-use hoffman_solve::{Survey, Verdict};
+use hoffman_board::{ByColor, Color, Variant};
+use hoffman_control::{Claims, ControlFile, PruneUse, may_be_idle};
+use hoffman_solve::{KindOfMove, Survey, Verdict};
 
 /// What a table claims that is made with the prunes of a control file, out of futurebases that claim
 /// `behind`, each in the colours of the table. `verdict` is that on moves of a kind that no futurebase
@@ -17,13 +17,21 @@ pub(crate) fn claims_of(
         let open = survey.kinds.iter().filter(|kind| kind.mover == color && !kind.complete);
         open.into_iter().any(|kind| verdict(color, &kind.kind) == Some(effect))
     };
-    let possible = PruneUse::possible(control);
-    let discards = ByColor::new_with(|color| decides(color, Verdict::Discard));
+    let stalemates = control.stalemates_conceded_to();
+    let idle = |color: Color| {
+        let kinds = survey.kinds.iter().filter(|kind| kind.mover == color);
+        let discarded = |kind: &KindOfMove| {
+            !kind.complete && verdict(color, &kind.kind) == Some(Verdict::Discard)
+        };
+        // Where stalemates are conceded to the other side, whoever has only discarded moves has lost.
+        let lost = control.variant == Variant::Normal && stalemates == Some(color.other());
+        !lost && may_be_idle(kinds.map(|kind| (kind.kind.as_str(), discarded(kind))))
+    };
     let prunes = PruneUse {
-        discards,
+        discards: ByColor::new_with(|color| decides(color, Verdict::Discard)),
         concedes: ByColor::new_with(|color| decides(color, Verdict::Concede)),
-        stalemates: possible.stalemates,
-        idle: ByColor::new_with(|color| *discards.get(color) && *possible.idle.get(color)),
+        stalemates,
+        idle: ByColor::new_with(idle),
     };
     behind.into_iter().fold(Claims::after(control.variant, prunes), Claims::and)
 }

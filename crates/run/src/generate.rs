@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hoffman_board::{Color, Material, Square, Symmetry, Variant};
-use hoffman_control::{ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text};
+use hoffman_control::{
+    ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text, may_be_idle,
+};
 use hoffman_solve::{
     Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
     structures_behind, survey,
@@ -215,7 +217,7 @@ impl Task<'_> {
         let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
         let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
         let listed_pawns = numbering.space.pawn_structures().is_some();
-        let discards_spare = control.entry_format().has_distance();
+        let discards_spare = control.discards_spare();
         let rules = Rules { prune: &prune, stalemates, listed_pawns, discards_spare };
         let analysis = Analysis { futurebases, rules };
         let survey = survey(&values, &analysis);
@@ -473,6 +475,10 @@ fn judge(
                 && !k.complete
                 && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
         };
+        let of_color = survey.kinds.iter().filter(|k| k.mover == color);
+        if !may_be_idle(of_color.map(|k| (k.kind.as_str(), is_discarded(&k)))) {
+            continue;
+        }
         let (tracked, plain): (Vec<&KindOfMove>, Vec<&KindOfMove>) =
             survey.kinds.iter().filter(is_discarded).partition(|k| k.tracked);
         let winner = color.other();
@@ -493,7 +499,8 @@ fn judge(
             let kinds: Vec<&str> = tracked.iter().map(|k| k.kind.as_str()).collect();
             notices.push(format!(
                 "{}: of {loser}'s moves {} those that no futurebase answers are discarded; a position in \
-                 which only those are left is drawn, even where stalemates are conceded",
+                 which only those are left is drawn, even in check; to count it as lost add <prune \
+                 color=\"{winner}\" move=\"stalemate\" type=\"concede\"/>",
                 root(),
                 kinds.join(" ")
             ));

@@ -398,7 +398,7 @@ impl<'a> Job<'a> {
         if best.moves > 0 {
             return Ok(best.worth());
         }
-        if spared > 0 && self.table().codec().format().has_distance() {
+        if spared > 0 && self.table().control().discards_spare() {
             return Ok(Worth::exactly(Value::Draw));
         }
         if self.table().variant() == Variant::Suicide {
