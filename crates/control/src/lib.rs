@@ -29,7 +29,7 @@ pub use check::{automatic_symmetry, check_declarations, check_pieces};
 pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims};
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
 pub use ending::{Ending, EndingError};
-pub use error::{ControlError, Notice, Site};
+pub use error::{ControlError, Notice, Site, folded};
 pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
 pub use model::{
     ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,

@@ -102,6 +102,9 @@ impl PrunePattern {
         let mut rest = chars.as_slice();
         while let Some((&first, tail)) = rest.split_first() {
             rest = tail;
+            if first == '*' && parts.last() == Some(&Part::Star) {
+                continue;
+            }
             parts.push(match first {
                 '*' => Part::Star,
                 '?' => Part::One,

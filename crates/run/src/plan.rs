@@ -249,13 +249,14 @@ pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPla
     let workplace = &bounded(&control, workplace, &Silent);
     hoffman_control::check_declarations(&control)?;
     let numbering = Numbering::of(&control)?;
-    let open = futurebases::open_all(&control, &numbering, &options.foreign, workplace, &Silent)?;
-    let symmetric = !open.iter().any(futurebases::OpenFuturebase::tells_images_apart);
-    let values = table_values(&control, &numbering, symmetric);
     let output = match &options.output {
         Some(output) => output.clone(),
         None => control.output_name()?.into(),
     };
+    let place = (workplace, output.as_path());
+    let open = futurebases::open_all(&control, &numbering, &options.foreign, place, &Silent)?;
+    let symmetric = !open.iter().any(futurebases::OpenFuturebase::tells_images_apart);
+    let values = table_values(&control, &numbering, symmetric)?;
     let sizes = Sizes {
         slice: 2 * values.layout.len() as u64,
         slices: values.slices.len() as u64,
