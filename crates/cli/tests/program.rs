@@ -448,6 +448,87 @@ fn all_files_that_are_named_are_worked_on() {
 }
 
 #[test]
+fn a_table_never_replaces_what_it_is_made_from() {
+    let folder = with_tables();
+    let at = |name: &str| folder.path().join(name);
+    let before = fs::read(at("kk.htb")).unwrap();
+    let replaces = ["own.xml, line 7, <futurebase>", "the output file"];
+    for output in ["kk.htb", "./kk.htb", "../here/kk.htb", "linked/kk.htb", "link.htb", "hard.htb"]
+    {
+        let up = folder.path().file_name().unwrap().to_str().unwrap();
+        let output = output.replace("here", up);
+        #[cfg(unix)]
+        if output == "link.htb" {
+            std::os::unix::fs::symlink("kk.htb", at("link.htb")).unwrap();
+            std::os::unix::fs::symlink(".", at("linked")).unwrap();
+        }
+        if output == "hard.htb" {
+            fs::hard_link(at("kk.htb"), at("hard.htb")).unwrap();
+        }
+        if !at(&output).exists() {
+            continue;
+        }
+        fs::write(at("own.xml"), KQK.replace("kqk.htb", &output)).unwrap();
+        run(folder.path(), "-g own.xml").refused(1, &replaces);
+        run(folder.path(), "plan own.xml").refused(1, &replaces);
+        assert_eq!(fs::read(at("kk.htb")).unwrap(), before, "{output}");
+    }
+    fs::write(at("own.xml"), KQK).unwrap();
+    run(folder.path(), "-g own.xml -o ./own.xml").refused(1, &["replace the control file"]);
+    assert_eq!(fs::read_to_string(at("own.xml")).unwrap(), KQK);
+    // A pattern does not mean the table itself.
+    let bare = KQK.replace("\"kk.htb", "\"kk*.htb").replace("kqk.htb", "kkq.htb");
+    fs::remove_file(at("hard.htb")).unwrap();
+    fs::write(at("own.xml"), bare).unwrap();
+    for _ in 0..2 {
+        let made = run(folder.path(), "-g own.xml");
+        assert_eq!(made.code, 0, "{}", made.err);
+    }
+}
+
+#[test]
+fn tables_that_nothing_can_hold_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let queens = "<piece color=\"white\" type=\"queen\"/>".repeat(14);
+    let text = KK.replace("<output", &format!("<dtm/>{queens}<output"));
+    fs::write(folder.path().join("many.xml"), text).unwrap();
+    let words = ["many.xml, line 3, <tablebase>", "16 pieces that move freely"];
+    run(folder.path(), "-g many.xml").refused(1, &words);
+    run(folder.path(), "plan many.xml").refused(1, &words);
+}
+
+#[test]
+fn many_elements_take_no_time_and_few_words() {
+    let folder = with_tables();
+    let write = |name: &str, inside: &str| {
+        let text = KQK.replace("</tablebase>", &format!("{inside}</tablebase>"));
+        fs::write(folder.path().join(name), text).unwrap();
+    };
+    let lines = |count: usize, line: &dyn Fn(usize) -> String| {
+        (0..count).map(|n| line(n) + "\n").collect::<String>()
+    };
+    write("men.xml", &lines(200_000, &|_| "<piece color=\"white\" type=\"rook\"/>".to_owned()));
+    run(folder.path(), "-s men.xml").refused(1, &["men.xml, line", "200003, at most 16"]);
+    let prune =
+        |n| format!("<prune color=\"white\" move=\"{}{n}\" type=\"discard\"/>", "*a".repeat(99));
+    let enable = "<prune-enable color=\"white\" type=\"discard\"/>";
+    write("prunes.xml", &(enable.to_owned() + &lines(10_000, &prune)));
+    let pruned = run(folder.path(), "-g prunes.xml");
+    assert_eq!(pruned.code, 0, "{}", pruned.err);
+    assert!(pruned.err.contains("and 9980 more remarks") && pruned.err.lines().count() < 40);
+    write("said.xml", &lines(3000, &|_| "<tablebase-statistics/>".to_owned()));
+    let said = run(folder.path(), "-g said.xml");
+    assert!(said.err.contains("ignored here (and 2999 times more)"), "{}", said.err);
+    assert!(said.err.lines().count() < 10, "{}", said.err);
+    // Headers of tables are read in the same way.
+    let header = lines(50_000, &|n| format!("<futurebase filename=\"f{n}.htb\"/><wizard/>"));
+    let text =
+        KQK.replace("<dtm/>", "<dtm bits=\"8\"/>").replace("<output", &format!("{header}<output"));
+    fs::write(folder.path().join("header.htb"), text).unwrap();
+    assert_eq!(run(folder.path(), "stats header.htb").code, 1);
+}
+
+#[test]
 fn bad_control_files_are_refused() {
     let folder = TempDir::new().unwrap();
     for (text, words) in [

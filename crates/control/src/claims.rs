@@ -20,7 +20,7 @@ use std::fmt;
 use hoffman_board::{ByColor, Color, Outcome, OutcomeBounds, Role, Variant};
 
 use crate::model::{ControlFile, IndexType, PieceElement};
-use crate::prune::PruneEffect;
+use crate::prune::{PruneEffect, kinds_of_moves};
 
 /// The word in the processing instruction that the claims of a table follow.
 const CERTAIN: &str = "certain";
@@ -72,7 +72,8 @@ impl PruneUse {
                 && control.futurebases.is_empty()
                 && stalemates == Some(color.other())
         };
-        let kinds = if discards.white || discards.black { kinds_of_moves() } else { Vec::new() };
+        let kinds: Vec<String> =
+            if discards.white || discards.black { kinds_of_moves().collect() } else { Vec::new() };
         let idle = ByColor::new_with(|color| {
             let kinds = kinds.iter().map(|kind| (kind.as_str(), discarded(color, kind)));
             may_be_idle(kinds) && !lost(color)
@@ -101,22 +102,6 @@ pub fn may_be_idle<'k>(kinds: impl IntoIterator<Item = (&'k str, bool)>) -> bool
         }
     }
     promotions.into_values().any(|all_discarded| all_discarded)
-}
-
-/// The kinds of moves that prunes may name.
-fn kinds_of_moves() -> Vec<String> {
-    const ROLES: [char; 6] = ['K', 'Q', 'R', 'B', 'N', 'P'];
-    let squares = || ('a'..='h').flat_map(|file| ('1'..='8').map(move |rank| (file, rank)));
-    let quiet = ROLES
-        .into_iter()
-        .flat_map(|role| squares().map(move |(file, rank)| format!("{role}{file}{rank}")));
-    let captures =
-        ROLES.into_iter().flat_map(|role| ROLES.map(|captured| format!("{role}x{captured}")));
-    let steps =
-        std::iter::once("P".to_owned()).chain(ROLES.map(|captured| format!("Px{captured}")));
-    let promotions =
-        steps.flat_map(|step| ROLES[1..5].iter().map(move |role| format!("{step}={role}")));
-    quiet.chain(captures).chain(promotions).collect()
 }
 
 impl Claims {

@@ -10,7 +10,7 @@ use hoffman_board::value::FlagType;
 use hoffman_board::{Bitboard, Color, Format, Role, Variant};
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::error::{ControlError, Notice, Site};
+use crate::error::{ControlError, Notice, Site, fold_notices};
 use crate::location::{parse_location, parse_pawn_squares};
 use crate::model::{
     ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,
@@ -95,6 +95,7 @@ impl ControlFile {
         reader.read_document()?;
         let mut file = reader.file;
         text.clone_into(&mut file.text);
+        file.notices = fold_notices(file.notices, origin);
         Ok(file)
     }
 }
@@ -102,6 +103,8 @@ impl ControlFile {
 /// Collects a control file from a document.
 struct Reader<'a> {
     document: &'a Document<'a>,
+    /// Where lines end.
+    line_ends: Vec<usize>,
     file: ControlFile,
     /// The first element of each kind that may stand only once.
     seen: BTreeMap<&'static str, u32>,
@@ -132,7 +135,8 @@ impl<'a> Reader<'a> {
             root: Place::default(),
             text: String::new(),
         };
-        Reader { document, file, seen: BTreeMap::new(), conditions: false }
+        let line_ends = document.input_text().match_indices('\n').map(|(at, _)| at).collect();
+        Reader { document, line_ends, file, seen: BTreeMap::new(), conditions: false }
     }
 
     fn is_control(&self) -> bool {
@@ -141,7 +145,8 @@ impl<'a> Reader<'a> {
 
     fn place(&self, node: Element<'_>) -> Place {
         let range = node.range();
-        let line = self.document.text_pos_at(range.start).row;
+        let before = self.line_ends.partition_point(|&end| end < range.start);
+        let line = u32::try_from(before + 1).unwrap_or(u32::MAX);
         Place { line, start: range.start, end: range.end }
     }
 

@@ -1,5 +1,6 @@
 //! What can be wrong with a control file, and what is merely worth saying.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::Utf8Error;
 
@@ -34,6 +35,66 @@ pub struct Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+/// More remarks than this are counted, not listed.
+const LISTED: usize = 20;
+
+/// Remarks of which those that differ in the line only are said once, and of which there are not too many.
+pub fn folded(messages: Vec<String>) -> Vec<String> {
+    let (mut messages, more) = fold(messages, |message| message);
+    messages.extend(more);
+    messages
+}
+
+/// The same for the remarks on a text.
+pub(crate) fn fold_notices(notices: Vec<Notice>, origin: &str) -> Vec<Notice> {
+    let (mut notices, more) = fold(notices, |notice| &mut notice.message);
+    let line = notices.last().map_or(1, |last| last.line);
+    notices.extend(more.map(|more| Notice { line, message: format!("{origin}: {more}") }));
+    notices
+}
+
+/// Items with messages, folded; and what is to be said of those left out.
+fn fold<T>(items: Vec<T>, message: impl Fn(&mut T) -> &mut String) -> (Vec<T>, Option<String>) {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut listed: Vec<(T, usize)> = Vec::new();
+    let mut more = 0;
+    for mut item in items {
+        let place = *places.entry(without_line(message(&mut item))).or_insert(listed.len());
+        if let Some((_, times)) = listed.get_mut(place) {
+            *times += 1;
+        } else if listed.len() < LISTED {
+            listed.push((item, 1));
+        } else {
+            more += 1;
+        }
+    }
+    for (item, times) in &mut listed {
+        match *times {
+            1 => {}
+            2 => message(item).push_str(" (and once more)"),
+            _ => message(item).push_str(&format!(" (and {} times more)", *times - 1)),
+        }
+    }
+    let more = match more {
+        0 => None,
+        1 => Some("and one more remark".to_owned()),
+        _ => Some(format!("and {more} more remarks")),
+    };
+    (listed.into_iter().map(|(item, _)| item).collect(), more)
+}
+
+/// A message without the first number of a line in it.
+fn without_line(message: &str) -> String {
+    const LINE: &str = ", line ";
+    match message.split_once(LINE) {
+        Some((before, behind)) => {
+            let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
+            [before, LINE, behind].concat()
+        }
+        None => message.to_owned(),
     }
 }
 

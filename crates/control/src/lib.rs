@@ -29,14 +29,14 @@ pub use check::{automatic_symmetry, check_declarations, check_pieces};
 pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims, may_be_idle};
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
 pub use ending::{Ending, EndingError};
-pub use error::{ControlError, Notice, Site};
+pub use error::{ControlError, Notice, Site, folded};
 pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
 pub use model::{
     ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,
     Mode, OutputElement, PawngenElement, PawngenSide, PieceElement, Place, PropTables, PruneEnable,
 };
 pub use number::leading_number;
-pub use prune::{Prune, PruneEffect, PrunePattern};
+pub use prune::{Prune, PruneEffect, PrunePattern, kinds_of_moves};
 pub use statistics::{GenerationStatistics, PassStatistics, escape, format_duration};
 pub use text::{decode_text, prefix_length};
 pub use write::{control_for_material, control_for_part, role_name};

@@ -102,6 +102,9 @@ impl PrunePattern {
         let mut rest = chars.as_slice();
         while let Some((&first, tail)) = rest.split_first() {
             rest = tail;
+            if first == '*' && parts.last() == Some(&Part::Star) {
+                continue;
+            }
             parts.push(match first {
                 '*' => Part::Star,
                 '?' => Part::One,
@@ -186,6 +189,22 @@ fn read_member(rest: &[char]) -> Option<(char, &[char])> {
         ('\\', tail) => tail.split_first().map(|(&ch, tail)| (ch, tail)),
         (&ch, tail) => Some((ch, tail)),
     }
+}
+
+/// The kinds of moves of normal chess that prunes may name: `Ke4`, `RxP`, `P=Q`, `PxR=Q`.
+pub fn kinds_of_moves() -> impl Iterator<Item = String> {
+    const ROLES: [char; 6] = ['K', 'Q', 'R', 'B', 'N', 'P'];
+    let squares = || ('a'..='h').flat_map(|file| ('1'..='8').map(move |rank| (file, rank)));
+    let quiet = ROLES
+        .into_iter()
+        .flat_map(move |role| squares().map(move |(file, rank)| format!("{role}{file}{rank}")));
+    let captures =
+        ROLES.into_iter().flat_map(|role| ROLES.map(|captured| format!("{role}x{captured}")));
+    let steps =
+        std::iter::once("P".to_owned()).chain(ROLES.map(|captured| format!("Px{captured}")));
+    let promotions =
+        steps.flat_map(|step| ROLES[1..5].iter().map(move |role| format!("{step}={role}")));
+    quiet.chain(captures).chain(promotions)
 }
 
 #[cfg(test)]

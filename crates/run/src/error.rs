@@ -205,6 +205,23 @@ pub enum RunError {
         /// Why.
         source: RowsError,
     },
+    /// More positions than can be solved anywhere.
+    #[error(
+        "{place}: {men} pieces that move freely have more positions than can be solved; restrict them to few \
+         squares, or leave some out"
+    )]
+    TooManyPositions {
+        /// The control file.
+        place: String,
+        /// How many men there are without pawns.
+        men: usize,
+    },
+    /// A table would replace its own control file.
+    #[error("{output}: the table would replace the control file; name another output", output = .output.display())]
+    OutputIsControl {
+        /// The output.
+        output: PathBuf,
+    },
     /// More memory is needed than there is.
     #[error(
         "{ending} needs about {needed} MB of memory and {available} MB are free; \

@@ -10,7 +10,7 @@ use hoffman_pages::Pages;
 use hoffman_plan::ending::PROMOTIONS;
 use hoffman_solve::Futurebase;
 use hoffman_space::{KingPlacement, Layout, Orientation, PawnStructure, TableValues};
-use hoffman_store::{files_like, has_wildcards, is_file};
+use hoffman_store::{files_like, has_wildcards, is_file, is_same_file};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::rows::{Taking, Wanted};
 use hoffman_table::{Table, TableError};
@@ -114,7 +114,8 @@ impl OpenFuturebase<'_> {
         if self.tells_images_apart() && layout.kings() == KingPlacement::Pairs {
             layout = Layout::without_symmetry(&material_of(&self.table));
         }
-        2 * layout.len() as u64 * hoffman_table::rows::structures_of(space).len() as u64
+        let structures = hoffman_table::rows::structures_of(space).len() as u64;
+        (layout.len() as u64).saturating_mul(2).saturating_mul(structures)
     }
 
     /// What is needed of it by a table with these men, whose moves lead to these pawn structures; `form`
@@ -210,12 +211,13 @@ pub(crate) fn material_of(table: &Table) -> Material {
     Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)))
 }
 
-/// Opens the futurebases of a control file and checks that they can be used.
+/// Opens the futurebases of a control file and checks that they can be used. The last of `place` is where the
+/// table goes.
 pub(crate) fn open_all<'c>(
     control: &'c ControlFile,
     numbering: &Numbering,
     foreign: &ForeignOptions,
-    workplace: &Workplace,
+    (workplace, output): (&Workplace, &Path),
     progress: &dyn Progress,
 ) -> Result<Vec<OpenFuturebase<'c>>, RunError> {
     let material = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
@@ -226,6 +228,14 @@ pub(crate) fn open_all<'c>(
             problem,
         };
         for path in files(element, workplace).map_err(fail)? {
+            if is_same_file(&*workplace.storage, &path, output) {
+                if has_wildcards(&element.filename) && path != Path::new(&element.filename) {
+                    // A pattern does not mean the table itself.
+                    continue;
+                }
+                let problem = "this is the output file, which would replace its own futurebase";
+                return Err(fail(format!("'{}': {problem}", path.display())));
+            }
             let table = open(&path, foreign, workplace).map_err(|e| fail(e.to_string()))?;
             check(control, &table, element, numbering, &material).map_err(fail)?;
             let own = material_of(&table);

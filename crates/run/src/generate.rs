@@ -1,18 +1,21 @@
 //! Generating the table of one control file from its futurebases.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
-use hoffman_board::{Color, Material, Square, Symmetry, Variant};
+use hoffman_board::{ByColor, Color, Material, Square, Symmetry, Variant};
 use hoffman_control::{
-    ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text, may_be_idle,
+    ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text, folded, kinds_of_moves,
+    may_be_idle,
 };
 use hoffman_solve::{
     Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
     structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
-use hoffman_store::folder_of;
+use hoffman_store::{folder_of, is_same_file};
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::rows::{IndexCounts, layout_of, structures_of};
 use sha2::{Digest as _, Sha256};
@@ -32,6 +35,10 @@ const READ: u64 = 4;
 
 /// How many positions are solved in the time in which a table is asked for one that is not read as a whole.
 const ASKED: u64 = 16;
+
+/// The most positions of a slice, one side to move. So many bytes are nowhere, and what is counted in bits
+/// or for all slices still fits into 64 bits.
+const MOST_POSITIONS: usize = 1 << 44;
 
 /// How a control file is carried out.
 pub struct GenerateOptions<'a> {
@@ -120,6 +127,9 @@ pub fn generate_read(
     check_declarations(control)?;
     // What is wrong with the control file alone is said before anything is waited for.
     let numbering = Numbering::of(control)?;
+    if is_same_file(&*options.workplace.storage, Path::new(&control.origin), &output) {
+        return Err(RunError::OutputIsControl { output });
+    }
     options.workplace.probe(folder_of(&output))?;
     let _lock = options.workplace.lock(&output, options.progress)?;
     generate_control(control, &numbering, output, options)
@@ -138,15 +148,15 @@ pub(crate) fn generate_control(
     progress.phase(Phase::Reading);
     let workplace = bounded(control, workplace, *progress);
     let mut wider = None;
-    let mut open =
-        futurebases::open_all(control, numbering, &options.foreign, &workplace, *progress)?;
+    let place = (&workplace, output.as_path());
+    let mut open = futurebases::open_all(control, numbering, &options.foreign, place, *progress)?;
     if !numbering.space.has_side_bit() && futurebases::differ_by_color(control, &open) {
         let numbering = wider.insert(Numbering::with_side_to_move(control)?);
-        open = futurebases::open_all(control, numbering, &options.foreign, &workplace, *progress)?;
+        open = futurebases::open_all(control, numbering, &options.foreign, place, *progress)?;
     }
     let numbering = wider.as_ref().unwrap_or(numbering);
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
-    let values = table_values(control, numbering, symmetric);
+    let values = table_values(control, numbering, symmetric)?;
     let needed = needed_memory(&values, &open, numbering.space.size());
     let task =
         Task { control, numbering, output, options, began, workplace, open, symmetric, values };
@@ -214,7 +224,8 @@ impl Task<'_> {
         }
         drop(area);
         self.options.foreign.spare.clear();
-        let prune = |color: Color, kind: &str| verdict(control, numbering, color, kind);
+        let verdicts = Verdicts::new(control, numbering);
+        let prune = |color: Color, kind: &str| verdicts.of(color, kind);
         let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
         let listed_pawns = numbering.space.pawn_structures().is_some();
         let discards_spare = control.discards_spare();
@@ -227,7 +238,7 @@ impl Task<'_> {
             if numbering.space.has_side_bit() { claims } else { claims.and(claims.swapped()) };
         let spoilt = open.iter().filter_map(|one| Some((one.path(), one.defect()?)));
         let spoilt = spoilt.map(|(path, defect)| format!("{}: {defect}", path.display()));
-        for notice in judge(control, numbering, &survey)?.into_iter().chain(spoilt) {
+        for notice in judge(control, numbering, &verdicts, &survey)?.into_iter().chain(spoilt) {
             progress.notice(&notice);
             notices.push(notice);
         }
@@ -290,12 +301,16 @@ pub(crate) fn table_values(
     control: &ControlFile,
     numbering: &Numbering,
     symmetric: bool,
-) -> TableValues {
+) -> Result<TableValues, RunError> {
     let space = &numbering.space;
     let material = Material::from_men(space.pieces().iter().map(|p| (p.color, p.role)));
     let mut layout = layout_of(space);
     if !symmetric && layout.kings() == KingPlacement::Pairs {
         layout = Layout::without_symmetry(&material);
+    }
+    if layout.len() > MOST_POSITIONS {
+        let place = control.site(control.root, "tablebase").to_string();
+        return Err(RunError::TooManyPositions { place, men: layout.movers().len() });
     }
     let structures = structures_of(space);
     // Restrictions, and the numbering of such tables, tell mirror images apart.
@@ -314,7 +329,7 @@ pub(crate) fn table_values(
         let normal = values.normalize(structure).0;
         values.slices.entry(normal).or_default();
     }
-    values
+    Ok(values)
 }
 
 /// The workplace with the bound of memory that the control file asks for, if nobody else does.
@@ -345,9 +360,10 @@ pub(crate) fn needed_memory(
     indices: u64,
 ) -> u64 {
     let slice = 2 * values.layout.len() as u64;
-    let own = slice * values.slices.len() as u64;
-    let behind: u64 = open.iter().map(OpenFuturebase::bytes).sum();
-    own + (own / 2).max(indices) + slice * 5 / 4 + behind
+    let own = slice.saturating_mul(values.slices.len() as u64);
+    let behind = open.iter().map(OpenFuturebase::bytes).fold(0, u64::saturating_add);
+    let own = own.saturating_add((own / 2).max(indices));
+    own.saturating_add(slice * 5 / 4).saturating_add(behind)
 }
 
 /// The prunes of a colour's moves that match a kind.
@@ -367,25 +383,43 @@ pub(crate) fn prune_of(control: &ControlFile, color: Color, kind: &str) -> Optio
     matching(control, color, kind).next().map(|prune| prune.effect)
 }
 
-/// What the control file says about moves that no futurebase answers.
-fn verdict(
-    control: &ControlFile,
-    numbering: &Numbering,
-    color: Color,
-    kind: &str,
-) -> Option<Verdict> {
-    // Without a side to move White's moves stand for Black's.
-    let color = if numbering.space.has_side_bit() { color } else { Color::White };
-    Some(match prune_of(control, color, kind)? {
-        PruneEffect::Concede => Verdict::Concede,
-        PruneEffect::Discard => Verdict::Discard,
-    })
+/// What a control file says about moves that no futurebase answers, worked out once for each kind: there
+/// may be many prunes, and kinds are asked for in every slice.
+struct Verdicts<'c> {
+    control: &'c ControlFile,
+    has_side_bit: bool,
+    /// For White and Black.
+    known: ByColor<HashMap<String, OnceLock<Option<Verdict>>>>,
+}
+
+impl<'c> Verdicts<'c> {
+    fn new(control: &'c ControlFile, numbering: &Numbering) -> Verdicts<'c> {
+        let known = || kinds_of_moves().map(|kind| (kind, OnceLock::new())).collect();
+        let known = ByColor::new_with(|_| known());
+        Verdicts { control, has_side_bit: numbering.space.has_side_bit(), known }
+    }
+
+    fn of(&self, color: Color, kind: &str) -> Option<Verdict> {
+        // Without a side to move White's moves stand for Black's.
+        let color = if self.has_side_bit { color } else { Color::White };
+        let find = || {
+            Some(match prune_of(self.control, color, kind)? {
+                PruneEffect::Concede => Verdict::Concede,
+                PruneEffect::Discard => Verdict::Discard,
+            })
+        };
+        match self.known.get(color).get(kind) {
+            Some(known) => *known.get_or_init(find),
+            None => find(),
+        }
+    }
 }
 
 /// Refuses prunes that tell a move from its image where the two positions share an index.
 fn images_agree(
     control: &ControlFile,
     numbering: &Numbering,
+    verdicts: &Verdicts<'_>,
     survey: &Survey,
 ) -> Result<(), RunError> {
     let symmetry = numbering.symmetry;
@@ -395,7 +429,7 @@ fn images_agree(
         let Ok(square) = square.parse::<Square>() else { continue };
         for image in Symmetry::all().take(usize::from(symmetry)) {
             let image = format!("{letter}{}", image.apply(square));
-            let of = |kind: &str| verdict(control, numbering, *mover, kind);
+            let of = |kind: &str| verdicts.of(*mover, kind);
             if of(kind) != of(&image) {
                 let place = control.site(control.root, "tablebase").to_string();
                 let (mover, kind) = (color_name(*mover), kind.clone());
@@ -410,6 +444,7 @@ fn images_agree(
 fn judge(
     control: &ControlFile,
     numbering: &Numbering,
+    verdicts: &Verdicts<'_>,
     survey: &Survey,
 ) -> Result<Vec<String>, RunError> {
     let root = || control.site(control.root, "tablebase").to_string();
@@ -444,18 +479,21 @@ fn judge(
     {
         let mut found = matching(control, *color, kind);
         let Some(first) = found.next() else { continue };
+        let mover = color_name(*color);
+        let mut also = false;
         for other in found {
-            let mover = color_name(*color);
             let place = control.site(other.place, "prune").to_string();
             if other.effect != first.effect {
                 return Err(RunError::Conflict { place, mover, kind: kind.clone() });
             }
-            notices.push(format!(
-                "{place}: multiple {mover} pruning statements match futuremove {kind}"
-            ));
+            if !std::mem::replace(&mut also, true) {
+                notices.push(format!(
+                    "{place}: multiple {mover} pruning statements match futuremove {kind}"
+                ));
+            }
         }
     }
-    images_agree(control, numbering, survey)?;
+    images_agree(control, numbering, verdicts, survey)?;
     for prune in control.prunes.iter().filter(|p| !p.is_stalemate()) {
         let used = survey.kinds.iter().any(|k| {
             (k.mover == prune.color || !numbering.space.has_side_bit()) && prune.matches(&k.kind)
@@ -506,5 +544,5 @@ fn judge(
             ));
         }
     }
-    Ok(notices)
+    Ok(folded(notices))
 }

@@ -249,8 +249,13 @@ pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPla
     let workplace = &bounded(&control, workplace, &Silent);
     hoffman_control::check_declarations(&control)?;
     let mut numbering = Numbering::of(&control)?;
+    let output = match &options.output {
+        Some(output) => output.clone(),
+        None => control.output_name()?.into(),
+    };
+    let place = (workplace, output.as_path());
     let open_all = |numbering: &Numbering| {
-        futurebases::open_all(&control, numbering, &options.foreign, workplace, &Silent)
+        futurebases::open_all(&control, numbering, &options.foreign, place, &Silent)
     };
     let mut open = open_all(&numbering)?;
     if !numbering.space.has_side_bit() && futurebases::differ_by_color(&control, &open) {
@@ -258,11 +263,7 @@ pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPla
         open = open_all(&numbering)?;
     }
     let symmetric = !open.iter().any(futurebases::OpenFuturebase::tells_images_apart);
-    let values = table_values(&control, &numbering, symmetric);
-    let output = match &options.output {
-        Some(output) => output.clone(),
-        None => control.output_name()?.into(),
-    };
+    let values = table_values(&control, &numbering, symmetric)?;
     let sizes = Sizes {
         slice: 2 * values.layout.len() as u64,
         slices: values.slices.len() as u64,

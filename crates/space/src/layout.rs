@@ -179,8 +179,9 @@ impl Layout {
         if material.has_pawns() || movers.len() < 3 {
             return Layout::with_axes(&movers, Variant::Normal, Groups::default());
         }
-        let strides = (0..movers.len()).map(|m| 1 << (6 * (movers.len() - 1 - m))).collect();
-        let len = king_pairs().pairs.len() << (6 * (movers.len() - 2));
+        let places = |men: usize| 64_usize.checked_pow(men as u32).unwrap_or(usize::MAX);
+        let strides = (0..movers.len()).map(|m| places(movers.len() - 1 - m)).collect();
+        let len = king_pairs().pairs.len().saturating_mul(places(movers.len() - 2));
         let places = vec![Vec::new(); movers.len()];
         Layout {
             movers,
@@ -241,7 +242,8 @@ impl Layout {
         }
         let blocks = |is_outer: &[bool]| {
             let outer = movers.iter().zip(is_outer).filter(|(_, outer)| **outer);
-            outer.map(|(m, _)| u64::from(m.squares.count_ones())).product::<u64>()
+            let squares = outer.map(|(m, _)| u64::from(m.squares.count_ones()));
+            squares.fold(1, u64::saturating_mul)
         };
         if is_outer.iter().filter(|&&outer| !outer).count() == 1
             && MANY_BLOCKS.contains(&blocks(&is_outer))
@@ -292,9 +294,9 @@ impl Layout {
                         next - 1
                     })
                     .collect();
-                len *= next as usize;
+                len = usize::saturating_mul(len, next as usize);
             } else {
-                len *= 64;
+                len = usize::saturating_mul(len, 64);
             }
         }
         let kings = KingPlacement::Axes;
@@ -342,7 +344,8 @@ impl Layout {
         self.movers.iter().all(|m| m.squares == u64::MAX) && self.mixed.is_empty()
     }
 
-    /// The number of values of one side to move.
+    /// The number of values of one side to move; `usize::MAX` if it is larger than that, and the layout
+    /// useless.
     pub fn len(&self) -> usize {
         self.len
     }

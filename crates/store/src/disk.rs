@@ -133,7 +133,7 @@ impl Storage for Disk {
     fn info(&self, path: &Path) -> io::Result<FileInfo> {
         let data = fs::metadata(path)?;
         let modified = data.modified().ok();
-        Ok(FileInfo { is_file: data.is_file(), len: data.len(), modified })
+        Ok(FileInfo { is_file: data.is_file(), len: data.len(), modified, id: id_of(&data) })
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
@@ -236,4 +236,17 @@ impl StoredFile for File {
     fn sync(&self) -> io::Result<()> {
         self.sync_all()
     }
+}
+
+/// The numbers of the device and of the file on it.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+fn id_of(data: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((data.dev(), data.ino()))
+}
+
+#[cfg(not(unix))]
+fn id_of(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
 }

@@ -149,6 +149,15 @@ pub struct FileInfo {
     pub len: u64,
     /// When it was last written to, if the system says so.
     pub modified: Option<SystemTime>,
+    /// Two numbers that no other file has, if the system knows such: two names with the same ones are names
+    /// of one file.
+    pub id: Option<(u64, u64)>,
+}
+
+/// Whether two names are those of one file, by links or otherwise. A file that is not there is no other.
+pub fn is_same_file(storage: &dyn Storage, one: &Path, other: &Path) -> bool {
+    let id = |path: &Path| storage.info(path).ok().and_then(|info| info.id);
+    one.components().eq(other.components()) || id(one).is_some_and(|one| id(other) == Some(one))
 }
 
 /// The disk, one for the whole process.

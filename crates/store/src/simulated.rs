@@ -261,11 +261,13 @@ impl Storage for Simulated {
     fn info(&self, path: &Path) -> io::Result<FileInfo> {
         let state = self.state();
         if state.folders.contains(path) {
-            return Ok(FileInfo { is_file: false, len: 0, modified: None });
+            return Ok(FileInfo { is_file: false, len: 0, modified: None, id: None });
         }
-        let inode = &state.inodes[state.find(path)?];
-        let modified = UNIX_EPOCH + Duration::from_secs(inode.modified);
-        Ok(FileInfo { is_file: true, len: inode.bytes.len() as u64, modified: Some(modified) })
+        let number = state.find(path)?;
+        let inode = &state.inodes[number];
+        let modified = Some(UNIX_EPOCH + Duration::from_secs(inode.modified));
+        let (len, id) = (inode.bytes.len() as u64, Some((0, number as u64)));
+        Ok(FileInfo { is_file: true, len, modified, id })
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
