@@ -5,7 +5,7 @@
 use std::io::{Cursor, Write};
 
 use hoffman_fuzz::{exercise, open};
-use hoffman_table::htb::GzipWriter;
+use hoffman_table::htb::{Compression, GzipWriter};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn compress(bytes: &[u8]) -> Vec<u8> {
     let write = || {
-        let mut writer = GzipWriter::new(Cursor::new(Vec::new()), bytes.len() as u64, 1)?;
+        let mut writer = GzipWriter::new(Cursor::new(Vec::new()), bytes.len() as u64, Compression::Fast)?;
         writer.write_all(bytes).expect("memory takes everything");
         writer.finish()
     };

@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman_table::IndexType;
 use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 
-use crate::work::{ReadingArgs, WorkArgs};
+use crate::work::{CompressName, ReadingArgs, WorkArgs};
 
 /// The most threads that can be asked for.
 pub(crate) const MAX_THREADS: usize = 1024;
@@ -315,6 +315,9 @@ pub(crate) struct ConvertArgs {
     /// read such a table.
     #[arg(long)]
     pub(crate) restricted_symmetry: bool,
+    /// How small the file is made.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub(crate) compress: CompressName,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
     #[command(flatten)]

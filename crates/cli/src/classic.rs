@@ -13,7 +13,7 @@ use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
-use crate::work::{MethodName, Reading, WorkArgs};
+use crate::work::{CompressName, MethodName, Reading, WorkArgs};
 use crate::{Outcome, args};
 
 /// How the classic options are used.
@@ -33,6 +33,7 @@ Classic options:
       -n DIR   Nalimov tables to read and to verify against, may be repeated; also -N
       --status FILE   with -g: keep a small file in JSON up to date on how far it is
       --passes        with -g: write a line on standard error for every pass
+      --compress HOW  with -g: how small the file is made: fast, normal or best
       --discard       with -g: do not use the checkpoint of an interrupted run
       --cursed-wins   take Syzygy's cursed wins for wins, not for draws
       -h       this help
@@ -70,11 +71,20 @@ pub(crate) struct Classic {
     files: Vec<PathBuf>,
 }
 
-const LONG_OPTIONS: [&str; 8] =
-    ["compress-files", "cursed-wins", "discard", "help", "method", "passes", "status", "version"];
+const LONG_OPTIONS: [&str; 9] = [
+    "compress",
+    "compress-files",
+    "cursed-wins",
+    "discard",
+    "help",
+    "method",
+    "passes",
+    "status",
+    "version",
+];
 
 /// Those of them that have an argument.
-const WITH_ARGUMENT: [&str; 2] = ["method", "status"];
+const WITH_ARGUMENT: [&str; 3] = ["compress", "method", "status"];
 
 /// Reads the arguments behind the program's name.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic, Misuse> {
@@ -139,8 +149,9 @@ impl Classic {
             None => (text, None),
         };
         let mut known = LONG_OPTIONS.iter().filter(|l| !name.is_empty() && l.starts_with(name));
-        let first = known.next();
-        if known.next().is_some() {
+        let exact = LONG_OPTIONS.iter().find(|l| **l == name);
+        let first = exact.or_else(|| known.next());
+        if exact.is_none() && known.next().is_some() {
             return Err(Misuse(format!("option '--{name}' is ambiguous")));
         }
         let alone = first.filter(|first| !WITH_ARGUMENT.contains(first));
@@ -160,6 +171,14 @@ impl Classic {
                     Misuse(format!("--method takes sweep or proptables, not '{value}'"))
                 })?;
                 self.work.method = Some(method);
+            }
+            Some(&"compress") => {
+                let value = argument("compress")?;
+                let value = value.to_string_lossy();
+                let compress = CompressName::from_str(&value, false).map_err(|_| {
+                    Misuse(format!("--compress takes fast, normal or best, not '{value}'"))
+                })?;
+                self.work.compress = compress;
             }
             Some(&"discard") => self.work.discard = true,
             Some(&"passes") => self.work.passes = true,

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use hoffman_run::{Memory, Method, Workplace};
 use hoffman_table::foreign::ForeignOptions;
-use hoffman_table::htb::{BlockCache, SourceOptions};
+use hoffman_table::htb::{BlockCache, Compression, SourceOptions};
 
 use crate::interrupt;
 use crate::progress::Bar;
@@ -19,6 +19,28 @@ pub(crate) enum MethodName {
     Sweep,
     /// Sort what blocks have to tell each other in propagation tables, as version 1.7 does; slower.
     Proptables,
+}
+
+/// How small files of tables are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompressName {
+    /// Soonest written, a tenth larger.
+    Fast,
+    /// About as small as the files of version 1.7.
+    #[default]
+    Normal,
+    /// A few per cent smaller, compressed twelve times as slowly.
+    Best,
+}
+
+impl From<CompressName> for Compression {
+    fn from(name: CompressName) -> Compression {
+        match name {
+            CompressName::Fast => Compression::Fast,
+            CompressName::Normal => Compression::Normal,
+            CompressName::Best => Compression::Best,
+        }
+    }
 }
 
 /// Options for work that takes long.
@@ -44,6 +66,9 @@ pub(crate) struct WorkArgs {
     /// Write a line on standard error for every pass: how many positions it decided, and how long it took.
     #[arg(long)]
     pub(crate) passes: bool,
+    /// How small the files of the tables are made.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub(crate) compress: CompressName,
     /// Remove the checkpoint that an interrupted run left of a table, and solve the table anew.
     #[arg(long)]
     pub(crate) discard: bool,
@@ -124,6 +149,7 @@ impl WorkArgs {
         let (discard, memory) = (self.discard, self.bound());
         let mut workplace =
             Workplace { discard, memory, method, compress_files, ..Workplace::default() };
+        workplace.compression = self.compress.into();
         workplace.stop = interrupt::stop();
         if let Some(text) = std::env::var_os("HOFFMAN_CHECKPOINT_SECONDS") {
             let seconds = text.to_str().and_then(|text| text.parse().ok());

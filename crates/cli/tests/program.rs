@@ -786,6 +786,30 @@ fn a_closed_pipe_ends_the_run_quietly() {
     assert!(err.ends_with("0\n") && !err.contains("hoffman: "), "{err}");
 }
 
+/// Tables are made as small as is asked for, and say the same.
+#[test]
+fn tables_are_compressed_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = |name: &str| fs::metadata(folder.path().join(name)).unwrap().len();
+    let [fast, normal, best] = ["fast", "normal", "best"].map(|how| {
+        let made = run(folder.path(), &format!("build KBNvK --compress {how} --dir {how}"));
+        assert_eq!(made.code, 0, "{}", made.err);
+        size(&format!("{how}/kbnk.htb"))
+    });
+    // Version 1.7 makes it with 1629192 bytes.
+    assert!(fast > normal && normal > best && normal <= 1_629_192, "{fast} {normal} {best}");
+    let usual = run(folder.path(), "build KBNvK --dir usual");
+    assert_eq!((usual.code, size("usual/kbnk.htb").abs_diff(normal) < 100), (0, true));
+    let smaller = run(folder.path(), "convert fast/kbnk.htb -o best.htb --compress best");
+    assert_eq!(smaller.code, 0, "{}", smaller.err);
+    assert!(size("best.htb").abs_diff(best) < 200, "{}", size("best.htb"));
+    assert_eq!(run(folder.path(), "verify best.htb --dir fast").code, 0);
+
+    fs::write(folder.path().join("kk.xml"), KK).unwrap();
+    assert_eq!(run(folder.path(), "-g -q --compress=best kk.xml").code, 0);
+    run(folder.path(), "-g -q --compress nix kk.xml").refused(2, &["fast, normal or best"]);
+}
+
 /// A table becomes another and back, and both answer alike.
 #[test]
 fn tables_are_converted() {

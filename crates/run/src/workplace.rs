@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hoffman_solve::Method;
 use hoffman_store::{Lock, Storage, disk, folder_of, lock_name, tidy};
-use hoffman_table::htb::SourceOptions;
+use hoffman_table::htb::{Compression, SourceOptions};
 
 use crate::error::RunError;
 use crate::progress::Progress;
@@ -38,6 +38,8 @@ pub struct Workplace {
     pub compress_files: bool,
     /// Work in so many bytes of pages, whatever the rest takes: for tests of working from the disk.
     pub pages: Option<usize>,
+    /// How small the files are to be.
+    pub compression: Compression,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
     /// The threads for the tables of control files that are worth them; none: those of the caller's pool.
@@ -55,6 +57,7 @@ impl Default for Workplace {
             method: None,
             compress_files: false,
             pages: None,
+            compression: Compression::default(),
             discard: false,
             threads: None,
         }

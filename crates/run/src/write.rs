@@ -22,14 +22,11 @@ use crate::error::{RunError, write_error};
 use crate::numbering::Numbering;
 use crate::workplace::Workplace;
 
-/// The deflate level: the fastest. Higher ones cost more time than solving does.
-const LEVEL: u32 = 1;
-
 /// How many entries are packed at once: a multiple of eight, and few enough to stay in a cache.
 const CHUNK: usize = 1 << 18;
 
 /// How many units the writer collects where memory is bounded.
-const SMALL_BATCH: usize = 4;
+const SMALL_BATCH: usize = 2;
 
 /// The stored distances of a table.
 enum Numbers {
@@ -102,8 +99,8 @@ pub(crate) fn write_table(
     let len = before as u64 + codec.area_bytes(space.size());
     let file = AtomicFile::create_in(Arc::clone(&workplace.storage), path)
         .map_err(|e| write_error(path, &e))?;
-    let mut writer =
-        GzipWriter::new(file.writer(), len, LEVEL).map_err(|e| write_error(path, &e))?;
+    let mut writer = GzipWriter::new(file.writer(), len, workplace.compression)
+        .map_err(|e| write_error(path, &e))?;
     let io = |source| RunError::Io { action: "write", path: path.to_owned(), source };
     if pages.is_some() {
         writer.set_batch(SMALL_BATCH);

@@ -6,7 +6,7 @@ use std::io::{Cursor, Write};
 use std::time::Instant;
 
 use hoffman_board::{Color, Format, ListedPiece, PieceList, Role, Variant};
-use hoffman_table::htb::{GzipSource, GzipWriter, SourceOptions};
+use hoffman_table::htb::{Compression, GzipSource, GzipWriter, SourceOptions};
 use hoffman_table::{EntryCodec, IndexParams, IndexSpace, IndexType};
 
 /// A list of unrestricted men, like men next to each other.
@@ -76,13 +76,13 @@ fn bytes() {
     let start = Instant::now();
     codec.unpack(&area, &mut back).unwrap();
     println!("unpack: {:.2} ns an entry", start.elapsed().as_secs_f64() * 1e9 / 128e6);
-    for level in [1, 3, 6] {
+    for compression in [Compression::Fast, Compression::Normal, Compression::Best] {
         let start = Instant::now();
         let mut writer =
-            GzipWriter::new(Cursor::new(Vec::new()), area.len() as u64, level).unwrap();
+            GzipWriter::new(Cursor::new(Vec::new()), area.len() as u64, compression).unwrap();
         writer.write_all(&area).unwrap();
         let file = writer.finish().unwrap().into_inner();
-        println!("level {level}: {:.3} of the size", file.len() as f64 / area.len() as f64);
+        println!("{compression:?}: {:.3} of the size", file.len() as f64 / area.len() as f64);
         rate("  compress, all threads", area.len(), start);
         let source = GzipSource::new(Box::new(file), SourceOptions::default()).unwrap();
         let start = Instant::now();

@@ -37,6 +37,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
             .whole
             .or_else(|| available_memory().map(|free| free / 2))
             .unwrap_or(usual.memory),
+        compression: args.compress.into(),
         progress: Some(&progress),
     };
     let converted = convert(&table, &args.output, &options)?;

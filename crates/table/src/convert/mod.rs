@@ -23,12 +23,10 @@ use rayon::prelude::*;
 use crate::entries::{
     EntryCodec, EntryError, EntryValue, MAX_BITS, MAX_WRITTEN_BITS, RawEntry, width,
 };
-use crate::htb::{AtomicFile, GzipWriter, HtbError};
+use crate::htb::{AtomicFile, Compression, GzipWriter, HtbError};
 use crate::index::{IndexError, IndexParams, IndexSpace};
 use crate::reader::{Table, TableError, TableProblem};
 
-/// The deflate level: the fastest.
-const LEVEL: u32 = 1;
 /// Indices worked on at once: a multiple of eight.
 const CHUNK: u64 = 1 << 20;
 /// Indices that a thread takes at a time.
@@ -48,6 +46,8 @@ pub struct ConvertOptions<'a> {
     /// How many bytes of packed entries of the old table may be held in memory. If there are more, blocks
     /// of the file are inflated as they are needed, which takes much longer.
     pub memory: u64,
+    /// How small the file is to be.
+    pub compression: Compression,
     /// Told how many indices are done, of how many; each index counts twice.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
 }
@@ -61,6 +61,7 @@ impl Default for ConvertOptions<'_> {
             format: None,
             restricted_symmetry: false,
             memory: 4 << 30,
+            compression: Compression::default(),
             progress: None,
         }
     }
@@ -214,7 +215,7 @@ pub fn convert(
         .unwrap_or_default();
     let len = (header.len() + pawn_table.len()) as u64 + codec.area_bytes(space.size());
     let file = AtomicFile::create(target).map_err(write)?;
-    let mut writer = GzipWriter::new(file.writer(), len, LEVEL).map_err(write)?;
+    let mut writer = GzipWriter::new(file.writer(), len, options.compression).map_err(write)?;
     writer.set_memory(options.memory);
     writer.write_all(&header).map_err(io)?;
     writer.write_all(&pawn_table).map_err(io)?;

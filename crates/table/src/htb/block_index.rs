@@ -24,7 +24,7 @@ pub(super) const ID: [u8; 2] = *b"HF";
 const VERSION: u8 = 1;
 const HEAD: usize = 16;
 /// The smallest stride, and the unit that is compressed at once.
-pub(super) const MIN_STRIDE_LOG2: u8 = 18;
+pub(super) const MIN_STRIDE_LOG2: u8 = 19;
 /// The largest stride there is.
 const MAX_STRIDE_LOG2: u8 = 32;
 /// The largest stride that a reader accepts where the length of the stream does not demand more. A block is

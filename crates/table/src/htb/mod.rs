@@ -8,6 +8,7 @@
 mod atomic;
 mod block_index;
 mod cache;
+mod deflate;
 mod foreign;
 mod member;
 mod salvage;
@@ -19,6 +20,7 @@ use std::io;
 pub use atomic::AtomicFile;
 pub use block_index::BlockIndex;
 pub use cache::BlockCache;
+pub use deflate::Compression;
 pub(crate) use salvage::salvaged_start;
 pub use source::{GzipSource, ReadAt, SourceOptions};
 pub use writer::GzipWriter;

@@ -1,11 +1,12 @@
 //! Writing a container: blocks compressed in parallel, the block index filled in at the end.
 
 use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use flate2::{Compress, Compression, FlushCompress, Status};
 use rayon::prelude::*;
 
 use super::block_index::{BlockIndex, ID, MIN_STRIDE_LOG2};
+use super::deflate::{Compression, Deflater};
 #[cfg(test)]
 use super::member::FIXED;
 use super::member::{FEXTRA, fixed_part};
@@ -14,7 +15,7 @@ use super::{HtbError, during};
 /// Uncompressed bytes that are compressed at once.
 const UNIT: usize = 1 << MIN_STRIDE_LOG2;
 /// Units that are collected before the threads get to work, if there is more than one.
-const BATCH: usize = 64;
+const BATCH: usize = 32;
 /// The end of a deflate stream that was flushed before: an empty last block.
 pub(super) const LAST_BLOCK: [u8; 2] = [3, 0];
 
@@ -27,7 +28,9 @@ pub struct GzipWriter<W: Write + Seek> {
     out: W,
     /// Where the member begins in `out`.
     origin: u64,
-    level: Compression,
+    compression: Compression,
+    /// Compressors that are not at work.
+    idle: Mutex<Vec<Deflater>>,
     /// Units that are collected before the threads get to work.
     batch: usize,
     header_len: usize,
@@ -42,12 +45,11 @@ pub struct GzipWriter<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> GzipWriter<W> {
-    /// A writer for `len` bytes of data at a compression level from 0 to 9, the member beginning at the
-    /// current position of `out`.
+    /// A writer for `len` bytes of data, the member beginning at the current position of `out`.
     ///
     /// # Errors
     /// Output errors, and lengths whose index has no room (beyond several tebibytes).
-    pub fn new(mut out: W, len: u64, level: u32) -> Result<GzipWriter<W>, HtbError> {
+    pub fn new(mut out: W, len: u64, compression: Compression) -> Result<GzipWriter<W>, HtbError> {
         let header_len = BlockIndex::header_len(len).ok_or(HtbError::TooLong { limit: 1 << 44 })?;
         let origin = out.stream_position().map_err(during("cannot write the output file"))?;
         out.write_all(&vec![0; header_len]).map_err(during("cannot write the output file"))?;
@@ -56,7 +58,8 @@ impl<W: Write + Seek> GzipWriter<W> {
         Ok(GzipWriter {
             out,
             origin,
-            level: Compression::new(level.min(9)),
+            compression,
+            idle: Mutex::default(),
             batch: if rayon::current_num_threads() > 1 { BATCH } else { 1 },
             header_len,
             pending: Vec::new(),
@@ -69,7 +72,7 @@ impl<W: Write + Seek> GzipWriter<W> {
         })
     }
 
-    /// Collects another number of units of 256 KiB than usual before they are compressed side by side:
+    /// Collects another number of units of 512 KiB than usual before they are compressed side by side:
     /// fewer need less memory. Before anything is written.
     pub fn set_batch(&mut self, units: usize) {
         self.batch = units.max(1);
@@ -97,18 +100,19 @@ impl<W: Write + Seek> GzipWriter<W> {
             IsLast::Yes => self.pending.len(),
             IsLast::No => self.pending.len() / UNIT * UNIT,
         };
-        let level = self.level;
+        let (idle, compression) = (&self.idle, self.compression);
         let units: Vec<_> = self.pending[..ready]
             .par_chunks(UNIT)
-            .map_init(
-                || Compress::new(level, false),
-                |compress, unit| {
-                    let mut crc = crc32fast::Hasher::new();
-                    crc.update(unit);
-                    compress_unit(compress, unit).map(|bytes| (bytes, crc))
-                },
-            )
-            .collect::<Result<_, _>>()?;
+            .map(|unit| {
+                let deflater = locked(idle).pop();
+                let mut deflater = deflater.unwrap_or_else(|| Deflater::new(compression));
+                let bytes = deflater.unit(unit)?;
+                locked(idle).push(deflater);
+                let mut crc = crc32fast::Hasher::new();
+                crc.update(unit);
+                Ok((bytes, crc))
+            })
+            .collect::<io::Result<_>>()?;
         self.pending.drain(..ready);
         for (bytes, crc) in units {
             self.out.write_all(&bytes)?;
@@ -165,6 +169,11 @@ impl<W: Write + Seek> GzipWriter<W> {
     }
 }
 
+/// No code panics while it holds the lock.
+fn locked(idle: &Mutex<Vec<Deflater>>) -> MutexGuard<'_, Vec<Deflater>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[derive(Clone, Copy)]
 enum IsLast {
     Yes,
@@ -193,23 +202,5 @@ impl<W: Write + Seek> Write for GzipWriter<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.compress_pending(IsLast::No)?;
         self.out.flush()
-    }
-}
-
-/// Deflates a unit from a fresh state and flushes it completely.
-fn compress_unit(compress: &mut Compress, unit: &[u8]) -> io::Result<Vec<u8>> {
-    compress.reset();
-    let mut out = Vec::with_capacity(unit.len() + unit.len() / 8 + 1024);
-    loop {
-        let done = compress.total_in() as usize;
-        let status = compress.compress_vec(&unit[done..], &mut out, FlushCompress::Full)?;
-        let is_flushed = compress.total_in() as usize == unit.len() && out.len() < out.capacity();
-        if is_flushed {
-            return Ok(out);
-        }
-        if status == Status::StreamEnd {
-            return Err(io::Error::other("the compressor ended by itself"));
-        }
-        out.reserve(unit.len() / 2 + 1024);
     }
 }
