@@ -1,40 +1,69 @@
-//! A cache of inflated blocks, least recently used out first, for many tables and threads at once.
+//! A cache of inflated blocks for many tables and threads at once.
+//!
+//! It is cut into shards with a lock each, so that threads that find what they look for hardly ever wait for
+//! each other.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quick_cache::sync::Cache;
+use quick_cache::{OptionsBuilder, Weighter};
 
 /// The number of a source, and of a block in it.
 type Key = (u64, u64);
 
+/// Bytes of a shard at least: it has to hold some blocks.
+const SHARD: usize = 8 << 20;
+
+/// As many shards as are useful.
+const SHARDS: usize = 64;
+
+/// A cache is at least so large: the block that was used last is mostly used again.
+const LEAST: usize = 1 << 20;
+
 /// Inflated blocks up to a number of bytes. Share one among all tables that are open.
 #[derive(Debug)]
 pub struct BlockCache {
-    capacity: usize,
     next_source: AtomicU64,
-    state: Mutex<State>,
+    blocks: Cache<Key, Arc<[u8]>, Bytes>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    blocks: HashMap<Key, (Arc<[u8]>, u64)>,
-    bytes: usize,
-    clock: u64,
+/// Blocks weigh what they hold.
+#[derive(Clone, Debug)]
+struct Bytes;
+
+impl Weighter<Key, Arc<[u8]>> for Bytes {
+    fn weight(&self, _: &Key, block: &Arc<[u8]>) -> u64 {
+        block.len() as u64
+    }
 }
 
 impl BlockCache {
-    /// A cache of that many bytes. The block used last is kept even if it is larger.
+    /// A cache of that many bytes, but at least a megabyte. Blocks that are larger than an eighth of it may not
+    /// be kept.
     pub fn new(capacity: usize) -> Arc<BlockCache> {
-        Arc::new(BlockCache {
-            capacity,
-            next_source: AtomicU64::new(0),
-            state: Mutex::new(State::default()),
-        })
+        let capacity = capacity.max(LEAST);
+        let shards = (capacity / SHARD).clamp(1, SHARDS).next_power_of_two();
+        // Blocks have mostly half a megabyte, some less.
+        let items = (capacity >> 18).max(16);
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(items)
+            .weight_capacity(capacity as u64)
+            .shards(shards)
+            .build();
+        let blocks = match options {
+            Ok(options) => {
+                let (hasher, life) = (Default::default(), Default::default());
+                Cache::with_options(options, Bytes, hasher, life)
+            }
+            Err(_) => Cache::with_weighter(items, capacity as u64, Bytes),
+        };
+        Arc::new(BlockCache { next_source: AtomicU64::new(0), blocks })
     }
 
     /// Bytes held now.
     pub fn bytes(&self) -> usize {
-        self.state().bytes
+        self.blocks.weight() as usize
     }
 
     pub(super) fn new_source(&self) -> u64 {
@@ -42,42 +71,15 @@ impl BlockCache {
     }
 
     pub(super) fn get(&self, source: u64, block: u64) -> Option<Arc<[u8]>> {
-        let mut state = self.state();
-        state.clock += 1;
-        let now = state.clock;
-        let (data, used) = state.blocks.get_mut(&(source, block))?;
-        *used = now;
-        Some(Arc::clone(data))
+        self.blocks.get(&(source, block))
     }
 
     pub(super) fn insert(&self, source: u64, block: u64, data: Arc<[u8]>) {
-        let mut state = self.state();
-        state.clock += 1;
-        let now = state.clock;
-        state.bytes += data.len();
-        if let Some((old, _)) = state.blocks.insert((source, block), (data, now)) {
-            state.bytes -= old.len();
-        }
-        while state.bytes > self.capacity && state.blocks.len() > 1 {
-            let oldest = state.blocks.iter().min_by_key(|(_, (_, used))| *used).map(|(&k, _)| k);
-            let Some((old, _)) = oldest.and_then(|key| state.blocks.remove(&key)) else { break };
-            state.bytes -= old.len();
-        }
+        self.blocks.insert((source, block), data);
     }
 
     /// Drops the blocks of a source that is closed.
     pub(super) fn remove_source(&self, source: u64) {
-        let mut state = self.state();
-        let mut freed = 0;
-        state.blocks.retain(|&(s, _), (data, _)| {
-            freed += if s == source { data.len() } else { 0 };
-            s != source
-        });
-        state.bytes -= freed;
-    }
-
-    /// No code panics while it holds the lock, so the state is sound even if the lock says otherwise.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.blocks.retain(|&(of, _), _| of != source);
     }
 }
