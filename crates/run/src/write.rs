@@ -11,12 +11,13 @@ use hoffman_control::{ControlFile, GenerationStatistics, HeaderEdits, render_hea
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
 use hoffman_space::TableValues;
-use hoffman_table::entries::{EntryCodec, width};
+use hoffman_table::entries::{EntryCodec, EntryError, width};
 use hoffman_table::htb::{AtomicFile, GzipWriter};
 use hoffman_table::rows::{Distances, IndexCounts, StoredDistances, encode, encode_in};
 
 use crate::error::{RunError, write_error};
 use crate::numbering::Numbering;
+use crate::progress::Progress;
 use crate::workplace::Workplace;
 
 /// The deflate level: the fastest. Higher ones cost more time than solving does.
@@ -49,6 +50,7 @@ pub(crate) fn write_table(
     values: &TableValues,
     path: &Path,
     making: &Making,
+    progress: &dyn Progress,
     (workplace, pages): (&Workplace, Option<&Arc<Pages>>),
 ) -> Result<IndexCounts, RunError> {
     let place = || control.origin.clone();
@@ -66,7 +68,20 @@ pub(crate) fn write_table(
         pages.check().map_err(SolveError::Pages)?;
     }
     let entry = |source| RunError::Entry { place: place(), source };
-    let fitting = |requested| width(requested, counts.max_stored, counts.min_stored);
+    let fitting = |requested| {
+        let of = |requested| width(requested, counts.max_stored, counts.min_stored);
+        match of(requested) {
+            // What is solved is not thrown away for the width of a field.
+            Err(EntryError::TooNarrow { requested, needed }) => {
+                progress.notice(&format!(
+                    "{}: distances need {needed} bits, and {requested} are asked for; the table has {needed}",
+                    control.origin
+                ));
+                of(None)
+            }
+            fitting => fitting,
+        }
+    };
     let (format, bits) = match format {
         Format::Dtm(requested) => {
             let bits = fitting(requested).map_err(entry)?;
