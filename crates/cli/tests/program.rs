@@ -487,6 +487,73 @@ fn a_table_never_replaces_what_it_is_made_from() {
 }
 
 #[test]
+fn futurebases_are_looked_for_in_both_places() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("kk.xml", KK);
+    write("kqk.xml", KQK);
+    let both = run(folder.path(), "build kqk.xml kk.xml --dir out");
+    assert_eq!(both.code, 0, "{}", both.err);
+    assert_eq!(names(&folder.path().join("out")), ["kk.htb", "kqk.htb"]);
+    let again = run(folder.path(), "build kqk.xml kk.xml --dir out");
+    assert_eq!(again.out, "out/kk.htb: kept\nout/kqk.htb: kept\n", "{}", again.err);
+    // The current folder serves where the other one has no such file.
+    fs::rename(folder.path().join("out/kk.htb"), folder.path().join("kk.htb")).unwrap();
+    let here = run(folder.path(), "build kqk.xml --dir new");
+    assert_eq!(here.code, 0, "{}", here.err);
+    write("any.xml", &KQK.replace("\"kk.htb", "\"k[k].htb"));
+    assert_eq!(run(folder.path(), "build any.xml --dir newer").code, 0);
+}
+
+#[test]
+fn a_width_that_is_too_small_costs_nothing() {
+    let folder = with_tables();
+    let narrow = KQK.replace("<dtm/>", "<dtm bits=\"3\"/>");
+    fs::write(folder.path().join("narrow.xml"), narrow).unwrap();
+    let made = run(folder.path(), "-g narrow.xml -o narrow.htb");
+    assert_eq!(made.code, 0, "{}", made.err);
+    for part in [
+        "narrow.xml: distances need 5 bits, and 3 are asked for; the table has 5",
+        "narrow.xml, line 8, <output>: the output narrow.htb given to the program overrides this",
+    ] {
+        assert!(made.err.contains(part), "{part}: {}", made.err);
+    }
+    assert!(run(folder.path(), "-i narrow.htb").out.contains("<dtm bits=\"5\"/>"));
+    assert!(run(folder.path(), "build narrow.xml").out.contains("kqk.htb: kept"));
+}
+
+#[test]
+fn messages_say_what_would_help() {
+    let folder = with_tables();
+    let write = |text: &str| fs::write(folder.path().join("x.xml"), text).unwrap();
+    write(&KQK.replace("   <futurebase filename=\"kk.htb\"/>\n", ""));
+    let line = "write <futurebase filename=\"kk.htb\"/> or <prune color=\"black\" move=\"KxQ\" \
+                type=\"discard\"/> with <prune-enable color=\"black\" type=\"discard\"/>";
+    let missing = run(folder.path(), "-g x.xml");
+    assert!(missing.err.contains(line), "{}", missing.err);
+    let enable = "<prune-enable color=\"white\" type=\"discard\"/>";
+    let rook = KQK.replace("queen\"/>", "rook\" location=\"a1 a2 a3\"/>");
+    write(&rook.replace("<dtm/>", &format!("<dtm/>{enable}")));
+    let many = run(folder.path(), "-g x.xml");
+    assert!(many.err.contains("write <prune color=\"white\" move=\"Ra4\""), "{}", many.err);
+    assert!(many.err.lines().any(|l| l.ends_with(" more")), "{}", many.err);
+    let prune = "<prune color=\"white\" move=\"Q.*\" type=\"discard\"/>";
+    write(&KQK.replace("<dtm/>", &format!("<dtm/>{enable}{prune}")));
+    let hinted = run(folder.path(), "-g x.xml");
+    assert!(hinted.err.contains("patterns are those of a shell"), "{}", hinted.err);
+    // A file of other men says so, whatever else is wrong with it.
+    let pruned = KQK.replace("<dtm/>", &format!("<dtm/>{enable}")).replace("kqk.htb", "pruned.htb");
+    write(&pruned);
+    assert_eq!(run(folder.path(), "-g x.xml").code, 0);
+    write(&KQK.replace("queen", "rook").replace("\"kk.htb", "\"pruned.htb"));
+    run(folder.path(), "-g x.xml").refused(1, &["line 7, <futurebase>", "no single move leads"]);
+    write(&KQK.replace("kqk.htb", "nowhere/kqk.htb"));
+    let words = ["x.xml, line 8, <output>", "cannot write to nowhere"];
+    run(folder.path(), "-g x.xml").refused(1, &words);
+    run(folder.path(), "build x.xml").refused(1, &words);
+}
+
+#[test]
 fn tables_that_nothing_can_hold_are_refused() {
     let folder = TempDir::new().unwrap();
     let queens = "<piece color=\"white\" type=\"queen\"/>".repeat(14);
@@ -510,7 +577,7 @@ fn many_elements_take_no_time_and_few_words() {
     write("men.xml", &lines(200_000, &|_| "<piece color=\"white\" type=\"rook\"/>".to_owned()));
     run(folder.path(), "-s men.xml").refused(1, &["men.xml, line", "200003, at most 16"]);
     let prune =
-        |n| format!("<prune color=\"white\" move=\"{}{n}\" type=\"discard\"/>", "*a".repeat(99));
+        |n| format!("<prune color=\"white\" move=\"{}{n}\" type=\"discard\"/>", "*a".repeat(90));
     let enable = "<prune-enable color=\"white\" type=\"discard\"/>";
     write("prunes.xml", &(enable.to_owned() + &lines(10_000, &prune)));
     let pruned = run(folder.path(), "-g prunes.xml");

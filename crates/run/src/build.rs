@@ -566,8 +566,10 @@ impl Work<'_> {
                 passes: std::mem::take(&mut solved.passes),
             };
             let numbering = Numbering::of(&control)?;
-            let counts =
-                write_table(&control, &numbering, &solved.values, &path, &making, self.place())?;
+            let counts = {
+                let (values, progress) = (&solved.values, self.options.progress);
+                write_table(&control, &numbering, values, &path, &making, progress, self.place())?
+            };
             checkpoint::remove_of(workplace, &path)?;
             tracing::info!(table = %path.display(), "written");
             solved.table.counts = Some(counts);

@@ -6,14 +6,14 @@ use std::time::SystemTime;
 
 use hoffman_board::{Bitboard, Color, Format, Role, Square};
 use hoffman_control::{ControlFile, Mode, PruneEffect, check_declarations};
-use hoffman_store::{folder_of, is_file};
+use hoffman_store::{folder_of, has_wildcards, is_file};
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
 
 use crate::checkpoint;
 use crate::error::RunError;
 use crate::expand::{Expanded, creation, expand, is_input, read_input};
-use crate::generate::{GenerateOptions, Generated, generate_control, read_control};
+use crate::generate::{GenerateOptions, Generated, at_output, generate_control, read_control};
 use crate::numbering::Numbering;
 use crate::order::output_of;
 use crate::progress::{Phase, Progress};
@@ -56,9 +56,12 @@ pub fn build_control(
     if let Some(dir) = &options.dir {
         options.workplace.create_folder(dir)?;
     }
-    let mut work = Work { options, rebuilt: HashSet::new(), report: ControlBuild::default() };
+    // What is made there serves the other tables, too.
+    let workplace = Workplace { tables: options.dir.clone(), ..options.workplace.clone() };
+    let mut work =
+        Work { options, workplace, rebuilt: HashSet::new(), report: ControlBuild::default() };
     if is_input(&read_input(path, &options.workplace)?) {
-        let expansion = expand(path, options.dir.as_deref())?;
+        let expansion = expand(path, options.dir.as_deref(), &work.workplace)?;
         for notice in &expansion.notices {
             options.progress.notice(notice);
         }
@@ -131,6 +134,7 @@ impl Progress for Quiet<'_> {
 
 struct Work<'a> {
     options: &'a ControlBuildOptions<'a>,
+    workplace: Workplace,
     /// The tables made in this run.
     rebuilt: HashSet<PathBuf>,
     report: ControlBuild,
@@ -146,11 +150,11 @@ impl Work<'_> {
         of_family: bool,
         progress: &dyn Progress,
     ) -> Result<(), RunError> {
-        let workplace = &self.options.workplace;
+        let workplace = &self.workplace;
         workplace.stop.check()?;
         check_declarations(control)?;
         let numbering = Numbering::of(control)?;
-        workplace.probe(folder_of(&output))?;
+        workplace.probe(folder_of(&output)).map_err(|error| at_output(error, control, &output))?;
         // Another run may be making it, and what a run that died left of it is removed.
         let _lock = workplace.lock(&output, self.options.progress)?;
         if is_file(&*workplace.storage, &output) {
@@ -176,7 +180,8 @@ impl Work<'_> {
         let foreign = self.options.foreign.clone();
         let workplace = workplace.clone();
         let options = GenerateOptions { output: None, args, foreign, progress, workplace };
-        let made = generate_control(control, &numbering, output.clone(), &options)?;
+        let made = generate_control(control, &numbering, output.clone(), &options)
+            .map_err(|error| at_output(error, control, &output))?;
         self.report.generated.push(made);
         self.rebuilt.insert(output);
         Ok(())
@@ -185,21 +190,19 @@ impl Work<'_> {
     /// Whether a table is what its control file would make now; why not.
     fn is_current(&self, control: &ControlFile, output: &Path) -> Result<(), String> {
         let name = output.display();
-        let mut table = Table::open(output, self.options.workplace.source_options())
-            .map_err(|e| e.to_string())?;
+        let mut table =
+            Table::open(output, self.workplace.source_options()).map_err(|e| e.to_string())?;
         table.check_length().map_err(|e| e.to_string())?;
         let size = table.space().size();
-        let checked = self.options.workplace.install(size, || table.source().check());
+        let checked = self.workplace.install(size, || table.source().check());
         checked.map_err(|e| format!("{name}: {e}"))?;
         if !is_made_from(table.control(), control) {
             return Err(format!("{name}: was made from another control file"));
         }
         let made = self.modified(output);
         for element in &control.futurebases {
-            let futurebase = Path::new(&element.filename);
-            if element.filename.contains(['*', '?', '['])
-                && !is_file(&*self.options.workplace.storage, futurebase)
-            {
+            let futurebase = &*self.workplace.locate(&element.filename);
+            if has_wildcards(&element.filename) && !is_file(&*self.workplace.storage, futurebase) {
                 return Err(format!("{name}: what '{}' means may have changed", element.filename));
             }
             if self.rebuilt.contains(futurebase) || self.modified(futurebase) > made {
@@ -210,7 +213,7 @@ impl Work<'_> {
     }
 
     fn modified(&self, path: &Path) -> Option<SystemTime> {
-        self.options.workplace.storage.info(path).ok()?.modified
+        self.workplace.storage.info(path).ok()?.modified
     }
 }
 
@@ -244,7 +247,8 @@ fn fits(control: &ControlFile, header: &ControlFile) -> bool {
     };
     let wanted = bits(control.entry_format());
     control.symmetry().is_none_or(|symmetry| header.symmetry() == Some(symmetry))
-        && (wanted.is_none() || bits(header.entry_format()) == wanted)
+        // It is wider where that was needed.
+        && wanted.is_none_or(|wanted| bits(header.entry_format()) >= Some(wanted))
 }
 
 /// Whether a table has the index type that its control file asks for, or the one that stands in for it where

@@ -1,7 +1,8 @@
 //! The `pawngen-condition` of a prune: an expression over the men of a table, in the words of 2006.
 //!
 //! Of Perl there is what such files need: `grep(/Q/,@white_pieces)` counts the letters that fit,
-//! `$#white_pawns` is the number of elements less one, whole numbers, `== != < <= > >=`,
+//! `$#white_pawns` is the number of elements less one, `@white_pawns` and `scalar(@white_pawns)` the number
+//! itself, whole numbers, `== != < <= > >=`,
 //! `not and or ! && ||` with Perl's ranks, and parentheses. The lists are `@white_pieces` and
 //! `@black_pieces`, a letter for the king and for each piece, and `@white_pawns` and `@black_pawns`.
 //! What depends on where pawns stand cannot be decided for a whole table and is refused.
@@ -208,6 +209,16 @@ impl Parser<'_> {
         if self.word("grep") {
             return self.grep();
         }
+        let scalar = self.word("scalar");
+        let enclosed = scalar && self.take("(");
+        if scalar || self.rest.trim_start().starts_with('@') {
+            self.expect("@")?;
+            let (color, roles) = self.list()?;
+            if enclosed {
+                self.expect(")")?;
+            }
+            return Ok(Node::Count(color, roles, 0));
+        }
         self.number()
     }
 
@@ -283,6 +294,8 @@ mod tests {
             ("grep(/Q/,@white_pieces)==0 and $#white_pawns==0", "KPvKPP", "KPPvKPP"),
             (" grep( /[QR]/ , @black_pieces ) > 0 ", "KPvKR", "KPvKB"),
             ("$#black_pieces == 0", "KPvKPP", "KPvKNP"),
+            ("@white_pawns==1", "KPvKPP", "KPPvKPP"),
+            ("scalar(@black_pieces) >= 2 and scalar @white_pawns < 2", "KPvKN", "KPPvKN"),
             ("not $#white_pawns >= 1", "KPvK", "KPPvK"),
             ("$#white_pawns == -1 || !($#black_pawns < 1)", "KQvK", "KPvKP"),
             ("1 or 0 and 0", "KvK", ""),
@@ -310,6 +323,9 @@ mod tests {
             "grep(//,@white_pieces)",
             "grep(/[]/,@white_pieces)",
             "grep(/b/,@white_pawns)",
+            "scalar(@white_pawns",
+            "scalar(1)",
+            "@white",
             "$#white_pawnsx",
             "99999999999999999999",
             "1.5",

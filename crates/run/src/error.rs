@@ -145,7 +145,7 @@ pub enum RunError {
     },
     /// A move that nothing accounts for.
     #[error(
-        "{place}: no futurebase or pruning for {mover} move {kind}, for example in {fen}{more}"
+        "{place}: no futurebase or pruning for {mover} move {kind}, for example in {fen}; write {remedy}{more}"
     )]
     Unhandled {
         /// The control file.
@@ -156,6 +156,8 @@ pub enum RunError {
         kind: String,
         /// A position in which the move is possible.
         fen: String,
+        /// Elements that would account for it.
+        remedy: String,
         /// Further kinds of moves, with a word before them; empty if there are none.
         more: String,
     },
@@ -215,6 +217,14 @@ pub enum RunError {
         place: String,
         /// How many men there are without pawns.
         men: usize,
+    },
+    /// The output of a control file cannot be written.
+    #[error("{place}: {source}")]
+    Output {
+        /// Where it is named.
+        place: String,
+        /// Why.
+        source: Box<RunError>,
     },
     /// A table would replace its own control file.
     #[error("{output}: the table would replace the control file; name another output", output = .output.display())]

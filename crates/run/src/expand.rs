@@ -32,7 +32,7 @@ use hoffman_control::{
     ControlFile, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Place, decode_text,
 };
 use hoffman_plan::pawngen::{PawngenError, all_arrangements, masks};
-use hoffman_store::{disk, files_like, has_wildcards};
+use hoffman_store::{disk, has_wildcards};
 use hoffman_table::htb::AtomicFile;
 
 pub(crate) use self::family::Family;
@@ -92,9 +92,13 @@ pub(crate) fn is_input(control: &ControlFile) -> bool {
 /// # Errors
 ///
 /// The file is no input of an expansion, or asks for what cannot be done; a futurebase cannot be used.
-pub fn expand(path: &Path, folder: Option<&Path>) -> Result<Expansion, RunError> {
-    let control = read_input(path, &Workplace::default())?;
-    let input = Input::new(&control, Family::of(&control, path, folder)?)?;
+pub fn expand(
+    path: &Path,
+    folder: Option<&Path>,
+    workplace: &Workplace,
+) -> Result<Expansion, RunError> {
+    let control = read_input(path, workplace)?;
+    let input = Input::new(&control, Family::of(&control, path, folder)?, workplace)?;
     input.expand()
 }
 
@@ -210,7 +214,11 @@ struct Input<'c> {
 }
 
 impl<'c> Input<'c> {
-    fn new(control: &'c ControlFile, family: Family) -> Result<Input<'c>, RunError> {
+    fn new(
+        control: &'c ControlFile,
+        family: Family,
+        workplace: &Workplace,
+    ) -> Result<Input<'c>, RunError> {
         let old = control.pawngen.is_none();
         let element = match &control.pawngen {
             Some(element) => element.clone(),
@@ -234,26 +242,27 @@ impl<'c> Input<'c> {
             given: Vec::new(),
             notices: control.notices.iter().map(ToString::to_string).collect(),
         };
-        input.find_given()?;
+        input.find_given(workplace)?;
         Ok(input)
     }
 
     /// Finds the futurebases and their men.
-    fn find_given(&mut self) -> Result<(), RunError> {
+    fn find_given(&mut self, workplace: &Workplace) -> Result<(), RunError> {
         let control = self.control;
         for element in &control.futurebases {
             let fail = |problem: String| RunError::Futurebase {
                 place: control.site(element.place, "futurebase").to_string(),
                 problem,
             };
-            let names = self.files(element).map_err(fail)?;
+            let names = self.files(element, workplace).map_err(fail)?;
             if names.is_empty() {
                 let place = control.site(element.place, "futurebase");
                 let name = &element.filename;
                 self.notices.push(format!("{place}: '{name}': no file fits the pattern"));
             }
             for name in names {
-                let plain = men_of_futurebase(&name, element.inverted, control).map_err(fail)?;
+                let path = workplace.locate(&name);
+                let plain = men_of_futurebase(&path, element.inverted, control).map_err(fail)?;
                 let material = if element.inverted { plain.swapped() } else { plain };
                 self.given.push(Given { name, inverted: element.inverted, material });
             }
@@ -262,13 +271,17 @@ impl<'c> Input<'c> {
     }
 
     /// The files that an element names. A pattern does not mean the tables that are to be made.
-    fn files(&self, element: &FuturebaseElement) -> Result<Vec<String>, String> {
+    fn files(
+        &self,
+        element: &FuturebaseElement,
+        workplace: &Workplace,
+    ) -> Result<Vec<String>, String> {
         let name = &element.filename;
-        if !has_wildcards(name) || Path::new(name).is_file() {
+        if !has_wildcards(name) || workplace.locate(name).is_file() {
             return Ok(vec![name.clone()]);
         }
         let mut names = Vec::new();
-        for path in files_like(&*disk(), name).map_err(|e| format!("'{name}': {e}"))? {
+        for path in workplace.files_like(name).map_err(|e| format!("'{name}': {e}"))? {
             let text = path.to_str().ok_or_else(|| format!("'{}': not UTF-8", path.display()))?;
             if !self.family.has(text) {
                 names.push(text.to_owned());

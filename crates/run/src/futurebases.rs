@@ -10,7 +10,7 @@ use hoffman_pages::Pages;
 use hoffman_plan::ending::PROMOTIONS;
 use hoffman_solve::Futurebase;
 use hoffman_space::{KingPlacement, Layout, Orientation, PawnStructure, TableValues};
-use hoffman_store::{files_like, has_wildcards, is_file, is_same_file};
+use hoffman_store::{has_wildcards, is_file, is_same_file};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::rows::{Taking, Wanted};
 use hoffman_table::{Table, TableError};
@@ -314,12 +314,12 @@ fn files(element: &FuturebaseElement, workplace: &Workplace) -> Result<Vec<PathB
     if name.is_empty() {
         return Err("tables are read from files only, give a filename instead of a url".into());
     }
-    let path = Path::new(name);
+    let path = &*workplace.locate(name);
     if is_file(&*workplace.storage, path) || Kind::of(path).is_some() && !has_wildcards(name) {
         return Ok(vec![path.to_owned()]);
     }
     if has_wildcards(name) {
-        let found = files_like(&*workplace.storage, name);
+        let found = workplace.files_like(name);
         let found = found.map_err(|e| format!("'{name}': {e}"))?;
         if found.is_empty() {
             return Err(format!("'{name}': no file fits the pattern"));
@@ -360,6 +360,19 @@ fn check(
     if table.variant() != control.variant {
         return Err(format!("'{name}': the futurebase is for another variant of chess"));
     }
+    // Of a file with other men nothing else matters.
+    let plain = material_of(table);
+    let behind = if element.inverted { plain.swapped() } else { plain };
+    let relation = if behind == *material {
+        if !element.inverted && holds_the_same(table, numbering) {
+            return Err(format!("'{name}': the futurebase holds the men of the table itself"));
+        }
+        FuturebaseKind::Normal
+    } else {
+        let moves = futuremoves(material, control.variant);
+        let relation = moves.iter().find(|m| m.behind == behind).map(|m| m.relation);
+        relation.ok_or_else(|| unrelated(material, &behind, &name.to_string()))?
+    };
     let theirs = table.codec().format();
     match (control.entry_format(), theirs) {
         (Format::Dtm(_), Format::Dtm(_)) => {}
@@ -403,18 +416,6 @@ fn check(
             numbering.space.index_type().name()
         ));
     }
-    let plain = material_of(table);
-    let behind = if element.inverted { plain.swapped() } else { plain };
-    let relation = if behind == *material {
-        if !element.inverted && holds_the_same(table, numbering) {
-            return Err(format!("'{name}': the futurebase holds the men of the table itself"));
-        }
-        FuturebaseKind::Normal
-    } else {
-        let moves = futuremoves(material, control.variant);
-        let relation = moves.iter().find(|m| m.behind == behind).map(|m| m.relation);
-        relation.ok_or_else(|| unrelated(material, &behind, &name.to_string()))?
-    };
     match element.kind.filter(|&kind| kind != relation) {
         Some(kind) => Err(format!(
             "'{name}': the type '{}' was given, but the table is reached by {}",

@@ -23,6 +23,7 @@ use sha2::{Digest as _, Sha256};
 use crate::checkpoint::{self, Checkpoint, Identity, digest};
 use crate::claims::claims_of;
 use crate::error::RunError;
+use crate::expand::creation;
 use crate::futurebases::{self, OpenFuturebase, color_name};
 use crate::numbering::{Numbering, fen};
 use crate::progress::{Phase, Progress};
@@ -130,9 +131,44 @@ pub fn generate_read(
     if is_same_file(&*options.workplace.storage, Path::new(&control.origin), &output) {
         return Err(RunError::OutputIsControl { output });
     }
-    options.workplace.probe(folder_of(&output))?;
-    let _lock = options.workplace.lock(&output, options.progress)?;
-    generate_control(control, &numbering, output, options)
+    let target = output.clone();
+    let generate = || {
+        options.workplace.probe(folder_of(&output))?;
+        if let Some(element) = control.output.as_ref().filter(|_| options.output.is_some()) {
+            options.progress.notice(&format!(
+                "{}: the output {} given to the program overrides this one",
+                control.site(element.place, "output"),
+                output.display()
+            ));
+        }
+        let _lock = options.workplace.lock(&output, options.progress)?;
+        generate_control(control, &numbering, output, options)
+    };
+    // An output that the caller named is no matter of the control file.
+    let by_caller = options.output.is_some();
+    generate().map_err(|error| if by_caller { error } else { at_output(error, control, &target) })
+}
+
+/// An error that says where the output is named, if it is about the output or its folder.
+pub(crate) fn at_output(error: RunError, control: &ControlFile, output: &Path) -> RunError {
+    let concerned = match &error {
+        RunError::Io { path, .. } | RunError::Write { path, .. } => {
+            path == output || path == folder_of(output)
+        }
+        _ => false,
+    };
+    if !concerned {
+        return error;
+    }
+    let named = control.output.as_ref().filter(|element| {
+        let name = element.filename.as_deref().and_then(|name| Path::new(name).file_name());
+        name.is_some() && name == output.file_name()
+    });
+    let place = match named {
+        Some(element) => control.site(element.place, "output").to_string(),
+        None => control.origin.clone(),
+    };
+    RunError::Output { place, source: Box::new(error) }
 }
 
 /// Solves the table of a control file that was read and writes it; the caller holds the lock of the output.
@@ -269,7 +305,7 @@ impl Task<'_> {
         let args = self.options.args.clone();
         let passes = checkpoint.learned().passes;
         let making = Making { args, began: self.began, instruction, passes };
-        let counts = write_table(control, numbering, &values, &output, &making, place)?;
+        let counts = write_table(control, numbering, &values, &output, &making, progress, place)?;
         checkpoint::remove_of(&workplace, &output)?;
         tracing::info!(table = name, "written");
         progress.finished(&name);
@@ -440,6 +476,60 @@ fn images_agree(
     Ok(())
 }
 
+/// How many kinds of moves that nothing accounts for are listed besides the first.
+const LISTED: usize = 9;
+
+/// The refusal of moves about which nothing is said, with what would account for the first kind.
+fn unhandled(
+    control: &ControlFile,
+    numbering: &Numbering,
+    first: &Unsaid,
+    more: &[Unsaid],
+) -> RunError {
+    let example = |unsaid: &Unsaid| fen(&unsaid.men, unsaid.turn, unsaid.en_passant);
+    let listed = more.iter().take(LISTED);
+    let listed: Vec<String> =
+        listed.map(|u| format!("{} {} in {}", color_name(u.turn), u.kind, example(u))).collect();
+    let mut also =
+        if listed.is_empty() { String::new() } else { format!("; also {}", listed.join(", ")) };
+    if more.len() > LISTED {
+        also.push_str(&format!(" and {} more", more.len() - LISTED));
+    }
+    let (color, kind) = (first.turn, first.kind.clone());
+    let effect = [PruneEffect::Concede, PruneEffect::Discard]
+        .into_iter()
+        .find(|&effect| control.enables(color, effect));
+    let enable = match effect {
+        Some(_) => String::new(),
+        None => format!(" with <prune-enable color=\"{color}\" type=\"discard\"/>"),
+    };
+    let effect = effect.unwrap_or(PruneEffect::Discard).name();
+    let prune = format!("<prune color=\"{color}\" move=\"{kind}\" type=\"{effect}\"/>{enable}");
+    let men = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
+    let moves = futurebases::futuremoves(&men, control.variant);
+    let behind = moves.iter().find(|m| m.mover == color && m.kind == kind).map(|m| m.behind);
+    // Names of complete endings are those of normal chess.
+    let behind = behind.filter(|_| control.variant == Variant::Normal).map(|behind| {
+        let (normal, inverted) = behind.normalized();
+        let colors = if inverted { " colors=\"invert\"" } else { "" };
+        format!("<futurebase filename=\"{}.htb\"{colors}/> or ", normal.stem())
+    });
+    RunError::Unhandled {
+        place: control.site(control.root, "tablebase").to_string(),
+        mover: color_name(color),
+        kind,
+        fen: example(first),
+        remedy: behind.unwrap_or_default() + &prune,
+        more: also,
+    }
+}
+
+/// Whether a pattern looks like a regular expression.
+fn is_like_expression(pattern: &str) -> bool {
+    let dots = [".*", ".+", ".?"].iter().any(|dot| pattern.contains(dot));
+    dots || pattern.contains(['|', '(', '^', '$', '+', '\\']) && !pattern.contains("[^")
+}
+
 /// Refuses moves about which nothing or too much is said; returns remarks about the prunes.
 fn judge(
     control: &ControlFile,
@@ -448,24 +538,8 @@ fn judge(
     survey: &Survey,
 ) -> Result<Vec<String>, RunError> {
     let root = || control.site(control.root, "tablebase").to_string();
-    if let [Unsaid { men, turn, en_passant, kind }, more @ ..] = survey.unsaid.as_slice() {
-        let more: Vec<String> = more
-            .iter()
-            .take(9)
-            .map(|u| {
-                format!(
-                    "{} {} in {}",
-                    color_name(u.turn),
-                    u.kind,
-                    fen(&u.men, u.turn, u.en_passant)
-                )
-            })
-            .collect();
-        let more =
-            if more.is_empty() { String::new() } else { format!("; also {}", more.join(", ")) };
-        let fen = fen(men, *turn, *en_passant);
-        let (mover, kind) = (color_name(*turn), kind.clone());
-        return Err(RunError::Unhandled { place: root(), mover, kind, fen, more });
+    if let [first, more @ ..] = survey.unsaid.as_slice() {
+        return Err(unhandled(control, numbering, first, more));
     }
     if let Some((color, kind)) = survey.twice.first() {
         let (mover, kind) = (color_name(*color), kind.clone());
@@ -494,15 +568,22 @@ fn judge(
         }
     }
     images_agree(control, numbering, verdicts, survey)?;
-    for prune in control.prunes.iter().filter(|p| !p.is_stalemate()) {
+    // Of files for many tables each has the prunes of all.
+    let by_hand = |prune: &&Prune| !prune.is_stalemate() && creation(control.text()).is_none();
+    for prune in control.prunes.iter().filter(by_hand) {
         let used = survey.kinds.iter().any(|k| {
             (k.mover == prune.color || !numbering.space.has_side_bit()) && prune.matches(&k.kind)
         });
         if !used {
+            let pattern = prune.pattern.as_str();
+            let hint = if is_like_expression(pattern) {
+                "; patterns are those of a shell, in which * stands for any text and ? for one character"
+            } else {
+                ""
+            };
             notices.push(format!(
-                "{}: the prune '{}' matches no move that leaves the table",
+                "{}: the prune '{pattern}' matches no move that leaves the table{hint}",
                 control.site(prune.place, "prune"),
-                prune.pattern.as_str()
             ));
         }
     }

@@ -1,12 +1,13 @@
 //! Where a run works, and how it is told to stop.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hoffman_solve::Method;
-use hoffman_store::{Lock, Storage, disk, folder_of, lock_name, tidy};
+use hoffman_store::{Lock, Storage, disk, files_like, folder_of, is_file, lock_name, tidy};
 use hoffman_table::htb::{Compression, SourceOptions};
 
 use crate::error::RunError;
@@ -42,6 +43,9 @@ pub struct Workplace {
     pub compression: Compression,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
+    /// A folder in which futurebases are looked for first, by their file names alone, unless their names begin
+    /// at the root.
+    pub tables: Option<PathBuf>,
     /// The threads for the tables of control files that are worth them; none: those of the caller's pool.
     pub threads: Option<Threads>,
 }
@@ -59,6 +63,7 @@ impl Default for Workplace {
             pages: None,
             compression: Compression::default(),
             discard: false,
+            tables: None,
             threads: None,
         }
     }
@@ -153,6 +158,35 @@ impl Workplace {
             }
             std::thread::sleep(LOOK);
         }
+    }
+
+    /// The names under which a futurebase is looked for, in this order.
+    pub(crate) fn names_of(&self, name: &str) -> Vec<PathBuf> {
+        let path = Path::new(name);
+        let folder = self.tables.as_deref().filter(|_| path.is_relative());
+        let inside = folder.zip(path.file_name()).map(|(folder, file)| folder.join(file));
+        inside.into_iter().chain([path.to_owned()]).collect()
+    }
+
+    /// The file that a futurebase without wildcards is read from: the first that is there.
+    pub(crate) fn locate(&self, name: &str) -> PathBuf {
+        let mut names = self.names_of(name).into_iter();
+        let there = names.find(|path| is_file(&*self.storage, path));
+        there.unwrap_or_else(|| PathBuf::from(name))
+    }
+
+    /// The files that a futurebase with wildcards stands for. A file hides others of its name in later places.
+    pub(crate) fn files_like(&self, name: &str) -> io::Result<Vec<PathBuf>> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        for pattern in self.names_of(name) {
+            let Some(pattern) = pattern.to_str() else { continue };
+            for path in files_like(&*self.storage, pattern)? {
+                if !found.iter().any(|known| known.file_name() == path.file_name()) {
+                    found.push(path);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Makes a folder.

@@ -14,12 +14,13 @@ use hoffman_control::{
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
 use hoffman_space::TableValues;
-use hoffman_table::entries::{EntryCodec, width};
+use hoffman_table::entries::{EntryCodec, EntryError, width};
 use hoffman_table::htb::{AtomicFile, GzipWriter};
 use hoffman_table::rows::{Distances, IndexCounts, StoredDistances, encode, encode_in};
 
 use crate::error::{RunError, write_error};
 use crate::numbering::Numbering;
+use crate::progress::Progress;
 use crate::workplace::Workplace;
 
 /// How many entries are packed at once: a multiple of eight, and few enough to stay in a cache.
@@ -51,6 +52,7 @@ pub(crate) fn write_table(
     values: &TableValues,
     path: &Path,
     making: &Making,
+    progress: &dyn Progress,
     (workplace, pages): (&Workplace, Option<&Arc<Pages>>),
 ) -> Result<IndexCounts, RunError> {
     let place = || control.origin.clone();
@@ -68,7 +70,20 @@ pub(crate) fn write_table(
         pages.check().map_err(SolveError::Pages)?;
     }
     let entry = |source| RunError::Entry { place: place(), source };
-    let fitting = |requested| width(requested, counts.max_stored, counts.min_stored);
+    let fitting = |requested| {
+        let of = |requested| width(requested, counts.max_stored, counts.min_stored);
+        match of(requested) {
+            // What is solved is not thrown away for the width of a field.
+            Err(EntryError::TooNarrow { requested, needed }) => {
+                progress.notice(&format!(
+                    "{}: distances need {needed} bits, and {requested} are asked for; the table has {needed}",
+                    control.origin
+                ));
+                of(None)
+            }
+            fitting => fitting,
+        }
+    };
     let (format, bits) = match format {
         Format::Dtm(requested) => {
             let bits = fitting(requested).map_err(entry)?;

@@ -1,6 +1,6 @@
 //! `hoffman pawngen`: from one control file to those of all tables that it needs.
 
-use hoffman_run::{expand, write_expansion};
+use hoffman_run::{Workplace, expand, write_expansion};
 
 use crate::Outcome;
 use crate::args::PawngenArgs;
@@ -9,7 +9,7 @@ use crate::output::{note, print_line, say};
 /// Expands the files, one after the other.
 pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<Outcome> {
     for path in &args.files {
-        let expansion = expand(path, None)?;
+        let expansion = expand(path, None, &Workplace::default())?;
         for notice in &expansion.notices {
             note(notice);
         }

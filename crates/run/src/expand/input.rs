@@ -116,11 +116,11 @@ pub(super) fn check_input(control: &ControlFile, element: &PawngenElement) -> Re
 
 /// The men of a futurebase: from its header, or from the name of a table of another program.
 pub(super) fn men_of_futurebase(
-    name: &str,
+    path: &Path,
     inverted: bool,
     control: &ControlFile,
 ) -> Result<Material, String> {
-    let path = Path::new(name);
+    let name = path.display();
     let file = path.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
     let extension = path.extension().unwrap_or_default();
     if ["rtbw", "rtbz", "emd", "nbw", "nbb"].into_iter().any(|e| extension.eq_ignore_ascii_case(e))

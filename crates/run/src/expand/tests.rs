@@ -25,7 +25,7 @@ fn try_expand(name: &str, inside: &str) -> Result<Expansion, String> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, format!("<tablebase>\n<dtm/>{inside}\n</tablebase>")).unwrap();
-    expand(&path, Some(Path::new(""))).map_err(|e| e.to_string())
+    expand(&path, Some(Path::new("")), &Workplace::default()).map_err(|e| e.to_string())
 }
 
 fn expand_text(inside: &str) -> Expansion {
@@ -220,13 +220,13 @@ fn patterns_do_not_mean_the_tables_to_be_made() {
     };
     fs::write(&path, text("r-*.htb")).unwrap();
     // Tables of 2006 have names with their men; others are none of this expansion's.
-    let error = expand(&path, None).unwrap_err().to_string();
+    let error = expand(&path, None, &Workplace::default()).unwrap_err().to_string();
     assert!(error.contains("r-kqk-1-1.htb"), "{error}");
     fs::write(&path, text("[r]-1-*.htb")).unwrap();
-    let expansion = expand(&path, None).unwrap();
+    let expansion = expand(&path, None, &Workplace::default()).unwrap();
     assert!(expansion.notices.iter().any(|n| n.contains("no file fits")));
     fs::write(&path, text("s-*.htb")).unwrap();
-    let error = expand(&path, None).unwrap_err().to_string();
+    let error = expand(&path, None, &Workplace::default()).unwrap_err().to_string();
     assert!(error.contains("s-1-1.htb"), "{error}");
 }
 
@@ -236,7 +236,7 @@ fn files_are_written_beside_the_input() {
     let path = folder.path().join("r.xml");
     let text = format!("<tablebase><dtm/>{KINGS}<pawngen {START}/>{CONCEDE}</tablebase>");
     fs::write(&path, &text).unwrap();
-    let expansion = expand(&path, None).unwrap();
+    let expansion = expand(&path, None, &Workplace::default()).unwrap();
     assert_eq!(expansion.tables.len(), 16);
     let makefile = write_expansion(&expansion).unwrap().unwrap();
     let rules = fs::read_to_string(makefile).unwrap();
@@ -248,7 +248,7 @@ fn files_are_written_beside_the_input() {
     }
     let blank = folder.path().join("a b.xml");
     fs::write(&blank, &text).unwrap();
-    let expansion = expand(&blank, None).unwrap();
+    let expansion = expand(&blank, None, &Workplace::default()).unwrap();
     assert_eq!(write_expansion(&expansion).unwrap(), None);
     assert!(folder.path().join("a b-3-3.xml").is_file());
     assert!(!expansion.makefile.exists());
@@ -261,7 +261,9 @@ fn nothing_is_overwritten_but_what_an_expansion_wrote() {
     let text = format!("<tablebase><dtm/>{KINGS}<pawngen {START}/>{CONCEDE}</tablebase>");
     let write = |text: &str| {
         fs::write(&path, text).unwrap();
-        write_expansion(&expand(&path, None).unwrap()).map(drop).map_err(|e| e.to_string())
+        write_expansion(&expand(&path, None, &Workplace::default()).unwrap())
+            .map(drop)
+            .map_err(|e| e.to_string())
     };
     write(&text).unwrap();
     // Once more, and after the input was changed.
