@@ -15,7 +15,7 @@ mod proptable;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hoffman_store::{Storage, StoredFile, disk};
@@ -42,6 +42,9 @@ const LOOK: u64 = 128;
 /// What the budget is not lowered below because of that, in bytes.
 const LEAST: usize = 4 << 20;
 
+/// By how many bytes files grow between two looks at what the disk has left.
+const STEP: u64 = 64 << 20;
+
 /// Memory for pages, with a bound in bytes, and the folder for what does not fit.
 #[derive(Debug)]
 pub struct Pages {
@@ -55,6 +58,19 @@ pub struct Pages {
     written: AtomicU64,
     read: AtomicU64,
     watch: OnceLock<Watch>,
+    margin: OnceLock<Margin>,
+    /// Whether a file met an error.
+    failed: AtomicBool,
+}
+
+/// What is left of the disk to others.
+#[derive(Debug)]
+struct Margin {
+    bytes: u64,
+    /// What a folder has room for.
+    measure: fn(&Path) -> Option<u64>,
+    /// By how much the files have grown.
+    grown: AtomicU64,
 }
 
 /// What the whole process may take, and how much it does.
@@ -160,6 +176,8 @@ impl Pages {
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
             watch: OnceLock::new(),
+            margin: OnceLock::new(),
+            failed: AtomicBool::new(false),
         })
     }
 
@@ -169,6 +187,42 @@ impl Pages {
     pub fn watch(&self, bound: u64, measure: fn() -> Option<u64>) {
         // Who watches already goes on.
         let _ = self.watch.set(Watch { bound: bound.into(), measure, pages: 0.into() });
+    }
+
+    /// Leaves so many bytes of the disk free, as `measure` finds: files that would grow beyond that fail.
+    pub fn keep_free(&self, bytes: u64, measure: fn(&Path) -> Option<u64>) {
+        // Who asked first has said it.
+        let _ = self.margin.set(Margin { bytes, measure, grown: 0.into() });
+    }
+
+    /// Lets a file grow by so many bytes, unless that would leave too little to others. The disk is asked once
+    /// in a while.
+    fn grow(&self, bytes: u64) -> io::Result<()> {
+        let Some(margin) = self.margin.get() else { return Ok(()) };
+        let before = margin.grown.fetch_add(bytes, Ordering::Relaxed);
+        if before != 0 && before / STEP == (before + bytes) / STEP {
+            return Ok(());
+        }
+        match (margin.measure)(&self.folder) {
+            Some(free) if free < margin.bytes.saturating_add(STEP) => {
+                let (free, kept) = (free >> 20, margin.bytes >> 20);
+                let text = format!(
+                    "the disk has {free} MB left, of which {kept} MB are kept free for others"
+                );
+                Err(io::Error::new(io::ErrorKind::StorageFull, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a file has met an error; [`Pages::check`] tells which.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    fn fail(&self, cache: &mut Cache, error: &io::Error) {
+        cache.failure.get_or_insert_with(|| (error.kind(), error.to_string()));
+        self.failed.store(true, Ordering::Relaxed);
     }
 
     fn look(&self) {
@@ -265,7 +319,7 @@ impl Pages {
             cache.leaving.remove(&key);
             cache.bytes -= taken;
             if let Err(error) = written {
-                cache.fail(&error);
+                self.fail(&mut cache, &error);
             }
             if cache.awaited > 0 {
                 self.left.notify_all();
@@ -290,14 +344,16 @@ impl Pages {
                 on_disk.file.insert(self.storage.scratch(&self.folder)?.into()).clone()
             };
             let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
-            let (at, _) = *places.entry(start).or_insert_with(|| {
-                let used = on_disk.free.get_mut(&len).and_then(Vec::pop);
-                let at = used.unwrap_or_else(|| {
-                    on_disk.end += 8 * u64::from(len);
-                    on_disk.end - 8 * u64::from(len)
-                });
-                (at, len)
-            });
+            let at = if let Some(&(at, _)) = places.get(&start) {
+                at
+            } else {
+                let at = match on_disk.free.get_mut(&len).and_then(Vec::pop) {
+                    Some(at) => at,
+                    None => on_disk.append(8 * u64::from(len), |bytes| self.grow(bytes))?,
+                };
+                places.insert(start, (at, len));
+                at
+            };
             (file, at)
         };
         let bytes: &[u8] = bytemuck::cast_slice(words);
@@ -371,9 +427,14 @@ impl Cache {
         }
         second
     }
+}
 
-    fn fail(&mut self, error: &io::Error) {
-        self.failure.get_or_insert_with(|| (error.kind(), error.to_string()));
+impl OnDisk {
+    /// A place at the end for so many bytes, if the file may grow.
+    fn append(&mut self, bytes: u64, grow: impl FnOnce(u64) -> io::Result<()>) -> io::Result<u64> {
+        grow(bytes)?;
+        self.end += bytes;
+        Ok(self.end - bytes)
     }
 }
 
@@ -472,7 +533,7 @@ impl PageFile {
     fn put_out(&self, words: &[u64]) -> Page {
         let page = self.reserve(words.len());
         if let Err(error) = self.pages.put(&self.places, page.start, words) {
-            self.pages.lock().fail(&error);
+            self.pages.fail(&mut self.pages.lock(), &error);
         }
         page
     }
@@ -487,7 +548,7 @@ impl PageFile {
     fn load(&self, page: Page) -> Vec<u64> {
         let mut words = vec![0; page.len()];
         if let Err(error) = self.pages.get(&self.places, page.start, &mut words) {
-            self.pages.lock().fail(&error);
+            self.pages.fail(&mut self.pages.lock(), &error);
             words.fill(0);
         }
         words
@@ -610,6 +671,27 @@ mod tests {
         file.write(first, vec![7; 10]);
         assert_eq!(*file.read(second), vec![0; 10]);
         assert_eq!(*file.read(first), vec![7; 10]);
+    }
+
+    #[test]
+    fn a_margin_of_the_disk_is_left_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = Pages::new(folder.path(), 0);
+        // As much as two steps, and then nothing more.
+        pages.keep_free(100 << 20, |_| {
+            static FREE: AtomicU64 = AtomicU64::new(300 << 20);
+            Some(FREE.fetch_sub(STEP, Ordering::Relaxed))
+        });
+        let file = pages.file();
+        let mut written = 0;
+        while !pages.has_failed() && written < 1 << 30 {
+            file.append(vec![1; 1 << 17]);
+            written += 1_u64 << 20;
+        }
+        let error = pages.check().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(error.to_string().ends_with("of which 100 MB are kept free for others"), "{error}");
+        assert!((STEP..=4 * STEP).contains(&written), "{written}");
     }
 
     #[test]

@@ -424,7 +424,8 @@ impl RunReader {
             self.bytes = plain;
         } else {
             let error = std::io::Error::from(std::io::ErrorKind::InvalidData);
-            self.form.file.pages().lock().fail(&error);
+            let pages = self.form.file.pages();
+            pages.fail(&mut pages.lock(), &error);
         }
     }
 
