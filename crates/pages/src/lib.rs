@@ -11,6 +11,7 @@
 
 mod codes;
 mod proptable;
+mod stretch;
 
 use std::collections::HashMap;
 use std::io;
@@ -287,6 +288,14 @@ impl Pages {
         (self.written.load(Ordering::Relaxed), self.read.load(Ordering::Relaxed))
     }
 
+    fn count_written(&self, bytes: usize) {
+        self.written.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn count_read(&self, bytes: usize) {
+        self.read.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -338,27 +347,39 @@ impl Pages {
         let len = words.len() as u32;
         let (file, at) = {
             let mut on_disk = self.on_disk(start, len);
-            let file = if let Some(open) = &on_disk.file {
-                open.clone()
-            } else {
-                on_disk.file.insert(self.storage.scratch(&self.folder)?.into()).clone()
-            };
+            let file = self.opened(&mut on_disk)?;
             let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
             let at = if let Some(&(at, _)) = places.get(&start) {
                 at
             } else {
-                let at = match on_disk.free.get_mut(&len).and_then(Vec::pop) {
-                    Some(at) => at,
-                    None => on_disk.append(8 * u64::from(len), |bytes| self.grow(bytes))?,
-                };
+                let at = self.place(&mut on_disk, len)?;
                 places.insert(start, (at, len));
                 at
             };
             (file, at)
         };
         let bytes: &[u8] = bytemuck::cast_slice(words);
-        self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.count_written(bytes.len());
         write_at(&*file, bytes, at)
+    }
+
+    /// The file, which is made if there is none.
+    fn opened(&self, on_disk: &mut OnDisk) -> io::Result<Arc<dyn StoredFile>> {
+        if let Some(open) = &on_disk.file {
+            return Ok(open.clone());
+        }
+        Ok(on_disk.file.insert(self.storage.scratch(&self.folder)?.into()).clone())
+    }
+
+    /// A place for so many words: one that was given up, or at the end.
+    fn place(&self, on_disk: &mut OnDisk, len: u32) -> io::Result<u64> {
+        if let Some(at) = on_disk.free.get_mut(&len).and_then(Vec::pop) {
+            return Ok(at);
+        }
+        let bytes = 8 * u64::from(len);
+        self.grow(bytes)?;
+        on_disk.end += bytes;
+        Ok(on_disk.end - bytes)
     }
 
     fn get(&self, places: &Places, start: u64, words: &mut [u64]) -> io::Result<()> {
@@ -367,16 +388,8 @@ impl Pages {
         // What was never written is zero.
         let (Some((at, _)), Some(file)) = (place, file) else { return Ok(()) };
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
-        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.count_read(bytes.len());
         read_at(&*file, bytes, at)
-    }
-
-    /// Lets others have the place of a page.
-    fn give_up_one(&self, places: &Places, start: u64) {
-        let place = places.lock().unwrap_or_else(PoisonError::into_inner).remove(&start);
-        if let Some((at, len)) = place {
-            self.on_disk(start, len).free.entry(len).or_default().push(at);
-        }
     }
 
     /// Lets others have the places of a file.
@@ -429,21 +442,7 @@ impl Cache {
     }
 }
 
-impl OnDisk {
-    /// A place at the end for so many bytes, if the file may grow.
-    fn append(&mut self, bytes: u64, grow: impl FnOnce(u64) -> io::Result<()>) -> io::Result<u64> {
-        grow(bytes)?;
-        self.end += bytes;
-        Ok(self.end - bytes)
-    }
-}
-
 impl PageFile {
-    /// The memory that the file's pages belong to.
-    pub fn pages(&self) -> &Arc<Pages> {
-        &self.pages
-    }
-
     /// A place for a page of `len` words, all zero until they are written.
     pub fn reserve(&self, len: usize) -> Page {
         let start = self.end.fetch_add(len as u64, Ordering::Relaxed);
@@ -527,22 +526,6 @@ impl PageFile {
         let cache = self.pages.lock();
         let mut cache = self.pages.make_room(cache, words.capacity() * 8 + OVERHEAD);
         cache.insert(key, Arc::new(words), dirty);
-    }
-
-    /// Writes a new page to the disk at once; nothing of it stays in memory.
-    fn put_out(&self, words: &[u64]) -> Page {
-        let page = self.reserve(words.len());
-        if let Err(error) = self.pages.put(&self.places, page.start, words) {
-            self.pages.fail(&mut self.pages.lock(), &error);
-        }
-        page
-    }
-
-    /// Reads a page that was put out, for the last time: its place is given to others.
-    fn take_in(&self, page: Page) -> Vec<u64> {
-        let words = self.load(page);
-        self.pages.give_up_one(&self.places, page.start);
-        words
     }
 
     fn load(&self, page: Page) -> Vec<u64> {
