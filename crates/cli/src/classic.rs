@@ -13,7 +13,7 @@ use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
-use crate::work::{CompressName, MethodName, Reading, WorkArgs};
+use crate::work::{CompressName, MethodName, Reading, WorkArgs, size};
 use crate::{Outcome, args};
 
 /// How the classic options are used.
@@ -32,16 +32,17 @@ Classic options:
       -S DIR   Syzygy tables to read and to verify against, may be repeated
       -n DIR   Nalimov tables to read and to verify against, may be repeated; also -N
       --status FILE   with -g: keep a small file in JSON up to date on how far it is
+      --keep-free SIZE  with -g: leave so much of the disk to others, a number with K, M or G
       --passes        with -g: write a line on standard error for every pass
       --compress HOW  with -g: how small the file is made: fast, normal or best
       --discard       with -g: do not use the checkpoint of an interrupted run
       --cursed-wins   take Syzygy's cursed wins for wins, not for draws
       -h       this help
-      -P MB    with -g: take no more memory than this, and sort in propagation tables what does not fit,
-               in working files beside the output. The same as <enable-proptables>, which it overrides.
-      --compress-files      compress these files
-      --method sweep        with -P: sweep over blocks of positions instead; faster
-  Accepted and ignored: -U MB, -d N, and --compress-files with --method sweep.
+      -P MB    with -g: take no more memory than this; what does not fit is in working files beside the
+               output. The same as <enable-proptables>, which it overrides.
+      --method proptables   with -P: sort in propagation tables what does not fit, as version 1.7 does; slower
+      --compress-files      with --method proptables: compress these files
+  Accepted and ignored: -U MB, -d N, and --compress-files without propagation tables.
   Numbers may be written as in C: 16, 0x10, 020.
   'hoffman help' shows the commands solve, build, pawngen, probe, stats, verify, convert,
   control and bench.
@@ -71,12 +72,13 @@ pub(crate) struct Classic {
     files: Vec<PathBuf>,
 }
 
-const LONG_OPTIONS: [&str; 9] = [
+const LONG_OPTIONS: [&str; 10] = [
     "compress",
     "compress-files",
     "cursed-wins",
     "discard",
     "help",
+    "keep-free",
     "method",
     "passes",
     "status",
@@ -84,7 +86,7 @@ const LONG_OPTIONS: [&str; 9] = [
 ];
 
 /// Those of them that have an argument.
-const WITH_ARGUMENT: [&str; 3] = ["compress", "method", "status"];
+const WITH_ARGUMENT: [&str; 4] = ["compress", "keep-free", "method", "status"];
 
 /// Reads the arguments behind the program's name.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Classic, Misuse> {
@@ -117,12 +119,17 @@ impl Classic {
     /// Options that mean nothing here, or nothing without others.
     fn ignored(&self) -> Vec<&'static str> {
         let mut ignored = self.ignored.clone();
-        if self.work.compress_files && self.work.method == Some(MethodName::Sweep) {
+        let proptables = self.work.method == Some(MethodName::Proptables);
+        if self.generate && self.work.compress_files && !proptables {
             ignored.push("--compress-files");
         }
         if !self.generate {
-            let given =
-                [("--status", self.work.status.is_some()), ("--discard", self.work.discard)];
+            let given = [
+                ("--status", self.work.status.is_some()),
+                ("--discard", self.work.discard),
+                ("--keep-free", self.work.keep_free.is_some()),
+                ("--passes", self.work.passes),
+            ];
             ignored.extend(given.into_iter().filter(|&(_, given)| given).map(|(name, _)| name));
         }
         ignored
@@ -164,6 +171,12 @@ impl Classic {
         };
         match first {
             Some(&"status") => self.work.status = Some(argument("status")?.into()),
+            Some(&"keep-free") => {
+                let value = argument("keep-free")?;
+                let bytes = size(&value.to_string_lossy());
+                self.work.keep_free =
+                    Some(bytes.map_err(|why| Misuse(format!("--keep-free: {why}")))?);
+            }
             Some(&"method") => {
                 let value = argument("method")?;
                 let value = value.to_string_lossy();
@@ -416,14 +429,14 @@ mod tests {
         let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored();
         assert_eq!(ignored, ["-U", "-d"]);
         assert_eq!(read("-s --status=f --disc x").unwrap().ignored(), ["--status", "--discard"]);
-        let propagated = read("-g -P 5 --comp x").unwrap();
+        let propagated = read("-g -P 5 --comp --method=proptables x").unwrap();
         assert!(propagated.ignored().is_empty() && propagated.work.compress_files);
         let compressed = Method::PropTables { compress: true };
-        assert_eq!(propagated.work.workplace().unwrap().method(), compressed);
-        let swept = read("-g -P 5 --comp --method=sweep x").unwrap();
-        assert_eq!(swept.work.workplace().unwrap().method(), Method::Sweep);
+        assert_eq!(propagated.work.workplace().unwrap().method, compressed);
+        let swept = read("-g -P 5 --comp x").unwrap();
+        assert_eq!(swept.work.workplace().unwrap().method, Method::Sweep);
         assert_eq!(swept.ignored(), ["--compress-files"]);
-        assert_eq!(read("-g x").unwrap().work.workplace().unwrap().method(), Method::Sweep);
+        assert_eq!(read("-g x").unwrap().work.workplace().unwrap().method, Method::Sweep);
         assert_eq!(read("-g -P 0x20 x").unwrap().work.queues, Some(32));
         let foreign = read("-p -N x -n y -Sz --cursed t").unwrap().foreign();
         assert_eq!(foreign.nalimov, [PathBuf::from("x"), PathBuf::from("y")]);

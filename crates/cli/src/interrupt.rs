@@ -1,14 +1,22 @@
 //! What happens when somebody wants the program to end: Ctrl-C, or a request to terminate.
 
+#[cfg(unix)]
+use std::sync::Arc;
 use std::sync::OnceLock;
+#[cfg(unix)]
+use std::time::Duration;
 
 use hoffman_run::Stop;
 
 /// Set once a command runs that can stop at a safe point.
 static STOP: OnceLock<Stop> = OnceLock::new();
 
-/// The request to stop that the first signal makes. The second ends the program at once, and so does the
-/// first if nobody asked for this; unfinished files are removed in any case.
+/// How long a safe point is waited for.
+#[cfg(unix)]
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The request to stop that the first signal makes. The second ends the program at once, as the first does
+/// after ten seconds, or if nobody asked for this; unfinished files are removed in any case.
 pub(crate) fn stop() -> Stop {
     STOP.get_or_init(Stop::default).clone()
 }
@@ -16,7 +24,9 @@ pub(crate) fn stop() -> Stop {
 /// Watches for signals from now on.
 #[cfg(unix)]
 pub(crate) fn install() -> std::io::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+    // Where the size of files is limited writing fails instead, which is reported as for a full disk.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     // A hang-up is left alone: whoever wants to go on without a terminal ignores it.
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -24,15 +34,29 @@ pub(crate) fn install() -> std::io::Result<()> {
             match STOP.get() {
                 Some(stop) if !stop.is_requested() => {
                     stop.request();
-                    crate::output::note(
+                    crate::progress::announce(
                         "stopping at the next safe point; interrupt once more to stop at once",
                     );
+                    end_later(signal);
                 }
                 graceful => end(signal, graceful.is_some()),
             }
         }
     })?;
     Ok(())
+}
+
+/// Ends the process if it goes on for too long.
+#[cfg(unix)]
+fn end_later(signal: i32) {
+    let wait = move || {
+        std::thread::sleep(PATIENCE);
+        let seconds = PATIENCE.as_secs();
+        crate::progress::announce(&format!("no safe point in {seconds} seconds; stopping at once"));
+        end(signal, true);
+    };
+    // Without the thread a second signal has to do it.
+    let _ = std::thread::Builder::new().name("patience".to_owned()).spawn(wait);
 }
 
 /// Ends the process.

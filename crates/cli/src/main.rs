@@ -13,12 +13,13 @@ mod progress;
 mod work;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser as _;
 
-use hoffman_run::Threads;
+use hoffman_run::{Limits, Threads, cores};
 
 use crate::args::{Cli, Command};
 use crate::output::{Misuse, chain, is_broken_pipe, note, print};
@@ -53,7 +54,18 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The stack of a worker, in bytes.
 const STACK: usize = 8 << 20;
 
+/// The least stack of the first thread, in bytes.
+const LEAST_STACK: u64 = 1 << 20;
+
+/// The least address space, in bytes: the allocator takes it in large pieces.
+const LEAST_SPACE: u64 = 144 << 20;
+
 fn main() -> ExitCode {
+    if let Some(refusal) = refusal(hoffman_run::limits()) {
+        // Nobody may be listening, and there may be no memory to say more.
+        let _ = std::io::stderr().write_all(refusal.as_bytes());
+        return ExitCode::from(1);
+    }
     // Until a table wants them.
     hoffman_run::use_huge_pages(false);
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -75,6 +87,21 @@ fn main() -> ExitCode {
                 ExitCode::from(1)
             }
         },
+    }
+}
+
+/// Why the program cannot run within the limits of its process. Without them it would be ended by the system in
+/// the middle of something.
+fn refusal(limits: Limits) -> Option<&'static str> {
+    let is_short = |limit: Option<u64>, least: u64| limit.is_some_and(|limit| limit < least);
+    if is_short(limits.stack, LEAST_STACK) {
+        Some("hoffman: the stack is limited to less than 1 MB (ulimit -s), which is too little\n")
+    } else if is_short(limits.address_space, LEAST_SPACE) {
+        Some(
+            "hoffman: the address space is limited to less than 144 MB (ulimit -v), which is too little\n",
+        )
+    } else {
+        None
     }
 }
 
@@ -135,7 +162,7 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
 
 /// That many threads, or one a core, for those tables of control files that are worth them.
 fn all(threads: Option<usize>) -> Threads {
-    Threads::new(threads.unwrap_or(0), STACK)
+    Threads::new(threads.unwrap_or_else(cores), STACK)
 }
 
 /// Runs all of the work on that many threads, or on all cores.
@@ -143,9 +170,11 @@ fn in_pool(
     threads: Option<usize>,
     work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
 ) -> anyhow::Result<Outcome> {
-    let mut builder =
-        rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).stack_size(STACK);
-    if cfg!(unix) {
+    let mut builder = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or_else(cores))
+        .stack_size(STACK);
+    let stack = hoffman_run::limits().stack;
+    if cfg!(unix) && stack.is_none_or(|stack| stack >= STACK as u64) {
         // It has as large a stack, and a small table takes less time than a thread more.
         builder = builder.use_current_thread();
     }

@@ -20,6 +20,18 @@ const STATUS: Duration = Duration::from_secs(1);
 /// How often a line is written where there is no terminal.
 const LINE: Duration = Duration::from_mins(1);
 
+/// The bar that is shown, for those who know of none.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Writes a message in the name of the program, beside the bar if there is one.
+pub(crate) fn announce(text: &str) {
+    let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bar {
+        Some(bar) => bar.suspend(|| note(text)),
+        None => note(text),
+    }
+}
+
 /// Shows progress on standard error; the bar disappears when this is dropped.
 pub(crate) struct Bar {
     shared: Arc<Shared>,
@@ -194,6 +206,7 @@ impl Bar {
             bar.set_style(style.progress_chars("=> "));
         }
         let hidden = bar.is_hidden();
+        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
         if !hidden {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
@@ -261,6 +274,7 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
+        SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.shared.state().over = true;
         self.shared.over.notify_all();
         if let Some(ticker) = self.ticker.take() {

@@ -56,11 +56,14 @@ pub(crate) struct WorkArgs {
     /// The same in megabytes as the classic options have it, raised if it is too little.
     #[arg(skip)]
     pub(crate) queues: Option<u64>,
-    /// How to solve what is larger than memory; the tables are the same [default: proptables for a control file
-    /// that asks for them, else sweep].
+    /// How much of the disk is left to others: a number with K, M or G [default: a twentieth of the disk, at most
+    /// 2G].
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) keep_free: Option<u64>,
+    /// How to solve what is larger than memory; the tables are the same [default: sweep].
     #[arg(long, value_enum, value_name = "METHOD")]
     pub(crate) method: Option<MethodName>,
-    /// Compress the working files of propagation tables.
+    /// Compress the working files of propagation tables, with --method proptables.
     #[arg(long)]
     pub(crate) compress_files: bool,
     /// Write a line on standard error for every pass: how many positions it decided, and how long it took.
@@ -125,7 +128,7 @@ impl Reading {
 }
 
 /// Bytes from a number with K, M or G (binary) behind it.
-fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "K" | "KB" | "KIB" => 10,
@@ -141,14 +144,14 @@ fn size(text: &str) -> Result<u64, String> {
 impl WorkArgs {
     /// The disk, to be stopped by a signal.
     pub(crate) fn workplace(&self) -> anyhow::Result<Workplace> {
-        let compress_files = self.compress_files;
-        let method = self.method.map(|method| match method {
-            MethodName::Sweep => Method::Sweep,
-            MethodName::Proptables => Method::PropTables { compress: compress_files },
-        });
-        let (discard, memory) = (self.discard, self.bound());
+        let compress = self.compress_files;
+        let method = match self.method {
+            None | Some(MethodName::Sweep) => Method::Sweep,
+            Some(MethodName::Proptables) => Method::PropTables { compress },
+        };
+        let (discard, memory, keep_free) = (self.discard, self.bound(), self.keep_free);
         let mut workplace =
-            Workplace { discard, memory, method, compress_files, ..Workplace::default() };
+            Workplace { discard, memory, method, keep_free, ..Workplace::default() };
         workplace.compression = self.compress.into();
         workplace.stop = interrupt::stop();
         if let Some(text) = std::env::var_os("HOFFMAN_CHECKPOINT_SECONDS") {
@@ -165,10 +168,10 @@ impl WorkArgs {
     }
 
     fn bound(&self) -> Option<Memory> {
-        let asked = self.memory.map(|bytes| Memory { bytes, for_proptables: false });
+        let asked = self.memory.map(|bytes| Memory { bytes, raise: false });
         asked.or(self.queues.map(|megabytes| {
             let bytes = megabytes.saturating_mul(1 << 20);
-            Memory { bytes, for_proptables: true }
+            Memory { bytes, raise: true }
         }))
     }
 

@@ -126,7 +126,7 @@ fn a_plan_says_what_a_build_takes() {
     // What takes minutes keeps a checkpoint: half a byte for each position of a table of one slice.
     let long = plan(&["KQQvKQQ", "--memory", "1G"]);
     assert_eq!(long["checkpoint"], 462_u64 << 24);
-    // As the control file asks, with propagation tables, which take longer still.
+    // As the control file asks.
     let control = |bound: &str| {
         let made = hoffman(folder.path(), &["control", "kk", "kqk"]);
         assert!(made.status.success(), "{}", errors(&made));
@@ -166,7 +166,7 @@ fn commands_that_read_tables_take_a_bound_too() {
 }
 
 #[test]
-fn classic_bounds_mean_propagation_tables() {
+fn propagation_tables_are_used_on_request_only() {
     let folder = tempfile::tempdir().unwrap();
     let made = hoffman(folder.path(), &["build", "KQvK", "KRvK", "--dir", "."]);
     assert!(made.status.success(), "{}", errors(&made));
@@ -186,9 +186,13 @@ fn classic_bounds_mean_propagation_tables() {
     let (plain, said) = generate(&[]);
     assert!(!said.contains("memory is bounded"), "{said}");
     for (bound, how) in [
-        (&["-P", "44"][..], "propagation tables"),
-        (&["-P", "44", "--compress-files"], "propagation tables, compressed"),
-        (&["-P", "44", "--method", "sweep"], "sweeps"),
+        (&["-P", "44"][..], "sweeps"),
+        (&["-P", "44", "--compress-files"], "sweeps"),
+        (&["-P", "44", "--method", "proptables"], "propagation tables"),
+        (
+            &["-P", "44", "--method", "proptables", "--compress-files"],
+            "propagation tables, compressed",
+        ),
     ] {
         let (made, said) = generate(bound);
         assert!(made == plain, "{bound:?}");

@@ -106,7 +106,7 @@ impl Options {
     }
 
     pub(crate) fn workplace(&self) -> Workplace {
-        let memory = self.memory.map(|bytes| Memory { bytes, for_proptables: false });
+        let memory = self.memory.map(|bytes| Memory { bytes, raise: false });
         Workplace { stop: self.cancel.0.clone(), memory, ..Workplace::default() }
     }
 

@@ -217,11 +217,7 @@ fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
             args: String::new(),
             foreign: ForeignOptions::default(),
             progress: &Silent,
-            workplace: Workplace {
-                pages: Some(budget),
-                method: Some(method),
-                ..Workplace::default()
-            },
+            workplace: Workplace { pages: Some(budget), method, ..Workplace::default() },
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| generate(Path::new(&file.name), &options)).map_err(|error| {

@@ -11,11 +11,12 @@
 
 mod codes;
 mod proptable;
+mod stretch;
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hoffman_store::{Storage, StoredFile, disk};
@@ -42,6 +43,9 @@ const LOOK: u64 = 128;
 /// What the budget is not lowered below because of that, in bytes.
 const LEAST: usize = 4 << 20;
 
+/// By how many bytes files grow between two looks at what the disk has left.
+const STEP: u64 = 64 << 20;
+
 /// Memory for pages, with a bound in bytes, and the folder for what does not fit.
 #[derive(Debug)]
 pub struct Pages {
@@ -55,6 +59,19 @@ pub struct Pages {
     written: AtomicU64,
     read: AtomicU64,
     watch: OnceLock<Watch>,
+    margin: OnceLock<Margin>,
+    /// Whether a file met an error.
+    failed: AtomicBool,
+}
+
+/// What is left of the disk to others.
+#[derive(Debug)]
+struct Margin {
+    bytes: u64,
+    /// What a folder has room for.
+    measure: fn(&Path) -> Option<u64>,
+    /// By how much the files have grown.
+    grown: AtomicU64,
 }
 
 /// What the whole process may take, and how much it does.
@@ -160,6 +177,8 @@ impl Pages {
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
             watch: OnceLock::new(),
+            margin: OnceLock::new(),
+            failed: AtomicBool::new(false),
         })
     }
 
@@ -169,6 +188,42 @@ impl Pages {
     pub fn watch(&self, bound: u64, measure: fn() -> Option<u64>) {
         // Who watches already goes on.
         let _ = self.watch.set(Watch { bound: bound.into(), measure, pages: 0.into() });
+    }
+
+    /// Leaves so many bytes of the disk free, as `measure` finds: files that would grow beyond that fail.
+    pub fn keep_free(&self, bytes: u64, measure: fn(&Path) -> Option<u64>) {
+        // Who asked first has said it.
+        let _ = self.margin.set(Margin { bytes, measure, grown: 0.into() });
+    }
+
+    /// Lets a file grow by so many bytes, unless that would leave too little to others. The disk is asked once
+    /// in a while.
+    fn grow(&self, bytes: u64) -> io::Result<()> {
+        let Some(margin) = self.margin.get() else { return Ok(()) };
+        let before = margin.grown.fetch_add(bytes, Ordering::Relaxed);
+        if before != 0 && before / STEP == (before + bytes) / STEP {
+            return Ok(());
+        }
+        match (margin.measure)(&self.folder) {
+            Some(free) if free < margin.bytes.saturating_add(STEP) => {
+                let (free, kept) = (free >> 20, margin.bytes >> 20);
+                let text = format!(
+                    "the disk has {free} MB left, of which {kept} MB are kept free for others"
+                );
+                Err(io::Error::new(io::ErrorKind::StorageFull, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a file has met an error; [`Pages::check`] tells which.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    fn fail(&self, cache: &mut Cache, error: &io::Error) {
+        cache.failure.get_or_insert_with(|| (error.kind(), error.to_string()));
+        self.failed.store(true, Ordering::Relaxed);
     }
 
     fn look(&self) {
@@ -233,6 +288,14 @@ impl Pages {
         (self.written.load(Ordering::Relaxed), self.read.load(Ordering::Relaxed))
     }
 
+    fn count_written(&self, bytes: usize) {
+        self.written.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn count_read(&self, bytes: usize) {
+        self.read.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -265,7 +328,7 @@ impl Pages {
             cache.leaving.remove(&key);
             cache.bytes -= taken;
             if let Err(error) = written {
-                cache.fail(&error);
+                self.fail(&mut cache, &error);
             }
             if cache.awaited > 0 {
                 self.left.notify_all();
@@ -284,25 +347,39 @@ impl Pages {
         let len = words.len() as u32;
         let (file, at) = {
             let mut on_disk = self.on_disk(start, len);
-            let file = if let Some(open) = &on_disk.file {
-                open.clone()
-            } else {
-                on_disk.file.insert(self.storage.scratch(&self.folder)?.into()).clone()
-            };
+            let file = self.opened(&mut on_disk)?;
             let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
-            let (at, _) = *places.entry(start).or_insert_with(|| {
-                let used = on_disk.free.get_mut(&len).and_then(Vec::pop);
-                let at = used.unwrap_or_else(|| {
-                    on_disk.end += 8 * u64::from(len);
-                    on_disk.end - 8 * u64::from(len)
-                });
-                (at, len)
-            });
+            let at = if let Some(&(at, _)) = places.get(&start) {
+                at
+            } else {
+                let at = self.place(&mut on_disk, len)?;
+                places.insert(start, (at, len));
+                at
+            };
             (file, at)
         };
         let bytes: &[u8] = bytemuck::cast_slice(words);
-        self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.count_written(bytes.len());
         write_at(&*file, bytes, at)
+    }
+
+    /// The file, which is made if there is none.
+    fn opened(&self, on_disk: &mut OnDisk) -> io::Result<Arc<dyn StoredFile>> {
+        if let Some(open) = &on_disk.file {
+            return Ok(open.clone());
+        }
+        Ok(on_disk.file.insert(self.storage.scratch(&self.folder)?.into()).clone())
+    }
+
+    /// A place for so many words: one that was given up, or at the end.
+    fn place(&self, on_disk: &mut OnDisk, len: u32) -> io::Result<u64> {
+        if let Some(at) = on_disk.free.get_mut(&len).and_then(Vec::pop) {
+            return Ok(at);
+        }
+        let bytes = 8 * u64::from(len);
+        self.grow(bytes)?;
+        on_disk.end += bytes;
+        Ok(on_disk.end - bytes)
     }
 
     fn get(&self, places: &Places, start: u64, words: &mut [u64]) -> io::Result<()> {
@@ -311,16 +388,8 @@ impl Pages {
         // What was never written is zero.
         let (Some((at, _)), Some(file)) = (place, file) else { return Ok(()) };
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
-        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.count_read(bytes.len());
         read_at(&*file, bytes, at)
-    }
-
-    /// Lets others have the place of a page.
-    fn give_up_one(&self, places: &Places, start: u64) {
-        let place = places.lock().unwrap_or_else(PoisonError::into_inner).remove(&start);
-        if let Some((at, len)) = place {
-            self.on_disk(start, len).free.entry(len).or_default().push(at);
-        }
     }
 
     /// Lets others have the places of a file.
@@ -371,18 +440,9 @@ impl Cache {
         }
         second
     }
-
-    fn fail(&mut self, error: &io::Error) {
-        self.failure.get_or_insert_with(|| (error.kind(), error.to_string()));
-    }
 }
 
 impl PageFile {
-    /// The memory that the file's pages belong to.
-    pub fn pages(&self) -> &Arc<Pages> {
-        &self.pages
-    }
-
     /// A place for a page of `len` words, all zero until they are written.
     pub fn reserve(&self, len: usize) -> Page {
         let start = self.end.fetch_add(len as u64, Ordering::Relaxed);
@@ -468,26 +528,10 @@ impl PageFile {
         cache.insert(key, Arc::new(words), dirty);
     }
 
-    /// Writes a new page to the disk at once; nothing of it stays in memory.
-    fn put_out(&self, words: &[u64]) -> Page {
-        let page = self.reserve(words.len());
-        if let Err(error) = self.pages.put(&self.places, page.start, words) {
-            self.pages.lock().fail(&error);
-        }
-        page
-    }
-
-    /// Reads a page that was put out, for the last time: its place is given to others.
-    fn take_in(&self, page: Page) -> Vec<u64> {
-        let words = self.load(page);
-        self.pages.give_up_one(&self.places, page.start);
-        words
-    }
-
     fn load(&self, page: Page) -> Vec<u64> {
         let mut words = vec![0; page.len()];
         if let Err(error) = self.pages.get(&self.places, page.start, &mut words) {
-            self.pages.lock().fail(&error);
+            self.pages.fail(&mut self.pages.lock(), &error);
             words.fill(0);
         }
         words
@@ -610,6 +654,27 @@ mod tests {
         file.write(first, vec![7; 10]);
         assert_eq!(*file.read(second), vec![0; 10]);
         assert_eq!(*file.read(first), vec![7; 10]);
+    }
+
+    #[test]
+    fn a_margin_of_the_disk_is_left_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = Pages::new(folder.path(), 0);
+        // As much as two steps, and then nothing more.
+        pages.keep_free(100 << 20, |_| {
+            static FREE: AtomicU64 = AtomicU64::new(300 << 20);
+            Some(FREE.fetch_sub(STEP, Ordering::Relaxed))
+        });
+        let file = pages.file();
+        let mut written = 0;
+        while !pages.has_failed() && written < 1 << 30 {
+            file.append(vec![1; 1 << 17]);
+            written += 1_u64 << 20;
+        }
+        let error = pages.check().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(error.to_string().ends_with("of which 100 MB are kept free for others"), "{error}");
+        assert!((STEP..=4 * STEP).contains(&written), "{written}");
     }
 
     #[test]

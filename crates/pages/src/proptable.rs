@@ -2,18 +2,20 @@
 //!
 //! An [`Update`] is a row and a mask. Updates come in any order, from any thread, and leave in the order
 //! of their rows, each row once with the union of its masks. They are gathered in memory by buckets; when
-//! no place is left within a bounded search, everything gathered is sorted and written out as a **run**.
-//! At the end all runs are merged by a tournament. Runs are written and read in whole pages, in order.
+//! seven tenths of the places are taken, everything gathered is sorted and written out as a **run**.
+//! At the end all runs are merged by a tournament. Runs are written and read in whole pages, in order, from
+//! stretches of their own.
 //!
 //! Rows that are told something lie close together, so buckets of neighbouring rows would overflow while
-//! others are empty. Therefore the place of a row comes from its inverse modulo a prime, which spreads
+//! others are empty, and long searches are needed long before the table is full. Therefore the place of a row comes from its inverse modulo a prime, which spreads
 //! rows evenly. (Version 1.7 does the same, but numbers its tables by inverses, so its propagation tables
 //! are sorted as they are. Here the rows of a block must stay together, so a run is sorted when it is
 //! written.)
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Page, PageFile, Pages};
+use crate::Pages;
+use crate::stretch::Sequence;
 
 /// A row, and the positions in it that something is to be said of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,11 +29,15 @@ pub struct Update {
 /// Bytes of an update in memory.
 const BYTES: usize = size_of::<Update>();
 
-/// How many places are looked at for a row.
-const SEARCH: usize = 32;
+/// The part of its places that a table fills, in tenths. Who puts a row into a table that is so full looks at six
+/// places on average; the bound of a search would be met the sooner the larger the table is.
+const FILLED: usize = 7;
 
 /// How many places a table has at first.
 const FIRST: usize = 512;
+
+/// How many pages a stretch of a run has, about.
+const STRETCH: usize = 64;
 
 /// How many runs are merged at once, and so how many pages are in memory for that.
 const FAN: usize = 16;
@@ -55,7 +61,7 @@ pub struct PropTable {
 /// How and where runs are written.
 #[derive(Clone, Debug)]
 struct Form {
-    file: Arc<PageFile>,
+    pages: Arc<Pages>,
     /// Bytes of updates in a page.
     page: usize,
     compress: bool,
@@ -73,7 +79,7 @@ impl PropTable {
             parts: (0..parts).map(|_| Mutex::new(Buckets::new(spread, FIRST, most))).collect(),
             runs: Mutex::default(),
             form: Form {
-                file: Arc::new(pages.file()),
+                pages: pages.clone(),
                 page: (memory / FAN / 2).clamp(512, 1 << 16),
                 compress,
             },
@@ -91,12 +97,11 @@ impl PropTable {
         let mut buckets = self.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
         buckets.touch(&inverses);
         for (&update, &inverse) in batch.iter().zip(&inverses) {
-            while !buckets.insert(inverse, update) {
-                if !buckets.grow(self.spread) {
-                    self.write(buckets.sorted());
-                    buckets.clear();
-                }
+            if buckets.is_full() && !buckets.grow(self.spread) {
+                self.write(buckets.sorted());
+                buckets.clear();
             }
+            buckets.insert(inverse, update);
         }
         batch.clear();
     }
@@ -241,18 +246,19 @@ impl Spread {
 #[derive(Debug)]
 struct Buckets {
     slots: Vec<Update>,
-    /// The number of places where a search may begin.
-    places: usize,
+    /// How many places are taken.
+    taken: usize,
+    /// How many places there may be.
     most: usize,
-    /// `places` divided by the prime, in units of 2^-64.
+    /// The number of places divided by the prime, in units of 2^-64.
     factor: u128,
 }
 
 impl Buckets {
     fn new(spread: Spread, places: usize, most: usize) -> Buckets {
-        let slots = vec![Update::default(); places + SEARCH - 1];
+        let slots = vec![Update::default(); places];
         let factor = ((places as u128) << 64) / u128::from(spread.prime);
-        Buckets { slots, places, most, factor }
+        Buckets { slots, taken: 0, most, factor }
     }
 
     fn place(&self, inverse: u64) -> usize {
@@ -266,29 +272,35 @@ impl Buckets {
         std::hint::black_box(first.fold(0, |all, mask| all ^ mask));
     }
 
-    /// Adds an update to that of the same row, or puts it into an empty place. False if there is neither
-    /// within the bound of the search.
-    fn insert(&mut self, inverse: u64, update: Update) -> bool {
+    /// Whether as many places are taken as may be.
+    fn is_full(&self) -> bool {
+        10 * self.taken >= FILLED * self.slots.len()
+    }
+
+    /// Adds an update to that of the same row, or puts it into the next empty place; there must be one.
+    fn insert(&mut self, inverse: u64, update: Update) {
         let place = self.place(inverse);
-        for slot in &mut self.slots[place..place + SEARCH] {
+        let (before, from) = self.slots.split_at_mut(place);
+        for slot in from.iter_mut().chain(before) {
             if slot.mask == 0 {
                 *slot = update;
-                return true;
+                self.taken += 1;
+                return;
             }
             if slot.row == update.row {
                 slot.mask |= update.mask;
-                return true;
+                return;
             }
         }
-        false
     }
 
-    /// Takes more memory. False if that is all or would not help.
+    /// Takes more memory. False if that is all.
     fn grow(&mut self, spread: Spread) -> bool {
-        if self.places >= self.most {
+        let places = self.slots.len();
+        if places >= self.most {
             return false;
         }
-        let mut larger = Buckets::new(spread, (self.places * 4).min(self.most), self.most);
+        let mut larger = Buckets::new(spread, (places * 4).min(self.most), self.most);
         let mut inverses = Vec::with_capacity(BATCH);
         let mut batch = Vec::with_capacity(BATCH);
         for slots in self.slots.chunks(BATCH) {
@@ -296,9 +308,8 @@ impl Buckets {
             batch.extend(slots.iter().filter(|slot| slot.mask != 0));
             spread.inverses(&batch, &mut inverses);
             larger.touch(&inverses);
-            let mut both = batch.iter().zip(&inverses);
-            if !both.all(|(&update, &inverse)| larger.insert(inverse, update)) {
-                return false;
+            for (&update, &inverse) in batch.iter().zip(&inverses) {
+                larger.insert(inverse, update);
             }
         }
         *self = larger;
@@ -321,13 +332,14 @@ impl Buckets {
 
     fn clear(&mut self) {
         self.slots.fill(Update::default());
+        self.taken = 0;
     }
 }
 
 /// Sorted updates on the disk.
 #[derive(Debug)]
 struct Run {
-    pages: Vec<Page>,
+    pages: Sequence,
     /// How often its updates were merged.
     level: u32,
 }
@@ -335,7 +347,8 @@ struct Run {
 impl Form {
     /// Writes updates, which come by rows.
     fn write(&self, updates: impl Iterator<Item = Update>, level: u32) -> Run {
-        let mut run = Run { pages: Vec::new(), level };
+        let stretch = STRETCH * self.page.div_ceil(8);
+        let mut run = Run { pages: Sequence::new(&self.pages, stretch), level };
         let mut bytes = Vec::with_capacity(self.page + LARGEST);
         let mut last = 0;
         for update in updates {
@@ -343,33 +356,32 @@ impl Form {
             bytes.extend_from_slice(&update.mask.to_le_bytes());
             last = update.row;
             if bytes.len() >= self.page {
-                run.pages.push(self.put(&bytes));
+                run.pages.append(&self.pack(&bytes));
                 bytes.clear();
                 last = 0;
             }
         }
         if !bytes.is_empty() {
-            run.pages.push(self.put(&bytes));
+            run.pages.append(&self.pack(&bytes));
         }
+        run.pages.rewind();
         run
     }
 
     /// A page: its length in bytes, and the bytes.
-    fn put(&self, bytes: &[u8]) -> Page {
+    fn pack(&self, bytes: &[u8]) -> Vec<u64> {
         let packed = self.compress.then(|| lz4_flex::block::compress(bytes));
         let bytes = packed.as_deref().unwrap_or(bytes);
-        // Few different lengths, so that places are used again.
-        let len = (1 + bytes.len().div_ceil(8)).next_multiple_of(64);
-        let mut words = vec![0_u64; len];
+        let mut words = vec![0_u64; 1 + bytes.len().div_ceil(8)];
         words[0] = bytes.len() as u64;
         bytemuck::cast_slice_mut::<u64, u8>(&mut words[1..])[..bytes.len()].copy_from_slice(bytes);
-        self.file.put_out(&words)
+        words
     }
 
     fn read(&self, run: Run) -> Input {
         Input::Run(RunReader {
             form: self.clone(),
-            pages: run.pages.into_iter(),
+            pages: run.pages,
             bytes: Vec::new(),
             at: 0,
             last: 0,
@@ -403,7 +415,7 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
 #[derive(Debug)]
 struct RunReader {
     form: Form,
-    pages: std::vec::IntoIter<Page>,
+    pages: Sequence,
     bytes: Vec<u8>,
     at: usize,
     last: u64,
@@ -411,9 +423,8 @@ struct RunReader {
 
 impl RunReader {
     /// The bytes of the next page; none if it could not be read, which the file keeps in mind.
-    fn load(&mut self, page: Page) {
+    fn load(&mut self, words: &[u64]) {
         (self.at, self.last) = (0, 0);
-        let words = self.form.file.take_in(page);
         let bytes: &[u8] = words.get(1..).map_or(&[], bytemuck::cast_slice);
         let len = words.first().map_or(0, |&len| len as usize);
         let bytes = bytes.get(..len).unwrap_or_default();
@@ -424,14 +435,15 @@ impl RunReader {
             self.bytes = plain;
         } else {
             let error = std::io::Error::from(std::io::ErrorKind::InvalidData);
-            self.form.file.pages().lock().fail(&error);
+            let pages = &self.form.pages;
+            pages.fail(&mut pages.lock(), &error);
         }
     }
 
     fn next(&mut self) -> Option<Update> {
         while self.at >= self.bytes.len() {
-            let page = self.pages.next()?;
-            self.load(page);
+            let words = self.pages.take()?;
+            self.load(&words);
         }
         let mut rest = &self.bytes[self.at..];
         let row = self.last.checked_add(take_number(&mut rest)?)?;
@@ -632,6 +644,24 @@ mod tests {
         }
     }
 
+    /// Runs are read and written in order, also where others are written and merged at the same time.
+    #[test]
+    fn pages_of_runs_follow_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rng = fastrand::Rng::with_seed(6);
+        let pages = Pages::new(folder.path(), 0);
+        let table = PropTable::new(&pages, 1 << 30, 200_000, false);
+        let mut sender = table.sender();
+        for update in random_updates(&mut rng, 1 << 30, 400_000) {
+            sender.send(update.row, update.mask);
+        }
+        drop(sender);
+        let runs = table.runs.lock().unwrap();
+        let lengths = runs.iter().map(|run| run.pages.lengths());
+        let (written, stretches) = lengths.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        assert!(written > 200 && written - stretches > written / 10 * 9, "{written}, {stretches}");
+    }
+
     #[test]
     fn inverses_are_inverses() {
         for rows in [1, 5, 59_136, 3_784_704, (1 << 32) - 1, 1 << 40] {
@@ -649,39 +679,58 @@ mod tests {
         }
     }
 
+    /// Whatever the size, most places are taken before a table is written out, and rows are found soon.
     #[test]
-    fn neighbouring_rows_fill_a_table_well() {
-        // Without the inverses it would be full after a few dozen rows.
-        let rows = 4_000_000;
+    fn neighbouring_rows_fill_tables_of_every_size() {
+        let rows = 40_000_000;
         let spread = Spread::new(rows);
-        let mut buckets = Buckets::new(spread, 10_000, 10_000);
-        let full = |buckets: &mut Buckets, start: u64| {
-            let mut put = |row: &u64| {
-                let inverse = spread.inverse(row + 1);
-                !buckets.insert(inverse, Update { row: *row, mask: 1 })
+        for places in [512, 10_000, 100_000, 4_000_000] {
+            let mut buckets = Buckets::new(spread, places, places);
+            // As passes send them: heaps of neighbours.
+            let start = 3_000_000;
+            let mut sent = (start..rows).filter(|row| row / 64 % 3 != 0);
+            while !buckets.is_full() {
+                let batch: Vec<Update> = sent
+                    .by_ref()
+                    .take(BATCH.min(places / 64))
+                    .map(|row| Update { row, mask: 1 })
+                    .collect();
+                let mut inverses = Vec::new();
+                spread.inverses(&batch, &mut inverses);
+                for (&update, &inverse) in batch.iter().zip(&inverses) {
+                    buckets.insert(inverse, update);
+                }
+            }
+            let taken = buckets.slots.iter().filter(|slot| slot.mask != 0).count();
+            assert_eq!(taken, buckets.taken);
+            assert!(10 * taken >= 6 * places, "{taken} of {places} places");
+            // How far rows are from where they belong.
+            let far = |(at, slot): (usize, &Update)| {
+                let place = buckets.place(spread.inverse(slot.row + 1));
+                (at + places - place) % places
             };
-            (start..rows).position(|row| put(&row)).unwrap_or(0)
-        };
-        for start in [0, 123_456, 3_000_000] {
-            buckets.clear();
-            let used = full(&mut buckets, start);
-            assert!(used > 6_000, "{used} places of 10000 were used");
+            let used = buckets.slots.iter().enumerate().filter(|(_, slot)| slot.mask != 0);
+            let sum: usize = used.map(far).sum();
+            let average = sum as f64 / taken as f64;
+            println!("{places} places: {taken} taken, {average:.1} from where they belong");
+            assert!(average < 4.0, "{average} at {places} places");
         }
     }
 
     #[test]
     fn colliding_rows_stay_apart() {
         let spread = Spread::new(100);
-        let mut buckets = Buckets::new(spread, 1, 1);
-        for row in 0..SEARCH as u64 {
-            assert!(buckets.insert(spread.inverse(row + 1), Update { row, mask: 1 }));
+        let mut buckets = Buckets::new(spread, 40, 40);
+        let mut row = 0;
+        while !buckets.is_full() {
+            buckets.insert(spread.inverse(row + 1), Update { row, mask: 1 });
+            row += 1;
         }
-        let more = Update { row: 99, mask: 1 };
-        assert!(!buckets.insert(spread.inverse(100), more));
-        assert!(buckets.insert(spread.inverse(4), Update { row: 3, mask: 4 }));
+        assert_eq!(row, 28);
+        buckets.insert(spread.inverse(4), Update { row: 3, mask: 4 });
         assert!(!buckets.grow(spread));
         let sorted = buckets.sorted();
-        assert_eq!(sorted.len(), SEARCH);
+        assert_eq!(sorted.len(), 28);
         assert_eq!(sorted[3], Update { row: 3, mask: 5 });
         assert!(sorted.is_sorted_by_key(|update| update.row));
     }

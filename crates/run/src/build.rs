@@ -42,7 +42,7 @@ const LARGE: u64 = 64 << 20;
 const ANSWER_FIRST: u64 = 2 << 30;
 
 /// From how many bytes of values on it is worth looking whether the disk has room for all files.
-const LASTING: u64 = 1 << 30;
+pub(crate) const LASTING: u64 = 1 << 30;
 
 /// Where and how tables are built.
 pub struct BuildOptions<'a> {
@@ -529,7 +529,7 @@ impl Work<'_> {
             count: self.options.write,
             keep: self.options.write || self.needed.contains(&job.material),
             pages: self.pages.clone(),
-            method: workplace.method(),
+            method: workplace.method,
         };
         let target = self.options.dir.join(&name);
         // Small tables cost less than a checkpoint; in tests they have one all the same.

@@ -46,8 +46,8 @@ pub enum RunError {
     },
     /// The disk has no room for the files of a run.
     #[error(
-        "the disk of {folder} has {free} MB free, and this takes {working} MB of working files and about \
-         {files} MB of finished ones",
+        "the disk of {folder} has {free} MB free, of which {kept} MB are kept free for others (--keep-free), and \
+         this takes {working} MB of working files and about {files} MB of finished ones",
         folder = .folder.display()
     )]
     Disk {
@@ -55,6 +55,8 @@ pub enum RunError {
         folder: PathBuf,
         /// What is free, in megabytes.
         free: u64,
+        /// What is kept of it for others, in megabytes.
+        kept: u64,
         /// Working files, in megabytes.
         working: u64,
         /// Finished files, in megabytes.

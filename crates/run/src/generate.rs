@@ -26,6 +26,7 @@ use crate::error::RunError;
 use crate::expand::creation;
 use crate::futurebases::{self, OpenFuturebase, color_name};
 use crate::numbering::{Numbering, fen};
+use crate::plan::check_table;
 use crate::progress::{Phase, Progress};
 use crate::room;
 use crate::workplace::{Memory, Workplace};
@@ -193,6 +194,7 @@ pub(crate) fn generate_control(
     let numbering = wider.as_ref().unwrap_or(numbering);
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let values = table_values(control, numbering, symmetric)?;
+    check_table(numbering, &open, &values, &output, &workplace)?;
     let needed = needed_memory(&values, &open, numbering.space.size());
     let task =
         Task { control, numbering, output, options, began, workplace, open, symmetric, values };
@@ -278,7 +280,7 @@ impl Task<'_> {
             progress.notice(&notice);
             notices.push(notice);
         }
-        let method = workplace.method();
+        let method = workplace.method;
         let solve = SolveOptions { count: true, keep: true, pages: pages.clone(), method };
         let name = output.display().to_string();
         progress.table(&name);
@@ -378,7 +380,7 @@ pub(crate) fn bounded(
     if let Some(proptables) = &control.proptables {
         let bytes = proptables.megabytes.saturating_mul(1 << 20);
         match &workplace.memory {
-            None => workplace.memory = Some(Memory { bytes, for_proptables: true }),
+            None => workplace.memory = Some(Memory { bytes, raise: true }),
             Some(memory) => progress.notice(&format!(
                 "the bound of {} MB given to the program overrides <enable-proptables MB=\"{}\"/>",
                 memory.bytes >> 20,
@@ -398,8 +400,8 @@ pub(crate) fn needed_memory(
     let slice = 2 * values.layout.len() as u64;
     let own = slice.saturating_mul(values.slices.len() as u64);
     let behind = open.iter().map(OpenFuturebase::bytes).fold(0, u64::saturating_add);
-    let own = own.saturating_add((own / 2).max(indices));
-    own.saturating_add(slice * 5 / 4).saturating_add(behind)
+    let working = (own / 2).max(indices).saturating_add(slice / 4).saturating_add(slice);
+    own.saturating_add(working).saturating_add(behind)
 }
 
 /// The prunes of a colour's moves that match a kind.

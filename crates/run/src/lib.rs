@@ -32,10 +32,10 @@ pub use generate::{
     GenerateOptions, Generated, Summary, generate, generate_read, read_control, summary,
 };
 pub use hoffman_solve::{Method, PassReport};
-pub use memory::{available_memory, free_disk, resident_memory, use_huge_pages};
+pub use memory::{Limits, available_memory, free_disk, limits, resident_memory, use_huge_pages};
 pub use order::in_order_of_need;
 pub use plan::{PlannedTable, RunPlan, plan_build, plan_control};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;
-pub use threads::Threads;
+pub use threads::{Threads, cores};
 pub use workplace::{Memory, Stop, Workplace};

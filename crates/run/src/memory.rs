@@ -20,16 +20,59 @@ pub fn available_memory() -> Option<u64> {
     let limit = number("/sys/fs/cgroup/memory.max")
         .zip(number("/sys/fs/cgroup/memory.current"))
         .map(|(max, current)| max.saturating_sub(current));
-    Some(limit.map_or(free, |limit| limit.min(free)))
+    // Of the address space the program has some itself.
+    let room = limits().address_space.map(|all| all.saturating_sub(address_space().unwrap_or(0)));
+    Some([limit, room].into_iter().flatten().fold(free, u64::min))
+}
+
+/// What the system lets a process have, in bytes; none: no limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Memory and files that are laid into it.
+    pub address_space: Option<u64>,
+    /// The stack of the first thread.
+    pub stack: Option<u64>,
+}
+
+/// The limits of this process. Takes no memory.
+pub fn limits() -> Limits {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit};
+        let of = |resource: Resource| getrlimit(resource).current;
+        Limits { address_space: of(Resource::As), stack: of(Resource::Stack) }
+    }
+    #[cfg(not(unix))]
+    Limits::default()
+}
+
+/// The address space that this process has taken, in bytes.
+fn address_space() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmSize:"))?;
+    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The bytes that a folder, or the nearest one above it that exists, has room for. None where the system
 /// does not say.
 pub fn free_disk(folder: &Path) -> Option<u64> {
+    disk(folder).map(|(free, _)| free)
+}
+
+/// The bytes of a folder's disk that are left to others if nobody says how many: a twentieth of it, and not more
+/// than two gigabytes.
+pub(crate) fn usual_margin(folder: &Path) -> u64 {
+    disk(folder).map_or(0, |(_, all)| (all / 20).min(2 << 30))
+}
+
+/// What the disk of a folder has room for, and how large it is.
+fn disk(folder: &Path) -> Option<(u64, u64)> {
     let there = folder.ancestors().find(|folder| folder.is_dir());
     let there = there.unwrap_or(Path::new("."));
     #[cfg(unix)]
-    return rustix::fs::statvfs(there).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    return rustix::fs::statvfs(there).ok().map(|disk| {
+        (disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize))
+    });
     #[cfg(not(unix))]
     {
         let _ = there;

@@ -13,9 +13,9 @@ use hoffman_solve::{Method, SolveOptions, Tables, solve_table};
 use hoffman_space::{Layout, TableValues};
 use serde::Serialize;
 
-use crate::build::{control_for_job, find_intact, needed_memory};
+use crate::build::{LASTING, control_for_job, find_intact, needed_memory};
 use crate::error::RunError;
-use crate::futurebases;
+use crate::futurebases::{self, OpenFuturebase};
 use crate::generate::{GenerateOptions, bounded, read_control, table_values};
 use crate::memory::free_disk;
 use crate::numbering::Numbering;
@@ -106,7 +106,7 @@ struct Sizes {
 
 impl Sizes {
     fn positions(&self) -> u64 {
-        self.slice * self.slices
+        self.slice.saturating_mul(self.slices)
     }
 
     /// Bytes of working files beyond what `pages` bytes of memory hold: for the slice being solved planes
@@ -114,13 +114,14 @@ impl Sizes {
     /// [`hoffman_plan::estimate`]); the values of all slices, and the numbers of all entries,
     /// twice while they are turned. A fifth more is lost between pages, measured for KQQvKQQ in 1 GB.
     fn working_disk(&self, pages: u64) -> u64 {
-        let solving = self.slice * (3 + 3 + 4) / 8;
-        ((solving + self.positions() + 2 * self.indices) / 5 * 6).saturating_sub(pages)
+        let solving = self.slice / 8 * (3 + 3 + 4);
+        let all = solving.saturating_add(self.positions()).saturating_add(2 * self.indices);
+        (all / 5).saturating_mul(6).saturating_sub(pages)
     }
 
     /// Bytes of a checkpoint, at most: the values of the slices that are solved, and the logs of another one.
     fn checkpoint(&self) -> u64 {
-        self.slice * self.slices.saturating_sub(1) + self.slice * 4 / 8
+        self.slice.saturating_mul(self.slices.saturating_sub(1)).saturating_add(self.slice / 2)
     }
 
     fn seconds(&self, writes: bool) -> f64 {
@@ -181,7 +182,7 @@ pub(crate) fn check_disk(
     dir: &Path,
     workplace: &Workplace,
 ) -> Result<(), RunError> {
-    plan_jobs(jobs, &|job| Ok(kept(job)), dir, workplace, 1.0)?.check_disk(dir)
+    plan_jobs(jobs, &|job| Ok(kept(job)), dir, workplace, 1.0)?.check_disk(dir, workplace)
 }
 
 fn plan_jobs(
@@ -262,15 +263,43 @@ pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPla
         numbering = Numbering::with_side_to_move(&control)?;
         open = open_all(&numbering)?;
     }
-    let symmetric = !open.iter().any(futurebases::OpenFuturebase::tells_images_apart);
+    let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let values = table_values(&control, &numbering, symmetric)?;
+    plan_table(&numbering, &open, &values, &output, workplace, slowness())
+}
+
+/// Refuses a table of a control file for which memory or the disk has no room. Small ones are not looked at.
+pub(crate) fn check_table(
+    numbering: &Numbering,
+    open: &[OpenFuturebase<'_>],
+    values: &TableValues,
+    output: &Path,
+    workplace: &Workplace,
+) -> Result<(), RunError> {
+    let bytes = 2 * values.layout.len() as u128 * values.slices.len() as u128;
+    if bytes < u128::from(LASTING) && workplace.memory.is_none() {
+        return Ok(());
+    }
+    let plan = plan_table(numbering, open, values, output, workplace, 1.0)?;
+    plan.check_disk(hoffman_store::folder_of(output), workplace)
+}
+
+/// Plans a table whose futurebases are open.
+fn plan_table(
+    numbering: &Numbering,
+    open: &[OpenFuturebase<'_>],
+    values: &TableValues,
+    output: &Path,
+    workplace: &Workplace,
+    slow: f64,
+) -> Result<RunPlan, RunError> {
     let sizes = Sizes {
         slice: 2 * values.layout.len() as u64,
         slices: values.slices.len() as u64,
         indices: numbering.space.size(),
         layout: values.layout.clone(),
     };
-    let behind: u64 = open.iter().map(futurebases::OpenFuturebase::bytes).sum();
+    let behind: u64 = open.iter().map(OpenFuturebase::bytes).sum();
     let table = PlannedTable {
         table: output.display().to_string(),
         kept: false,
@@ -281,9 +310,9 @@ pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPla
         bytes_at_most: sizes.bytes_at_most(numbering.pieces().len()),
         bytes_typically: (sizes.indices as f64 * TYPICAL) as u64 + (1 << 10),
     };
-    let needed = crate::generate::needed_memory(&values, &open, sizes.indices) + OWN;
-    let folder = hoffman_store::folder_of(&output);
-    finish(vec![table], &[sizes], &[behind], [needed; 2], workplace, folder, slowness())
+    let needed = crate::generate::needed_memory(values, open, sizes.indices).saturating_add(OWN);
+    let folder = hoffman_store::folder_of(output);
+    finish(vec![table], &[sizes], &[behind], [needed; 2], workplace, folder, slow)
 }
 
 impl RunPlan {
@@ -292,11 +321,14 @@ impl RunPlan {
     /// # Errors
     ///
     /// [`RunError::Disk`].
-    pub(crate) fn check_disk(&self, folder: &Path) -> Result<(), RunError> {
+    pub(crate) fn check_disk(&self, folder: &Path, workplace: &Workplace) -> Result<(), RunError> {
+        let kept = workplace.margin(folder);
+        let needed = self.working_disk.saturating_add(self.bytes_typically);
         match self.free_disk {
-            Some(free) if self.working_disk + self.bytes_typically > free => Err(RunError::Disk {
+            Some(free) if needed.saturating_add(kept) > free => Err(RunError::Disk {
                 folder: folder.to_owned(),
                 free: free >> 20,
+                kept: kept >> 20,
                 working: self.working_disk >> 20,
                 files: self.bytes_typically >> 20,
             }),
@@ -321,7 +353,7 @@ fn finish(
     let budget = bounded_budget(workplace, least_memory, memory, &Silent)?;
     let from_disk = budget.is_some();
     let slow = slow
-        * match workplace.method() {
+        * match workplace.method {
             _ if !from_disk => 1.0,
             Method::Sweep => FROM_DISK,
             Method::PropTables { .. } => WITH_PROPTABLES,
@@ -332,7 +364,8 @@ fn finish(
     let working_disk = match budget {
         None => 0,
         Some((pages, _)) => {
-            let disk = sizes.iter().zip(held).map(|(s, held)| s.working_disk(pages) + held);
+            let working = |s: &Sizes, held: u64| s.working_disk(pages).saturating_add(held);
+            let disk = sizes.iter().zip(held).map(|(s, &held)| working(s, held));
             disk.max().unwrap_or(0)
         }
     };

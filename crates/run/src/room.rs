@@ -7,7 +7,7 @@ use hoffman_pages::Pages;
 use hoffman_space::Layout;
 
 use crate::error::RunError;
-use crate::memory::{resident_memory, use_huge_pages};
+use crate::memory::{free_disk, resident_memory, use_huge_pages};
 use crate::progress::Progress;
 use crate::workplace::Workplace;
 
@@ -23,18 +23,24 @@ const GAPS: u64 = 6 << 20;
 /// The bytes for which huge pages pay.
 const WORTH_HUGE_PAGES: std::ops::Range<u64> = 4 << 20..256 << 20;
 
+/// What a block takes besides the planes of its positions, in bytes: where its outer men can go, and the pages
+/// of what passes decide there.
+const BLOCK: u64 = 2 << 10;
+
 /// The least memory in bytes that a slice of a layout can be solved in, by so many threads.
 ///
 /// Each works on one block at a time: values of two sorts for its positions, twice as wide where distances
-/// are long, planes of the block and of what lies around it, and a dozen events a row.
+/// are long, planes of the block and of what lies around it, and a dozen events a row. All blocks are listed.
 pub fn least_memory(layout: &Layout, threads: usize) -> u64 {
     let movers = layout.movers().len();
-    let rows = 1_u64 << (6 * (movers - 1 - layout.outer()));
+    let rows = 1_u64.checked_shl(6 * (movers - 1 - layout.outer()) as u32).unwrap_or(u64::MAX);
+    let blocks = (layout.len() as u64 / 64).div_ceil(rows);
     // Twins exchange their parts with every square of the narrow one.
     let exchanges = layout.twins().map_or(0, |twins| u64::from(twins.squares.count_ones()));
     let around = 2 + 2 * 9 + 4 * exchanges;
     let events = 16 * 12;
-    OWN + PAGES + threads as u64 * rows * (2 * 2 * 64 + 8 * around + events)
+    let working = rows.saturating_mul(threads as u64 * (2 * 2 * 64 + 8 * around + events));
+    working.saturating_add(blocks.saturating_mul(BLOCK)).saturating_add(OWN + PAGES)
 }
 
 /// The bytes of pages and the bound of the process, if memory is bounded: as much as was asked for, or,
@@ -63,7 +69,8 @@ pub(crate) fn bounded_budget(
         _ => return Ok(None),
     };
     if bound < least {
-        if workplace.memory.is_none_or(|memory| !memory.for_proptables) {
+        let fits = available.is_none_or(|available| least <= available);
+        if !fits || workplace.memory.is_none_or(|memory| !memory.raise) {
             let least = least.div_ceil(1 << 20);
             return Err(RunError::LittleMemory { bound: bound >> 20, least });
         }
@@ -100,10 +107,11 @@ pub(crate) fn pages<'l>(
     let budget = bounded_budget(workplace, least, needed, progress)?;
     use_huge_pages(budget.is_none() && WORTH_HUGE_PAGES.contains(&needed));
     Ok(budget.map(|(pages, bound)| {
-        tracing::info!(bound, pages, method = %workplace.method(), "memory is bounded");
+        tracing::info!(bound, pages, method = %workplace.method, "memory is bounded");
         let pages = Pages::new_in(workplace.storage.clone(), folder, pages as usize);
         // Some of what is free then can be used again only in part.
         pages.watch(bound / 16 * 13, resident_memory);
+        pages.keep_free(workplace.margin(folder), free_disk);
         pages
     }))
 }

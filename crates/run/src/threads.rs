@@ -10,6 +10,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// quarter more processor time, not counting what it takes to start them.
 const WORTH_THREADS: u64 = 1 << 25;
 
+/// How many threads the machine runs at a time, as far as this process may use it. Nothing else is listened
+/// to, such as variables for the library that runs them.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Threads that are started when there is a table that is worth them; clones are the same threads. For
 /// callers outside of any pool, or in a pool that has nothing else to do.
 #[derive(Clone)]
@@ -23,7 +29,7 @@ struct Shared {
 }
 
 impl Threads {
-    /// That many, 0 for one a core, with so many bytes of stack each.
+    /// That many, with so many bytes of stack each.
     pub fn new(count: usize, stack: usize) -> Threads {
         Threads(Arc::new(Shared { count, stack, pool: OnceLock::new() }))
     }

@@ -11,6 +11,7 @@ use hoffman_store::{Lock, Storage, disk, files_like, folder_of, is_file, lock_na
 use hoffman_table::htb::{Compression, SourceOptions};
 
 use crate::error::RunError;
+use crate::memory::usual_margin;
 use crate::progress::Progress;
 use crate::threads::Threads;
 
@@ -32,15 +33,15 @@ pub struct Workplace {
     pub checkpoint_every: Duration,
     /// The memory that the process may take; none: what is there.
     pub memory: Option<Memory>,
-    /// How slices are solved that do not fit into memory; none: by sweeps, or with propagation tables if the
-    /// bound is one for these.
-    pub method: Option<Method>,
-    /// Whether what propagation tables write is compressed, if nobody chose the method.
-    pub compress_files: bool,
+    /// How slices are solved that do not fit into memory.
+    pub method: Method,
     /// Work in so many bytes of pages, whatever the rest takes: for tests of working from the disk.
     pub pages: Option<usize>,
     /// How small the files are to be.
     pub compression: Compression,
+    /// How many bytes of the disk are left to others by working files and checkpoints, and by finished files as far
+    /// as can be foreseen; none: a twentieth of the disk, and not more than two gigabytes.
+    pub keep_free: Option<u64>,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
     /// A folder in which futurebases are looked for first, by their file names alone, unless their names begin
@@ -58,10 +59,10 @@ impl Default for Workplace {
             stop: Stop::default(),
             checkpoint_every: Duration::from_secs(30),
             memory: None,
-            method: None,
-            compress_files: false,
+            method: Method::Sweep,
             pages: None,
             compression: Compression::default(),
+            keep_free: None,
             discard: false,
             tables: None,
             threads: None,
@@ -74,9 +75,8 @@ impl Default for Workplace {
 pub struct Memory {
     /// In bytes, everything that the process takes.
     pub bytes: u64,
-    /// Whether it was asked for as the size of propagation tables, as version 1.7 has it: they are used, and a
-    /// bound below what is needed at least is raised. It is an error otherwise.
-    pub for_proptables: bool,
+    /// Whether a bound below what is needed at least is raised, as version 1.7 does. It is an error otherwise.
+    pub raise: bool,
 }
 
 /// A request to stop; clones are the same request.
@@ -101,14 +101,9 @@ impl Stop {
 }
 
 impl Workplace {
-    /// How slices are solved that do not fit into memory.
-    pub fn method(&self) -> Method {
-        let for_proptables = self.memory.is_some_and(|memory| memory.for_proptables);
-        self.method.unwrap_or(if for_proptables {
-            Method::PropTables { compress: self.compress_files }
-        } else {
-            Method::Sweep
-        })
+    /// How many bytes of a folder's disk are left to others.
+    pub(crate) fn margin(&self, folder: &Path) -> u64 {
+        self.keep_free.unwrap_or_else(|| usual_margin(folder))
     }
 
     /// Does the work of a table with so many positions on the threads that it is worth.

@@ -101,7 +101,7 @@ fn a_table_without_pawns_goes_on_from_its_last_pass() {
     // The same in as little memory as there may be.
     let middle = &left[left.len() / 2];
     let storage = middle.copy();
-    let memory = Some(Memory { bytes: 1 << 20, for_proptables: true });
+    let memory = Some(Memory { bytes: 1 << 20, raise: true });
     let (done, heard) = krk(Workplace { memory, ..workplace(&storage, true) });
     done.unwrap();
     assert!(entries(&storage, table).unwrap() == right);

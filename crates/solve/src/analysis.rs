@@ -111,7 +111,7 @@ pub fn solve_analysis(
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
     solve_slices(table, options, monitor, |table, pawns, recycled| {
-        let context = Context::new(&table.layout, pawns);
+        let context = Context::new(&table.layout, pawns).watched_by(monitor);
         let list = |color: Color| {
             let steps = exits::steps(&context, color, true);
             steps.iter().filter_map(|step| exit(&context, table, analysis, step)).collect()

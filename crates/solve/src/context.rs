@@ -5,12 +5,15 @@
 //! the number of men allows; in restricted tables also every piece with few squares. All other movers
 //! but the lane are the block's dimensions.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use arrayvec::ArrayVec;
 use hoffman_board::{Color, Role, Symmetry, Variant};
 use hoffman_space::{KingPlacement, Layout, PawnStructure, king_pairs};
 
 use crate::kernels::dense::Frame;
 use crate::kernels::tables::{Tables, role_index, squares, tables};
+use crate::table_solver::Monitor;
 use crate::view::MAX_MOVERS;
 
 /// The men of one colour, by where they are in the layout.
@@ -94,6 +97,10 @@ pub(crate) struct Context<'a> {
     dim_squares: Vec<u64>,
     /// The squares that the lane man may stand on.
     lane_squares: u64,
+    /// Who may want to stop the work.
+    monitor: Option<&'a dyn Monitor>,
+    /// Whether blocks were left out because of that.
+    incomplete: AtomicBool,
 }
 
 /// White 0, Black 1.
@@ -151,7 +158,28 @@ impl<'a> Context<'a> {
             kings,
             dim_squares,
             lane_squares,
+            monitor: None,
+            incomplete: AtomicBool::new(false),
         }
+    }
+
+    /// The same for work that can be stopped between blocks.
+    pub(crate) fn watched_by(self, monitor: &'a dyn Monitor) -> Context<'a> {
+        Context { monitor: Some(monitor), ..self }
+    }
+
+    /// Whether the work is to stop. Whoever asks before a block leaves it out then.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let stopped = self.monitor.is_some_and(Monitor::is_stopped);
+        if stopped {
+            self.incomplete.store(true, Ordering::Relaxed);
+        }
+        stopped
+    }
+
+    /// Whether blocks were left out, so that what was found last is of no use.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.incomplete.load(Ordering::Relaxed)
     }
 
     /// The same slice, cut into blocks that nobody leaves.
@@ -166,6 +194,7 @@ impl<'a> Context<'a> {
             blocks: self.blocks.iter().map(alone).collect(),
             men: self.men.clone(),
             dim_squares: self.dim_squares.clone(),
+            incomplete: AtomicBool::new(false),
             ..*self
         }
     }

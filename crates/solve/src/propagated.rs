@@ -169,6 +169,9 @@ impl<'a> Propagated<'a> {
                 let local = |update: &Update| Update { row: update.row - start, ..*update };
                 window[part].iter().map(local).collect::<Vec<Update>>()
             };
+            if self.swept.context.is_stopped() {
+                break;
+            }
             let work = (first..last).into_par_iter().map(|n| {
                 let white = f(n, Color::White, &own_rows(n, 0));
                 (white, f(n, Color::Black, &own_rows(n, 1)))
@@ -432,8 +435,8 @@ impl Passes for Propagated<'_> {
         self.swept.losses[1].accept(moves, lost.1);
     }
 
-    fn show(&self, first: u16, take: &mut TakeDecided<'_>) -> io::Result<()> {
-        self.swept.show(first, take)
+    fn show(&self, passes: RangeInclusive<u16>, take: &mut TakeDecided<'_>) -> io::Result<()> {
+        self.swept.show(passes, take)
     }
 
     fn skip(&mut self, passes: &RangeInclusive<u16>) {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,8 +57,8 @@ pub(crate) trait Passes {
     fn win(&mut self, moves: u16, due: bool);
     /// The loss pass, likewise.
     fn lose(&mut self, moves: u16, due: bool);
-    /// Shows what the passes from a number of moves on decided; nothing that was decided before them.
-    fn show(&self, first: u16, take: &mut TakeDecided<'_>) -> io::Result<()>;
+    /// Shows what passes decided; nothing that was decided before or after them.
+    fn show(&self, passes: RangeInclusive<u16>, take: &mut TakeDecided<'_>) -> io::Result<()>;
     /// Does what passes do besides deciding, for a slice whose mates are known and nothing else.
     fn skip(&mut self, passes: &RangeInclusive<u16>);
     /// Takes over what a pass decided, after [`Passes::skip`]. False if no pass can have decided that.
@@ -88,7 +88,8 @@ pub(crate) fn begin<S: Passes>(
 ) -> Reached<S> {
     let first = first_pass(context);
     let mut slice = start();
-    let saved = monitor.saved_passes(context.pawns);
+    // A start that was stopped half-way fits no passes.
+    let saved = monitor.saved_passes(context.pawns).filter(|_| !context.is_incomplete());
     if let Some(last) = saved.filter(|last| (first..u16::MAX).contains(last)) {
         let passes = first..=last;
         slice.skip(&passes);
@@ -281,7 +282,15 @@ fn solve_as<C: Code>(
         finish::<u16>(problem, &state, recycled, moves, counts)
     };
     recycled.keep(state.open, state.wins.into_iter().chain(state.losses));
-    Ok(values)
+    finished(context, values)
+}
+
+/// The values of a slice, unless blocks were left out because the work was to stop.
+pub(crate) fn finished(
+    context: &Context<'_>,
+    values: SliceValues,
+) -> Result<SliceValues, SolveError> {
+    if context.is_incomplete() { Err(SolveError::Stopped) } else { Ok(values) }
 }
 
 /// Writes the values down in the width `C`.
@@ -306,6 +315,9 @@ fn finish<C: Code>(
                 .with_min_len(share(rows * blocks >= PARALLEL_ROWS, blocks))
                 .enumerate()
                 .for_each(|(n, with)| {
+                    if context.is_stopped() {
+                        return;
+                    }
                     let plain = &codes[own][n * rows * 64..(n + 1) * rows * 64];
                     let mut stuck = state.stalemates[own][n * rows..(n + 1) * rows].to_vec();
                     let spared = part(&state.spared[own], n, rows);
@@ -417,6 +429,9 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
         let diagonal = |n: usize| paired && context.blocks[n].outer.iter().all(|k| k >> 3 == k & 7);
         let both = |n: usize| {
             let mut counts = Counts::default();
+            if context.is_stopped() {
+                return [counts; 2];
+            }
             slice.with(n, own, &mut |parts| counts = block(n, parts));
             [counts, if diagonal(n) { counts } else { Counts::default() }]
         };
@@ -483,6 +498,9 @@ fn start<'a, C: Code>(
             .with_min_len(share)
             .enumerate()
             .for_each(|(n, ((not_losable, foretold), forced))| {
+                if context.is_stopped() {
+                    return;
+                }
                 let block = &context.blocks[n];
                 let open = &open[n * rows..(n + 1) * rows];
                 *foretold = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
@@ -525,6 +543,9 @@ fn start<'a, C: Code>(
             .with_min_len(share)
             .enumerate()
             .for_each(|(n, (((not_losable, log), stalemates), spared))| {
+                if context.is_stopped() {
+                    return;
+                }
                 with_scratch(|scratch| {
                     dispatch::mate_block(
                         context,
@@ -564,6 +585,7 @@ fn spared<C: Code>(
     let blocks = context.blocks.par_iter().enumerate().filter(|(_, block)| !block.empty);
     let mut spared = vec![0; rows * context.blocks.len()];
     let found: Vec<(usize, Vec<u64>)> = blocks
+        .filter(|_| !context.is_stopped())
         .map(|(n, block)| {
             let forced = part(forced, n, rows);
             let found = with_exit_room(|best: &mut Vec<C>, buffer, _| {
@@ -633,13 +655,10 @@ pub(crate) fn run(
     let mut since = Instant::now();
     for moves in *next..u16::MAX {
         // Asked before it is saved: whoever stops later asks again.
-        let stopped = monitor.is_stopped();
-        if unsaved < moves && monitor.saves_passes(since.elapsed()) {
-            let show = |take: &mut TakeDecided<'_>| slice.show(unsaved, take);
-            if monitor.save_passes(context.pawns, unsaved..=moves - 1, &show) {
-                unsaved = moves;
-                since = Instant::now();
-            }
+        let stopped = monitor.is_stopped() || context.is_incomplete();
+        if save(slice, context, monitor, unsaved..moves, since) {
+            unsaved = moves;
+            since = Instant::now();
         }
         if stopped {
             return Err(SolveError::Stopped);
@@ -666,11 +685,31 @@ pub(crate) fn run(
         let began = Instant::now();
         slice.lose(moves, due);
         report(slice, false, began);
+        if context.is_incomplete() {
+            save(slice, context, monitor, unsaved..moves, since);
+            return Err(SolveError::Stopped);
+        }
         if slice.waiting(RunResult::Losses) > 0 {
             longest = moves;
         }
     }
     Ok(longest)
+}
+
+/// Saves passes that nobody has saved, where that is worth it; whether it was done.
+fn save(
+    slice: &impl Passes,
+    context: &Context<'_>,
+    monitor: &dyn Monitor,
+    passes: Range<u16>,
+    since: Instant,
+) -> bool {
+    if passes.is_empty() || !monitor.saves_passes(since.elapsed()) {
+        return false;
+    }
+    let passes = passes.start..=passes.end - 1;
+    let show = |take: &mut TakeDecided<'_>| slice.show(passes.clone(), take);
+    monitor.save_passes(context.pawns, passes.clone(), &show)
 }
 
 impl State<'_> {
@@ -718,10 +757,10 @@ impl Passes for State<'_> {
             open.par_chunks_exact_mut(rows).zip(wins).with_min_len(share).enumerate().for_each(
                 |(n, (open, wins))| {
                     let foretold = &foretold[own][n];
-                    if is_reached(context, n, own, losses)
+                    let reached = is_reached(context, n, own, losses)
                         || losses[own][n].frontier().len() > 0
-                        || foretold.seeds.has(moves)
-                    {
+                        || foretold.seeds.has(moves);
+                    if reached && !context.is_stopped() {
                         let forced = part(&forced[own], n, rows);
                         with_scratch(|scratch| {
                             let lost = losses[own][n].frontier();
@@ -760,7 +799,8 @@ impl Passes for State<'_> {
                 .enumerate()
                 .for_each(|(n, (not_losable, losses))| {
                     let foretold = &foretold[own][n];
-                    if is_reached(context, n, own, wins) || foretold.dues.has(moves) {
+                    let reached = is_reached(context, n, own, wins) || foretold.dues.has(moves);
+                    if reached && !context.is_stopped() {
                         let forced = part(&forced[own], n, rows);
                         with_scratch(|scratch| {
                             dispatch::loss_block(
@@ -790,14 +830,16 @@ impl Passes for State<'_> {
         );
     }
 
-    fn show(&self, first: u16, take: &mut TakeDecided<'_>) -> io::Result<()> {
+    fn show(&self, passes: RangeInclusive<u16>, take: &mut TakeDecided<'_>) -> io::Result<()> {
         for turn in [Color::White, Color::Black] {
             let own = side(turn);
             for (logs, won) in [(&self.wins[own], true), (&self.losses[own], false)] {
                 // Wins without a move are there from the start.
-                let first = first.max(u16::from(won));
+                let passes = (*passes.start()).max(u16::from(won))..=*passes.end();
                 for (block, log) in (0..).zip(logs) {
-                    for (moves, positions) in log.replay().filter(|&(moves, _)| moves >= first) {
+                    for (moves, positions) in
+                        log.replay().filter(|(moves, _)| passes.contains(moves))
+                    {
                         let (rows, masks) = (positions.rows(), positions.masks());
                         take(Decided { turn, won, moves, block, rows, masks })?;
                     }
@@ -885,6 +927,9 @@ fn write<C: Code>(
     let share = share(rows * blocks >= PARALLEL_ROWS, blocks);
     let (mut codes, fresh) = recycled.codes::<C>(rows * blocks * 64);
     codes.par_chunks_exact_mut(rows * 64).with_min_len(share).enumerate().for_each(|(n, codes)| {
+        if context.is_stopped() {
+            return;
+        }
         if !fresh {
             codes.fill(C::ILLEGAL);
         }

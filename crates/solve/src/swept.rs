@@ -22,7 +22,7 @@ use crate::log::{Events, Frontier, Log};
 use crate::passes::{Frontiers, Planes, dense_threshold};
 use crate::propagated::Propagated;
 use crate::slice_solver::{
-    BlockParts, Passes, Problem, RunResult, begin, count, decide, deepest_capture, run,
+    BlockParts, Passes, Problem, RunResult, begin, count, decide, deepest_capture, finished, run,
     with_exit_room, with_scratch,
 };
 use crate::table_solver::{Decided, Method, Monitor, SolveError, TakeDecided};
@@ -281,11 +281,12 @@ pub(crate) fn solve<C: Code>(
     let Swept { open, stalemates, forced, spared, wins, losses, .. } = swept;
     let result = Solved { open, stalemates, forced, spared, wins, losses };
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
-    Ok(if narrow {
+    let values = if narrow {
         result.write::<u8>(problem, pages, moves, counts)
     } else {
         result.write::<u16>(problem, pages, moves, counts)
-    })
+    };
+    finished(context, values)
 }
 
 impl<'a> Swept<'a> {
@@ -335,6 +336,9 @@ impl<'a> Swept<'a> {
     fn leave<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> (Dated, Dated) {
         let (context, own) = (self.context, side(color));
         let (block, rows) = (&context.blocks[n], context.rows());
+        if context.is_stopped() {
+            return Default::default();
+        }
         let mut open = vec![0; rows];
         dispatch::legal_block(context, block, color, &mut open);
         let mut not_losable = vec![0; rows];
@@ -366,7 +370,7 @@ impl<'a> Swept<'a> {
     fn mate<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> Option<Newest> {
         let (context, own) = (self.context, side(color));
         let rows = context.rows();
-        if context.blocks[n].empty {
+        if context.blocks[n].empty || context.is_stopped() {
             return None;
         }
         let mine = self.open[own].read(n);
@@ -464,7 +468,8 @@ impl<'a> Swept<'a> {
         let (context, own) = (self.context, side(color));
         let block = &context.blocks[n];
         let (lost, theirs) = (self.losses[own].list(n), &self.losses[1 - own]);
-        if lost.is_none() && !theirs.reaches(block, n, own) && !self.seeds[own].has(n, moves) {
+        let reached = lost.is_some() || theirs.reaches(block, n, own);
+        if !reached && !self.seeds[own].has(n, moves) || context.is_stopped() {
             return None;
         }
         let lost = lost.as_deref().map_or_else(Frontier::default, |words| unpack(words));
@@ -501,7 +506,7 @@ impl<'a> Swept<'a> {
         let block = &context.blocks[n];
         let theirs = &self.wins[1 - own];
         let due = self.dues[own].has(n, moves);
-        if !theirs.reaches(block, n, own) && !due {
+        if !theirs.reaches(block, n, own) && !due || context.is_stopped() {
             return None;
         }
         let dues = self.dues[own].of(n, moves);
@@ -598,14 +603,16 @@ impl Passes for Swept<'_> {
         self.losses[1].accept(moves, black);
     }
 
-    fn show(&self, first: u16, take: &mut TakeDecided<'_>) -> io::Result<()> {
+    fn show(&self, passes: RangeInclusive<u16>, take: &mut TakeDecided<'_>) -> io::Result<()> {
         for turn in [Color::White, Color::Black] {
             let own = side(turn);
             for (log, won) in [(&self.wins[own], true), (&self.losses[own], false)] {
                 // Wins without a move are there from the start.
-                let first = first.max(u16::from(won));
+                let passes = (*passes.start()).max(u16::from(won))..=*passes.end();
                 for (block, segments) in (0..).zip(&log.segments) {
-                    for &(moves, page) in segments.iter().filter(|&&(moves, _)| moves >= first) {
+                    for &(moves, page) in
+                        segments.iter().filter(|(moves, _)| passes.contains(moves))
+                    {
                         let words = log.lists.read(page);
                         let positions = unpack(&words);
                         let (rows, masks) = (positions.rows(), positions.masks());
@@ -712,7 +719,7 @@ impl Solved {
         let usable: Vec<_> = problem.rights.iter().filter(|r| r.is_usable(context)).collect();
         let rights: Vec<PagedCodes> =
             usable.iter().map(|_| PagedCodes::new::<C>(pages, len)).collect();
-        (0..blocks).into_par_iter().for_each(|n| {
+        (0..blocks).into_par_iter().filter(|_| !context.is_stopped()).for_each(|n| {
             let put = |store: &PagedCodes, block: &mut [C]| {
                 store.write(n * rows * 64 * size_of::<C>(), C::as_bytes_of(block));
             };

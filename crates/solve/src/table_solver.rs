@@ -194,7 +194,7 @@ pub fn solve_table(
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
     solve_slices(table, options, monitor, |table, pawns, recycled| {
-        let context = Context::new(&table.layout, pawns);
+        let context = Context::new(&table.layout, pawns).watched_by(monitor);
         let problem = problem(context, table, tables, options.count)?;
         slice_solver::solve(&problem, options, recycled, monitor)
     })

@@ -7,15 +7,15 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::time::Duration;
 
 use hoffman_board::{Color, Material, Role, Variant};
 use hoffman_pages::Pages;
 use hoffman_plan::complete;
 use hoffman_solve::{
-    Analysis, Decided, Method, Monitor, Rules, SolveError, SolveOptions, Tables, TakeDecided,
-    Verdict, solve_analysis, solve_table,
+    Analysis, Decided, Method, Monitor, PassReport, Rules, SolveError, SolveOptions, Tables,
+    TakeDecided, Verdict, solve_analysis, solve_table,
 };
 use hoffman_space::{Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues};
 
@@ -27,17 +27,23 @@ struct Keeper {
     saved: Mutex<HashMap<PawnStructure, (u16, Vec<Record>)>>,
     /// How many more passes there are before a stop.
     left: AtomicU16,
+    /// How many times more it may be asked whether there is a stop.
+    asks: AtomicU32,
 }
 
 impl Monitor for Keeper {
     fn slice(&self, _: PawnStructure, _: &Arc<SliceValues>) {}
 
-    fn pass(&self, _: u16) {
-        self.left.fetch_sub(1, Ordering::Relaxed);
+    fn passed(&self, report: &PassReport) {
+        if !report.won {
+            self.left.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     fn is_stopped(&self) -> bool {
-        self.left.load(Ordering::Relaxed) == 0
+        let less = |asks: u32| Some(asks.saturating_sub(1));
+        let asks = self.asks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        self.left.load(Ordering::Relaxed) == 0 || asks == Ok(0)
     }
 
     fn saves_passes(&self, _: Duration) -> bool {
@@ -102,6 +108,20 @@ fn check(name: &str, solve: &Solve<'_>) -> Vec<Record> {
     let whole = contents(&solve(None, &|| {}).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let pages = &Pages::new(folder.path(), 0);
+    // Stopped between any two blocks; what was saved by then is of complete passes.
+    for method in [None, Some(Method::Sweep), Some(Method::PropTables { compress: false })] {
+        let keeper = Keeper::default();
+        let mut asks = 50;
+        let table = loop {
+            keeper.left.store(u16::MAX, Ordering::Relaxed);
+            keeper.asks.store(asks, Ordering::Relaxed);
+            match solve(method.map(|method| (pages, method)), &keeper) {
+                Err(SolveError::Stopped) => asks += asks / 2,
+                done => break done.unwrap(),
+            }
+        };
+        assert!(contents(&table) == whole, "{name}, {method:?}, stopped between blocks");
+    }
     let mut all = Vec::new();
     // In memory, in pages, and in turns.
     let (sweep, tables) = (Some(Method::Sweep), Some(Method::PropTables { compress: true }));
@@ -118,6 +138,7 @@ fn check(name: &str, solve: &Solve<'_>) -> Vec<Record> {
         let mut runs = 0_usize;
         let table = loop {
             keeper.left.store(passes, Ordering::Relaxed);
+            keeper.asks.store(u32::MAX, Ordering::Relaxed);
             let pages = methods[runs % 2].map(|method| (pages, method));
             match solve(pages, &keeper) {
                 Err(SolveError::Stopped) => runs += 1,
@@ -194,6 +215,7 @@ fn what_passes_cannot_have_decided_is_refused() {
         for pages in [None, Some((&pages, Method::Sweep))] {
             let keeper = Keeper::default();
             keeper.left.store(u16::MAX, Ordering::Relaxed);
+            keeper.asks.store(u32::MAX, Ordering::Relaxed);
             let saved = HashMap::from([(PawnStructure::default(), (4, bad.clone()))]);
             *keeper.saved.lock().unwrap() = saved;
             assert!(contents(&solve(pages, &keeper).unwrap()) == whole, "{number}");

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hoffman_pages::Pages;
-use hoffman_solve::{Monitor, PassReport, TakeDecided};
+use hoffman_solve::{Monitor, PassReport, SolveError, TakeDecided};
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use hoffman_store::StoredFile;
 use sha2::{Digest as _, Sha256};
@@ -26,6 +26,7 @@ use sha2::{Digest as _, Sha256};
 use self::container::{Container, Reader, Tag, Unfit};
 use self::passes::Saved;
 use crate::error::RunError;
+use crate::memory::free_disk;
 use crate::progress::Progress;
 use crate::workplace::Workplace;
 
@@ -225,6 +226,9 @@ impl<'a> Checkpoint<'a> {
 
     /// What a run that was stopped says; work that is worth it is saved before.
     pub(crate) fn interrupted(&self) -> RunError {
+        if let Err(error) = self.sound() {
+            return SolveError::Pages(error).into();
+        }
         let mut checkpoint = None;
         if let Some(path) = &self.path {
             let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -260,7 +264,8 @@ impl<'a> Checkpoint<'a> {
     ) -> bool {
         let (Some(path), false) = (&self.path, writing.failed) else { return false };
         let began = Instant::now();
-        let container = self.container(path, &mut writing.container);
+        let container =
+            self.leaves_margin(path).and_then(|()| self.container(path, &mut writing.container));
         let done = container.and_then(|container| add(container).map_err(|e| e.to_string()));
         let name = path.display();
         if let Err(why) = &done {
@@ -274,6 +279,20 @@ impl<'a> Checkpoint<'a> {
         writing.cost = began.elapsed();
         writing.last = Instant::now();
         done.is_ok()
+    }
+
+    /// An error if the disk has less left than is kept for others.
+    fn leaves_margin(&self, path: &Path) -> Result<(), String> {
+        let folder = hoffman_store::folder_of(path);
+        let kept = self.workplace.margin(folder);
+        match free_disk(folder).filter(|&free| free < kept) {
+            Some(free) => Err(format!(
+                "the disk has {} MB left, of which {} MB are kept free for others",
+                free >> 20,
+                kept >> 20
+            )),
+            None => Ok(()),
+        }
     }
 
     /// The file, which is made if there is none.
@@ -358,7 +377,8 @@ impl Monitor for Checkpoint<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.workplace.stop.is_requested()
+        // What is found after an error of working files is of no use.
+        self.workplace.stop.is_requested() || self.pages.is_some_and(|pages| pages.has_failed())
     }
 
     fn saves_passes(&self, work: Duration) -> bool {
