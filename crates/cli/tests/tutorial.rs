@@ -74,7 +74,7 @@ fn outputs(steps: &[Step], folder: &Path) -> Vec<Vec<String>> {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let text = without_escapes(&String::from_utf8(shell.stdout).unwrap());
+    let text = String::from_utf8(shell.stdout).unwrap();
     let mut outputs: Vec<Vec<String>> = text
         .split(SEPARATOR)
         .map(|output| output.lines().map(|line| line.trim_end().to_owned()).collect())
@@ -82,16 +82,6 @@ fn outputs(steps: &[Step], folder: &Path) -> Vec<Vec<String>> {
     // What the shell itself has to say stands behind the last command.
     assert_eq!(outputs.pop().unwrap_or_default(), Vec::<String>::new());
     outputs
-}
-
-/// Takes colours away, which the page cannot show.
-fn without_escapes(text: &str) -> String {
-    let mut parts = text.split("\u{1b}[");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        out.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
-    }
-    out
 }
 
 /// Whether lines are as expected, with `...` for whatever is left out.
