@@ -11,6 +11,7 @@ use hoffman_board::{Bitboard, Color, Format, Role, Variant};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::error::{ControlError, Notice, Site, fold_notices};
+use crate::limits::{MOST_PATTERN, expect_few_attributes};
 use crate::location::{parse_location, parse_pawn_squares};
 use crate::model::{
     ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,
@@ -48,11 +49,16 @@ const FUTUREBASE_KINDS: [(&str, FuturebaseKind); 5] = [
 const SYMMETRIES: [(&str, u8); 6] =
     [("1", 1), ("2", 2), ("2-way", 2), ("4", 4), ("8", 8), ("8-way", 8)];
 
+/// What old files have inside `generation-controls`, for programs of their time.
+const OF_OLD_PROGRAMS: [&str; 5] =
+    ["entries-format", "proptable-format", "url-prefix", "completion-report", "error-report"];
+
 /// An element of the document.
 pub(crate) type Element<'a> = Node<'a, 'a>;
 
 /// Parses XML text. The document type is accepted and never fetched.
 pub(crate) fn open<'a>(text: &'a str, origin: &str) -> Result<Document<'a>, ControlError> {
+    expect_few_attributes(text, origin)?;
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).map_err(|source| ControlError::Xml {
         origin: origin.into(),
@@ -407,11 +413,15 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
             "entries-format" => {
-                self.note(node, "this element of old files means nothing any more and is ignored");
+                self.note_old(node);
                 Ok(())
             }
             _ => self.unknown(root, node),
         }
+    }
+
+    fn note_old(&mut self, node: Element<'a>) {
+        self.note(node, "this element of old files means nothing any more and is ignored");
     }
 
     fn unknown(&mut self, parent: Element<'a>, node: Element<'a>) -> Result<(), ControlError> {
@@ -468,15 +478,25 @@ impl<'a> Reader<'a> {
 
     fn read_index(&mut self, node: Element<'a>) -> Result<(), ControlError> {
         self.expect_empty(node, &["type", "symmetry"])?;
-        self.expect_first(node, "index")?;
         let written = self.required(node, "type")?;
-        self.file.index = Some(IndexDeclaration {
+        let index = IndexDeclaration {
             index_type: self.index_type(node, "type", written)?,
             written: written.to_owned(),
             symmetry: self.read_symmetry(node)?,
             on_root: false,
             place: self.place(node),
-        });
+        };
+        let same = self
+            .file
+            .index
+            .as_ref()
+            .is_some_and(|on_root| on_root.on_root && on_root.index_type == index.index_type);
+        if same {
+            self.note(node, "the root element names the index type, too");
+        } else {
+            self.expect_first(node, "index")?;
+        }
+        self.file.index = Some(index);
         Ok(())
     }
 
@@ -496,7 +516,6 @@ impl<'a> Reader<'a> {
     }
 
     fn read_format(&mut self, node: Element<'a>) -> Result<(), ControlError> {
-        self.expect_first(node, "format")?;
         let format = match node.tag_name().name() {
             "dtm" => {
                 self.expect_empty(node, &["bits"])?;
@@ -517,6 +536,17 @@ impl<'a> Reader<'a> {
                 Format::Flag(self.choose_required(node, "type", &FLAGS)?)
             }
         };
+        let on_root = self.file.format.as_ref().filter(|on_root| on_root.on_root);
+        let same = on_root.is_some_and(|on_root| match (on_root.format, format) {
+            (Format::Dtm(_), Format::Dtm(None)) => true,
+            (on_root, own) => on_root == own,
+        });
+        if same {
+            self.note(node, "the root element names the format, too");
+        } else {
+            self.expect_first(node, "format")?;
+        }
+        let format = if same { Format::Dtm(Some(8)) } else { format };
         let place = self.place(node);
         self.file.format = Some(FormatDeclaration { format, on_root: false, place });
         Ok(())
@@ -634,12 +664,14 @@ impl<'a> Reader<'a> {
 
     fn read_futurebase(&mut self, node: Element<'a>) -> Result<(), ControlError> {
         self.expect_empty(node, &["filename", "url", "type", "colors"])?;
-        let filename = node.attribute("filename").unwrap_or_default();
+        let url = node.attribute("url");
+        let plain = url.filter(|url| !is_address(url)).unwrap_or_default();
+        let filename = node.attribute("filename").filter(|name| !name.is_empty()).unwrap_or(plain);
         if self.is_control() {
             if filename.is_empty() {
                 return Err(ControlError::NoFileName(self.site(node)));
             }
-            if node.attribute("url").is_some() {
+            if url.is_some_and(|url| url != filename) {
                 self.note(node, "url is not supported; the file name is used");
             }
         }
@@ -668,9 +700,13 @@ impl<'a> Reader<'a> {
             let site = self.site(node);
             self.refuse_or_note(&site.clone(), ControlError::ConditionNotExpanded(site))?;
         }
+        let pattern = self.required(node, "move")?;
+        if self.is_control() && pattern.len() > MOST_PATTERN {
+            return Err(ControlError::LongPattern(self.site(node)));
+        }
         let prune = Prune {
             color: self.choose_required(node, "color", &COLORS)?,
-            pattern: PrunePattern::new(self.required(node, "move")?),
+            pattern: PrunePattern::new(pattern),
             effect: self.choose_required(node, "type", &EFFECTS)?,
             condition: condition.map(str::to_owned),
             place: self.place(node),
@@ -710,6 +746,7 @@ impl<'a> Reader<'a> {
             match child.tag_name().name() {
                 "output" => self.read_output(child)?,
                 "enable-proptables" => self.read_proptables(child)?,
+                name if OF_OLD_PROGRAMS.contains(&name) => self.note_old(child),
                 _ => self.unknown(node, child)?,
             }
         }
@@ -737,6 +774,11 @@ impl<'a> Reader<'a> {
             self.file.generation.insert(child.tag_name().name().to_owned(), text);
         }
     }
+}
+
+/// Whether the value of a `url` attribute is no name of a file.
+fn is_address(url: &str) -> bool {
+    ["http:", "ftp:"].iter().any(|scheme| url.starts_with(scheme))
 }
 
 /// The content of our own processing instruction.

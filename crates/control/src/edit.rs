@@ -199,6 +199,7 @@ fn edit_index(
     if let Some(element) = element {
         if changed.is_some() {
             sheet.set(element, "type", name);
+            sheet.unset(document.input_text(), root, "index");
         }
         if control.symmetry() != Some(edits.symmetry) {
             sheet.set(element, "symmetry", &symmetry);
@@ -222,6 +223,9 @@ fn edit_format(
     if declared.is_some_and(|declared| declared.format == format) {
         return;
     }
+    if declared.is_some() {
+        sheet.unset(document.input_text(), document.root_element(), "format");
+    }
     let element = declared.filter(|declared| !declared.on_root).and_then(|declared| {
         document.descendants().find(|n| n.is_element() && n.range() == declared.place.span())
     });
@@ -233,7 +237,6 @@ fn edit_format(
         }
         (Some(element), _) => sheet.replace(element.range(), format_element(format)),
         (None, _) => {
-            sheet.unset(document.input_text(), document.root_element(), "format");
             sheet.append(&format!("   {}\n", format_element(format)));
         }
     }

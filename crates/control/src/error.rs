@@ -6,6 +6,8 @@ use std::str::Utf8Error;
 
 use hoffman_board::MAX_PIECES;
 
+use crate::limits::{MOST_ATTRIBUTES, MOST_PATTERN};
+
 /// The element that a message is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
@@ -122,6 +124,17 @@ pub enum ControlError {
         /// What the parser says.
         source: Box<roxmltree::Error>,
     },
+    /// More attributes than an element may have.
+    #[error("{origin}, line {line}: an element has more than {MOST_ATTRIBUTES} attributes")]
+    ManyAttributes {
+        /// The file.
+        origin: Box<str>,
+        /// The line of the first attribute too many.
+        line: u32,
+    },
+    /// A pattern that is too long.
+    #[error("{0}: the pattern has more than {MOST_PATTERN} characters")]
+    LongPattern(Site),
     /// The document is something else.
     #[error("{0}: the root element of a control file is <tablebase>")]
     NotTablebase(Site),
@@ -219,7 +232,7 @@ pub enum ControlError {
         effect: &'static str,
     },
     /// A futurebase without a file.
-    #[error("{0}: no file name is given; write filename=\"...\" (url is not supported)")]
+    #[error("{0}: no file name is given; write filename=\"...\" (addresses are not supported)")]
     NoFileName(Site),
     /// No output element.
     #[error("{0}: no output file is named; add <output filename=\"...\"/> or use -o")]

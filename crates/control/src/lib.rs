@@ -16,6 +16,7 @@ mod document;
 mod edit;
 mod ending;
 mod error;
+mod limits;
 mod location;
 mod model;
 mod number;

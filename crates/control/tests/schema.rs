@@ -19,7 +19,7 @@ const KINGS: &str = "<piece color='white' type='king'/><piece color='black' type
 type Sample = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 
 /// Every element that a control file may hold.
-const SAMPLES: [Sample; 20] = [
+const SAMPLES: [Sample; 24] = [
     ("tablebase", &[], KINGS),
     ("prune-enable", &[("color", "white"), ("type", "concede")], ""),
     ("move-restriction", &[("color", "black"), ("type", "discard")], ""),
@@ -40,10 +40,22 @@ const SAMPLES: [Sample; 20] = [
     ("tablebase-statistics", &[], "<indices>462</indices>"),
     ("generation-statistics", &[], "<pass type='intratable'/>"),
     ("entries-format", &[("any", "1")], "<thing/>"),
+    ("proptable-format", &[("bits", "16")], ""),
+    ("url-prefix", &[], "http://example.org/"),
+    ("completion-report", &[("url", "mailto:x")], ""),
+    ("error-report", &[], ""),
 ];
 
 /// The elements that programs write or wrote: what is in them does not matter.
-const OPAQUE: [&str; 3] = ["tablebase-statistics", "generation-statistics", "entries-format"];
+const OPAQUE: [&str; 7] = [
+    "tablebase-statistics",
+    "generation-statistics",
+    "entries-format",
+    "proptable-format",
+    "url-prefix",
+    "completion-report",
+    "error-report",
+];
 
 /// Attributes that the parser knows in order to refuse them with good advice, and one nobody knows.
 const NOT_ALLOWED: [&str; 3] = ["index-ordering", "pawngen-condition", "wizard"];
@@ -111,6 +123,10 @@ fn written(name: &str, attributes: &[(&str, &str)], content: &str) -> String {
 fn file_around(name: &str, element: &str) -> String {
     match name {
         "tablebase" => element.to_owned(),
+        "proptable-format" | "url-prefix" | "completion-report" | "error-report" => {
+            let inside = format!("<generation-controls>{element}</generation-controls>");
+            format!("<tablebase>{KINGS}{inside}</tablebase>")
+        }
         _ => format!("<tablebase>{KINGS}{element}</tablebase>"),
     }
 }
@@ -234,13 +250,16 @@ fn elements_may_stand_where_the_parser_has_them() {
             let text = format!(
                 "<tablebase index='naive' format='one-byte-dtm'>{KINGS}{first}</tablebase>"
             );
-            expect_agreement(rules, &text);
+            // Whether attribute and element say the same is beyond a schema.
+            if !matches!(parse(&text), Err(ControlError::Duplicate { .. })) {
+                expect_agreement(rules, &text);
+            }
         }
     }
 }
 
 /// Parts of control files that are wrong in structure.
-const WRONG: [&str; 24] = [
+const WRONG: [&str; 25] = [
     "<piece color='white' type='rook' location='a9'/>",
     "<piece color='white' type='rook' location='a1,a2'/>",
     "<piece color='white' type='rook' location='a1+'/>",
@@ -260,7 +279,8 @@ const WRONG: [&str; 24] = [
     "<format/>",
     "<format><dtm/><basic/></format>",
     "<dtm/><basic/>",
-    "<futurebase url='kk.htb'/>",
+    "<futurebase url='http://example.org/kk.htb'/>",
+    "<futurebase url=''/>",
     "<futurebase filename=''/>",
     "<prune color='white' move='stalemate' type='discard'/>",
     "<enable-proptables MB='lots'/>",
@@ -268,13 +288,16 @@ const WRONG: [&str; 24] = [
 ];
 
 /// Parts of control files that look odd and are right.
-const RIGHT: [&str; 7] = [
+const RIGHT: [&str; 10] = [
     "<piece color='white' type='rook' location='a1a2  a3 '/>",
     "<piece color='white' type='pawn' location='b2+ c3'/>",
     "<piece color='white' type='rook' location=''/>",
     "<dtm bits='0x8'/>",
     "<prune color='white' move='stalemate' type='concede'/>",
     "<output url='a.htb'/>",
+    "<futurebase url='kk.htb'/>",
+    "<futurebase url='kk.htb' type='capture'/>",
+    "<generation-controls><output url='a'/><entries-format/><url-prefix/></generation-controls>",
     "<generation-controls><enable-proptables MB='0x10'/></generation-controls><output filename='a'/>",
 ];
 
@@ -386,10 +409,9 @@ fn the_examples_are_valid() {
 
 /// The files of the collection of invalid ones that are wrong in structure; the others are wrong in what
 /// they mean.
-const STRUCTURE: [&str; 19] = [
+const STRUCTURE: [&str; 18] = [
     "bad-colour",
     "dtm-bits-text",
-    "futurebase-url",
     "index-combinadic",
     "index-standard",
     "location-bad",
