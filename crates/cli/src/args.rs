@@ -110,7 +110,8 @@ pub(crate) fn default_folder() -> Option<PathBuf> {
 /// How tables of other programs are read.
 #[derive(Args, Debug)]
 pub(crate) struct ForeignArgs {
-    /// A folder with Syzygy tables (.rtbw) that a table is looked for in, or needs. May be repeated.
+    /// A folder with Syzygy tables (.rtbw) that a table is looked for in, or needs, or that answer where no
+    /// other table does. May be repeated.
     #[arg(short = 'S', long, value_name = "DIR")]
     pub(crate) syzygy: Vec<PathBuf>,
     /// A folder with Nalimov tables (.emd). May be repeated.

@@ -792,6 +792,28 @@ fn syzygy_tables_are_used_like_others() {
 }
 
 #[test]
+fn syzygy_tables_answer_where_no_other_does() {
+    let Some(syzygy) = syzygy() else { return };
+    let (folder, empty) = (with_tables(), TempDir::new().unwrap());
+    let there = syzygy.to_str().unwrap();
+    let probe = |folder: &Path, fen: &str| {
+        let arguments = ["probe", "--json", "--dir", ".", "-S", there, fen];
+        run_with(folder, &arguments, "")
+    };
+    let fen = "8/8/8/8/4Q3/8/1k6/4K3 w - - 0 1";
+    let answer = probe(empty.path(), fen);
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    let json = answer.json();
+    assert_eq!((&json["category"], json["dtm"].is_null()), (&"win".into(), true), "{json}");
+    assert_eq!(json["moves"][0]["category"], "loss", "{json}");
+    // A table of ours comes first.
+    let json = probe(folder.path(), fen).json();
+    assert_eq!((&json["category"], json["dtm"].is_number()), (&"win".into(), true), "{json}");
+    let json = probe(empty.path(), "8/8/8/8/8/1k6/1p6/1K6 w - - 0 1").json();
+    assert_eq!(json["category"], "draw", "{json}");
+}
+
+#[test]
 fn tables_of_other_programs_are_refused_politely() {
     let folder = with_tables();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();

@@ -240,5 +240,6 @@ pub fn verify(
 pub fn stats(table: impl AsRef<Path>) -> Result<TableStats, Error> {
     let foreign = ForeignOptions::default();
     let table = open_table(table.as_ref(), SourceOptions::default(), &foreign)?;
-    Ok(hoffman_probe::stats::stats(&table)?)
+    let memory = hoffman_run::available_memory().map_or(4 << 30, |free| free / 2);
+    Ok(hoffman_probe::stats::stats(&table, memory)?)
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use hoffman_board::{Color, Material, Variant};
 use hoffman_store::{has_wildcards, is_file, is_like};
+use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::{BlockCache, SourceOptions};
 use hoffman_table::{Table, TableError};
 
@@ -113,6 +114,8 @@ pub struct Collection {
     folders: Vec<PathBuf>,
     listed: Vec<Listed>,
     options: SourceOptions,
+    /// How tables of other programs are opened.
+    foreign: ForeignOptions,
     variant: Option<Variant>,
 }
 
@@ -139,6 +142,7 @@ impl Collection {
             folders: Vec::new(),
             listed: Vec::new(),
             options,
+            foreign: ForeignOptions::default(),
             variant: None,
         }
     }
@@ -207,7 +211,9 @@ impl Collection {
             let path = folder.join(&name);
             let known = self.found.entry(material).or_default();
             if known.iter().all(|f| f.path != path) {
-                known.push(Arc::new(Found { path, member: OnceLock::new() }));
+                // Those of other programs come behind.
+                let at = known.partition_point(|f| Kind::of(&f.path).is_none());
+                known.insert(at, Arc::new(Found { path, member: OnceLock::new() }));
             }
         }
         self.listed.retain(|earlier| earlier.path != folder);
@@ -215,6 +221,31 @@ impl Collection {
         if !self.folders.iter().any(|f| f == folder) {
             self.folders.push(folder.to_owned());
         }
+        Ok(())
+    }
+
+    /// Lists a folder with Syzygy tables (`KRPvKR.rtbw`), which are asked where no table of ours has the position.
+    /// They say who wins, but not when. What their answers need is looked for in the folders of `options`.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub fn add_syzygy_folder(
+        &mut self,
+        folder: &Path,
+        options: &ForeignOptions,
+    ) -> Result<(), CollectionError> {
+        let fail =
+            |source| CollectionError::Folder { path: folder.to_owned(), source: Arc::new(source) };
+        for name in self.options.storage.list(folder).map_err(fail)? {
+            let path = folder.join(&name);
+            let stem = path.file_stem().and_then(OsStr::to_str);
+            let Some(Ok(material)) = stem.map(str::parse::<Material>) else { continue };
+            if path.extension().is_some_and(|e| e == "rtbw") {
+                let found = Arc::new(Found { path, member: OnceLock::new() });
+                self.found.entry(material.normalized().0).or_default().push(found);
+            }
+        }
+        self.foreign = options.clone();
         Ok(())
     }
 
@@ -308,7 +339,10 @@ impl Collection {
     /// The table of a file in a folder; none if it is of another variant.
     fn member_of(&self, found: &Found) -> Result<Option<Arc<Member>>, CollectionError> {
         let opened = found.member.get_or_init(|| {
-            let table = Table::open(&found.path, self.options.clone())?;
+            let table = match Kind::of(&found.path) {
+                Some(_) => Table::open_foreign(&found.path, &self.foreign)?,
+                None => Table::open(&found.path, self.options.clone())?,
+            };
             Ok((table.variant() == self.variant()).then(|| Arc::new(Member::new(table))))
         });
         opened.clone()

@@ -7,6 +7,8 @@
 //! no position of their own and are not counted. Whether a position is legal is computed from it, never
 //! taken from its entry. The values are taken as they are stored: `verify` is the judge of them.
 
+mod rows;
+
 use std::fmt;
 
 use hoffman_board::value::FlagType;
@@ -93,11 +95,12 @@ pub fn to_json(tables: &[TableStats]) -> serde_json::Result<serde_json::Value> {
     }
 }
 
-/// Counts the positions of a table, with all threads of the current pool.
+/// Counts the positions of a table, with all threads of the current pool. Its entries are held in memory if
+/// they take at most so many bytes as they are packed; else it is read piece by piece, which takes longer.
 ///
 /// # Errors
 /// The file is damaged or cannot be read.
-pub fn stats(table: &Table) -> Result<TableStats, TableError> {
+pub fn stats(table: &Table, memory: u64) -> Result<TableStats, TableError> {
     // A table of another program may have been found elsewhere.
     let file = table.foreign().map_or(table.path(), ForeignTable::path);
     let bytes = std::fs::metadata(file).map_err(|source| TableError {
@@ -108,7 +111,10 @@ pub fn stats(table: &Table) -> Result<TableStats, TableError> {
         }),
     })?;
     let claims = table.claims();
-    let tally = count(table)?;
+    let tally = match rows::count(table, memory)? {
+        Some(tally) => tally,
+        None => count(table)?,
+    };
     let plain = sides(table, &tally.plain);
     let en_passant = sides(table, &tally.en_passant);
     Ok(TableStats {
@@ -253,7 +259,7 @@ impl<'a> Counter<'a> {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Tally {
     plain: ByColor<SideTally>,
     en_passant: ByColor<SideTally>,
@@ -269,7 +275,7 @@ impl Tally {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct SideTally {
     legal: u64,
     /// Without distance.
@@ -297,16 +303,21 @@ fn add_at(counts: &mut Vec<u64>, moves: u16, count: u64) {
 
 impl SideTally {
     fn count(&mut self, index: u64, value: Option<EntryValue>) {
-        self.legal += 1;
+        self.count_some(1, value);
+        if let Some(EntryValue::Exact(Value::Win(moves))) = value {
+            self.lengthen(moves, index);
+        }
+    }
+
+    /// Counts `n` positions, without a look at which of them has the longest win.
+    fn count_some(&mut self, n: u64, value: Option<EntryValue>) {
+        self.legal += n;
         match value {
-            Some(EntryValue::Exact(Value::Win(moves))) => {
-                add_at(&mut self.wins, moves, 1);
-                self.lengthen(moves, index);
-            }
-            Some(EntryValue::Exact(Value::Loss(moves))) => add_at(&mut self.losses, moves, 1),
-            Some(EntryValue::Exact(Value::Draw) | EntryValue::Draw) => self.draw += 1,
-            Some(EntryValue::Win) => self.win += 1,
-            Some(EntryValue::Loss) => self.loss += 1,
+            Some(EntryValue::Exact(Value::Win(moves))) => add_at(&mut self.wins, moves, n),
+            Some(EntryValue::Exact(Value::Loss(moves))) => add_at(&mut self.losses, moves, n),
+            Some(EntryValue::Exact(Value::Draw) | EntryValue::Draw) => self.draw += n,
+            Some(EntryValue::Win) => self.win += n,
+            Some(EntryValue::Loss) => self.loss += n,
             // A flag that does not tell, or a damaged entry.
             Some(
                 EntryValue::Exact(Value::Illegal)
@@ -344,7 +355,7 @@ impl SideTally {
     }
 }
 
-/// Goes through all entries, unpacking the next ones while counting.
+/// Goes through all entries by their indices, unpacking the next ones while counting.
 fn count(table: &Table) -> Result<Tally, TableError> {
     let counter = Counter::new(table);
     let size = table.space().size();
@@ -480,6 +491,8 @@ impl fmt::Display for TableStats {
 
 #[cfg(test)]
 mod tests {
+    use hoffman_table::htb::SourceOptions;
+
     use super::*;
     use crate::verify::tests::{golden, shared};
 
@@ -518,7 +531,7 @@ mod tests {
 
     fn check(path: &str, name: &str) -> Option<TableStats> {
         let table = golden(path)?;
-        let found = stats(&table).unwrap();
+        let found = stats(&table, u64::MAX).unwrap();
         let (expected, longest) = published(name)?;
         assert_eq!(found.table, name);
         assert_eq!(counts(&found.white_to_move), expected[0], "{path}, White to move");
@@ -577,6 +590,30 @@ mod tests {
             }
             assert!(seen > 0);
         }
+    }
+
+    #[test]
+    fn rows_and_indices_give_the_same_counts() {
+        let Some(shared) = shared() else { return };
+        let mut by_rows = 0;
+        for folder in std::fs::read_dir(shared.join("spec/golden")).unwrap() {
+            let Ok(files) = std::fs::read_dir(folder.unwrap().path()) else { continue };
+            for path in files.map(|file| file.unwrap().path()) {
+                if path.extension().is_none_or(|e| e != "htb") {
+                    continue;
+                }
+                let Ok(mut table) = Table::open(&path, SourceOptions::default()) else { continue };
+                if table.check_length().is_err() || table.space().size() > 3_000_000 {
+                    continue;
+                }
+                let Some(rows) = rows::count(&table, u64::MAX).unwrap() else { continue };
+                assert_eq!(rows, count(&table).unwrap(), "{}", path.display());
+                by_rows += 1;
+            }
+        }
+        assert!(by_rows > 100, "{by_rows}");
+        let Some(table) = golden("base/kqk") else { return };
+        assert!(rows::count(&table, 100).unwrap().is_none());
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Failed);
     }
     collection.add_folders_beside(None, folder.as_deref())?;
+    for syzygy in &args.foreign.syzygy {
+        collection.add_syzygy_folder(syzygy, &foreign)?;
+    }
     if fen.is_empty() {
         return Ok(answer_lines(&collection)?.and(good));
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hoffman_probe::stats::{TableStats, stats, to_json};
+use hoffman_run::available_memory;
 
 use crate::Outcome;
 use crate::args::StatsArgs;
@@ -35,5 +36,8 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
 
 fn count(named: &Path, folder: Option<&Path>, reading: &Reading) -> anyhow::Result<TableStats> {
     let path = tables::find(named, folder)?;
-    Ok(stats(&tables::open(&path, reading.source.clone(), &reading.foreign)?)?)
+    let table = tables::open(&path, reading.source.clone(), &reading.foreign)?;
+    let free = || available_memory().map(|free| free / 2);
+    let memory = reading.whole.or_else(free).unwrap_or(4 << 30);
+    Ok(stats(&table, memory)?)
 }

@@ -132,10 +132,14 @@ pub fn verify(
 ) -> Result<VerifyReport, VerifyError> {
     let mut remarks = Vec::from_iter(check_container(table)?);
     remarks.extend_from_slice(&smaller.remarks);
-    let job = Job::new(table, smaller, options)?;
     let size = table.space().size();
     let sample = options.sample.filter(|&n| n < size);
     let count = sample.unwrap_or(size);
+    if let Some(progress) = options.progress {
+        // The smaller tables are read first, which takes a while.
+        progress(0, count);
+    }
+    let job = Job::new(table, smaller, options)?;
     let done = AtomicU64::new(0);
     let check_block = |(mut tally, mut steps): (Tally, Vec<Step>), block: u64| {
         let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(count));

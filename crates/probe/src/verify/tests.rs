@@ -8,6 +8,7 @@ use hoffman_table::EntryValue;
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::SourceOptions;
 
+use super::job::Loaded;
 use super::outcomes::Outcomes;
 use super::*;
 
@@ -432,5 +433,21 @@ impl hoffman_table::ForeignTable for Draws {
     }
     fn value(&self, _: &Setup) -> Result<Option<EntryValue>, ForeignError> {
         Ok(Some(EntryValue::Draw))
+    }
+}
+
+#[test]
+fn foreign_entries_come_by_rows() {
+    let Some(shared) = shared() else { return };
+    let syzygy = vec![shared.join("data/syzygy")];
+    let options = ForeignOptions { syzygy, ..ForeignOptions::default() };
+    for name in ["KQvK.rtbw", "KPvK.rtbw", "KNvKP.rtbw"] {
+        let table = Table::open_foreign(Path::new(name), &options).unwrap();
+        let loaded = Loaded::new(&table, &mut (1 << 30)).unwrap();
+        assert!(loaded.is_held());
+        let size = table.space().size();
+        for index in (0..size).step_by(if size > 1_000_000 { 97 } else { 1 }) {
+            assert_eq!(loaded.entry(index).unwrap(), table.entry(index).unwrap(), "{name} {index}");
+        }
     }
 }

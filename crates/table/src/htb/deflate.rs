@@ -281,7 +281,7 @@ mod tests {
             let mut deflater = Deflater::new(compression);
             let mut noise = mixed(1 << 18);
             for (k, byte) in noise.iter_mut().enumerate() {
-                *byte ^= (k * k >> 7) as u8 ^ (k * 167 >> 3) as u8;
+                *byte ^= ((k * k) >> 7) as u8 ^ ((k * 167) >> 3) as u8;
             }
             let units =
                 [mixed(1 << 19), Vec::new(), vec![5], vec![0; 70_000], noise, mixed(999), mixed(3)];

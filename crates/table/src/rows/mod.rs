@@ -6,7 +6,7 @@
 //!
 //! `walk` and `restricted` visit the positions, of tables with free pieces and of all others; `encode` and
 //! `decode` go both ways in memory, with the codes of packed entries from `stock`; `windowed` and `columns` do
-//! the same where memory is bounded; `asked` asks tables of other programs.
+//! the same where memory is bounded; `asked` asks tables of other programs; `scan` shows the entries by rows.
 
 mod asked;
 mod columns;
@@ -14,6 +14,7 @@ mod decode;
 mod encode;
 mod pieces;
 mod restricted;
+mod scan;
 mod stock;
 mod walk;
 mod windowed;
@@ -31,6 +32,7 @@ use crate::index::IndexSpace;
 pub use asked::ask_all;
 pub use decode::{Taking, Wanted, decode};
 pub use encode::encode;
+pub use scan::{EntryRow, PackedEntries, has_rows, scan};
 pub use windowed::{DecodeError, ReadEntries, StoredDistances, decode_in, encode_in};
 
 /// Why values and an index space do not go together.

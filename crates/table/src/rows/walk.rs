@@ -178,6 +178,12 @@ impl<'a> Free<'a> {
         self.sides(structure).into_iter().flat_map(|side| self.cut(side, kings)).collect()
     }
 
+    /// The jobs of a structure: every side and en passant square that has indices.
+    pub(super) fn jobs_of(&self, structure: PawnStructure) -> Vec<Job> {
+        let share = self.canonical.len().div_ceil(2 * rayon::current_num_threads());
+        self.jobs(structure, share.max(KINGS))
+    }
+
     /// The jobs of a side, of that many pairs of kings each.
     pub(super) fn cut(&self, side: Job, kings: usize) -> Vec<Job> {
         if self.layout.movers().len() == 2 {
@@ -215,6 +221,7 @@ impl<'a> Free<'a> {
 
     /// Visits the positions of a job. Like men are taken in one order only if `once`; with `edge`, one
     /// of these movers (one bit each) must stand where promoted men do.
+    #[inline(always)]
     pub(super) fn walk(
         &self,
         job: &Job,
@@ -222,6 +229,18 @@ impl<'a> Free<'a> {
         once: bool,
         edge: u32,
         mut visit: impl FnMut(&Run<'_>),
+    ) {
+        self.walk_placed(job, orientation, once, edge, |run, _, _| visit(run));
+    }
+
+    /// The same with the squares of all slots but that of the last man, and the slot of that man.
+    pub(super) fn walk_placed(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        once: bool,
+        edge: u32,
+        mut visit: impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
         let slots = &self.slots[usize::from(orientation.swap)];
         let mut squares = [0_u8; MAX_PIECES];
@@ -253,10 +272,12 @@ impl<'a> Free<'a> {
             let turned = |s: u8| usize::from(turn.apply_index(s));
             let image = std::array::from_fn(|s| turned(s as u8) * runs);
             let in_row = runs == 1;
+            let mut placed = squares;
             let visit = |white: u8, first: u8, len: u8, index: u64, step: u64| {
                 let lanes = u64::MAX >> (64 - len) << first;
                 let row = turned(white) * fixed;
-                visit(&Run { index, step, row, image: &image, lanes, in_row });
+                placed[white_slot] = white;
+                visit(&Run { index, step, row, image: &image, lanes, in_row }, &placed, black_slot);
             };
             self.space.visit_kings(&squares, job.turn, job.en_passant, occupied, visit);
             return;
@@ -320,9 +341,12 @@ impl<'a> Free<'a> {
                     }
                     cursor.put(white_slot, white);
                     cursor.put(black_slot, black);
+                    squares[white_slot] = white;
+                    squares[black_slot] = black;
                     let lanes = allowed & !(1 << white | 1 << black);
                     cursor.visit_lane(slots[lane], lanes, |lanes, index, step| {
-                        visit(&Run { index, step, row, image, lanes, in_row: true });
+                        let run = Run { index, step, row, image, lanes, in_row: true };
+                        visit(&run, &squares, slots[lane]);
                     });
                 }
             }
@@ -419,10 +443,7 @@ impl<'a> Rows<'a> {
     /// The jobs of a structure: every side and en passant square that has indices.
     pub(super) fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
         match self {
-            Rows::Free(rows) => {
-                let share = rows.canonical.len().div_ceil(2 * rayon::current_num_threads());
-                rows.jobs(structure, share.max(KINGS))
-            }
+            Rows::Free(rows) => rows.jobs_of(structure),
             Rows::Restricted(rows) => rows.jobs(structure),
         }
     }

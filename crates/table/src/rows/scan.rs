@@ -1,0 +1,112 @@
+//! The entries of a table row by row, for those who look at every one of them.
+
+use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot};
+use hoffman_space::{Layout, Orientation};
+use rayon::prelude::*;
+
+use super::stock::word_at;
+use super::walk::Rows;
+use super::{has_free_pieces, walk::Job};
+use crate::entries::{EntryCodec, RawEntry};
+use crate::index::{IndexSpace, bits_of};
+use crate::reader::{Table, TableError};
+
+/// The widest entries that are looked at by rows.
+const MOST_BITS: u8 = 16;
+
+/// The entries of a table, as they are packed, in memory.
+#[derive(Debug)]
+pub struct PackedEntries {
+    area: Vec<u8>,
+    codec: EntryCodec,
+}
+
+impl PackedEntries {
+    /// Reads them from a table.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Table::read_packed`].
+    pub fn of(table: &Table) -> Result<PackedEntries, TableError> {
+        let mut area = Vec::new();
+        table.read_packed(&mut area)?;
+        Ok(PackedEntries { area, codec: table.codec() })
+    }
+
+    /// How many different entries there can be, none if too many to count them one by one.
+    pub fn kinds(codec: EntryCodec) -> Option<usize> {
+        (codec.bits() <= MOST_BITS).then(|| 1 << codec.bits())
+    }
+
+    /// What an entry holds whose bits are `key`.
+    pub fn number(codec: EntryCodec, key: usize) -> Option<RawEntry> {
+        codec.get(&(key as u64).to_le_bytes(), 0)
+    }
+
+    /// The bits of an entry of at most 16 bits.
+    #[inline(always)]
+    pub fn key(&self, index: u64) -> usize {
+        let bits = u32::from(self.codec.bits());
+        (word_at(&self.area, index * u64::from(bits)) & ((1 << bits) - 1)) as usize
+    }
+}
+
+/// Positions that differ in the square of one man.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryRow<'a> {
+    /// The squares of all slots but `lane`.
+    pub squares: &'a [u8; MAX_PIECES],
+    /// The slot of the man who stands on different squares.
+    pub lane: PieceSlot,
+    /// His squares, a bit each.
+    pub lanes: u64,
+    /// Who is to move.
+    pub turn: Color,
+    /// The square that a pawn has jumped over.
+    pub en_passant: Option<u8>,
+    index: u64,
+    step: u64,
+}
+
+impl EntryRow<'_> {
+    /// The square and the index of every position.
+    #[inline(always)]
+    pub fn positions(&self) -> impl Iterator<Item = (u8, u64)> {
+        let (index, step) = (self.index, self.step);
+        (0..).zip(bits_of(self.lanes)).map(move |(i, square)| (square, index + i * step))
+    }
+}
+
+/// Whether the entries of a table can be looked at by rows: if its pieces may stand everywhere.
+pub fn has_rows(space: &IndexSpace) -> bool {
+    // Index types that lose positions, and sizes that overflow, are for reading one by one.
+    has_free_pieces(space) && space.check_writable().is_ok()
+}
+
+/// Shows every position that has an entry to `look` exactly once, with a `T` for each of several shares of the
+/// work, which are returned. None unless [`has_rows`].
+pub fn scan<T: Send>(
+    space: &IndexSpace,
+    new: impl Fn() -> T + Sync + Send,
+    look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+) -> Option<Vec<T>> {
+    if !has_rows(space) {
+        return None;
+    }
+    let table = Material::from_men(space.pieces().iter().map(|p| (p.color, p.role)));
+    let (material, swap) = table.normalized();
+    let layout = Layout::new(&material);
+    let Ok(Rows::Free(rows)) = Rows::with_layout(space, &material, &layout) else { return None };
+    let orientation = Orientation { swap, mirror: false };
+    let jobs: Vec<Job> =
+        rows.structures().into_iter().flat_map(|structure| rows.jobs_of(structure)).collect();
+    let shares = jobs.into_par_iter().fold(&new, |mut share, job| {
+        rows.walk_placed(&job, orientation, true, 0, |run, squares, lane| {
+            let Job { turn, en_passant, .. } = job;
+            let (lanes, index, step) = (run.lanes, run.index, run.step);
+            look(&mut share, &EntryRow { squares, lane, lanes, turn, en_passant, index, step });
+        });
+        share
+    });
+    Some(shares.collect())
+}
