@@ -81,7 +81,8 @@ impl OpenOptions {
         OpenOptions { cache: bytes, ..self }
     }
 
-    /// A folder in which the Syzygy tables that a table names are looked for.
+    /// A folder of Syzygy tables (`KRPvKR.rtbw`), which are asked where no table of ours has the position: they say
+    /// who wins, but not when.
     #[must_use]
     pub fn syzygy(mut self, folder: impl AsRef<Path>) -> OpenOptions {
         self.foreign.syzygy.push(folder.as_ref().to_owned());
@@ -103,6 +104,9 @@ impl OpenOptions {
         }
         for folder in &self.folders {
             tables.add_folder(folder)?;
+        }
+        for folder in &self.foreign.syzygy {
+            tables.add_syzygy_folder(folder, &self.foreign)?;
         }
         Ok(Tablebase::from(tables))
     }
