@@ -9,11 +9,15 @@
 //! The usual order is [`ControlFile::parse`], [`check_declarations`], [`resolve_pieces`] (or
 //! [`resolve_pieces_with`] for pawn structures), [`check_pieces`], and at the end [`render_header`].
 #![forbid(unsafe_code)]
+// What only writing needs is not told apart in every room.
+#![cfg_attr(not(feature = "edit"), allow(dead_code))]
 
 mod check;
 mod claims;
 mod document;
+#[cfg(feature = "edit")]
 mod edit;
+#[cfg(feature = "edit")]
 mod ending;
 mod error;
 mod limits;
@@ -24,11 +28,14 @@ mod prolog;
 mod prune;
 mod statistics;
 mod text;
+#[cfg(feature = "edit")]
 mod write;
 
 pub use check::{automatic_symmetry, check_declarations, check_pieces};
 pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims, may_be_idle};
+#[cfg(feature = "edit")]
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
+#[cfg(feature = "edit")]
 pub use ending::{Ending, EndingError};
 pub use error::{ControlError, Notice, Site, folded};
 pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
@@ -40,4 +47,5 @@ pub use number::leading_number;
 pub use prune::{Prune, PruneEffect, PrunePattern, kinds_of_moves};
 pub use statistics::{GenerationStatistics, PassStatistics, escape, format_duration};
 pub use text::{decode_text, prefix_length};
+#[cfg(feature = "edit")]
 pub use write::{control_for_material, control_for_part, role_name};

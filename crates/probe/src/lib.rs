@@ -13,7 +13,9 @@ pub mod moves;
 pub mod position;
 pub mod report;
 pub mod session;
+#[cfg(feature = "verify")]
 pub mod stats;
 mod typed;
+#[cfg(feature = "verify")]
 pub mod verify;
 pub mod words;

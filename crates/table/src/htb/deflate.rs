@@ -289,7 +289,7 @@ mod tests {
             for unit in &units {
                 stream.extend(deflater.unit(unit).unwrap());
             }
-            stream.extend_from_slice(&super::super::writer::LAST_BLOCK);
+            stream.extend_from_slice(&super::super::LAST_BLOCK);
             let mut back = Vec::new();
             let mut decoder = flate2::read::DeflateDecoder::new(&stream[..]);
             io::Read::read_to_end(&mut decoder, &mut back).unwrap();

@@ -7,12 +7,16 @@
 
 mod atomic;
 mod block_index;
+#[cfg(feature = "bulk")]
+mod bulk;
 mod cache;
+#[cfg(feature = "bulk")]
 mod deflate;
 mod foreign;
 mod member;
 mod salvage;
 mod source;
+#[cfg(feature = "bulk")]
 mod writer;
 
 use std::io;
@@ -20,10 +24,15 @@ use std::io;
 pub use atomic::AtomicFile;
 pub use block_index::BlockIndex;
 pub use cache::BlockCache;
+#[cfg(feature = "bulk")]
 pub use deflate::Compression;
 pub(crate) use salvage::salvaged_start;
 pub use source::{GzipSource, ReadAt, SourceOptions};
+#[cfg(feature = "bulk")]
 pub use writer::GzipWriter;
+
+/// The end of a deflate stream that was flushed before: an empty last block.
+const LAST_BLOCK: [u8; 2] = [3, 0];
 
 /// Why a container cannot be read or written.
 #[derive(Debug, thiserror::Error)]

@@ -7,14 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hoffman_store::{Storage, StoredFile, disk};
 use libdeflater::Decompressor;
-use rayon::prelude::*;
 
 use super::block_index::{BlockIndex, ID};
 use super::foreign::{self, Foreign};
 use super::member::{self, MAX_HEADER};
-use super::writer::LAST_BLOCK;
-use super::{BlockCache, HtbError, corrupt, during};
-use crate::entries::{EntryCodec, Number};
+use super::{BlockCache, HtbError, LAST_BLOCK, corrupt, during};
 
 /// Bytes that can be read at any place, without a common position.
 pub trait ReadAt: Send + Sync + std::fmt::Debug {
@@ -104,14 +101,14 @@ impl Default for SourceOptions {
 #[derive(Debug)]
 pub struct GzipSource {
     file: Box<dyn ReadAt>,
-    kind: Kind,
-    cache: Arc<BlockCache>,
-    id: u64,
+    pub(super) kind: Kind,
+    pub(super) cache: Arc<BlockCache>,
+    pub(super) id: u64,
     limit: AtomicU64,
 }
 
 #[derive(Debug)]
-enum Kind {
+pub(super) enum Kind {
     Plain,
     Indexed { index: BlockIndex, first: u64 },
     Foreign(Box<Foreign>),
@@ -293,7 +290,7 @@ impl GzipSource {
 
     /// The length of a block. Deflate expands at most 1032 times, so that little input cannot claim a large
     /// buffer.
-    fn checked_len(index: &BlockIndex, block: usize) -> Result<usize, HtbError> {
+    pub(super) fn checked_len(index: &BlockIndex, block: usize) -> Result<usize, HtbError> {
         let len = index.block_len(block);
         let packed = index.starts[block + 1] - index.starts[block];
         if len as u64 > packed.saturating_mul(1032) {
@@ -303,7 +300,7 @@ impl GzipSource {
     }
 
     /// Inflates a block of the index into `out`, which has its length, and checks it.
-    fn inflate_block(
+    pub(super) fn inflate_block(
         &self,
         index: &BlockIndex,
         first: u64,
@@ -324,7 +321,7 @@ impl GzipSource {
     }
 
     /// The compressed bytes of a block, which are those that were written.
-    fn read_block(
+    pub(super) fn read_block(
         &self,
         index: &BlockIndex,
         first: u64,
@@ -349,112 +346,6 @@ impl GzipSource {
             return Err(corrupt("the checksum of a block is wrong", offset));
         }
         Ok(input)
-    }
-
-    /// Fills `out` with the bytes at `offset`, inflating in parallel the blocks that are not in the cache, and
-    /// leaving the cache as it is.
-    ///
-    /// # Errors
-    /// Damage, and ranges that pass the end.
-    pub fn read_parallel(&self, offset: u64, out: &mut [u8]) -> Result<(), HtbError> {
-        let Kind::Indexed { index, first } = &self.kind else {
-            return self.read_at(offset, out);
-        };
-        let end = offset.saturating_add(out.len() as u64);
-        if end > index.len {
-            return Err(HtbError::PastEnd { end, len: index.len });
-        }
-        let mut parts = Vec::new();
-        let (mut at, mut rest) = (offset, out);
-        while !rest.is_empty() {
-            let within = (at & (index.stride() - 1)) as usize;
-            let len = rest.len().min(index.stride() as usize - within);
-            let (part, tail) = rest.split_at_mut(len);
-            parts.push(((at >> index.stride_log2) as usize, within, part));
-            at += len as u64;
-            rest = tail;
-        }
-        parts.into_par_iter().try_for_each_init(Vec::new, |buffer, (block, within, part)| {
-            if let Some(data) = self.cache.get(self.id, block as u64)
-                && let Some(data) = data.get(within..within + part.len())
-            {
-                part.copy_from_slice(data);
-                return Ok(());
-            }
-            let len = Self::checked_len(index, block)?;
-            if part.len() == len {
-                return self.inflate_block(index, *first, block, part);
-            }
-            buffer.resize(len, 0);
-            self.inflate_block(index, *first, block, buffer)?;
-            part.copy_from_slice(&buffer[within..within + part.len()]);
-            Ok(())
-        })
-    }
-
-    /// Unpacks the entries `first..first + out.len()` of the area that begins at `area`, in parallel.
-    /// `first` must be a multiple of eight.
-    ///
-    /// # Errors
-    /// Damage, and ranges that pass the end.
-    pub fn read_entries<T: Number>(
-        &self,
-        codec: &EntryCodec,
-        area: u64,
-        first: u64,
-        out: &mut [T],
-    ) -> Result<(), HtbError> {
-        debug_assert_eq!(first % 8, 0);
-        let bits = u64::from(codec.bits());
-        let stride = self.block_index().map_or(foreign::BLOCK as u64, BlockIndex::stride);
-        // A window of at least a block a thread keeps all threads busy and the scratch space small. It is a
-        // whole number of groups, and its pieces are too.
-        let threads = rayon::current_num_threads() as u64;
-        let window = (stride.saturating_mul(threads).max(64 << 20) / bits * 8) as usize;
-        let mut bytes = Vec::new();
-        let mut at = area.saturating_add((first / 8).saturating_mul(bits));
-        for numbers in out.chunks_mut(window) {
-            bytes.clear();
-            bytes.resize((numbers.len() as u64 * bits).div_ceil(8) as usize, 0);
-            self.read_parallel(at, &mut bytes)?;
-            let group = 1 << 14;
-            numbers
-                .par_chunks_mut(group * 8)
-                .zip(bytes.par_chunks(group * bits as usize))
-                .try_for_each(|(numbers, bytes)| codec.unpack(bytes, numbers))?;
-            at += bytes.len() as u64;
-        }
-        Ok(())
-    }
-
-    /// Compares the checksums of all blocks, without inflating them. A file without our block index is
-    /// read to its end.
-    ///
-    /// # Errors
-    /// Damage.
-    pub fn check(&self) -> Result<(), HtbError> {
-        match &self.kind {
-            Kind::Indexed { index, first } => (0..index.blocks())
-                .into_par_iter()
-                .try_for_each(|block| self.read_block(index, *first, block).map(drop)),
-            _ => self.uncompressed_len().map(drop),
-        }
-    }
-
-    /// Reads the whole stream and compares every checksum.
-    ///
-    /// # Errors
-    /// Damage.
-    pub fn verify(&self) -> Result<(), HtbError> {
-        match &self.kind {
-            Kind::Indexed { index, first } => {
-                (0..index.blocks()).into_par_iter().try_for_each_init(Vec::new, |buffer, block| {
-                    buffer.resize(Self::checked_len(index, block)?, 0);
-                    self.inflate_block(index, *first, block, buffer)
-                })
-            }
-            _ => self.uncompressed_len().map(drop),
-        }
     }
 }
 

@@ -10,14 +10,12 @@ use super::deflate::{Compression, Deflater};
 #[cfg(test)]
 use super::member::FIXED;
 use super::member::{FEXTRA, fixed_part};
-use super::{HtbError, during};
+use super::{HtbError, LAST_BLOCK, during};
 
 /// Uncompressed bytes that are compressed at once.
 const UNIT: usize = 1 << MIN_STRIDE_LOG2;
 /// Units that are collected before the threads get to work, if there is more than one.
 const BATCH: usize = 32;
-/// The end of a deflate stream that was flushed before: an empty last block.
-pub(super) const LAST_BLOCK: [u8; 2] = [3, 0];
 
 /// Writes one gzip member whose uncompressed length is known beforehand.
 ///
