@@ -1,9 +1,9 @@
 //! Asks a folder of tables about a position: `cargo run -p hoffman --example probe -- FOLDER "FEN"`.
 #![allow(clippy::print_stdout)]
 
-use hoffman::{Error, Tablebase, Value};
+use hoffman::{ProbeError, Tablebase, Value};
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), ProbeError> {
     let mut arguments = std::env::args().skip(1);
     let (Some(folder), Some(fen)) = (arguments.next(), arguments.next()) else {
         println!("name a folder of tables and a position");
@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
     let answer = match tables.probe(&fen) {
         Ok(answer) => answer,
         // What is missing is no value.
-        Err(Error::NoTable { table }) => {
+        Err(ProbeError::NoTable { table }) => {
             println!("no table has this position; {table} would");
             return Ok(());
         }

@@ -2,9 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hoffman_reader::Tablebase;
 use hoffman_run::{Phase, Progress, Stop};
-
-use crate::tablebase::Tablebase;
 
 /// Something that happened in a run. Events own what they carry, so they can be sent to other threads.
 #[derive(Clone, Debug)]

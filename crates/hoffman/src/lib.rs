@@ -43,7 +43,7 @@
 //! Distances are [`Plies`] to mate or [`Moves`] to a conversion, never a bare number. They know no fifty-move
 //! rule and no castling.
 //!
-//! That no table has a position is an [`Error`], not a value.
+//! That no table has a position is an error ([`ProbeError::NoTable`]), not a value.
 //!
 //! # Solve and build
 //!
@@ -74,30 +74,21 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod answer;
 mod error;
 mod event;
 mod options;
-mod position;
-mod tablebase;
 mod work;
 
-pub use hoffman_board::shakmaty;
-pub use hoffman_board::{Color, Material, Role, Square, Variant};
-pub use hoffman_control::{Assumption, PruneEffect};
-pub use hoffman_probe::fen::FenError;
-pub use hoffman_probe::lines::{Bound, Category, End};
-pub use hoffman_probe::moves::Move;
-pub use hoffman_probe::position::{Impossible, Position};
-pub use hoffman_probe::report::Report;
 pub use hoffman_probe::stats::{SideStats, TableStats};
 pub use hoffman_probe::verify::{Verdict, VerifyReport};
+pub use hoffman_reader::{
+    Answer, AsPosition, Assumption, Bound, Category, Color, End, Error as ProbeError, FenError,
+    Impossible, Material, Move, MoveAnswer, Moves, OpenOptions, Plies, Position, PruneEffect,
+    Report, Role, Said, Square, TableAnswer, Tablebase, Value, Variant, Wdl, shakmaty,
+};
 pub use hoffman_run::{Phase, PlannedTable, RunPlan as Plan};
 
-pub use answer::{Answer, MoveAnswer, Moves, Plies, Said, TableAnswer, Value, Wdl};
 pub use error::Error;
 pub use event::{Cancel, Event};
 pub use options::{Options, VerifyOptions};
-pub use position::AsPosition;
-pub use tablebase::{OpenOptions, Tablebase};
 pub use work::{Built, Solved, Target, build, plan, solve, stats, verify};

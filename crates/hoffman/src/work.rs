@@ -10,6 +10,7 @@ use hoffman_probe::collection::Collection;
 use hoffman_probe::position::Position;
 use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
+use hoffman_reader::{Answer, AsPosition, Error as ProbeError, Tablebase};
 use hoffman_run::{
     BuildOptions, ControlBuildOptions, RunPlan, build as build_endings, build_control,
     in_order_of_need, plan_build,
@@ -18,12 +19,9 @@ use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 
-use crate::answer::Answer;
 use crate::error::Error;
 use crate::event::{Event, Relay};
 use crate::options::{Options, VerifyOptions};
-use crate::position::AsPosition;
-use crate::tablebase::{Tablebase, open_table};
 
 /// Something that can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +119,7 @@ pub fn solve(
 fn tablebase_of(tables: Vec<Table>) -> Result<Tablebase, Error> {
     let mut collection = Collection::default();
     for table in tables {
-        collection.adopt(table)?;
+        collection.adopt(table).map_err(ProbeError::from)?;
     }
     Ok(Tablebase::from(collection))
 }
@@ -219,7 +217,7 @@ pub fn verify(
 ) -> Result<VerifyReport, Error> {
     let (path, source) = (table.as_ref(), SourceOptions::default());
     let foreign = ForeignOptions { syzygy: options.syzygy.clone(), ..ForeignOptions::default() };
-    let table = open_table(path, source.clone(), &foreign)?;
+    let table = Table::open_checked(path, source.clone(), &foreign)?;
     let mut folders = search_folders(path, None);
     folders.extend_from_slice(&options.folders);
     let smaller = Smaller::with_foreign(&table, &folders, &source, &foreign)?;
@@ -239,7 +237,7 @@ pub fn verify(
 /// The table cannot be read.
 pub fn stats(table: impl AsRef<Path>) -> Result<TableStats, Error> {
     let foreign = ForeignOptions::default();
-    let table = open_table(table.as_ref(), SourceOptions::default(), &foreign)?;
+    let table = Table::open_checked(table.as_ref(), SourceOptions::default(), &foreign)?;
     let memory = hoffman_run::available_memory().map_or(4 << 30, |free| free / 2);
     Ok(hoffman_probe::stats::stats(&table, memory)?)
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use hoffman::shakmaty::fen::Fen;
 use hoffman::shakmaty::{CastlingMode, Chess};
 use hoffman::{
-    Bound, Cancel, Error, Event, OpenOptions, Options, Plies, Position, Tablebase, Target, Value,
-    Variant, Verdict, VerifyOptions, Wdl,
+    Bound, Cancel, Event, OpenOptions, Options, Plies, Position, ProbeError, Tablebase, Target,
+    Value, Variant, Verdict, VerifyOptions, Wdl,
 };
 use tempfile::TempDir;
 
@@ -90,7 +90,7 @@ fn errors_have_codes() {
     assert_eq!(code("4k3/8/8/8/8/8/8/4K2R w K - 0 1"), "castling");
     assert_eq!(code(&format!("{KQK} moves a1a8")), "bad-move");
     let missing = tables.probe("8/8/8/5k2/8/8/1Q4r1/K7 w - - 0 1").unwrap_err();
-    assert!(matches!(&missing, Error::NoTable { table } if table == "kqkr.htb"), "{missing}");
+    assert!(matches!(&missing, ProbeError::NoTable { table } if table == "kqkr.htb"), "{missing}");
     assert_eq!(missing.code(), "no-table");
     assert_eq!(Tablebase::open(folder.path().join("none")).unwrap_err().code(), "bad-folder");
     assert_eq!("KQvX".parse::<Target>().unwrap_err().code(), "bad-ending");
@@ -132,7 +132,7 @@ fn a_missing_or_damaged_successor_spoils_its_move_only() {
     let moves = tables.moves(fen).unwrap();
     let code = |san: &str| {
         let found = moves.iter().find(|option| option.san == san).unwrap();
-        found.answer.as_ref().map_or_else(Error::code, |_| "known")
+        found.answer.as_ref().map_or_else(ProbeError::code, |_| "known")
     };
     assert_eq!(code("e8=Q"), "damaged-table");
     assert_eq!(code("e8=R"), "no-table");

@@ -200,6 +200,24 @@ impl Table {
         Table::from_foreign(path, foreign).map_err(fail)
     }
 
+    /// Opens a table of ours or, by its suffix, of another program, and checks that it is complete.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::open`], [`Table::open_foreign`] and [`Table::check_length`].
+    pub fn open_checked(
+        path: &Path,
+        options: SourceOptions,
+        foreign: &ForeignOptions,
+    ) -> Result<Table, TableError> {
+        let mut table = match foreign::Kind::of(path) {
+            Some(_) => Table::open_foreign(path, foreign)?,
+            None => Table::open(path, options)?,
+        };
+        table.check_length()?;
+        Ok(table)
+    }
+
     /// A table of ours that answers what a foreign one says; see [`Table::open_foreign`]. `path` is what
     /// messages call it.
     ///

@@ -38,11 +38,7 @@ pub(super) fn open(
     options: SourceOptions,
     foreign: &ForeignOptions,
 ) -> anyhow::Result<Table> {
-    let mut table = match Kind::of(path) {
-        Some(_) => Table::open_foreign(path, foreign)?,
-        None => Table::open(path, options)?,
-    };
-    table.check_length()?;
+    let table = Table::open_checked(path, options, foreign)?;
     for notice in table.notices() {
         note(&format!("{}: {notice}", path.display()));
     }

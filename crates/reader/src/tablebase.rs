@@ -11,7 +11,7 @@ use hoffman_probe::moves::Move;
 use hoffman_probe::position::Position;
 use hoffman_probe::report::{Report, report_position};
 use hoffman_table::Table;
-use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::{BlockCache, SourceOptions};
 
 use crate::answer::{Answer, MoveAnswer, Value, Wdl};
@@ -99,7 +99,7 @@ impl OpenOptions {
         let source = SourceOptions { cache, ..SourceOptions::default() };
         let mut tables = Collection::with_options(source);
         for file in &self.files {
-            let table = open_table(file, tables.options().clone(), &self.foreign)?;
+            let table = Table::open_checked(file, tables.options().clone(), &self.foreign)?;
             tables.adopt(table)?;
         }
         for folder in &self.folders {
@@ -110,20 +110,6 @@ impl OpenOptions {
         }
         Ok(Tablebase::from(tables))
     }
-}
-
-/// Opens a table of ours or of another program, by its suffix, and checks that it is complete.
-pub(crate) fn open_table(
-    path: &Path,
-    source: SourceOptions,
-    options: &ForeignOptions,
-) -> Result<Table, Error> {
-    let mut table = match Kind::of(path) {
-        Some(_) => Table::open_foreign(path, options)?,
-        None => Table::open(path, source)?,
-    };
-    table.check_length()?;
-    Ok(table)
 }
 
 impl From<Collection> for Tablebase {
