@@ -11,8 +11,8 @@ use hoffman_control::{
     may_be_idle,
 };
 use hoffman_solve::{
-    Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
-    structures_behind, survey,
+    Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, can_happen,
+    solve_analysis, structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
 use hoffman_store::{folder_of, is_same_file};
@@ -276,7 +276,9 @@ impl Task<'_> {
             if numbering.space.has_side_bit() { claims } else { claims.and(claims.swapped()) };
         let spoilt = open.iter().filter_map(|one| Some((one.path(), one.defect()?)));
         let spoilt = spoilt.map(|(path, defect)| format!("{}: {defect}", path.display()));
-        for notice in judge(control, numbering, &verdicts, &survey)?.into_iter().chain(spoilt) {
+        for notice in
+            judge(control, numbering, &verdicts, (&values, &survey))?.into_iter().chain(spoilt)
+        {
             progress.notice(&notice);
             notices.push(notice);
         }
@@ -537,7 +539,7 @@ fn judge(
     control: &ControlFile,
     numbering: &Numbering,
     verdicts: &Verdicts<'_>,
-    survey: &Survey,
+    (values, survey): (&TableValues, &Survey),
 ) -> Result<Vec<String>, RunError> {
     let root = || control.site(control.root, "tablebase").to_string();
     if let [first, more @ ..] = survey.unsaid.as_slice() {
@@ -559,7 +561,7 @@ fn judge(
         let mut also = false;
         for other in found {
             let place = control.site(other.place, "prune").to_string();
-            if other.effect != first.effect {
+            if other.effect != first.effect && can_happen(values, *color, kind) {
                 return Err(RunError::Conflict { place, mover, kind: kind.clone() });
             }
             if !std::mem::replace(&mut also, true) {
