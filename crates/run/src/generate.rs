@@ -497,7 +497,7 @@ fn unhandled(
     let mut also =
         if listed.is_empty() { String::new() } else { format!("; also {}", listed.join(", ")) };
     if more.len() > LISTED {
-        also.push_str(&format!(" and {} more", more.len() - LISTED));
+        also = format!("{also} and {} more", more.len() - LISTED);
     }
     let (color, kind) = (first.turn, first.kind.clone());
     let effect = [PruneEffect::Concede, PruneEffect::Discard]
@@ -523,8 +523,7 @@ fn unhandled(
         mover: color_name(color),
         kind,
         fen: example(first),
-        remedy: behind.unwrap_or_default() + &prune,
-        more: also,
+        more: format!("; write {}{prune}{also}", behind.unwrap_or_default()),
     }
 }
 
