@@ -162,9 +162,12 @@ pub(crate) enum FileFormat {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// A control file (NAME.xml), endings such as KRPvKR, or a position in FEN.
-    #[arg(required = true, value_name = "CONTROL|MATERIAL|FEN")]
+    /// Control files (NAME.xml), also such as are to be expanded; endings such as KRPvKR; or a position in FEN.
+    #[arg(required_unless_present = "men", value_name = "CONTROL|MATERIAL|FEN")]
     pub(crate) what: Vec<String>,
+    /// All endings with up to so many men, kings included.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16), conflicts_with = "what")]
+    pub(crate) men: Option<u8>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
     #[command(flatten)]

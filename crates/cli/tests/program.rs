@@ -487,6 +487,38 @@ fn a_table_never_replaces_what_it_is_made_from() {
 }
 
 #[test]
+fn plans_take_what_builds_take() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("kk.xml"), KK).unwrap();
+    fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
+    let race = KK
+        .replace(
+            "<output filename=\"kk.htb\"/>",
+            "<pawngen white-pawn-locations=\"b3\" \
+            black-pawn-locations=\"b6\"/><prune color=\"white\" move=\"P=?\" type=\"discard\"/> \
+            <prune color=\"black\" move=\"P=?\" type=\"discard\"/>",
+        )
+        .replace(
+            "<piece color=\"white\"",
+            "<prune-enable color=\"white\" type=\"discard\"/> \
+            <prune-enable color=\"black\" type=\"discard\"/><piece color=\"white\"",
+        );
+    fs::write(folder.path().join("race.xml"), race).unwrap();
+    let plan = run(folder.path(), "plan kqk.xml kk.xml race.xml --json");
+    assert_eq!(plan.code, 0, "{}", plan.err);
+    let plan = plan.json();
+    let tables = plan["tables"].as_array().unwrap();
+    let planned: Vec<&str> = tables.iter().map(|table| table["table"].as_str().unwrap()).collect();
+    let family = ["race-0-0.htb", "race-0-1.htb", "race-1-0.htb", "race-1-1.htb"];
+    assert_eq!(planned[..2], ["kk.htb", "kqk.htb"]);
+    assert_eq!(planned[2..], family);
+    assert_eq!(tables[1]["needs"][0], "kk.htb");
+    assert_eq!(tables[5]["needs"].as_array().unwrap().len(), 2);
+    assert!(run(folder.path(), "plan --men 3 --dir .").out.contains("kqk.htb: 57288 indices"));
+    run(folder.path(), "plan kk.xml KQvK").refused(2, &["planned alone"]);
+}
+
+#[test]
 fn futurebases_are_looked_for_in_both_places() {
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
@@ -551,6 +583,38 @@ fn messages_say_what_would_help() {
     let words = ["x.xml, line 8, <output>", "cannot write to nowhere"];
     run(folder.path(), "-g x.xml").refused(1, &words);
     run(folder.path(), "build x.xml").refused(1, &words);
+}
+
+#[test]
+fn prunes_of_a_capture_that_cannot_happen_may_contradict_each_other() {
+    let folder = TempDir::new().unwrap();
+    let text = |knight: &str| {
+        let man = |color: &str, role: &str, at: &str| {
+            format!("<piece color=\"{color}\" type=\"{role}\" location=\"{at}\"/>\n")
+        };
+        let prune = |color: &str, kind: &str, effect: &str| {
+            format!(
+                "<prune-enable color=\"{color}\" type=\"{effect}\"/>
+                 <prune color=\"{color}\" move=\"{kind}\" type=\"{effect}\"/>"
+            )
+        };
+        let inside = [
+            "<dtm/>".to_owned(),
+            man("white", "knight", knight),
+            man("black", "queen", "d4"),
+            man("black", "queen", "b5"),
+            prune("white", "N*", "concede"),
+            prune("white", "?xQ", "discard"),
+            prune("black", "*", "discard"),
+        ];
+        KK.replace("<output", &format!("{}<output", inside.concat()))
+    };
+    fs::write(folder.path().join("far.xml"), text("f8")).unwrap();
+    let far = run(folder.path(), "-g far.xml");
+    assert_eq!(far.code, 0, "{}", far.err);
+    fs::write(folder.path().join("near.xml"), text("f3")).unwrap();
+    let near = run(folder.path(), "-g near.xml");
+    assert!(near.code == 1 && near.err.contains("conflicting WHITE pruning"), "{}", near.err);
 }
 
 #[test]

@@ -148,6 +148,21 @@ fn a_table_that_is_no_part_of_the_race_is_not_replaced() {
 }
 
 #[test]
+fn a_race_down_to_bare_kings_needs_no_table_of_them() {
+    let folder = TempDir::new().unwrap();
+    let text = "<tablebase><dtm/>
+        <prune-enable color=\"white\" type=\"discard\"/>
+        <prune-enable color=\"black\" type=\"concede\"/>
+        <piece color=\"white\" type=\"king\"/><piece color=\"black\" type=\"king\"/>
+        <pawngen white-pawn-locations=\"b3\" black-pawn-locations=\"b6\"/>
+        <prune color=\"white\" move=\"P=?\" type=\"discard\"/>
+        <prune color=\"black\" move=\"P=?\" type=\"concede\"/></tablebase>";
+    fs::write(folder.path().join("bare.xml"), text).unwrap();
+    let built = run(folder.path(), "build bare.xml");
+    assert_eq!(built.out.lines().count(), 4, "{}", built.out);
+}
+
+#[test]
 fn a_race_of_2006_has_the_scores_of_its_tutorial() {
     let folder = folder(&["fine67-2006.xml"], "KPvK");
     let folder = folder.path();

@@ -74,10 +74,11 @@ fn fold<T>(items: Vec<T>, message: impl Fn(&mut T) -> &mut String) -> (Vec<T>, O
         }
     }
     for (item, times) in &mut listed {
+        let message = message(item);
         match *times {
             1 => {}
-            2 => message(item).push_str(" (and once more)"),
-            _ => message(item).push_str(&format!(" (and {} times more)", *times - 1)),
+            2 => message.push_str(" (and once more)"),
+            times => *message = format!("{message} (and {} times more)", times - 1),
         }
     }
     let more = match more {

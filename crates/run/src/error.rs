@@ -147,7 +147,7 @@ pub enum RunError {
     },
     /// A move that nothing accounts for.
     #[error(
-        "{place}: no futurebase or pruning for {mover} move {kind}, for example in {fen}; write {remedy}{more}"
+        "{place}: no futurebase or pruning for {mover} move {kind}, for example in {fen}{more}"
     )]
     Unhandled {
         /// The control file.
@@ -158,9 +158,7 @@ pub enum RunError {
         kind: String,
         /// A position in which the move is possible.
         fen: String,
-        /// Elements that would account for it.
-        remedy: String,
-        /// Further kinds of moves, with a word before them; empty if there are none.
+        /// Elements that would account for it, and further kinds of moves.
         more: String,
     },
     /// Two futurebases for the same moves.

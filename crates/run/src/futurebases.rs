@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
-use hoffman_control::{Claims, ControlFile, Defect, FuturebaseElement, FuturebaseKind};
+use hoffman_control::{
+    Claims, ControlFile, Defect, FuturebaseElement, FuturebaseKind, Prune, PruneEnable,
+};
 use hoffman_pages::Pages;
 use hoffman_plan::ending::PROMOTIONS;
 use hoffman_solve::Futurebase;
@@ -397,16 +399,20 @@ fn check(
     }
     for enabled in &table.control().prune_enables {
         let color = if element.inverted { enabled.color.other() } else { enabled.color };
-        // Where the side to move is not stored White's moves stand for Black's as well.
-        let both = table.space().has_side_bit() || control.enables(color.other(), enabled.effect);
-        if !control.enables(color, enabled.effect) || !both {
-            return Err(format!(
-                "'{name}': the futurebase was made with {} moves open to '{}', and this file enables no \
-                 such pruning",
-                color_name(color).to_lowercase(),
-                enabled.effect.name()
-            ));
-        }
+        let missing = if !control.enables(color, enabled.effect) {
+            color
+        } else if !control.enables(color.other(), enabled.effect) && stands_for_both(table, enabled)
+        {
+            color.other()
+        } else {
+            continue;
+        };
+        return Err(format!(
+            "'{name}': the futurebase was made with {} moves open to '{}', and this file enables no \
+             such pruning",
+            color_name(missing).to_lowercase(),
+            enabled.effect.name()
+        ));
     }
     let (theirs, ours) = (table.space().symmetry(), numbering.symmetry);
     if theirs < ours && tells_images_apart(table) {
@@ -424,6 +430,21 @@ fn check(
         )),
         None => Ok(()),
     }
+}
+
+/// Whether moves of both sides may be pruned as a table says of one: White's moves stand for Black's where the
+/// side to move is not stored, unless nothing in the table is pruned in that way.
+fn stands_for_both(table: &Table, enabled: &PruneEnable) -> bool {
+    if table.space().has_side_bit() {
+        return false;
+    }
+    let control = table.control();
+    let moves = futuremoves(&material_of(table), table.variant());
+    let prunes = |prune: &Prune| {
+        prune.effect == enabled.effect
+            && (prune.is_stalemate() || moves.iter().any(|m| prune.matches(&m.kind)))
+    };
+    !control.futurebases.is_empty() || control.prunes.iter().any(prunes)
 }
 
 /// Whether a table has exactly the positions of the table to be made.

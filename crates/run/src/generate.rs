@@ -11,8 +11,8 @@ use hoffman_control::{
     may_be_idle,
 };
 use hoffman_solve::{
-    Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, solve_analysis,
-    structures_behind, survey,
+    Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, can_happen,
+    solve_analysis, structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
 use hoffman_store::{folder_of, is_same_file};
@@ -276,7 +276,9 @@ impl Task<'_> {
             if numbering.space.has_side_bit() { claims } else { claims.and(claims.swapped()) };
         let spoilt = open.iter().filter_map(|one| Some((one.path(), one.defect()?)));
         let spoilt = spoilt.map(|(path, defect)| format!("{}: {defect}", path.display()));
-        for notice in judge(control, numbering, &verdicts, &survey)?.into_iter().chain(spoilt) {
+        for notice in
+            judge(control, numbering, &verdicts, (&values, &survey))?.into_iter().chain(spoilt)
+        {
             progress.notice(&notice);
             notices.push(notice);
         }
@@ -495,7 +497,7 @@ fn unhandled(
     let mut also =
         if listed.is_empty() { String::new() } else { format!("; also {}", listed.join(", ")) };
     if more.len() > LISTED {
-        also.push_str(&format!(" and {} more", more.len() - LISTED));
+        also = format!("{also} and {} more", more.len() - LISTED);
     }
     let (color, kind) = (first.turn, first.kind.clone());
     let effect = [PruneEffect::Concede, PruneEffect::Discard]
@@ -521,8 +523,7 @@ fn unhandled(
         mover: color_name(color),
         kind,
         fen: example(first),
-        remedy: behind.unwrap_or_default() + &prune,
-        more: also,
+        more: format!("; write {}{prune}{also}", behind.unwrap_or_default()),
     }
 }
 
@@ -537,7 +538,7 @@ fn judge(
     control: &ControlFile,
     numbering: &Numbering,
     verdicts: &Verdicts<'_>,
-    survey: &Survey,
+    (values, survey): (&TableValues, &Survey),
 ) -> Result<Vec<String>, RunError> {
     let root = || control.site(control.root, "tablebase").to_string();
     if let [first, more @ ..] = survey.unsaid.as_slice() {
@@ -559,7 +560,7 @@ fn judge(
         let mut also = false;
         for other in found {
             let place = control.site(other.place, "prune").to_string();
-            if other.effect != first.effect {
+            if other.effect != first.effect && can_happen(values, *color, kind) {
                 return Err(RunError::Conflict { place, mover, kind: kind.clone() });
             }
             if !std::mem::replace(&mut also, true) {

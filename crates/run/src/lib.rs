@@ -34,7 +34,7 @@ pub use generate::{
 pub use hoffman_solve::{Method, PassReport};
 pub use memory::{Limits, available_memory, free_disk, limits, resident_memory, use_huge_pages};
 pub use order::in_order_of_need;
-pub use plan::{PlannedTable, RunPlan, plan_build, plan_control};
+pub use plan::{PlannedTable, RunPlan, plan_build, plan_controls};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;
 pub use threads::{Threads, cores};

@@ -4,21 +4,27 @@
 //! say where they come from.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hoffman_board::Material;
+use hoffman_control::{ControlFile, Mode};
 use hoffman_plan::{Job, complete, dependencies, estimate};
 use hoffman_solve::{Method, SolveOptions, Tables, solve_table};
 use hoffman_space::{Layout, TableValues};
+use hoffman_store::{folder_of, is_like};
+use hoffman_table::foreign::ForeignOptions;
 use serde::Serialize;
 
 use crate::build::{LASTING, control_for_job, find_intact, needed_memory};
+use crate::build_control::ControlBuildOptions;
 use crate::error::RunError;
+use crate::expand::{Expanded, expand, is_input, read_input};
 use crate::futurebases::{self, OpenFuturebase};
-use crate::generate::{GenerateOptions, bounded, read_control, table_values};
+use crate::generate::{bounded, read_control, table_values};
 use crate::memory::free_disk;
 use crate::numbering::Numbering;
+use crate::order::{in_order_of_need, output_of};
 use crate::progress::Silent;
 use crate::room::{OWN, bounded_budget, least_memory};
 use crate::workplace::Workplace;
@@ -239,33 +245,109 @@ fn plan_jobs(
     finish(tables, &sizes, &held, [needed, typical], workplace, dir, slow)
 }
 
-/// Plans the table of a control file, as [`crate::generate`] would make it.
+/// Plans the tables of control files, as [`crate::build_control`] would make them. Futurebases that are among
+/// them need not be there.
 ///
 /// # Errors
 ///
-/// Those of [`crate::generate`] before the futurebases are read.
-pub fn plan_control(path: &Path, options: &GenerateOptions<'_>) -> Result<RunPlan, RunError> {
-    let workplace = &options.workplace;
-    let control = read_control(path, workplace)?;
-    let workplace = &bounded(&control, workplace, &Silent);
+/// Those of [`crate::build_control`] before the futurebases are read.
+pub fn plan_controls(
+    paths: &[&Path],
+    options: &ControlBuildOptions<'_>,
+) -> Result<RunPlan, RunError> {
+    let dir = options.dir.as_deref();
+    let workplace = Workplace { tables: options.dir.clone(), ..options.workplace.clone() };
+    let mut controls = Vec::new();
+    for path in in_order_of_need(paths, dir, &workplace)? {
+        controls.extend(tables_of(path, dir, &workplace)?);
+    }
+    let workplace = match controls.as_slice() {
+        [(control, _)] => bounded(control, &workplace, &Silent),
+        _ => workplace,
+    };
+    let mut made: Vec<Made> = Vec::new();
+    for (control, output) in controls {
+        let table = plan_table(control, output, &made, &options.foreign, &workplace)?;
+        made.push(table);
+    }
+    let folder = made.first().map(|made| folder_of(&made.output).to_owned()).unwrap_or_default();
+    let needed = made.iter().map(|made| made.needed).max().unwrap_or(0) + OWN;
+    let held: Vec<u64> = made.iter().map(|made| made.behind).collect();
+    let (tables, sizes): (Vec<_>, Vec<_>) =
+        made.into_iter().map(|made| (made.table, made.sizes)).unzip();
+    finish(tables, &sizes, &held, [needed; 2], &workplace, &folder, slowness())
+}
+
+/// The control files that a file stands for, with their outputs, each after those that it needs.
+fn tables_of(
+    path: &Path,
+    dir: Option<&Path>,
+    workplace: &Workplace,
+) -> Result<Vec<(ControlFile, PathBuf)>, RunError> {
+    if !is_input(&read_input(path, workplace)?) {
+        let control = read_control(path, workplace)?;
+        let output = output_of(&control, dir)?;
+        return Ok(vec![(control, output)]);
+    }
+    let parsed = |table: Expanded| {
+        let name = table.name.display().to_string();
+        Ok((ControlFile::parse(&table.control, &name, Mode::Control)?, table.output))
+    };
+    expand(path, dir, workplace)?.tables.into_iter().map(parsed).collect()
+}
+
+/// A planned table of a control file.
+struct Made {
+    output: PathBuf,
+    table: PlannedTable,
+    sizes: Sizes,
+    /// Bytes of the values behind its moves.
+    behind: u64,
+    /// Bytes of memory if nothing goes to the disk.
+    needed: u64,
+    /// Whether it may answer a position and its mirror image differently.
+    apart: bool,
+}
+
+/// Plans a table after those in `made`.
+fn plan_table(
+    mut control: ControlFile,
+    output: PathBuf,
+    made: &[Made],
+    foreign: &ForeignOptions,
+    workplace: &Workplace,
+) -> Result<Made, RunError> {
     hoffman_control::check_declarations(&control)?;
     let mut numbering = Numbering::of(&control)?;
-    let output = match &options.output {
-        Some(output) => output.clone(),
-        None => control.output_name()?.into(),
+    // What is to be made cannot be opened.
+    let is_made = |made: &Made, name: &str| {
+        workplace
+            .names_of(name)
+            .iter()
+            .any(|path| path.to_str().is_some_and(|p| is_like(&made.output, p)))
     };
+    let named = |made: &&Made| control.futurebases.iter().any(|f| is_made(made, &f.filename));
+    let planned: Vec<&Made> = made.iter().filter(named).collect();
+    control.futurebases.retain(|f| !made.iter().any(|made| is_made(made, &f.filename)));
     let place = (workplace, output.as_path());
-    let open_all = |numbering: &Numbering| {
-        futurebases::open_all(&control, numbering, &options.foreign, place, &Silent)
-    };
+    let open_all =
+        |numbering: &Numbering| futurebases::open_all(&control, numbering, foreign, place, &Silent);
     let mut open = open_all(&numbering)?;
     if !numbering.space.has_side_bit() && futurebases::differ_by_color(&control, &open) {
         numbering = Numbering::with_side_to_move(&control)?;
         open = open_all(&numbering)?;
     }
-    let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
+    let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart)
+        && !planned.iter().any(|made| made.apart);
     let values = table_values(&control, &numbering, symmetric)?;
-    plan_table(&numbering, &open, &values, &output, workplace, slowness())
+    let SizedUp { mut table, sizes, behind, needed } = size_up(&numbering, &open, &values, &output);
+    let later = planned.iter().map(|made| made.sizes.positions()).fold(0, u64::saturating_add);
+    table.needs.extend(planned.iter().map(|made| made.output.display().to_string()));
+    let restricted = numbering.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
+    let apart = restricted || !control.prune_enables.is_empty();
+    let (behind, needed) = (behind.saturating_add(later), needed.saturating_add(later));
+    drop(open);
+    Ok(Made { output, table, sizes, behind, needed, apart })
 }
 
 /// Refuses a table of a control file for which memory or the disk has no room. Small ones are not looked at.
@@ -280,26 +362,36 @@ pub(crate) fn check_table(
     if bytes < u128::from(LASTING) && workplace.memory.is_none() {
         return Ok(());
     }
-    let plan = plan_table(numbering, open, values, output, workplace, 1.0)?;
-    plan.check_disk(hoffman_store::folder_of(output), workplace)
+    let SizedUp { table, sizes, behind, needed } = size_up(numbering, open, values, output);
+    let (needed, folder) = (needed.saturating_add(OWN), folder_of(output));
+    let plan = finish(vec![table], &[sizes], &[behind], [needed; 2], workplace, folder, 1.0)?;
+    plan.check_disk(folder, workplace)
 }
 
-/// Plans a table whose futurebases are open.
-fn plan_table(
+/// A table with what it takes.
+struct SizedUp {
+    table: PlannedTable,
+    sizes: Sizes,
+    /// Bytes of the values behind its moves.
+    behind: u64,
+    /// Bytes of memory if nothing goes to the disk.
+    needed: u64,
+}
+
+/// What a table takes whose futurebases are open.
+fn size_up(
     numbering: &Numbering,
     open: &[OpenFuturebase<'_>],
     values: &TableValues,
     output: &Path,
-    workplace: &Workplace,
-    slow: f64,
-) -> Result<RunPlan, RunError> {
+) -> SizedUp {
     let sizes = Sizes {
         slice: 2 * values.layout.len() as u64,
         slices: values.slices.len() as u64,
         indices: numbering.space.size(),
         layout: values.layout.clone(),
     };
-    let behind: u64 = open.iter().map(OpenFuturebase::bytes).sum();
+    let behind = open.iter().map(OpenFuturebase::bytes).fold(0, u64::saturating_add);
     let table = PlannedTable {
         table: output.display().to_string(),
         kept: false,
@@ -310,9 +402,8 @@ fn plan_table(
         bytes_at_most: sizes.bytes_at_most(numbering.pieces().len()),
         bytes_typically: (sizes.indices as f64 * TYPICAL) as u64 + (1 << 10),
     };
-    let needed = crate::generate::needed_memory(values, open, sizes.indices).saturating_add(OWN);
-    let folder = hoffman_store::folder_of(output);
-    finish(vec![table], &[sizes], &[behind], [needed; 2], workplace, folder, slow)
+    let needed = crate::generate::needed_memory(values, open, sizes.indices);
+    SizedUp { table, sizes, behind, needed }
 }
 
 impl RunPlan {

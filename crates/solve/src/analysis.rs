@@ -343,6 +343,28 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
     survey
 }
 
+/// Whether a move of a kind that leaves a table is possible in any of its positions; the survey lists kinds by
+/// the men alone.
+pub fn can_happen(table: &TableValues, color: Color, kind: &str) -> bool {
+    let mut slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
+    slices.sort_unstable();
+    slices.par_iter().any(|&pawns| {
+        let context = Context::new(&table.layout, pawns);
+        let possible = |step: &Step, right: Option<u8>| {
+            let meant = step.color == color && step.kind.to_string() == kind;
+            meant && !is_inside(table, step) && {
+                let target = Target::new(Vec::new(), Rest::Unsaid, After::new(&context, step));
+                target.is_some_and(|target| find_unsaid(&context, step, right, &target).is_some())
+            }
+        };
+        let rights = exits::rights(&context);
+        exits::steps(&context, color, true).iter().any(|step| possible(step, None))
+            || rights.iter().any(|(square, _, captures)| {
+                captures.iter().any(|step| possible(step, Some(*square)))
+            })
+    })
+}
+
 /// A position in which a step can be made about which nothing is said.
 fn find_unsaid(
     context: &Context<'_>,

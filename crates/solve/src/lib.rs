@@ -27,7 +27,7 @@ mod target;
 mod view;
 
 pub use analysis::{
-    Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, clear_illegal,
+    Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, can_happen, clear_illegal,
     solve_analysis, structures_behind, survey,
 };
 pub use table_solver::{

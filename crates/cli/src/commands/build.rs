@@ -37,12 +37,7 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
     }
     let materials = match args.men {
         Some(men) => {
-            // One ending stands for the others of its size.
-            let queens = hoffman_board::material::NAMING_ORDER[0];
-            let largest = (2..men).fold(Material::bare_kings(), |material, _| {
-                material.with(hoffman_board::Color::White, queens)
-            });
-            check_men(&largest)?;
+            check_all(men)?;
             all_endings(usize::from(men))
         }
         None => parse(&args.materials)?,
@@ -112,6 +107,14 @@ fn parse(names: &[String]) -> anyhow::Result<Vec<Material>> {
             Ok(material)
         })
         .collect()
+}
+
+/// Refuses all endings with so many men if they cannot fit: one stands for the others of its size.
+pub(crate) fn check_all(men: u8) -> Result<(), RunError> {
+    let queens = hoffman_board::material::NAMING_ORDER[0];
+    check_men(&(2..men).fold(Material::bare_kings(), |material, _| {
+        material.with(hoffman_board::Color::White, queens)
+    }))
 }
 
 /// Refuses an ending that cannot fit before it is planned, for even the plan of a very large one would

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use hoffman_board::{Material, Role, Variant};
-use hoffman_plan::{complete, reachable};
+use hoffman_plan::{all_endings, complete, reachable};
 use hoffman_probe::fen::read_position;
-use hoffman_run::{GenerateOptions, RunPlan, Silent, plan_build, plan_control};
+use hoffman_run::{ControlBuildOptions, RunPlan, Silent, plan_build, plan_controls};
 
 use crate::Outcome;
 use crate::args::{PlanArgs, is_control_file};
+use crate::commands::build::check_all;
 use crate::output::{Misuse, command_line, print, print_line};
 
 /// Plans without doing.
@@ -24,22 +25,25 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
 
 fn plan(args: &PlanArgs) -> anyhow::Result<RunPlan> {
     let workplace = args.work.workplace()?;
-    let [first, ..] = args.what.as_slice() else { anyhow::bail!("nothing to plan") };
-    if args.what.len() > 1 && args.what.iter().any(|what| is_control_file(what)) {
-        let text = "one control file is planned at a time";
-        return Err(Misuse(text.to_owned()).into());
-    }
-    if is_control_file(first) {
-        let options = GenerateOptions {
-            output: None,
+    let controls = args.what.iter().filter(|what| is_control_file(what)).count();
+    if controls > 0 {
+        if controls < args.what.len() {
+            return Err(Misuse("control files are planned alone".to_owned()).into());
+        }
+        let files: Vec<&Path> = args.what.iter().map(Path::new).collect();
+        let options = ControlBuildOptions {
+            dir: args.folder.given().map(Path::to_owned),
             args: command_line(),
             foreign: args.foreign.options(),
             progress: &Silent,
             workplace,
         };
-        return Ok(plan_control(Path::new(first), &options)?);
+        return Ok(plan_controls(&files, &options)?);
     }
-    let jobs = if first.contains('/') {
+    let jobs = if let Some(men) = args.men {
+        check_all(men)?;
+        complete(all_endings(usize::from(men)))
+    } else if args.what.first().is_some_and(|what| what.contains('/')) {
         let position = read_position(&args.what.join(" "), Variant::Normal)?;
         let men = position.men().filter(|&(_, _, role)| role == Role::Pawn);
         let pawns: Vec<_> = men.map(|(square, color, _)| (color, 1_u64 << square as u32)).collect();
