@@ -158,7 +158,11 @@ fn stream(text: &str, structures: Option<&[PawnStructure]>) -> Result<Vec<u8>> {
 }
 
 fn ours(stream: &[u8]) -> Result<Vec<u8>> {
-    let mut writer = GzipWriter::new(Cursor::new(Vec::new()), stream.len() as u64, hoffman_table::htb::Compression::Normal)?;
+    let mut writer = GzipWriter::new(
+        Cursor::new(Vec::new()),
+        stream.len() as u64,
+        hoffman_table::htb::Compression::Normal,
+    )?;
     writer.write_all(stream)?;
     Ok(writer.finish()?.into_inner())
 }

@@ -21,7 +21,8 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn compress(bytes: &[u8]) -> Vec<u8> {
     let write = || {
-        let mut writer = GzipWriter::new(Cursor::new(Vec::new()), bytes.len() as u64, Compression::Fast)?;
+        let mut writer =
+            GzipWriter::new(Cursor::new(Vec::new()), bytes.len() as u64, Compression::Fast)?;
         writer.write_all(bytes).expect("memory takes everything");
         writer.finish()
     };

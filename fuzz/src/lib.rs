@@ -13,8 +13,12 @@ const BULK: u64 = 512;
 
 /// Opens bytes as the file of a table, with little memory.
 pub fn open(bytes: Vec<u8>) -> Option<Table> {
-    let options =
-        SourceOptions { cache: BlockCache::new(4 << 20), memory_limit: 4 << 20, limit: LIMIT, ..SourceOptions::default() };
+    let options = SourceOptions {
+        cache: BlockCache::new(4 << 20),
+        memory_limit: 4 << 20,
+        limit: LIMIT,
+        ..SourceOptions::default()
+    };
     let source = GzipSource::new(Box::new(bytes), options).ok()?;
     Table::from_source(Path::new("fuzz.htb"), source).ok()
 }
@@ -45,4 +49,13 @@ pub fn exercise(table: &mut Table) -> Vec<Option<i32>> {
         read.extend(numbers.into_iter().map(|n| result.is_ok().then_some(n)));
     }
     read
+}
+
+/// The checksum of gzip files and checkpoints.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, &byte: &u8| {
+        let mixed = crc ^ u32::from(byte);
+        (0..8).fold(mixed, |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
+    };
+    !bytes.iter().fold(u32::MAX, step)
 }

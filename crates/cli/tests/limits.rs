@@ -42,12 +42,9 @@ fn queens(count: usize) -> String {
 #[test]
 fn work_that_cannot_end_is_not_begun() {
     let folder = TempDir::new().unwrap();
-    for (count, expected) in [(12, "have more positions than can be solved"), (5, "MB are needed")]
-    {
+    for (count, expected) in [(12, "have more positions than can be solved"), (5, " MB ")] {
         std::fs::write(folder.path().join("queens.xml"), queens(count)).unwrap();
-        let lines =
-            ["-g -P 500 queens.xml", "-g queens.xml", "build queens.xml", "plan queens.xml"];
-        for line in lines {
+        for line in ["-g -P 500 queens.xml", "-g queens.xml", "build queens.xml"] {
             let said = refused(&run(folder.path(), line));
             assert!(said.contains(expected), "{line}: {said}");
         }
