@@ -29,7 +29,7 @@ pub(crate) enum CompressName {
     /// About as small as the files of version 1.7.
     #[default]
     Normal,
-    /// A few per cent smaller, compressed twelve times as slowly.
+    /// A few per cent smaller, compressed twenty times as slowly.
     Best,
 }
 

@@ -1,11 +1,12 @@
 //! A table under test: every entry compared with what its successors say.
 
-use std::collections::HashMap;
-
-use hoffman_board::{Color, Format, Material, Placement, Role, Square, Value, Variant};
+use arrayvec::ArrayVec;
+use hoffman_board::{
+    Color, Format, MAX_PIECES, Material, PieceList, Placement, Role, Square, Value, Variant,
+};
 use hoffman_control::PruneEffect;
 use hoffman_table::foreign::syzygy::SyzygyFolders;
-use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode};
+use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode, has_rows};
 use hoffman_table::{EntryValue, RawEntry, Table, TableError};
 
 use crate::moves::kind_name;
@@ -108,8 +109,29 @@ impl<'a> Loaded<'a> {
     /// The value of a placement of this table; none if it has no such index.
     fn value(&self, placement: &Placement) -> Result<Option<EntryValue>, TableError> {
         let Some(index) = self.table.index(placement) else { return Ok(None) };
+        self.value_at(index, placement.turn).map(Some)
+    }
+
+    fn value_at(&self, index: u64, turn: Color) -> Result<EntryValue, TableError> {
         let raw = self.entry(index)?;
-        Ok(Some(self.table.codec().value(raw, placement.turn).unwrap_or(EntryValue::Illegal)))
+        Ok(self.table.codec().value(raw, turn).unwrap_or(EntryValue::Illegal))
+    }
+
+    /// The value behind a move that takes nothing and promotes nobody. The placement is as it was afterwards.
+    fn value_behind(
+        &self,
+        placement: &mut Placement,
+        step: &Step,
+    ) -> Result<Option<EntryValue>, TableError> {
+        let (from, en_passant) = (placement.squares[step.slot], placement.en_passant);
+        placement.squares[step.slot] = step.to;
+        placement.turn = placement.turn.other();
+        placement.en_passant = step.jumped;
+        let value = self.value(placement);
+        placement.squares[step.slot] = from;
+        placement.turn = placement.turn.other();
+        placement.en_passant = en_passant;
+        value
     }
 }
 
@@ -126,7 +148,10 @@ struct Holder {
 pub(super) struct Job<'a> {
     main: Loaded<'a>,
     smaller: Vec<Loaded<'a>>,
-    holders: HashMap<Material, Vec<Holder>>,
+    /// By ending; there are so few that looking at all of them is quickest.
+    holders: Vec<(Material, Vec<Holder>)>,
+    /// Whether the squares of a piece have indices that follow from each other.
+    has_lines: bool,
     /// Futurebases that the header names and that were not found.
     pub(super) absent: &'a [Absent],
     pub(super) own: Material,
@@ -157,14 +182,18 @@ impl<'a> Job<'a> {
         let few = options.sample.is_some_and(|n| n <= FEW);
         let mut memory = if few { 0 } else { options.memory };
         let main = Loaded::new(table, &mut memory)?;
-        let mut holders: HashMap<Material, Vec<Holder>> = HashMap::new();
+        let mut holders: Vec<(Material, Vec<Holder>)> = Vec::new();
         let mut loaded = Vec::new();
         for (number, other) in smaller.tables.iter().enumerate() {
             loaded.push(Loaded::new(other, &mut memory)?);
             let ending = Material::from_men(other.pieces().iter().map(|p| (p.color, p.role)));
             for (swapped, ending) in [(false, ending), (true, ending.swapped())] {
                 let named = is_named_so(other, table, swapped);
-                holders.entry(ending).or_default().push(Holder { number, swapped, named });
+                let holder = Holder { number, swapped, named };
+                match holders.iter_mut().find(|(known, _)| *known == ending) {
+                    Some((_, known)) => known.push(holder),
+                    None => holders.push((ending, vec![holder])),
+                }
             }
         }
         let converts = matches!(table.codec().format(), Format::Dtc(_));
@@ -172,12 +201,18 @@ impl<'a> Job<'a> {
             main,
             smaller: loaded,
             holders,
+            has_lines: has_rows(table.space()) && table.space().has_side_bit(),
             absent: &smaller.absent,
             own: Material::from_men(table.pieces().iter().map(|p| (p.color, p.role))),
             syzygy: open_syzygy(table, options)?,
             converts,
             outcomes_only: converts && is_original(table),
         })
+    }
+
+    fn holders_of(&self, ending: &Material) -> &[Holder] {
+        let found = self.holders.iter().find(|(known, _)| known == ending);
+        found.map_or(&[], |(_, holders)| holders)
     }
 
     pub(super) fn table(&self) -> &'a Table {
@@ -201,7 +236,7 @@ impl<'a> Job<'a> {
         jumped: Option<Square>,
         only_named: bool,
     ) -> Result<Option<EntryValue>, TableError> {
-        let holders = self.holders.get(ending).map_or(&[][..], Vec::as_slice);
+        let holders = self.holders_of(ending);
         let only_named = only_named || holders.iter().any(|holder| holder.named);
         for holder in holders.iter().filter(|h| h.named || !only_named) {
             let Some(loaded) = self.smaller.get(holder.number) else { continue };
@@ -221,15 +256,14 @@ impl<'a> Job<'a> {
     }
 
     /// What a move is worth, and whether it leaves the table.
-    fn reply(&self, placement: &Placement, step: &Step) -> Result<(Reply, bool), TableError> {
+    fn reply(&self, placement: &mut Placement, step: &Step) -> Result<(Reply, bool), TableError> {
         if step.captured.is_none() && step.promotion.is_none() {
-            let mut after = placement.clone();
-            if let Some(square) = after.squares.get_mut(step.slot) {
-                *square = step.to;
-            }
-            after.turn = placement.turn.other();
-            after.en_passant = step.jumped;
-            if let Some(value) = self.main.value(&after)? {
+            let value = match step.index {
+                Some(index) => Some(self.main.value_at(index, placement.turn.other())?),
+                None => self.main.value_behind(placement, step)?,
+            };
+            debug_assert_eq!(value, self.main.value_behind(placement, step)?);
+            if let Some(value) = value {
                 return Ok((Reply::Worth(Worth::before(value)), false));
             }
         }
@@ -241,7 +275,7 @@ impl<'a> Job<'a> {
     fn reply_outside(&self, placement: &Placement, step: &Step) -> Result<Reply, TableError> {
         let (table, turn) = (self.table(), placement.turn);
         let mut ending = self.own;
-        let mut men: Vec<(Square, Color, Role)> = Vec::with_capacity(placement.squares.len());
+        let mut men: ArrayVec<(Square, Color, Role), MAX_PIECES> = ArrayVec::new();
         let mut moved = None;
         let mut taken = None;
         for (slot, (square, color, role)) in men_of(table.pieces(), placement).enumerate() {
@@ -280,7 +314,7 @@ impl<'a> Job<'a> {
             }
             (None, Some(PruneEffect::Concede)) => Reply::Worth(Worth::exactly(Value::Win(1))),
             (None, Some(PruneEffect::Discard)) => {
-                let holders = self.holders.get(&ending).map_or(&[][..], Vec::as_slice);
+                let holders = self.holders_of(&ending);
                 Reply::Discarded { spares: holders.iter().any(|holder| holder.named) }
             }
             (None, None) => Reply::Missing(ending.normalized().0),
@@ -313,7 +347,7 @@ impl<'a> Job<'a> {
         let table = self.table();
         let raw = self.main.entry(index)?;
         tally.checked += 1;
-        let Some(placement) = table.space().decode(index) else {
+        let Some(mut placement) = table.space().decode(index) else {
             if raw != table.codec().undecodable() {
                 let stored = format!("number {}", raw.0);
                 tally.differ(index, None, stored, "no position".to_owned());
@@ -333,7 +367,8 @@ impl<'a> Job<'a> {
         self.generate(&men, &placement, steps);
         let stored = table.codec().value(raw, turn);
         tally.count_legal(steps.is_empty() && variant == Variant::Suicide, stored, turn);
-        let computed = self.recompute(&men, &placement, steps, tally)?;
+        self.find_indices(&placement, steps);
+        let computed = self.recompute(&men, &mut placement, steps, tally)?;
         let known = stored.map_or(Outcomes::NONE, Outcomes::of);
         let agrees = match (stored, computed.exact) {
             (Some(EntryValue::Exact(stored)), Some(value)) if !self.outcomes_only => {
@@ -389,10 +424,11 @@ impl<'a> Job<'a> {
     /// The legal moves; in suicide chess only captures if there is one.
     pub(super) fn generate(&self, men: &Men, placement: &Placement, steps: &mut Vec<Step>) {
         let (table, turn) = (self.table(), placement.turn);
+        let exposed = men.exposed();
         steps.clear();
         for (slot, (from, color, role)) in men_of(table.pieces(), placement).enumerate() {
             if color == turn {
-                men.steps(table.variant(), slot, role, from, steps);
+                men.steps(table.variant(), exposed, (slot, role, from), steps);
             }
         }
         if table.variant() == Variant::Suicide && steps.iter().any(|s| s.captured.is_some()) {
@@ -400,10 +436,44 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// Finds the indices behind the quiet moves of pieces man by man: where the kings stay, those of all his
+    /// squares follow from one.
+    fn find_indices(&self, placement: &Placement, steps: &mut [Step]) {
+        let space = self.table().space();
+        if !self.has_lines || is_doubled(space.symmetry(), placement, self.table().pieces()) {
+            return;
+        }
+        let mut squares = [0; MAX_PIECES];
+        for (own, &square) in squares.iter_mut().zip(&placement.squares) {
+            *own = square as u8;
+        }
+        let cursor = space.cursor(&squares, placement.turn.other(), None);
+        for steps in steps.chunk_by_mut(|a, b| a.slot == b.slot) {
+            let Some(slot) = steps.first().map(|step| step.slot) else { continue };
+            if matches!(self.table().pieces()[slot].role, Role::Pawn | Role::King) {
+                continue;
+            }
+            let quiet = steps.iter().filter(|step| step.captured.is_none());
+            let targets = quiet.fold(0, |all, step| all | 1_u64 << step.to as u32);
+            let mut indices = [0; 64];
+            cursor.visit_lane(slot, targets, |mut squares, index, step| {
+                let mut index = index;
+                while squares != 0 {
+                    indices[squares.trailing_zeros() as usize] = index;
+                    squares &= squares - 1;
+                    index += step;
+                }
+            });
+            for step in steps.iter_mut().filter(|step| step.captured.is_none()) {
+                step.index = Some(indices[step.to as usize]);
+            }
+        }
+    }
+
     fn recompute(
         &self,
         men: &Men,
-        placement: &Placement,
+        placement: &mut Placement,
         steps: &[Step],
         tally: &mut Tally,
     ) -> Result<Worth, TableError> {
@@ -453,6 +523,12 @@ impl<'a> Job<'a> {
             Some(_) => Value::Loss(1),
         }))
     }
+}
+
+/// Whether both kings stand on the long diagonal, which leaves it open which of two images has the index.
+fn is_doubled(symmetry: u8, placement: &Placement, pieces: &PieceList) -> bool {
+    let kings = pieces.iter().zip(&placement.squares).filter(|(p, _)| p.role == Role::King);
+    symmetry == 8 && kings.into_iter().all(|(_, &square)| (square as u8).is_multiple_of(9))
 }
 
 /// Whether the original program made a table.

@@ -25,6 +25,17 @@ pub(super) struct Step {
     /// The square jumped over, if a pawn could capture there.
     pub(super) jumped: Option<Square>,
     pub(super) en_passant: bool,
+    /// The index of the position behind it in the table under test, where that was found for all moves of
+    /// the man at once.
+    pub(super) index: Option<u64>,
+}
+
+/// Which moves of the player to move may leave his king attacked; all others need not be looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exposed {
+    in_check: bool,
+    /// The king, and the men that stand alone between him and a slider.
+    men: Bitboard,
 }
 
 impl Men {
@@ -105,13 +116,32 @@ impl Men {
         !king.into_iter().any(|k| self.is_attacked(k, self.turn.other(), occupied, without))
     }
 
+    /// The moves that may leave the king attacked.
+    pub(super) fn exposed(&self) -> Exposed {
+        let (kings, theirs) = (self.set(self.turn, Role::King), self.sets.get(self.turn.other()));
+        let occupied = self.occupied();
+        let mut men = kings;
+        for king in kings {
+            let straight =
+                attacks::rook_attacks(king, Bitboard::EMPTY) & (theirs.rook | theirs.queen);
+            let slanting =
+                attacks::bishop_attacks(king, Bitboard::EMPTY) & (theirs.bishop | theirs.queen);
+            for slider in straight | slanting {
+                let between = attacks::between(king, slider) & occupied;
+                if between.count() == 1 {
+                    men |= between;
+                }
+            }
+        }
+        Exposed { in_check: self.is_in_check(self.turn), men }
+    }
+
     /// The legal moves of the man of a slot, pseudo-legal ones in suicide chess.
     pub(super) fn steps(
         &self,
         variant: Variant,
-        slot: usize,
-        role: Role,
-        from: Square,
+        exposed: Exposed,
+        (slot, role, from): (usize, Role, Square),
         out: &mut Vec<Step>,
     ) {
         let (enemy, occupied) = (*self.of.get(self.turn.other()), self.occupied());
@@ -119,12 +149,13 @@ impl Men {
             self.pawn_steps(variant, slot, from, out);
             return;
         }
+        let always_safe = !exposed.in_check && !exposed.men.contains(from);
         let reached = attacks::attacks(from, role.of(self.turn), occupied);
         for to in reached & !*self.of.get(self.turn) {
             let captured = enemy.contains(to).then_some(to);
-            if self.is_safe(variant, from, to, captured) {
-                let (promotion, jumped) = (None, None);
-                out.push(Step { slot, to, captured, promotion, jumped, en_passant: false });
+            if always_safe || self.is_safe(variant, from, to, captured) {
+                let (promotion, jumped, index) = (None, None, None);
+                out.push(Step { slot, to, captured, promotion, jumped, en_passant: false, index });
             }
         }
     }
@@ -135,7 +166,8 @@ impl Men {
             if !self.is_safe(variant, from, to, captured) {
                 return;
             }
-            let step = Step { slot, to, captured, promotion: None, jumped, en_passant };
+            let (promotion, index) = (None, None);
+            let step = Step { slot, to, captured, promotion, jumped, en_passant, index };
             if !(Bitboard::from(to) & Bitboard::BACKRANKS).any() {
                 out.push(step);
                 return;

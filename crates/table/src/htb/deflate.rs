@@ -17,7 +17,7 @@ pub enum Compression {
     /// About as small as the files of the original program.
     #[default]
     Normal,
-    /// The smallest: six per cent less, at twelve times the time.
+    /// The smallest: six per cent less, at twenty times the time.
     Best,
 }
 
