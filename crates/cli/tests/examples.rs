@@ -35,9 +35,10 @@ fn examples(wanted: impl Fn(&str) -> bool) -> Vec<(String, std::path::PathBuf)> 
 
 /// The tables in a folder.
 fn tables(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
-    let names = names.map(|name| name.to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".htb")).collect();
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let tables = paths.filter(|path| path.extension().is_some_and(|e| e == "htb"));
+    let names = tables.map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
     names.sort();
     names
 }

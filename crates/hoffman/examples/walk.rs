@@ -24,7 +24,7 @@ fn main() -> Result<(), Error> {
     place(&men, &mut Vec::new(), &mut |placed| {
         let at = |turn| Position::from_men(placed.iter().copied(), turn, None);
         // Placements that cannot be, as those with a king in check, are errors and passed over.
-        let [white, black] = [Color::White, Color::Black].map(|turn| tables.wdl(&at(turn)));
+        let [white, black] = [Color::White, Color::Black].map(|turn| tables.wdl(at(turn)));
         positions += u64::from(white.is_ok()) + u64::from(black.is_ok());
         if let (Ok(Some(white)), Ok(Some(black))) = (white, black)
             && white < black.negate()

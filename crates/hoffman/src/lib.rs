@@ -62,7 +62,7 @@
 //! # let dir = folder.path();
 //! let options = Options::new(dir).memory(512 << 20);
 //! let mut finished = 0;
-//! let solved = hoffman::solve("8/8/8/8/8/2k5/1p6/1K6 w - - 0 1", &options, &mut |event| {
+//! let solved = hoffman::solve("8/8/8/8/1k6/1p6/1K6/8 w - - 0 1", &options, &mut |event| {
 //!     if let Event::Finished { .. } = event {
 //!         finished += 1;
 //!     }

@@ -242,7 +242,7 @@ fn work_is_told_and_can_be_stopped() {
     // What is missing is built, and the answer comes first.
     let (mut solved, mut order) = (None, Vec::new());
     let found =
-        hoffman::solve("8/8/8/8/8/2k5/1p6/1K6 w - - 0 1", &options, &mut |event| match event {
+        hoffman::solve("8/8/8/8/1k6/1p6/1K6/8 w - - 0 1", &options, &mut |event| match event {
             Event::Solved(tables) => {
                 order.push("solved");
                 solved = Some(tables);
@@ -253,7 +253,7 @@ fn work_is_told_and_can_be_stopped() {
     let found = found.unwrap();
     assert!(found.answer.value.is_draw() && !found.built.written.is_empty());
     assert!(order.contains(&"solved") && order.contains(&"finished"), "{order:?}");
-    let fen = "8/8/8/8/8/2k5/1p6/1K6 w - - 0 1";
+    let fen = "8/8/8/8/1k6/1p6/1K6/8 w - - 0 1";
     assert_eq!(solved.unwrap().value(fen).unwrap(), found.tables.value(fen).unwrap());
 
     let cancel = Cancel::new();

@@ -324,16 +324,18 @@ impl Collection {
         found.into_iter().flatten().filter_map(|found| self.member_of(found).transpose())
     }
 
-    /// The tables of the folders that may hold these men and are open; none if one has to be opened first.
-    pub(crate) fn found_open(&self, material: &Material) -> Option<Vec<&Arc<Member>>> {
+    /// The tables of the folders that may hold these men, as far as they are open: none for one that is not, and
+    /// nothing of those that cannot be used.
+    pub(crate) fn found_open(
+        &self,
+        material: &Material,
+    ) -> impl Iterator<Item = Option<&Arc<Member>>> + Clone {
         let found = self.found.get(&material.normalized().0);
-        let mut members = Vec::new();
-        for found in found.into_iter().flatten() {
-            if let Ok(Some(member)) = found.member.get()? {
-                members.push(member);
-            }
-        }
-        Some(members)
+        found.into_iter().flatten().filter_map(|found| match found.member.get() {
+            None => Some(None),
+            Some(Ok(Some(member))) => Some(Some(member)),
+            Some(Ok(None) | Err(_)) => None,
+        })
     }
 
     /// The table of a file in a folder; none if it is of another variant.

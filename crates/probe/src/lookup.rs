@@ -98,9 +98,11 @@ impl Collection {
     /// [`Collection::lookup`] as far as memory tells: none as well if a table has to be opened or read for it.
     pub fn lookup_cached(&self, position: &Position) -> Option<Hit> {
         let query = Query::new(position)?;
-        let found = self.found_open(&query.material)?;
-        let (plain, pruned): (Vec<_>, Vec<_>) = found.into_iter().partition(|m| m.is_plain());
-        for member in self.given().iter().chain(plain).chain(pruned) {
+        let found = self.found_open(&query.material);
+        let plain = found.clone().filter(|found| found.is_none_or(|member| member.is_plain()));
+        let pruned = found.filter(|found| found.is_some_and(|member| !member.is_plain()));
+        for member in self.given().iter().map(Some).chain(plain).chain(pruned) {
+            let member = member?;
             for inverted in query.orientations(member) {
                 let Some((index, turn)) = query.find(member, inverted) else { continue };
                 let value = member.cached_value(query.position, index, turn)?;

@@ -209,9 +209,10 @@ impl Tablebase {
     /// What is known of a position, and the tables by which it is.
     fn known(&self, position: &Position) -> Result<(Arc<Collection>, Known), Error> {
         let tables = self.shared.tables.load_full();
-        let known = assess(&tables, position)?;
-        if known.said.is_some() || !self.look_again()? {
-            return Ok((tables, known));
+        let first = assess(&tables, position);
+        let answered = first.as_ref().is_ok_and(|known| known.said.is_some());
+        if answered || !self.look_again()? {
+            return Ok((tables, first?));
         }
         let tables = self.shared.tables.load_full();
         let known = assess(&tables, position)?;

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quick_cache::sync::Cache;
-use quick_cache::{OptionsBuilder, Weighter};
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 /// The number of a source, and of a block in it.
 type Key = (u64, u64);
@@ -53,7 +53,7 @@ impl BlockCache {
             .build();
         let blocks = match options {
             Ok(options) => {
-                let (hasher, life) = (Default::default(), Default::default());
+                let (hasher, life) = (DefaultHashBuilder::default(), DefaultLifecycle::default());
                 Cache::with_options(options, Bytes, hasher, life)
             }
             Err(_) => Cache::with_weighter(items, capacity as u64, Bytes),
