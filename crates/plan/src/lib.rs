@@ -14,4 +14,4 @@ pub mod reach;
 pub use ending::{Job, all_endings, complete, dependencies};
 pub use estimate::{Estimate, estimate};
 pub use part::Part;
-pub use reach::reachable;
+pub use reach::{Extent, extent, reachable};

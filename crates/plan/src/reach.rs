@@ -12,9 +12,72 @@ use crate::part::{Part, ways};
 
 /// The jobs behind a position given by its material and its pawns, each after what it needs.
 pub fn reachable(material: &Material, pawns: &[(Color, u64)]) -> Vec<Job> {
+    let found = walk(material, pawns, true, usize::MAX).found;
+    let job = |(key, part): (MaterialKey, Part)| {
+        let whole = part.is_whole();
+        Job { material: key.0, part: (!whole).then_some(part) }
+    };
+    found.into_iter().map(job).collect()
+}
+
+/// How many steps are made before an [`Extent`] is given up: about a second.
+const STEPS: usize = 60_000;
+
+/// How much lies behind a position, without a list of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extent {
+    /// Endings, the position's own among them.
+    pub endings: usize,
+    /// Whether these are all: there may be more than can be counted at once.
+    pub complete: bool,
+    /// Positions of their tables, both sides to move, at most.
+    pub positions: f64,
+    /// The ending with the most positions, and how many.
+    pub largest: (Material, f64),
+}
+
+/// Counts what lies behind a position, with promotions or as if nobody could promote.
+pub fn extent(material: &Material, pawns: &[(Color, u64)], promotions: bool) -> Extent {
+    let Walk { found, complete } = walk(material, pawns, promotions, STEPS);
+    let sizes = found.iter().map(|(key, part)| (key.0, positions(&key.0, part)));
+    let largest = sizes.clone().max_by(|a, b| a.1.total_cmp(&b.1));
+    Extent {
+        endings: found.len(),
+        complete,
+        positions: sizes.map(|(_, positions)| positions).sum(),
+        largest: largest.unwrap_or((*material, 0.0)),
+    }
+}
+
+/// The positions of a part, at most.
+fn positions(material: &Material, part: &Part) -> f64 {
+    let movers = (material.men() - part.pawns.len()) as i32;
+    // Without pawns the kings stand in 462 ways that are not images of each other.
+    let placements =
+        if part.pawns.is_empty() { 462.0 * 64_f64.powi(movers - 2) } else { 64_f64.powi(movers) };
+    let mut structures = 1.0;
+    let mut like = 0;
+    for (i, pawn) in part.pawns.iter().enumerate() {
+        like = if i > 0 && part.pawns[i - 1] == *pawn { like + 1 } else { 1 };
+        structures *= f64::from(pawn.1.count_ones()) / f64::from(like);
+    }
+    2.0 * placements * structures
+}
+
+/// What can be reached, and whether that is all.
+struct Walk {
+    found: BTreeMap<MaterialKey, Part>,
+    complete: bool,
+}
+
+/// Goes through everything behind a position, in at most so many steps.
+fn walk(material: &Material, pawns: &[(Color, u64)], promotions: bool, steps: usize) -> Walk {
     let mut found: BTreeMap<MaterialKey, Part> = BTreeMap::new();
     let mut work = vec![(*material, Part::new(pawns.iter().copied()))];
+    let mut left = steps;
     while let Some((material, part)) = work.pop() {
+        let Some(rest) = left.checked_sub(1) else { return Walk { found, complete: false } };
+        left = rest;
         let (normal, swapped) = material.normalized();
         let part = if swapped { part.swapped() } else { part };
         let key = MaterialKey(normal);
@@ -25,16 +88,10 @@ pub fn reachable(material: &Material, pawns: &[(Color, u64)]) -> Vec<Job> {
             None => part,
         };
         let united = if normal.is_symmetric() { unite(&united, &united.swapped()) } else { united };
-        work.extend(successors(&normal, &united));
+        work.extend(successors(&normal, &united, promotions));
         found.insert(key, united);
     }
-    found
-        .into_iter()
-        .map(|(key, part)| {
-            let whole = part.is_whole();
-            Job { material: key.0, part: (!whole).then_some(part) }
-        })
-        .collect()
+    Walk { found, complete: true }
 }
 
 /// The smallest part that covers both, pawn by pawn.
@@ -42,8 +99,8 @@ fn unite(a: &Part, b: &Part) -> Part {
     Part::new(a.pawns.iter().zip(&b.pawns).map(|(&(color, set), &(_, other))| (color, set | other)))
 }
 
-/// Everything one capture or promotion away.
-fn successors(material: &Material, part: &Part) -> Vec<(Material, Part)> {
+/// Everything one capture or, if wanted, promotion away.
+fn successors(material: &Material, part: &Part, promotions: bool) -> Vec<(Material, Part)> {
     let mut all = Vec::new();
     let pieces = |color: Color| {
         PROMOTIONS.into_iter().filter(move |&role| *material.count.get(color).get(role) > 0)
@@ -61,7 +118,7 @@ fn successors(material: &Material, part: &Part) -> Vec<(Material, Part)> {
         all.push((pawnless, Part::new(without(i))));
         let last = color.fold_wb(0x00ff_0000_0000_0000, 0x0000_0000_0000_ff00);
         let (ready, still) = (set & last, set & !last);
-        if ready != 0 {
+        if ready != 0 && promotions {
             for promoted in PROMOTIONS {
                 let queen = pawnless.with(color, promoted);
                 all.push((queen, Part::new(without(i))));
@@ -103,6 +160,8 @@ fn successors(material: &Material, part: &Part) -> Vec<(Material, Part)> {
 
 #[cfg(test)]
 mod tests {
+    use hoffman_space::Layout;
+
     use super::*;
 
     fn names(material: &str, pawns: &[(Color, u64)]) -> Vec<String> {
@@ -125,6 +184,32 @@ mod tests {
     fn a_capture_changes_the_file() {
         let files = names("KPvKR", &[(Color::White, 1 << 9)]);
         assert!(files.contains(&"kpk-a3+b2+c3+.htb".to_owned()), "{files:?}");
+    }
+
+    #[test]
+    fn much_is_counted_without_a_list() {
+        let pawns = [(Color::White, 1 << 9), (Color::White, 1 << 10), (Color::Black, 1 << 50)];
+        let material: Material = "KPPvKP".parse().unwrap();
+        let all = extent(&material, &pawns, true);
+        let jobs = reachable(&material, &pawns);
+        assert!(all.complete && all.endings == jobs.len());
+        // The tables of the jobs hold no more.
+        let held: usize = jobs
+            .iter()
+            .filter(|job| job.material.men() < 5)
+            .map(|job| 2 * Layout::new(&job.material).len() * job.slices().len())
+            .sum();
+        assert!(all.positions > held as f64);
+        let race = extent(&material, &pawns, false);
+        assert!(race.endings < all.endings && race.positions < all.positions / 10.0);
+
+        // Eight pawns a side: nobody waits for the end of that.
+        let rank =
+            |rank: u32, color: Color| (0..8).map(move |file| (color, 1 << (8 * rank + file)));
+        let pawns: Vec<_> = rank(1, Color::White).chain(rank(6, Color::Black)).collect();
+        let material: Material = "KPPPPPPPPvKPPPPPPPP".parse().unwrap();
+        let all = extent(&material, &pawns, true);
+        assert!(!all.complete && all.positions > 1e20, "{all:?}");
     }
 
     #[test]

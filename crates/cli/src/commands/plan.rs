@@ -1,11 +1,16 @@
 //! What a run would cost.
 
+use std::fmt;
 use std::path::Path;
 
-use hoffman_board::{Material, Role, Variant};
-use hoffman_plan::{all_endings, complete, reachable};
+use hoffman_board::{Color, Material, Role, Variant};
+use hoffman_plan::{Extent, all_endings, complete, extent, reachable};
 use hoffman_probe::fen::read_position;
-use hoffman_run::{ControlBuildOptions, RunPlan, Silent, plan_build, plan_controls};
+use hoffman_probe::position::Position;
+use hoffman_run::{
+    ControlBuildOptions, RunPlan, Silent, available_memory, plan_build, plan_controls,
+};
+use serde_json::json;
 
 use crate::Outcome;
 use crate::args::{PlanArgs, is_control_file};
@@ -14,6 +19,15 @@ use crate::output::{Misuse, command_line, print, print_line};
 
 /// Plans without doing.
 pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
+    if args.what.first().is_some_and(|what| what.contains('/')) {
+        let position = read_position(&args.what.join(" "), Variant::Normal)?;
+        let whole = Whole::behind(&position);
+        if whole.is_too_large() {
+            let json = || whole.to_json().to_string() + "\n";
+            print(&if args.json { json() } else { whole.to_string() })?;
+            return Ok(Outcome::Done);
+        }
+    }
     let plan = plan(args)?;
     if args.json {
         print_line(&serde_json::to_string(&plan)?)?;
@@ -45,14 +59,89 @@ fn plan(args: &PlanArgs) -> anyhow::Result<RunPlan> {
         complete(all_endings(usize::from(men)))
     } else if args.what.first().is_some_and(|what| what.contains('/')) {
         let position = read_position(&args.what.join(" "), Variant::Normal)?;
-        let men = position.men().filter(|&(_, _, role)| role == Role::Pawn);
-        let pawns: Vec<_> = men.map(|(square, color, _)| (color, 1_u64 << square as u32)).collect();
-        reachable(&position.material(), &pawns)
+        reachable(&position.material(), &pawns_of(&position))
     } else {
         let materials = args.what.iter().map(|name| Ok(name.parse::<Material>()?));
         complete(materials.collect::<anyhow::Result<Vec<_>>>()?)
     };
     Ok(plan_build(&jobs, &args.folder.path()?, &workplace)?)
+}
+
+/// The pawns of a position, each with its square.
+pub(crate) fn pawns_of(position: &Position) -> Vec<(Color, u64)> {
+    let pawns = position.men().filter(|&(_, _, role)| role == Role::Pawn);
+    pawns.map(|(square, color, _)| (color, 1_u64 << square as u32)).collect()
+}
+
+/// How large everything behind a position is, with and without promotions.
+pub(crate) struct Whole {
+    fen: String,
+    all: Extent,
+    race: Extent,
+}
+
+impl Whole {
+    /// Counts it, in about a second at most.
+    pub(crate) fn behind(position: &Position) -> Whole {
+        let (material, pawns) = (position.material(), pawns_of(position));
+        let [all, race] = [true, false].map(|promotions| extent(&material, &pawns, promotions));
+        Whole { fen: position.fen(), all, race }
+    }
+
+    /// Whether no way of working gets through it here: what does not fit into memory goes to the disk, but not
+    /// without end.
+    pub(crate) fn is_too_large(&self) -> bool {
+        let available = available_memory().unwrap_or(16 << 30) as f64 * 64.0;
+        !self.all.complete || self.all.positions > available
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        let of = |extent: &Extent| {
+            json!({
+                "endings": extent.endings,
+                "complete": extent.complete,
+                "positions": extent.positions,
+                "largest": extent.largest.0.stem(),
+                "largest_positions": extent.largest.1,
+            })
+        };
+        json!({
+            "fen": self.fen,
+            "too_large": true,
+            "all": of(&self.all),
+            "without_promotions": of(&self.race),
+        })
+    }
+}
+
+impl fmt::Display for Whole {
+    /// A few lines with the size, and what would make it smaller.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = |extent: &Extent| {
+            let more = if extent.complete { "" } else { "more than " };
+            let (largest, positions) = extent.largest;
+            format!(
+                "{more}{} endings with {more}{:.0e} positions, the largest {largest} with {positions:.0e}",
+                extent.endings, extent.positions
+            )
+        };
+        writeln!(f, "{}: too large to be solved as a whole", self.fen)?;
+        writeln!(f, "behind it: {}", words(&self.all))?;
+        writeln!(f, "without promotions: {}", words(&self.race))?;
+        writeln!(
+            f,
+            "What makes it smaller, in a control file (docs/control-files.md, 10 and 11):"
+        )?;
+        writeln!(
+            f,
+            "  pawngen for the pawns, with promotions conceded or discarded (move=\"P=?\");"
+        )?;
+        writeln!(f, "  location for men that stay where they are or on few squares;")?;
+        writeln!(
+            f,
+            "  captures that are conceded or discarded, or answered by a table of fewer men."
+        )
+    }
 }
 
 /// A number of bytes for readers.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hoffman_board::{Role, Variant};
+use hoffman_board::Variant;
 use hoffman_plan::reachable;
 use hoffman_probe::collection::Collection;
 use hoffman_probe::fen::read_position;
@@ -13,19 +13,15 @@ use hoffman_table::Table;
 
 use crate::Outcome;
 use crate::args::SolveArgs;
-use crate::commands::build::check_men;
+use crate::commands::plan::{Whole, pawns_of};
 use crate::output::{command_line, print, print_line};
 
 /// Builds what is missing and answers.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let position = read_position(&args.fen.join(" "), Variant::Normal)?;
-    let material = position.material();
-    check_men(&material)?;
-    let pawns: Vec<_> = position
-        .men()
-        .filter(|&(_, _, role)| role == Role::Pawn)
-        .map(|(square, color, _)| (color, 1_u64 << square as u32))
-        .collect();
+    let whole = Whole::behind(&position);
+    anyhow::ensure!(!whole.is_too_large(), "{}", whole.to_string().trim_end());
+    let jobs = reachable(&position.material(), &pawns_of(&position));
     let bar = args.work.bar(false)?;
     let answer = Mutex::new(None);
     let solved = |tables: Vec<Table>| {
@@ -42,7 +38,7 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
         solved: Some(&solved),
         workplace: args.work.workplace()?,
     };
-    let built = bar.end(build(&reachable(&material, &pawns), &options));
+    let built = bar.end(build(&jobs, &options));
     // An answer that could not be given counts more than a file that could not be written.
     if let Some(outcome) = answer.into_inner().unwrap_or_else(PoisonError::into_inner) {
         outcome?;
