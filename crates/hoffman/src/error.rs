@@ -19,6 +19,9 @@ pub enum Error {
     /// A text that names no ending.
     #[error(transparent)]
     Ending(MaterialError),
+    /// Endings and control files among the targets of a plan.
+    #[error("endings and control files are planned apart")]
+    MixedTargets,
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
@@ -48,6 +51,7 @@ impl Error {
         match self {
             Error::Probe(error) => error.code(),
             Error::Ending(_) => "bad-ending",
+            Error::MixedTargets => "mixed-targets",
             Error::Threads(_) => "no-threads",
             Error::Cancelled { .. } => "cancelled",
             Error::Resources(_) => "too-large",

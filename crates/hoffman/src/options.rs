@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hoffman_run::{Memory, Workplace};
+use hoffman_run::{ControlBuildOptions, Memory, Progress, Workplace};
 use hoffman_table::foreign::ForeignOptions;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -101,8 +101,19 @@ impl Options {
         self.program.clone()
     }
 
-    pub(crate) fn foreign(&self) -> ForeignOptions {
+    fn foreign(&self) -> ForeignOptions {
         ForeignOptions { syzygy: self.syzygy.clone(), ..ForeignOptions::default() }
+    }
+
+    /// How the tables of a control file are built.
+    pub(crate) fn control_build<'p>(&self, progress: &'p dyn Progress) -> ControlBuildOptions<'p> {
+        ControlBuildOptions {
+            dir: Some(self.dir.clone()),
+            args: self.args(),
+            foreign: self.foreign(),
+            progress,
+            workplace: self.workplace(),
+        }
     }
 
     pub(crate) fn workplace(&self) -> Workplace {

@@ -12,8 +12,8 @@ use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
 use hoffman_reader::{Answer, AsPosition, Error as ProbeError, Tablebase};
 use hoffman_run::{
-    BuildOptions, ControlBuildOptions, RunPlan, build as build_endings, build_control,
-    in_order_of_need, plan_build,
+    BuildOptions, RunPlan, Silent, build as build_endings, build_control, in_order_of_need,
+    plan_build, plan_controls,
 };
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
@@ -160,13 +160,7 @@ pub fn build(
     let files: Vec<&Path> = targets.iter().filter_map(Target::control_file).collect();
     let files = in_order_of_need(&files, Some(options.dir()), &options.workplace())?;
     for file in files {
-        let run = ControlBuildOptions {
-            dir: Some(options.dir().to_owned()),
-            args: options.args(),
-            foreign: options.foreign(),
-            progress: &relay,
-            workplace: options.workplace(),
-        };
+        let run = options.control_build(&relay);
         let report = options.install(|| Ok(build_control(file, &run)?))?;
         built.written.extend(report.generated.into_iter().map(|table| table.path));
         built.kept.extend(report.kept);
@@ -192,15 +186,22 @@ fn endings_of(targets: &[Target]) -> Vec<Material> {
     targets.iter().flat_map(of).collect()
 }
 
-/// What it would take to build endings with all that they depend on: time, memory, disk, table by table. Control
-/// files among the targets are left out.
+/// What it would take to build endings with all that they depend on, or the tables of control files: time, memory,
+/// disk, table by table. These two are planned apart.
 ///
 /// # Errors
-/// A table in the folder cannot be read.
+/// Endings and control files together; a control file is wrong; a table that is there cannot be read.
 pub fn plan(targets: &[Target], options: &Options) -> Result<RunPlan, Error> {
-    let jobs = complete(endings_of(targets));
-    let run = || Ok(plan_build(&jobs, options.dir(), &options.workplace())?);
-    options.install(run)
+    let files: Vec<&Path> = targets.iter().filter_map(Target::control_file).collect();
+    if files.is_empty() {
+        let jobs = complete(endings_of(targets));
+        return options.install(|| Ok(plan_build(&jobs, options.dir(), &options.workplace())?));
+    }
+    if files.len() < targets.len() {
+        return Err(Error::MixedTargets);
+    }
+    let run = options.control_build(&Silent);
+    options.install(|| Ok(plan_controls(&files, &run)?))
 }
 
 /// Checks every entry of a table against the entries of its successors, the statistics of its header, and, if
