@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use hoffman_board::{
     Color, Format, MAX_PIECES, Material, PieceList, Placement, Role, Square, Value, Variant,
 };
-use hoffman_control::PruneEffect;
+use hoffman_control::{Claims, PruneEffect};
 use hoffman_table::foreign::syzygy::SyzygyFolders;
 use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode, has_rows};
 use hoffman_table::{EntryValue, RawEntry, Table, TableError};
@@ -156,6 +156,8 @@ pub(super) struct Job<'a> {
     pub(super) absent: &'a [Absent],
     pub(super) own: Material,
     pub(super) syzygy: Option<SyzygyFolders>,
+    /// What the values of the table prove of chess.
+    claims: Claims,
     /// Distances of moves out of the table do not count.
     pub(super) converts: bool,
     /// Only outcomes are compared.
@@ -205,6 +207,7 @@ impl<'a> Job<'a> {
             absent: &smaller.absent,
             own: Material::from_men(table.pieces().iter().map(|p| (p.color, p.role))),
             syzygy: open_syzygy(table, options)?,
+            claims: table.claims(),
             converts,
             outcomes_only: converts && is_original(table),
         })
@@ -394,7 +397,8 @@ impl<'a> Job<'a> {
             let usable = steps.iter().any(|s| s.en_passant);
             let en_passant = placement.en_passant.filter(|_| usable);
             let expected = probe_syzygy(syzygy, table.pieces(), &placement, en_passant);
-            tally.compare_syzygy(known, expected, || {
+            let proved = known.proved(self.claims, placement.turn);
+            tally.compare_syzygy(proved, expected, || {
                 let stored = self.stored_words(raw, turn);
                 let fen = Some(self.fen(&placement));
                 Difference { index, fen, stored, computed: String::new() }

@@ -1,6 +1,7 @@
 //! What positions and moves are worth when it is only partly known.
 
-use hoffman_board::Value;
+use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
+use hoffman_control::Claims;
 use hoffman_table::EntryValue;
 
 /// A set of outcomes for the player to move: what a position may be worth.
@@ -51,6 +52,21 @@ impl Outcomes {
             (_, 0) => self,
             (a, b) => Outcomes((a | b) & upward(a) & upward(b)),
         }
+    }
+
+    /// What these prove of chess, for the player to move, by the claims of a table.
+    pub(super) fn proved(self, claims: Claims, turn: Color) -> Outcomes {
+        let all = [Outcome::won_by(turn.other()), Outcome::Draw, Outcome::won_by(turn)];
+        let mut proved = 0;
+        let said = all.into_iter().enumerate().filter(|(bit, _)| self.0 >> bit & 1 != 0);
+        for (_, outcome) in said {
+            let bounds = claims.prove(OutcomeBounds::exactly(outcome));
+            for (other, possible) in all.into_iter().enumerate() {
+                let within = bounds.least <= possible && possible <= bounds.most;
+                proved |= u8::from(within) << other;
+            }
+        }
+        Outcomes(proved)
     }
 
     pub(super) const fn words(self) -> &'static str {

@@ -76,8 +76,8 @@ impl Verdict {
 pub struct VerifyReport {
     /// The ending, as `KQvKR`.
     pub table: String,
-    /// Whether all that was asked for was checked and is right. Positions that Syzygy does not answer, and
-    /// differences to Syzygy in a table whose values are not those of chess, do not count.
+    /// Whether all that was asked for was checked and is right. Positions that Syzygy does not
+    /// answer do not count, and with Syzygy only what the values prove of chess is compared.
     pub ok: bool,
     /// The same with the reason.
     pub verdict: Verdict,
@@ -188,7 +188,7 @@ pub(super) fn remarks_on(job: &Job<'_>, tally: &Tally, sampled: bool) -> Vec<Str
     }
     if !table.claims().is_exact() {
         remarks.push(format!(
-            "values were checked by the rules of the table, and Syzygy's may differ; certain in chess: {}",
+            "values were checked by the rules of the table; certain in chess, and compared with Syzygy: {}",
             claims_in_words(table.claims())
         ));
     }
@@ -223,9 +223,8 @@ pub(super) fn report(
             }
         }
     }
-    let right = tally.different == 0
-        && header_differences.is_empty()
-        && (tally.syzygy.different == 0 || !table.claims().is_exact());
+    let right =
+        tally.different == 0 && header_differences.is_empty() && tally.syzygy.different == 0;
     let verdict = match (right, tally.unverified) {
         (false, _) => Verdict::Wrong,
         (true, 0) => Verdict::Right,
