@@ -418,22 +418,24 @@ mod tests {
             generate: true,
             verify: true,
             threads: Some(4),
-            output: Some("x.htb".into()),
             files: vec!["a.xml".into(), "-b".into()],
             ..Classic::default()
         };
-        for line in ["-gv -t4 -ox.htb a.xml -- -b", "a.xml -t 0x4 -vo x.htb -g -- -b"] {
+        for line in ["-gv -t4 a.xml -- -b", "a.xml -t 0x4 -v -g -- -b"] {
             assert_eq!(read(line).unwrap(), expected, "{line}");
         }
+        for line in ["-gox.htb a.xml", "a.xml -vgo x.htb"] {
+            assert_eq!(read(line).unwrap().output, Some("x.htb".into()), "{line}");
+        }
         assert_eq!(read("-gt 010 x").unwrap().threads, Some(8));
-        let ignored = read("-i -P 5 -U0 -d -3 --comp").unwrap().ignored();
+        let ignored = read("-i -P 5 -U0 -d -3 --compress-f").unwrap().ignored();
         assert_eq!(ignored, ["-U", "-d"]);
         assert_eq!(read("-s --status=f --disc x").unwrap().ignored(), ["--status", "--discard"]);
-        let propagated = read("-g -P 5 --comp --method=proptables x").unwrap();
+        let propagated = read("-g -P 5 --compress-f --method=proptables x").unwrap();
         assert!(propagated.ignored().is_empty() && propagated.work.compress_files);
         let compressed = Method::PropTables { compress: true };
         assert_eq!(propagated.work.workplace().unwrap().method, compressed);
-        let swept = read("-g -P 5 --comp x").unwrap();
+        let swept = read("-g -P 5 --compress-f x").unwrap();
         assert_eq!(swept.work.workplace().unwrap().method, Method::Sweep);
         assert_eq!(swept.ignored(), ["--compress-files"]);
         assert_eq!(read("-g x").unwrap().work.workplace().unwrap().method, Method::Sweep);
