@@ -638,8 +638,8 @@ fn many_elements_take_no_time_and_few_words() {
     let lines = |count: usize, line: &dyn Fn(usize) -> String| {
         (0..count).map(|n| line(n) + "\n").collect::<String>()
     };
-    write("men.xml", &lines(200_000, &|_| "<piece color=\"white\" type=\"rook\"/>".to_owned()));
-    run(folder.path(), "-s men.xml").refused(1, &["men.xml, line", "200003, at most 16"]);
+    write("men.xml", &lines(90_000, &|_| "<piece color=\"white\" type=\"rook\"/>".to_owned()));
+    run(folder.path(), "-s men.xml").refused(1, &["men.xml, line", "90003, at most 16"]);
     let prune =
         |n| format!("<prune color=\"white\" move=\"{}{n}\" type=\"discard\"/>", "*a".repeat(90));
     let enable = "<prune-enable color=\"white\" type=\"discard\"/>";
