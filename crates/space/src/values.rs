@@ -106,12 +106,14 @@ impl Codes {
     /// The longest win of the side to move, in moves; none if it never wins.
     pub fn longest_win(&self) -> Option<u16> {
         fn longest<C: Code>(codes: &[C]) -> Option<u16> {
-            // Wins are the largest codes, the longest of them the smallest.
-            let win =
-                |least: C, &code: &C| least.min(if code > C::DRAW { code } else { C::win(0) });
-            let found = codes.iter().any(|&code| code == C::win(0));
-            match codes.iter().fold(C::win(0), win).value() {
-                Value::Win(moves) if moves > 0 || found => Some(moves),
+            // Wins are the largest codes, the longest of them the smallest. One way through memory.
+            let (mut least, mut largest) = (C::win(0), C::ILLEGAL);
+            for &code in codes {
+                least = least.min(if code > C::DRAW { code } else { C::win(0) });
+                largest = largest.max(code);
+            }
+            match least.value() {
+                Value::Win(moves) if largest > C::DRAW => Some(moves),
                 _ => None,
             }
         }

@@ -14,8 +14,9 @@ use super::{HtbError, LAST_BLOCK, during};
 
 /// Uncompressed bytes that are compressed at once.
 const UNIT: usize = 1 << MIN_STRIDE_LOG2;
-/// Units that are collected before the threads get to work, if there is more than one.
-const BATCH: usize = 32;
+/// Units that are collected for each thread before all get to work, if there is more than one: more is fresh
+/// memory, which the system takes its time to clear.
+const BATCH: usize = 4;
 
 /// Writes one gzip member whose uncompressed length is known beforehand.
 ///
@@ -58,7 +59,10 @@ impl<W: Write + Seek> GzipWriter<W> {
             origin,
             compression,
             idle: Mutex::default(),
-            batch: if rayon::current_num_threads() > 1 { BATCH } else { 1 },
+            batch: match rayon::current_num_threads() {
+                1 => 1,
+                threads => BATCH * threads,
+            },
             header_len,
             pending: Vec::new(),
             received: 0,
