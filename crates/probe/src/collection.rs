@@ -56,18 +56,25 @@ impl From<TableError> for CollectionError {
 struct Found {
     path: PathBuf,
     member: OnceLock<Result<Option<Arc<Member>>, CollectionError>>,
+    /// The file when it was opened.
+    seen: OnceLock<Seen>,
 }
 
 impl Found {
-    /// Whether it could not be opened, or is not there any more.
-    fn is_lost(&self) -> bool {
-        matches!(self.member.get(), Some(Err(_))) || !self.path.exists()
+    fn new(path: PathBuf) -> Arc<Found> {
+        Arc::new(Found { path, member: OnceLock::new(), seen: OnceLock::new() })
+    }
+
+    /// Whether it could not be opened, and may have been changed since.
+    fn may_be_mended(&self) -> bool {
+        let failed = matches!(self.member.get(), Some(Err(_)));
+        failed && self.seen.get().is_none_or(Seen::may_have_changed)
     }
 }
 
-/// A folder as it was when it was listed.
+/// A folder or file as it was when it was looked at.
 #[derive(Clone, Debug)]
-struct Listed {
+struct Seen {
     path: PathBuf,
     /// When it had been changed last; none if the system does not tell.
     changed: Option<SystemTime>,
@@ -75,16 +82,16 @@ struct Listed {
     at: SystemTime,
 }
 
-/// Within so much time after a change a folder may change again without a later time of change.
+/// Within so much time after a change there may be another one without a later time of change.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
-impl Listed {
-    fn now(path: &Path) -> Listed {
+impl Seen {
+    fn now(path: &Path) -> Seen {
         let changed = changed_at(path);
-        Listed { path: path.to_owned(), changed, at: SystemTime::now() }
+        Seen { path: path.to_owned(), changed, at: SystemTime::now() }
     }
 
-    /// Whether the folder may have changed since.
+    /// Whether it may have changed since.
     fn may_have_changed(&self) -> bool {
         let Some(changed) = self.changed else { return true };
         let just_then = self.at.duration_since(changed).is_ok_and(|time| time < SAME_TIME);
@@ -92,9 +99,9 @@ impl Listed {
     }
 }
 
-/// When a folder was changed last.
-fn changed_at(folder: &Path) -> Option<SystemTime> {
-    std::fs::metadata(listed_path(folder)).ok()?.modified().ok()
+/// When a file or folder was changed last.
+fn changed_at(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(listed_path(path)).ok()?.modified().ok()
 }
 
 /// An empty path is what is left of a file name without a folder.
@@ -112,7 +119,7 @@ pub struct Collection {
     found: HashMap<Material, Vec<Arc<Found>>>,
     named: Arc<Mutex<NamedTables>>,
     folders: Vec<PathBuf>,
-    listed: Vec<Listed>,
+    listed: Vec<Seen>,
     options: SourceOptions,
     /// How tables of other programs are opened.
     foreign: ForeignOptions,
@@ -196,7 +203,7 @@ impl Collection {
         let fail =
             |source| CollectionError::Folder { path: folder.to_owned(), source: Arc::new(source) };
         // Taken before the names: a file that comes in between is seen the next time.
-        let listed = Listed::now(folder);
+        let listed = Seen::now(folder);
         let mut names = Vec::new();
         for entry in std::fs::read_dir(listed_path(folder)).map_err(fail)? {
             names.push(entry.map_err(fail)?.file_name());
@@ -213,7 +220,7 @@ impl Collection {
             if known.iter().all(|f| f.path != path) {
                 // Those of other programs come behind.
                 let at = known.partition_point(|f| Kind::of(&f.path).is_none());
-                known.insert(at, Arc::new(Found { path, member: OnceLock::new() }));
+                known.insert(at, Found::new(path));
             }
         }
         self.listed.retain(|earlier| earlier.path != folder);
@@ -241,7 +248,7 @@ impl Collection {
             let stem = path.file_stem().and_then(OsStr::to_str);
             let Some(Ok(material)) = stem.map(str::parse::<Material>) else { continue };
             if path.extension().is_some_and(|e| e == "rtbw") {
-                let found = Arc::new(Found { path, member: OnceLock::new() });
+                let found = Found::new(path);
                 self.found.entry(material.normalized().0).or_default().push(found);
             }
         }
@@ -268,26 +275,26 @@ impl Collection {
         Ok(())
     }
 
-    /// The same tables and what folders hold now, if one of them may have changed since it was listed: new
-    /// files, and again those that could not be opened.
+    /// Whether there may be new files in the folders, or a table that could not be opened may be mended. A glance at
+    /// each folder.
+    pub fn may_have_changed(&self) -> bool {
+        self.listed.iter().any(Seen::may_have_changed)
+            || self.found.values().flatten().any(|found| found.may_be_mended())
+    }
+
+    /// The same tables and what folders hold now: new files, and again those that could not be opened.
     ///
     /// # Errors
     /// A folder cannot be listed.
-    pub fn looked_again(&self) -> Result<Option<Collection>, CollectionError> {
-        let lost = |found: &Arc<Found>| found.is_lost();
-        if !self.listed.iter().any(Listed::may_have_changed)
-            && !self.found.values().flatten().any(lost)
-        {
-            return Ok(None);
-        }
+    pub fn looked_again(&self) -> Result<Collection, CollectionError> {
         let mut seen = self.clone();
         for found in seen.found.values_mut() {
-            found.retain(|found| !lost(found));
+            found.retain(|found| !found.may_be_mended() && found.path.exists());
         }
         for folder in &self.folders {
             seen.add_folder(folder)?;
         }
-        Ok(Some(seen))
+        Ok(seen)
     }
 
     /// The tables given, in order.
@@ -341,6 +348,7 @@ impl Collection {
     /// The table of a file in a folder; none if it is of another variant.
     fn member_of(&self, found: &Found) -> Result<Option<Arc<Member>>, CollectionError> {
         let opened = found.member.get_or_init(|| {
+            let _ = found.seen.set(Seen::now(&found.path));
             let table = match Kind::of(&found.path) {
                 Some(_) => Table::open_foreign(&found.path, &self.foreign)?,
                 None => Table::open(&found.path, self.options.clone())?,

@@ -221,13 +221,14 @@ impl Tablebase {
 
     /// Looks whether folders have changed. Whether they have.
     fn look_again(&self) -> Result<bool, Error> {
-        let _looking = self.shared.looking.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = self.shared.tables.load().looked_again()?;
-        let changed = seen.is_some();
-        if let Some(tables) = seen {
-            self.shared.tables.store(Arc::new(tables));
+        if !self.shared.tables.load().may_have_changed() {
+            return Ok(false);
         }
-        Ok(changed)
+        // What another thread has seen in the meantime shall not be lost.
+        let _looking = self.shared.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables = self.shared.tables.load().looked_again()?;
+        self.shared.tables.store(Arc::new(tables));
+        Ok(true)
     }
 }
 
