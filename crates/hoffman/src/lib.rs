@@ -87,6 +87,7 @@ pub use hoffman_reader::{
     Report, Role, Said, Square, TableAnswer, Tablebase, Value, Variant, Wdl, shakmaty,
 };
 pub use hoffman_run::{Phase, PlannedTable, RunPlan as Plan};
+pub use hoffman_table::htb::Compression;
 
 pub use error::Error;
 pub use event::{Cancel, Event};

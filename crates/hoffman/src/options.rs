@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hoffman_run::{ControlBuildOptions, Memory, Progress, Workplace};
 use hoffman_table::foreign::ForeignOptions;
+use hoffman_table::htb::Compression;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::Error;
@@ -20,6 +21,8 @@ pub struct Options {
     cancel: Cancel,
     syzygy: Vec<PathBuf>,
     program: String,
+    compression: Compression,
+    keep_free: Option<u64>,
 }
 
 /// The threads that work is done on.
@@ -42,6 +45,8 @@ impl Options {
             cancel: Cancel::new(),
             syzygy: Vec::new(),
             program: String::new(),
+            compression: Compression::default(),
+            keep_free: None,
         }
     }
 
@@ -68,6 +73,19 @@ impl Options {
     #[must_use]
     pub fn pool(self, pool: Arc<ThreadPool>) -> Options {
         Options { threads: Threads::Pool(pool), ..self }
+    }
+
+    /// How much time goes into making files small.
+    #[must_use]
+    pub fn compression(self, compression: Compression) -> Options {
+        Options { compression, ..self }
+    }
+
+    /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more than two gigabytes, if
+    /// nobody says.
+    #[must_use]
+    pub fn keep_free(self, bytes: u64) -> Options {
+        Options { keep_free: Some(bytes), ..self }
     }
 
     /// What stops the work.
@@ -118,7 +136,13 @@ impl Options {
 
     pub(crate) fn workplace(&self) -> Workplace {
         let memory = self.memory.map(|bytes| Memory { bytes, raise: false });
-        Workplace { stop: self.cancel.0.clone(), memory, ..Workplace::default() }
+        Workplace {
+            stop: self.cancel.0.clone(),
+            memory,
+            compression: self.compression,
+            keep_free: self.keep_free,
+            ..Workplace::default()
+        }
     }
 
     /// Does work on the threads.

@@ -192,6 +192,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_was_typed_is_kept_for_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(HISTORY);
+        assert!(read_history(&path).is_empty());
+        append_history(&path, &["e2e4".to_owned()]).unwrap();
+        append_history(&path, &[]).unwrap();
+        append_history(&path, &["undo".to_owned(), "24".to_owned()]).unwrap();
+        assert_eq!(read_history(&path), ["e2e4", "undo", "24"]);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
     fn moves_are_completed() {
         let moves = Moves(["e7e8=Q", "e7e8=R", "e6d6", "undo"].map(str::to_owned).to_vec());
         let history = MemHistory::new();
