@@ -201,7 +201,16 @@ fn bad_positions_are_refused() {
         }
     }
     let large = "k7/pppp4/8/8/8/8/4PPPP/7K w - - 0 1";
-    run_with(folder.path(), &["solve", large], "").refused(1, &["KPPPPvKPPPP", "memory"]);
+    run_with(folder.path(), &["solve", large], "").refused(1, &[large, "memory", "hoffman plan"]);
+    // Planned, it is told how large it is, and what makes it smaller.
+    for fen in [large, "8/2p5/3k4/1p1p1K2/8/1P1P4/2P5/8 w - - 0 1"] {
+        let plan = run_with(folder.path(), &["plan", fen], "");
+        assert!(plan.code == 0 && plan.out.contains("without promotions: "), "{}", plan.out);
+        let plan = run_with(folder.path(), &["plan", "--json", fen], "").json();
+        assert_eq!(plan["too_large"], true);
+        let positions = |key: &str| plan[key]["positions"].as_f64().unwrap();
+        assert!(positions("without_promotions") < positions("all"), "{plan}");
+    }
     assert!(names(folder.path()).is_empty());
 }
 

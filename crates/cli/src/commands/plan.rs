@@ -95,6 +95,15 @@ impl Whole {
         !self.all.complete || self.all.positions > available
     }
 
+    /// Why it is not solved, in one sentence.
+    pub(crate) fn refusal(&self) -> String {
+        format!(
+            "{} leads to {}, which neither memory nor disk can hold; 'hoffman plan' says what makes it smaller",
+            self.fen,
+            words(&self.all)
+        )
+    }
+
     fn to_json(&self) -> serde_json::Value {
         let of = |extent: &Extent| {
             json!({
@@ -117,14 +126,6 @@ impl Whole {
 impl fmt::Display for Whole {
     /// A few lines with the size, and what would make it smaller.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = |extent: &Extent| {
-            let more = if extent.complete { "" } else { "more than " };
-            let (largest, positions) = extent.largest;
-            format!(
-                "{more}{} endings with {more}{:.0e} positions, the largest {largest} with {positions:.0e}",
-                extent.endings, extent.positions
-            )
-        };
         writeln!(f, "{}: too large to be solved as a whole", self.fen)?;
         writeln!(f, "behind it: {}", words(&self.all))?;
         writeln!(f, "without promotions: {}", words(&self.race))?;
@@ -142,6 +143,16 @@ impl fmt::Display for Whole {
             "  captures that are conceded or discarded, or answered by a table of fewer men."
         )
     }
+}
+
+/// A size for readers.
+fn words(extent: &Extent) -> String {
+    let more = if extent.complete { "" } else { "more than " };
+    let (largest, positions) = extent.largest;
+    format!(
+        "{more}{} endings with {more}{:.0e} positions, the largest {largest} with {positions:.0e}",
+        extent.endings, extent.positions
+    )
 }
 
 /// A number of bytes for readers.

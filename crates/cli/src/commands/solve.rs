@@ -20,7 +20,7 @@ use crate::output::{command_line, print, print_line};
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let position = read_position(&args.fen.join(" "), Variant::Normal)?;
     let whole = Whole::behind(&position);
-    anyhow::ensure!(!whole.is_too_large(), "{}", whole.to_string().trim_end());
+    anyhow::ensure!(!whole.is_too_large(), "{}", whole.refusal());
     let jobs = reachable(&position.material(), &pawns_of(&position));
     let bar = args.work.bar(false)?;
     let answer = Mutex::new(None);
