@@ -203,13 +203,13 @@ mod tests {
         let race = extent(&material, &pawns, false);
         assert!(race.endings < all.endings && race.positions < all.positions / 10.0);
 
-        // Eight pawns a side: nobody waits for the end of that.
+        // Seven pawns a side: nobody waits for the end of that.
         let rank =
-            |rank: u32, color: Color| (0..8).map(move |file| (color, 1 << (8 * rank + file)));
+            |rank: u32, color: Color| (0..7).map(move |file| (color, 1 << (8 * rank + file)));
         let pawns: Vec<_> = rank(1, Color::White).chain(rank(6, Color::Black)).collect();
-        let material: Material = "KPPPPPPPPvKPPPPPPPP".parse().unwrap();
+        let material: Material = "KPPPPPPPvKPPPPPPP".parse().unwrap();
         let all = extent(&material, &pawns, true);
-        assert!(!all.complete && all.positions > 1e20, "{all:?}");
+        assert!(!all.complete && all.positions > 1e16, "{all:?}");
     }
 
     #[test]
