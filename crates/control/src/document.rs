@@ -120,27 +120,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(document: &'a Document<'a>, origin: &str, mode: Mode) -> Reader<'a> {
-        let file = ControlFile {
-            origin: origin.to_owned(),
-            mode,
-            variant: Variant::Normal,
-            index: None,
-            format: None,
-            pieces: Vec::new(),
-            pawngen: None,
-            futurebases: Vec::new(),
-            prune_enables: Vec::new(),
-            prunes: Vec::new(),
-            output: None,
-            proptables: None,
-            offset: 0,
-            statistics: BTreeMap::new(),
-            generation: BTreeMap::new(),
-            instruction: None,
-            notices: Vec::new(),
-            root: Place::default(),
-            text: String::new(),
-        };
+        let file = ControlFile::empty(origin, mode);
         let line_ends = document.input_text().match_indices('\n').map(|(at, _)| at).collect();
         Reader { document, line_ends, file, seen: BTreeMap::new(), conditions: false }
     }

@@ -299,7 +299,48 @@ pub struct ControlFile {
 }
 
 impl ControlFile {
-    /// The text that was read, without a byte-order mark.
+    /// One that says nothing.
+    pub(crate) fn empty(origin: &str, mode: Mode) -> ControlFile {
+        ControlFile {
+            origin: origin.to_owned(),
+            mode,
+            variant: Variant::Normal,
+            index: None,
+            format: None,
+            pieces: Vec::new(),
+            pawngen: None,
+            futurebases: Vec::new(),
+            prune_enables: Vec::new(),
+            prunes: Vec::new(),
+            output: None,
+            proptables: None,
+            offset: 0,
+            statistics: BTreeMap::new(),
+            generation: BTreeMap::new(),
+            instruction: None,
+            notices: Vec::new(),
+            root: Place::default(),
+            text: String::new(),
+        }
+    }
+
+    /// The header of a table that no text describes, as of another program: men that may stand wherever the rules
+    /// of chess allow, in this order, with the default index and this format.
+    pub fn of_men(
+        origin: &str,
+        men: impl IntoIterator<Item = (Color, Role)>,
+        format: Format,
+    ) -> ControlFile {
+        let place = Place::default();
+        let piece = |(color, role)| PieceElement { color, role, squares: None, plus: None, place };
+        ControlFile {
+            format: Some(FormatDeclaration { format, on_root: false, place }),
+            pieces: men.into_iter().map(piece).collect(),
+            ..ControlFile::empty(origin, Mode::Header)
+        }
+    }
+
+    /// The text that was read, without a byte-order mark; empty if none was.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -16,7 +16,7 @@ use hoffman_board::{
     ByColor, Color, Format, ListedPiece, Material, Placement, Role, Symmetry, Value, Variant,
 };
 use hoffman_control::Assumption;
-use hoffman_table::htb::{BlockIndex, HtbError};
+use hoffman_table::htb::HtbError;
 use hoffman_table::{EntryValue, ForeignTable, RawEntry, Table, TableError, TableProblem};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -359,10 +359,7 @@ impl SideTally {
 fn count(table: &Table) -> Result<Tally, TableError> {
     let counter = Counter::new(table);
     let size = table.space().size();
-    // Blocks of the container are inflated as a whole, so a chunk should be many of them.
-    let stride = table.source().block_index().map_or(1 << 20, BlockIndex::stride);
-    let stride_entries = stride.saturating_mul(8) / u64::from(table.codec().bits());
-    let chunk = CHUNK.max(stride_entries.saturating_mul(4).min(CHUNK << 3)) & !7;
+    let chunk = CHUNK.max(table.together().saturating_mul(4).min(CHUNK << 3)) & !7;
     let read = |first: u64, numbers: &mut Vec<i32>| {
         numbers.clear();
         numbers.resize(chunk.min(size.saturating_sub(first)) as usize, 0);

@@ -13,12 +13,11 @@ use hoffman_plan::{Job, dependencies, estimate};
 use hoffman_solve::{SolveError, SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::{Layout, NormalForm, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
+use hoffman_table::Table;
 use hoffman_table::entries::EntryCodec;
-use hoffman_table::htb::HtbError;
 use hoffman_table::rows::{
     DecodeError, IndexCounts, RowsError, Taking, Wanted, decode, decode_in, has_free_pieces,
 };
-use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
@@ -348,10 +347,7 @@ fn is_intact(path: &Path, job: &Job, workplace: &Workplace) -> Result<Result<(),
         return other(format!("{name}: is no plain table of distances to mate"));
     }
     let own = is_made_from(table.control(), &control_for_job(job)?);
-    let problem = |e: HtbError| TableError { path: path.to_owned(), problem: e.into() };
-    let checked =
-        table.check_length().and_then(|()| table.source().check().map(drop).map_err(problem));
-    match checked {
+    match table.check_length().and_then(|()| table.check()) {
         Ok(()) => Ok(Ok(())),
         Err(error) if error.is_unreadable() => Err(error.into()),
         Err(error) => Ok(Err(Unfit { why: error.to_string(), own })),

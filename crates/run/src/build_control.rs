@@ -194,8 +194,7 @@ impl Work<'_> {
             Table::open(output, self.workplace.source_options()).map_err(|e| e.to_string())?;
         table.check_length().map_err(|e| e.to_string())?;
         let size = table.space().size();
-        let checked = self.workplace.install(size, || table.source().check());
-        checked.map_err(|e| format!("{name}: {e}"))?;
+        self.workplace.install(size, || table.check()).map_err(|e| e.to_string())?;
         if !is_made_from(table.control(), control) {
             return Err(format!("{name}: was made from another control file"));
         }

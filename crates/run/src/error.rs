@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use hoffman_board::Material;
 use hoffman_control::ControlError;
 use hoffman_solve::SolveError;
-use hoffman_table::TableError;
 use hoffman_table::entries::EntryError;
 use hoffman_table::htb::HtbError;
 use hoffman_table::index::IndexError;
 use hoffman_table::rows::RowsError;
+use hoffman_table::{TableError, WriteError, WriteProblem};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -252,6 +252,16 @@ impl From<SolveError> for RunError {
         match error {
             SolveError::Stopped => RunError::Interrupted { checkpoint: None },
             other => RunError::Solve(other),
+        }
+    }
+}
+
+impl From<WriteError> for RunError {
+    fn from(error: WriteError) -> RunError {
+        let WriteError { path, problem } = error;
+        match problem {
+            WriteProblem::Io(source) => RunError::Io { action: "write", path, source },
+            problem => RunError::Write { path, problem: problem.to_string() },
         }
     }
 }

@@ -49,9 +49,9 @@ impl OpenFuturebase<'_> {
     pub(crate) fn fingerprint(&self, workplace: &Workplace) -> Result<Vec<u8>, RunError> {
         let mut digest = Sha256::new();
         digest.update([u8::from(self.element.inverted)]);
-        match self.table.source().block_index() {
-            Some(index) if self.table.foreign().is_none() => digest.update(index.to_bytes()),
-            _ => {
+        match self.table.fingerprint() {
+            Some(bytes) => digest.update(bytes),
+            None => {
                 let path = self.path();
                 let io = |source| RunError::Io { action: "read", path: path.to_owned(), source };
                 let file = workplace.storage.open(path).map_err(io)?;

@@ -1,21 +1,15 @@
-//! A solved table that can be probed before it is written.
-//!
-//! The bytes that its file would have, uncompressed, are made when they are asked for. So whoever reads
-//! tables need not know that this one is not on disk yet.
+//! A solved table that can be probed before it is written: its entries are made when they are asked for.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use hoffman_board::{Color, Format, Placement, Role, Value, Variant};
-use hoffman_control::{ControlFile, HeaderEdits, render_header};
+use hoffman_board::{Color, Format, PieceList, Placement, Role, Value};
+use hoffman_control::{ControlFile, FormatDeclaration, IndexDeclaration};
 use hoffman_space::{Orientation, PawnStructure, TableValues};
-use hoffman_table::entries::{EntryCodec, width};
-use hoffman_table::htb::{GzipSource, ReadAt, SourceOptions};
-use hoffman_table::index::IndexSpace;
-use hoffman_table::{Table, TableError};
+use hoffman_table::entries::width;
+use hoffman_table::{Entries, RawEntry, Shape, Table, TableError, TableProblem};
 
-use crate::error::{RunError, write_error};
+use crate::error::RunError;
 use crate::numbering::Numbering;
 
 /// Opens a solved table as if `path` were written.
@@ -25,27 +19,26 @@ pub(crate) fn open(
     longest: u16,
     path: &Path,
 ) -> Result<Table, RunError> {
-    let place = || control.origin.clone();
     let Numbering { space, symmetry, .. } = Numbering::of(control)?;
     let most = i32::from(longest) + 1;
-    let bits =
-        width(None, most, -most).map_err(|source| RunError::Entry { place: place(), source })?;
-    let format = Format::Dtm(Some(bits));
-    let codec = EntryCodec::new(format, bits, Variant::Normal)
-        .map_err(|source| RunError::Entry { place: place(), source })?;
-    let edits = HeaderEdits { symmetry, format: Some(format), ..HeaderEdits::default() };
-    let header = render_header(control, &edits)?.bytes;
-    let bytes = Unwritten { header, space, codec, values: values.clone() };
-    let source = GzipSource::new(Box::new(bytes), SourceOptions::default())
-        .map_err(|e| write_error(path, &e))?;
-    Table::from_source(path, source)
+    let bits = width(None, most, -most)
+        .map_err(|source| RunError::Entry { place: control.origin.clone(), source })?;
+
+    let (place, on_root) = (control.root, false);
+    let mut header = control.clone();
+    header.format = Some(FormatDeclaration { format: Format::Dtm(Some(bits)), on_root, place });
+    let index_type = space.index_type();
+    let written = index_type.name().to_owned();
+    let symmetry = Some(symmetry);
+    header.index = Some(IndexDeclaration { index_type, written, symmetry, on_root, place });
+
+    let entries = Box::new(Unwritten { values: Arc::clone(values) });
+    Table::of_entries(path, header, entries)
         .map_err(|problem| RunError::Table(TableError { path: path.to_owned(), problem }))
 }
 
+/// The values of a solved table.
 struct Unwritten {
-    header: Vec<u8>,
-    space: IndexSpace,
-    codec: EntryCodec,
     values: Arc<TableValues>,
 }
 
@@ -55,15 +48,16 @@ impl std::fmt::Debug for Unwritten {
     }
 }
 
-impl Unwritten {
-    /// The number that is stored for an index.
-    fn stored(&self, index: u64) -> i32 {
-        let value = self.space.decode(index).and_then(|placement| self.value(&placement));
-        value.map_or(0, Value::to_stored)
+impl Entries for Unwritten {
+    fn number(&self, shape: &Shape, index: u64) -> Result<RawEntry, TableProblem> {
+        let placement = shape.space.decode(index);
+        let value = placement.and_then(|placement| self.value(shape.space.pieces(), &placement));
+        Ok(RawEntry(value.map_or(0, Value::to_stored)))
     }
+}
 
-    fn value(&self, placement: &Placement) -> Option<Value> {
-        let pieces = self.space.pieces();
+impl Unwritten {
+    fn value(&self, pieces: &PieceList, placement: &Placement) -> Option<Value> {
         let movers = self.values.layout.movers();
         let men = || pieces.iter().zip(&placement.squares);
         let count = |color: Color| pieces.iter().filter(|p| p.color == color).count();
@@ -90,35 +84,5 @@ impl Unwritten {
         }
         let en_passant = placement.en_passant.map(|s| symmetry.apply(s) as u8);
         self.values.value(&squares, pawns, turned.color(placement.turn), en_passant)
-    }
-}
-
-impl ReadAt for Unwritten {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let header = self.header.len() as u64;
-        if let Some(rest) = self.header.get(offset as usize..).filter(|rest| !rest.is_empty()) {
-            let len = rest.len().min(buf.len());
-            buf[..len].copy_from_slice(&rest[..len]);
-            return Ok(len);
-        }
-        // Eight entries are whole bytes.
-        let bits = u64::from(self.codec.bits());
-        let group = (offset - header) / bits;
-        let first = group * 8;
-        if first >= self.space.size() {
-            return Ok(0);
-        }
-        let last = (first + 8).min(self.space.size());
-        let numbers: Vec<i32> = (first..last).map(|index| self.stored(index)).collect();
-        let mut bytes = Vec::with_capacity(self.codec.bits() as usize);
-        self.codec.pack(&numbers, &mut bytes).map_err(io::Error::other)?;
-        let rest = &bytes[((offset - header) % bits) as usize..];
-        let len = rest.len().min(buf.len());
-        buf[..len].copy_from_slice(&rest[..len]);
-        Ok(len)
-    }
-
-    fn byte_len(&self) -> io::Result<u64> {
-        Ok(self.header.len() as u64 + self.codec.area_bytes(self.space.size()))
     }
 }

@@ -1,7 +1,6 @@
 //! Making a table file from solved values.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,20 +13,17 @@ use hoffman_control::{
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
 use hoffman_space::TableValues;
+use hoffman_table::TableFile;
 use hoffman_table::entries::{EntryCodec, EntryError, width};
-use hoffman_table::htb::{AtomicFile, GzipWriter};
 use hoffman_table::rows::{Distances, IndexCounts, StoredDistances, encode, encode_in};
 
-use crate::error::{RunError, write_error};
+use crate::error::RunError;
 use crate::numbering::Numbering;
 use crate::progress::Progress;
 use crate::workplace::Workplace;
 
-/// How many entries are packed at once: a multiple of eight, and few enough to stay in a cache.
-const CHUNK: usize = 1 << 18;
-
-/// How many units the writer collects where memory is bounded.
-const SMALL_BATCH: usize = 2;
+/// The memory for compressing where memory is bounded.
+const COMPRESSING: u64 = 2 << 20;
 
 /// The stored distances of a table.
 enum Numbers {
@@ -108,49 +104,26 @@ pub(crate) fn write_table(
         ..HeaderEdits::default()
     };
     let header = render_header(control, &edits)?;
-    let structures = numbering.structures.iter().flat_map(|s| &s.list);
-    let structures: Vec<u8> = structures.flat_map(|s| s.to_bytes()).collect();
-    let before = header.bytes.len() + structures.len();
-    let len = before as u64 + codec.area_bytes(space.size());
-    let file = AtomicFile::create_in(Arc::clone(&workplace.storage), path)
-        .map_err(|e| write_error(path, &e))?;
-    let mut writer = GzipWriter::new(file.writer(), len, workplace.compression)
-        .map_err(|e| write_error(path, &e))?;
-    let io = |source| RunError::Io { action: "write", path: path.to_owned(), source };
-    if pages.is_some() {
-        writer.set_batch(SMALL_BATCH);
-    }
-    writer.write_all(&header.bytes).map_err(io)?;
-    writer.write_all(&structures).map_err(io)?;
-    let mut packed = Vec::new();
-    let pack = |error| RunError::Entry { place: place(), source: error };
-    match &distances {
-        Numbers::Memory(Distances::Narrow(numbers)) => {
-            for chunk in numbers.chunks(CHUNK) {
-                packed.clear();
-                codec.pack(chunk, &mut packed).map_err(pack)?;
-                writer.write_all(&packed).map_err(io)?;
-            }
+    let file = TableFile {
+        storage: Arc::clone(&workplace.storage),
+        path,
+        header: &header.bytes,
+        structures: numbering.structures.as_ref(),
+        codec,
+        entries: space.size(),
+        compression: workplace.compression,
+        memory: pages.map(|_| COMPRESSING),
+    };
+    file.write(|writer| {
+        match &distances {
+            Numbers::Memory(Distances::Narrow(numbers)) => writer.push(numbers)?,
+            Numbers::Memory(Distances::Wide(numbers)) => writer.push(numbers)?,
+            Numbers::Pages(numbers) => numbers.for_each(|chunk| writer.push(chunk))?,
         }
-        Numbers::Pages(numbers) => numbers.for_each(|chunk| {
-            packed.clear();
-            codec.pack(chunk, &mut packed).map_err(pack)?;
-            writer.write_all(&packed).map_err(io)
-        })?,
-        Numbers::Memory(Distances::Wide(numbers)) => {
-            for chunk in numbers.chunks(CHUNK) {
-                packed.clear();
-                codec.pack(chunk, &mut packed).map_err(pack)?;
-                writer.write_all(&packed).map_err(io)?;
-            }
-        }
-    }
-    writer.finish().map_err(|e| write_error(path, &e))?;
-    if let Some(pages) = pages {
         // What could not be read back from there was taken for zeros.
-        pages.check().map_err(SolveError::Pages)?;
-    }
-    file.commit().map_err(|e| write_error(path, &e))?;
+        pages.map_or(Ok(()), |pages| pages.check()).map_err(SolveError::Pages)?;
+        Ok::<_, RunError>(())
+    })?;
     Ok(counts)
 }
 

@@ -37,8 +37,9 @@ fn entries_hash(path: &Path) -> String {
     table.check_length().unwrap();
     let size = table.space().size();
     let bits = u64::from(table.codec().bits());
-    let mut bytes = vec![0; (size * bits).div_ceil(8) as usize];
-    table.source().read_at(table.control().offset, &mut bytes).unwrap();
+    let mut bytes = Vec::new();
+    table.read_packed(&mut bytes).unwrap();
+    bytes.truncate((size * bits).div_ceil(8) as usize);
     if !(size * bits).is_multiple_of(8) {
         *bytes.last_mut().unwrap() &= (1 << (size * bits % 8)) - 1;
     }

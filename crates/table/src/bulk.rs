@@ -12,8 +12,11 @@ use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
 use crate::rows::{Taking, Wanted, ask_all};
 
-/// Entries of a foreign table that a thread takes at a time.
-const CHUNK: usize = 1024;
+/// The bytes of packed entries that are read before they are unpacked.
+const WINDOW: u64 = 64 << 20;
+
+/// Entries that a thread unpacks at a time.
+const UNPACKED: usize = 1 << 17;
 
 impl Table {
     /// Unpacks the entries from `first` (a multiple of eight) on.
@@ -22,27 +25,51 @@ impl Table {
     ///
     /// The file is damaged or ends early.
     pub fn read_entries<T: Number>(&self, first: u64, out: &mut [T]) -> Result<(), TableError> {
-        if let Some(foreign) = &self.foreign {
-            let fill = |(index, number): (u64, &mut T)| {
-                *number = T::from_entry(self.foreign_entry(foreign.as_ref(), index)?.0);
-                Ok(())
-            };
-            // Entries cost so much each that small pieces are worth while.
-            return out
-                .par_chunks_mut(CHUNK)
-                .enumerate()
-                .try_for_each(|(number, chunk)| {
-                    let first = first.saturating_add((number * CHUNK) as u64);
-                    (first..).zip(chunk).try_for_each(fill)
-                })
-                .map_err(|e: ForeignError| TableError {
-                    path: self.path.clone(),
-                    problem: e.into(),
-                });
+        debug_assert_eq!(first % 8, 0);
+        let codec = self.shape.codec;
+        let bits = u64::from(codec.bits());
+        // A window of at least a block a thread keeps all threads busy and the scratch space small.
+        let block = self.entries.together(&self.shape).saturating_mul(bits) / 8;
+        let threads = rayon::current_num_threads() as u64;
+        let window = (block.saturating_mul(threads).max(WINDOW) / bits * 8) as usize;
+        let mut bytes = Vec::new();
+        for (first, numbers) in (first..).step_by(window).zip(out.chunks_mut(window)) {
+            bytes.clear();
+            bytes.resize((numbers.len() as u64 * bits).div_ceil(8) as usize, 0);
+            self.entries.pack(&self.shape, first, &mut bytes).map_err(|e| self.error(e))?;
+            numbers
+                .par_chunks_mut(UNPACKED)
+                .zip(bytes.par_chunks(UNPACKED / 8 * bits as usize))
+                .try_for_each(|(numbers, bytes)| codec.unpack(bytes, numbers))
+                .map_err(|e| self.error(e.into()))?;
         }
-        self.source
-            .read_entries(&self.codec, self.start, first, out)
-            .map_err(|e| TableError { path: self.path.clone(), problem: e.into() })
+        Ok(())
+    }
+
+    /// How many entries are best asked for at once by those who want all.
+    pub fn together(&self) -> u64 {
+        self.entries.together(&self.shape)
+    }
+
+    /// Compares the checksums of the file, without unpacking it. Of a table of another program nothing is
+    /// compared.
+    ///
+    /// # Errors
+    ///
+    /// Damage.
+    pub fn check(&self) -> Result<(), TableError> {
+        self.entries.check().map_err(|problem| self.error(problem))
+    }
+
+    /// Unpacks the file, comparing every checksum and the length. A remark, if the entries do not begin where the
+    /// header says.
+    ///
+    /// # Errors
+    ///
+    /// Damage; files of another program that are missing.
+    pub fn verify_file(&self) -> Result<Option<String>, TableError> {
+        let verified = self.entries.verify(&self.shape, self.control());
+        verified.map_err(|problem| self.error(problem))
     }
 
     /// All entries as they are packed in the file, [`EntryCodec::area_bytes`] of them, in place of what is
@@ -52,7 +79,7 @@ impl Table {
     ///
     /// The file is damaged or ends early, or does not fit into memory.
     pub fn read_packed(&self, area: &mut Vec<u8>) -> Result<(), TableError> {
-        self.read_packed_part(0, self.space.size(), area)
+        self.read_packed_part(0, self.space().size(), area)
     }
 
     /// The same for `len` entries from `first` on, which is a multiple of eight.
@@ -66,32 +93,13 @@ impl Table {
         len: u64,
         area: &mut Vec<u8>,
     ) -> Result<(), TableError> {
-        let fail = |problem| TableError { path: self.path.clone(), problem };
-        let end = first + len;
-        let start = self.start + first / 8 * u64::from(self.codec.bits());
-        let len = usize::try_from(self.codec.area_bytes(len));
+        let len = usize::try_from(self.shape.codec.area_bytes(len));
         let too_long = HtbError::TooLong { limit: usize::MAX as u64 };
         // All of it is overwritten: only what is new has to be cleared.
         let more = |len: &usize| area.try_reserve_exact(len.saturating_sub(area.len())).is_ok();
-        let len = len.ok().filter(more).ok_or_else(|| fail(too_long.into()))?;
+        let len = len.ok().filter(more).ok_or_else(|| self.error(too_long.into()))?;
         area.resize(len, 0);
-        let Some(foreign) = &self.foreign else {
-            return self.source.read_parallel(start, area).map_err(|e| fail(e.into()));
-        };
-        let bytes = CHUNK / 8 * usize::from(self.codec.bits());
-        area.par_chunks_mut(bytes)
-            .enumerate()
-            .try_for_each_init(Vec::new, |packed, (number, bytes)| {
-                let first = first + (number * CHUNK) as u64;
-                let entries = (first..end.min(first + CHUNK as u64))
-                    .map(|index| Ok(self.foreign_entry(foreign.as_ref(), index)?.0));
-                let entries: Vec<i32> = entries.collect::<Result<_, ForeignError>>()?;
-                packed.clear();
-                self.codec.pack(&entries, packed)?;
-                bytes.copy_from_slice(packed);
-                Ok(())
-            })
-            .map_err(|problem: TableProblem| fail(problem))
+        self.entries.pack(&self.shape, first, area).map_err(|problem| self.error(problem))
     }
 
     /// The values of a table of another program by rows, as far as they are wanted; none of a table of ours.
@@ -109,7 +117,7 @@ impl Table {
         pages: Option<&Arc<Pages>>,
         another: Option<&TableValues>,
     ) -> Result<Option<TableValues>, TableError> {
-        let Some(foreign) = &self.foreign else { return Ok(None) };
+        let Some(foreign) = self.foreign() else { return Ok(None) };
         let room = pages.map_or(u64::MAX, |pages| pages.budget() as u64 / 2);
         let fast = foreign.values(room);
         let ask = |row: &mut Row<'_>, values: &mut [EntryValue; 64]| -> Result<(), TableProblem> {
@@ -130,10 +138,10 @@ impl Table {
             Ok(())
         };
         let ask_all = || {
-            if self.codec.bits() <= 8 {
-                ask_all::<u8, _>(&self.space, wanted, taking, pages, another, ask)
+            if self.codec().bits() <= 8 {
+                ask_all::<u8, _>(self.space(), wanted, taking, pages, another, ask)
             } else {
-                ask_all::<u16, _>(&self.space, wanted, taking, pages, another, ask)
+                ask_all::<u16, _>(self.space(), wanted, taking, pages, another, ask)
             }
         };
         let held = fast.as_ref().map_or(0, |values| values.bytes()) as usize;
@@ -141,6 +149,6 @@ impl Table {
             Some(pages) => pages.lend(held, ask_all),
             None => ask_all(),
         };
-        values.map(Some).map_err(|problem| TableError { path: self.path.clone(), problem })
+        values.map(Some).map_err(|problem| self.error(problem))
     }
 }

@@ -16,11 +16,18 @@ pub mod entries;
 pub mod foreign;
 pub mod htb;
 pub mod index;
+mod packed;
 pub mod reader;
 #[cfg(feature = "bulk")]
 pub mod rows;
+pub mod source;
+#[cfg(feature = "bulk")]
+mod writer;
 
 pub use entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
 pub use foreign::{ForeignError, ForeignOptions, ForeignTable};
 pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};
 pub use reader::{Table, TableError, TableProblem};
+pub use source::{Entries, Shape};
+#[cfg(feature = "bulk")]
+pub use writer::{TableFile, TableWriter, WriteError, WriteProblem};

@@ -4,18 +4,20 @@ use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Square, Value, Variant};
 use hoffman_control::{
-    Claims, ControlError, ControlFile, Mode, PawnMasks, decode_text, prefix_length,
-    resolve_pieces_with,
+    Claims, ControlError, ControlFile, Mode, PawnMasks, PawngenElement, PawngenSide, decode_text,
+    prefix_length, resolve_pieces_with,
 };
 use hoffman_store::{Storage, StoredFile};
 
 use crate::entries::{EntryCodec, EntryError, EntryValue, RawEntry};
-use crate::foreign::{self, ForeignError, ForeignOptions, ForeignTable};
+use crate::foreign::{self, Answers, ForeignError, ForeignOptions, ForeignTable};
 use crate::htb::{GzipSource, HtbError, SourceOptions, salvaged_start};
 use crate::index::{IndexError, IndexParams, IndexSpace, PawnStructure, PawnStructures};
+use crate::packed::PackedFile;
+use crate::source::{Entries, Shape};
 
 /// The longest XML prefix that is read, in bytes.
-const MAX_PREFIX: usize = 16 << 20;
+pub(crate) const MAX_PREFIX: usize = 16 << 20;
 
 /// How many bytes of a damaged file are looked at.
 const SALVAGED: usize = 1 << 20;
@@ -90,16 +92,12 @@ fn with_source(error: &HtbError) -> String {
 /// An open table.
 #[derive(Debug)]
 pub struct Table {
-    pub(crate) path: PathBuf,
+    path: PathBuf,
     control: ControlFile,
-    pub(crate) space: IndexSpace,
+    pub(crate) shape: Shape,
     pawn_structures: Option<PawnStructures>,
-    pub(crate) codec: EntryCodec,
-    pub(crate) source: GzipSource,
-    pub(crate) start: u64,
+    pub(crate) entries: Box<dyn Entries>,
     notices: Vec<String>,
-    /// Where the entries come from, if not from the container.
-    pub(crate) foreign: Option<Box<dyn ForeignTable>>,
 }
 
 impl Table {
@@ -136,51 +134,45 @@ impl Table {
         let prefix = read_prefix(&source)?;
         let text = decode_text(&prefix, &origin)?;
         let control = ControlFile::parse(&text, &origin, Mode::Header)?;
-        let masks = control
-            .pawngen
-            .as_ref()
-            .and_then(|p| Some(PawnMasks { white: p.white.legal?, black: p.black.legal? }));
-        let pieces = resolve_pieces_with(&control, masks)?;
-        let symmetry = control
-            .symmetry()
-            .unwrap_or_else(|| hoffman_control::automatic_symmetry(&control, &pieces));
-        let format = control.entry_format();
-        let bits = match format {
-            Format::Dtm(bits) | Format::Dtc(bits) => bits.ok_or(TableProblem::NoBits)?,
-            Format::Basic => 2,
-            Format::Flag(_) => 1,
-        };
-        let codec = EntryCodec::new(format, bits, control.variant)?;
-        let pawn_structures = read_pawn_table(&control, &pieces, &source)?;
-        let space = IndexSpace::new(IndexParams {
-            index_type: control.index_type(),
-            symmetry,
-            variant: control.variant,
-            format_is_flag: matches!(format, Format::Flag(_)),
-            pieces,
-            pawn_structures: pawn_structures.clone(),
-        })?;
-        let table = Table {
+        let structures = read_pawn_table(&control, &source)?;
+        Table::with_entries(path, control, structures, |control, shape| {
+            Box::new(PackedFile::new(source, control, shape))
+        })
+    }
+
+    /// A table with this header whose entries come from anywhere; `path` is what messages call it.
+    ///
+    /// # Errors
+    ///
+    /// The header describes no table.
+    pub fn of_entries(
+        path: &Path,
+        header: ControlFile,
+        entries: Box<dyn Entries>,
+    ) -> Result<Table, TableProblem> {
+        Table::with_entries(path, header, None, |_, _| entries)
+    }
+
+    fn with_entries(
+        path: &Path,
+        control: ControlFile,
+        structures: Option<Vec<PawnStructure>>,
+        entries: impl FnOnce(&ControlFile, &Shape) -> Box<dyn Entries>,
+    ) -> Result<Table, TableProblem> {
+        let (shape, pawn_structures) = shape_of(&control, structures)?;
+        Ok(Table {
             path: path.to_owned(),
-            start: control.offset,
             notices: control.notices.iter().map(|n| n.message.clone()).collect(),
+            entries: entries(&control, &shape),
             control,
-            space,
+            shape,
             pawn_structures,
-            codec,
-            source,
-            foreign: None,
-        };
-        table.source.set_limit(
-            table.start.saturating_add(table.area_bytes()).saturating_add(MAX_PREFIX as u64),
-        );
-        Ok(table)
+        })
     }
 
     /// Opens a table of another program by the ending of its name. It then is a table of ours with the men
     /// in the order of the file name, kings last, with index type combinadic5 and all symmetry there is,
-    /// made without prunes, of [`Format::Basic`] or [`Format::Dtm`]; its container holds a header and no
-    /// entries.
+    /// made without prunes, of [`Format::Basic`] or [`Format::Dtm`].
     ///
     /// Entries are asked for one by one, so reading all of a table takes microseconds an index and thread.
     /// Where files are missing that answers need, [`Table::value`] is [`EntryValue::Unknown`], and entries
@@ -228,16 +220,13 @@ impl Table {
         path: &Path,
         foreign: Box<dyn ForeignTable>,
     ) -> Result<Table, TableProblem> {
-        let text = foreign::header(&foreign.material(), foreign.format());
-        let source = GzipSource::new(Box::new(text.into_bytes()), SourceOptions::default())?;
-        let mut table = Table::from_source(path, source)?;
-        table.start = table.control.text().len() as u64;
+        let header = foreign::header(path, &*foreign);
         let missing = foreign.missing();
+        let mut table = Table::of_entries(path, header, Box::new(Answers(foreign)))?;
         if !missing.is_empty() {
             let missing = missing.join(", ");
             table.notices.push(format!("some positions have no score without {missing}"));
         }
-        table.foreign = Some(foreign);
         Ok(table)
     }
 
@@ -248,7 +237,7 @@ impl Table {
     ///
     /// [`ForeignError::Incomplete`], naming all files that are missing.
     pub fn check_complete(&self) -> Result<(), TableError> {
-        let missing = self.foreign.as_ref().map(|f| f.missing()).unwrap_or_default();
+        let missing = self.foreign().map(ForeignTable::missing).unwrap_or_default();
         if missing.is_empty() {
             return Ok(());
         }
@@ -263,30 +252,23 @@ impl Table {
     ///
     /// [`TableProblem::Length`], damage.
     pub fn check_length(&mut self) -> Result<(), TableError> {
-        if self.foreign.is_some() {
-            return Ok(());
+        match self.entries.settle(&self.shape, &self.control) {
+            Ok(remark) => {
+                self.notices.extend(remark);
+                Ok(())
+            }
+            Err(problem) => Err(self.error(problem)),
         }
-        let fail = |problem| TableError { path: self.path.clone(), problem };
-        let found = self.source.uncompressed_len().map_err(|e| fail(e.into()))?;
-        let expected = self.start.saturating_add(self.area_bytes());
-        if found == expected {
-            return Ok(());
-        }
-        // Headers with letters beyond ASCII: the offset is short by the extra bytes.
-        let extra = self.control.text().len() - self.control.text().chars().count();
-        if extra > 0 && found == expected.saturating_add(extra as u64) {
-            self.start += extra as u64;
-            self.notices.push(format!(
-                "the header counts characters instead of bytes; the entries begin at {}",
-                self.start
-            ));
-            return Ok(());
-        }
-        Err(fail(TableProblem::Length { found, expected }))
     }
 
-    fn area_bytes(&self) -> u64 {
-        self.space.size().div_ceil(8).saturating_mul(u64::from(self.codec.bits()))
+    /// Whether [`Table::check_length`] takes no time.
+    pub fn has_known_length(&self) -> bool {
+        self.entries.is_soon_settled()
+    }
+
+    /// What is wrong with it, with its name.
+    pub(crate) fn error(&self, problem: TableProblem) -> TableError {
+        TableError { path: self.path.clone(), problem }
     }
 
     /// The file.
@@ -301,7 +283,7 @@ impl Table {
 
     /// The numbering of its positions.
     pub fn space(&self) -> &IndexSpace {
-        &self.space
+        &self.shape.space
     }
 
     /// The pawn structures of a table that numbers them, all that the file lists.
@@ -311,19 +293,19 @@ impl Table {
 
     /// How its entries are stored.
     pub fn codec(&self) -> EntryCodec {
-        self.codec
+        self.shape.codec
     }
 
     /// The men.
     pub fn pieces(&self) -> &PieceList {
-        self.space.pieces()
+        self.shape.space.pieces()
     }
 
     /// What its values prove of chess, as far as its header tells by itself.
     pub fn claims(&self) -> Claims {
         let claims = Claims::of_header(&self.control);
         // White's prunes stand for Black's where one side to move is stored.
-        if self.space.has_side_bit() { claims } else { claims.and(claims.swapped()) }
+        if self.shape.space.has_side_bit() { claims } else { claims.and(claims.swapped()) }
     }
 
     /// The rules.
@@ -333,12 +315,12 @@ impl Table {
 
     /// The reader that the entries come from, if the table is one of another program.
     pub fn foreign(&self) -> Option<&dyn ForeignTable> {
-        self.foreign.as_deref()
+        self.entries.foreign()
     }
 
-    /// The container; of a foreign table it holds the header only.
-    pub fn source(&self) -> &GzipSource {
-        &self.source
+    /// Bytes that differ where entries do, if they are known without reading all of them.
+    pub fn fingerprint(&self) -> Option<Vec<u8>> {
+        self.entries.fingerprint()
     }
 
     /// Remarks of the reader for the user.
@@ -352,15 +334,7 @@ impl Table {
     ///
     /// The file is damaged or ends early.
     pub fn entry(&self, index: u64) -> Result<RawEntry, TableError> {
-        let mut bytes = [0; 8];
-        let (at, len) = self.codec.byte_range(index);
-        let fail = |problem| TableError { path: self.path.clone(), problem };
-        if let Some(foreign) = &self.foreign {
-            return self.foreign_entry(foreign.as_ref(), index).map_err(|e| fail(e.into()));
-        }
-        let Some(buf) = bytes.get_mut(..len) else { return Err(fail(TableProblem::NoHeader)) };
-        self.source.read_at(self.start.saturating_add(at), buf).map_err(|e| fail(e.into()))?;
-        self.codec.get_within(&bytes, index).ok_or_else(|| fail(TableProblem::NoHeader))
+        self.entries.number(&self.shape, index).map_err(|problem| self.error(problem))
     }
 
     /// What the entry of a position says. `unreachable` tells that the player not to move is in check,
@@ -370,65 +344,13 @@ impl Table {
     ///
     /// The file is damaged or ends early.
     pub fn value(&self, index: u64, turn: Color) -> Result<EntryValue, TableError> {
-        if let Some(foreign) = &self.foreign {
-            let fail = |e: ForeignError| TableError { path: self.path.clone(), problem: e.into() };
-            let value = self.foreign_value(foreign.as_ref(), index).map_err(fail)?;
-            return Ok(value.unwrap_or(EntryValue::Draw));
-        }
-        let raw = self.entry(index)?;
-        // A number that the format does not know only occurs at indices without a position.
-        Ok(self.codec.value(raw, turn).unwrap_or(EntryValue::Draw))
+        self.entries.value(&self.shape, index, turn).map_err(|problem| self.error(problem))
     }
 
     /// [`Table::value`] as far as memory tells; none if the file would have to be read, and of tables of other
     /// programs.
     pub fn cached_value(&self, index: u64, turn: Color) -> Option<EntryValue> {
-        if self.foreign.is_some() {
-            return None;
-        }
-        let mut bytes = [0; 8];
-        let (at, len) = self.codec.byte_range(index);
-        let buf = bytes.get_mut(..len)?;
-        if !self.source.read_cached(self.start.saturating_add(at), buf) {
-            return None;
-        }
-        let raw = self.codec.get_within(&bytes, index)?;
-        Some(self.codec.value(raw, turn).unwrap_or(EntryValue::Draw))
-    }
-
-    /// What a foreign table says at an index: none if there is no position, [`EntryValue::Unknown`] if it
-    /// has no answer.
-    pub(crate) fn foreign_value(
-        &self,
-        foreign: &dyn ForeignTable,
-        index: u64,
-    ) -> Result<Option<EntryValue>, ForeignError> {
-        let Some(placement) = self.space.decode(index) else { return Ok(None) };
-        let men = self.pieces().iter().zip(&placement.squares);
-        let men = men.map(|(piece, &square)| (square, piece.color, piece.role));
-        let Some(setup) = foreign::legal_setup(men, &placement) else {
-            return Ok(Some(EntryValue::Illegal));
-        };
-        Ok(Some(foreign.value(&setup)?.unwrap_or(EntryValue::Unknown)))
-    }
-
-    /// The number that a table of ours would hold for what a foreign one says.
-    pub(crate) fn foreign_entry(
-        &self,
-        foreign: &dyn ForeignTable,
-        index: u64,
-    ) -> Result<RawEntry, ForeignError> {
-        let value = match self.foreign_value(foreign, index)? {
-            None => return Ok(self.codec.undecodable()),
-            Some(EntryValue::Exact(value)) => value,
-            Some(EntryValue::Win) => Value::Win(1),
-            Some(EntryValue::Loss) => Value::Loss(1),
-            Some(EntryValue::Draw) => Value::Draw,
-            Some(EntryValue::Illegal) => Value::Illegal,
-            Some(_) => return Err(ForeignError::NoAnswer { index, missing: foreign.missing() }),
-        };
-        // Basic entries do not depend on the side to move, nor do distances.
-        Ok(self.codec.store(value, Color::White))
+        self.entries.cached_value(&self.shape, index, turn)
     }
 
     /// The placement of a board in this table's slots: men by square, side to move, en passant square.
@@ -439,12 +361,12 @@ impl Table {
         turn: Color,
         en_passant: Option<Square>,
     ) -> Option<Placement> {
-        self.space.place(men, turn, en_passant)
+        self.shape.space.place(men, turn, en_passant)
     }
 
     /// The index of a placement; none if the table has no such position.
     pub fn index(&self, placement: &Placement) -> Option<u64> {
-        self.space.encode(placement)
+        self.shape.space.encode(placement)
     }
 
     /// The distance of an exact value.
@@ -491,12 +413,44 @@ fn read_prefix(source: &GzipSource) -> Result<Vec<u8>, TableProblem> {
     Err(TableProblem::NoHeader)
 }
 
-/// The structures of a `pawngen` table.
+/// The numbering and the entries that a header describes, with the structures that a file lists.
+fn shape_of(
+    control: &ControlFile,
+    structures: Option<Vec<PawnStructure>>,
+) -> Result<(Shape, Option<PawnStructures>), TableProblem> {
+    let pawngen = control.pawngen.as_ref();
+    let masks =
+        pawngen.and_then(|p| Some(PawnMasks { white: p.white.legal?, black: p.black.legal? }));
+    let pieces = resolve_pieces_with(control, masks)?;
+    let symmetry =
+        control.symmetry().unwrap_or_else(|| hoffman_control::automatic_symmetry(control, &pieces));
+
+    let format = control.entry_format();
+    let bits = match format {
+        Format::Dtm(bits) | Format::Dtc(bits) => bits.ok_or(TableProblem::NoBits)?,
+        Format::Basic => 2,
+        Format::Flag(_) => 1,
+    };
+    let codec = EntryCodec::new(format, bits, control.variant)?;
+
+    let listed = pawngen.zip(structures);
+    let listed = listed.map(|(pawngen, list)| numbered(pawngen, list, &pieces)).transpose()?;
+    let space = IndexSpace::new(IndexParams {
+        index_type: control.index_type(),
+        symmetry,
+        variant: control.variant,
+        format_is_flag: matches!(format, Format::Flag(_)),
+        pieces,
+        pawn_structures: listed.clone(),
+    })?;
+    Ok((Shape { space, codec }, listed))
+}
+
+/// The structures that the file of a `pawngen` table lists.
 fn read_pawn_table(
     control: &ControlFile,
-    pieces: &PieceList,
     source: &GzipSource,
-) -> Result<Option<PawnStructures>, TableProblem> {
+) -> Result<Option<Vec<PawnStructure>>, TableProblem> {
     let Some(pawngen) = &control.pawngen else { return Ok(None) };
     let (start, end) = (pawngen.offset, control.offset);
     let size = PawnStructure::BYTES as u64;
@@ -510,21 +464,26 @@ fn read_pawn_table(
         source.read_at(start.saturating_add(done as u64), &mut bytes[done..])?;
     }
     let (chunks, _) = bytes.as_chunks::<{ PawnStructure::BYTES }>();
-    let list = chunks
-        .iter()
-        .map(PawnStructure::from_bytes)
-        .collect::<Option<Vec<_>>>()
-        .ok_or(TableProblem::PawnTable)?;
-    let pawns = |side: &hoffman_control::PawngenSide| side.pawns_required.unwrap_or(0) as usize;
+    let list = chunks.iter().map(PawnStructure::from_bytes).collect::<Option<Vec<_>>>();
+    list.ok_or(TableProblem::PawnTable).map(Some)
+}
+
+/// The structures with the men that they place.
+fn numbered(
+    pawngen: &PawngenElement,
+    list: Vec<PawnStructure>,
+    pieces: &PieceList,
+) -> Result<PawnStructures, TableProblem> {
+    let pawns = |side: &PawngenSide| side.pawns_required.unwrap_or(0) as usize;
     let first = pawngen.position;
     let last = first.saturating_add(pawns(&pawngen.white)).saturating_add(pawns(&pawngen.black));
     if last > pieces.len() {
         return Err(TableProblem::PawnTable);
     }
-    Ok(Some(PawnStructures {
+    Ok(PawnStructures {
         slots: first..last,
         list,
         start: usize::try_from(pawngen.start).map_err(|_| TableProblem::PawnTable)?,
         count: usize::try_from(pawngen.count).map_err(|_| TableProblem::PawnTable)?,
-    }))
+    })
 }

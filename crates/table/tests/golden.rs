@@ -280,7 +280,9 @@ impl Table {
 
     fn entries(&self) -> Vec<i32> {
         let mut all = vec![0; self.space.size() as usize];
-        self.source.read_entries(&self.codec, self.offset, 0, &mut all).unwrap();
+        let mut packed = vec![0; self.codec.area_bytes(self.space.size()) as usize];
+        self.source.read_parallel(self.offset, &mut packed).unwrap();
+        self.codec.unpack(&packed, &mut all).unwrap();
         all
     }
 

@@ -84,9 +84,7 @@ fn of_table(mut table: Table) -> Information {
         xml.push('\n');
     }
     let indices = table.space().size();
-    // Other compressed files would have to be inflated to their ends.
-    let is_quick = table.source().block_index().is_some() || !table.source().is_compressed();
-    let damage = if is_quick { table.check_length().err() } else { None };
+    let damage = if table.has_known_length() { table.check_length().err() } else { None };
     Information { xml, indices, damage: damage.map(Into::into) }
 }
 

@@ -24,7 +24,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hoffman_table::{ForeignError, Table, TableError, TableProblem};
+use hoffman_table::{ForeignError, Table, TableError};
 use rayon::prelude::*;
 
 use job::Job;
@@ -97,29 +97,6 @@ fn sampled(k: u64, n: u64, size: u64) -> u64 {
     first + (x ^ x >> 31) % (end - first).max(1)
 }
 
-/// Checks the length and the checksums of a file.
-fn check_container(table: &Table) -> Result<Option<String>, TableError> {
-    if table.foreign().is_some() {
-        // Its file is its reader's business.
-        return table.check_complete().map(|()| None);
-    }
-    let fail = |problem| TableError { path: table.path().to_owned(), problem };
-    table.source().verify().map_err(|e| fail(e.into()))?;
-    let found = table.source().uncompressed_len().map_err(|e| fail(e.into()))?;
-    let (start, size) = (table.control().offset, table.space().size());
-    let expected = start.saturating_add(table.codec().area_bytes(size));
-    let text = table.control().text();
-    let extra = (text.len() - text.chars().count()) as u64;
-    if found == expected {
-        Ok(None)
-    } else if extra > 0 && found == expected + extra {
-        let remark = "the header counts characters instead of bytes (a defect of the original)";
-        Ok(Some(remark.to_owned()))
-    } else {
-        Err(fail(TableProblem::Length { found, expected }))
-    }
-}
-
 /// Verifies a table against the entries of its successors, its own header and, if folders are given,
 /// Syzygy. Call [`Table::check_length`] first for files of the original.
 ///
@@ -130,7 +107,7 @@ pub fn verify(
     smaller: &Smaller,
     options: &VerifyOptions<'_>,
 ) -> Result<VerifyReport, VerifyError> {
-    let mut remarks = Vec::from_iter(check_container(table)?);
+    let mut remarks = Vec::from_iter(table.verify_file()?);
     remarks.extend_from_slice(&smaller.remarks);
     let size = table.space().size();
     let sample = options.sample.filter(|&n| n < size);

@@ -6,7 +6,6 @@
 
 mod moves;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::shakmaty::{Board, attacks};
@@ -18,14 +17,16 @@ use hoffman_control::{
     Claims, ControlError, ControlFile, HeaderEdits, IndexDeclaration, IndexType, PawnMasks,
     PawngenEdits, render_header, resolve_pieces_with,
 };
+use hoffman_store::disk;
 use rayon::prelude::*;
 
 use crate::entries::{
     EntryCodec, EntryError, EntryValue, MAX_BITS, MAX_WRITTEN_BITS, RawEntry, width,
 };
-use crate::htb::{AtomicFile, Compression, GzipWriter, HtbError};
+use crate::htb::{Compression, HtbError};
 use crate::index::{IndexError, IndexParams, IndexSpace};
 use crate::reader::{Table, TableError, TableProblem};
+use crate::writer::{TableFile, WriteError};
 
 /// Indices worked on at once: a multiple of eight.
 const CHUNK: u64 = 1 << 20;
@@ -161,13 +162,8 @@ pub enum ConvertError {
     #[error(transparent)]
     Header(#[from] ControlError),
     /// The new table cannot be written.
-    #[error("cannot write {path}: {source}", path = .path.display())]
-    Write {
-        /// The new table.
-        path: PathBuf,
-        /// Why.
-        source: HtbError,
-    },
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }
 
 /// Writes a table anew to `target`, which gets its name when it is complete.
@@ -185,7 +181,7 @@ pub fn convert(
     check_formats(table.codec().format(), wanted)
         .map_err(|reason| ConvertError::Format { path: path(), reason })?;
     let space = index_space(table, wanted, options)?;
-    let source = Entries::of(table, options.memory)?;
+    let source = OldEntries::of(table, options.memory)?;
     let widest = widest_codec(wanted, table.variant())
         .map_err(|source| ConvertError::Width { path: path(), source })?;
     let work = Work {
@@ -207,30 +203,24 @@ pub fn convert(
     let codec = final_codec(table, wanted, options.format.is_some(), &tally)
         .map_err(|source| ConvertError::Width { path: path(), source })?;
     let header = header(table, &space, codec, work.recount, &tally)?;
-    let write = |source| ConvertError::Write { path: target.to_owned(), source };
-    let io = |source| write(HtbError::Io { action: "cannot write the output file", source });
-    let pawn_table: Vec<u8> = table
-        .pawn_structures()
-        .map(|structures| structures.list.iter().flat_map(|s| s.to_bytes()).collect())
-        .unwrap_or_default();
-    let len = (header.len() + pawn_table.len()) as u64 + codec.area_bytes(space.size());
-    let file = AtomicFile::create(target).map_err(write)?;
-    let mut writer = GzipWriter::new(file.writer(), len, options.compression).map_err(write)?;
-    writer.set_memory(options.memory);
-    writer.write_all(&header).map_err(io)?;
-    writer.write_all(&pawn_table).map_err(io)?;
-    let mut packed = Vec::new();
-    for first in (0..space.size()).step_by(CHUNK as usize) {
-        let end = (first + CHUNK).min(space.size());
-        packed.clear();
-        codec
-            .pack(&work.numbers(first..end)?, &mut packed)
-            .map_err(|source| ConvertError::Width { path: path(), source })?;
-        writer.write_all(&packed).map_err(io)?;
-        progress(space.size() + end);
-    }
-    writer.finish().map_err(write)?;
-    file.commit().map_err(write)?;
+    let file = TableFile {
+        storage: disk(),
+        path: target,
+        header: &header,
+        structures: table.pawn_structures(),
+        codec,
+        entries: space.size(),
+        compression: options.compression,
+        memory: Some(options.memory),
+    };
+    file.write(|writer| {
+        for first in (0..space.size()).step_by(CHUNK as usize) {
+            let end = (first + CHUNK).min(space.size());
+            writer.push(&work.numbers(first..end)?)?;
+            progress(space.size() + end);
+        }
+        Ok::<_, ConvertError>(())
+    })?;
     Ok(Converted {
         index_type: space.index_type(),
         symmetry: space.symmetry(),
@@ -366,34 +356,34 @@ fn final_codec(
 }
 
 /// The entries of the old table.
-enum Entries<'a> {
+enum OldEntries<'a> {
     /// As they are packed.
     Packed(Vec<u8>, EntryCodec),
     /// In the file.
     File(&'a Table),
 }
 
-impl<'a> Entries<'a> {
-    fn of(table: &'a Table, memory: u64) -> Result<Entries<'a>, TableError> {
+impl<'a> OldEntries<'a> {
+    fn of(table: &'a Table, memory: u64) -> Result<OldEntries<'a>, TableError> {
         let codec = table.codec();
         if codec.area_bytes(table.space().size()) <= memory {
             let mut area = Vec::new();
             table.read_packed(&mut area)?;
-            Ok(Entries::Packed(area, codec))
+            Ok(OldEntries::Packed(area, codec))
         } else {
-            Ok(Entries::File(table))
+            Ok(OldEntries::File(table))
         }
     }
 
     fn get(&self, table: &Table, index: u64) -> Result<RawEntry, TableError> {
         match self {
-            Entries::Packed(area, codec) => codec.get(area, index).ok_or_else(|| {
+            OldEntries::Packed(area, codec) => codec.get(area, index).ok_or_else(|| {
                 let end = codec.area_bytes(index.saturating_add(1));
                 let short = HtbError::PastEnd { end, len: area.len() as u64 };
                 let problem = TableProblem::Container(short);
                 TableError { path: table.path().to_owned(), problem }
             }),
-            Entries::File(table) => table.entry(index),
+            OldEntries::File(table) => table.entry(index),
         }
     }
 }
@@ -472,7 +462,7 @@ impl Tally {
 /// The old table and the new index.
 struct Work<'a> {
     table: &'a Table,
-    source: &'a Entries<'a>,
+    source: &'a OldEntries<'a>,
     space: &'a IndexSpace,
     codec: EntryCodec,
     recount: Recount,

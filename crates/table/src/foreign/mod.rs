@@ -17,18 +17,21 @@ mod wdl;
 
 pub use wdl::SpareValues;
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::shakmaty::{Setup, attacks};
 use hoffman_board::{
-    Bitboard, Color, Format, Material, MaterialError, Piece, Placement, Role, Square,
+    Bitboard, Color, Format, Material, MaterialError, Piece, Placement, Role, Square, Value,
 };
+use hoffman_control::ControlFile;
 use hoffman_store::{Storage, disk, is_file};
 
-use crate::entries::EntryValue;
+use crate::entries::{EntryValue, MAX_WRITTEN_BITS, RawEntry};
+use crate::reader::TableProblem;
+use crate::source::{Entries, Shape};
 
 /// Why a table of another program cannot be used. Messages do not name the file; [`crate::TableError`]
 /// does.
@@ -260,33 +263,69 @@ pub fn open(path: &Path, options: &ForeignOptions) -> Result<Box<dyn ForeignTabl
     }
 }
 
-/// The XML header of a table of ours with the men of a foreign one: in the order of the file name, kings
-/// last.
-pub(crate) fn header(material: &Material, format: Format) -> String {
-    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tablebase>\n");
-    let bits = match format {
-        Format::Dtm(bits) | Format::Dtc(bits) => bits.unwrap_or(crate::entries::MAX_WRITTEN_BITS),
-        Format::Basic => 2,
-        Format::Flag(_) => 1,
-    };
-    let _ = writeln!(xml, "   <{} bits=\"{bits}\"/>", format.name());
+/// The header of a table of ours with the men of a foreign one: in the order of the file name, kings last.
+pub(crate) fn header(path: &Path, foreign: &dyn ForeignTable) -> ControlFile {
+    let material = foreign.material();
     let kings = Color::ALL.map(|color| (color, Role::King));
-    for (color, role) in material.men_in_naming_order().into_iter().chain(kings) {
-        let color = color.fold_wb("white", "black");
-        let _ = writeln!(xml, "   <piece color=\"{color}\" type=\"{}\"/>", role_name(role));
-    }
-    xml.push_str("   <index type=\"combinadic5\"/>\n</tablebase>");
-    xml
+    let men = material.men_in_naming_order().into_iter().chain(kings);
+    let widest = Some(MAX_WRITTEN_BITS);
+    let format = match foreign.format() {
+        Format::Dtm(bits) => Format::Dtm(bits.or(widest)),
+        Format::Dtc(bits) => Format::Dtc(bits.or(widest)),
+        other => other,
+    };
+    ControlFile::of_men(&path.display().to_string(), men, format)
 }
 
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
+/// What a table of another program answers, as the entries of a table with its [`header`].
+#[derive(Debug)]
+pub(crate) struct Answers(pub(crate) Box<dyn ForeignTable>);
+
+impl Answers {
+    /// The answer at an index: none if there is no position, [`EntryValue::Unknown`] if there is no answer.
+    fn at(&self, shape: &Shape, index: u64) -> Result<Option<EntryValue>, ForeignError> {
+        let Some(placement) = shape.space.decode(index) else { return Ok(None) };
+        let men = shape.space.pieces().iter().zip(&placement.squares);
+        let men = men.map(|(piece, &square)| (square, piece.color, piece.role));
+        let Some(setup) = legal_setup(men, &placement) else {
+            return Ok(Some(EntryValue::Illegal));
+        };
+        Ok(Some(self.0.value(&setup)?.unwrap_or(EntryValue::Unknown)))
+    }
+}
+
+impl Entries for Answers {
+    fn number(&self, shape: &Shape, index: u64) -> Result<RawEntry, TableProblem> {
+        let value = match self.at(shape, index)? {
+            None => return Ok(shape.codec.undecodable()),
+            Some(EntryValue::Exact(value)) => value,
+            Some(EntryValue::Win) => Value::Win(1),
+            Some(EntryValue::Loss) => Value::Loss(1),
+            Some(EntryValue::Draw) => Value::Draw,
+            Some(EntryValue::Illegal) => Value::Illegal,
+            Some(_) => {
+                return Err(ForeignError::NoAnswer { index, missing: self.0.missing() }.into());
+            }
+        };
+        // Basic entries do not depend on the side to move, nor do distances.
+        Ok(shape.codec.store(value, Color::White))
+    }
+
+    fn value(&self, shape: &Shape, index: u64, _turn: Color) -> Result<EntryValue, TableProblem> {
+        Ok(self.at(shape, index)?.unwrap_or(EntryValue::Draw))
+    }
+
+    #[cfg(feature = "bulk")]
+    fn verify(&self, _: &Shape, _: &ControlFile) -> Result<Option<String>, TableProblem> {
+        // Its file is its reader's business.
+        match self.0.missing() {
+            missing if missing.is_empty() => Ok(None),
+            missing => Err(ForeignError::Incomplete { missing }.into()),
+        }
+    }
+
+    fn foreign(&self) -> Option<&dyn ForeignTable> {
+        Some(&*self.0)
     }
 }
 
@@ -359,21 +398,5 @@ mod tests {
         }
         let unknown = open(Path::new("kqk.htb"), &ForeignOptions::default()).unwrap_err();
         assert!(matches!(unknown, ForeignError::Unknown));
-    }
-
-    #[test]
-    fn headers_have_kings_last() {
-        let material: Material = "KPvKP".parse().unwrap();
-        let xml = header(&material, Format::Basic);
-        let men: Vec<&str> = xml.lines().filter(|l| l.contains("piece")).map(str::trim).collect();
-        assert_eq!(
-            men,
-            [
-                "<piece color=\"white\" type=\"pawn\"/>",
-                "<piece color=\"black\" type=\"pawn\"/>",
-                "<piece color=\"white\" type=\"king\"/>",
-                "<piece color=\"black\" type=\"king\"/>",
-            ]
-        );
     }
 }

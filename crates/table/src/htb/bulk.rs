@@ -2,9 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::HtbError;
 use super::source::{GzipSource, Kind};
-use super::{BlockIndex, HtbError, foreign};
-use crate::entries::{EntryCodec, Number};
 
 impl GzipSource {
     /// Fills `out` with the bytes at `offset`, inflating in parallel the blocks that are not in the cache, and
@@ -46,41 +45,6 @@ impl GzipSource {
             part.copy_from_slice(&buffer[within..within + part.len()]);
             Ok(())
         })
-    }
-
-    /// Unpacks the entries `first..first + out.len()` of the area that begins at `area`, in parallel.
-    /// `first` must be a multiple of eight.
-    ///
-    /// # Errors
-    /// Damage, and ranges that pass the end.
-    pub fn read_entries<T: Number>(
-        &self,
-        codec: &EntryCodec,
-        area: u64,
-        first: u64,
-        out: &mut [T],
-    ) -> Result<(), HtbError> {
-        debug_assert_eq!(first % 8, 0);
-        let bits = u64::from(codec.bits());
-        let stride = self.block_index().map_or(foreign::BLOCK as u64, BlockIndex::stride);
-        // A window of at least a block a thread keeps all threads busy and the scratch space small. It is a
-        // whole number of groups, and its pieces are too.
-        let threads = rayon::current_num_threads() as u64;
-        let window = (stride.saturating_mul(threads).max(64 << 20) / bits * 8) as usize;
-        let mut bytes = Vec::new();
-        let mut at = area.saturating_add((first / 8).saturating_mul(bits));
-        for numbers in out.chunks_mut(window) {
-            bytes.clear();
-            bytes.resize((numbers.len() as u64 * bits).div_ceil(8) as usize, 0);
-            self.read_parallel(at, &mut bytes)?;
-            let group = 1 << 14;
-            numbers
-                .par_chunks_mut(group * 8)
-                .zip(bytes.par_chunks(group * bits as usize))
-                .try_for_each(|(numbers, bytes)| codec.unpack(bytes, numbers))?;
-            at += bytes.len() as u64;
-        }
-        Ok(())
     }
 
     /// Compares the checksums of all blocks, without inflating them. A file without our block index is

@@ -1,0 +1,144 @@
+//! Where the entries of a table come from: one trait, whether a file of ours holds them, a table of another program
+//! answers for them, or they were solved and are not written yet.
+
+use std::fmt;
+
+use hoffman_board::Color;
+use hoffman_control::ControlFile;
+#[cfg(feature = "bulk")]
+use rayon::prelude::*;
+
+#[cfg(feature = "bulk")]
+use crate::entries::EntryError;
+use crate::entries::{EntryCodec, EntryValue, RawEntry};
+use crate::foreign::ForeignTable;
+use crate::index::IndexSpace;
+use crate::reader::TableProblem;
+
+/// How the positions of a table are numbered, and what its entries are like.
+#[derive(Debug)]
+pub struct Shape {
+    /// The numbering of its positions.
+    pub space: IndexSpace,
+    /// How a value is kept in an entry.
+    pub codec: EntryCodec,
+}
+
+impl Shape {
+    /// How many bytes all entries have when they are packed.
+    pub fn area_bytes(&self) -> u64 {
+        self.space.size().div_ceil(8).saturating_mul(u64::from(self.codec.bits()))
+    }
+
+    /// The meaning of a number. One that the format does not know only occurs at indices without a position.
+    pub fn value(&self, raw: RawEntry, turn: Color) -> EntryValue {
+        self.codec.value(raw, turn).unwrap_or(EntryValue::Draw)
+    }
+}
+
+/// Entries by their indices. A [`crate::Table`] has one source and hands it its shape with every question.
+pub trait Entries: fmt::Debug + Send + Sync {
+    /// The number at an index.
+    ///
+    /// # Errors
+    /// Damage, or no answer for want of other files.
+    fn number(&self, shape: &Shape, index: u64) -> Result<RawEntry, TableProblem>;
+
+    /// What the entry of a position says, [`EntryValue::Unknown`] for want of other files.
+    ///
+    /// # Errors
+    /// Damage.
+    fn value(&self, shape: &Shape, index: u64, turn: Color) -> Result<EntryValue, TableProblem> {
+        Ok(shape.value(self.number(shape, index)?, turn))
+    }
+
+    /// [`Entries::value`] as far as memory tells.
+    fn cached_value(&self, shape: &Shape, index: u64, turn: Color) -> Option<EntryValue> {
+        let _ = (shape, index, turn);
+        None
+    }
+
+    /// The entries from `first` on, a multiple of eight, as a file of ours would pack them: as many as there is
+    /// room for in `area`.
+    ///
+    /// # Errors
+    /// As [`Entries::number`].
+    #[cfg(feature = "bulk")]
+    fn pack(&self, shape: &Shape, first: u64, area: &mut [u8]) -> Result<(), TableProblem> {
+        let pack = |packed: &mut Vec<u8>, (number, area): (usize, &mut [u8])| {
+            let first = first + (number * CHUNK) as u64;
+            let end = shape.space.size().min(first + CHUNK as u64);
+            let numbers = (first..end).map(|index| Ok(self.number(shape, index)?.0));
+            let numbers: Vec<i32> = numbers.collect::<Result<_, TableProblem>>()?;
+            packed.clear();
+            shape.codec.pack(&numbers, packed)?;
+            let (bytes, entries, bits) = (packed.len(), numbers.len(), shape.codec.bits());
+            let short = EntryError::Short { bytes, entries, bits };
+            area.copy_from_slice(packed.get(..area.len()).ok_or(short)?);
+            Ok(())
+        };
+        // Entries that are asked for one by one cost so much each that small pieces are worth while.
+        area.par_chunks_mut(CHUNK / 8 * usize::from(shape.codec.bits()))
+            .enumerate()
+            .try_for_each_init(Vec::new, pack)
+    }
+
+    /// How many entries are unpacked together, where it is about that many; whoever asks for all takes several
+    /// times as many at once.
+    fn together(&self, shape: &Shape) -> u64 {
+        let _ = shape;
+        1 << 20
+    }
+
+    /// Compares the length with the one that the header implies, and settles where the entries begin. A remark, if
+    /// that was not where the header says.
+    ///
+    /// # Errors
+    /// [`TableProblem::Length`], damage.
+    fn settle(
+        &mut self,
+        shape: &Shape,
+        header: &ControlFile,
+    ) -> Result<Option<String>, TableProblem> {
+        let _ = (shape, header);
+        Ok(None)
+    }
+
+    /// Whether [`Entries::settle`] takes no time.
+    fn is_soon_settled(&self) -> bool {
+        true
+    }
+
+    /// Compares all checksums.
+    ///
+    /// # Errors
+    /// Damage.
+    #[cfg(feature = "bulk")]
+    fn check(&self) -> Result<(), TableProblem> {
+        Ok(())
+    }
+
+    /// Reads everything, compares every checksum and the length. A remark, as for [`Entries::settle`].
+    ///
+    /// # Errors
+    /// Damage, [`TableProblem::Length`], files that are missing.
+    #[cfg(feature = "bulk")]
+    fn verify(&self, shape: &Shape, header: &ControlFile) -> Result<Option<String>, TableProblem> {
+        let _ = (shape, header);
+        Ok(None)
+    }
+
+    /// Bytes that differ where entries do, if they are known without reading everything.
+    fn fingerprint(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// The reader behind them, if they are those of another program.
+    fn foreign(&self) -> Option<&dyn ForeignTable> {
+        None
+    }
+}
+
+/// Entries that a thread asks for at a time, where each is asked for by itself.
+#[cfg(feature = "bulk")]
+const CHUNK: usize = 1024;

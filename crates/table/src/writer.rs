@@ -1,0 +1,129 @@
+//! Writing the file of a table: one way for tables that were solved, converted or assembled.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hoffman_store::{FileWriter, Storage};
+
+use crate::entries::{EntryCodec, EntryError, Number};
+use crate::htb::{AtomicFile, Compression, GzipWriter, HtbError};
+use crate::index::PawnStructures;
+
+/// How many entries are packed at once: a multiple of eight, and few enough to stay in a cache.
+const CHUNK: usize = 1 << 18;
+
+/// What a table file consists of.
+#[derive(Debug)]
+pub struct TableFile<'a> {
+    /// Where files are.
+    pub storage: Arc<dyn Storage>,
+    /// The file, which gets its name when it is complete and on the disk.
+    pub path: &'a Path,
+    /// The header with the zero bytes behind it.
+    pub header: &'a [u8],
+    /// The list of pawn structures that stands before the entries.
+    pub structures: Option<&'a PawnStructures>,
+    /// How values are kept in entries.
+    pub codec: EntryCodec,
+    /// How many entries there are.
+    pub entries: u64,
+    /// How small the file is made.
+    pub compression: Compression,
+    /// The memory for compressing, if it is bounded.
+    pub memory: Option<u64>,
+}
+
+/// Takes the entries of a table in order.
+#[derive(Debug)]
+pub struct TableWriter<'a> {
+    path: &'a Path,
+    writer: GzipWriter<FileWriter<'a>>,
+    codec: EntryCodec,
+    packed: Vec<u8>,
+}
+
+/// Why a table cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {path}: {problem}", path = .path.display())]
+pub struct WriteError {
+    /// The file.
+    pub path: PathBuf,
+    /// What went wrong.
+    pub problem: WriteProblem,
+}
+
+/// What goes wrong when a table is written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteProblem {
+    /// The system refused to take what was written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The container.
+    #[error("{}", with_cause(.0))]
+    Container(#[from] HtbError),
+    /// A number that does not fit its entry.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+}
+
+fn with_cause(error: &HtbError) -> String {
+    let cause = std::error::Error::source(error);
+    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}
+
+impl TableFile<'_> {
+    /// Writes the file; `fill` hands all entries to the writer. If it fails, nothing is left.
+    ///
+    /// # Errors
+    /// The file cannot be written, or what `fill` says.
+    pub fn write<E: From<WriteError>>(
+        &self,
+        fill: impl FnOnce(&mut TableWriter<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let file = AtomicFile::create_in(Arc::clone(&self.storage), self.path);
+        let file = file.map_err(|problem| self.error(problem))?;
+        let mut writer = self.begin(&file).map_err(|problem| self.error(problem))?;
+        fill(&mut writer)?;
+        writer.writer.finish().map_err(|problem| self.error(problem))?;
+        file.commit().map_err(|problem| self.error(problem))?;
+        Ok(())
+    }
+
+    /// Writes what stands before the entries.
+    fn begin<'f>(&'f self, file: &'f AtomicFile) -> Result<TableWriter<'f>, WriteProblem> {
+        let structures = self.structures.iter().flat_map(|structures| &structures.list);
+        let structures: Vec<u8> = structures.flat_map(|s| s.to_bytes()).collect();
+        let before = (self.header.len() + structures.len()) as u64;
+        let len = before + self.codec.area_bytes(self.entries);
+
+        let mut writer = GzipWriter::new(file.writer(), len, self.compression)?;
+        if let Some(memory) = self.memory {
+            writer.set_memory(memory);
+        }
+        writer.write_all(self.header)?;
+        writer.write_all(&structures)?;
+        Ok(TableWriter { path: self.path, writer, codec: self.codec, packed: Vec::new() })
+    }
+
+    fn error(&self, problem: impl Into<WriteProblem>) -> WriteError {
+        WriteError { path: self.path.to_owned(), problem: problem.into() }
+    }
+}
+
+impl TableWriter<'_> {
+    /// Takes the next entries: a multiple of eight, but for the last ones.
+    ///
+    /// # Errors
+    /// The file cannot be written, or a number does not fit.
+    pub fn push<T: Number>(&mut self, numbers: &[T]) -> Result<(), WriteError> {
+        for chunk in numbers.chunks(CHUNK) {
+            self.packed.clear();
+            let packed = self.codec.pack(chunk, &mut self.packed).map_err(WriteProblem::from);
+            let written = packed.and_then(|()| Ok(self.writer.write_all(&self.packed)?));
+            written.map_err(|problem| WriteError { path: self.path.to_owned(), problem })?;
+        }
+        Ok(())
+    }
+}
