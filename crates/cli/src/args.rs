@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use hoffman_table::IndexType;
-use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
+use hoffman::{IndexType, ReadOptions};
 
 use crate::work::{CompressName, ReadingArgs, WorkArgs};
 
@@ -128,15 +127,16 @@ impl ForeignArgs {
         !self.syzygy.is_empty() || !self.nalimov.is_empty()
     }
 
-    /// The options of the readers.
-    pub(crate) fn options(&self) -> ForeignOptions {
-        ForeignOptions {
-            syzygy: self.syzygy.clone(),
-            nalimov: self.nalimov.clone(),
-            fifty_moves: if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws },
-            ..ForeignOptions::default()
-        }
+    /// How such tables are read.
+    pub(crate) fn options(&self) -> ReadOptions {
+        reading(&self.syzygy, &self.nalimov, self.cursed_wins)
     }
+}
+
+/// How tables of other programs are read.
+pub(crate) fn reading(syzygy: &[PathBuf], nalimov: &[PathBuf], cursed_wins: bool) -> ReadOptions {
+    let reading = syzygy.iter().fold(ReadOptions::new(), ReadOptions::syzygy);
+    nalimov.iter().fold(reading, ReadOptions::nalimov).cursed_wins(cursed_wins)
 }
 
 #[derive(Args, Debug)]

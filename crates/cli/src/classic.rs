@@ -4,16 +4,16 @@
 //! and file names mixed. Unlike the original, whatever makes no sense is refused before any work.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
-use hoffman_run::Threads;
-use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
+use hoffman::control::in_order;
+use hoffman::{ReadOptions, Threads};
 
 use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
-use crate::work::{CompressName, MethodName, Reading, WorkArgs, size};
+use crate::work::{CompressName, MethodName, WorkArgs, size};
 use crate::{Outcome, args};
 
 /// How the classic options are used.
@@ -136,14 +136,8 @@ impl Classic {
     }
 
     /// How tables of other programs are read.
-    fn foreign(&self) -> ForeignOptions {
-        let fifty_moves = if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws };
-        ForeignOptions {
-            syzygy: self.syzygy.clone(),
-            nalimov: self.nalimov.clone(),
-            fifty_moves,
-            ..ForeignOptions::default()
-        }
+    fn reading(&self) -> ReadOptions {
+        args::reading(&self.syzygy, &self.nalimov, self.cursed_wins)
     }
 
     fn set_long(
@@ -345,21 +339,22 @@ pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcom
         also(run_verify(classic, &classic.files));
     }
     if classic.probe {
-        also(prompt::run(&classic.files, &classic.foreign())?);
+        also(prompt::run(&classic.files, &classic.reading())?);
     }
     Ok(Outcome::of(good))
 }
 
 fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome> {
-    let options = generate::Options {
+    let request = generate::Request {
         output: classic.output.clone(),
-        foreign: classic.foreign(),
+        reading: classic.reading(),
         quiet: classic.quiet,
-        work: classic.work.clone(),
+        work: &classic.work,
     };
+    let controls: Vec<&Path> = classic.files.iter().map(PathBuf::as_path).collect();
     let mut made = Vec::new();
-    for control in generate::in_order(&classic.files)? {
-        made.push(generate::run(control, &options, threads)?);
+    for control in in_order(&controls)? {
+        made.push(generate::run(control, &request, threads)?);
     }
     if !classic.verify {
         return Ok(Outcome::Done);
@@ -369,9 +364,8 @@ fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome>
 
 fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
     let folder = args::default_folder().filter(|folder| folder.is_dir());
-    let reading = &Reading::new(classic.work.bytes(), classic.foreign());
-    let syzygy = &classic.syzygy;
-    let request = verify::Request { sample: None, syzygy, reading, folder };
+    let reading = &classic.work.reading(classic.reading());
+    let request = verify::Request { sample: None, reading, folder };
     let mut good = true;
     for path in tables {
         say(&format!("Verifying '{}'", path.display()));
@@ -390,7 +384,7 @@ fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
         }
         if !classic.nalimov.is_empty() {
             say("Verifying tablebase against Nalimov");
-            match verify::against_nalimov(path, &reading.foreign) {
+            match verify::against_nalimov(path, reading) {
                 Ok(agrees) => good &= agrees,
                 Err(error) => {
                     crate::output::complain(&error);
@@ -404,7 +398,7 @@ fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use hoffman_run::Method;
+    use hoffman::Method;
 
     use super::*;
 
@@ -434,16 +428,16 @@ mod tests {
         let propagated = read("-g -P 5 --compress-f --method=proptables x").unwrap();
         assert!(propagated.ignored().is_empty() && propagated.work.compress_files);
         let compressed = Method::PropTables { compress: true };
-        assert_eq!(propagated.work.workplace().unwrap().method, compressed);
+        assert_eq!(propagated.work.solving_method(), compressed);
         let swept = read("-g -P 5 --compress-f x").unwrap();
-        assert_eq!(swept.work.workplace().unwrap().method, Method::Sweep);
+        assert_eq!(swept.work.solving_method(), Method::Sweep);
         assert_eq!(swept.ignored(), ["--compress-files"]);
-        assert_eq!(read("-g x").unwrap().work.workplace().unwrap().method, Method::Sweep);
+        assert_eq!(read("-g x").unwrap().work.solving_method(), Method::Sweep);
         assert_eq!(read("-g -P 0x20 x").unwrap().work.queues, Some(32));
-        let foreign = read("-p -N x -n y -Sz --cursed t").unwrap().foreign();
-        assert_eq!(foreign.nalimov, [PathBuf::from("x"), PathBuf::from("y")]);
-        assert_eq!(foreign.syzygy, [PathBuf::from("z")]);
-        assert_eq!(foreign.fifty_moves, FiftyMoves::Wins);
+        let reading = read("-p -N x -n y -Sz --cursed t").unwrap().reading();
+        assert_eq!(reading.nalimov_folders(), [PathBuf::from("x"), PathBuf::from("y")]);
+        assert_eq!(reading.syzygy_folders(), [PathBuf::from("z")]);
+        assert!(reading.takes_cursed_wins());
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 #[cfg(unix)]
 use std::time::Duration;
 
-use hoffman_run::Stop;
+use hoffman::Cancel;
 
 /// Set once a command runs that can stop at a safe point.
-static STOP: OnceLock<Stop> = OnceLock::new();
+static CANCEL: OnceLock<Cancel> = OnceLock::new();
 
 /// How long a safe point is waited for.
 #[cfg(unix)]
@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The request to stop that the first signal makes. The second ends the program at once, as the first does
 /// after ten seconds, or if nobody asked for this; unfinished files are removed in any case.
-pub(crate) fn stop() -> Stop {
-    STOP.get_or_init(Stop::default).clone()
+pub(crate) fn cancel() -> Cancel {
+    CANCEL.get_or_init(Cancel::new).clone()
 }
 
 /// Watches for signals from now on.
@@ -31,9 +31,9 @@ pub(crate) fn install() -> std::io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
-            match STOP.get() {
-                Some(stop) if !stop.is_requested() => {
-                    stop.request();
+            match CANCEL.get() {
+                Some(cancel) if !cancel.is_cancelled() => {
+                    cancel.cancel();
                     crate::progress::announce(
                         "stopping at the next safe point; interrupt once more to stop at once",
                     );
@@ -62,7 +62,7 @@ fn end_later(signal: i32) {
 /// Ends the process.
 #[cfg(unix)]
 fn end(signal: i32, was_asked: bool) {
-    hoffman_store::Disk::shared().abandon();
+    hoffman::process::abandon_files();
     if !was_asked {
         // As if nobody had watched, so that a shell sees why.
         let _ = signal_hook::low_level::emulate_default_handler(signal);

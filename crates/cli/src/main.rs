@@ -19,7 +19,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser as _;
 
-use hoffman_run::{Limits, Threads, cores};
+use hoffman::process::{Limits, cores, limits, use_huge_pages};
+use hoffman::{STACK, Threads};
 
 use crate::args::{Cli, Command};
 use crate::output::{Misuse, chain, is_broken_pipe, note, print};
@@ -47,12 +48,9 @@ impl Outcome {
     }
 }
 
-/// Hands out huge pages, see [`hoffman_run::use_huge_pages`].
+/// Hands out huge pages, see [`use_huge_pages`].
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// The stack of a worker, in bytes.
-const STACK: usize = 8 << 20;
 
 /// The least stack of the first thread, in bytes.
 const LEAST_STACK: u64 = 1 << 20;
@@ -61,13 +59,13 @@ const LEAST_STACK: u64 = 1 << 20;
 const LEAST_SPACE: u64 = 144 << 20;
 
 fn main() -> ExitCode {
-    if let Some(refusal) = refusal(hoffman_run::limits()) {
+    if let Some(refusal) = refusal(limits()) {
         // Nobody may be listening, and there may be no memory to say more.
         let _ = std::io::stderr().write_all(refusal.as_bytes());
         return ExitCode::from(1);
     }
     // Until a table wants them.
-    hoffman_run::use_huge_pages(false);
+    use_huge_pages(false);
     let arguments: Vec<OsString> = std::env::args_os().collect();
     trace();
     let result =
@@ -173,7 +171,7 @@ fn in_pool(
     let mut builder = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or_else(cores))
         .stack_size(STACK);
-    let stack = hoffman_run::limits().stack;
+    let stack = limits().stack;
     if cfg!(unix) && stack.is_none_or(|stack| stack >= STACK as u64) {
         // It has as large a stack, and a small table takes less time than a thread more.
         builder = builder.use_current_thread();

@@ -1,15 +1,15 @@
 //! How far long work is: a bar on a terminal, a line a minute elsewhere, a file for scripts.
 
 use std::fmt::Display;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use hoffman_run::{PassReport, Phase, Progress, resident_memory};
-use hoffman_table::htb::AtomicFile;
+use hoffman::process::{resident_memory, write_loosely};
+use hoffman::shakmaty::Bitboard;
+use hoffman::{Event, PassReport};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use serde_json::json;
 
@@ -121,10 +121,7 @@ impl Shared {
     fn write_status(&self) -> anyhow::Result<()> {
         let Some(path) = &self.status else { return Ok(()) };
         let text = self.state().json();
-        let file = AtomicFile::create(path)?;
-        file.writer().write_all(text.as_bytes())?;
-        file.commit_loosely()?;
-        Ok(())
+        Ok(write_loosely(path, text.as_bytes())?)
     }
 
     fn show(&self) {
@@ -164,7 +161,7 @@ impl Shared {
 /// What a pass did, in a line: `kpk.htb, pawns a2: won in 5, 312 positions, 0.01 s`.
 fn pass_line(table: &str, report: &PassReport) -> String {
     let squares = |set: u64| {
-        let set = hoffman_board::Bitboard(set);
+        let set = Bitboard(set);
         set.into_iter().map(|square| square.to_string()).collect::<Vec<_>>().join(" ")
     };
     let PassReport { pawns, won, moves, positions, time } = report;
@@ -252,7 +249,7 @@ impl Bar {
     }
 
     /// That many of so many are done.
-    pub(crate) fn set(&self, done: u64, total: u64) {
+    fn set(&self, done: u64, total: u64) {
         let mut state = self.shared.state();
         (state.done, state.total) = (done, total);
         drop(state);
@@ -287,7 +284,45 @@ impl Drop for Bar {
     }
 }
 
-impl Progress for Bar {
+impl Bar {
+    /// Shows what happened.
+    pub(crate) fn tell(&self, event: Event) {
+        match event {
+            Event::Begin { work } => self.begin(work),
+            Event::Table { name } => {
+                let mut state = self.shared.state();
+                state.pass = 0;
+                state.table = name;
+                drop(state);
+                self.shared.show();
+            }
+            Event::Phase(phase) => {
+                self.shared.state().phase = phase.name();
+                self.shared.show();
+            }
+            Event::Pass { moves } => {
+                self.shared.state().pass = moves;
+                // Small slices have thousands of passes, and nobody can read those.
+                if !self.shared.bar.is_hidden() {
+                    self.shared.show();
+                }
+            }
+            Event::Passed(report) if self.shared.passes => {
+                let table = self.shared.state().table.clone();
+                self.suspend(|| say(&pass_line(&table, &report)));
+            }
+            Event::Done { work } => {
+                self.shared.state().done += work;
+                self.shared.bar.inc(work);
+            }
+            Event::Skipped { work } => self.skip(work),
+            Event::Finished { .. } => self.shared.state().finished += 1,
+            Event::Entries { done, total } => self.set(done, total),
+            Event::Notice { text } => self.suspend(|| note(&text)),
+            _ => {}
+        }
+    }
+
     fn begin(&self, work: u64) {
         let mut state = self.shared.state();
         (state.done, state.skipped, state.total) = (0, 0, work);
@@ -298,42 +333,6 @@ impl Progress for Bar {
         self.shared.bar.reset_eta();
     }
 
-    fn table(&self, name: &str) {
-        let mut state = self.shared.state();
-        state.pass = 0;
-        name.clone_into(&mut state.table);
-        drop(state);
-        self.shared.show();
-    }
-
-    fn phase(&self, phase: Phase) {
-        self.shared.state().phase = phase.name();
-        self.shared.show();
-    }
-
-    fn pass(&self, moves: u16) {
-        // Small slices have thousands of passes, and nobody can read those.
-        let mut state = self.shared.state();
-        state.pass = moves;
-        let visible = !self.shared.bar.is_hidden();
-        drop(state);
-        if visible {
-            self.shared.show();
-        }
-    }
-
-    fn passed(&self, report: &PassReport) {
-        if self.shared.passes {
-            let table = self.shared.state().table.clone();
-            self.shared.bar.suspend(|| say(&pass_line(&table, report)));
-        }
-    }
-
-    fn slice(&self, work: u64) {
-        self.shared.state().done += work;
-        self.shared.bar.inc(work);
-    }
-
     fn skip(&self, work: u64) {
         let mut state = self.shared.state();
         state.done += work;
@@ -341,13 +340,5 @@ impl Progress for Bar {
         drop(state);
         self.shared.bar.inc(work);
         self.shared.bar.reset_eta();
-    }
-
-    fn finished(&self, _name: &str) {
-        self.shared.state().finished += 1;
-    }
-
-    fn notice(&self, text: &str) {
-        self.shared.bar.suspend(|| note(text));
     }
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use hoffman_run::{Memory, Method, Workplace};
-use hoffman_table::foreign::ForeignOptions;
-use hoffman_table::htb::{BlockCache, Compression, SourceOptions};
+use hoffman::{Compression, Method, Options, ReadOptions};
 
 use crate::interrupt;
+use crate::output::command_line;
 use crate::progress::Bar;
 
 /// Ways of solving what is larger than memory.
@@ -85,45 +84,15 @@ pub(crate) struct ReadingArgs {
     memory: Option<u64>,
 }
 
-/// How tables are read.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    /// Tables of ours.
-    pub(crate) source: SourceOptions,
-    /// Those of other programs.
-    pub(crate) foreign: ForeignOptions,
-    /// How many bytes of entries may be held as a whole, if memory is bounded.
-    pub(crate) whole: Option<u64>,
-}
-
-/// What the program takes when it reads tables, besides the blocks and entries that it holds.
-const READER: u64 = 44 << 20;
-/// The least bound for that.
-const LEAST: u64 = 48 << 20;
-
 impl ReadingArgs {
-    /// How tables are read, those of other programs as `foreign` says.
-    pub(crate) fn reading(self, foreign: ForeignOptions) -> anyhow::Result<Reading> {
-        if let Some(memory) = self.memory.filter(|&memory| memory < LEAST) {
-            let [memory, least] = [memory, LEAST].map(|bytes| bytes >> 20);
+    /// These options with the bound.
+    pub(crate) fn bound(self, reading: ReadOptions) -> anyhow::Result<ReadOptions> {
+        let Some(memory) = self.memory else { return Ok(reading) };
+        if memory < ReadOptions::LEAST_MEMORY {
+            let [memory, least] = [memory, ReadOptions::LEAST_MEMORY].map(|bytes| bytes >> 20);
             anyhow::bail!("{memory} MB of memory are too little; at least {least} MB are needed");
         }
-        Ok(Reading::new(self.memory, foreign))
-    }
-}
-
-impl Reading {
-    /// In so many bytes of memory, or as many as are needed at least.
-    pub(crate) fn new(memory: Option<u64>, foreign: ForeignOptions) -> Reading {
-        let Some(memory) = memory.map(|memory| memory.max(LEAST)) else {
-            return Reading { source: SourceOptions::default(), foreign, whole: None };
-        };
-        let rest = memory - READER;
-        let cache = BlockCache::new((rest / 2) as usize);
-        let source = SourceOptions { cache, memory_limit: 0, ..SourceOptions::default() };
-        let foreign = ForeignOptions { held: memory / 32, ..foreign };
-        // What is held as a whole is there twice while it is unpacked.
-        Reading { source, foreign, whole: Some(rest / 4) }
+        Ok(reading.memory(memory))
     }
 }
 
@@ -142,37 +111,51 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 }
 
 impl WorkArgs {
-    /// The disk, to be stopped by a signal.
-    pub(crate) fn workplace(&self) -> anyhow::Result<Workplace> {
-        let compress = self.compress_files;
-        let method = match self.method {
-            None | Some(MethodName::Sweep) => Method::Sweep,
-            Some(MethodName::Proptables) => Method::PropTables { compress },
-        };
-        let (discard, memory, keep_free) = (self.discard, self.bound(), self.keep_free);
-        let mut workplace =
-            Workplace { discard, memory, method, keep_free, ..Workplace::default() };
-        workplace.compression = self.compress.into();
-        workplace.stop = interrupt::stop();
+    /// Work in a folder on the threads that are there already, to be stopped by a signal.
+    pub(crate) fn options(&self, folder: Option<PathBuf>) -> anyhow::Result<Options> {
+        let mut options = folder
+            .map_or_else(Options::without_folder, Options::new)
+            .threads_of_caller()
+            .method(self.solving_method())
+            .compression(self.compress.into())
+            .discard_checkpoints(self.discard)
+            .program(command_line())
+            .cancel(interrupt::cancel());
+        if let Some(bytes) = self.memory {
+            options = options.memory(bytes);
+        } else if let Some(bytes) = self.queue_bytes() {
+            options = options.memory_if_possible(bytes);
+        }
+        if let Some(bytes) = self.keep_free {
+            options = options.keep_free(bytes);
+        }
         if let Some(text) = std::env::var_os("HOFFMAN_CHECKPOINT_SECONDS") {
             let seconds = text.to_str().and_then(|text| text.parse().ok());
             let seconds = seconds.context("HOFFMAN_CHECKPOINT_SECONDS is no number of seconds")?;
-            workplace.checkpoint_every = Duration::from_secs(seconds);
+            options = options.checkpoint_every(Duration::from_secs(seconds));
         }
-        Ok(workplace)
+        Ok(options)
     }
 
-    /// The bound in bytes.
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        self.bound().map(|memory| memory.bytes)
+    /// How what is larger than memory is solved.
+    pub(crate) fn solving_method(&self) -> Method {
+        let compress = self.compress_files;
+        match self.method {
+            None | Some(MethodName::Sweep) => Method::Sweep,
+            Some(MethodName::Proptables) => Method::PropTables { compress },
+        }
     }
 
-    fn bound(&self) -> Option<Memory> {
-        let asked = self.memory.map(|bytes| Memory { bytes, raise: false });
-        asked.or(self.queues.map(|megabytes| {
-            let bytes = megabytes.saturating_mul(1 << 20);
-            Memory { bytes, raise: true }
-        }))
+    fn queue_bytes(&self) -> Option<u64> {
+        self.queues.map(|megabytes| megabytes.saturating_mul(1 << 20))
+    }
+
+    /// How tables are read in the same memory.
+    pub(crate) fn reading(&self, reading: ReadOptions) -> ReadOptions {
+        match self.memory.or(self.queue_bytes()) {
+            Some(bytes) => reading.memory(bytes),
+            None => reading,
+        }
     }
 
     /// Shows the progress.

@@ -29,9 +29,9 @@ fn main() -> Result<(), Error> {
         _ => {}
     })?;
 
-    println!("{} written, {} kept", built.written.len(), built.kept.len());
-    for path in &built.written {
-        let report = hoffman::verify(path, &VerifyOptions::new().sample(10_000), &|_, _| {})?;
+    println!("{} written, {} kept", built.made.len(), built.kept.len());
+    for path in built.written() {
+        let report = hoffman::verify(path, &VerifyOptions::new().sample(10_000), &mut |_| {})?;
         println!("{report}");
     }
     Ok(())

@@ -8,6 +8,9 @@ use hoffman_probe::verify::VerifyError;
 use hoffman_reader::Error as ProbeError;
 use hoffman_run::RunError;
 use hoffman_table::TableError;
+use hoffman_table::convert::ConvertError;
+
+use crate::plan::Whole;
 
 /// Why there is no answer, or no table. What can go wrong with a question is a [`ProbeError`].
 #[derive(Clone, Debug, thiserror::Error)]
@@ -22,6 +25,18 @@ pub enum Error {
     /// Endings and control files among the targets of a plan.
     #[error("endings and control files are planned apart")]
     MixedTargets,
+    /// No table has the name that somebody gave.
+    #[error("{0}")]
+    NotFound(String),
+    /// Something that only tables of ours have.
+    #[error("{0}")]
+    NotOurs(String),
+    /// A position behind which there is more than any machine holds.
+    #[error("{}", .0.refusal())]
+    Vast(Box<Whole>),
+    /// A table cannot be converted.
+    #[error("{0}")]
+    Convert(Arc<ConvertError>),
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
@@ -52,6 +67,10 @@ impl Error {
             Error::Probe(error) => error.code(),
             Error::Ending(_) => "bad-ending",
             Error::MixedTargets => "mixed-targets",
+            Error::NotFound(_) => "not-found",
+            Error::NotOurs(_) => "not-ours",
+            Error::Vast(_) => "too-large",
+            Error::Convert(_) => "not-converted",
             Error::Threads(_) => "no-threads",
             Error::Cancelled { .. } => "cancelled",
             Error::Resources(_) => "too-large",
@@ -86,10 +105,20 @@ impl From<RunError> for Error {
     }
 }
 
+impl From<ConvertError> for Error {
+    fn from(error: ConvertError) -> Error {
+        match error {
+            ConvertError::Table(error) => Error::from(error),
+            other => Error::Convert(Arc::new(other)),
+        }
+    }
+}
+
 impl From<VerifyError> for Error {
     fn from(error: VerifyError) -> Error {
         match error {
             VerifyError::Table(error) => Error::from(error),
+            VerifyError::Cancelled => Error::Cancelled { checkpoint: None },
             other => Error::Verify(Arc::new(other)),
         }
     }

@@ -1,9 +1,12 @@
 //! What long work tells its caller, and how the caller stops it.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hoffman_reader::Tablebase;
-use hoffman_run::{Phase, Progress, Stop};
+use hoffman_run::{PassReport, Phase, Progress, Stop};
+
+use crate::build::Made;
 
 /// Something that happened in a run. Events own what they carry, so they can be sent to other threads.
 #[derive(Clone, Debug)]
@@ -26,6 +29,8 @@ pub enum Event {
         /// Moves.
         moves: u16,
     },
+    /// A slice is through with what is won or lost in so many moves.
+    Passed(PassReport),
     /// So much of the work is done.
     Done {
         /// Positions.
@@ -42,6 +47,20 @@ pub enum Event {
     Finished {
         /// Its file, without folder.
         name: String,
+    },
+    /// A file was there already, intact, and is kept.
+    Kept {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What is known of a table that was made, once all that it was made with is done.
+    Made(Made),
+    /// Of the entries that are checked or converted so many are done.
+    Entries {
+        /// How many are done.
+        done: u64,
+        /// Of how many.
+        total: u64,
     },
     /// A remark for the user.
     Notice {
@@ -104,6 +123,10 @@ impl Progress for Relay<'_> {
 
     fn pass(&self, moves: u16) {
         self.tell(Event::Pass { moves });
+    }
+
+    fn passed(&self, report: &PassReport) {
+        self.tell(Event::Passed(report.clone()));
     }
 
     fn slice(&self, work: u64) {

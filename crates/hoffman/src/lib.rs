@@ -48,8 +48,9 @@
 //! # Solve and build
 //!
 //! [`solve`] answers one position and makes what is missing on the way; [`build`] makes whole endings and the
-//! tables of control files; [`plan`] says beforehand what that takes. [`verify`] checks every entry of a
-//! table against the entries of its successors, and [`stats`] counts what a table contains.
+//! tables of control files; [`plan()`] says beforehand what that takes. [`verify`] checks every entry of a
+//! table against the entries of its successors, and [`stats`] counts what a table contains. A [`Table`] that is
+//! opened once does both, and is converted; [`control`] has what only control files need.
 //!
 //! They tell what they do by [`Event`]s, stop when a [`Cancel`] says so, work on the threads that
 //! [`Options`] name and on no others, print nothing, and handle no signals.
@@ -74,22 +75,35 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod build;
+pub mod control;
 mod error;
 mod event;
 mod options;
-mod work;
+mod plan;
+pub mod process;
+mod signature;
+mod table;
 
+pub use hoffman_board::Format;
+pub use hoffman_board::value::FlagType;
 pub use hoffman_probe::stats::{SideStats, TableStats};
 pub use hoffman_probe::verify::{Verdict, VerifyReport};
 pub use hoffman_reader::{
     Answer, AsPosition, Assumption, Bound, Category, Color, End, Error as ProbeError, FenError,
-    Impossible, Material, Move, MoveAnswer, Moves, OpenOptions, Plies, Position, PruneEffect,
-    Report, Role, Said, Square, TableAnswer, Tablebase, Value, Variant, Wdl, shakmaty,
+    Impossible, Material, Move, MoveAnswer, Moves, OpenOptions, Opened, Plies, Position,
+    PruneEffect, ReadOptions, Report, Role, Said, Session, Square, TableAnswer, Tablebase, Value,
+    Variant, Wdl, shakmaty,
 };
-pub use hoffman_run::{Phase, PlannedTable, RunPlan as Plan};
+pub use hoffman_run::{Method, PassReport, Phase, PlannedTable, RunPlan as Plan, Summary, Threads};
+pub use hoffman_table::convert::Converted;
 pub use hoffman_table::htb::Compression;
+pub use hoffman_table::index::IndexType;
 
+pub use build::{Built, Made, Solved, Target, build, solve};
 pub use error::Error;
 pub use event::{Cancel, Event};
-pub use options::{Options, VerifyOptions};
-pub use work::{Built, Solved, Target, build, plan, solve, stats, verify};
+pub use options::{Options, STACK, VerifyOptions};
+pub use plan::{Whole, plan, plan_position};
+pub use signature::signature;
+pub use table::{ConvertOptions, Table, stats, verify};

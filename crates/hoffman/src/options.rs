@@ -2,55 +2,74 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use hoffman_run::{ControlBuildOptions, Memory, Progress, Workplace};
-use hoffman_table::foreign::ForeignOptions;
+use hoffman_reader::ReadOptions;
+use hoffman_run::{ControlBuildOptions, Memory, Method, Progress, Threads, Workplace, cores};
 use hoffman_table::htb::Compression;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::Error;
 use crate::event::Cancel;
 
+/// The stack of a thread, in bytes.
+pub const STACK: usize = 8 << 20;
+
 /// Where and how tables are made.
 #[derive(Clone, Debug)]
 pub struct Options {
-    dir: PathBuf,
+    dir: Option<PathBuf>,
     write: bool,
-    memory: Option<u64>,
-    threads: Threads,
+    memory: Option<Memory>,
+    threads: WorkedOn,
+    large: Option<Threads>,
     cancel: Cancel,
-    syzygy: Vec<PathBuf>,
+    reading: ReadOptions,
     program: String,
     compression: Compression,
     keep_free: Option<u64>,
+    method: Method,
+    discard: bool,
+    checkpoint_every: Option<Duration>,
 }
 
 /// The threads that work is done on.
 #[derive(Clone, Debug)]
-enum Threads {
+enum WorkedOn {
     /// So many, or one a core if 0, for as long as the work takes.
     Count(usize),
     /// Those of the caller.
     Pool(Arc<ThreadPool>),
+    /// Those of the pool that the call is made in.
+    Here,
 }
 
 impl Options {
     /// Tables in this folder; all memory, one thread a core.
     pub fn new(dir: impl AsRef<Path>) -> Options {
+        Options { dir: Some(dir.as_ref().to_owned()), ..Options::without_folder() }
+    }
+
+    /// Tables of control files where these say, or beside them; others in the current folder.
+    pub fn without_folder() -> Options {
         Options {
-            dir: dir.as_ref().to_owned(),
+            dir: None,
             write: true,
             memory: None,
-            threads: Threads::Count(0),
+            threads: WorkedOn::default(),
+            large: None,
             cancel: Cancel::new(),
-            syzygy: Vec::new(),
+            reading: ReadOptions::new(),
             program: String::new(),
             compression: Compression::default(),
             keep_free: None,
+            method: Method::Sweep,
+            discard: false,
+            checkpoint_every: None,
         }
     }
 
-    /// Whether files are written; else what is solved is there for the answer only.
+    /// Whether files of complete endings are written; else what is solved is there for the answer only.
     #[must_use]
     pub fn write(self, write: bool) -> Options {
         Options { write, ..self }
@@ -60,19 +79,43 @@ impl Options {
     /// folder.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Options {
-        Options { memory: Some(bytes), ..self }
+        Options { memory: Some(Memory { bytes, raise: false }), ..self }
+    }
+
+    /// The same, but a bound that is too little is raised instead of refused.
+    #[must_use]
+    pub fn memory_if_possible(self, bytes: u64) -> Options {
+        Options { memory: Some(Memory { bytes, raise: true }), ..self }
+    }
+
+    /// How what is larger than memory is solved.
+    #[must_use]
+    pub fn method(self, method: Method) -> Options {
+        Options { method, ..self }
     }
 
     /// Work on so many threads, which live as long as a call; 0 for one a core.
     #[must_use]
     pub fn threads(self, count: usize) -> Options {
-        Options { threads: Threads::Count(count), ..self }
+        Options { threads: WorkedOn::Count(count), ..self }
     }
 
     /// Work on the threads of this pool.
     #[must_use]
     pub fn pool(self, pool: Arc<ThreadPool>) -> Options {
-        Options { threads: Threads::Pool(pool), ..self }
+        Options { threads: WorkedOn::Pool(pool), ..self }
+    }
+
+    /// Work on the threads of the `rayon` pool that the call is made in.
+    #[must_use]
+    pub fn threads_of_caller(self) -> Options {
+        Options { threads: WorkedOn::Here, ..self }
+    }
+
+    /// Make those tables of control files that are worth them on these threads, which start when they are needed.
+    #[must_use]
+    pub fn large_tables_on(self, threads: Threads) -> Options {
+        Options { large: Some(threads), ..self }
     }
 
     /// How much time goes into making files small.
@@ -88,17 +131,34 @@ impl Options {
         Options { keep_free: Some(bytes), ..self }
     }
 
+    /// Whether what a cancelled run left of a table is removed instead of used.
+    #[must_use]
+    pub fn discard_checkpoints(self, discard: bool) -> Options {
+        Options { discard, ..self }
+    }
+
+    /// How much work on a table may be lost when the process ends; half a minute if nobody says.
+    #[must_use]
+    pub fn checkpoint_every(self, time: Duration) -> Options {
+        Options { checkpoint_every: Some(time), ..self }
+    }
+
     /// What stops the work.
     #[must_use]
     pub fn cancel(self, cancel: Cancel) -> Options {
         Options { cancel, ..self }
     }
 
+    /// How tables of other programs are read, for control files that name some.
+    #[must_use]
+    pub fn read_with(self, reading: ReadOptions) -> Options {
+        Options { reading, ..self }
+    }
+
     /// Another folder in which Syzygy tables are looked for, for control files that name some.
     #[must_use]
-    pub fn syzygy(mut self, folder: impl AsRef<Path>) -> Options {
-        self.syzygy.push(folder.as_ref().to_owned());
-        self
+    pub fn syzygy(self, folder: impl AsRef<Path>) -> Options {
+        Options { reading: self.reading.syzygy(folder), ..self }
     }
 
     /// What the headers of the tables say they were made by, as a command line.
@@ -107,8 +167,14 @@ impl Options {
         Options { program: program.into(), ..self }
     }
 
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
+    /// The folder of the tables.
+    pub(crate) fn folder(&self) -> &Path {
+        self.dir.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// The folder, if one was named.
+    pub(crate) fn given_folder(&self) -> Option<&Path> {
+        self.dir.as_deref()
     }
 
     pub(crate) fn writes(&self) -> bool {
@@ -119,29 +185,38 @@ impl Options {
         self.program.clone()
     }
 
-    fn foreign(&self) -> ForeignOptions {
-        ForeignOptions { syzygy: self.syzygy.clone(), ..ForeignOptions::default() }
+    pub(crate) fn reading(&self) -> &ReadOptions {
+        &self.reading
+    }
+
+    /// The bound of memory in bytes.
+    pub(crate) fn bound(&self) -> Option<u64> {
+        self.memory.map(|memory| memory.bytes)
     }
 
     /// How the tables of a control file are built.
     pub(crate) fn control_build<'p>(&self, progress: &'p dyn Progress) -> ControlBuildOptions<'p> {
         ControlBuildOptions {
-            dir: Some(self.dir.clone()),
+            dir: self.dir.clone(),
             args: self.args(),
-            foreign: self.foreign(),
+            foreign: self.reading.foreign(),
             progress,
             workplace: self.workplace(),
         }
     }
 
     pub(crate) fn workplace(&self) -> Workplace {
-        let memory = self.memory.map(|bytes| Memory { bytes, raise: false });
+        let usual = Workplace::default();
         Workplace {
             stop: self.cancel.0.clone(),
-            memory,
+            memory: self.memory,
+            method: self.method,
             compression: self.compression,
             keep_free: self.keep_free,
-            ..Workplace::default()
+            discard: self.discard,
+            checkpoint_every: self.checkpoint_every.unwrap_or(usual.checkpoint_every),
+            threads: self.large.clone(),
+            ..usual
         }
     }
 
@@ -154,14 +229,21 @@ impl Options {
     }
 }
 
-impl Threads {
+impl Default for WorkedOn {
+    /// One thread a core.
+    fn default() -> WorkedOn {
+        WorkedOn::Count(0)
+    }
+}
+
+impl WorkedOn {
     fn install<R: Send>(&self, work: impl FnOnce() -> Result<R, Error> + Send) -> Result<R, Error> {
         match self {
-            Threads::Pool(pool) => pool.install(work),
-            Threads::Count(count) => {
-                let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+            WorkedOn::Here => work(),
+            WorkedOn::Pool(pool) => pool.install(work),
+            WorkedOn::Count(count) => {
                 let count = if *count == 0 { cores() } else { *count };
-                let pool = ThreadPoolBuilder::new().num_threads(count).build();
+                let pool = ThreadPoolBuilder::new().num_threads(count).stack_size(STACK).build();
                 pool.map_err(|error| Error::Threads(error.to_string()))?.install(work)
             }
         }
@@ -174,7 +256,8 @@ pub struct VerifyOptions {
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) syzygy: Vec<PathBuf>,
     pub(crate) sample: Option<u64>,
-    pub(crate) threads: Option<Arc<ThreadPool>>,
+    threads: WorkedOn,
+    pub(crate) cancel: Cancel,
 }
 
 impl VerifyOptions {
@@ -206,13 +289,25 @@ impl VerifyOptions {
     /// Work on the threads of this pool; else one a core.
     #[must_use]
     pub fn pool(self, pool: Arc<ThreadPool>) -> VerifyOptions {
-        VerifyOptions { threads: Some(pool), ..self }
+        VerifyOptions { threads: WorkedOn::Pool(pool), ..self }
+    }
+
+    /// Work on the threads of the `rayon` pool that the call is made in.
+    #[must_use]
+    pub fn threads_of_caller(self) -> VerifyOptions {
+        VerifyOptions { threads: WorkedOn::Here, ..self }
+    }
+
+    /// What stops the work.
+    #[must_use]
+    pub fn cancel(self, cancel: Cancel) -> VerifyOptions {
+        VerifyOptions { cancel, ..self }
     }
 
     pub(crate) fn install<R: Send>(
         &self,
         work: impl FnOnce() -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
-        self.threads.clone().map_or(Threads::Count(0), Threads::Pool).install(work)
+        self.threads.install(work)
     }
 }

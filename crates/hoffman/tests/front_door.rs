@@ -251,7 +251,7 @@ fn work_is_told_and_can_be_stopped() {
             _ => {}
         });
     let found = found.unwrap();
-    assert!(found.answer.value.is_draw() && !found.built.written.is_empty());
+    assert!(found.answer.value.is_draw() && found.built.written().next().is_some());
     assert!(order.contains(&"solved") && order.contains(&"finished"), "{order:?}");
     let fen = "8/8/8/8/1k6/1p6/1K6/8 w - - 0 1";
     assert_eq!(solved.unwrap().value(fen).unwrap(), found.tables.value(fen).unwrap());
@@ -271,8 +271,20 @@ fn work_is_told_and_can_be_stopped() {
 fn tables_are_checked_and_counted() {
     let folder = built(&["KQvK"]);
     let path = folder.path().join("kqk.htb");
-    let report = hoffman::verify(&path, &VerifyOptions::new(), &|_, _| {}).unwrap();
+    let report = hoffman::verify(&path, &VerifyOptions::new(), &mut |_| {}).unwrap();
     assert_eq!((report.verdict, report.different), (Verdict::Right, 0));
     let stats = hoffman::stats(&path).unwrap();
     assert_eq!(stats.white_to_move.win, Some(18081));
+
+    // A clone of the request stops the work, from whatever thread.
+    let cancel = Cancel::new();
+    let options = VerifyOptions::new().cancel(cancel.clone());
+    let mut told = 0;
+    let stopped = hoffman::verify(&path, &options, &mut |event| {
+        if let Event::Entries { .. } = event {
+            told += 1;
+            cancel.cancel();
+        }
+    });
+    assert_eq!((stopped.unwrap_err().code(), told > 0), ("cancelled", true));
 }

@@ -11,6 +11,7 @@ pub mod lookup;
 pub mod member;
 pub mod moves;
 pub mod position;
+pub mod reading;
 pub mod report;
 pub mod session;
 #[cfg(feature = "verify")]

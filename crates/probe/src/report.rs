@@ -275,7 +275,7 @@ pub fn report_position(
 }
 
 /// The answer to a position of which something is known.
-pub(crate) fn report_known(collection: &Collection, position: &Position, known: &Known) -> Report {
+pub fn report_known(collection: &Collection, position: &Position, known: &Known) -> Report {
     let variant = collection.variant();
     let options = ranked_moves(collection, position, known);
     let line = main_line(collection, position, known);

@@ -65,6 +65,11 @@ impl Session {
         self.nalimov = Some(tables);
     }
 
+    /// The most men that the Nalimov tables at hand have; 0 without any.
+    pub fn nalimov_men(&self) -> usize {
+        self.nalimov.as_ref().map_or(0, NalimovFolders::most_men)
+    }
+
     /// The tables.
     pub fn collection(&self) -> &Collection {
         &self.collection

@@ -25,9 +25,11 @@ pub use hoffman_probe::fen::FenError;
 pub use hoffman_probe::lines::{Bound, Category, End};
 pub use hoffman_probe::moves::Move;
 pub use hoffman_probe::position::{Impossible, Position};
+pub use hoffman_probe::reading::ReadOptions;
 pub use hoffman_probe::report::Report;
+pub use hoffman_probe::session::Session;
 
 pub use answer::{Answer, MoveAnswer, Moves, Plies, Said, TableAnswer, Value, Wdl};
 pub use error::Error;
 pub use position::AsPosition;
-pub use tablebase::{OpenOptions, Tablebase};
+pub use tablebase::{OpenOptions, Opened, Tablebase};

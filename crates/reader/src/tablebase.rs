@@ -9,10 +9,12 @@ use hoffman_probe::collection::{Collection, DEFAULT_CACHE, table_name};
 use hoffman_probe::lines::{Known, MoveOption, assess, main_line, ranked_moves};
 use hoffman_probe::moves::Move;
 use hoffman_probe::position::Position;
-use hoffman_probe::report::{Report, report_position};
+use hoffman_probe::reading::ReadOptions;
+use hoffman_probe::report::{Report, report_known};
+use hoffman_probe::session::Session;
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
-use hoffman_table::htb::{BlockCache, SourceOptions};
+use hoffman_table::foreign::nalimov::NalimovFolders;
 
 use crate::answer::{Answer, MoveAnswer, Value, Wdl};
 use crate::error::Error;
@@ -39,8 +41,23 @@ struct Shared {
 pub struct OpenOptions {
     folders: Vec<PathBuf>,
     files: Vec<PathBuf>,
+    beside: bool,
     cache: usize,
-    foreign: ForeignOptions,
+    reading: ReadOptions,
+    /// Folders of Syzygy tables.
+    syzygy: Vec<PathBuf>,
+}
+
+/// A [`Tablebase`] of what could be opened.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Opened {
+    /// The tables.
+    pub tables: Tablebase,
+    /// Files named by [`OpenOptions::file`] that are not among them.
+    pub failed: Vec<(PathBuf, Error)>,
+    /// Remarks on such files.
+    pub notices: Vec<(PathBuf, String)>,
 }
 
 impl Default for OpenOptions {
@@ -48,8 +65,10 @@ impl Default for OpenOptions {
         OpenOptions {
             folders: Vec::new(),
             files: Vec::new(),
+            beside: false,
             cache: DEFAULT_CACHE,
-            foreign: ForeignOptions::default(),
+            reading: ReadOptions::default(),
+            syzygy: Vec::new(),
         }
     }
 }
@@ -75,17 +94,29 @@ impl OpenOptions {
         self
     }
 
-    /// How many bytes of unpacked blocks are held.
+    /// Whether the folders that the files lie in are asked too, and last the current one.
+    #[must_use]
+    pub fn beside(self, beside: bool) -> OpenOptions {
+        OpenOptions { beside, ..self }
+    }
+
+    /// How many bytes of unpacked blocks are held, if memory is not bounded by [`OpenOptions::reading`].
     #[must_use]
     pub fn cache(self, bytes: usize) -> OpenOptions {
         OpenOptions { cache: bytes, ..self }
+    }
+
+    /// How the tables are read. In its folders of Syzygy tables only such tables are looked for that others need.
+    #[must_use]
+    pub fn reading(self, reading: ReadOptions) -> OpenOptions {
+        OpenOptions { reading, ..self }
     }
 
     /// A folder of Syzygy tables (`KRPvKR.rtbw`), which are asked where no table of ours has the position: they say
     /// who wins, but not when.
     #[must_use]
     pub fn syzygy(mut self, folder: impl AsRef<Path>) -> OpenOptions {
-        self.foreign.syzygy.push(folder.as_ref().to_owned());
+        self.syzygy.push(folder.as_ref().to_owned());
         self
     }
 
@@ -95,21 +126,50 @@ impl OpenOptions {
     /// A folder cannot be listed; a table named by [`OpenOptions::file`] cannot be opened, or is of another variant
     /// than the first.
     pub fn open(&self) -> Result<Tablebase, Error> {
-        let cache = BlockCache::new(self.cache);
-        let source = SourceOptions { cache, ..SourceOptions::default() };
-        let mut tables = Collection::with_options(source);
+        let Opened { tables, failed, .. } = self.open_some()?;
+        failed.into_iter().next().map_or(Ok(tables), |(_, error)| Err(error))
+    }
+
+    /// Opens those that can be opened.
+    ///
+    /// # Errors
+    /// A folder cannot be listed.
+    pub fn open_some(&self) -> Result<Opened, Error> {
+        let mut tables = Collection::with_options(self.reading.source(self.cache));
+        let foreign = self.syzygy.iter().fold(self.reading.clone(), ReadOptions::syzygy).foreign();
+        let (mut failed, mut notices) = (Vec::new(), Vec::new());
         for file in &self.files {
-            let table = Table::open_checked(file, tables.options().clone(), &self.foreign)?;
-            tables.adopt(table)?;
+            match open_into(&mut tables, file, &foreign) {
+                Ok(table) => {
+                    let remark = |text: &String| (file.clone(), text.clone());
+                    notices.extend(table.notices().iter().map(remark));
+                    if self.beside {
+                        tables.add_folders_beside(Some(file), None)?;
+                    }
+                }
+                Err(error) => failed.push((file.clone(), error)),
+            }
         }
         for folder in &self.folders {
             tables.add_folder(folder)?;
         }
-        for folder in &self.foreign.syzygy {
-            tables.add_syzygy_folder(folder, &self.foreign)?;
+        if self.beside {
+            tables.add_folders_beside(None, None)?;
         }
-        Ok(Tablebase::from(tables))
+        for folder in &self.syzygy {
+            tables.add_syzygy_folder(folder, &foreign)?;
+        }
+        Ok(Opened { tables: Tablebase::from(tables), failed, notices })
     }
+}
+
+fn open_into<'c>(
+    tables: &'c mut Collection,
+    file: &Path,
+    foreign: &ForeignOptions,
+) -> Result<&'c Table, Error> {
+    let table = Table::open_checked(file, tables.options().clone(), foreign)?;
+    Ok(tables.adopt(table)?)
 }
 
 impl From<Collection> for Tablebase {
@@ -202,8 +262,24 @@ impl Tablebase {
     /// As for [`Tablebase::moves`].
     pub fn report(&self, position: impl AsPosition) -> Result<Report, Error> {
         let position = position.as_position(self.variant())?;
-        let (tables, _) = self.known(&position)?;
-        Ok(report_position(&tables, &position)?)
+        let (tables, known) = self.known(&position)?;
+        Ok(report_known(&tables, &position, &known))
+    }
+
+    /// A conversation about positions as at the prompt of version 1.7, with Nalimov tables of these folders at
+    /// hand.
+    pub fn session(&self, nalimov: &[PathBuf]) -> Session {
+        let mut session = Session::new(Collection::clone(&self.shared.tables.load()));
+        let nalimov = NalimovFolders::new(nalimov.to_vec());
+        if nalimov.most_men() > 0 {
+            session.set_nalimov(nalimov);
+        }
+        session
+    }
+
+    /// How many tables were named by [`OpenOptions::file`] or handed over.
+    pub fn named_tables(&self) -> usize {
+        self.shared.tables.load().tables().len()
     }
 
     /// What is known of a position, and the tables by which it is.

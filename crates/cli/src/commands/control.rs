@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use hoffman_control::Ending;
-use hoffman_table::htb::AtomicFile;
+use hoffman::control::Ending;
+use hoffman::process::write_whole;
 
 use crate::Outcome;
 use crate::args::ControlArgs;
@@ -43,7 +42,8 @@ pub(crate) fn run(args: &ControlArgs) -> anyhow::Result<Outcome> {
             kept.push(shown);
             continue;
         }
-        write(&path, &ending.control_text()?).with_context(|| format!("cannot write {shown}"))?;
+        write_whole(&path, ending.control_text()?.as_bytes())
+            .with_context(|| format!("cannot write {shown}"))?;
         if !args.json {
             print_line(&format!("Writing {shown}"))?;
         }
@@ -53,11 +53,4 @@ pub(crate) fn run(args: &ControlArgs) -> anyhow::Result<Outcome> {
         print_line(&serde_json::json!({ "written": written, "kept": kept }).to_string())?;
     }
     Ok(Outcome::Done)
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let output = AtomicFile::create(path)?;
-    output.writer().write_all(text.as_bytes())?;
-    output.commit()?;
-    Ok(())
 }

@@ -1,11 +1,7 @@
 //! `hoffman convert`: a table rewritten with another index type, symmetry or entry format.
 
 use anyhow::Context as _;
-use hoffman_board::Format;
-use hoffman_board::value::FlagType;
-use hoffman_run::{Workplace, available_memory};
-use hoffman_table::convert::{ConvertOptions, Converted, convert};
-use hoffman_table::foreign::ForeignOptions;
+use hoffman::{ConvertOptions, Converted, FlagType, Format, ReadOptions};
 use serde_json::json;
 
 use crate::Outcome;
@@ -17,30 +13,18 @@ use crate::progress::Bar;
 /// Converts a table.
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
-    let path = tables::find(&args.table, folder.as_deref())?;
-    let reading = args.reading.reading(ForeignOptions::default())?;
-    let table = tables::open(&path, reading.source, &reading.foreign)?;
-    if table.foreign().is_some() {
-        anyhow::bail!("{}: only tables of ours can be converted", path.display());
-    }
-    let usual = ConvertOptions::default();
-    let bar = Bar::new("entries");
-    bar.name(args.output.display().to_string());
-    let _lock = Workplace::default().lock(&args.output, &bar)?;
-    let progress = |done, total| bar.set(done, total);
+    let reading = args.reading.bound(ReadOptions::new())?;
+    let table = tables::open(&args.table, folder.as_deref(), &reading)?;
     let options = ConvertOptions {
         index: args.index,
         symmetry: args.symmetry,
-        format: format(args, table.codec().format())?,
+        format: format(args, table.format())?,
         restricted_symmetry: args.restricted_symmetry,
-        memory: reading
-            .whole
-            .or_else(|| available_memory().map(|free| free / 2))
-            .unwrap_or(usual.memory),
         compression: args.compress.into(),
-        progress: Some(&progress),
     };
-    let converted = convert(&table, &args.output, &options)?;
+    let bar = Bar::new("entries");
+    bar.name(args.output.display().to_string());
+    let converted = table.convert(&args.output, &options, &mut |event| bar.tell(event))?;
     drop(bar);
     for notice in &converted.notices {
         note(&format!("{}: {notice}", args.output.display()));

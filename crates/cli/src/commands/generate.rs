@@ -2,69 +2,53 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman_run::{
-    GenerateOptions, Threads, Workplace, generate_read, in_order_of_need, read_control, summary,
-};
-use hoffman_table::foreign::ForeignOptions;
+use hoffman::control::Control;
+use hoffman::{ReadOptions, Threads};
 
-use crate::output::{command_line, say};
+use crate::output::say;
 use crate::work::WorkArgs;
 
 /// How a control file is carried out.
-pub(crate) struct Options {
+pub(crate) struct Request<'a> {
     /// The output file, if not the one named in the control file.
     pub(crate) output: Option<PathBuf>,
     /// Where tables of other programs are looked for.
-    pub(crate) foreign: ForeignOptions,
+    pub(crate) reading: ReadOptions,
     /// Whether informational lines are left out.
     pub(crate) quiet: bool,
     /// What holds for all long work.
-    pub(crate) work: WorkArgs,
-}
-
-/// Control files in the order in which they need each other. Where there are several, each is read before
-/// the first table is made.
-pub(crate) fn in_order(controls: &[PathBuf]) -> anyhow::Result<Vec<&Path>> {
-    let controls: Vec<&Path> = controls.iter().map(PathBuf::as_path).collect();
-    if controls.len() < 2 {
-        // Its output may be named on the command line.
-        return Ok(controls);
-    }
-    let workplace = Workplace::default();
-    let ordered = in_order_of_need(&controls, None, &workplace)?;
-    for control in &ordered {
-        summary(&read_control(control, &workplace)?)?;
-    }
-    Ok(ordered)
+    pub(crate) work: &'a WorkArgs,
 }
 
 /// Generates a table and returns its file.
-pub(crate) fn run(control: &Path, options: &Options, threads: &Threads) -> anyhow::Result<PathBuf> {
-    let quiet = options.quiet;
+pub(crate) fn run(
+    control: &Path,
+    request: &Request<'_>,
+    threads: &Threads,
+) -> anyhow::Result<PathBuf> {
     let inform = |text: &str| {
-        if !quiet {
+        if !request.quiet {
             say(text);
         }
     };
-    let mut workplace = options.work.workplace()?;
-    workplace.threads = Some(threads.clone());
-    let control = read_control(control, &workplace)?;
-    let summary = summary(&control)?;
+    let options = request.work.options(None)?;
+    let options = options.large_tables_on(threads.clone()).read_with(request.reading.clone());
+    let control = Control::read(control)?;
+    let summary = control.summary()?;
     inform(&format!("Total indices: {}", summary.indices));
     if let Some(structures) = summary.structures {
         inform(&format!("{structures} pawngen positions"));
     }
-    let bar = options.work.bar(quiet)?;
-    let output = options.output.clone();
-    let foreign = options.foreign.clone();
-    let args = command_line();
-    let options = GenerateOptions { output, args, foreign, progress: &bar, workplace };
-    let made = bar.end(generate_read(&control, &options))?;
+
+    let bar = request.work.bar(request.quiet)?;
+    let made = control.generate(request.output.clone(), &options, &mut |event| bar.tell(event));
+    let made = bar.end(made)?;
     drop(bar);
-    inform(&format!("Total legal positions: {}", made.counts.legal));
-    if let Some(counts) = made.counts.moves {
-        inform(&format!("Total moves: {}", counts.moves));
+    inform(&format!("Total legal positions: {}", made.legal.unwrap_or_default()));
+    if let Some(moves) = made.moves {
+        inform(&format!("Total moves: {moves}"));
     }
-    inform(&format!("Wrote '{}'", made.path.display()));
-    Ok(made.path)
+    let path = made.path.unwrap_or_default();
+    inform(&format!("Wrote '{}'", path.display()));
+    Ok(path)
 }

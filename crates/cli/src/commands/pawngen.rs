@@ -1,6 +1,6 @@
 //! `hoffman pawngen`: from one control file to those of all tables that it needs.
 
-use hoffman_run::{Workplace, expand, write_expansion};
+use hoffman::control::expand;
 
 use crate::Outcome;
 use crate::args::PawngenArgs;
@@ -9,15 +9,15 @@ use crate::output::{note, print_line, say};
 /// Expands the files, one after the other.
 pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<Outcome> {
     for path in &args.files {
-        let expansion = expand(path, None, &Workplace::default())?;
-        for notice in &expansion.notices {
+        let expansion = expand(path)?;
+        for notice in expansion.notices() {
             note(notice);
         }
-        for (men, file) in &expansion.found {
+        for (men, file) in expansion.found() {
             print_line(&format!("{men} -> {file}"))?;
         }
-        let makefile = write_expansion(&expansion)?;
-        let files = match expansion.tables.len() {
+        let makefile = expansion.write()?;
+        let files = match expansion.tables() {
             1 => "1 control file".to_owned(),
             tables => format!("{tables} control files"),
         };

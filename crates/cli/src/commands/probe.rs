@@ -4,46 +4,49 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hoffman_probe::collection::Collection;
-use hoffman_probe::lines::Category;
-use hoffman_probe::report::{ErrorReport, report};
-use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman::{Category, OpenOptions, Opened, Table, Tablebase};
+use serde_json::json;
 
 use crate::Outcome;
 use crate::args::ProbeArgs;
-use crate::commands::tables;
 use crate::output::{complain, note, print, print_line};
-use crate::work::Reading;
 
 /// Answers one position, or those on standard input.
 pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
-    let Reading { source, foreign, whole } = args.reading.reading(args.foreign.options())?;
-    // Without a bound a cache of the usual size.
-    let mut collection = match whole {
-        Some(_) => Collection::with_options(source),
-        None => Collection::default(),
-    };
     let (named, fen) = split_tables(&args.fen);
+    let mut options = OpenOptions::new().beside(true);
+    options = options.reading(args.reading.bound(args.foreign.options())?);
+    options = args.foreign.syzygy.iter().fold(options, OpenOptions::syzygy);
+    if let Some(folder) = &folder {
+        options = options.folder(folder);
+    }
     let mut good = true;
     for named in args.tables.iter().chain(&named) {
         // The others may answer.
-        if let Err(error) = add(&mut collection, named, folder.as_deref(), &foreign) {
-            complain(&error);
-            good = false;
+        match Table::find(named, folder.as_deref()) {
+            Ok(path) => options = options.file(path),
+            Err(error) => {
+                complain(&error.into());
+                good = false;
+            }
         }
     }
-    if !good && collection.tables().len() == 0 {
+    let Opened { tables, failed, notices, .. } = options.open_some()?;
+    for (path, notice) in notices {
+        note(&format!("{}: {notice}", path.display()));
+    }
+    for (_, error) in failed {
+        complain(&error.into());
+        good = false;
+    }
+    if !good && tables.named_tables() == 0 {
         return Ok(Outcome::Failed);
     }
-    collection.add_folders_beside(None, folder.as_deref())?;
-    for syzygy in &args.foreign.syzygy {
-        collection.add_syzygy_folder(syzygy, &foreign)?;
-    }
     if fen.is_empty() {
-        return Ok(answer_lines(&collection)?.and(good));
+        return Ok(answer_lines(&tables)?.and(good));
     }
-    let report = report(&collection, &fen.join(" "))?;
+    let report = tables.report(fen.join(" "))?;
     if args.json {
         print_line(&serde_json::to_string(&report)?)?;
     } else {
@@ -61,32 +64,19 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Failed)
 }
 
-/// Opens a table and the folder that it lies in.
-fn add(
-    collection: &mut Collection,
-    named: &Path,
-    folder: Option<&Path>,
-    foreign: &ForeignOptions,
-) -> anyhow::Result<()> {
-    let path = tables::find(named, folder)?;
-    let table = tables::open(&path, collection.options().clone(), foreign)?;
-    collection.adopt(table)?;
-    Ok(collection.add_folders_beside(Some(&path), None)?)
-}
-
 /// The names of table files in front, and the words of the position behind them. No part of a FEN ends
 /// like a file name.
 fn split_tables(words: &[String]) -> (Vec<PathBuf>, &[String]) {
     let is_table = |word: &String| {
         let path = Path::new(word);
-        path.extension().is_some_and(|e| e == "htb") || Kind::of(path).is_some()
+        path.extension().is_some_and(|e| e == "htb") || Table::is_of_others(path)
     };
     let (tables, fen) = words.split_at(words.iter().take_while(|w| is_table(w)).count());
     (tables.iter().map(PathBuf::from).collect(), fen)
 }
 
 /// Reads a FEN a line and writes a line of JSON for each. Blank lines are passed over.
-fn answer_lines(collection: &Collection) -> anyhow::Result<Outcome> {
+fn answer_lines(tables: &Tablebase) -> anyhow::Result<Outcome> {
     let mut input = BufReader::new(io::stdin());
     let mut out = BufWriter::new(io::stdout());
     let mut good = true;
@@ -101,11 +91,11 @@ fn answer_lines(collection: &Collection) -> anyhow::Result<Outcome> {
         let line = String::from_utf8_lossy(&bytes);
         let fen = line.trim();
         if !fen.is_empty() {
-            let json = match report(collection, fen) {
+            let json = match tables.report(fen) {
                 Ok(report) => serde_json::to_string(&report)?,
                 Err(error) => {
                     good = false;
-                    serde_json::to_string(&ErrorReport::from(&error))?
+                    json!({ "error": error.to_string() }).to_string()
                 }
             };
             writeln!(out, "{json}").context(broken)?;

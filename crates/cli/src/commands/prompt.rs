@@ -1,14 +1,11 @@
 //! `hoffman -p`: the prompt, with line editing on a terminal, echoing when piped.
 
-use std::fs::OpenOptions;
+use std::fs;
 use std::io::{self, BufRead as _, BufReader, BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hoffman_probe::collection::{Collection, CollectionError};
-use hoffman_probe::session::Session;
-use hoffman_table::foreign::ForeignOptions;
-use hoffman_table::foreign::nalimov::NalimovFolders;
+use hoffman::{OpenOptions, Opened, ProbeError, ReadOptions, Session};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -18,7 +15,6 @@ use rustyline::validate::Validator;
 use rustyline::{Config, Editor, Helper};
 
 use crate::Outcome;
-use crate::commands::tables;
 use crate::output::{complain, note, print, say};
 
 /// Where lines entered on a terminal are kept, in the current folder.
@@ -28,27 +24,30 @@ const HISTORY: &str = ".hoffman_history";
 const RECALLED: usize = 1000;
 
 /// Opens the tables and answers until input ends.
-pub(crate) fn run(files: &[PathBuf], foreign: &ForeignOptions) -> anyhow::Result<Outcome> {
+pub(crate) fn run(files: &[PathBuf], reading: &ReadOptions) -> anyhow::Result<Outcome> {
+    let options = files.iter().fold(OpenOptions::new(), OpenOptions::file);
+    let Opened { tables, failed, notices, .. } = options.reading(reading.clone()).open_some()?;
     let mut good = true;
-    let mut collection = Collection::default();
     for path in files {
         say(&format!("Loading '{}'", path.display()));
-        if let Err(error) = load(&mut collection, path, foreign) {
-            if matches!(error.downcast_ref(), Some(CollectionError::Variants { .. })) {
+        for (_, notice) in notices.iter().filter(|(of, _)| of == path) {
+            note(&format!("{}: {notice}", path.display()));
+        }
+        if let Some((_, error)) = failed.iter().find(|(of, _)| of == path) {
+            let error = error.clone();
+            if matches!(error, ProbeError::Variants { .. }) {
+                let error = anyhow::Error::from(error);
                 return Err(error.context("All probed tablebases must use same variant!"));
             }
+            let error = anyhow::Error::from(error);
             complain(&error.context(format!("Error loading tablebase '{}'", path.display())));
             good = false;
         }
     }
-    anyhow::ensure!(collection.tables().len() > 0, "No valid tablebases to probe!");
-    let mut session = Session::new(collection);
-    let folders =
-        if foreign.nalimov.is_empty() { vec![PathBuf::from(".")] } else { foreign.nalimov.clone() };
-    let nalimov = NalimovFolders::new(folders);
-    if nalimov.most_men() > 0 {
-        say(&format!("{} piece Nalimov tablebases found", nalimov.most_men()));
-        session.set_nalimov(nalimov);
+    anyhow::ensure!(tables.named_tables() > 0, "No valid tablebases to probe!");
+    let session = tables.session(reading.nalimov_folders());
+    if session.nalimov_men() > 0 {
+        say(&format!("{} piece Nalimov tablebases found", session.nalimov_men()));
     }
     let mut prompt = Prompt { session, good };
     // Line editing writes escape sequences, which only a terminal understands.
@@ -61,12 +60,6 @@ pub(crate) fn run(files: &[PathBuf], foreign: &ForeignOptions) -> anyhow::Result
         note(&format!("cannot write the history to {HISTORY}: {error}"));
     }
     Ok(Outcome::of(prompt.good))
-}
-
-fn load(collection: &mut Collection, path: &Path, foreign: &ForeignOptions) -> anyhow::Result<()> {
-    let table = tables::open(path, collection.options().clone(), foreign)?;
-    collection.adopt(table)?;
-    Ok(())
 }
 
 struct Prompt {
@@ -176,7 +169,7 @@ fn read_history(path: &Path) -> Vec<String> {
 
 /// Adds lines to a history file that only its owner can read.
 fn append_history(path: &Path, lines: &[String]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
+    let mut options = fs::OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -54,6 +54,9 @@ pub enum VerifyError {
     /// Syzygy tables are about orthodox chess.
     #[error("{}: Syzygy tables cannot judge a table of suicide chess", .0.display())]
     SyzygyVariant(PathBuf),
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Cancelled,
 }
 
 /// How much is verified.
@@ -67,12 +70,25 @@ pub struct VerifyOptions<'a> {
     pub memory: u64,
     /// Is told how many indices of how many are done, by any thread, a few times a second or oftener.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+    /// Is asked as often whether to stop.
+    pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 impl Default for VerifyOptions<'_> {
     /// Everything, without Syzygy, in 4 GiB.
     fn default() -> Self {
-        VerifyOptions { sample: None, syzygy: Vec::new(), memory: 4 << 30, progress: None }
+        let (progress, stop) = (None, None);
+        VerifyOptions { sample: None, syzygy: Vec::new(), memory: 4 << 30, progress, stop }
+    }
+}
+
+impl VerifyOptions<'_> {
+    /// An error if somebody wants to stop.
+    fn check_stop(&self) -> Result<(), VerifyError> {
+        match self.stop {
+            Some(stop) if stop() => Err(VerifyError::Cancelled),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -119,6 +135,7 @@ pub fn verify(
     let job = Job::new(table, smaller, options)?;
     let done = AtomicU64::new(0);
     let check_block = |(mut tally, mut steps): (Tally, Vec<Step>), block: u64| {
+        options.check_stop()?;
         let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(count));
         for k in first..end {
             let index = sample.map_or(k, |n| sampled(k, n, size));
@@ -128,7 +145,7 @@ pub fn verify(
         if let Some(progress) = options.progress {
             progress(done, count);
         }
-        Ok::<_, TableError>((tally, steps))
+        Ok::<_, VerifyError>((tally, steps))
     };
     let tally = (0..count.div_ceil(BLOCK))
         .into_par_iter()

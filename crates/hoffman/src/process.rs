@@ -1,0 +1,48 @@
+//! What a program wants to know of its process, and files that it writes beside tables.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use hoffman_store::Disk;
+use hoffman_table::htb::{AtomicFile, HtbError};
+
+pub use hoffman_run::{Limits, cores, limits, resident_memory, use_huge_pages};
+
+/// Removes the files that are not finished, for a process that ends at once.
+pub fn abandon_files() {
+    Disk::shared().abandon();
+}
+
+/// Writes a file that appears complete or not at all.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_whole(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+    let file = create(path.as_ref())?;
+    file.writer().write_all(bytes)?;
+    file.commit().map_err(cause)
+}
+
+/// The same without waiting for the disk: at power-off it may be lost.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_loosely(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+    let file = create(path.as_ref())?;
+    file.writer().write_all(bytes)?;
+    file.commit_loosely().map_err(cause)
+}
+
+fn create(path: &Path) -> io::Result<AtomicFile> {
+    AtomicFile::create(path).map_err(cause)
+}
+
+/// With what was being done, as far as the system says why.
+fn cause(error: HtbError) -> io::Error {
+    match error {
+        HtbError::Io { action, source } => {
+            io::Error::new(source.kind(), format!("{action}: {source}"))
+        }
+        other => io::Error::other(other),
+    }
+}

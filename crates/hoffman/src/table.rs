@@ -1,0 +1,221 @@
+//! One table: what it contains, whether it is right, and the same in another form.
+
+use std::path::{Path, PathBuf};
+
+use hoffman_board::{Format, Material};
+use hoffman_probe::collection::table_name;
+use hoffman_probe::reading::ReadOptions;
+use hoffman_probe::stats::TableStats;
+use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
+use hoffman_run::{Workplace, available_memory};
+use hoffman_table::convert::{self, Converted};
+use hoffman_table::foreign::{self, Kind};
+use hoffman_table::htb::Compression;
+use hoffman_table::index::IndexType;
+
+use crate::error::Error;
+use crate::event::{Event, Relay};
+use crate::options::VerifyOptions;
+
+/// The blocks of a table that are held while it is read.
+const CACHE: usize = 64 << 20;
+
+/// An open table, of ours or of another program.
+#[derive(Debug)]
+pub struct Table {
+    inner: hoffman_table::Table,
+    reading: ReadOptions,
+}
+
+/// What a table is to become. What is left out stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct ConvertOptions {
+    /// The index type.
+    pub index: Option<IndexType>,
+    /// The symmetry: 1, 2, 4 or 8. Left out: that of the table, or 4 if the index type has no 8.
+    pub symmetry: Option<u8>,
+    /// The entry format, and the width of distances if it is to be more than needed.
+    pub format: Option<Format>,
+    /// Whether restricted men may be given a symmetry above 1, if their squares have it. Version 1.7 does not read
+    /// such tables.
+    pub restricted_symmetry: bool,
+    /// How small the file is to be.
+    pub compression: Compression,
+}
+
+impl Table {
+    /// The file that somebody means by a path, or by the name of an ending whose table is in the folder or in the
+    /// current one.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn find(named: &Path, folder: Option<&Path>) -> Result<PathBuf, Error> {
+        let is_name = named.components().count() == 1 && named.extension().is_none();
+        // Tables of other programs have folders of their own.
+        if named.is_file() || !is_name || Kind::of(named).is_some() {
+            return Ok(named.to_owned());
+        }
+        let text = named.to_string_lossy();
+        let material = text.parse::<Material>();
+        let file = material.as_ref().map_or_else(|_| format!("{text}.htb"), table_name);
+        let folders = folder.into_iter().chain([Path::new("")]);
+        let mut files = folders.map(|folder| folder.join(&file));
+        if let Some(found) = files.find(|path| path.is_file()) {
+            return Ok(found);
+        }
+        let places = folder.map_or(String::new(), |folder| format!("{} and ", folder.display()));
+        Err(Error::NotFound(match material {
+            Ok(_) => format!("there is no table {file} in {places}the current folder"),
+            Err(_) => format!("'{text}' is neither a file nor an ending such as KRPvKR"),
+        }))
+    }
+
+    /// Whether a file has the name of a table of another program.
+    pub fn is_of_others(path: &Path) -> bool {
+        Kind::of(path).is_some()
+    }
+
+    /// Opens a table and checks that it is complete.
+    ///
+    /// # Errors
+    /// It cannot be read, or is none.
+    pub fn open(path: impl AsRef<Path>, reading: ReadOptions) -> Result<Table, Error> {
+        let (source, foreign) = (reading.source(CACHE), reading.foreign());
+        let inner = hoffman_table::Table::open_checked(path.as_ref(), source, &foreign)?;
+        Ok(Table { inner, reading })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    /// Remarks of the reader for the user.
+    pub fn notices(&self) -> &[String] {
+        self.inner.notices()
+    }
+
+    /// The format of its entries.
+    pub fn format(&self) -> Format {
+        self.inner.codec().format()
+    }
+
+    /// The entries that may be held as a whole, in bytes.
+    fn whole(&self) -> Option<u64> {
+        self.reading.whole().or_else(|| available_memory().map(|free| free / 2))
+    }
+
+    /// Counts what it contains: wins, draws and losses for both sides to move, and their lengths. Works on the threads
+    /// of the pool that it is called in.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    pub fn stats(&self) -> Result<TableStats, Error> {
+        Ok(hoffman_probe::stats::stats(&self.inner, self.whole().unwrap_or(4 << 30))?)
+    }
+
+    /// See [`verify`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn verify(
+        &self,
+        options: &VerifyOptions,
+        progress: &mut (dyn FnMut(Event) + Send),
+    ) -> Result<VerifyReport, Error> {
+        let relay = Relay::new(progress);
+        let tell = |done, total| relay.tell(Event::Entries { done, total });
+        let mut folders =
+            search_folders(self.path(), options.folders.first().map(PathBuf::as_path));
+        folders.extend(options.folders.iter().skip(1).cloned());
+        let (source, foreign) = (self.reading.source(CACHE), self.reading.foreign());
+        let smaller = Smaller::with_foreign(&self.inner, &folders, &source, &foreign)?;
+        let usual = check::VerifyOptions::default();
+        let how = check::VerifyOptions {
+            sample: options.sample,
+            syzygy: options.syzygy.clone(),
+            memory: self.reading.whole().unwrap_or_else(|| {
+                available_memory().map_or(usual.memory, |free| usual.memory.min(free / 2))
+            }),
+            progress: Some(&tell),
+            stop: Some(&|| options.cancel.is_cancelled()),
+        };
+        options.install(|| Ok(check::verify(&self.inner, &smaller, &how)?))
+    }
+
+    /// Compares it with the Nalimov table of the same men: the first differences, a line each.
+    ///
+    /// # Errors
+    /// There is none, or one of them is damaged.
+    pub fn compare_with_nalimov(&self) -> Result<Vec<String>, Error> {
+        let men = self.inner.pieces().iter().map(|p| (p.color, p.role));
+        let name = format!("{}.nbw.emd", Material::from_men(men).normalized().0.stem());
+        let nalimov = foreign::open(Path::new(&name), &self.reading.foreign());
+        let nalimov = nalimov.map_err(|problem| {
+            let path = self.path().display();
+            Error::NotFound(format!("{path}: Can't find Nalimov tablebase: {problem}"))
+        })?;
+        Ok(check::foreign::compare(&self.inner, nalimov.as_ref(), Kind::Nalimov)?)
+    }
+
+    /// Whether prunes took moves away, so that others may rightly say otherwise.
+    pub fn is_pruned(&self) -> bool {
+        !self.inner.control().prunes.is_empty()
+    }
+
+    /// Writes it anew with another index type, symmetry or entry format.
+    ///
+    /// # Errors
+    /// The table is of another program, the new form cannot hold what it says, or the file cannot be written.
+    pub fn convert(
+        &self,
+        target: impl AsRef<Path>,
+        options: &ConvertOptions,
+        progress: &mut (dyn FnMut(Event) + Send),
+    ) -> Result<Converted, Error> {
+        let target = target.as_ref();
+        if self.inner.foreign().is_some() {
+            let path = self.path().display();
+            return Err(Error::NotOurs(format!("{path}: only tables of ours can be converted")));
+        }
+        let relay = Relay::new(progress);
+        let tell = |done, total| relay.tell(Event::Entries { done, total });
+        let _lock = Workplace::default().lock(target, &relay)?;
+        let usual = convert::ConvertOptions::default();
+        let how = convert::ConvertOptions {
+            index: options.index,
+            symmetry: options.symmetry,
+            format: options.format,
+            restricted_symmetry: options.restricted_symmetry,
+            memory: self.whole().unwrap_or(usual.memory),
+            compression: options.compression,
+            progress: Some(&tell),
+        };
+        Ok(convert::convert(&self.inner, target, &how)?)
+    }
+}
+
+/// Checks every entry of a table against the entries of its successors, the statistics of its header, and, if
+/// wanted, Syzygy tables.
+///
+/// Wrong entries are no error: they are in the report.
+///
+/// # Errors
+/// The table, or one that it depends on, cannot be read.
+pub fn verify(
+    table: impl AsRef<Path>,
+    options: &VerifyOptions,
+    progress: &mut (dyn FnMut(Event) + Send),
+) -> Result<VerifyReport, Error> {
+    let reading = options.syzygy.iter().fold(ReadOptions::new(), ReadOptions::syzygy);
+    Table::open(table, reading)?.verify(options, progress)
+}
+
+/// Counts what a table contains: wins, draws and losses for both sides to move, and their lengths. Works on the
+/// threads of the pool that it is called in.
+///
+/// # Errors
+/// The table cannot be read.
+pub fn stats(table: impl AsRef<Path>) -> Result<TableStats, Error> {
+    Table::open(table, ReadOptions::new())?.stats()
+}

@@ -1,0 +1,98 @@
+//! How tables are read: in how much memory, and which of other programs.
+
+use std::path::{Path, PathBuf};
+
+use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
+use hoffman_table::htb::{BlockCache, SourceOptions};
+
+/// What a program takes when it reads tables, besides the blocks and entries that it holds.
+const READER: u64 = 44 << 20;
+
+/// How tables are read, those of other programs too.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    memory: Option<u64>,
+    syzygy: Vec<PathBuf>,
+    nalimov: Vec<PathBuf>,
+    cursed_wins: bool,
+}
+
+impl ReadOptions {
+    /// The least bound of memory, in bytes.
+    pub const LEAST_MEMORY: u64 = 48 << 20;
+
+    /// All memory, no folders of other programs.
+    pub fn new() -> ReadOptions {
+        ReadOptions::default()
+    }
+
+    /// The most memory that the process may take, in bytes; [`ReadOptions::LEAST_MEMORY`] at least.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> ReadOptions {
+        ReadOptions { memory: Some(bytes.max(ReadOptions::LEAST_MEMORY)), ..self }
+    }
+
+    /// A folder with Syzygy tables (`KRPvKR.rtbw`), behind those named before.
+    #[must_use]
+    pub fn syzygy(mut self, folder: impl AsRef<Path>) -> ReadOptions {
+        if !self.syzygy.iter().any(|known| known == folder.as_ref()) {
+            self.syzygy.push(folder.as_ref().to_owned());
+        }
+        self
+    }
+
+    /// One more folder with Nalimov tables (`krpkr.nbw.emd`); the current one if there is none.
+    #[must_use]
+    pub fn nalimov(mut self, folder: impl AsRef<Path>) -> ReadOptions {
+        self.nalimov.push(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Whether Syzygy's cursed wins are wins, and blessed losses losses; else both are draws.
+    #[must_use]
+    pub fn cursed_wins(self, are_wins: bool) -> ReadOptions {
+        ReadOptions { cursed_wins: are_wins, ..self }
+    }
+
+    /// The folders with Syzygy tables.
+    pub fn syzygy_folders(&self) -> &[PathBuf] {
+        &self.syzygy
+    }
+
+    /// The folders with Nalimov tables.
+    pub fn nalimov_folders(&self) -> &[PathBuf] {
+        &self.nalimov
+    }
+
+    /// Whether cursed wins are wins.
+    pub fn takes_cursed_wins(&self) -> bool {
+        self.cursed_wins
+    }
+
+    /// How tables of ours are read, with a cache of their own; of so many bytes, if memory is not bounded.
+    pub fn source(&self, cache: usize) -> SourceOptions {
+        let Some(memory) = self.memory else {
+            let cache = BlockCache::new(cache);
+            return SourceOptions { cache, ..SourceOptions::default() };
+        };
+        let cache = BlockCache::new(((memory - READER) / 2) as usize);
+        SourceOptions { cache, memory_limit: 0, ..SourceOptions::default() }
+    }
+
+    /// How tables of other programs are read.
+    pub fn foreign(&self) -> ForeignOptions {
+        let fifty_moves = if self.cursed_wins { FiftyMoves::Wins } else { FiftyMoves::Draws };
+        let (syzygy, nalimov) = (self.syzygy.clone(), self.nalimov.clone());
+        let all = ForeignOptions { syzygy, nalimov, fifty_moves, ..ForeignOptions::default() };
+        match self.memory {
+            Some(memory) => ForeignOptions { held: memory / 32, ..all },
+            None => all,
+        }
+    }
+
+    /// How many bytes of entries may be held as a whole, if memory is bounded. They are there twice while they are
+    /// unpacked.
+    pub fn whole(&self) -> Option<u64> {
+        self.memory.map(|memory| (memory - READER) / 4)
+    }
+}
