@@ -126,7 +126,7 @@ impl Progress for Relay<'_> {
     }
 
     fn passed(&self, report: &PassReport) {
-        self.tell(Event::Passed(report.clone()));
+        self.tell(Event::Passed(*report));
     }
 
     fn slice(&self, work: u64) {

@@ -162,19 +162,6 @@ pub struct Report {
     pub failures: Vec<CollectionError>,
 }
 
-/// The answer to a line that is none.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ErrorReport {
-    /// One sentence.
-    pub error: String,
-}
-
-impl From<&ProbeError> for ErrorReport {
-    fn from(error: &ProbeError) -> ErrorReport {
-        ErrorReport { error: error.to_string() }
-    }
-}
-
 impl Verdict {
     /// What is said of a position; `doubted` tells that the fifty-move rule may change it.
     fn new(known: &Known, variant: Variant, doubted: bool) -> Verdict {
@@ -360,16 +347,6 @@ fn words_on(option: &MoveOption, doubted: bool) -> String {
 
 fn with_doubt(words: String, doubted: bool) -> String {
     if doubted { words + ", if the fifty-move rule allows" } else { words }
-}
-
-/// One line of JSON for a FEN: the answer, or an object with the key `error`.
-pub fn json_line(collection: &Collection, fen: &str) -> String {
-    let json = match report(collection, fen) {
-        Ok(report) => serde_json::to_string(&report),
-        Err(error) => serde_json::to_string(&ErrorReport::from(&error)),
-    };
-    // Neither holds anything that JSON cannot say.
-    json.unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }
 
 /// Moves in SAN with their numbers, from 1: `1. Kd2 Kb3 2. Ke3`, `1... Kb3 2. Ke3`.

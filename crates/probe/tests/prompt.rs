@@ -9,7 +9,7 @@ use hoffman_probe::collection::Collection;
 use hoffman_probe::fen::{read_loosely, read_position};
 use hoffman_probe::lines::{Bound, Category};
 use hoffman_probe::position::Position;
-use hoffman_probe::report::{json_line, report};
+use hoffman_probe::report::report;
 use hoffman_probe::session::{Session, score};
 use hoffman_table::Table;
 use hoffman_table::foreign::ForeignOptions;
@@ -42,6 +42,11 @@ impl Dice {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) % u64::from(below)) as u32
     }
+}
+
+/// The answer to a FEN as a line of JSON.
+fn json_line(collection: &Collection, fen: &str) -> String {
+    serde_json::to_string(&report(collection, fen).unwrap()).unwrap()
 }
 
 #[test]
@@ -391,9 +396,8 @@ fn reports_have_the_shape_of_the_server() {
     assert_eq!((&first["san"], &first["dtm"]), (&"e8=Q".into(), &(-12).into()));
     assert_eq!((&first["zeroing"], &first["conversion"]), (&true.into(), &true.into()));
     assert_eq!(json["hoffman"]["pv"][0], first["uci"]);
-    let error: Json = serde_json::from_str(&json_line(&collection, "no \"FEN\"")).unwrap();
-    assert!(error["error"].as_str().unwrap().contains("no \"FEN\""));
-    assert_eq!(error.as_object().unwrap().len(), 1);
+    let error = report(&collection, "no \"FEN\"").unwrap_err();
+    assert!(error.to_string().contains("no \"FEN\""));
 }
 
 #[test]

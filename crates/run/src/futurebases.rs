@@ -49,25 +49,23 @@ impl OpenFuturebase<'_> {
     pub(crate) fn fingerprint(&self, workplace: &Workplace) -> Result<Vec<u8>, RunError> {
         let mut digest = Sha256::new();
         digest.update([u8::from(self.element.inverted)]);
-        match self.table.fingerprint() {
-            Some(bytes) => digest.update(bytes),
-            None => {
-                let path = self.path();
-                let io = |source| RunError::Io { action: "read", path: path.to_owned(), source };
-                let file = workplace.storage.open(path).map_err(io)?;
-                let mut buffer = vec![0; 1 << 20];
-                let mut at = 0;
-                loop {
-                    let got = file.read_at(&mut buffer, at).map_err(io)?;
-                    if got == 0 {
-                        break;
-                    }
-                    digest.update(&buffer[..got]);
-                    at += got as u64;
-                }
-            }
+        if let Some(bytes) = self.table.fingerprint() {
+            digest.update(bytes);
+            return Ok(digest.finalize().to_vec());
         }
-        Ok(digest.finalize().to_vec())
+        let path = self.path();
+        let io = |source| RunError::Io { action: "read", path: path.to_owned(), source };
+        let file = workplace.storage.open(path).map_err(io)?;
+        let mut buffer = vec![0; 1 << 20];
+        let mut at = 0;
+        loop {
+            let got = file.read_at(&mut buffer, at).map_err(io)?;
+            if got == 0 {
+                return Ok(digest.finalize().to_vec());
+            }
+            digest.update(&buffer[..got]);
+            at += got as u64;
+        }
     }
 
     /// Whether it may answer a position and its mirror image differently.

@@ -95,7 +95,7 @@ fn answer_lines(tables: &Tablebase) -> anyhow::Result<Outcome> {
                 Ok(report) => serde_json::to_string(&report)?,
                 Err(error) => {
                     good = false;
-                    json!({ "error": error.to_string() }).to_string()
+                    json!({ "code": error.code(), "error": error.to_string() }).to_string()
                 }
             };
             writeln!(out, "{json}").context(broken)?;
