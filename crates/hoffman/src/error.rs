@@ -1,6 +1,6 @@
 //! What can go wrong, with a code for each that does not change.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::MaterialError;
@@ -41,11 +41,10 @@ pub enum Error {
     #[error("cannot start threads: {0}")]
     Threads(String),
     /// Somebody asked the work to stop.
-    #[error(
-        "interrupted{}",
-        .checkpoint.as_ref().map_or_else(String::new, |c| format!("; the work was saved to {}", c.display()))
-    )]
+    #[error("{}", interrupted(*.goes_on, .checkpoint.as_deref()))]
     Cancelled {
+        /// Whether the same call goes on with what is finished.
+        goes_on: bool,
         /// Where the work on an unfinished table was saved.
         checkpoint: Option<PathBuf>,
     },
@@ -58,6 +57,12 @@ pub enum Error {
     /// A table could not be verified to the end.
     #[error("{0}")]
     Verify(Arc<VerifyError>),
+}
+
+fn interrupted(goes_on: bool, checkpoint: Option<&Path>) -> String {
+    let from = checkpoint.map_or_else(String::new, |file| format!(" and with {}", file.display()));
+    let rest = "; the same command goes on with the tables that are finished";
+    if goes_on { format!("interrupted{rest}{from}") } else { "interrupted".to_owned() }
 }
 
 impl Error {
@@ -95,7 +100,7 @@ impl From<MaterialError> for Error {
 impl From<RunError> for Error {
     fn from(error: RunError) -> Error {
         match error {
-            RunError::Interrupted { checkpoint } => Error::Cancelled { checkpoint },
+            RunError::Interrupted { checkpoint } => Error::Cancelled { goes_on: true, checkpoint },
             RunError::Table(error) => Error::from(error),
             RunError::Memory { .. } | RunError::LittleMemory { .. } | RunError::Disk { .. } => {
                 Error::Resources(Arc::new(error))
@@ -118,7 +123,7 @@ impl From<VerifyError> for Error {
     fn from(error: VerifyError) -> Error {
         match error {
             VerifyError::Table(error) => Error::from(error),
-            VerifyError::Cancelled => Error::Cancelled { checkpoint: None },
+            VerifyError::Cancelled => Error::Cancelled { goes_on: false, checkpoint: None },
             other => Error::Verify(Arc::new(other)),
         }
     }

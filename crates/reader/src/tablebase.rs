@@ -267,10 +267,11 @@ impl Tablebase {
     }
 
     /// A conversation about positions as at the prompt of version 1.7, with Nalimov tables of these folders at
-    /// hand.
+    /// hand, or of the current one.
     pub fn session(&self, nalimov: &[PathBuf]) -> Session {
         let mut session = Session::new(Collection::clone(&self.shared.tables.load()));
-        let nalimov = NalimovFolders::new(nalimov.to_vec());
+        let folders = if nalimov.is_empty() { vec![PathBuf::from(".")] } else { nalimov.to_vec() };
+        let nalimov = NalimovFolders::new(folders);
         if nalimov.most_men() > 0 {
             session.set_nalimov(nalimov);
         }
