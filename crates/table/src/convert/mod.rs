@@ -4,6 +4,7 @@
 //! position is looked up in the old table. What the header says about indices and entries is counted
 //! anew; who made the table, its prunes and its futurebases stay as they are, since the values do.
 
+mod by_rows;
 mod moves;
 
 use std::path::{Path, PathBuf};
@@ -21,12 +22,15 @@ use hoffman_store::disk;
 use rayon::prelude::*;
 
 use crate::entries::{
-    EntryCodec, EntryError, EntryValue, MAX_BITS, MAX_WRITTEN_BITS, RawEntry, width,
+    EntryCodec, EntryError, EntryValue, MAX_BITS, MAX_WRITTEN_BITS, Number, RawEntry, width,
 };
 use crate::htb::{Compression, HtbError};
 use crate::index::{IndexError, IndexParams, IndexSpace};
 use crate::reader::{Table, TableError, TableProblem};
-use crate::writer::{TableFile, WriteError};
+use crate::rows::Distances;
+use crate::writer::{TableFile, TableWriter, WriteError};
+
+use by_rows::by_rows;
 
 /// Indices worked on at once: a multiple of eight.
 const CHUNK: u64 = 1 << 20;
@@ -181,46 +185,62 @@ pub fn convert(
     check_formats(table.codec().format(), wanted)
         .map_err(|reason| ConvertError::Format { path: path(), reason })?;
     let space = index_space(table, wanted, options)?;
-    let source = OldEntries::of(table, options.memory)?;
-    let widest = widest_codec(wanted, table.variant())
-        .map_err(|source| ConvertError::Width { path: path(), source })?;
-    let work = Work {
-        table,
-        source: &source,
-        space: &space,
-        codec: widest,
-        recount: Recount::new(table, &space),
-        images: images(table.space(), &space),
-    };
     let total = space.size().saturating_mul(2);
     let progress = |done| options.progress.map_or((), |report| report(done, total));
-    let mut tally = Tally::default();
-    for first in (0..space.size()).step_by(CHUNK as usize) {
-        let end = (first + CHUNK).min(space.size());
-        tally = tally.with(&work.count(first..end)?);
-        progress(end);
-    }
-    let codec = final_codec(table, wanted, options.format.is_some(), &tally)
-        .map_err(|source| ConvertError::Width { path: path(), source })?;
-    let header = header(table, &space, codec, work.recount, &tally)?;
-    let file = TableFile {
-        storage: disk(),
-        path: target,
-        header: &header,
-        structures: table.pawn_structures(),
-        codec,
-        entries: space.size(),
-        compression: options.compression,
-        memory: Some(options.memory),
+    let write = |codec, recount, tally: &Tally, fill: &Fill<'_>| {
+        let header = header(table, &space, codec, recount, tally)?;
+        let file = TableFile {
+            storage: disk(),
+            path: target,
+            header: &header,
+            structures: table.pawn_structures(),
+            codec,
+            entries: space.size(),
+            compression: options.compression,
+            memory: Some(options.memory),
+        };
+        file.write(|writer| fill(writer, &|done| progress(space.size() + done)))
     };
-    file.write(|writer| {
-        for first in (0..space.size()).step_by(CHUNK as usize) {
-            let end = (first + CHUNK).min(space.size());
-            writer.push(&work.numbers(first..end)?)?;
-            progress(space.size() + end);
-        }
-        Ok::<_, ConvertError>(())
-    })?;
+    let width = |source| ConvertError::Width { path: path(), source };
+    let asked = options.format.is_some();
+    let recount = Recount::new(table, &space);
+
+    let (codec, tally) =
+        if let Some((numbers, tally)) = by_rows(table, &space, wanted, options.memory)? {
+            let codec = final_codec(table, wanted, asked, &tally).map_err(width)?;
+            progress(space.size());
+            write(codec, recount, &tally, &|writer, progress| match &numbers {
+                Distances::Narrow(numbers) => push_all(writer, numbers, progress),
+                Distances::Wide(numbers) => push_all(writer, numbers, progress),
+            })?;
+            (codec, tally)
+        } else {
+            let source = OldEntries::of(table, options.memory)?;
+            let work = Work {
+                table,
+                source: &source,
+                space: &space,
+                codec: widest_codec(wanted, table.variant()).map_err(width)?,
+                recount,
+                images: images(table.space(), &space),
+            };
+            let mut tally = Tally::default();
+            for first in (0..space.size()).step_by(CHUNK as usize) {
+                let end = (first + CHUNK).min(space.size());
+                tally = tally.with(&work.count(first..end)?);
+                progress(end);
+            }
+            let codec = final_codec(table, wanted, asked, &tally).map_err(width)?;
+            write(codec, recount, &tally, &|writer, progress| {
+                for first in (0..space.size()).step_by(CHUNK as usize) {
+                    let end = (first + CHUNK).min(space.size());
+                    writer.push(&work.numbers(first..end)?)?;
+                    progress(end);
+                }
+                Ok(())
+            })?;
+            (codec, tally)
+        };
     Ok(Converted {
         index_type: space.index_type(),
         symmetry: space.symmetry(),
@@ -229,6 +249,23 @@ pub fn convert(
         positions: tally.positions,
         notices: notices(&space),
     })
+}
+
+/// Hands all numbers of a table to a writer, and tells how many it has handed over.
+type Fill<'f> = dyn Fn(&mut TableWriter<'_>, &dyn Fn(u64)) -> Result<(), ConvertError> + 'f;
+
+fn push_all<N: Number>(
+    writer: &mut TableWriter<'_>,
+    numbers: &[N],
+    progress: &dyn Fn(u64),
+) -> Result<(), ConvertError> {
+    let mut done = 0;
+    for numbers in numbers.chunks(CHUNK as usize) {
+        writer.push(numbers)?;
+        done += numbers.len() as u64;
+        progress(done);
+    }
+    Ok(())
 }
 
 /// Whether every entry of one format determines that of another.
@@ -444,6 +481,12 @@ impl Tally {
         }
     }
 
+    fn add_moves(&mut self, moves: moves::Moves) {
+        self.moves += moves.legal;
+        self.futuremoves += moves.leaving;
+        self.stalemates += u64::from(moves.legal == 0 && !moves.in_check);
+    }
+
     fn with(self, other: &Tally) -> Tally {
         Tally {
             positions: self.positions + other.positions,
@@ -532,10 +575,7 @@ impl Work<'_> {
             _ => {}
         }
         if self.recount == Recount::Moves {
-            let moves = moves::count(self.space, placement);
-            tally.moves += moves.legal;
-            tally.futuremoves += moves.leaving;
-            tally.stalemates += u64::from(moves.legal == 0 && !moves.in_check);
+            tally.add_moves(moves::count(self.space, placement));
         }
         Ok(())
     }
