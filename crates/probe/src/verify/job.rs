@@ -151,7 +151,7 @@ pub(super) struct Job<'a> {
     /// By ending; there are so few that looking at all of them is quickest.
     holders: Vec<(Material, Vec<Holder>)>,
     /// Whether the squares of a piece have indices that follow from each other.
-    has_lines: bool,
+    pub(super) has_lines: bool,
     /// Futurebases that the header names and that were not found.
     pub(super) absent: &'a [Absent],
     pub(super) own: Material,
@@ -220,6 +220,27 @@ impl<'a> Job<'a> {
 
     pub(super) fn table(&self) -> &'a Table {
         self.main.table
+    }
+
+    /// The entries of the table, if they are held and a byte each.
+    pub(super) fn numbers(&self) -> Option<&[i8]> {
+        match &self.main.entries {
+            Entries::Small(numbers) => Some(numbers),
+            Entries::Wide(_) | Entries::OnDisk => None,
+        }
+    }
+
+    /// What a move is worth, if that is known to the move. The placement is as it was afterwards.
+    pub(super) fn worth(
+        &self,
+        placement: &mut Placement,
+        step: &Step,
+    ) -> Result<Option<(Value, bool)>, TableError> {
+        let (reply, leaves) = self.reply(placement, step)?;
+        Ok(match reply {
+            Reply::Worth(worth) => worth.exact.map(|value| (value, leaves)),
+            Reply::Missing(_) | Reply::Discarded { .. } => None,
+        })
     }
 
     /// Whether a futurebase that the header names and that is not here may hold these men.

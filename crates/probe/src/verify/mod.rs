@@ -14,6 +14,7 @@ mod job;
 mod men;
 mod outcomes;
 mod report;
+mod rows;
 mod smaller;
 mod syzygy;
 mod tally;
@@ -24,6 +25,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hoffman_table::rows::{EntryRow, scan};
 use hoffman_table::{ForeignError, Table, TableError};
 use rayon::prelude::*;
 
@@ -32,6 +34,7 @@ use men::Step;
 pub(crate) use men::{Men, fen, men_of};
 pub use report::{Difference, HeaderDifference, SHOWN, SyzygyReport, Verdict, VerifyReport};
 use report::{remarks_on, report};
+use rows::RowJob;
 pub use smaller::{Smaller, endings_after, search_folders};
 use tally::Tally;
 
@@ -133,13 +136,33 @@ pub fn verify(
         progress(0, count);
     }
     let job = Job::new(table, smaller, options)?;
+    let by_rows = sample.is_none().then(|| RowJob::new(&job)).flatten();
+    let tally = match by_rows {
+        Some(rows) => check_rows(&job, &rows, options)?,
+        None => check_each(&job, options, sample, |_| true)?,
+    };
+    remarks.extend(remarks_on(&job, &tally, sample.is_some()));
+    Ok(report(&job, tally, remarks, sample.is_some()))
+}
+
+/// Looks at the indices, or the sampled ones, one by one, of those that `wanted` names.
+fn check_each(
+    job: &Job<'_>,
+    options: &VerifyOptions<'_>,
+    sample: Option<u64>,
+    wanted: impl Fn(u64) -> bool + Sync,
+) -> Result<Tally, VerifyError> {
+    let size = job.table().space().size();
+    let count = sample.unwrap_or(size);
     let done = AtomicU64::new(0);
     let check_block = |(mut tally, mut steps): (Tally, Vec<Step>), block: u64| {
         options.check_stop()?;
         let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(count));
         for k in first..end {
             let index = sample.map_or(k, |n| sampled(k, n, size));
-            job.check(index, &mut tally, &mut steps)?;
+            if wanted(index) {
+                job.check(index, &mut tally, &mut steps)?;
+            }
         }
         let done = done.fetch_add(end - first, Ordering::Relaxed) + (end - first);
         if let Some(progress) = options.progress {
@@ -147,11 +170,74 @@ pub fn verify(
         }
         Ok::<_, VerifyError>((tally, steps))
     };
-    let tally = (0..count.div_ceil(BLOCK))
+    (0..count.div_ceil(BLOCK))
         .into_par_iter()
         .try_fold(|| (Tally::default(), Vec::new()), check_block)
         .map(|result| result.map(|(tally, _)| tally))
-        .try_reduce(Tally::default, |a, b| Ok(a.with(b)))?;
-    remarks.extend(remarks_on(&job, &tally, sample.is_some()));
-    Ok(report(&job, tally, remarks, sample.is_some()))
+        .try_reduce(Tally::default, |a, b| Ok(a.with(b)))
+}
+
+/// What one share of the rows has found, until something went wrong.
+struct Share {
+    tally: Tally,
+    steps: Vec<Step>,
+    /// Positions that were looked at since the last report of progress.
+    fresh: u64,
+    error: Option<VerifyError>,
+}
+
+/// Looks at all positions by rows, and one by one at the indices that are in none.
+fn check_rows(
+    job: &Job<'_>,
+    rows: &RowJob<'_>,
+    options: &VerifyOptions<'_>,
+) -> Result<Tally, VerifyError> {
+    let space = job.table().space();
+    let size = space.size();
+    let seen: Vec<AtomicU64> = (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+    let done = AtomicU64::new(0);
+    let new = || Share { tally: Tally::default(), steps: Vec::new(), fresh: 0, error: None };
+    let check = |share: &mut Share, row: &EntryRow<'_>| {
+        if share.fresh == 0 {
+            options.check_stop()?;
+        }
+        rows.check(row, &mut share.tally, &mut share.steps)?;
+        for (_, index) in row.positions() {
+            if let Some(word) = seen.get((index / 64) as usize) {
+                word.fetch_or(1 << (index % 64), Ordering::Relaxed);
+            }
+            share.fresh += 1;
+        }
+        if share.fresh >= BLOCK {
+            let done = done.fetch_add(share.fresh, Ordering::Relaxed) + share.fresh;
+            share.fresh = 0;
+            if let Some(progress) = options.progress {
+                progress(done, size);
+            }
+        }
+        Ok::<_, VerifyError>(())
+    };
+    let shares = scan(space, new, |share, row| {
+        if share.error.is_none() {
+            share.error = check(share, row).err();
+        }
+    });
+    let mut total = Tally::default();
+    for share in shares.into_iter().flatten() {
+        match share.error {
+            Some(error) => return Err(error),
+            None => total = total.with(share.tally),
+        }
+    }
+    let is_new = |index: u64| {
+        let word = seen.get((index / 64) as usize);
+        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (index % 64) & 1 == 0)
+    };
+    // Progress has been told already.
+    let quiet = VerifyOptions { progress: None, ..options.clone() };
+    total = total.with(check_each(job, &quiet, None, is_new)?);
+    if let Some(progress) = options.progress {
+        progress(size, size);
+    }
+    Ok(total)
 }

@@ -166,6 +166,47 @@ fn one_wrong_entry_is_found() {
     assert!(matches!(error, VerifyError::Table(_)), "{error}");
 }
 
+/// Makes every `step`th entry wrong, from one of `starts` on, and compares what rows and indices say of that.
+fn compare_ways(name: &str, step: usize, starts: std::ops::Range<usize>) {
+    let Some(table) = golden(name) else { return };
+    let mut numbers = vec![0_i32; table.space().size() as usize];
+    table.read_entries(0, &mut numbers).unwrap();
+    let mut header = uncompressed(&table);
+    header.truncate(table.control().offset as usize);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wrong.htb");
+    for start in starts {
+        let mut wrong = numbers.clone();
+        wrong.iter_mut().skip(start).step_by(step).for_each(|number| *number ^= 1);
+        let mut file = header.clone();
+        table.codec().pack(&wrong, &mut file).unwrap();
+        std::fs::write(&path, &file).unwrap();
+        let wrong = Table::open(&path, SourceOptions::default()).unwrap();
+        let (smaller, options) = (smaller(&table), VerifyOptions::default());
+        let job = Job::new(&wrong, &smaller, &options).unwrap();
+        let Some(rows) = RowJob::new(&job) else { panic!("{name} has no rows") };
+        let by_rows = check_rows(&job, &rows, &options).unwrap();
+        let each = check_each(&job, &options, None, |_| true).unwrap();
+        let by_rows = report(&job, by_rows, Vec::new(), false);
+        assert!(by_rows.different > 0);
+        assert_eq!(by_rows, report(&job, each, Vec::new(), false), "{name}, {start}");
+    }
+}
+
+/// Every entry is wrong once: those of mates, stalemates, captures, illegal positions and of no position.
+#[test]
+fn rows_find_what_indices_find() {
+    compare_ways("base/kqk", 61, 0..61);
+    compare_ways("base/krk", 61, 0..61);
+    compare_ways("base/kpk", 61, 0..3);
+}
+
+#[test]
+#[ignore = "slow: all entries of a table of twelve million, twice"]
+fn rows_find_what_indices_find_with_promotions() {
+    compare_ways("base/krkp", 997, 0..1);
+}
+
 #[test]
 fn moves_are_those_of_shakmaty() {
     for name in ["base/kpkp", "base/krkp", "base/kqkq", "index-ep/kppk-ep-combinadic5-sym1"] {
