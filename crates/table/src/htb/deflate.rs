@@ -14,7 +14,7 @@ use libdeflater::{CompressionLvl, Compressor};
 pub enum Compression {
     /// The fastest: files a tenth larger.
     Fast,
-    /// As small as the files of the original program.
+    /// About as small as the files of the original program.
     #[default]
     Normal,
     /// The smallest: six per cent less, at twenty times the time.
@@ -33,8 +33,8 @@ impl Compression {
 
     /// The level for units of which little is left, where it is another one.
     ///
-    /// There libdeflate's level 6 loses up to a twentieth against zlib's. The next one makes up for it, and
-    /// costs half as much again.
+    /// There libdeflate's level 6 loses up to a twentieth against zlib's. The next one makes up for it, but
+    /// takes longer.
     const fn sparse_level(self) -> Option<i32> {
         match self {
             Compression::Normal => Some(7),
