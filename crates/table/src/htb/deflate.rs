@@ -30,27 +30,87 @@ impl Compression {
             Compression::Best => 12,
         }
     }
+
+    /// The level for units of which little is left, where it is another one.
+    ///
+    /// There libdeflate's level 6 loses up to a twentieth against zlib's. The next one makes up for it, but
+    /// takes longer.
+    const fn sparse_level(self) -> Option<i32> {
+        match self {
+            Compression::Normal => Some(7),
+            Compression::Fast | Compression::Best => None,
+        }
+    }
+}
+
+/// A sample of a unit: so many bytes at the beginning of each stretch.
+const SAMPLE: usize = 1 << 12;
+const STRETCH: usize = 1 << 16;
+/// A unit is sparse if less than this part of its sample is left at the fastest level, in hundredths.
+const SPARSE_BELOW: usize = 38;
+
+/// Finds the units of which little will be left, from a sixteenth of their bytes.
+struct Sparse {
+    quick: Compressor,
+    sample: Vec<u8>,
+    compressor: Compressor,
+}
+
+impl Sparse {
+    fn new(level: i32) -> Sparse {
+        let quick = compressor(Compression::Fast.level());
+        Sparse { quick, sample: Vec::new(), compressor: compressor(level) }
+    }
+
+    /// The compressor for a unit if it is sparse. It depends on nothing but the unit, so that files do not
+    /// depend on the number of threads.
+    fn compressor_for(
+        &mut self,
+        unit: &[u8],
+        out: &mut [u8],
+    ) -> io::Result<Option<&mut Compressor>> {
+        self.sample.clear();
+        for stretch in unit.chunks(STRETCH) {
+            self.sample.extend_from_slice(&stretch[..stretch.len().min(SAMPLE)]);
+        }
+        let left = self.quick.deflate_compress(&self.sample, out).map_err(io::Error::other)?;
+        let is_sparse = left * 100 < self.sample.len() * SPARSE_BELOW;
+        Ok(is_sparse.then_some(&mut self.compressor))
+    }
+}
+
+fn compressor(level: i32) -> Compressor {
+    Compressor::new(CompressionLvl::new(level).unwrap_or_default())
 }
 
 /// Compresses unit after unit.
 pub(super) struct Deflater {
     compressor: Compressor,
+    sparse: Option<Sparse>,
     out: Vec<u8>,
     steps: Steps,
 }
 
 impl Deflater {
     pub(super) fn new(compression: Compression) -> Deflater {
-        let level = CompressionLvl::new(compression.level()).unwrap_or_default();
-        Deflater { compressor: Compressor::new(level), out: Vec::new(), steps: Steps::default() }
+        Deflater {
+            compressor: compressor(compression.level()),
+            sparse: compression.sparse_level().map(Sparse::new),
+            out: Vec::new(),
+            steps: Steps::default(),
+        }
     }
 
     /// The deflate blocks of a unit, none of which is the last, up to a whole byte.
     pub(super) fn unit(&mut self, unit: &[u8]) -> io::Result<Vec<u8>> {
         let bound = self.compressor.deflate_compress_bound(unit.len());
         self.out.resize(bound + Steps::READ_AHEAD, 0);
-        let len =
-            self.compressor.deflate_compress(unit, &mut self.out).map_err(io::Error::other)?;
+        let sparse = match &mut self.sparse {
+            Some(sparse) => sparse.compressor_for(unit, &mut self.out)?,
+            None => None,
+        };
+        let compressor = sparse.unwrap_or(&mut self.compressor);
+        let len = compressor.deflate_compress(unit, &mut self.out).map_err(io::Error::other)?;
         self.out[len..][..Steps::READ_AHEAD].fill(0);
         let last = self.steps.last_block(&self.out[..len + Steps::READ_AHEAD]);
         let last = last.ok_or_else(|| io::Error::other("the compressor made no deflate stream"))?;
@@ -273,6 +333,22 @@ mod tests {
         }
         out.truncate(len);
         out
+    }
+
+    /// Entries that are nearly all the same, as in KBvKN, take no more than with zlib at its level 6.
+    #[test]
+    fn sparse_units_are_as_small_as_those_of_zlib() {
+        let mut state = 7_u64;
+        let mut unit = vec![0; 1 << 19];
+        for byte in &mut unit {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            if state >> 58 == 0 {
+                *byte = 1 << (state >> 40 & 7);
+            }
+        }
+        let ours = Deflater::new(Compression::Normal).unit(&unit).unwrap();
+        let level_6 = compressor(6).deflate_compress(&unit, &mut vec![0; 1 << 20]).unwrap();
+        assert!(ours.len() < level_6, "{} bytes, {level_6} before", ours.len());
     }
 
     #[test]
