@@ -528,6 +528,31 @@ fn plans_take_what_builds_take() {
 }
 
 #[test]
+fn plans_keep_finished_tables_of_control_files() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("kk.xml"), KK).unwrap();
+    fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
+    let kept = || {
+        let plan = run(folder.path(), "plan kqk.xml kk.xml --json");
+        assert_eq!(plan.code, 0, "{}", plan.err);
+        let plan = plan.json();
+        [0, 1].map(|at| plan["tables"][at]["kept"].as_bool().unwrap())
+    };
+    assert_eq!(kept(), [false, false]);
+    assert_eq!(run(folder.path(), "-g kk.xml").code, 0);
+    assert_eq!(kept(), [true, false]);
+    assert_eq!(run(folder.path(), "-g kqk.xml").code, 0);
+    assert_eq!(kept(), [true, true]);
+    // What has to be made again leads to all that needs it.
+    fs::remove_file(folder.path().join("kk.htb")).unwrap();
+    assert_eq!(kept(), [false, false]);
+    // A table of another file is none of this one.
+    assert_eq!(run(folder.path(), "-g kk.xml").code, 0);
+    fs::write(folder.path().join("kqk.xml"), KQK.replace("<dtm/>", "<basic/>")).unwrap();
+    assert_eq!(kept(), [true, false]);
+}
+
+#[test]
 fn futurebases_are_looked_for_in_both_places() {
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();

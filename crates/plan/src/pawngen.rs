@@ -9,8 +9,8 @@
 //! smaller numbers, so that a table can be cut in two. The h-file is not counted in the order, as it never
 //! was; steps of an h-pawn can therefore lead to larger numbers, see [`step_upwards`].
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::ops::Range;
 
@@ -257,6 +257,44 @@ fn slot(color: Color) -> usize {
     usize::from(color.is_black())
 }
 
+/// How many placements steps and losses of pawns alone lead to, of which `lives` takes the pawns left of each
+/// colour: a search looks at so many at least. Without captures each file goes its own way.
+fn least_placements(start: PawnStructure, lives: impl Fn(Color, u32) -> bool) -> u64 {
+    // By the numbers of White's and Black's pawns that are left.
+    let mut ways: HashMap<[u32; 2], u64> = HashMap::from([([0, 0], 1)]);
+    for file in 0..8 {
+        let mask = 0x0101_0101_0101_0101 << file;
+        let pawns = PawnStructure { white: start.white & mask, black: start.black & mask };
+        let mut seen = BTreeSet::from([(pawns.white, pawns.black)]);
+        let mut open = vec![pawns];
+        while let Some(pawns) = open.pop() {
+            for color in Color::ALL {
+                for from in singles(pawns.of(color)) {
+                    let to = ahead(color, from & !last_rank(color)) & !pawns.occupied();
+                    for to in [0, to] {
+                        let next = moved(pawns, color, from, to);
+                        if seen.insert((next.white, next.black)) {
+                            open.push(next);
+                        }
+                    }
+                }
+            }
+        }
+        let mut more: HashMap<[u32; 2], u64> = HashMap::new();
+        for (&[white, black], &known) in &ways {
+            for &(own, enemy) in &seen {
+                let left = [white + own.count_ones(), black + enemy.count_ones()];
+                let sum = more.entry(left).or_default();
+                *sum = sum.saturating_add(known);
+            }
+        }
+        ways = more;
+    }
+    let alive = |left: &[u32; 2]| lives(Color::White, left[0]) && lives(Color::Black, left[1]);
+    let alive = ways.iter().filter(|(left, _)| alive(left));
+    alive.fold(0, |sum, (_, &ways)| sum.saturating_add(ways))
+}
+
 /// The search for arrangements.
 struct Search {
     /// The pawns each side must have in the end.
@@ -300,6 +338,13 @@ impl Search {
         }
         if start.pawns.white & start.pawns.black != 0 {
             return Err(PawngenError::Empty);
+        }
+        if least_placements(start.pawns, |color, left| {
+            let i = slot(color);
+            left >= search.required[i] + u32::from(start.promotions[i])
+        }) > MAX_PLACEMENTS as u64
+        {
+            return Err(PawngenError::TooMany);
         }
         search.later.push((start, captures));
         Ok(search)
@@ -618,6 +663,39 @@ mod tests {
         let mut open = element(["b2", "c7"], [1, 1], [0, 0], [0, 0]);
         open.black.pawns_required = None;
         assert_eq!(arrangements(&open), Err(PawngenError::Open));
+    }
+
+    #[test]
+    fn what_is_too_much_is_refused_at_once() {
+        let all = ["a2 b2 c2 d2 e2 f2 g2 h2", "a7 b7 c7 d7 e7 f7 g7 h7"];
+        // Nothing is searched for that.
+        let refused = Search::new(&element(all, [4, 4], [0, 0], [0, 0])).map(|_| ());
+        assert_eq!(refused, Err(PawngenError::TooMany));
+        assert_eq!(arrangements(&element(all, [8, 8], [0, 0], [0, 0])), Err(PawngenError::TooMany));
+    }
+
+    #[test]
+    fn no_more_placements_are_counted_than_there_are() {
+        for (start, pawns, queens) in [
+            (["b2", "c7"], [0, 0], [0, 0]),
+            (["b2", "b7"], [1, 1], [0, 0]),
+            (["b2 b3 c4", "b6 d7"], [1, 1], [1, 0]),
+            (FINE, [2, 2], [0, 0]),
+        ] {
+            let spec = element(start, pawns, queens, [0, 0]);
+            let mut search = Search::new(&spec).unwrap();
+            let lives = |color: Color, left: u32| {
+                let side = spec.side(color);
+                u64::from(left) >= side.pawns_required.unwrap() + side.queens_required
+            };
+            let structure = PawnStructure { white: spec.white.start.0, black: spec.black.start.0 };
+            let least = least_placements(structure, lives);
+            search.run().unwrap();
+            assert!(least <= search.seen.len() as u64, "{start:?}: {least}");
+            // Pawns that cannot meet have no other ways.
+            let alone = start == ["b2", "b7"];
+            assert!(!alone || least == search.seen.len() as u64, "{least}");
+        }
     }
 
     #[test]

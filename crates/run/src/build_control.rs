@@ -158,7 +158,7 @@ impl Work<'_> {
         // Another run may be making it, and what a run that died left of it is removed.
         let _lock = workplace.lock(&output, self.options.progress)?;
         if is_file(&*workplace.storage, &output) {
-            match self.is_current(control, &output) {
+            match is_current(control, &output, workplace, &self.rebuilt) {
                 Ok(()) => {
                     tracing::info!(table = %output.display(), "kept");
                     checkpoint::remove_of(workplace, &output)?;
@@ -186,34 +186,36 @@ impl Work<'_> {
         self.rebuilt.insert(output);
         Ok(())
     }
+}
 
-    /// Whether a table is what its control file would make now; why not.
-    fn is_current(&self, control: &ControlFile, output: &Path) -> Result<(), String> {
-        let name = output.display();
-        let mut table =
-            Table::open(output, self.workplace.source_options()).map_err(|e| e.to_string())?;
-        table.check_length().map_err(|e| e.to_string())?;
-        let size = table.space().size();
-        self.workplace.install(size, || table.check()).map_err(|e| e.to_string())?;
-        if !is_made_from(table.control(), control) {
-            return Err(format!("{name}: was made from another control file"));
-        }
-        let made = self.modified(output);
-        for element in &control.futurebases {
-            let futurebase = &*self.workplace.locate(&element.filename);
-            if has_wildcards(&element.filename) && !is_file(&*self.workplace.storage, futurebase) {
-                return Err(format!("{name}: what '{}' means may have changed", element.filename));
-            }
-            if self.rebuilt.contains(futurebase) || self.modified(futurebase) > made {
-                return Err(format!("{name}: is older than {}", futurebase.display()));
-            }
-        }
-        Ok(())
+/// Whether a table is what its control file would make now; why not. Futurebases in `rebuilt` are newer than it.
+pub(crate) fn is_current(
+    control: &ControlFile,
+    output: &Path,
+    workplace: &Workplace,
+    rebuilt: &HashSet<PathBuf>,
+) -> Result<(), String> {
+    let name = output.display();
+    let mut table = Table::open(output, workplace.source_options()).map_err(|e| e.to_string())?;
+    table.check_length().map_err(|e| e.to_string())?;
+    let size = table.space().size();
+    workplace.install(size, || table.check()).map_err(|e| e.to_string())?;
+    if !is_made_from(table.control(), control) {
+        return Err(format!("{name}: was made from another control file"));
     }
-
-    fn modified(&self, path: &Path) -> Option<SystemTime> {
-        self.workplace.storage.info(path).ok()?.modified
+    let modified =
+        |path: &Path| -> Option<SystemTime> { workplace.storage.info(path).ok()?.modified };
+    let made = modified(output);
+    for element in &control.futurebases {
+        let futurebase = &*workplace.locate(&element.filename);
+        if has_wildcards(&element.filename) && !is_file(&*workplace.storage, futurebase) {
+            return Err(format!("{name}: what '{}' means may have changed", element.filename));
+        }
+        if rebuilt.contains(futurebase) || modified(futurebase) > made {
+            return Err(format!("{name}: is older than {}", futurebase.display()));
+        }
     }
+    Ok(())
 }
 
 /// Refuses to replace a file that was not made from another state of the same input.

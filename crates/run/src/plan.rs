@@ -12,12 +12,12 @@ use hoffman_control::{ControlFile, Mode};
 use hoffman_plan::{Job, complete, dependencies, estimate};
 use hoffman_solve::{Method, SolveOptions, Tables, solve_table};
 use hoffman_space::{Layout, TableValues};
-use hoffman_store::{folder_of, is_like};
+use hoffman_store::{folder_of, is_file, is_like};
 use hoffman_table::foreign::ForeignOptions;
 use serde::Serialize;
 
 use crate::build::{LASTING, control_for_job, find_intact, needed_memory};
-use crate::build_control::ControlBuildOptions;
+use crate::build_control::{ControlBuildOptions, is_current};
 use crate::error::RunError;
 use crate::expand::{Expanded, expand, is_input, read_input};
 use crate::futurebases::{self, OpenFuturebase};
@@ -102,6 +102,7 @@ pub struct RunPlan {
 }
 
 /// The size of slices and indices of a table.
+#[derive(Clone)]
 struct Sizes {
     /// Positions of a slice, both sides to move.
     slice: u64,
@@ -271,10 +272,11 @@ pub fn plan_controls(
         made.push(table);
     }
     let folder = made.first().map(|made| folder_of(&made.output).to_owned()).unwrap_or_default();
-    let needed = made.iter().map(|made| made.needed).max().unwrap_or(0) + OWN;
-    let held: Vec<u64> = made.iter().map(|made| made.behind).collect();
-    let (tables, sizes): (Vec<_>, Vec<_>) =
-        made.into_iter().map(|made| (made.table, made.sizes)).unzip();
+    let todo = || made.iter().filter(|made| !made.table.kept);
+    let needed = todo().map(|made| made.needed).max().unwrap_or(0) + OWN;
+    let held: Vec<u64> = todo().map(|made| made.behind).collect();
+    let sizes: Vec<Sizes> = todo().map(|made| made.sizes.clone()).collect();
+    let tables = made.into_iter().map(|made| made.table).collect();
     finish(tables, &sizes, &held, [needed; 2], &workplace, &folder, slowness())
 }
 
@@ -319,6 +321,10 @@ fn plan_table(
 ) -> Result<Made, RunError> {
     hoffman_control::check_declarations(&control)?;
     let mut numbering = Numbering::of(&control)?;
+    let to_be_made = made.iter().filter(|made| !made.table.kept);
+    let rebuilt: HashSet<PathBuf> = to_be_made.map(|made| made.output.clone()).collect();
+    let kept = is_file(&*workplace.storage, &output)
+        && is_current(&control, &output, workplace, &rebuilt).is_ok();
     // What is to be made cannot be opened.
     let is_made = |made: &Made, name: &str| {
         workplace
@@ -347,6 +353,9 @@ fn plan_table(
     let apart = restricted || !control.prune_enables.is_empty();
     let (behind, needed) = (behind.saturating_add(later), needed.saturating_add(later));
     drop(open);
+    if kept {
+        (table.kept, table.seconds) = (true, 0.0);
+    }
     Ok(Made { output, table, sizes, behind, needed, apart })
 }
 
