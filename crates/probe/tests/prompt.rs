@@ -44,9 +44,12 @@ impl Dice {
     }
 }
 
-/// The answer to a FEN as a line of JSON.
+/// The answer to a FEN as a line of JSON, or what is wrong with it.
 fn json_line(collection: &Collection, fen: &str) -> String {
-    serde_json::to_string(&report(collection, fen).unwrap()).unwrap()
+    match report(collection, fen) {
+        Ok(report) => serde_json::to_string(&report).unwrap(),
+        Err(error) => error.to_string(),
+    }
 }
 
 #[test]
