@@ -12,7 +12,7 @@ use hoffman_run::RunError;
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::rows::{Distances, encode};
-use hoffman_table::{IndexParams, IndexSpace};
+use hoffman_table::{IndexParams, IndexSpace, Stop};
 
 use crate::error::Error;
 
@@ -47,7 +47,8 @@ pub fn signature() -> Result<u64, Error> {
 
 /// Adds how often each distance occurs among the indices of a table, and the counts of its header.
 fn add_statistics(values: &TableValues, signature: &mut Signature) -> Result<(), RunError> {
-    let (distances, counts) = encode(&index_space(&values.material)?, values, Format::Dtm(None))
+    let space = index_space(&values.material)?;
+    let (distances, counts) = encode(&space, values, Format::Dtm(None), &Stop::default())
         .map_err(|source| RunError::Rows { place: values.material.to_string(), source })?;
     let mut occurrences = vec![0_u64; 1 << 16];
     let mut count = |distance: i16| {

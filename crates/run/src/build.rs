@@ -13,7 +13,8 @@ use hoffman_plan::{Job, dependencies, estimate};
 use hoffman_solve::{SolveError, SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::{Layout, NormalForm, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
-use hoffman_table::Table;
+use hoffman_table::htb::SourceOptions;
+use hoffman_table::{Stop, Table};
 use hoffman_table::entries::EntryCodec;
 use hoffman_table::rows::{
     DecodeError, IndexCounts, RowsError, Taking, Wanted, decode, decode_in, has_free_pieces,
@@ -154,7 +155,7 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
             let alone = false;
             let built: Vec<Solved<'_>> = tier
                 .par_iter()
-                .map(|job| work.solve(job, alone))
+                .map(|job| Ok(work.solve(job, alone)?.0))
                 .collect::<Result<_, RunError>>()?;
             work.adopt(&built);
             if first_answer {
@@ -170,7 +171,7 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
             let built: Vec<Solved<'_>> = ours
                 .into_par_iter()
                 .map(|(job, lock)| {
-                    let written = work.write(work.solve(job, alone)?);
+                    let written = work.solve_and_write(job, alone);
                     drop(lock);
                     written
                 })
@@ -182,7 +183,7 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
                 if work.is_there_now(job, &mut report)? {
                     continue;
                 }
-                let built = [work.write(work.solve(job, alone)?)?];
+                let built = [work.solve_and_write(job, alone)?];
                 drop(lock);
                 work.adopt(&built);
                 report.built.extend(built.into_iter().map(|s| s.table));
@@ -259,7 +260,7 @@ fn find_present(jobs: &[Job], options: &BuildOptions<'_>) -> Result<Found, RunEr
     let checked: Vec<(Material, Option<PathBuf>, Option<FileInfo>)> = jobs
         .par_iter()
         .map(|job| {
-            options.workplace.stop.check()?;
+            options.workplace.check_stop()?;
             let whole = Job { material: job.material, part: None }.file_name();
             let mut refused = None;
             for name in [whole, job.file_name()] {
@@ -315,10 +316,10 @@ impl Unfit {
 ///
 /// # Errors
 ///
-/// The file cannot be read, which says nothing about it.
+/// The file cannot be read, which says nothing about it; somebody asked to stop.
 fn is_intact(path: &Path, job: &Job, workplace: &Workplace) -> Result<Result<(), Unfit>, RunError> {
     let opened = match Table::open(path, workplace.source_options()) {
-        Err(error) if error.is_unreadable() => return Err(error.into()),
+        Err(error) if error.is_unreadable() || error.is_stopped() => return Err(error.into()),
         opened => opened,
     };
     let name = path.display();
@@ -349,7 +350,7 @@ fn is_intact(path: &Path, job: &Job, workplace: &Workplace) -> Result<Result<(),
     let own = is_made_from(table.control(), &control_for_job(job)?);
     match table.check_length().and_then(|()| table.check()) {
         Ok(()) => Ok(Ok(())),
-        Err(error) if error.is_unreadable() => Err(error.into()),
+        Err(error) if error.is_unreadable() || error.is_stopped() => Err(error.into()),
         Err(error) => Ok(Err(Unfit { why: error.to_string(), own })),
     }
 }
@@ -464,7 +465,7 @@ impl Work<'_> {
     ) -> Result<(Vec<Claimed<'j>>, Vec<&'j Job>), RunError> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for &job in tier {
-            self.options.workplace.stop.check()?;
+            self.options.workplace.check_stop()?;
             let path = self.options.dir.join(job.file_name());
             match self.options.workplace.try_lock(&path)? {
                 None => theirs.push(job),
@@ -513,11 +514,18 @@ impl Work<'_> {
 
     /// Solves a table. A table that is solved `alone` is large, or would wait for nobody: it can have a
     /// checkpoint.
-    fn solve<'j>(&self, job: &'j Job, alone: bool) -> Result<Solved<'j>, RunError> {
+    fn solve<'j, 's>(
+        &'s self,
+        job: &'j Job,
+        alone: bool,
+    ) -> Result<(Solved<'j>, Checkpoint<'s>), RunError>
+    where
+        'j: 's,
+    {
         let began = SystemTime::now();
         let name = job.file_name();
         let (progress, workplace) = (self.options.progress, &self.options.workplace);
-        workplace.stop.check()?;
+        workplace.check_stop()?;
         progress.table(&name);
         let mut values = TableValues::new(job.material, job.slices());
         tracing::info!(table = name, slices = values.slices.len(), "solving");
@@ -531,7 +539,7 @@ impl Work<'_> {
         // Small tables cost less than a checkpoint; in tests they have one all the same.
         let lasting = alone || workplace.checkpoint_every.is_zero();
         let target = Some(&*target).filter(|_| self.options.write && lasting);
-        let identity = || identity(job);
+        let identity = move || identity(job);
         let checkpoint = Checkpoint::open(self.place(), progress, target, &mut values, identity)?;
         let longest = solve_table(&mut values, &self.tables, &options, &checkpoint)
             .map_err(|error| match error {
@@ -545,7 +553,13 @@ impl Work<'_> {
             longest_wins = [longest_wins.into_iter().max().flatten(); 2];
         }
         let table = BuiltTable { name, path: None, counts: None, longest, longest_wins };
-        Ok(Solved { job, values: Arc::new(values), began, passes, table })
+        Ok((Solved { job, values: Arc::new(values), began, passes, table }, checkpoint))
+    }
+
+    /// Both; what is solved is saved if the writing is stopped.
+    fn solve_and_write<'j>(&self, job: &'j Job, alone: bool) -> Result<Solved<'j>, RunError> {
+        let (solved, checkpoint) = self.solve(job, alone)?;
+        self.write(solved).map_err(|error| checkpoint.settle(error))
     }
 
     /// Writes a solved table, if tables are to be written.
@@ -592,7 +606,10 @@ impl Work<'_> {
             }
             let path = self.present.get(&job.material).or_else(|| self.written.get(&job.material));
             if let Some(path) = path {
-                let mut table = Table::open(path, self.options.workplace.source_options())?;
+                // They go on answering when the run is over.
+                let options = self.options.workplace.source_options();
+                let options = SourceOptions { stop: Stop::default(), ..options };
+                let mut table = Table::open(path, options)?;
                 table.check_length()?;
                 tables.push(table);
             }
@@ -668,14 +685,15 @@ fn load_table(
 ) -> Result<TableValues, RunError> {
     let mut table = Table::open(path, workplace.source_options())?;
     table.check_length()?;
-    values_of(&table, wanted, pages, area)
+    values_of(&table, wanted, (pages, &workplace.stop), area)
 }
 
-/// The values of an open table, whose entries are read into `area` on the way.
+/// The values of an open table, whose entries are read into `area` on the way; in pages, if there are any, and
+/// until somebody asks to stop.
 pub(crate) fn values_of(
     table: &Table,
     wanted: &Wanted,
-    pages: Option<&Arc<Pages>>,
+    place: (Option<&Arc<Pages>>, &Stop),
     area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
     let restricted = |p: &hoffman_board::ListedPiece| p.is_restricted();
@@ -687,7 +705,7 @@ pub(crate) fn values_of(
         solve_table(&mut values, &Tables::new(), &options, &|| {})?;
         return Ok(values);
     }
-    decode_table(table, wanted, Taking::Exactly, pages, None, area)
+    decode_table(table, wanted, Taking::Exactly, place, None, area)
 }
 
 /// Values in pages, if there are any.
@@ -704,21 +722,22 @@ pub(crate) fn decode_table(
     table: &Table,
     wanted: &Wanted,
     taking: Taking,
-    pages: Option<&Arc<Pages>>,
+    place: (Option<&Arc<Pages>>, &Stop),
     another: Option<&TableValues>,
     area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
-    let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
+    let (pages, stop) = place;
+    let rows_error = |source| RunError::of_rows(&table.path().display().to_string(), source);
     let (space, codec) = (table.space(), table.codec());
     // A file may claim anything.
     let packed = space.size().div_ceil(8).saturating_mul(u64::from(codec.bits()));
     if pages.is_none() && available_memory().is_some_and(|free| packed > free) {
         return Err(rows_error(RowsError::TooLarge(space.size())));
     }
-    if let Some(values) = table.foreign_values(wanted, taking, pages, another)? {
+    if let Some(values) = table.foreign_values(wanted, taking, pages, another, stop)? {
         return Ok(values);
     }
-    let mut values = decode_entries(table, wanted, taking, pages, area)?;
+    let mut values = decode_entries(table, wanted, taking, place, area)?;
     if !tells_illegal(codec) {
         clear_illegal(&mut values);
     }
@@ -730,16 +749,16 @@ fn decode_entries(
     table: &Table,
     wanted: &Wanted,
     taking: Taking,
-    pages: Option<&Arc<Pages>>,
+    (pages, stop): (Option<&Arc<Pages>>, &Stop),
     area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
-    let rows_error = |source| RunError::Rows { place: table.path().display().to_string(), source };
+    let rows_error = |source| RunError::of_rows(&table.path().display().to_string(), source);
     let (space, codec) = (table.space(), table.codec());
     match pages {
         Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
             let mut read =
                 |first: u64, len: u64, area: &mut Vec<u8>| table.read_packed_part(first, len, area);
-            let values = decode_in(space, codec, wanted, taking, pages, &mut read);
+            let values = decode_in(space, codec, wanted, taking, pages, &mut read, stop);
             values.map_err(|error| match error {
                 DecodeError::Rows(source) => rows_error(source),
                 DecodeError::Read(error) => error.into(),
@@ -747,7 +766,7 @@ fn decode_entries(
         }
         _ => {
             table.read_packed(area)?;
-            let values = decode(space, codec, area, wanted, taking);
+            let values = decode(space, codec, area, wanted, taking, stop);
             Ok(placed(values.map_err(rows_error)?, pages))
         }
     }

@@ -151,7 +151,7 @@ impl Work<'_> {
         progress: &dyn Progress,
     ) -> Result<(), RunError> {
         let workplace = &self.workplace;
-        workplace.stop.check()?;
+        workplace.check_stop()?;
         check_declarations(control)?;
         let numbering = Numbering::of(control)?;
         workplace.probe(folder_of(&output)).map_err(|error| at_output(error, control, &output))?;
@@ -166,6 +166,7 @@ impl Work<'_> {
                     return Ok(());
                 }
                 Err(why) => {
+                    workplace.check_stop()?;
                     if of_family {
                         expect_of_family(control, &output, workplace)?;
                     }

@@ -101,7 +101,7 @@ pub enum RunError {
     Control(#[from] ControlError),
     /// A table file is wrong.
     #[error(transparent)]
-    Table(#[from] TableError),
+    Table(TableError),
     /// A futurebase cannot be used.
     #[error("{place}: {problem}")]
     Futurebase {
@@ -256,10 +256,30 @@ impl From<SolveError> for RunError {
     }
 }
 
+impl From<TableError> for RunError {
+    fn from(error: TableError) -> RunError {
+        if error.is_stopped() {
+            return RunError::Interrupted { checkpoint: None };
+        }
+        RunError::Table(error)
+    }
+}
+
+impl RunError {
+    /// What is wrong with values or entries of a control file or table, or that somebody asked to stop.
+    pub(crate) fn of_rows(place: &str, source: RowsError) -> RunError {
+        match source {
+            RowsError::Stopped => RunError::Interrupted { checkpoint: None },
+            source => RunError::Rows { place: place.to_owned(), source },
+        }
+    }
+}
+
 impl From<WriteError> for RunError {
     fn from(error: WriteError) -> RunError {
         let WriteError { path, problem } = error;
         match problem {
+            WriteProblem::Stopped => RunError::Interrupted { checkpoint: None },
             WriteProblem::Io(source) => RunError::Io { action: "write", path, source },
             problem => RunError::Write { path, problem: problem.to_string() },
         }

@@ -15,7 +15,7 @@ use hoffman_space::{KingPlacement, Layout, Orientation, PawnStructure, TableValu
 use hoffman_store::{has_wildcards, is_file, is_same_file};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::rows::{Taking, Wanted};
-use hoffman_table::{Table, TableError};
+use hoffman_table::{Stop, Table, TableError};
 use sha2::{Digest as _, Sha256};
 
 use crate::build::{decode_table, tells_illegal, values_of, wanted_values};
@@ -173,7 +173,7 @@ impl OpenFuturebase<'_> {
         control: &ControlFile,
         material: &Material,
         behind: &Behind,
-        pages: Option<&Arc<Pages>>,
+        place: (Option<&Arc<Pages>>, &Stop),
         read: &[Futurebase],
         area: &mut Vec<u8>,
     ) -> Result<Vec<Futurebase>, RunError> {
@@ -185,11 +185,11 @@ impl OpenFuturebase<'_> {
             && !self.table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
         let values = if normal && (bare_kings || exact && sound) {
-            values_of(&self.table, &wanted, pages, area)?
+            values_of(&self.table, &wanted, place, area)?
         } else {
             let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
             let another = self.another(control, &wanted, read);
-            decode_table(&self.table, &wanted, taking, pages, another, area)?
+            decode_table(&self.table, &wanted, taking, place, another, area)?
         };
         let own = material_of(&self.table);
         let values = Arc::new(values);
@@ -236,7 +236,10 @@ pub(crate) fn open_all<'c>(
                 let problem = "this is the output file, which would replace its own futurebase";
                 return Err(fail(format!("'{}': {problem}", path.display())));
             }
-            let table = open(&path, foreign, workplace).map_err(|e| fail(e.to_string()))?;
+            let table = open(&path, foreign, workplace).map_err(|error| match error {
+                error if error.is_stopped() => error.into(),
+                error => fail(error.to_string()),
+            })?;
             check(control, &table, element, numbering, &material).map_err(fail)?;
             let own = material_of(&table);
             // Whether exchanging its colours gives the same table.

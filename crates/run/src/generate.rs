@@ -249,16 +249,16 @@ impl Task<'_> {
         let mut futurebases = Vec::new();
         let mut area = Vec::new();
         for futurebase in &open {
-            workplace.stop.check()?;
+            workplace.check_stop()?;
             progress.table(&futurebase.path().display().to_string());
             tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
             record.push(' ');
             record.push_str(&futurebase.path().display().to_string());
-            let pages = pages.as_ref();
+            let place = (pages.as_ref(), &workplace.stop);
             let material = &values.material;
             let read = &futurebases;
             futurebases
-                .extend(futurebase.read(control, material, &behind, pages, read, &mut area)?);
+                .extend(futurebase.read(control, material, &behind, place, read, &mut area)?);
         }
         drop(area);
         self.options.foreign.spare.clear();
@@ -309,7 +309,8 @@ impl Task<'_> {
         let args = self.options.args.clone();
         let passes = checkpoint.learned().passes;
         let making = Making { args, began: self.began, instruction, passes };
-        let counts = write_table(control, numbering, &values, &output, &making, progress, place)?;
+        let counts = write_table(control, numbering, &values, &output, &making, progress, place)
+            .map_err(|error| checkpoint.settle(error))?;
         checkpoint::remove_of(&workplace, &output)?;
         tracing::info!(table = name, "written");
         progress.finished(&name);

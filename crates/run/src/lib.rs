@@ -38,4 +38,5 @@ pub use plan::{PlannedTable, RunPlan, plan_build, plan_controls};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;
 pub use threads::{Threads, cores};
-pub use workplace::{Memory, Stop, Workplace};
+pub use hoffman_table::Stop;
+pub use workplace::{Memory, Workplace};

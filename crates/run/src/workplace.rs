@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hoffman_solve::Method;
 use hoffman_store::{Lock, Storage, disk, files_like, folder_of, is_file, lock_name, tidy};
+use hoffman_table::Stop;
 use hoffman_table::htb::{Compression, SourceOptions};
 
 use crate::error::RunError;
@@ -79,28 +79,15 @@ pub struct Memory {
     pub raise: bool,
 }
 
-/// A request to stop; clones are the same request.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Asks for it.
-    pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether somebody did.
-    pub fn is_requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// An error if somebody did.
-    pub(crate) fn check(&self) -> Result<(), RunError> {
-        if self.is_requested() { Err(RunError::Interrupted { checkpoint: None }) } else { Ok(()) }
-    }
-}
-
 impl Workplace {
+    /// An error if somebody asked to stop.
+    pub(crate) fn check_stop(&self) -> Result<(), RunError> {
+        if self.stop.is_requested() {
+            return Err(RunError::Interrupted { checkpoint: None });
+        }
+        Ok(())
+    }
+
     /// How many bytes of a folder's disk are left to others.
     pub(crate) fn margin(&self, folder: &Path) -> u64 {
         self.keep_free.unwrap_or_else(|| usual_margin(folder))
@@ -116,7 +103,8 @@ impl Workplace {
 
     /// How tables are opened here.
     pub(crate) fn source_options(&self) -> SourceOptions {
-        SourceOptions { storage: Arc::clone(&self.storage), ..SourceOptions::default() }
+        let (storage, stop) = (Arc::clone(&self.storage), self.stop.clone());
+        SourceOptions { storage, stop, ..SourceOptions::default() }
     }
 
     /// The lock of a table; none if another run has it.
@@ -137,7 +125,7 @@ impl Workplace {
     pub fn lock(&self, target: &Path, progress: &dyn Progress) -> Result<Box<dyn Lock>, RunError> {
         let mut waiting = false;
         loop {
-            self.stop.check()?;
+            self.check_stop()?;
             if let Some(lock) = self.try_lock(target)? {
                 let folder = folder_of(target);
                 tidy(&*self.storage, folder, target.file_name()).map_err(|source| {

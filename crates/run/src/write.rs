@@ -54,11 +54,11 @@ pub(crate) fn write_table(
     let place = || control.origin.clone();
     let space = &numbering.space;
     let format = control.entry_format();
-    let rows = |source| RunError::Rows { place: place(), source };
+    let rows = |source| RunError::of_rows(&place(), source);
     let (distances, counts) = match pages {
-        None => encode(space, values, format)
+        None => encode(space, values, format, &workplace.stop)
             .map(|(distances, counts)| (Numbers::Memory(distances), counts)),
-        Some(pages) => encode_in(space, values, format, pages)
+        Some(pages) => encode_in(space, values, format, pages, &workplace.stop)
             .map(|(distances, counts)| (Numbers::Pages(distances), counts)),
     }
     .map_err(rows)?;
@@ -113,6 +113,7 @@ pub(crate) fn write_table(
         entries: space.size(),
         compression: workplace.compression,
         memory: pages.map(|_| COMPRESSING),
+        stop: workplace.stop.clone(),
     };
     file.write(|writer| {
         match &distances {

@@ -10,7 +10,8 @@ use crate::entries::{EntryValue, Number};
 use crate::foreign::{ForeignError, Row, setup_of};
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
-use crate::rows::{Taking, Wanted, ask_all};
+use crate::rows::{RowsError, Taking, Wanted, ask_all};
+use crate::stop::Stop;
 
 /// The bytes of packed entries that are read before they are unpacked.
 const WINDOW: u64 = 64 << 20;
@@ -109,18 +110,22 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// Damage; positions without an answer, see [`Table::check_complete`].
+    /// Damage; positions without an answer, see [`Table::check_complete`]; somebody asked to stop.
     pub fn foreign_values(
         &self,
         wanted: &Wanted,
         taking: Taking,
         pages: Option<&Arc<Pages>>,
         another: Option<&TableValues>,
+        stop: &Stop,
     ) -> Result<Option<TableValues>, TableError> {
         let Some(foreign) = self.foreign() else { return Ok(None) };
         let room = pages.map_or(u64::MAX, |pages| pages.budget() as u64 / 2);
         let fast = foreign.values(room);
         let ask = |row: &mut Row<'_>, values: &mut [EntryValue; 64]| -> Result<(), TableProblem> {
+            if stop.is_requested() {
+                return Err(RowsError::Stopped.into());
+            }
             match &fast {
                 Some(fast) => fast.row(row, values)?,
                 None => {

@@ -21,6 +21,7 @@ pub mod reader;
 #[cfg(feature = "bulk")]
 pub mod rows;
 pub mod source;
+mod stop;
 #[cfg(feature = "bulk")]
 mod writer;
 
@@ -29,5 +30,6 @@ pub use foreign::{ForeignError, ForeignOptions, ForeignTable};
 pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};
 pub use reader::{Table, TableError, TableProblem};
 pub use source::{Entries, Shape};
+pub use stop::Stop;
 #[cfg(feature = "bulk")]
 pub use writer::{TableFile, TableWriter, WriteError, WriteProblem};

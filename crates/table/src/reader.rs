@@ -80,6 +80,16 @@ impl TableError {
     pub fn is_unreadable(&self) -> bool {
         matches!(self.problem, TableProblem::Container(HtbError::Io { .. }))
     }
+
+    /// Whether somebody asked to stop, and nothing is wrong with the table.
+    pub fn is_stopped(&self) -> bool {
+        match &self.problem {
+            TableProblem::Container(HtbError::Stopped) => true,
+            #[cfg(feature = "bulk")]
+            TableProblem::Rows(crate::rows::RowsError::Stopped) => true,
+            _ => false,
+        }
+    }
 }
 
 fn with_source(error: &HtbError) -> String {

@@ -9,6 +9,7 @@ use hoffman_store::{FileWriter, Storage};
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::htb::{AtomicFile, Compression, GzipWriter, HtbError};
 use crate::index::PawnStructures;
+use crate::stop::Stop;
 
 /// How many entries are packed at once: a multiple of eight, and few enough to stay in a cache.
 const CHUNK: usize = 1 << 18;
@@ -32,6 +33,8 @@ pub struct TableFile<'a> {
     pub compression: Compression,
     /// The memory for compressing, if it is bounded.
     pub memory: Option<u64>,
+    /// Asked while entries are packed.
+    pub stop: Stop,
 }
 
 /// Takes the entries of a table in order.
@@ -41,6 +44,7 @@ pub struct TableWriter<'a> {
     writer: GzipWriter<FileWriter<'a>>,
     codec: EntryCodec,
     packed: Vec<u8>,
+    stop: &'a Stop,
 }
 
 /// Why a table cannot be written.
@@ -63,6 +67,9 @@ pub enum WriteProblem {
     /// The container.
     #[error("{}", with_cause(.0))]
     Container(#[from] HtbError),
+    /// Somebody asked to stop.
+    #[error("stopped")]
+    Stopped,
     /// A number that does not fit its entry.
     #[error(transparent)]
     Entry(#[from] EntryError),
@@ -104,7 +111,8 @@ impl TableFile<'_> {
         }
         writer.write_all(self.header)?;
         writer.write_all(&structures)?;
-        Ok(TableWriter { path: self.path, writer, codec: self.codec, packed: Vec::new() })
+        let (path, codec, stop) = (self.path, self.codec, &self.stop);
+        Ok(TableWriter { path, writer, codec, packed: Vec::new(), stop })
     }
 
     fn error(&self, problem: impl Into<WriteProblem>) -> WriteError {
@@ -116,14 +124,18 @@ impl TableWriter<'_> {
     /// Takes the next entries: a multiple of eight, but for the last ones.
     ///
     /// # Errors
-    /// The file cannot be written, or a number does not fit.
+    /// The file cannot be written, a number does not fit, or somebody asked to stop.
     pub fn push<T: Number>(&mut self, numbers: &[T]) -> Result<(), WriteError> {
-        for chunk in numbers.chunks(CHUNK) {
-            self.packed.clear();
-            let packed = self.codec.pack(chunk, &mut self.packed).map_err(WriteProblem::from);
-            let written = packed.and_then(|()| Ok(self.writer.write_all(&self.packed)?));
-            written.map_err(|problem| WriteError { path: self.path.to_owned(), problem })?;
+        let pushed = numbers.chunks(CHUNK).try_for_each(|chunk| self.push_chunk(chunk));
+        pushed.map_err(|problem| WriteError { path: self.path.to_owned(), problem })
+    }
+
+    fn push_chunk<T: Number>(&mut self, chunk: &[T]) -> Result<(), WriteProblem> {
+        if self.stop.is_requested() {
+            return Err(WriteProblem::Stopped);
         }
-        Ok(())
+        self.packed.clear();
+        self.codec.pack(chunk, &mut self.packed)?;
+        Ok(self.writer.write_all(&self.packed)?)
     }
 }

@@ -9,7 +9,7 @@ use hoffman_table::foreign::syzygy::{SyzygyTable, file_name};
 use hoffman_table::foreign::{ForeignOptions, ForeignTable};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::{Taking, Wanted};
-use hoffman_table::{EntryValue, Table};
+use hoffman_table::{EntryValue, Stop, Table};
 
 /// The folder with golden and Syzygy tables; none, loudly, if it is not there.
 fn shared() -> Option<PathBuf> {
@@ -155,7 +155,7 @@ fn promotions_that_cannot_be_better_are_not_asked_for() {
     let values = |table: &Table, edge: Option<Role>, another: Option<&TableValues>| {
         let on_edge = edge.map(|role| (Color::White, role)).into_iter().collect();
         let wanted = Wanted { sides: [false, true], on_edge, ..Wanted::default() };
-        table.foreign_values(&wanted, Taking::ByOutcome, None, another).unwrap().unwrap()
+        table.foreign_values(&wanted, Taking::ByOutcome, None, another, &Stop::default()).unwrap().unwrap()
     };
     let queen = values(&table("KQvKP"), Some(Role::Queen), None);
     for (name, role) in [("KRvKP", Role::Rook), ("KNvKP", Role::Knight)] {

@@ -7,7 +7,7 @@ use hoffman_board::{
 use hoffman_control::{Claims, PruneEffect};
 use hoffman_table::foreign::syzygy::SyzygyFolders;
 use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode, has_rows};
-use hoffman_table::{EntryValue, RawEntry, Table, TableError};
+use hoffman_table::{EntryValue, RawEntry, Stop, Table, TableError};
 
 use crate::moves::kind_name;
 
@@ -77,10 +77,10 @@ impl<'a> Loaded<'a> {
         if table.foreign().is_none() || table.space().size().saturating_mul(4) > memory {
             return Ok(None);
         }
-        let values = table.foreign_values(&Wanted::all(), Taking::Exactly, None, None)?;
+        let values = table.foreign_values(&Wanted::all(), Taking::Exactly, None, None, &Stop::default())?;
         let Some(values) = values else { return Ok(None) };
         let fail = |e: RowsError| TableError { path: table.path().to_owned(), problem: e.into() };
-        let (numbers, _) = encode(table.space(), &values, table.codec().format()).map_err(fail)?;
+        let (numbers, _) = encode(table.space(), &values, table.codec().format(), &Stop::default()).map_err(fail)?;
         Ok(Some(match numbers {
             Distances::Narrow(numbers) => Entries::Small(numbers),
             Distances::Wide(numbers) => Entries::Wide(numbers),

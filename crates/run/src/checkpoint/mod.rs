@@ -109,6 +109,7 @@ pub(crate) struct Checkpoint<'a> {
 }
 
 /// What is found out about a table while it is solved.
+#[derive(Clone)]
 pub(crate) struct Learned {
     /// The longest wins with White and with Black to move, in moves; none of a side that never wins.
     pub(crate) longest_wins: [Option<u16>; 2],
@@ -216,8 +217,16 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// What is known of the slices that were read and of those that were solved.
-    pub(crate) fn learned(self) -> Learned {
-        self.learned.into_inner().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn learned(&self) -> Learned {
+        self.learning().clone()
+    }
+
+    /// The error of work on the solved table: if that was stopped, what is solved is saved first.
+    pub(crate) fn settle(&self, error: RunError) -> RunError {
+        match error {
+            RunError::Interrupted { .. } => self.interrupted(),
+            other => other,
+        }
     }
 
     fn learning(&self) -> MutexGuard<'_, Learned> {

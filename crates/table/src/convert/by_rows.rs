@@ -10,6 +10,7 @@ use hoffman_board::{Bitboard, Color, Format, MAX_PIECES, PieceList, Placement, R
 use rayon::prelude::*;
 
 use super::{Tally, moves};
+use crate::stop::Stop;
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::index::IndexSpace;
 use crate::reader::{Table, TableError};
@@ -37,13 +38,14 @@ pub(super) fn by_rows(
         return Ok(None);
     }
     let (old, codec) = (table.space(), table.codec());
+    let stop = Stop::default();
     let mut area = Vec::new();
     table.read_packed(&mut area)?;
     let images_differ = old.symmetry() < if has_pawns(old) { 2 } else { 8 };
     let wanted = Wanted { apart: images_differ, ..Wanted::all() };
-    let Ok(values) = decode(old, codec, &area, &wanted, Taking::Exactly) else { return Ok(None) };
+    let Ok(values) = decode(old, codec, &area, &wanted, Taking::Exactly, &stop) else { return Ok(None) };
 
-    let Ok((again, _)) = encode(old, &values, codec.format()) else { return Ok(None) };
+    let Ok((again, _)) = encode(old, &values, codec.format(), &stop) else { return Ok(None) };
     let same = match &again {
         Distances::Narrow(numbers) => is_same(codec, &area, numbers),
         Distances::Wide(numbers) => is_same(codec, &area, numbers),
@@ -53,7 +55,7 @@ pub(super) fn by_rows(
     }
     drop((again, area));
 
-    let Ok((numbers, counts)) = encode(new, &values, format) else { return Ok(None) };
+    let Ok((numbers, counts)) = encode(new, &values, format, &stop) else { return Ok(None) };
     let Some(tally) = tally_of(table, new, &counts) else { return Ok(None) };
     Ok(Some((numbers, tally)))
 }

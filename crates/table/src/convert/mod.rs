@@ -21,6 +21,7 @@ use hoffman_control::{
 use hoffman_store::disk;
 use rayon::prelude::*;
 
+use crate::stop::Stop;
 use crate::entries::{
     EntryCodec, EntryError, EntryValue, MAX_BITS, MAX_WRITTEN_BITS, Number, RawEntry, width,
 };
@@ -198,6 +199,7 @@ pub fn convert(
             entries: space.size(),
             compression: options.compression,
             memory: Some(options.memory),
+            stop: Stop::default(),
         };
         file.write(|writer| fill(writer, &|done| progress(space.size() + done)))
     };

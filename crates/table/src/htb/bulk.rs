@@ -30,6 +30,7 @@ impl GzipSource {
             rest = tail;
         }
         parts.into_par_iter().try_for_each_init(Vec::new, |buffer, (block, within, part)| {
+            self.check_stop()?;
             if let Some(data) = self.cache.get(self.id, block as u64)
                 && let Some(data) = data.get(within..within + part.len())
             {
@@ -54,9 +55,12 @@ impl GzipSource {
     /// Damage.
     pub fn check(&self) -> Result<(), HtbError> {
         match &self.kind {
-            Kind::Indexed { index, first } => (0..index.blocks())
-                .into_par_iter()
-                .try_for_each(|block| self.read_block(index, *first, block).map(drop)),
+            Kind::Indexed { index, first } => {
+                (0..index.blocks()).into_par_iter().try_for_each(|block| {
+                    self.check_stop()?;
+                    self.read_block(index, *first, block).map(drop)
+                })
+            }
             _ => self.uncompressed_len().map(drop),
         }
     }
@@ -69,6 +73,7 @@ impl GzipSource {
         match &self.kind {
             Kind::Indexed { index, first } => {
                 (0..index.blocks()).into_par_iter().try_for_each_init(Vec::new, |buffer, block| {
+                    self.check_stop()?;
                     buffer.resize(Self::checked_len(index, block)?, 0);
                     self.inflate_block(index, *first, block, buffer)
                 })

@@ -46,6 +46,9 @@ pub enum HtbError {
         /// Why it failed.
         source: io::Error,
     },
+    /// Somebody asked to stop.
+    #[error("stopped")]
+    Stopped,
     /// The file is damaged.
     #[error("the file is damaged: {what} (near byte {offset} of the uncompressed data)")]
     Corrupt {

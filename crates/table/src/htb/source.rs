@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hoffman_store::{Storage, StoredFile, disk};
 use libdeflater::Decompressor;
 
+use crate::stop::Stop;
 use super::block_index::{BlockIndex, ID};
 use super::foreign::{self, Foreign};
 use super::member::{self, MAX_HEADER};
@@ -83,6 +84,8 @@ pub struct SourceOptions {
     pub memory_limit: u64,
     /// The most bytes the uncompressed stream may have; see [`GzipSource::set_limit`].
     pub limit: u64,
+    /// Asked between blocks by whoever reads many of them.
+    pub stop: Stop,
 }
 
 impl Default for SourceOptions {
@@ -93,6 +96,7 @@ impl Default for SourceOptions {
             cache: BlockCache::new(64 << 20),
             memory_limit: 1 << 30,
             limit: u64::MAX,
+            stop: Stop::default(),
         }
     }
 }
@@ -105,6 +109,7 @@ pub struct GzipSource {
     pub(super) cache: Arc<BlockCache>,
     pub(super) id: u64,
     limit: AtomicU64,
+    stop: Stop,
 }
 
 #[derive(Debug)]
@@ -160,7 +165,8 @@ impl GzipSource {
         };
         let id = options.cache.new_source();
         let limit = AtomicU64::new(options.limit);
-        Ok(GzipSource { file, kind, cache: options.cache, id, limit })
+        let SourceOptions { cache, stop, .. } = options;
+        Ok(GzipSource { file, kind, cache, id, limit, stop })
     }
 
     /// Sets the most bytes the stream may have, once the header has told it. A longer stream is an error
@@ -193,6 +199,7 @@ impl GzipSource {
             Kind::Foreign(_) => {
                 let mut block = 0;
                 loop {
+                    self.check_stop()?;
                     let len = self.block(block)?.len();
                     if len < foreign::BLOCK {
                         return Ok(block * foreign::BLOCK as u64 + len as u64);
@@ -228,6 +235,7 @@ impl GzipSource {
         };
         let mut done = 0;
         while done < buf.len() {
+            self.check_stop()?;
             let at = offset.saturating_add(done as u64);
             let block = self.block(at / stride)?;
             let rest = block.get((at % stride) as usize..).unwrap_or(&[]);
@@ -261,6 +269,11 @@ impl GzipSource {
             done += len;
         }
         true
+    }
+
+    /// An error if somebody asked to stop.
+    pub(super) fn check_stop(&self) -> Result<(), HtbError> {
+        if self.stop.is_requested() { Err(HtbError::Stopped) } else { Ok(()) }
     }
 
     /// A block of the stream through the cache; empty behind the end.

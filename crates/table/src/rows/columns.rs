@@ -278,7 +278,7 @@ impl<'a> Columns<'a> {
         empty: i16,
         stored: &[Vec<i16>; 2],
         pages: &Arc<Pages>,
-    ) -> (StoredDistances, [Histogram; 2]) {
+    ) -> Result<(StoredDistances, [Histogram; 2]), RowsError> {
         let kinds = stored[0].len();
         let histograms = || [(); 2].map(|()| vec![0_u64; HISTOGRAMS * kinds]);
         let bytes = self.height * self.sides * size_of::<N>() + self.stride * size_of::<W>();
@@ -288,6 +288,7 @@ impl<'a> Columns<'a> {
         let totals = Mutex::new(histograms());
         let (spare_numbers, spare_codes) = (Spare::new(), Spare::new());
         let strip = |strip: Strip| {
+            self.rows.finished()?;
             let columns = strip.pairs * self.sides;
             let mut numbers = spare_numbers.take(N::new(empty), self.height * columns);
             let mut sums = histograms();
@@ -331,12 +332,14 @@ impl<'a> Columns<'a> {
             for (total, sum) in totals.iter_mut().flatten().zip(sums.iter().flatten()) {
                 *total += sum;
             }
-            parts
+            Ok(parts)
         };
-        let parts: Vec<Vec<Page>> =
-            pages.lend(taken, || strips.par_iter().with_max_len(1).map(|&s| strip(s)).collect());
+        let strip = |&s: &Strip| strip(s);
+        let strips_of = || strips.par_iter().with_max_len(1).map(strip).collect();
+        let parts: Result<Vec<Vec<Page>>, RowsError> = pages.lend(taken, strips_of);
+        let parts = parts?;
         let sums = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (self.join::<N>(&strips, &parts, &file, window, pages), sums)
+        Ok((self.join::<N>(&strips, &parts, &file, window, pages)?, sums))
     }
 
     /// The codes of a strip's pairs of kings, and the way to them.
@@ -375,10 +378,11 @@ impl<'a> Columns<'a> {
         file: &PageFile,
         window: usize,
         pages: &Arc<Pages>,
-    ) -> StoredDistances {
+    ) -> Result<StoredDistances, RowsError> {
         let mut numbers =
             StoredDistances { file: pages.file(), pages: Vec::new(), wide: size_of::<N>() == 2 };
         for (number, start) in (0..self.height).step_by(window).enumerate() {
+            self.rows.finished()?;
             let height = window.min(self.height - start);
             pages.lend(height * self.width() * size_of::<N>(), || {
                 let mut joined = vec![N::new(0); height * self.width()];
@@ -398,7 +402,7 @@ impl<'a> Columns<'a> {
                 }
             });
         }
-        numbers
+        Ok(numbers)
     }
 }
 

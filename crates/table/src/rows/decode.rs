@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::stock::{SharedCode, Stock, Target};
 use super::walk::{Job, Rows, en_passant_squares};
 use super::{RowsError, has_free_pieces, layout_of};
+use crate::stop::Stop;
 use crate::entries::{EntryCodec, EntryValue};
 use crate::index::IndexSpace;
 
@@ -94,6 +95,7 @@ pub fn decode(
     entries: &[u8],
     wanted: &Wanted,
     taking: Taking,
+    stop: &Stop,
 ) -> Result<TableValues, RowsError> {
     let narrow = codec.bits() <= 8;
     let stock = if narrow {
@@ -102,7 +104,7 @@ pub fn decode(
         Stock::new::<u16>(entries, codec, taking)
     };
     stock.check(space.size())?;
-    let mut values = decode_with(space, wanted, |rows, values, ways| {
+    let mut values = decode_with(space, wanted, stop, |rows, values, ways| {
         values.slices.par_iter().try_for_each(|(normal, slot)| {
             let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
             let slice = if narrow {
@@ -133,6 +135,7 @@ type Way = (PawnStructure, Orientation, bool);
 pub(super) fn decode_with<E: From<RowsError>>(
     space: &IndexSpace,
     wanted_values: &Wanted,
+    stop: &Stop,
     fill: impl FnOnce(&Rows<'_>, &TableValues, &Ways) -> Result<(), E>,
 ) -> Result<TableValues, E> {
     let pieces = space.pieces();
@@ -146,7 +149,7 @@ pub(super) fn decode_with<E: From<RowsError>>(
         (true, false) => Layout::new(&material),
         (false, _) => layout_of(space),
     };
-    let rows = Rows::with_layout(space, &material, &layout)?;
+    let rows = Rows::with_layout(space, &material, &layout)?.watching(stop);
     let is_wanted = |s: &PawnStructure| {
         wanted_values.structures.as_ref().is_none_or(|structures| structures.contains(s))
     };
@@ -200,6 +203,7 @@ pub(super) fn decode_with<E: From<RowsError>>(
         }
     }
     fill(&rows, &values, &ways)?;
+    rows.finished()?;
     Ok(values)
 }
 

@@ -12,18 +12,20 @@ use super::walk::{Free, Job, Rows, en_passant_squares, is_canonical, touch};
 use super::{Distances, IndexCounts, NUMBERS, RowsError, as_shared, codes_of, zeros};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
+use crate::stop::Stop;
 
 /// The stored numbers of all indices of a table in a format, and what is counted on the way.
 ///
 /// # Errors
 ///
-/// The table is for other men, or needs slices that are not solved.
+/// The table is for other men, or needs slices that are not solved; somebody asked to stop.
 pub fn encode(
     space: &IndexSpace,
     values: &TableValues,
     format: Format,
+    stop: &Stop,
 ) -> Result<(Distances, IndexCounts), RowsError> {
-    let rows = Rows::new(space, values)?;
+    let rows = Rows::new(space, values)?.watching(stop);
     let size = usize::try_from(space.size()).map_err(|_| RowsError::TooLarge(space.size()))?;
     let structures = rows.structures();
     let deepest = rows.max_moves(values)?;
@@ -43,6 +45,7 @@ pub fn encode(
         let counts = fill::<u16, _>(&rows, values, &structures, entries, codec, stored);
         (Distances::Wide(wide), counts)
     };
+    rows.finished()?;
     if stored && !shared {
         match &distances {
             Distances::Narrow(d) => count_stored(d, space.has_side_bit(), &mut counts),
@@ -50,7 +53,7 @@ pub fn encode(
         }
     }
     if shared {
-        counts = recount(space, values, &distances, codec)?;
+        counts = recount(&rows, values, &distances, codec)?;
     }
     counts.indices = space.size();
     counts.moves = match &rows {
@@ -72,12 +75,11 @@ pub(super) fn raw_codec(space: &IndexSpace, format: Format) -> Result<EntryCodec
 
 /// Counts a table in which several placements share an index, and checks that they have the same value.
 pub(super) fn recount(
-    space: &IndexSpace,
+    rows: &Rows<'_>,
     values: &TableValues,
     distances: &Distances,
     codec: EntryCodec,
 ) -> Result<IndexCounts, RowsError> {
-    let rows = Rows::new(space, values)?;
     let entry = |index: usize| match distances {
         Distances::Narrow(d) => d.get(index).map(|&n| i32::from(n)),
         Distances::Wide(d) => d.get(index).map(|&n| i32::from(n)),
@@ -101,6 +103,7 @@ pub(super) fn recount(
             });
         }
     }
+    rows.finished()?;
     if differ { Err(RowsError::Asymmetric) } else { Ok(counts) }
 }
 

@@ -59,6 +59,9 @@ pub enum RowsError {
     /// An entry that is no value of its position, or a position without a value.
     #[error("an entry of the table is not the value of any position")]
     Entry,
+    /// Somebody asked to stop.
+    #[error("stopped")]
+    Stopped,
     /// The number of positions does not fit this machine.
     #[error("a table of {0} entries does not fit into memory")]
     TooLarge(u64),

@@ -11,6 +11,7 @@ use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues};
 use super::RowsError;
 use super::encode::like_orders;
 use super::walk::{Job, Run, empty_squares, pawn_placements, sides_of, touch};
+use crate::stop::Stop;
 use crate::index::{IndexSpace, bits_of};
 
 /// The image of the squares of a lane: themselves.
@@ -42,6 +43,8 @@ pub(super) struct Restricted<'a> {
     listed: Option<BTreeSet<(PawnStructure, Option<u8>)>>,
     /// Whether like men with different squares may be dealt to their slots in any way.
     free_of_order: bool,
+    /// See [`Rows::watching`](super::walk::Rows::watching).
+    pub(super) stop: Stop,
 }
 
 /// The men still to be placed, in turns.
@@ -100,7 +103,8 @@ impl<'a> Restricted<'a> {
                 (pawns, Some(listed))
             }
         };
-        Ok(Restricted { space, layout, slots, pawns, listed, free_of_order })
+        let stop = Stop::default();
+        Ok(Restricted { space, layout, slots, pawns, listed, free_of_order, stop })
     }
 
     pub(super) fn structures(&self) -> Vec<PawnStructure> {
@@ -144,6 +148,9 @@ impl<'a> Restricted<'a> {
 
     /// Visits the positions of a job. Like men are taken in one order only if `once`.
     pub(super) fn walk(&self, job: &Job, once: bool, mut visit: impl FnMut(&Run<'_>)) {
+        if self.stop.is_requested() {
+            return;
+        }
         let movers = self.layout.movers();
         let Some(lane) = movers.len().checked_sub(1) else { return };
         let Some(placed) = self.pawns.get(&job.structure) else { return };

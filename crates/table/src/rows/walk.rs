@@ -8,6 +8,7 @@ use hoffman_space::{Layout, Orientation, PawnStructure, SliceValues, TableValues
 use super::restricted::Restricted;
 use super::{RowsError, has_free_pieces};
 use crate::index::{IndexSpace, bits_of};
+use crate::stop::Stop;
 
 /// An index space and the layout of its values, brought together.
 pub(super) enum Rows<'a> {
@@ -31,6 +32,8 @@ pub(super) struct Free<'a> {
     pub(super) canonical: Vec<(u8, u8)>,
     /// The images of the squares by symmetry.
     images: [[usize; 64]; 8],
+    /// See [`Rows::watching`].
+    stop: Stop,
 }
 
 /// Positions of one row that differ in the square of the last man: with him on the `i`th square of `lanes`, the
@@ -160,7 +163,13 @@ impl<'a> Free<'a> {
             let symmetry = Symmetry::all().nth(g).unwrap_or_default();
             std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
         });
-        Ok(Free { space, layout, swapped, slots, pawns, canonical, images })
+        let stop = Stop::default();
+        Ok(Free { space, layout, swapped, slots, pawns, canonical, images, stop })
+    }
+
+    /// An error if somebody asked to stop.
+    pub(super) fn finished(&self) -> Result<(), RowsError> {
+        finished(&self.stop)
     }
 
     /// All pawn structures of the table.
@@ -242,6 +251,9 @@ impl<'a> Free<'a> {
         edge: u32,
         mut visit: impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
+        if self.stop.is_requested() {
+            return;
+        }
         let slots = &self.slots[usize::from(orientation.swap)];
         let mut squares = [0_u8; MAX_PIECES];
         let mut occupied = job.structure.occupied();
@@ -425,6 +437,24 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// From the moment in which somebody asks to stop [`Rows::walk`] visits nothing more; whoever walks has to
+    /// look in the end whether all was visited, see [`Rows::finished`].
+    pub(super) fn watching(mut self, stop: &Stop) -> Rows<'a> {
+        match &mut self {
+            Rows::Free(rows) => rows.stop = stop.clone(),
+            Rows::Restricted(rows) => rows.stop = stop.clone(),
+        }
+        self
+    }
+
+    /// An error if somebody asked to stop.
+    pub(super) fn finished(&self) -> Result<(), RowsError> {
+        match self {
+            Rows::Free(rows) => rows.finished(),
+            Rows::Restricted(rows) => finished(&rows.stop),
+        }
+    }
+
     pub(super) fn layout(&self) -> &'a Layout {
         match self {
             Rows::Free(rows) => rows.layout,
@@ -491,6 +521,11 @@ impl<'a> Rows<'a> {
             Rows::Restricted(rows) => rows.walk(job, once, visit),
         }
     }
+}
+
+/// An error if somebody asked to stop.
+fn finished(stop: &Stop) -> Result<(), RowsError> {
+    if stop.is_requested() { Err(RowsError::Stopped) } else { Ok(()) }
 }
 
 /// Whether two kings touch.

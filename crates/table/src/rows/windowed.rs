@@ -26,6 +26,7 @@ use super::walk::{Job, Rows, Run, en_passant_squares};
 use super::{IndexCounts, NUMBERS, Part, RowsError, codes_of};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
+use crate::stop::Stop;
 
 /// The stored distances of a table in pages, one number an index.
 #[derive(Debug)]
@@ -115,8 +116,9 @@ pub fn encode_in(
     values: &TableValues,
     format: Format,
     pages: &Arc<Pages>,
+    stop: &Stop,
 ) -> Result<(StoredDistances, IndexCounts), RowsError> {
-    let rows = Rows::new(space, values)?;
+    let rows = Rows::new(space, values)?.watching(stop);
     let structures = rows.structures();
     let deepest = rows.max_moves(values)?;
     let codec = raw_codec(space, format)?;
@@ -127,6 +129,7 @@ pub fn encode_in(
     } else {
         work.write_all::<u16, AtomicU16, i16>()?
     };
+    rows.finished()?;
     counts.indices = space.size();
     counts.moves = match &rows {
         Rows::Free(rows) => moves(rows, values, &structures),
@@ -167,7 +170,7 @@ impl Work<'_> {
         };
         let empty = self.codec.undecodable().0 as i16;
         let stored = [Color::White, Color::Black].map(|turn| self.stored::<W>(turn));
-        let (numbers, sums) = columns.encode::<W, N>(self.values, empty, &stored, self.pages);
+        let (numbers, sums) = columns.encode::<W, N>(self.values, empty, &stored, self.pages)?;
         Ok((numbers, count::<W>(sums)))
     }
 
@@ -193,6 +196,7 @@ impl Work<'_> {
         let budget = self.pages.budget() / 2;
         let window = (budget / size_of::<E>()).next_multiple_of(PIECE).max(PIECE).min(size.max(1));
         for start in (0..size).step_by(window) {
+            rows.finished()?;
             let len = window.min(size - start);
             self.pages.lend(len * size_of::<E>(), || {
                 let empty = self.codec.undecodable().0 as i16;
@@ -473,9 +477,10 @@ pub fn decode_in<E>(
     taking: Taking,
     pages: &Arc<Pages>,
     read: ReadEntries<'_, E>,
+    stop: &Stop,
 ) -> Result<TableValues, DecodeError<E>> {
     let mut deepest = 1;
-    let mut values = decode_with(space, wanted, |rows, values, ways| {
+    let mut values = decode_with(space, wanted, stop, |rows, values, ways| {
         if codec.bits() <= 8 {
             let decoding = Decoding::<u8>::new(rows, values, ways, wanted, pages);
             deepest = decoding.read_all(space, codec, taking, pages, read)?;

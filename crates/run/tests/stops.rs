@@ -1,0 +1,147 @@
+//! Runs that are told to stop while futurebases are read, entries made and files written.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use common::{entries, promotion, workplace};
+use hoffman_plan::complete;
+use hoffman_run::{
+    BuildOptions, GenerateOptions, Phase, Progress, RunError, Stop, Workplace, build, generate,
+};
+use hoffman_store::Simulated;
+use hoffman_table::foreign::ForeignOptions;
+
+/// When a run is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    Never,
+    /// Before the futurebase of this name is read.
+    Reading(&'static str),
+    /// When all is solved, before entries are made.
+    Writing,
+}
+
+/// Stops a run at a moment, and listens to its remarks.
+struct Listener {
+    moment: Moment,
+    stop: Stop,
+    notices: Mutex<Vec<String>>,
+}
+
+impl Progress for Listener {
+    fn table(&self, name: &str) {
+        if self.moment == Moment::Reading(name_of(name)) {
+            self.stop.request();
+        }
+    }
+
+    fn phase(&self, phase: Phase) {
+        if phase == Phase::Writing && self.moment == Moment::Writing {
+            self.stop.request();
+        }
+    }
+
+    fn notice(&self, text: &str) {
+        self.notices.lock().unwrap().push(text.to_owned());
+    }
+}
+
+/// A name that lives as long as moments do.
+fn name_of(name: &str) -> &'static str {
+    ["t/kqk.htb", "t/krk.htb"].into_iter().find(|known| *known == name).unwrap_or("")
+}
+
+/// Where a run works: in memory or in pages, with a checkpoint if it is stopped.
+fn place(storage: &Simulated, pages: Option<usize>) -> Workplace {
+    Workplace { pages, ..workplace(storage, true) }
+}
+
+/// A run of its own, and what it said.
+fn attempt(
+    place: Workplace,
+    moment: Moment,
+    run: impl Fn(&Workplace, &dyn Progress) -> Result<(), RunError> + Send + Sync,
+) -> (Result<(), RunError>, Vec<String>) {
+    let place = Workplace { stop: Stop::default(), ..place };
+    let listener = Listener { moment, stop: place.stop.clone(), notices: Mutex::default() };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let result = pool.install(|| run(&place, &listener));
+    (result, listener.notices.into_inner().unwrap())
+}
+
+fn carry_out(place: &Workplace, progress: &dyn Progress) -> Result<(), RunError> {
+    let foreign = ForeignOptions::default();
+    let (args, workplace) = (String::new(), place.clone());
+    let options = GenerateOptions { output: None, args, foreign, progress, workplace };
+    generate(Path::new("t/c.xml"), &options).map(drop)
+}
+
+fn build_one(place: &Workplace, progress: &dyn Progress) -> Result<(), RunError> {
+    let (args, workplace) = (String::new(), place.clone());
+    let dir = PathBuf::from("t");
+    let options = BuildOptions { dir, write: true, args, progress, solved: None, workplace };
+    build(&complete(["KPvK".parse().unwrap()]), &options).map(drop)
+}
+
+#[test]
+fn reading_stops_and_leaves_nothing() {
+    for pages in [None, Some(1 << 20)] {
+        for name in ["t/kqk.htb", "t/krk.htb"] {
+            let storage = promotion();
+            let before = storage.names();
+            let (result, _) = attempt(place(&storage, pages), Moment::Reading(name), carry_out);
+            let error = result.unwrap_err();
+            assert!(matches!(error, RunError::Interrupted { checkpoint: None }), "{error}");
+            assert_eq!(storage.names(), before, "{name}, pages {pages:?}");
+        }
+    }
+}
+
+#[test]
+fn writing_stops_and_what_is_solved_is_kept() {
+    for pages in [None, Some(1 << 20)] {
+        let whole = promotion();
+        attempt(place(&whole, pages), Moment::Never, carry_out).0.unwrap();
+
+        let storage = promotion();
+        let (result, _) = attempt(place(&storage, pages), Moment::Writing, carry_out);
+        let RunError::Interrupted { checkpoint: Some(checkpoint) } = result.unwrap_err() else {
+            panic!("nothing is kept, pages {pages:?}");
+        };
+        assert!(storage.contents(&checkpoint).is_some());
+        assert!(storage.contents(Path::new("t/b7.htb")).is_none());
+
+        let (result, notices) = attempt(place(&storage, pages), Moment::Never, carry_out);
+        result.unwrap();
+        assert!(notices.iter().any(|n| n.contains("going on with 2 of 2 slices")), "{notices:?}");
+        let table = Path::new("t/b7.htb");
+        assert_eq!(entries(&storage, table), entries(&whole, table));
+        assert_eq!(storage.names(), whole.names());
+    }
+}
+
+#[test]
+fn building_stops_while_it_writes() {
+    for pages in [None, Some(1 << 20)] {
+        let storage = Simulated::default();
+        let (result, _) = attempt(place(&storage, pages), Moment::Writing, build_one);
+        let error = result.unwrap_err();
+        assert!(matches!(error, RunError::Interrupted { .. }), "{error}");
+        let tables = |storage: &Simulated| {
+            let named = storage.names().into_iter();
+            named.filter(|name| name.extension().is_some_and(|e| e == "htb")).count()
+        };
+        assert_eq!(tables(&storage), 0);
+
+        attempt(place(&storage, pages), Moment::Never, build_one).0.unwrap();
+        let whole = Simulated::default();
+        attempt(place(&whole, None), Moment::Never, build_one).0.unwrap();
+        assert_eq!(storage.names(), whole.names());
+        for name in whole.names() {
+            assert_eq!(entries(&storage, &name), entries(&whole, &name));
+        }
+    }
+}
