@@ -16,7 +16,7 @@ use crate::context::{Block, Context, side};
 use crate::exits::{self, Counted, Exit, Kind, Right, Step, Way};
 use crate::slice_solver::{self, Problem};
 use crate::table_solver::{Monitor, SolveError, SolveOptions, solve_slices};
-use crate::target::{After, Rest, Target};
+use crate::target::{After, Reading, Rest, Target};
 use crate::view::View;
 
 /// A solved table that moves may lead to.
@@ -300,7 +300,8 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
             if let Some(target) = target.filter(Target::may_be_unsaid)
                 && known.unsaid.is_none()
             {
-                known.unsaid = find_unsaid(&context, step, right, &target);
+                let conceded = concessions(&context, table, analysis, step.color);
+                known.unsaid = find_unsaid(&context, step, right, &target, &conceded);
             }
         };
         for color in Color::ALL {
@@ -354,7 +355,9 @@ pub fn can_happen(table: &TableValues, color: Color, kind: &str) -> bool {
             let meant = step.color == color && step.kind.to_string() == kind;
             meant && !is_inside(table, step) && {
                 let target = Target::new(Vec::new(), Rest::Unsaid, After::new(&context, step));
-                target.is_some_and(|target| find_unsaid(&context, step, right, &target).is_some())
+                target.is_some_and(|target| {
+                    find_unsaid(&context, step, right, &target, &[]).is_some()
+                })
             }
         };
         let rights = exits::rights(&context);
@@ -365,45 +368,70 @@ pub fn can_happen(table: &TableValues, color: Color, kind: &str) -> bool {
     })
 }
 
-/// A position in which a step can be made about which nothing is said.
+/// A position in which a step can be made about which nothing is said, and in which none of `conceded` is
+/// possible: where a move is conceded the others do not count.
 fn find_unsaid(
     context: &Context<'_>,
     step: &Step,
     right: Option<u8>,
     target: &Target<'_>,
+    conceded: &[(Way, Target<'_>)],
 ) -> Option<Unsaid> {
     let rows = context.rows();
     let mut buffer = exits::Buffer::new();
-    let mut positions = vec![0; rows];
+    let color = step.color;
     for block in context.blocks.iter().filter(|block| !block.empty) {
-        for (row, positions) in positions.iter_mut().enumerate() {
-            *positions = context.legal(block, row, step.color);
+        let reading = Reading::Unsaid;
+        let mut left =
+            exits::positions_with(context, block, color, (step.way, target, reading), &mut buffer);
+        for (row, left) in left.iter_mut().enumerate().take(rows) {
+            *left &= context.legal(block, row, color);
             if let Some(square) = right {
-                let behind = step.color.fold_wb(square + 8, square.wrapping_sub(8));
+                let behind = color.fold_wb(square + 8, square.wrapping_sub(8));
                 let empty = 1 << square | 1_u64 << (behind & 63);
                 let taken = block.frame.others(row, usize::MAX) & empty != 0;
-                *positions = if taken { 0 } else { *positions & !empty };
+                *left = if taken { 0 } else { *left & !empty };
             }
         }
-        let found = exits::find_unsaid(
-            context,
-            block,
-            step.color,
-            step.way,
-            target,
-            &positions,
-            &mut buffer,
-        );
-        if let Some((row, lane)) = found {
+        for (way, target) in conceded {
+            if left.iter().all(|&row| row == 0) {
+                break;
+            }
+            let asked = (*way, target, Reading::Conceded);
+            let won = exits::positions_with(context, block, color, asked, &mut buffer);
+            left.iter_mut().zip(won).for_each(|(left, won)| *left &= !won);
+        }
+        if let Some(row) = left.iter().position(|&row| row != 0) {
+            let lane = left[row].trailing_zeros() as u8;
             return Some(Unsaid {
                 men: men(context, block, row, lane),
-                turn: step.color,
+                turn: color,
                 en_passant: right,
                 kind: step.kind.to_string(),
             });
         }
     }
     None
+}
+
+/// The moves out of a slice that may be conceded, but for captures en passant. In suicide chess a move that
+/// must be made can rule them out, so there they settle nothing.
+fn concessions<'a>(
+    context: &Context<'a>,
+    table: &TableValues,
+    analysis: &'a Analysis<'_>,
+    color: Color,
+) -> Vec<(Way, Target<'a>)> {
+    if context.suicide() {
+        return Vec::new();
+    }
+    let steps = exits::steps(context, color, true);
+    let leaving = steps.iter().filter(|step| !is_inside(table, step));
+    let target = |step: &Step| {
+        let target = outside(context, analysis, step).target?;
+        target.may_be_conceded().then_some((step.way, target))
+    };
+    leaving.filter_map(target).collect()
 }
 
 /// The men of a position.

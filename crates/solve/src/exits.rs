@@ -508,25 +508,20 @@ pub(crate) fn spared<C: Code>(
     spared
 }
 
-/// The first position of a block, among the marked ones, in which an exit can be made about which
-/// nothing is said: row and lane.
-pub(crate) fn find_unsaid(
+/// The positions of a block in which an exit can be made of which `reading` tells something, as a set a row.
+pub(crate) fn positions_with(
     context: &Context<'_>,
     block: &Block,
     color: Color,
-    way: Way,
-    target: &Target<'_>,
-    positions: &[u64],
+    (way, target, reading): (Way, &Target<'_>, Reading),
     buffer: &mut Buffer<u8>,
-) -> Option<(usize, u8)> {
-    let mut best = vec![0; positions.len() * 64];
+) -> Vec<u64> {
+    let mut best = vec![0; context.rows() * 64];
     let (rows, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<u8, Portable> { best: rows, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color, reading: Reading::Unsaid };
+    let evaluation = Evaluation { context, block, color, reading };
     evaluation.way::<Portable, u8>(way, target, &mut sink, buffer);
-    rows.iter().zip(positions).enumerate().find_map(|(row, (codes, &positions))| {
-        squares(positions).find(|&s| codes[s as usize & 63] != 0).map(|lane| (row, lane))
-    })
+    rows.iter().map(|codes| !equal_mask::<Portable, u8>(codes, u8::ILLEGAL)).collect()
 }
 
 /// The number of legal moves to `captures`, en passant captures by a right, over the marked positions of a

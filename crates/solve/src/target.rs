@@ -29,7 +29,7 @@ pub(crate) enum Rest {
     /// It is left out of account as well, but it is a move: who has no other is neither mated nor
     /// stalemated, and the position is drawn.
     Spared,
-    /// Nobody has said; must not be met.
+    /// Nobody has said; met only where another move of the same position is conceded.
     Unsaid,
 }
 
@@ -228,6 +228,8 @@ pub(crate) enum Reading {
     Unsaid,
     /// A draw where the move is legal and spares the one who makes it, else 0.
     Spared,
+    /// A draw where the move is legal and conceded, else 0.
+    Conceded,
 }
 
 impl<'a> Target<'a> {
@@ -248,6 +250,11 @@ impl<'a> Target<'a> {
     /// Whether there are moves about which nothing may be said.
     pub(crate) fn may_be_unsaid(&self) -> bool {
         self.rest == Rest::Unsaid
+    }
+
+    /// Whether there may be moves that are conceded.
+    pub(crate) fn may_be_conceded(&self) -> bool {
+        self.rest == Rest::Won
     }
 
     /// Whether there may be moves that spare the one who makes them.
@@ -315,11 +322,14 @@ impl<'a> Target<'a> {
         let code = match (self.rest, reading) {
             (Rest::Won, Reading::Worth) => C::win(1),
             (Rest::Lost, Reading::Worth) => C::loss(1),
-            (Rest::Unsaid, Reading::Unsaid) | (Rest::Spared, Reading::Spared) => C::DRAW,
-            (Rest::Won | Rest::Lost | Rest::Discarded | Rest::Spared, Reading::Legality) => C::DRAW,
+            (Rest::Unsaid, Reading::Unsaid)
+            | (Rest::Spared, Reading::Spared)
+            | (Rest::Won, Reading::Conceded) => C::DRAW,
+            (Rest::Nothing, _) => C::ILLEGAL,
+            (_, Reading::Legality) => C::DRAW,
             _ => C::ILLEGAL,
         };
-        let clear = matches!(reading, Reading::Unsaid | Reading::Spared);
+        let clear = matches!(reading, Reading::Unsaid | Reading::Spared | Reading::Conceded);
         if !clear && after.outside.is_none() && code == C::ILLEGAL {
             return;
         }
