@@ -366,7 +366,7 @@ impl SlowAnalysis {
         }
         let (mut targets, mut exits) = (Vec::new(), Vec::new());
         let mut unhandled = Vec::new();
-        let (mut conceded, mut spared) = (false, false);
+        let (mut conceded, mut spared, mut settled) = (false, false, false);
         for made in &moves {
             if let Some(key) = self.inside(rules, made, turn) {
                 targets.push(self.numbers[&key]);
@@ -374,13 +374,17 @@ impl SlowAnalysis {
                 exits.push(value);
             } else {
                 match self.pruned(rules, made, turn)? {
-                    Some(PruneEffect::Concede) => conceded = true,
+                    Some(PruneEffect::Concede) => {
+                        conceded = true;
+                        settled |= !suicide && !made.m.is_en_passant();
+                    }
                     Some(PruneEffect::Discard) => spared |= self.is_tracked(rules, made),
                     None => unhandled.push(kind(made.m)),
                 }
             }
         }
-        if !unhandled.is_empty() {
+        // A win settles a position, whatever else could be played there.
+        if !unhandled.is_empty() && !settled {
             return Ok(Look::Unhandled(unhandled));
         }
         if conceded {

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
 use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
-use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, structures};
+use hoffman_oracle::{
+    Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, SlowError, structures,
+};
 use hoffman_run::{GenerateOptions, Method, Silent, Workplace, generate};
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
@@ -187,15 +189,7 @@ fn compare_statistics(path: &Path, slow: &SlowAnalysis) -> Result<(), String> {
 fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
     let mut entries = 0;
     for file in files {
-        std::fs::write(&file.name, &file.text).unwrap();
-        let options = GenerateOptions {
-            output: None,
-            args: String::new(),
-            foreign: ForeignOptions::default(),
-            progress: &Silent,
-            workplace: Workplace::default(),
-        };
-        let made = generate(Path::new(&file.name), &options)
+        let made = make(Path::new(&file.name), &file.text)
             .map_err(|error| format!("{} is refused: {error}\n{}", file.name, file.text))?;
         entries += compare(&made.path, &file.analysis)
             .and_then(|n| compare_statistics(&made.path, &file.analysis).map(|()| n))
@@ -274,6 +268,68 @@ fn random_analyses_agree() {
         eprintln!("{problem}");
     }
     assert!(problems.is_empty(), "{} of {count} sets differ", problems.len());
+}
+
+/// Files without one of their prunes: those that still say enough, as a conceded move settles every position in
+/// which another move is left unsaid, have the values of the slow analysis, and the others are refused.
+#[test]
+fn what_is_left_unsaid_is_settled_or_refused() {
+    let (mut settled, mut refused, mut strict, mut entries) = (0, 0, 0, 0);
+    for set in sets() {
+        let seed = set.seed;
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().to_str().unwrap();
+        let placed = |text: &str| text.replace("filename=\"", &format!("filename=\"{dir}/"));
+        let mut known = std::collections::HashMap::new();
+        for file in &set.files[..set.files.len() - 1] {
+            make(&folder.path().join(&file.name), &placed(&file.text)).unwrap();
+            known.insert(format!("{dir}/{}", file.output), std::sync::Arc::clone(&file.analysis));
+        }
+        let last = set.last();
+        let prunes = last.text.lines().filter(|line| line.contains("<prune "));
+        for prune in prunes {
+            let text = placed(&last.text.replacen(&format!("{prune}\n"), "", 1));
+            let control = ControlFile::parse(&text, &last.name, Mode::Control).unwrap();
+            let slow = SlowAnalysis::solve(&control, &known);
+            let made = make(&folder.path().join(&last.name), &text);
+            let wrong = |problem: &str| panic!("seed {seed}: {problem} without {prune}\n{text}");
+            match (slow, made) {
+                (Ok(slow), Ok(made)) => {
+                    settled += 1;
+                    let compared = compare(&made.path, &slow)
+                        .and_then(|n| compare_statistics(&made.path, &slow).map(|()| n));
+                    match compared {
+                        Ok(count) => entries += count,
+                        Err(problem) => wrong(&problem),
+                    }
+                }
+                // Prunes of moves that cannot happen are told apart by their names there.
+                (Err(SlowError::Images { .. }), _) => {}
+                (Err(_), Err(_)) => refused += 1,
+                // A rare case may be refused that could be settled, never the other way round.
+                (Ok(_), Err(error)) => {
+                    strict += 1;
+                    eprintln!("seed {seed}: refused without {prune}: {error}\n{text}");
+                }
+                (Err(error), Ok(_)) => wrong(&format!("accepted: {error}")),
+            }
+        }
+    }
+    eprintln!("{settled} settled ({entries} entries agree), {refused} refused, {strict} too strictly");
+    assert!(settled > 0 && refused > 0);
+}
+
+/// Carries out a control file, which is written first.
+fn make(path: &Path, text: &str) -> Result<hoffman_run::Generated, hoffman_run::RunError> {
+    std::fs::write(path, text).unwrap();
+    let options = GenerateOptions {
+        output: None,
+        args: String::new(),
+        foreign: ForeignOptions::default(),
+        progress: &Silent,
+        workplace: Workplace::default(),
+    };
+    generate(path, &options)
 }
 
 #[test]

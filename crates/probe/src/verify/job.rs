@@ -151,7 +151,7 @@ pub(super) struct Job<'a> {
     /// By ending; there are so few that looking at all of them is quickest.
     holders: Vec<(Material, Vec<Holder>)>,
     /// Whether the squares of a piece have indices that follow from each other.
-    pub(super) has_lines: bool,
+    pub(super) has_rows: bool,
     /// Futurebases that the header names and that were not found.
     pub(super) absent: &'a [Absent],
     pub(super) own: Material,
@@ -203,7 +203,7 @@ impl<'a> Job<'a> {
             main,
             smaller: loaded,
             holders,
-            has_lines: has_rows(table.space()) && table.space().has_side_bit(),
+            has_rows: has_rows(table.space()),
             absent: &smaller.absent,
             own: Material::from_men(table.pieces().iter().map(|p| (p.color, p.role))),
             syzygy: open_syzygy(table, options)?,
@@ -465,7 +465,8 @@ impl<'a> Job<'a> {
     /// squares follow from one.
     fn find_indices(&self, placement: &Placement, steps: &mut [Step]) {
         let space = self.table().space();
-        if !self.has_lines || is_doubled(space.symmetry(), placement, self.table().pieces()) {
+        let lines = self.has_rows && space.has_side_bit();
+        if !lines || is_doubled(space.symmetry(), placement, self.table().pieces()) {
             return;
         }
         let mut squares = [0; MAX_PIECES];

@@ -1,0 +1,91 @@
+//! Verification by rows finds what verification index by index finds, in tables of every sort that has rows.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use hoffman_board::Format;
+use hoffman_probe::verify::{Smaller, VerifyOptions, VerifyReport, verify};
+use hoffman_table::htb::{Compression, SourceOptions};
+use hoffman_table::{EntryCodec, Stop, Table, TableFile};
+
+fn open(path: &Path) -> Table {
+    let mut table = Table::open(path, SourceOptions::default()).unwrap();
+    table.check_length().unwrap();
+    table
+}
+
+/// A copy of a table in which every `step`th entry from `start` on is another number.
+fn spoil(table: &Table, start: usize, step: usize, path: &Path) -> u64 {
+    let mut numbers = vec![0_i32; table.space().size() as usize];
+    table.read_entries(0, &mut numbers).unwrap();
+    let mut spoilt = 0;
+    for number in numbers.iter_mut().skip(start).step_by(step) {
+        *number ^= 1;
+        spoilt += 1;
+    }
+    let header = header_of(table);
+    let codec = table.codec();
+    let file = TableFile {
+        storage: hoffman_store::disk(),
+        path,
+        header: &header,
+        structures: None,
+        codec: EntryCodec::new(Format::Dtm(Some(codec.bits())), codec.bits(), table.variant()).unwrap(),
+        entries: table.space().size(),
+        compression: Compression::Fast,
+        memory: None,
+        stop: Stop::default(),
+    };
+    file.write(|writer| writer.push(&numbers)).unwrap();
+    spoilt
+}
+
+/// The bytes before the entries.
+fn header_of(table: &Table) -> Vec<u8> {
+    let source =
+        hoffman_table::htb::GzipSource::open(table.path(), SourceOptions::default()).unwrap();
+    let mut header = vec![0; table.control().offset as usize];
+    source.read_at(0, &mut header).unwrap();
+    header
+}
+
+/// What verification says; by rows if there is memory for them.
+fn report(path: &Path, memory: u64) -> VerifyReport {
+    let table = open(path);
+    let folders = [path.parent().unwrap().to_owned()];
+    let smaller = Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
+    verify(&table, &smaller, &VerifyOptions { memory, ..VerifyOptions::default() }).unwrap()
+}
+
+fn compare(endings: &[(&str, usize)]) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    for &(ending, step) in endings {
+        hoffman::build(&[ending.parse().unwrap()], &hoffman::Options::new(dir), &mut |_| {}).unwrap();
+        let name = dir.join(format!("{}.htb", ending.replace('v', "").to_lowercase()));
+        let table = open(&name);
+        let right = report(&name, 1 << 30);
+        assert!(right.ok, "{right}");
+        assert_eq!(right.checked, table.space().size());
+        assert_eq!(right, report(&name, 0), "{ending}");
+
+        let wrong = dir.join("wrong.htb");
+        let spoilt = spoil(&table, step / 3, step, &wrong);
+        let by_rows = report(&wrong, 1 << 30);
+        assert!(!by_rows.ok && by_rows.different >= spoilt, "{ending}: {by_rows}");
+        assert_eq!(by_rows, report(&wrong, 0), "{ending}");
+    }
+}
+
+/// One side to move is stored, and men are alike.
+#[test]
+fn rows_find_what_indices_find() {
+    compare(&[("KRvKR", 997), ("KNNvK", 499)]);
+}
+
+/// With pawns: promotions, steps of two and captures en passant.
+#[test]
+#[ignore = "slow: tables of five to twenty million entries, index by index"]
+fn rows_find_what_indices_find_with_pawns() {
+    compare(&[("KPvKP", 991), ("KPPvK", 997), ("KRPvK", 997), ("KRvKP", 997)]);
+}
