@@ -28,13 +28,15 @@ impl<'a> Prolog<'a> {
         while !rest.is_empty() {
             let length = if rest.starts_with("<!--") {
                 end_after(rest, "-->")
+            } else if is_declaration(rest) {
+                declaration_length(rest)
             } else if rest.starts_with("<?") {
                 end_after(rest, "?>")
             } else {
                 doctype_length(rest)
             };
             let (item, tail) = rest.split_at_checked(length).unwrap_or((rest, ""));
-            if item.starts_with("<?xml") && !item.starts_with("<?xml-") {
+            if is_declaration(item) {
                 prolog.encoding = encoding_of(item);
             } else if item.starts_with("<!--") {
                 prolog.items.push(PrologItem::Comment(item));
@@ -60,6 +62,17 @@ impl<'a> Prolog<'a> {
 /// The length of the text up to the end of `mark`.
 fn end_after(text: &str, mark: &str) -> usize {
     text.find(mark).map_or(text.len(), |at| at + mark.len())
+}
+
+/// Whether a text begins with an XML declaration.
+fn is_declaration(text: &str) -> bool {
+    text.strip_prefix("<?xml").is_some_and(|rest| rest.starts_with(char::is_whitespace))
+}
+
+/// The length of an XML declaration. Its values may hold what ends it elsewhere.
+fn declaration_length(text: &str) -> usize {
+    let is_end = |&(at, _): &(usize, char)| text[at..].starts_with("?>");
+    unquoted(text).find(is_end).map_or(text.len(), |(at, _)| at + "?>".len())
 }
 
 /// The length of a document type declaration, an internal subset included.
@@ -116,6 +129,9 @@ mod tests {
             ]
         );
         assert!(!prolog.has_internal_subset());
+        let prolog = Prolog::read("<?xml version='\"?>\n1.0' encoding='ISO-8859-1'?>\n<?pi d?>");
+        assert_eq!(prolog.encoding, Some("ISO-8859-1"));
+        assert_eq!(prolog.items, [PrologItem::Instruction("<?pi d?>")]);
         let prolog = Prolog::read("<!DOCTYPE t [<!ENTITY a 'b'>]>");
         assert!(prolog.has_internal_subset() && prolog.items.len() == 1);
     }

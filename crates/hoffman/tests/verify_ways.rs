@@ -30,7 +30,8 @@ fn spoil(table: &Table, start: usize, step: usize, path: &Path) -> u64 {
         path,
         header: &header,
         structures: None,
-        codec: EntryCodec::new(Format::Dtm(Some(codec.bits())), codec.bits(), table.variant()).unwrap(),
+        codec: EntryCodec::new(Format::Dtm(Some(codec.bits())), codec.bits(), table.variant())
+            .unwrap(),
         entries: table.space().size(),
         compression: Compression::Fast,
         memory: None,
@@ -61,7 +62,8 @@ fn compare(endings: &[(&str, usize)]) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     for &(ending, step) in endings {
-        hoffman::build(&[ending.parse().unwrap()], &hoffman::Options::new(dir), &mut |_| {}).unwrap();
+        hoffman::build(&[ending.parse().unwrap()], &hoffman::Options::new(dir), &mut |_| {})
+            .unwrap();
         let name = dir.join(format!("{}.htb", ending.replace('v', "").to_lowercase()));
         let table = open(&name);
         let right = report(&name, 1 << 30);

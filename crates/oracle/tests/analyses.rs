@@ -315,7 +315,9 @@ fn what_is_left_unsaid_is_settled_or_refused() {
             }
         }
     }
-    eprintln!("{settled} settled ({entries} entries agree), {refused} refused, {strict} too strictly");
+    eprintln!(
+        "{settled} settled ({entries} entries agree), {refused} refused, {strict} too strictly"
+    );
     assert!(settled > 0 && refused > 0);
 }
 

@@ -13,12 +13,12 @@ use hoffman_plan::{Job, dependencies, estimate};
 use hoffman_solve::{SolveError, SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::{Layout, NormalForm, TableValues};
 use hoffman_store::{FileInfo, Lock, tidy};
-use hoffman_table::htb::SourceOptions;
-use hoffman_table::{Stop, Table};
 use hoffman_table::entries::EntryCodec;
+use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::{
     DecodeError, IndexCounts, RowsError, Taking, Wanted, decode, decode_in, has_free_pieces,
 };
+use hoffman_table::{Stop, Table};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 

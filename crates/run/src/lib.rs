@@ -32,11 +32,11 @@ pub use generate::{
     GenerateOptions, Generated, Summary, generate, generate_read, read_control, summary,
 };
 pub use hoffman_solve::{Method, PassReport};
+pub use hoffman_table::Stop;
 pub use memory::{Limits, available_memory, free_disk, limits, resident_memory, use_huge_pages};
 pub use order::in_order_of_need;
 pub use plan::{PlannedTable, RunPlan, plan_build, plan_controls};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;
 pub use threads::{Threads, cores};
-pub use hoffman_table::Stop;
 pub use workplace::{Memory, Workplace};

@@ -294,7 +294,7 @@ for_processor! {
         context: &Context<'_>,
         block: &Block,
         taker: Color,
-        captures: &[Target<'_>],
+        captures: (&[Target<'_>], Reading),
         positions: &[u64],
         best: &mut Vec<C>,
         buffer: &mut Buffer<C>,

@@ -705,13 +705,14 @@ pub(crate) fn right_block<I: Isa, C: Code>(
     }
 }
 
-/// Those of the marked positions of a block in which one of some en passant captures of `taker` is legal.
+/// Those of the marked positions of a block in which one of some en passant captures of `taker` is legal, as far
+/// as `reading` takes notice of it.
 #[inline(always)]
 pub(crate) fn capture_block<I: Isa, C: Code>(
     context: &Context<'_>,
     block: &Block,
     taker: Color,
-    captures: &[Target<'_>],
+    (captures, reading): (&[Target<'_>], Reading),
     positions: &[u64],
     best: &mut Vec<C>,
     buffer: &mut Buffer<C>,
@@ -721,7 +722,7 @@ pub(crate) fn capture_block<I: Isa, C: Code>(
         return found;
     }
     best.resize(positions.len() * 64, C::ILLEGAL);
-    exits::captures_of::<I, C>(context, block, taker, captures, Reading::Legality, best, buffer);
+    exits::captures_of::<I, C>(context, block, taker, captures, reading, best, buffer);
     let (rows, _) = best.as_chunks::<64>();
     for ((found, row), &positions) in found.iter_mut().zip(rows).zip(positions) {
         *found = !equal_mask::<I, C>(row, C::ILLEGAL) & positions;

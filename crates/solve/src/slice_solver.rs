@@ -22,7 +22,7 @@ use crate::passes::{Frontiers, Planes, Scratch, clear_of, dense_threshold};
 use crate::recycled::Recycled;
 use crate::swept;
 use crate::table_solver::{Decided, Monitor, PassReport, SolveError, SolveOptions, TakeDecided};
-use crate::target::Target;
+use crate::target::{Reading, Target};
 
 /// From how many rows on a slice is worth being shared between threads.
 const PARALLEL_ROWS: usize = 16_384;
@@ -365,17 +365,27 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
                 }
             }
             let [counted, discarded] = right.map_or([&[][..]; 2], Right::counted);
-            let with_capture = |captures: &[Target<'_>]| {
+            let with_capture = |captures: &[Target<'_>], reading: Reading| {
                 with_exit_room(|best: &mut Vec<C>, buffer, _| {
                     dispatch::capture_block(
-                        context, block, color, captures, &positions, best, buffer,
+                        context,
+                        block,
+                        color,
+                        (captures, reading),
+                        &positions,
+                        best,
+                        buffer,
                     )
                 })
             };
-            let taking = with_capture(counted);
-            let passing = if context.suicide() { with_capture(discarded) } else { vec![0; rows] };
+            let taking = with_capture(counted, Reading::Legality);
+            let (going, passing) = if context.suicide() {
+                (taking.clone(), with_capture(discarded, Reading::Legality))
+            } else {
+                (with_capture(counted, Reading::Played), vec![0; rows])
+            };
             let conceded = problem.stalemates.is_some();
-            let stalemates = stuck.iter().zip(&taking).map(|(&stuck, taking)| stuck & !taking);
+            let stalemates = stuck.iter().zip(&going).map(|(&stuck, going)| stuck & !going);
             let stalemates = stalemates.map(|w| u64::from(w.count_ones())).sum();
             let exits = &problem.exits[own];
             if exits.iter().any(|exit| exit.counted == Counted::Deciding) {
@@ -390,7 +400,7 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
             // Whoever has no move has no discarded one that counts.
             let stuck = parts.stalemates.iter().copied().enumerate();
             for (row, mask) in stuck.chain(parts.lost.iter()) {
-                positions[row] &= !(mask & !taking[row]);
+                positions[row] &= !(mask & !going[row]);
             }
             let mut bound = positions.clone();
             for (row, &forced) in parts.forced.iter().enumerate() {

@@ -224,6 +224,8 @@ pub(crate) enum Reading {
     Worth,
     /// Something else than 0 where the move is legal on the board.
     Legality,
+    /// The same, but for moves that are left out of account and do not spare the one who makes them either.
+    Played,
     /// A draw where the move is legal and nothing is said about it, else 0.
     Unsaid,
     /// A draw where the move is legal and spares the one who makes it, else 0.
@@ -325,8 +327,8 @@ impl<'a> Target<'a> {
             (Rest::Unsaid, Reading::Unsaid)
             | (Rest::Spared, Reading::Spared)
             | (Rest::Won, Reading::Conceded) => C::DRAW,
-            (Rest::Nothing, _) => C::ILLEGAL,
-            (_, Reading::Legality) => C::DRAW,
+            (Rest::Nothing, _) | (Rest::Discarded, Reading::Played) => C::ILLEGAL,
+            (_, Reading::Legality | Reading::Played) => C::DRAW,
             _ => C::ILLEGAL,
         };
         let clear = matches!(reading, Reading::Unsaid | Reading::Spared | Reading::Conceded);

@@ -63,7 +63,9 @@ impl Entries for PackedFile {
 
     #[cfg(feature = "bulk")]
     fn pack(&self, shape: &Shape, first: u64, area: &mut [u8]) -> Result<(), TableProblem> {
-        let at = self.start + first / 8 * u64::from(shape.codec.bits());
+        // The header may say anything of where entries begin.
+        let at =
+            (first / 8).saturating_mul(u64::from(shape.codec.bits())).saturating_add(self.start);
         Ok(self.source.read_parallel(at, area)?)
     }
 

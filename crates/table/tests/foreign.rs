@@ -155,7 +155,10 @@ fn promotions_that_cannot_be_better_are_not_asked_for() {
     let values = |table: &Table, edge: Option<Role>, another: Option<&TableValues>| {
         let on_edge = edge.map(|role| (Color::White, role)).into_iter().collect();
         let wanted = Wanted { sides: [false, true], on_edge, ..Wanted::default() };
-        table.foreign_values(&wanted, Taking::ByOutcome, None, another, &Stop::default()).unwrap().unwrap()
+        table
+            .foreign_values(&wanted, Taking::ByOutcome, None, another, &Stop::default())
+            .unwrap()
+            .unwrap()
     };
     let queen = values(&table("KQvKP"), Some(Role::Queen), None);
     for (name, role) in [("KRvKP", Role::Rook), ("KNvKP", Role::Knight)] {

@@ -59,8 +59,15 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
     if report.verdict.category != Category::Unknown {
         return Ok(Outcome::of(good));
     }
-    let missing = report.hoffman.missing.join(", ");
-    note(&format!("no table answers '{}'; missing: {missing}", report.hoffman.fen));
+    let missing = match report.hoffman.missing.join(", ") {
+        none if none.is_empty() => none,
+        some => format!("; missing: {some}"),
+    };
+    let answer = match &report.hoffman.table {
+        Some(table) => format!("{table} proves nothing about"),
+        None => "no table answers".to_owned(),
+    };
+    note(&format!("{answer} '{}'{missing}", report.hoffman.fen));
     Ok(Outcome::Failed)
 }
 

@@ -77,10 +77,12 @@ impl<'a> Loaded<'a> {
         if table.foreign().is_none() || table.space().size().saturating_mul(4) > memory {
             return Ok(None);
         }
-        let values = table.foreign_values(&Wanted::all(), Taking::Exactly, None, None, &Stop::default())?;
+        let values =
+            table.foreign_values(&Wanted::all(), Taking::Exactly, None, None, &Stop::default())?;
         let Some(values) = values else { return Ok(None) };
         let fail = |e: RowsError| TableError { path: table.path().to_owned(), problem: e.into() };
-        let (numbers, _) = encode(table.space(), &values, table.codec().format(), &Stop::default()).map_err(fail)?;
+        let (numbers, _) = encode(table.space(), &values, table.codec().format(), &Stop::default())
+            .map_err(fail)?;
         Ok(Some(match numbers {
             Distances::Narrow(numbers) => Entries::Small(numbers),
             Distances::Wide(numbers) => Entries::Wide(numbers),
@@ -151,7 +153,7 @@ pub(super) struct Job<'a> {
     /// By ending; there are so few that looking at all of them is quickest.
     holders: Vec<(Material, Vec<Holder>)>,
     /// Whether the squares of a piece have indices that follow from each other.
-    pub(super) has_rows: bool,
+    pub(super) has_lines: bool,
     /// Futurebases that the header names and that were not found.
     pub(super) absent: &'a [Absent],
     pub(super) own: Material,
@@ -203,7 +205,7 @@ impl<'a> Job<'a> {
             main,
             smaller: loaded,
             holders,
-            has_rows: has_rows(table.space()),
+            has_lines: has_rows(table.space()) && table.space().has_side_bit(),
             absent: &smaller.absent,
             own: Material::from_men(table.pieces().iter().map(|p| (p.color, p.role))),
             syzygy: open_syzygy(table, options)?,
@@ -465,8 +467,7 @@ impl<'a> Job<'a> {
     /// squares follow from one.
     fn find_indices(&self, placement: &Placement, steps: &mut [Step]) {
         let space = self.table().space();
-        let lines = self.has_rows && space.has_side_bit();
-        if !lines || is_doubled(space.symmetry(), placement, self.table().pieces()) {
+        if !self.has_lines || is_doubled(space.symmetry(), placement, self.table().pieces()) {
             return;
         }
         let mut squares = [0; MAX_PIECES];

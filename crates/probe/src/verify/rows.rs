@@ -8,7 +8,7 @@
 
 use hoffman_board::shakmaty::attacks;
 use hoffman_board::{
-    Bitboard, ByColor, Color, Format, MAX_PIECES, PieceList, PieceSlot, Placement, Rank, Role, Square,
+    Bitboard, ByColor, Color, Format, MAX_PIECES, PieceSlot, Placement, Rank, Role, Square,
     Symmetry, Value, Variant,
 };
 use hoffman_table::rows::EntryRow;
@@ -67,19 +67,6 @@ impl Row<'_> {
     }
 }
 
-/// The slot of every man's counterpart of the other colour; none if one has none of his own.
-fn exchanged(pieces: &PieceList) -> Option<[PieceSlot; MAX_PIECES]> {
-    let mut slots = [0; MAX_PIECES];
-    let mut left: Vec<PieceSlot> = (0..pieces.len()).collect();
-    for (slot, piece) in pieces.iter().enumerate() {
-        let is_counterpart = |&other: &PieceSlot| {
-            (pieces[other].color, pieces[other].role) == (piece.color.other(), piece.role)
-        };
-        slots[slot] = left.remove(left.iter().position(is_counterpart)?);
-    }
-    Some(slots)
-}
-
 /// A table that can be looked at by rows.
 pub(super) struct RowJob<'a> {
     job: &'a Job<'a>,
@@ -90,8 +77,6 @@ pub(super) struct RowJob<'a> {
     /// What the entry itself says.
     stored: ByColor<[u16; 256]>,
     kings: ByColor<PieceSlot>,
-    /// Of a table that stores one side to move, the slot of every man's counterpart.
-    exchanged: Option<[PieceSlot; MAX_PIECES]>,
 }
 
 impl<'a> RowJob<'a> {
@@ -100,18 +85,18 @@ impl<'a> RowJob<'a> {
         let table = job.table();
         let (codec, pieces, control) = (table.codec(), table.pieces(), table.control());
         let plain = table.variant() == Variant::Normal
-            && job.has_rows
+            && job.has_lines
             && job.syzygy.is_none()
             && matches!(codec.format(), Format::Dtm(_))
             && control.prunes.is_empty()
             && control.prune_enables.is_empty();
-        if !plain {
+        let alike = |slot: PieceSlot| {
+            let kind = |slot: PieceSlot| (pieces[slot].color, pieces[slot].role);
+            (0..slot).any(|other| kind(other) == kind(slot))
+        };
+        if !plain || (0..pieces.len()).any(alike) {
             return None;
         }
-        let exchanged = match table.space().has_side_bit() {
-            true => None,
-            false => Some(exchanged(pieces)?),
-        };
         let king = |color| {
             (0..pieces.len())
                 .find(|&slot| pieces[slot].role == Role::King && pieces[slot].color == color)
@@ -130,8 +115,7 @@ impl<'a> RowJob<'a> {
             _ => None,
         };
         let behind = by_entry(&|value| Worth::before(value).exact);
-        let (numbers, stored) = (job.numbers()?, by_entry(&exact));
-        Some(RowJob { job, numbers, behind, stored, kings, exchanged })
+        Some(RowJob { job, numbers: job.numbers()?, behind, stored: by_entry(&exact), kings })
     }
 
     /// Compares the entries of a row. `steps` is scratch space.
@@ -337,45 +321,20 @@ impl<'a> RowJob<'a> {
         turn: Color,
         mut take: impl FnMut(usize, u16),
     ) {
-        if turn == Color::Black
-            && let Some(slots) = &self.exchanged
-        {
-            // The same position with the colours exchanged.
-            let mut other = [0; MAX_PIECES];
-            for (&square, &slot) in squares.iter().zip(slots).take(self.job.table().pieces().len()) {
-                other[slot] = square ^ 56;
-            }
-            let lanes = lanes.flip_vertical();
-            let take = |square: usize, score| take(square ^ 56, score);
-            return self.visit_stored(&other, slots[lane], lanes, Color::White, take);
-        }
-        self.visit_stored(squares, lane, lanes, turn, take);
-    }
-
-    /// The same for a side to move that the table stores.
-    fn visit_stored(
-        &self,
-        squares: &[u8; MAX_PIECES],
-        lane: PieceSlot,
-        lanes: Bitboard,
-        turn: Color,
-        mut take: impl FnMut(usize, u16),
-    ) {
         let space = self.job.table().space();
         let scores = self.behind.get(turn);
-        let king = |color| Square::new(u32::from(squares[*self.kings.get(color)]));
-        let symmetry =
-            Symmetry::canonical(space.symmetry(), king(Color::White), king(Color::Black));
-        let turned = squares.map(|square| symmetry.apply_index(square & 63));
-        if self.is_doubled(&turned) {
+        if self.is_doubled(squares) {
             for square in lanes {
                 let placement = self.placement(squares, lane, square, turn);
-                let index = self.job.table().index(&placement);
-                let number = index.and_then(|i| self.numbers.get(i as usize));
+                let number = space.encode(&placement).and_then(|i| self.numbers.get(i as usize));
                 take(square as usize, number.map_or(UNCLEAR, |&n| scores[usize::from(n as u8)]));
             }
             return;
         }
+        let king = |color| Square::new(u32::from(squares[*self.kings.get(color)]));
+        let symmetry =
+            Symmetry::canonical(space.symmetry(), king(Color::White), king(Color::Black));
+        let turned = squares.map(|square| symmetry.apply_index(square & 63));
         let back = symmetry.inverse();
         let cursor = space.cursor(&turned, turn, None);
         cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |run, index, step| {

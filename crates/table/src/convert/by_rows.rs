@@ -10,13 +10,13 @@ use hoffman_board::{Bitboard, Color, Format, MAX_PIECES, PieceList, Placement, R
 use rayon::prelude::*;
 
 use super::{Tally, moves};
-use crate::stop::Stop;
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::index::IndexSpace;
 use crate::reader::{Table, TableError};
 use crate::rows::{
     Distances, EntryRow, IndexCounts, Taking, Wanted, decode, encode, has_rows, scan,
 };
+use crate::stop::Stop;
 
 /// How many bytes an index takes while values and numbers lie side by side, about.
 const BYTES: u64 = 3;
@@ -43,7 +43,9 @@ pub(super) fn by_rows(
     table.read_packed(&mut area)?;
     let images_differ = old.symmetry() < if has_pawns(old) { 2 } else { 8 };
     let wanted = Wanted { apart: images_differ, ..Wanted::all() };
-    let Ok(values) = decode(old, codec, &area, &wanted, Taking::Exactly, &stop) else { return Ok(None) };
+    let Ok(values) = decode(old, codec, &area, &wanted, Taking::Exactly, &stop) else {
+        return Ok(None);
+    };
 
     let Ok((again, _)) = encode(old, &values, codec.format(), &stop) else { return Ok(None) };
     let same = match &again {

@@ -21,7 +21,6 @@ use hoffman_control::{
 use hoffman_store::disk;
 use rayon::prelude::*;
 
-use crate::stop::Stop;
 use crate::entries::{
     EntryCodec, EntryError, EntryValue, MAX_BITS, MAX_WRITTEN_BITS, Number, RawEntry, width,
 };
@@ -29,6 +28,7 @@ use crate::htb::{Compression, HtbError};
 use crate::index::{IndexError, IndexParams, IndexSpace};
 use crate::reader::{Table, TableError, TableProblem};
 use crate::rows::Distances;
+use crate::stop::Stop;
 use crate::writer::{TableFile, TableWriter, WriteError};
 
 use by_rows::by_rows;

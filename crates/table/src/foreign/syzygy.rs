@@ -15,7 +15,7 @@ use hoffman_store::{Storage, StoredFile, fill, is_file, read};
 use shakmaty_syzygy::filesystem::{Filesystem, RandomAccessFile, ReadHint};
 use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
 
-use super::wdl::{SpareValues, WdlTables};
+use super::wdl::{HEAD, SpareValues, WdlTables, has_order};
 use super::{
     FiftyMoves, ForeignError, ForeignOptions, ForeignTable, ForeignValues, Kind, Row, find,
     setup_of,
@@ -146,13 +146,13 @@ impl SyzygyTable {
         let Some(own) = found(&material) else {
             return Err(ForeignError::Absent { name: file_name(&material), searched: folders });
         };
-        add(&mut tables, &own, storage)?;
+        add(&mut tables, &material, &own, storage)?;
         let mut missing = Vec::new();
         let mut files = vec![(material, own.clone())];
         for ending in endings_needed(&material) {
             match found(&ending) {
                 Some(path) => {
-                    add(&mut tables, &path, storage)?;
+                    add(&mut tables, &ending, &path, storage)?;
                     files.push((ending, path));
                 }
                 None => missing.push(file_name(&ending)),
@@ -257,6 +257,7 @@ fn damaged(path: &Path, problem: &str) -> ForeignError {
 /// Adds a file after a look at its first bytes.
 fn add(
     tables: &mut Tablebase<Chess>,
+    material: &Material,
     path: &Path,
     storage: &dyn Storage,
 ) -> Result<(), ForeignError> {
@@ -273,7 +274,14 @@ fn add(
     tables.add_file(path).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => damaged("its length is impossible"),
         _ => read(error),
-    })
+    })?;
+    let mut head = [0; HEAD];
+    let is_sound = fill(&*file, &mut head, 0).map_err(read)? && has_order(material, &head);
+    if is_sound {
+        Ok(())
+    } else {
+        Err(damaged("its men are not those of its name in an order that there is"))
+    }
 }
 
 fn probe(
@@ -497,8 +505,11 @@ mod tests {
         bytes.resize(81, 0);
         std::fs::write(folder.path().join("KRvK.rtbw"), &bytes).unwrap();
         assert!(message("KRvK.rtbw").ends_with("its length is impossible"));
-        // The length is possible, the rest is not: that shows at the first question.
         bytes.resize(80, 0);
+        std::fs::write(folder.path().join("KRvK.rtbw"), &bytes).unwrap();
+        assert!(message("KRvK.rtbw").ends_with("in an order that there is"));
+        // The men are possible, the rest is not: that shows at the first question.
+        bytes[MAGIC.len()..][..5].copy_from_slice(&[1, 0, 0x66, 0xee, 0x44]);
         std::fs::write(folder.path().join("KRvK.rtbw"), &bytes).unwrap();
         let table = SyzygyTable::open(&folder.path().join("KRvK.rtbw"), &options).unwrap();
         let mut setup = Setup::empty();

@@ -405,38 +405,9 @@ struct Numbering {
 impl WdlTable {
     /// Reads the header of a file; none if it is damaged, or not the table of these men.
     fn new(material: &Material, bytes: Vec<u8>, spare: &SpareValues) -> Option<WdlTable> {
-        let pawns = [material.count.white.pawn, material.count.black.pawn];
-        let has_pawns = pawns != [0; 2];
-        let both_have_pawns = !pawns.contains(&0);
-        let symmetric = material.is_symmetric();
         let mut reader = Reader { bytes: &bytes, at: 0 };
-        if bytes.get(..MAGIC.len())? != MAGIC {
-            return None;
-        }
-        reader.at = MAGIC.len();
-        let flags = reader.u8()?;
-        if (flags & 1 == 0) != symmetric || (flags & 2 != 0) != has_pawns {
-            return None;
-        }
-        let sides = if symmetric { 1 } else { 2 };
-        let mut numberings: Vec<Vec<Numbering>> = Vec::new();
-        for file in 0..if has_pawns { 4 } else { 1 } {
-            let lead = reader.u8()?;
-            let other = if both_have_pawns { reader.u8()? } else { 0xff };
-            let men = reader.bytes.get(reader.at..)?.get(..material.men())?;
-            reader.at += men.len();
-            let numbering = |side: usize| {
-                let half = |byte: u8| byte >> (4 * side) & 15;
-                let order: Vec<Piece> =
-                    men.iter().map(|&byte| man_of(half(byte))).collect::<Option<_>>()?;
-                let read = Material::from_men(order.iter().map(|m| (m.color, m.role)));
-                if read != *material && read.swapped() != *material {
-                    return None;
-                }
-                Numbering::new(order, [half(lead), half(other)], both_have_pawns, file)
-            };
-            numberings.push((0..sides).map(numbering).collect::<Option<_>>()?);
-        }
+        let Orders { has_pawns, both_have_pawns, symmetric, numberings } =
+            Orders::read(material, &mut reader)?;
         reader.align(2);
         let first = numberings.first()?.first()?.order.clone();
         let first_men = signature(first.iter().copied());
@@ -575,6 +546,60 @@ impl WdlTable {
     }
 }
 
+/// How a file numbers placements, of every file of the leading pawn and side to move.
+struct Orders {
+    has_pawns: bool,
+    both_have_pawns: bool,
+    symmetric: bool,
+    numberings: Vec<Vec<Numbering>>,
+}
+
+impl Orders {
+    /// Reads them from the start of a file; none if it is damaged, or not the table of these men.
+    fn read(material: &Material, reader: &mut Reader<'_>) -> Option<Orders> {
+        let pawns = [material.count.white.pawn, material.count.black.pawn];
+        let has_pawns = pawns != [0; 2];
+        let both_have_pawns = !pawns.contains(&0);
+        let symmetric = material.is_symmetric();
+        if reader.bytes.get(..MAGIC.len())? != MAGIC {
+            return None;
+        }
+        reader.at = MAGIC.len();
+        let flags = reader.u8()?;
+        if (flags & 1 == 0) != symmetric || (flags & 2 != 0) != has_pawns {
+            return None;
+        }
+        let sides = if symmetric { 1 } else { 2 };
+        let mut numberings: Vec<Vec<Numbering>> = Vec::new();
+        for file in 0..if has_pawns { 4 } else { 1 } {
+            let lead = reader.u8()?;
+            let other = if both_have_pawns { reader.u8()? } else { 0xff };
+            let men = reader.bytes.get(reader.at..)?.get(..material.men())?;
+            reader.at += men.len();
+            let numbering = |side: usize| {
+                let half = |byte: u8| byte >> (4 * side) & 15;
+                let order: Vec<Piece> =
+                    men.iter().map(|&byte| man_of(half(byte))).collect::<Option<_>>()?;
+                let read = Material::from_men(order.iter().map(|m| (m.color, m.role)));
+                if read != *material && read.swapped() != *material {
+                    return None;
+                }
+                Numbering::new(order, [half(lead), half(other)], both_have_pawns, file)
+            };
+            numberings.push((0..sides).map(numbering).collect::<Option<_>>()?);
+        }
+        Some(Orders { has_pawns, both_have_pawns, symmetric, numberings })
+    }
+}
+
+/// How many bytes at the start of a file say how it numbers placements, at most.
+pub(super) const HEAD: usize = 64;
+
+/// Whether a file that begins like this numbers the placements of these men.
+pub(super) fn has_order(material: &Material, head: &[u8]) -> bool {
+    Orders::read(material, &mut Reader { bytes: head, at: 0 }).is_some()
+}
+
 /// The man of a half of a byte.
 fn man_of(half: u8) -> Option<Piece> {
     let role = match half & 7 {
@@ -609,6 +634,11 @@ impl Numbering {
         lens.extend(order.get(lead..)?.chunk_by(|a, b| a == b).map(<[Piece]>::len));
         let mut groups: Vec<(usize, u64)> = lens.iter().map(|&len| (len, 0)).collect();
         let other = if both_have_pawns { *lens.get(1)? } else { 0 };
+        // Pawns lead, and those of the other colour come next.
+        let is_pawn = |at: usize| order.get(at).is_some_and(|man| man.role == Role::Pawn);
+        if has_pawns && !is_pawn(0) || both_have_pawns && !is_pawn(*lens.first()?) {
+            return None;
+        }
         let mut free = 64_usize.checked_sub(lens[0] + other)?;
         let mut next = if both_have_pawns { 2 } else { 1 };
         let mut weight = 1_u64;
@@ -1045,6 +1075,21 @@ mod tests {
         }
         three.sort_unstable();
         assert!(three.into_iter().eq(0..THREE_MEN));
+    }
+
+    #[test]
+    fn pawns_lead_and_those_of_the_other_colour_come_next() {
+        let material = "KPvKP".parse().unwrap();
+        let head = |men: [u8; 4]| {
+            let side = [&[0x00, 0x11][..], &men].concat();
+            [&MAGIC[..], &[2], &side.repeat(4)].concat()
+        };
+        // White king 6, pawn 1; black king 14, pawn 9.
+        assert!(has_order(&material, &head([1, 9, 6, 14])));
+        assert!(has_order(&material, &head([9, 1, 14, 6])));
+        for men in [[1, 6, 9, 14], [6, 1, 9, 14], [1, 14, 6, 9], [1, 9, 6, 6]] {
+            assert!(!has_order(&material, &head(men)), "{men:?}");
+        }
     }
 
     #[test]

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hoffman_store::{Storage, StoredFile, disk};
 use libdeflater::Decompressor;
 
-use crate::stop::Stop;
 use super::block_index::{BlockIndex, ID};
 use super::foreign::{self, Foreign};
 use super::member::{self, MAX_HEADER};
 use super::{BlockCache, HtbError, LAST_BLOCK, corrupt, during};
+use crate::stop::Stop;
 
 /// Bytes that can be read at any place, without a common position.
 pub trait ReadAt: Send + Sync + std::fmt::Debug {

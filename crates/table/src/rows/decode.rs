@@ -13,9 +13,9 @@ use rayon::prelude::*;
 use super::stock::{SharedCode, Stock, Target};
 use super::walk::{Job, Rows, en_passant_squares};
 use super::{RowsError, has_free_pieces, layout_of};
-use crate::stop::Stop;
 use crate::entries::{EntryCodec, EntryValue};
 use crate::index::IndexSpace;
+use crate::stop::Stop;
 
 /// Which values of a table are wanted, in the colours of the ending with its stronger side White.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues};
 use super::RowsError;
 use super::encode::like_orders;
 use super::walk::{Job, Run, empty_squares, pawn_placements, sides_of, touch};
-use crate::stop::Stop;
 use crate::index::{IndexSpace, bits_of};
+use crate::stop::Stop;
 
 /// The image of the squares of a lane: themselves.
 const SAME: [usize; 64] = {
