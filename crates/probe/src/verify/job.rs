@@ -1,9 +1,7 @@
 //! A table under test: every entry compared with what its successors say.
 
 use arrayvec::ArrayVec;
-use hoffman_board::{
-    Color, Format, MAX_PIECES, Material, PieceList, Placement, Role, Square, Value, Variant,
-};
+use hoffman_board::{Color, Format, MAX_PIECES, Material, Placement, Role, Square, Value, Variant};
 use hoffman_control::{Claims, PruneEffect};
 use hoffman_table::foreign::syzygy::SyzygyFolders;
 use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode, has_rows};
@@ -467,7 +465,7 @@ impl<'a> Job<'a> {
     /// squares follow from one.
     fn find_indices(&self, placement: &Placement, steps: &mut [Step]) {
         let space = self.table().space();
-        if !self.has_lines || is_doubled(space.symmetry(), placement, self.table().pieces()) {
+        if !self.has_lines {
             return;
         }
         let mut squares = [0; MAX_PIECES];
@@ -550,12 +548,6 @@ impl<'a> Job<'a> {
             Some(_) => Value::Loss(1),
         }))
     }
-}
-
-/// Whether both kings stand on the long diagonal, which leaves it open which of two images has the index.
-fn is_doubled(symmetry: u8, placement: &Placement, pieces: &PieceList) -> bool {
-    let kings = pieces.iter().zip(&placement.squares).filter(|(p, _)| p.role == Role::King);
-    symmetry == 8 && kings.into_iter().all(|(_, &square)| (square as u8).is_multiple_of(9))
 }
 
 /// Whether the original program made a table.

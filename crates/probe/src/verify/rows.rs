@@ -3,15 +3,17 @@
 //! A quiet move of another man leads all positions of a row to one other row, whose entries lie
 //! side by side, and a quiet move of the row's own piece stays within one. Which of them are
 //! legal are sets of squares. What else may be played, captures, promotions and steps that
-//! allow a capture en passant, is looked up move by move. A row only ever accepts: an entry
-//! that is not what was found here is looked at again by itself, which says what is wrong.
+//! allow a capture en passant, is looked up move by move. Where only positions with White to
+//! move are stored, those behind his moves are looked for with the colours exchanged. A row
+//! only ever accepts: an entry that is not what was found here is looked at again by itself,
+//! which says what is wrong.
 
 use hoffman_board::shakmaty::attacks;
 use hoffman_board::{
     Bitboard, ByColor, Color, Format, MAX_PIECES, PieceSlot, Placement, Rank, Role, Square,
     Symmetry, Value, Variant,
 };
-use hoffman_table::rows::EntryRow;
+use hoffman_table::rows::{EntryRow, has_rows};
 use hoffman_table::{EntryValue, RawEntry};
 
 use super::VerifyError;
@@ -57,6 +59,7 @@ struct Row<'a> {
     lane: PieceSlot,
     lanes: Bitboard,
     turn: Color,
+    en_passant: Option<Square>,
     /// Where the others stand.
     occupied: Bitboard,
 }
@@ -77,6 +80,8 @@ pub(super) struct RowJob<'a> {
     /// What the entry itself says.
     stored: ByColor<[u16; 256]>,
     kings: ByColor<PieceSlot>,
+    /// Who takes whose place when the colours are exchanged, if only White's turn is stored.
+    partners: Option<[PieceSlot; MAX_PIECES]>,
 }
 
 impl<'a> RowJob<'a> {
@@ -84,19 +89,31 @@ impl<'a> RowJob<'a> {
     pub(super) fn new(job: &'a Job<'a>) -> Option<RowJob<'a>> {
         let table = job.table();
         let (codec, pieces, control) = (table.codec(), table.pieces(), table.control());
+        let space = table.space();
         let plain = table.variant() == Variant::Normal
-            && job.has_lines
+            && has_rows(space)
             && job.syzygy.is_none()
             && matches!(codec.format(), Format::Dtm(_))
             && control.prunes.is_empty()
-            && control.prune_enables.is_empty();
-        let alike = |slot: PieceSlot| {
+            && control.prune_enables.is_empty()
+            && pieces.iter().all(|piece| !piece.is_restricted());
+        let is_free = |slot: PieceSlot| {
             let kind = |slot: PieceSlot| (pieces[slot].color, pieces[slot].role);
-            (0..slot).any(|other| kind(other) == kind(slot))
+            let alike: Vec<_> = (0..pieces.len()).filter(|&s| kind(s) == kind(slot)).collect();
+            space.is_free_of_order(&alike)
         };
-        if !plain || (0..pieces.len()).any(alike) {
+        if !plain || !(0..pieces.len()).all(is_free) {
             return None;
         }
+        let partners = if space.has_side_bit() {
+            None
+        } else {
+            let mut partners = [0; MAX_PIECES];
+            for slot in 0..pieces.len() {
+                partners[slot] = space.partner(slot)?;
+            }
+            Some(partners)
+        };
         let king = |color| {
             (0..pieces.len())
                 .find(|&slot| pieces[slot].role == Role::King && pieces[slot].color == color)
@@ -115,7 +132,8 @@ impl<'a> RowJob<'a> {
             _ => None,
         };
         let behind = by_entry(&|value| Worth::before(value).exact);
-        Some(RowJob { job, numbers: job.numbers()?, behind, stored: by_entry(&exact), kings })
+        let (numbers, stored) = (job.numbers()?, by_entry(&exact));
+        Some(RowJob { job, numbers, behind, stored, kings, partners })
     }
 
     /// Compares the entries of a row. `steps` is scratch space.
@@ -126,19 +144,13 @@ impl<'a> RowJob<'a> {
         steps: &mut Vec<Step>,
     ) -> Result<(), VerifyError> {
         let pieces = self.job.table().pieces();
-        let movable = !matches!(pieces[row.lane].role, Role::Pawn | Role::King);
-        if !movable || row.en_passant.is_some() || self.is_doubled(row.squares) {
-            for (_, index) in row.positions() {
-                self.job.check(index, tally, steps)?;
-            }
-            return Ok(());
-        }
         let others = (0..pieces.len()).filter(|&slot| slot != row.lane);
         let occupied = others.map(|slot| Square::new(u32::from(row.squares[slot]))).collect();
         let (squares, lane, turn) = (row.squares, row.lane, row.turn);
-        let here = Row { squares, lane, lanes: Bitboard(row.lanes), turn, occupied };
-        let king = here.square(*self.kings.get(turn.other()));
-        let illegal = self.attacked(&here, king, occupied, turn);
+        let en_passant = row.en_passant.map(|square| Square::new(u32::from(square)));
+        let lanes = Bitboard(row.lanes);
+        let here = Row { squares, lane, lanes, turn, en_passant, occupied };
+        let illegal = self.in_check(&here, turn.other());
         let legal = Row { lanes: here.lanes & !illegal, ..here };
         let mut found = Found { best: [NO_MOVE; 64], moves: [0; 64] };
         if legal.lanes.any() {
@@ -148,8 +160,7 @@ impl<'a> RowJob<'a> {
             }
         }
         let singly = self.with_other_moves(&legal);
-        let king = legal.square(*self.kings.get(turn));
-        let checked = self.attacked(&legal, king, occupied, turn.other());
+        let checked = self.in_check(&legal, turn);
         for (square, index) in row.positions() {
             let at = Square::new(u32::from(square));
             if illegal.contains(at) {
@@ -200,18 +211,29 @@ impl<'a> RowJob<'a> {
         Ok(())
     }
 
-    /// Whether both kings stand on the long diagonal, where indices do not follow from each other.
-    fn is_doubled(&self, squares: &[u8; MAX_PIECES]) -> bool {
-        let diagonal = |king: &PieceSlot| squares[*king].is_multiple_of(9);
-        self.job.table().space().symmetry() == 8
-            && diagonal(&self.kings.white)
-            && diagonal(&self.kings.black)
-    }
-
     /// The attacks of a man on a square, among these others.
     fn attacks(&self, slot: PieceSlot, from: Square, occupied: Bitboard) -> Bitboard {
         let piece = &self.job.table().pieces()[slot];
         attacks::attacks(from, piece.role.of(piece.color), occupied)
+    }
+
+    /// The squares of the row's piece with which the king of a colour is in check.
+    fn in_check(&self, row: &Row<'_>, color: Color) -> Bitboard {
+        let king = row.square(*self.kings.get(color));
+        self.checked(row, king, row.occupied, color)
+    }
+
+    /// The same with the others on `occupied` and the king, if he is one of them, on `king`.
+    /// The men of the other colour stand as in the row.
+    fn checked(&self, row: &Row<'_>, king: Square, occupied: Bitboard, color: Color) -> Bitboard {
+        if row.lane != *self.kings.get(color) {
+            return self.attacked(row, king, occupied, color.other());
+        }
+        let pieces = self.job.table().pieces();
+        let theirs = (0..pieces.len()).filter(|&slot| pieces[slot].color != color);
+        // He does not stand in the way of an attack on himself, wherever he goes.
+        theirs
+            .fold(Bitboard::EMPTY, |all, slot| all | self.attacks(slot, row.square(slot), occupied))
     }
 
     /// The squares of the row's piece with which `by` attacks a square, the others standing
@@ -252,7 +274,7 @@ impl<'a> RowJob<'a> {
             for to in targets {
                 let occupied = row.occupied.without(from).with(to);
                 let king = if slot == own_king { to } else { row.square(own_king) };
-                let attacked = self.attacked(row, king, occupied, row.turn.other());
+                let attacked = self.checked(row, king, occupied, row.turn);
                 let lanes = row.lanes & !attacks::between(from, to) & !attacked;
                 let lanes = lanes.without(to);
                 if lanes.is_empty() {
@@ -294,8 +316,7 @@ impl<'a> RowJob<'a> {
 
     /// The quiet moves of the row's own piece.
     fn move_lane(&self, row: &Row<'_>, found: &mut Found) {
-        let king = row.square(*self.kings.get(row.turn));
-        let safe = !self.attacked(row, king, row.occupied, row.turn.other()) & !row.occupied;
+        let safe = !self.in_check(row, row.turn) & !row.occupied;
         let reached =
             row.lanes.into_iter().fold(Bitboard::EMPTY, |all, from| {
                 all | self.attacks(row.lane, from, row.occupied)
@@ -321,34 +342,64 @@ impl<'a> RowJob<'a> {
         turn: Color,
         mut take: impl FnMut(usize, u16),
     ) {
-        let space = self.job.table().space();
         let scores = self.behind.get(turn);
-        if self.is_doubled(squares) {
-            for square in lanes {
-                let placement = self.placement(squares, lane, square, turn);
-                let number = space.encode(&placement).and_then(|i| self.numbers.get(i as usize));
-                take(square as usize, number.map_or(UNCLEAR, |&n| scores[usize::from(n as u8)]));
-            }
+        let score = |number: Option<&i8>| number.map_or(UNCLEAR, |&n| scores[usize::from(n as u8)]);
+        let Some(partners) = self.partners.as_ref().filter(|_| turn == Color::Black) else {
+            self.visit_stored(squares, lane, lanes, turn, |square, number| {
+                take(usize::from(square), score(number));
+            });
             return;
-        }
-        let king = |color| Square::new(u32::from(squares[*self.kings.get(color)]));
-        let symmetry =
-            Symmetry::canonical(space.symmetry(), king(Color::White), king(Color::Black));
-        let turned = squares.map(|square| symmetry.apply_index(square & 63));
-        let back = symmetry.inverse();
-        let cursor = space.cursor(&turned, turn, None);
-        cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |run, index, step| {
-            for (i, square) in (0..).zip(Bitboard(run)) {
-                let square = back.apply(square);
-                let index = index + i * step;
-                debug_assert_eq!(
-                    Some(index),
-                    space.encode(&self.placement(squares, lane, square, turn))
-                );
-                let number = self.numbers.get(index as usize);
-                take(square as usize, number.map_or(UNCLEAR, |&n| scores[usize::from(n as u8)]));
-            }
+        };
+        let exchanged = std::array::from_fn(|slot| 63 - (squares[partners[slot]] & 63));
+        let lanes = Bitboard(lanes.0.reverse_bits());
+        self.visit_stored(&exchanged, partners[lane], lanes, turn.other(), |square, number| {
+            take(usize::from(63 - square), score(number));
         });
+    }
+
+    /// Calls `take` with every square of `lanes` and the entry of that position, of a player
+    /// whose turn is stored.
+    fn visit_stored(
+        &self,
+        squares: &[u8; MAX_PIECES],
+        lane: PieceSlot,
+        lanes: Bitboard,
+        turn: Color,
+        mut take: impl FnMut(u8, Option<&'a i8>),
+    ) {
+        let space = self.job.table().space();
+        let king = |color, square: Square| match *self.kings.get(color) {
+            slot if slot == lane => square,
+            slot => Square::new(u32::from(squares[slot])),
+        };
+        let canonical = |square| {
+            let (white, black) = (king(Color::White, square), king(Color::Black, square));
+            Symmetry::canonical(space.symmetry(), white, black)
+        };
+        let walks = self.kings.white == lane || self.kings.black == lane;
+        let mut rest = lanes;
+        while let Some(first) = rest.first() {
+            let symmetry = canonical(first);
+            let mut lanes = rest;
+            if walks {
+                lanes = lanes.into_iter().filter(|&square| canonical(square) == symmetry).collect();
+            }
+            rest &= !lanes;
+            let turned = squares.map(|square| symmetry.apply_index(square & 63));
+            let back = symmetry.inverse();
+            let cursor = space.cursor(&turned, turn, None);
+            cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |run, index, step| {
+                for (i, square) in (0..).zip(Bitboard(run)) {
+                    let square = back.apply(square);
+                    let index = index + i * step;
+                    debug_assert_eq!(
+                        Some(index),
+                        space.encode(&self.placement(squares, lane, square, turn))
+                    );
+                    take(square as u8, self.numbers.get(index as usize));
+                }
+            });
+        }
     }
 
     /// A position of a row.
@@ -397,7 +448,8 @@ impl<'a> RowJob<'a> {
                 let promotes = from.rank() == row.turn.fold_wb(Rank::Seventh, Rank::Second);
                 let jumps = from.rank() == row.turn.fold_wb(Rank::Second, Rank::Seventh);
                 let one = from.offset(row.turn.fold_wb(8, -8));
-                if promotes || jumps && one.is_some_and(|one| self.is_seen(row, one)) {
+                let takes = row.en_passant.is_some_and(|jumped| attacked.contains(jumped));
+                if promotes || takes || jumps && one.is_some_and(|one| self.is_seen(row, one)) {
                     found = Bitboard::FULL;
                 }
             }
@@ -413,6 +465,7 @@ impl<'a> RowJob<'a> {
         steps: &mut Vec<Step>,
     ) -> Result<OtherMoves, VerifyError> {
         let mut placement = self.placement(row.squares, row.lane, square, row.turn);
+        placement.en_passant = row.en_passant;
         let men = Men::new(self.job.table().pieces(), &placement);
         self.job.generate(&men, &placement, steps);
         steps.retain(|s| s.captured.is_some() || s.promotion.is_some() || s.jumped.is_some());

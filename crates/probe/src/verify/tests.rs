@@ -201,6 +201,42 @@ fn rows_find_what_indices_find() {
     compare_ways("base/kpk", 61, 0..3);
 }
 
+/// Both kings on the long diagonal, one's own king as the piece of a row, and every way to number.
+#[test]
+fn rows_of_every_index_type_find_what_indices_find() {
+    for index in ["naive-sym4", "naive2-sym4", "simple-sym8", "compact-sym8", "combinadic3-sym8"] {
+        compare_ways(&format!("index-kqk/kqk-{index}"), 61, 0..1);
+    }
+    for index in ["naive", "naive2", "simple", "compact", "combinadic4", "combinadic5"] {
+        compare_ways(&format!("index-kpk/kpk-{index}-sym1"), 61, 0..1);
+    }
+}
+
+#[test]
+fn rows_of_like_men_and_of_one_side_find_what_indices_find() {
+    compare_ways("index-pairs/knnk-combinadic4-sym8", 61, 0..1);
+    compare_ways("index-colorsym/knkn-combinadic4-sym8", 61, 0..1);
+}
+
+#[test]
+#[ignore = "slow: tables of millions of entries in every index type, twice"]
+fn rows_of_like_men_find_what_indices_find_in_every_index_type() {
+    for index in ["naive-sym4", "naive2-sym4", "simple-sym8", "compact-sym8"] {
+        compare_ways(&format!("index-pairs/knnk-{index}"), 61, 0..1);
+        compare_ways(&format!("index-colorsym/knkn-{index}"), 61, 0..1);
+    }
+    for index in ["combinadic3-sym8", "combinadic5-sym8"] {
+        compare_ways(&format!("index-pairs/knnk-{index}"), 61, 1..2);
+        compare_ways(&format!("index-colorsym/knkn-{index}"), 61, 1..2);
+    }
+}
+
+/// Only White's turn is stored, his opponent's king walks, and pawns may be taken en passant.
+#[test]
+fn rows_of_one_side_find_what_indices_find_with_pawns() {
+    compare_ways("base/kpkp", 997, 0..1);
+}
+
 #[test]
 #[ignore = "slow: all entries of a table of twelve million, twice"]
 fn rows_find_what_indices_find_with_promotions() {

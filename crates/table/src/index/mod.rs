@@ -295,9 +295,16 @@ impl IndexSpace {
         self.side_bit
     }
 
+    /// The slot whose place a man takes when the colours are exchanged and the board is turned by 180 degrees;
+    /// none if the men do not allow it.
+    pub fn partner(&self, slot: PieceSlot) -> Option<PieceSlot> {
+        let pairs = self.men.pairs()?;
+        Some(self.men.slot(usize::from(pairs[self.men.man(slot)])))
+    }
+
     /// Whether [`Cursor::visit_lane`] takes like men in any order: the men of these slots may exchange
     /// their squares without a change of the index, even if one then stands where he may not.
-    pub(crate) fn is_free_of_order(&self, slots: &[PieceSlot]) -> bool {
+    pub fn is_free_of_order(&self, slots: &[PieceSlot]) -> bool {
         let Kind::Combinadic(_) = &self.kind else { return true };
         let men: Vec<usize> = slots.iter().map(|&slot| self.men.man(slot)).collect();
         self.men.are_one_group(&men)
@@ -419,12 +426,7 @@ impl IndexSpace {
         let mut p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
         let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
         let clear = |w: u8, b: u8| occupied & (men::bit(w) | men::bit(b)) == 0;
-        let free = match &self.kind {
-            Kind::Combinadic(combinadic) => combinadic.free_kings(men),
-            Kind::Compact(compact) => compact.free_kings(men),
-            _ => None,
-        };
-        let Some((weight, kings)) = free else {
+        let Some((weight, kings)) = self.free_kings() else {
             // The white king and the rule for the black one while he stands there.
             let mut line = (NONE, None);
             for (w, b) in kings::canonical_pairs(men).filter(|&(w, b)| clear(w, b)) {
@@ -515,6 +517,47 @@ impl IndexSpace {
             line.add(self.slice * pawns.number(men, p)?);
         }
         Some(line)
+    }
+
+    /// The placements that differ in the square of one king, where the rest of an index does not depend on the
+    /// kings. Returns whether it is so.
+    fn visit_king(
+        &self,
+        p: &Position,
+        man: usize,
+        lanes: u64,
+        visit: &mut impl FnMut(u64, u64, u64),
+    ) -> bool {
+        let (men, mut p) = (&self.men, *p);
+        let Some((weight, kings)) = self.free_kings().filter(|_| men.is_king(man)) else {
+            return false;
+        };
+        let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
+        let mut place = |lane: u8| {
+            p.squares[man] = lane;
+            let number = kings.number(p.squares[white], p.squares[black])?;
+            Some((self.sided(weight * number), p))
+        };
+        let mut base = None;
+        for lane in bits_of(lanes) {
+            let Some((digit, p)) = place(lane) else { continue };
+            if base.is_none() {
+                base = self.encode_position(p).map(|index| index - digit);
+            }
+            if let Some(base) = base {
+                visit(1 << lane, base + digit, 0);
+            }
+        }
+        true
+    }
+
+    /// The weight of the kings' digit and their pairs, if the rest of an index does not depend on them.
+    fn free_kings(&self) -> Option<(u64, &kings::KingPairs)> {
+        match &self.kind {
+            Kind::Combinadic(combinadic) => combinadic.free_kings(&self.men),
+            Kind::Compact(compact) => compact.free_kings(&self.men),
+            _ => None,
+        }
     }
 
     /// The slow way: every placement by itself.
@@ -627,7 +670,9 @@ impl Cursor<'_> {
         let (shift, side) = (u32::from(space.side_bit), u64::from(space.side_bit && p.black));
         let Some(line) = space.line(p, man) else {
             let Some(line) = space.field_line(p, man) else {
-                space.visit_each(p, man, lanes, &mut visit);
+                if !space.visit_king(p, man, lanes, &mut visit) {
+                    space.visit_each(p, man, lanes, &mut visit);
+                }
                 return;
             };
             for square in bits_of(lanes) {
