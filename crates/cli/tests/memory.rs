@@ -200,3 +200,69 @@ fn propagation_tables_are_used_on_request_only() {
         assert!(bounded.is_some_and(|line| line.ends_with(&format!("method={how}"))), "{said}");
     }
 }
+
+/// A control file with all captures and promotions conceded, in a format.
+fn conceding(folder: &Path, name: &str, format: &str, men: &[(&str, &str)]) {
+    let pieces: String = men
+        .iter()
+        .map(|(color, role)| format!("<piece color=\"{color}\" type=\"{role}\"/>"))
+        .collect();
+    let prunes: String = ["white", "black"]
+        .into_iter()
+        .map(|color| {
+            format!(
+                "<prune-enable color=\"{color}\" type=\"concede\"/>\
+                 <prune color=\"{color}\" move=\"?x*\" type=\"concede\"/>\
+                 <prune color=\"{color}\" move=\"P=?\" type=\"concede\"/>"
+            )
+        })
+        .collect();
+    let output = format!("<output filename=\"{name}.htb\"/>");
+    let text = format!("<tablebase>{format}{pieces}{prunes}{output}</tablebase>");
+    std::fs::write(folder.join(name).with_extension("xml"), text).unwrap();
+}
+
+const PAWNS: [(&str, &str); 4] =
+    [("white", "king"), ("black", "king"), ("white", "pawn"), ("black", "pawn")];
+
+/// Outcomes are kept in two bits while they are solved, and are those of the distances.
+#[test]
+fn a_bitbase_has_the_outcomes_of_the_distances() {
+    let folder = tempfile::tempdir().unwrap();
+    conceding(folder.path(), "dtm", "<dtm/>", &PAWNS);
+    conceding(folder.path(), "basic", "<basic/>", &PAWNS);
+    conceding(folder.path(), "wins", "<flag type=\"white-wins\"/>", &PAWNS);
+    conceding(folder.path(), "paged", "<basic/>", &PAWNS);
+    for arguments in [
+        &["-g", "dtm.xml"][..],
+        &["-g", "basic.xml"],
+        &["-g", "wins.xml"],
+        &["-g", "-P", "50", "paged.xml"],
+        &["convert", "./dtm.htb", "--format", "basic", "--output", "converted.htb"],
+        &["convert", "./dtm.htb", "--format", "white-wins", "--output", "flags.htb"],
+    ] {
+        let made = hoffman(folder.path(), arguments);
+        assert!(made.status.success(), "{arguments:?}: {}", errors(&made));
+    }
+    let of = |name: &str| entries(&folder.path().join(name));
+    assert!(of("converted.htb") == of("basic.htb"));
+    assert!(of("converted.htb") == of("paged.htb"));
+    assert!(of("flags.htb") == of("wins.htb"));
+}
+
+/// Tables with pawns are solved slice by slice, and only the outcomes of a slice are kept.
+#[test]
+fn a_bitbase_with_pawns_takes_less_than_half_the_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let men = [&PAWNS[..], &[("white", "rook")]].concat();
+    let planned = |format: &str| -> u64 {
+        conceding(folder.path(), "plan", format, &men);
+        let plan = hoffman(folder.path(), &["plan", "plan.xml", "--json"]);
+        let text = String::from_utf8(plan.stdout.clone()).unwrap();
+        let (_, memory) =
+            text.split_once("\"memory\":").unwrap_or_else(|| panic!("{text}{}", errors(&plan)));
+        memory.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+    };
+    let (distances, outcomes) = (planned("<dtm/>"), planned("<basic/>"));
+    assert!(distances > 1 << 28 && outcomes < distances / 2, "{outcomes} of {distances}");
+}

@@ -534,6 +534,7 @@ impl Work<'_> {
             keep: self.options.write || self.needed.contains(&job.material),
             pages: self.pages.clone(),
             method: workplace.method,
+            outcomes: false,
         };
         let target = self.options.dir.join(&name);
         // Small tables cost less than a checkpoint; in tests they have one all the same.

@@ -102,6 +102,11 @@ impl OpenFuturebase<'_> {
         self.table.space().size()
     }
 
+    /// Whether it is a table of ours.
+    pub(crate) fn is_own(&self) -> bool {
+        Kind::of(self.path()).is_none()
+    }
+
     /// Whether every position is asked for by itself.
     pub(crate) fn is_asked(&self) -> bool {
         Kind::of(self.path()).is_some_and(|kind| kind != Kind::Syzygy)
@@ -242,6 +247,13 @@ pub(crate) fn open_all<'c>(
             })?;
             check(control, &table, element, numbering, &material).map_err(fail)?;
             let own = material_of(&table);
+            if let Some(named) = other_ending(&path, &own) {
+                progress.notice(&format!(
+                    "{}: '{}' holds {own}, not {named} as its name says; it is used for what it holds",
+                    control.site(element.place, "futurebase"),
+                    path.display()
+                ));
+            }
             // Whether exchanging its colours gives the same table.
             let twin = own.is_symmetric()
                 && !table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
@@ -270,6 +282,12 @@ pub(crate) fn open_all<'c>(
         }
     }
     Ok(all)
+}
+
+/// The ending that a file is named after, if it holds another one.
+fn other_ending(path: &Path, own: &Material) -> Option<Material> {
+    let named: Material = path.file_stem()?.to_str()?.parse().ok()?;
+    (named != *own && named.swapped() != *own).then_some(named)
 }
 
 /// Whether moves of the two colours are answered or pruned in different ways, in a table that would store one

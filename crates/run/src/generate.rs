@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use hoffman_board::{ByColor, Color, Material, Square, Symmetry, Variant};
@@ -194,8 +194,9 @@ pub(crate) fn generate_control(
     let numbering = wider.as_ref().unwrap_or(numbering);
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let values = table_values(control, numbering, symmetric)?;
-    check_table(numbering, &open, &values, &output, &workplace)?;
-    let needed = needed_memory(&values, &open, numbering.space.size());
+    let outcomes = !control.entry_format().has_distance();
+    check_table(numbering, &open, &values, &output, outcomes, &workplace)?;
+    let needed = needed_memory(&values, &open, numbering.space.size(), outcomes);
     let task =
         Task { control, numbering, output, options, began, workplace, open, symmetric, values };
     options.workplace.install(task.work(), || task.carry_out(needed))
@@ -283,12 +284,18 @@ impl Task<'_> {
             notices.push(notice);
         }
         let method = workplace.method;
-        let solve = SolveOptions { count: true, keep: true, pages: pages.clone(), method };
+        // Of a bitbase nobody asks for more.
+        let outcomes = !control.entry_format().has_distance();
+        let solve =
+            SolveOptions { count: true, keep: true, pages: pages.clone(), method, outcomes };
         let name = output.display().to_string();
         progress.table(&name);
         let place = (&workplace, pages.as_ref());
         let identity = || identity(control, symmetric, &open, &workplace);
         let checkpoint = Checkpoint::open(place, progress, Some(&output), &mut values, identity)?;
+        if outcomes && pages.is_none() {
+            keep_outcomes(&mut values);
+        }
         progress.phase(Phase::Solving);
         tracing::info!(table = name, slices = values.slices.len(), "solving");
         solve_analysis(&mut values, &analysis, &solve, &checkpoint).map_err(
@@ -316,6 +323,16 @@ impl Task<'_> {
         progress.finished(&name);
         notices.dedup();
         Ok(Generated { path: output, counts, notices })
+    }
+}
+
+/// Keeps the outcomes of the slices that a checkpoint had.
+fn keep_outcomes(values: &mut TableValues) {
+    for slot in values.slices.values_mut() {
+        if let Some(slice) = slot.take() {
+            // It is empty now.
+            let _ = slot.set(Arc::new(slice.outcomes()));
+        }
     }
 }
 
@@ -399,12 +416,22 @@ pub(crate) fn needed_memory(
     values: &TableValues,
     open: &[OpenFuturebase<'_>],
     indices: u64,
+    outcomes: bool,
 ) -> u64 {
     let slice = 2 * values.layout.len() as u64;
     let own = slice.saturating_mul(values.slices.len() as u64);
-    let behind = open.iter().map(OpenFuturebase::bytes).fold(0, u64::saturating_add);
+    let sum = |terms: &[u64]| terms.iter().copied().fold(0, u64::saturating_add);
+    let behind: Vec<u64> = open.iter().map(OpenFuturebase::bytes).collect();
+    if outcomes {
+        // Two bits a position, but for the slice and the futurebase in hand, and tables of other programs.
+        let packed = open.iter().map(|open| open.bytes() / if open.is_own() { 4 } else { 1 });
+        let packed = packed.fold(0, u64::saturating_add);
+        let in_hand = behind.iter().copied().max().unwrap_or(0);
+        let solving = sum(&[own / 4, slice / 4, slice / 2, slice]);
+        return packed.saturating_add(solving.max(sum(&[own / 4, indices / 4])).max(in_hand));
+    }
     let working = (own / 2).max(indices).saturating_add(slice / 4).saturating_add(slice);
-    own.saturating_add(working).saturating_add(behind)
+    sum(&[own, working, sum(&behind)])
 }
 
 /// The prunes of a colour's moves that match a kind.

@@ -346,12 +346,15 @@ fn plan_table(
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart)
         && !planned.iter().any(|made| made.apart);
     let values = table_values(&control, &numbering, symmetric)?;
-    let SizedUp { mut table, sizes, behind, needed } = size_up(&numbering, &open, &values, &output);
+    let outcomes = !control.entry_format().has_distance();
+    let SizedUp { mut table, sizes, behind, needed } =
+        size_up(&numbering, &open, &values, &output, outcomes);
     let later = planned.iter().map(|made| made.sizes.positions()).fold(0, u64::saturating_add);
     table.needs.extend(planned.iter().map(|made| made.output.display().to_string()));
     let restricted = numbering.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
     let apart = restricted || !control.prune_enables.is_empty();
-    let (behind, needed) = (behind.saturating_add(later), needed.saturating_add(later));
+    let packed = if outcomes { later / 4 } else { later };
+    let (behind, needed) = (behind.saturating_add(later), needed.saturating_add(packed));
     drop(open);
     if kept {
         (table.kept, table.seconds) = (true, 0.0);
@@ -365,13 +368,15 @@ pub(crate) fn check_table(
     open: &[OpenFuturebase<'_>],
     values: &TableValues,
     output: &Path,
+    outcomes: bool,
     workplace: &Workplace,
 ) -> Result<(), RunError> {
     let bytes = 2 * values.layout.len() as u128 * values.slices.len() as u128;
     if bytes < u128::from(LASTING) && workplace.memory.is_none() {
         return Ok(());
     }
-    let SizedUp { table, sizes, behind, needed } = size_up(numbering, open, values, output);
+    let SizedUp { table, sizes, behind, needed } =
+        size_up(numbering, open, values, output, outcomes);
     let (needed, folder) = (needed.saturating_add(OWN), folder_of(output));
     let plan = finish(vec![table], &[sizes], &[behind], [needed; 2], workplace, folder, 1.0)?;
     plan.check_disk(folder, workplace)
@@ -387,12 +392,13 @@ struct SizedUp {
     needed: u64,
 }
 
-/// What a table takes whose futurebases are open.
+/// What a table takes whose futurebases are open and of which perhaps only `outcomes` are kept.
 fn size_up(
     numbering: &Numbering,
     open: &[OpenFuturebase<'_>],
     values: &TableValues,
     output: &Path,
+    outcomes: bool,
 ) -> SizedUp {
     let sizes = Sizes {
         slice: 2 * values.layout.len() as u64,
@@ -411,7 +417,7 @@ fn size_up(
         bytes_at_most: sizes.bytes_at_most(numbering.pieces().len()),
         bytes_typically: (sizes.indices as f64 * TYPICAL) as u64 + (1 << 10),
     };
-    let needed = crate::generate::needed_memory(values, open, sizes.indices);
+    let needed = crate::generate::needed_memory(values, open, sizes.indices, outcomes);
     SizedUp { table, sizes, behind, needed }
 }
 

@@ -13,9 +13,11 @@ use hoffman_control::{
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
 use hoffman_space::TableValues;
-use hoffman_table::TableFile;
 use hoffman_table::entries::{EntryCodec, EntryError, width};
-use hoffman_table::rows::{Distances, IndexCounts, StoredDistances, encode, encode_in};
+use hoffman_table::rows::{
+    Distances, IndexCounts, RowsError, StoredDistances, Stretches, encode, encode_in,
+};
+use hoffman_table::{IndexSpace, Stop, TableFile};
 
 use crate::error::RunError;
 use crate::numbering::Numbering;
@@ -25,10 +27,11 @@ use crate::workplace::Workplace;
 /// The memory for compressing where memory is bounded.
 const COMPRESSING: u64 = 2 << 20;
 
-/// The stored distances of a table.
-enum Numbers {
+/// The entries of a table.
+enum Numbers<'a> {
     Memory(Distances),
     Pages(StoredDistances),
+    Stretches(Stretches<'a>),
 }
 
 /// Who made a table and at what cost.
@@ -55,13 +58,8 @@ pub(crate) fn write_table(
     let space = &numbering.space;
     let format = control.entry_format();
     let rows = |source| RunError::of_rows(&place(), source);
-    let (distances, counts) = match pages {
-        None => encode(space, values, format, &workplace.stop)
-            .map(|(distances, counts)| (Numbers::Memory(distances), counts)),
-        Some(pages) => encode_in(space, values, format, pages, &workplace.stop)
-            .map(|(distances, counts)| (Numbers::Pages(distances), counts)),
-    }
-    .map_err(rows)?;
+    let (numbers, counts) =
+        encoded(space, values, format, (pages, &workplace.stop)).map_err(rows)?;
     if let Some(pages) = pages {
         pages.check().map_err(SolveError::Pages)?;
     }
@@ -116,16 +114,37 @@ pub(crate) fn write_table(
         stop: workplace.stop.clone(),
     };
     file.write(|writer| {
-        match &distances {
+        match &numbers {
             Numbers::Memory(Distances::Narrow(numbers)) => writer.push(numbers)?,
             Numbers::Memory(Distances::Wide(numbers)) => writer.push(numbers)?,
             Numbers::Pages(numbers) => numbers.for_each(|chunk| writer.push(chunk))?,
+            Numbers::Stretches(numbers) => numbers.for_each(|chunk| writer.push(chunk))?,
         }
         // What could not be read back from there was taken for zeros.
         pages.map_or(Ok(()), |pages| pages.check()).map_err(SolveError::Pages)?;
         Ok::<_, RunError>(())
     })?;
     Ok(counts)
+}
+
+/// The entries of a table, and what is counted of them.
+fn encoded<'a>(
+    space: &'a IndexSpace,
+    values: &'a TableValues,
+    format: Format,
+    (pages, stop): (Option<&Arc<Pages>>, &Stop),
+) -> Result<(Numbers<'a>, IndexCounts), RowsError> {
+    if let Some(pages) = pages {
+        let (distances, counts) = encode_in(space, values, format, pages, stop)?;
+        return Ok((Numbers::Pages(distances), counts));
+    }
+    if !format.has_distance()
+        && let Some((stretches, counts)) = Stretches::new(space, values, format, stop)?
+    {
+        return Ok((Numbers::Stretches(stretches), counts));
+    }
+    let (distances, counts) = encode(space, values, format, stop)?;
+    Ok((Numbers::Memory(distances), counts))
 }
 
 /// The statistics elements of a format, in the original's order.

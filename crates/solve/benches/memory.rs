@@ -58,8 +58,13 @@ fn main() {
         let solve =
             |job: &hoffman_plan::Job, tables: &Tables, pages: Option<&Arc<Pages>>, method| {
                 let mut values = TableValues::new(job.material, job.slices());
-                let options =
-                    SolveOptions { count: false, keep: true, pages: pages.cloned(), method };
+                let options = SolveOptions {
+                    count: false,
+                    keep: true,
+                    pages: pages.cloned(),
+                    method,
+                    outcomes: false,
+                };
                 pool.install(|| solve_table(&mut values, tables, &options, &|| {})).unwrap();
                 values
             };

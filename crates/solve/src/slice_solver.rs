@@ -209,7 +209,15 @@ pub(crate) fn solve(
             solve_as::<u16>(problem, recycled, monitor)
         }
     };
-    let Some(pages) = &options.pages else { return in_memory() };
+    let Some(pages) = &options.pages else {
+        let slice = in_memory()?;
+        if !options.outcomes {
+            return Ok(slice);
+        }
+        let outcomes = slice.outcomes();
+        recycled.keep_codes(slice, rayon::current_num_threads());
+        return Ok(outcomes);
+    };
     let needed = working_bytes(&problem.context);
     if needed <= pages.budget() / 2 {
         return Ok(stored(pages.lend(needed, in_memory)?, pages));

@@ -178,6 +178,8 @@ pub struct SolveOptions {
     pub pages: Option<Arc<Pages>>,
     /// How slices are solved that do not fit into these pages.
     pub method: Method,
+    /// Keep the outcomes of solved slices only, in a quarter of the memory; those in pages stay as they are.
+    pub outcomes: bool,
 }
 
 /// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in

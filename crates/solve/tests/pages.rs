@@ -31,7 +31,13 @@ fn solved(names: &[&str], pages: Option<&Arc<Pages>>, method: Method) -> Tables 
     let mut tables = Tables::new();
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
-        let options = SolveOptions { count: true, keep: true, pages: pages.cloned(), method };
+        let options = SolveOptions {
+            count: true,
+            keep: true,
+            pages: pages.cloned(),
+            method,
+            outcomes: false,
+        };
         solve_table(&mut values, &tables, &options, &|| {}).unwrap();
         tables.insert(job.material, Arc::new(values));
     }
@@ -79,7 +85,13 @@ fn a_slice_with_a_pawn_and_four_movers_is_the_same() {
     let analysis = Analysis { futurebases: Vec::new(), rules };
     let solve = |pages: Option<&Arc<Pages>>, method: Method| {
         let mut values = TableValues::new(material, [pawns]);
-        let options = SolveOptions { count: true, keep: true, pages: pages.cloned(), method };
+        let options = SolveOptions {
+            count: true,
+            keep: true,
+            pages: pages.cloned(),
+            method,
+            outcomes: false,
+        };
         solve_analysis(&mut values, &analysis, &options, &|| {}).unwrap();
         contents(&values)
     };
@@ -107,7 +119,13 @@ fn en_passant_needs_no_memory_either() {
                 && s.white.trailing_zeros() >= 16
         });
         let mut values = TableValues::new(name, slices);
-        let options = SolveOptions { count: true, keep: true, pages: pages.cloned(), method };
+        let options = SolveOptions {
+            count: true,
+            keep: true,
+            pages: pages.cloned(),
+            method,
+            outcomes: false,
+        };
         solve_table(&mut values, &tables, &options, &|| {}).unwrap();
         tables.insert(name, Arc::new(values));
         tables.remove(&name).unwrap()

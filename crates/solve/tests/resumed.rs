@@ -158,7 +158,7 @@ fn check(name: &str, solve: &Solve<'_>) -> Vec<Record> {
 fn options(room: Room<'_>) -> SolveOptions {
     let (pages, method) = room.unzip();
     let method = method.unwrap_or_default();
-    SolveOptions { count: true, keep: true, pages: pages.cloned(), method }
+    SolveOptions { count: true, keep: true, pages: pages.cloned(), method, outcomes: false }
 }
 
 /// The tables that an ending needs.

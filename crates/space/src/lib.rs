@@ -10,12 +10,14 @@
 pub mod code;
 pub mod kings;
 pub mod layout;
+mod outcomes;
 pub mod slice;
 pub mod values;
 
 pub use code::Code;
 pub use kings::{KingPairs, king_pairs};
 pub use layout::{KingPlacement, Layout, MixedGroup, Mover};
+pub use outcomes::PackedOutcomes;
 pub use slice::{Orientation, PawnStructure};
 pub use values::{
     CodeStore, Codes, Counts, EnPassantValues, NormalForm, SliceCounts, SliceValues, StoredCodes,

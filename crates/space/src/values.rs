@@ -7,6 +7,7 @@ use hoffman_board::{Color, Material, Value};
 
 use crate::code::Code;
 use crate::layout::Layout;
+use crate::outcomes::PackedOutcomes;
 use crate::slice::{Orientation, PawnStructure};
 
 /// Codes that lie elsewhere, perhaps on a disk: bytes by place, two of them a code where codes are wide.
@@ -163,6 +164,17 @@ impl Codes {
         }
     }
 
+    /// Only the outcomes, packed in memory. What lies elsewhere stays there as it is.
+    pub fn outcomes(&self) -> Codes {
+        let len = self.len();
+        let packed = match self {
+            Codes::Narrow(codes) => PackedOutcomes::of(codes),
+            Codes::Wide(codes) => PackedOutcomes::of(codes),
+            Codes::Stored(stored) => return Codes::Stored(stored.clone()),
+        };
+        Codes::Stored(StoredCodes { store: Arc::new(packed), len, wide: false })
+    }
+
     /// The size in memory, in bytes; 0 for what lies elsewhere.
     pub fn bytes(&self) -> usize {
         match self {
@@ -226,6 +238,20 @@ pub struct SliceValues {
 }
 
 impl SliceValues {
+    /// The same with outcomes only, packed, and with no win that takes more than a move.
+    pub fn outcomes(&self) -> SliceValues {
+        let packed = |right: &EnPassantValues| EnPassantValues {
+            square: right.square,
+            codes: right.codes.outcomes(),
+        };
+        SliceValues {
+            codes: self.codes.each_ref().map(Codes::outcomes),
+            en_passant: self.en_passant.iter().map(packed).collect(),
+            counts: self.counts.clone(),
+            max_moves: 1,
+        }
+    }
+
     /// The longest win with White, with Black to move, in moves; none of a side that never wins.
     pub fn longest_wins(&self) -> [Option<u16>; 2] {
         let mut longest = [0, 1].map(|side: usize| self.codes[side].longest_win());

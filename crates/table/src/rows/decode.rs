@@ -104,6 +104,8 @@ pub fn decode(
         Stock::new::<u16>(entries, codec, taking)
     };
     stock.check(space.size())?;
+    // Black's moves follow from White's.
+    let half = !has_free_pieces(space) && !space.has_side_bit();
     let mut values = decode_with(space, wanted, stop, |rows, values, ways| {
         values.slices.par_iter().try_for_each(|(normal, slot)| {
             let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
@@ -112,12 +114,13 @@ pub fn decode(
             } else {
                 decode_slice::<u16>(rows, *normal, ways, &stock, wanted)?
             };
+            let packed = taking == Taking::ByOutcome && !half;
             // Each slice is made once.
-            let _ = slot.set(Arc::new(slice));
+            let _ = slot.set(Arc::new(if packed { slice.outcomes() } else { slice }));
             Ok(())
         })
     })?;
-    if !has_free_pieces(space) && !space.has_side_bit() {
+    if half {
         fill_black(&mut values);
     }
     Ok(values)

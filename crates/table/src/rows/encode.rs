@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
 use hoffman_board::{Color, Format, Value};
 use hoffman_space::{
-    Code, Codes, Counts, KingPlacement, Layout, Orientation, PawnStructure, TableValues,
+    Code, Codes, Counts, KingPlacement, Layout, Orientation, PawnStructure, StoredCodes,
+    TableValues,
 };
 use rayon::prelude::*;
 
-use super::walk::{Free, Job, Rows, en_passant_squares, is_canonical, touch};
+use super::walk::{Free, Job, Rows, Run, en_passant_squares, is_canonical, touch};
 use super::{Distances, IndexCounts, NUMBERS, RowsError, as_shared, codes_of, zeros};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -37,12 +38,12 @@ pub fn encode(
     let (distances, mut counts) = if deepest < 127 {
         let mut narrow = vec![empty as i8; size];
         let entries = as_shared::<_, AtomicU8>(&mut narrow);
-        let counts = fill::<u8, _>(&rows, values, &structures, entries, codec, stored);
+        let counts = fill::<u8, _>(&rows, values, &structures, (0, entries), codec, stored);
         (Distances::Narrow(narrow), counts)
     } else {
         let mut wide = vec![empty as i16; size];
         let entries = as_shared::<_, AtomicU16>(&mut wide);
-        let counts = fill::<u16, _>(&rows, values, &structures, entries, codec, stored);
+        let counts = fill::<u16, _>(&rows, values, &structures, (0, entries), codec, stored);
         (Distances::Wide(wide), counts)
     };
     rows.finished()?;
@@ -61,6 +62,69 @@ pub fn encode(
         Rows::Restricted(rows) => rows.moves(values, &structures),
     };
     Ok((distances, counts))
+}
+
+/// The entries of a table without distances, made a stretch at a time: they take a fraction of a byte each, and
+/// so much memory is there for them.
+pub struct Stretches<'a> {
+    rows: Rows<'a>,
+    values: &'a TableValues,
+    structures: Vec<PawnStructure>,
+    codec: EntryCodec,
+    size: usize,
+}
+
+impl<'a> Stretches<'a> {
+    /// What is counted of all entries, and the way to them. None where positions may share an index, which
+    /// [`encode()`] has to compare with each other.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn new(
+        space: &'a IndexSpace,
+        values: &'a TableValues,
+        format: Format,
+        stop: &Stop,
+    ) -> Result<Option<(Stretches<'a>, IndexCounts)>, RowsError> {
+        let rows = Rows::new(space, values)?.watching(stop);
+        let size = usize::try_from(space.size()).map_err(|_| RowsError::TooLarge(space.size()))?;
+        let shared = matches!(&rows, Rows::Restricted(_)) && space.symmetry() > 1;
+        if shared || rows.max_moves(values)? >= 127 {
+            return Ok(None);
+        }
+        let (structures, codec) = (rows.structures(), raw_codec(space, format)?);
+        let nowhere: &[AtomicU8] = &[];
+        let mut counts = fill::<u8, _>(&rows, values, &structures, (0, nowhere), codec, false);
+        rows.finished()?;
+        counts.indices = space.size();
+        counts.moves = match &rows {
+            Rows::Free(rows) => moves(rows, values, &structures),
+            Rows::Restricted(rows) => rows.moves(values, &structures),
+        };
+        Ok(Some((Stretches { rows, values, structures, codec, size }, counts)))
+    }
+
+    /// Gives all numbers to `f`, in order, in portions of a multiple of eight (but for the last one).
+    ///
+    /// # Errors
+    ///
+    /// Those of `f`. From the moment in which somebody asks to stop the numbers mean nothing.
+    pub fn for_each<E>(&self, mut f: impl FnMut(&[i8]) -> Result<(), E>) -> Result<(), E> {
+        // The table is walked through once for every stretch.
+        let stretch = (self.size / 4).next_multiple_of(8).max(1 << 16);
+        let empty = self.codec.undecodable().0 as i8;
+        let mut numbers = vec![empty; stretch.min(self.size)];
+        for start in (0..self.size).step_by(stretch) {
+            numbers.truncate(self.size - start);
+            numbers.fill(empty);
+            let entries = as_shared::<_, AtomicU8>(&mut numbers);
+            let (rows, structures) = (&self.rows, &self.structures);
+            fill::<u8, _>(rows, self.values, structures, (start, entries), self.codec, true);
+            f(&numbers)?;
+        }
+        Ok(())
+    }
 }
 
 /// The codec that stores every distance of a format as it is.
@@ -202,13 +266,13 @@ pub(super) struct Stored {
     most: i32,
 }
 
-/// Writes all entries; `W` is a width of code that holds every value. What they are is counted unless they
-/// are counted where they are `stored`, then only how many they are.
+/// Writes the entries from an index on, as far as there is room; `W` is a width of code that holds every value.
+/// What all of them are is counted unless they are counted where they are `stored`, then only how many they are.
 pub(super) fn fill<W: Code, E: Shared>(
     rows: &Rows<'_>,
     values: &TableValues,
     structures: &[PawnStructure],
-    entries: &[E],
+    (start, entries): (usize, &[E]),
     codec: EntryCodec,
     stored: bool,
 ) -> IndexCounts {
@@ -220,7 +284,7 @@ pub(super) fn fill<W: Code, E: Shared>(
         for (n, number) in numbers.iter_mut().enumerate().take(kinds) {
             *number = codec.store(code_value::<W>(n), turn).0 as i16;
         }
-        let write = Write { rows, values, entries, kinds, numbers };
+        let write = Write { rows, values, start, entries, kinds, numbers };
         let jobs: Vec<&Job> = jobs.iter().filter(|j| j.turn == turn).collect();
         if stored {
             let written = jobs.par_iter().map(|job| write.job::<W, false>(job, &mut Vec::new()));
@@ -254,6 +318,8 @@ pub(super) fn code_value<W: Code>(number: usize) -> Value {
 struct Write<'a, E> {
     rows: &'a Rows<'a>,
     values: &'a TableValues,
+    /// The index of the first entry.
+    start: usize,
     entries: &'a [E],
     /// How many codes there are.
     kinds: usize,
@@ -270,8 +336,12 @@ impl<E: Shared> Write<'_, E> {
         match codes_of(job, slice, orientation) {
             Codes::Narrow(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
             Codes::Wide(codes) => self.rows_of::<W, _, COUNT>(job, orientation, codes, histogram),
-            // Values in pages are taken a window at a time.
-            Codes::Stored(_) => 0,
+            Codes::Stored(codes) if codes.wide => {
+                self.rows_elsewhere::<W, u16, COUNT>(job, orientation, codes, histogram)
+            }
+            Codes::Stored(codes) => {
+                self.rows_elsewhere::<W, u8, COUNT>(job, orientation, codes, histogram)
+            }
         }
     }
 
@@ -285,38 +355,75 @@ impl<E: Shared> Write<'_, E> {
         let mut written = 0;
         self.rows.walk(job, orientation, true, 0, |run| {
             written += run.len() as u64;
-            // What is read in the loop must not be reached through what is written to.
-            let (numbers, kinds) = (&*self.numbers, self.kinds);
-            let (entries, step) = (self.entries, run.step as usize);
-            let mut write = |code: C, index: usize, i: usize| {
-                let number = W::convert(code).number() & (NUMBERS - 1);
-                if COUNT {
-                    histogram[number + i % HISTOGRAMS * kinds] += 1;
-                }
-                if let Some(entry) = entries.get(index) {
-                    entry.put(numbers[number]);
-                }
-            };
-            let mut index = run.index as usize;
             let row = codes.get(run.row..).unwrap_or_default();
-            if run.in_row
-                && let Some(row) = row.first_chunk::<64>()
-            {
-                for (i, square) in run.squares().enumerate() {
-                    write(row[square & 63], index, i);
-                    index += step;
-                }
-                return;
-            }
-            // Bare kings may go from row to row.
-            for (i, square) in run.squares().enumerate() {
-                if let Some(&code) = row.get(square) {
-                    write(code, index, i);
-                }
-                index += step;
-            }
+            self.run::<W, C, COUNT>(run, row, histogram);
         });
         written
+    }
+
+    /// The same with codes that have to be fetched.
+    fn rows_elsewhere<W: Code, C: Code, const COUNT: bool>(
+        &self,
+        job: &Job,
+        orientation: Orientation,
+        codes: &StoredCodes,
+        histogram: &mut Histogram,
+    ) -> u64 {
+        let mut written = 0;
+        let mut row: Vec<C> = Vec::new();
+        let here = self.start as u64..(self.start + self.entries.len()) as u64;
+        self.rows.walk(job, orientation, true, 0, |run| {
+            written += run.len() as u64;
+            let last = run.index + run.step * (run.len() as u64).saturating_sub(1);
+            if !COUNT && (last < here.start || run.index >= here.end) {
+                return;
+            }
+            // The rows of bare kings, who may go from row to row, are few.
+            let len = codes.len.saturating_sub(run.row);
+            row.resize(if run.in_row { len.min(64) } else { len }, C::ILLEGAL);
+            codes.read(run.row, &mut row);
+            self.run::<W, C, COUNT>(run, &row, histogram);
+        });
+        written
+    }
+
+    /// Writes the entries of a run, whose codes are in `row`.
+    #[inline(always)]
+    fn run<W: Code, C: Code, const COUNT: bool>(
+        &self,
+        run: &Run<'_>,
+        row: &[C],
+        histogram: &mut Histogram,
+    ) {
+        // What is read in the loop must not be reached through what is written to.
+        let (numbers, kinds) = (&*self.numbers, self.kinds);
+        let (entries, step) = (self.entries, run.step as usize);
+        let mut write = |code: C, index: usize, i: usize| {
+            let number = W::convert(code).number() & (NUMBERS - 1);
+            if COUNT {
+                histogram[number + i % HISTOGRAMS * kinds] += 1;
+            }
+            if let Some(entry) = entries.get(index) {
+                entry.put(numbers[number]);
+            }
+        };
+        let mut index = (run.index as usize).wrapping_sub(self.start);
+        if run.in_row
+            && let Some(row) = row.first_chunk::<64>()
+        {
+            for (i, square) in run.squares().enumerate() {
+                write(row[square & 63], index, i);
+                index = index.wrapping_add(step);
+            }
+            return;
+        }
+        // Bare kings may go from row to row.
+        for (i, square) in run.squares().enumerate() {
+            if let Some(&code) = row.get(square) {
+                write(code, index, i);
+            }
+            index = index.wrapping_add(step);
+        }
     }
 }
 

@@ -31,7 +31,7 @@ use crate::index::IndexSpace;
 
 pub use asked::ask_all;
 pub use decode::{Taking, Wanted, decode};
-pub use encode::encode;
+pub use encode::{Stretches, encode};
 pub use scan::{EntryRow, PackedEntries, has_rows, scan};
 pub use windowed::{DecodeError, ReadEntries, StoredDistances, decode_in, encode_in};
 

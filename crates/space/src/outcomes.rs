@@ -1,0 +1,109 @@
+//! Outcomes in two bits each: what a bitbase needs of solved values.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::code::Code;
+use crate::values::CodeStore;
+
+/// The codes of illegal, lost, drawn and won positions. Whoever moves into a lost one wins in one move, as
+/// whoever asks for outcomes takes it.
+const CODES: [u8; 4] = [u8::ILLEGAL, 1, u8::DRAW, 254];
+
+/// The four codes of every byte.
+const EXPANDED: [[u8; 4]; 256] = {
+    let mut all = [[0; 4]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut at = 0;
+        while at < 4 {
+            all[byte][at] = CODES[byte >> (2 * at) & 3];
+            at += 1;
+        }
+        byte += 1;
+    }
+    all
+};
+
+/// Outcomes in memory, four to a byte. Who reads finds codes of one byte.
+#[derive(Debug)]
+pub struct PackedOutcomes {
+    bytes: Vec<AtomicU8>,
+}
+
+impl PackedOutcomes {
+    /// The outcomes of some codes.
+    pub fn of<C: Code>(codes: &[C]) -> PackedOutcomes {
+        let pack = |four: &[C]| {
+            let bits = four.iter().enumerate().map(|(at, &code)| number(code) << (2 * at));
+            AtomicU8::new(bits.fold(0, |byte, bits| byte | bits))
+        };
+        PackedOutcomes { bytes: codes.chunks(4).map(pack).collect() }
+    }
+}
+
+/// The place of an outcome in [`CODES`].
+#[inline(always)]
+fn number<C: Code>(code: C) -> u8 {
+    u8::from(code > C::ILLEGAL) + u8::from(code >= C::DRAW) + u8::from(code > C::DRAW)
+}
+
+impl CodeStore for PackedOutcomes {
+    fn read(&self, at: usize, out: &mut [u8]) {
+        let code = |at: usize| {
+            let byte = self.bytes.get(at / 4).map_or(0, |byte| byte.load(Ordering::Relaxed));
+            EXPANDED[usize::from(byte)][at % 4]
+        };
+        let head = out.len().min(at.next_multiple_of(4) - at);
+        let (head, rest) = out.split_at_mut(head);
+        head.iter_mut().zip(at..).for_each(|(out, at)| *out = code(at));
+        let at = at + head.len();
+        let (fours, tail) = rest.as_chunks_mut::<4>();
+        let bytes = self.bytes.get(at / 4..).unwrap_or_default();
+        for (four, byte) in fours.iter_mut().zip(bytes) {
+            *four = EXPANDED[usize::from(byte.load(Ordering::Relaxed))];
+        }
+        let at = at + 4 * fours.len();
+        tail.iter_mut().zip(at..).for_each(|(out, at)| *out = code(at));
+    }
+
+    fn write(&self, at: usize, codes: &[u8]) {
+        for (at, &code) in (at..).zip(codes) {
+            let Some(byte) = self.bytes.get(at / 4) else { return };
+            let shift = 2 * (at % 4);
+            // Neighbours may be written by another thread.
+            let _ = byte.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |byte| {
+                Some(byte & !(3 << shift) | number(code) << shift)
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_read_as_they_were_written() {
+        let codes: Vec<u8> =
+            (0..1003_usize).map(|n| [0, 1, 7, 127, 128, 129, 200, 255][n * n % 8]).collect();
+        let outcomes = |codes: &[u8]| -> Vec<u8> {
+            codes.iter().map(|&code| CODES[usize::from(number(code))]).collect()
+        };
+        let packed = PackedOutcomes::of(&codes);
+        for (at, len) in [(0, 1003), (1, 64), (2, 1), (3, 2), (64, 64), (999, 4), (5, 0)] {
+            let mut read = vec![7; len];
+            packed.read(at, &mut read);
+            assert_eq!(read, outcomes(&codes[at..at + len]), "{at}, {len}");
+        }
+        let wide: Vec<u16> = codes.iter().map(|&code| u16::convert(code)).collect();
+        let mut read = vec![7; 1003];
+        PackedOutcomes::of(&wide).read(0, &mut read);
+        assert_eq!(read, outcomes(&codes));
+
+        let mut expected = outcomes(&codes);
+        packed.write(62, &[0, 254, 128, 1, 0]);
+        expected[62..67].copy_from_slice(&[0, 254, 128, 1, 0]);
+        packed.read(0, &mut read);
+        assert_eq!(read, expected);
+    }
+}
