@@ -42,7 +42,31 @@ fn score(value: Value) -> u16 {
 /// What a row knows of its positions, by square of the piece.
 struct Found {
     best: [u16; 64],
-    moves: [u16; 64],
+    /// How many moves the others have.
+    others: Counts,
+    /// How many moves the piece has himself.
+    own: [u8; 64],
+}
+
+/// A number for every square, a bit of each in every set.
+#[derive(Default)]
+struct Counts([Bitboard; 8]);
+
+impl Counts {
+    /// Adds one on the squares of a set.
+    fn add(&mut self, mut set: Bitboard) {
+        for bits in &mut self.0 {
+            (set, *bits) = (set & *bits, set ^ *bits);
+            if set.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn of(&self, square: Square) -> u64 {
+        let bits = (0..).zip(&self.0);
+        bits.map(|(place, bits)| u64::from(bits.contains(square)) << place).sum()
+    }
 }
 
 /// The moves of one position that are looked up move by move.
@@ -82,6 +106,8 @@ pub(super) struct RowJob<'a> {
     kings: ByColor<PieceSlot>,
     /// Who takes whose place when the colours are exchanged, if only White's turn is stored.
     partners: Option<[PieceSlot; MAX_PIECES]>,
+    /// The image of every square by symmetry.
+    images: [[u8; 64]; 8],
 }
 
 impl<'a> RowJob<'a> {
@@ -133,7 +159,12 @@ impl<'a> RowJob<'a> {
         };
         let behind = by_entry(&|value| Worth::before(value).exact);
         let (numbers, stored) = (job.numbers()?, by_entry(&exact));
-        Some(RowJob { job, numbers, behind, stored, kings, partners })
+        let image = |n| {
+            let symmetry = Symmetry::all().nth(n).unwrap_or_default();
+            std::array::from_fn(|square| symmetry.apply_index(square as u8))
+        };
+        let images = std::array::from_fn(image);
+        Some(RowJob { job, numbers, behind, stored, kings, partners, images })
     }
 
     /// Compares the entries of a row. `steps` is scratch space.
@@ -152,7 +183,7 @@ impl<'a> RowJob<'a> {
         let here = Row { squares, lane, lanes, turn, en_passant, occupied };
         let illegal = self.in_check(&here, turn.other());
         let legal = Row { lanes: here.lanes & !illegal, ..here };
-        let mut found = Found { best: [NO_MOVE; 64], moves: [0; 64] };
+        let mut found = Found { best: [NO_MOVE; 64], others: Counts::default(), own: [0; 64] };
         if legal.lanes.any() {
             self.move_others(&legal, &mut found);
             if pieces[lane].color == turn {
@@ -167,8 +198,8 @@ impl<'a> RowJob<'a> {
                 self.accept_illegal(index, turn, tally, steps)?;
                 continue;
             }
-            let (mut best, mut moves) =
-                (found.best[usize::from(square)], u64::from(found.moves[usize::from(square)]));
+            let mut best = found.best[usize::from(square)];
+            let mut moves = found.others.of(at) + u64::from(found.own[usize::from(square)]);
             let mut leaving = 0;
             if singly.contains(at) {
                 let other = self.other_moves(&legal, at, steps)?;
@@ -282,10 +313,10 @@ impl<'a> RowJob<'a> {
                 }
                 let mut squares = *row.squares;
                 squares[slot] = to as u8;
+                found.others.add(lanes);
                 self.visit(&squares, row.lane, lanes, row.turn.other(), |square, score| {
                     let best = &mut found.best[square];
                     *best = (*best).max(score);
-                    found.moves[square] += 1;
                 });
             }
         }
@@ -329,7 +360,7 @@ impl<'a> RowJob<'a> {
             let targets = self.attacks(row.lane, from, row.occupied) & safe;
             let best = &mut found.best[from as usize];
             *best = targets.into_iter().fold(*best, |best, to| best.max(scores[to as usize]));
-            found.moves[from as usize] += targets.count() as u16;
+            found.own[from as usize] = targets.count() as u8;
         }
     }
 
@@ -346,14 +377,14 @@ impl<'a> RowJob<'a> {
         let score = |number: Option<&i8>| number.map_or(UNCLEAR, |&n| scores[usize::from(n as u8)]);
         let Some(partners) = self.partners.as_ref().filter(|_| turn == Color::Black) else {
             self.visit_stored(squares, lane, lanes, turn, |square, number| {
-                take(usize::from(square), score(number));
+                take(usize::from(square & 63), score(number));
             });
             return;
         };
         let exchanged = std::array::from_fn(|slot| 63 - (squares[partners[slot]] & 63));
         let lanes = Bitboard(lanes.0.reverse_bits());
         self.visit_stored(&exchanged, partners[lane], lanes, turn.other(), |square, number| {
-            take(usize::from(63 - square), score(number));
+            take(usize::from(63 - (square & 63)), score(number));
         });
     }
 
@@ -385,18 +416,24 @@ impl<'a> RowJob<'a> {
                 lanes = lanes.into_iter().filter(|&square| canonical(square) == symmetry).collect();
             }
             rest &= !lanes;
-            let turned = squares.map(|square| symmetry.apply_index(square & 63));
-            let back = symmetry.inverse();
+            let image = &self.images[symmetry.index()];
+            let turned = squares.map(|square| image[usize::from(square & 63)]);
+            let back = &self.images[symmetry.inverse().index()];
             let cursor = space.cursor(&turned, turn, None);
             cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |run, index, step| {
                 for (i, square) in (0..).zip(Bitboard(run)) {
-                    let square = back.apply(square);
+                    let square = back[square as usize];
                     let index = index + i * step;
                     debug_assert_eq!(
                         Some(index),
-                        space.encode(&self.placement(squares, lane, square, turn))
+                        space.encode(&self.placement(
+                            squares,
+                            lane,
+                            Square::new(u32::from(square)),
+                            turn
+                        ))
                     );
-                    take(square as u8, self.numbers.get(index as usize));
+                    take(square, self.numbers.get(index as usize));
                 }
             });
         }

@@ -96,8 +96,11 @@ pub fn scan<T: Send>(
     let table = Material::from_men(space.pieces().iter().map(|p| (p.color, p.role)));
     let (material, swap) = table.normalized();
     let layout = Layout::new(&material);
-    let Ok(Rows::Free(rows)) = Rows::with_layout(space, &material, &layout) else { return None };
+    let Ok(Rows::Free(mut rows)) = Rows::with_layout(space, &material, &layout) else {
+        return None;
+    };
     let orientation = Orientation { swap, mirror: false };
+    rows.walk_nearest(orientation);
     let jobs: Vec<Job> =
         rows.structures().into_iter().flat_map(|structure| rows.jobs_of(structure)).collect();
     let shares = jobs.into_par_iter().fold(&new, |mut share, job| {
