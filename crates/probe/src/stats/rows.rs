@@ -4,6 +4,8 @@
 //! Which of them are legal, and which are counted for their orbit, are a few sets of squares a row. What is
 //! left is to count how often each entry occurs; what the entries mean is asked once at the end.
 
+use std::cmp::Ordering;
+
 use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, ByColor, Color, Square, Symmetry, Value};
 use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan};
@@ -79,15 +81,15 @@ struct Share {
     tally: Tally,
 }
 
-/// The squares of the black king with which positions are counted as they are, and those with which each has
-/// to be looked at by itself.
+/// The squares of the black king with which positions are counted as they are, and those with which the smaller
+/// one of two images is.
 type CountedKings = (Bitboard, Bitboard);
 
 /// The same for a square of the white king.
 fn counted_kings(orbits: Orbits, white: usize) -> CountedKings {
     let ways = match orbits {
         Orbits::Plain => return (Bitboard::FULL, Bitboard::EMPTY),
-        Orbits::Smallest(_) => return (Bitboard::EMPTY, Bitboard::FULL),
+        Orbits::Smallest(_) => return (Bitboard::EMPTY, Bitboard::EMPTY),
         Orbits::Kings(ways) => ways,
     };
     let white = Square::new(white as u32);
@@ -146,17 +148,50 @@ impl RowCounter<'_> {
     fn counted(&self, row: &EntryRow<'_>) -> (Bitboard, Bitboard) {
         let lanes = Bitboard(row.lanes);
         // Rights that nobody can use are no positions.
-        if row.en_passant.is_some() {
+        if row.en_passant.is_some() || matches!(self.counter.orbits, Orbits::Smallest(_)) {
             return (Bitboard::EMPTY, lanes);
         }
         let kings = self.counter.kings;
-        let (once, alone) = self.orbits[usize::from(row.squares[kings.white]) & 63];
-        if row.lane == kings.black {
-            return (lanes & once, lanes & alone);
+        let (once, twice) = self.orbits[usize::from(row.squares[kings.white]) & 63];
+        let if_in = |set: Bitboard| match Square::new(u32::from(row.squares[kings.black])) {
+            _ if row.lane == kings.black => lanes & set,
+            black if set.contains(black) => lanes,
+            _ => Bitboard::EMPTY,
+        };
+        (if_in(once) | self.smallest(row, if_in(twice)), Bitboard::EMPTY)
+    }
+
+    /// The squares of a row's man with which the position is not larger than its image across the long
+    /// diagonal, as [`Counter::is_smallest`] compares them: kind by kind.
+    fn smallest(&self, row: &EntryRow<'_>, lanes: Bitboard) -> Bitboard {
+        if lanes.is_empty() {
+            return lanes;
         }
-        let black = Square::new(u32::from(row.squares[kings.black]));
-        let if_in = |set: Bitboard| if set.contains(black) { lanes } else { Bitboard::EMPTY };
-        (if_in(once), if_in(alone))
+        let pieces = self.counter.table.pieces();
+        let compare = |set: u64| set.cmp(&Symmetry::D.apply_set(set));
+        let mut left = lanes;
+        let mut smaller = Bitboard::EMPTY;
+        for &(color, role) in &self.counter.kinds {
+            let alike = |slot: &usize| (pieces[*slot].color, pieces[*slot].role) == (color, role);
+            let fixed = (0..pieces.len()).filter(alike).filter(|&slot| slot != row.lane);
+            let set = fixed.fold(0, |set, slot| set | 1_u64 << (row.squares[slot] & 63));
+            let (less, equal) = if alike(&row.lane) {
+                let with = |order| {
+                    let is = |square: &Square| compare(set | 1 << u32::from(*square)) == order;
+                    left.into_iter().filter(is).collect::<Bitboard>()
+                };
+                (with(Ordering::Less), with(Ordering::Equal))
+            } else {
+                let with = |order| if compare(set) == order { left } else { Bitboard::EMPTY };
+                (with(Ordering::Less), with(Ordering::Equal))
+            };
+            smaller |= less;
+            left = equal;
+            if left.is_empty() {
+                return smaller;
+            }
+        }
+        smaller | left
     }
 
     /// The squares of a row's man with which the player not to move is not in check.

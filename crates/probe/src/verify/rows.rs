@@ -2,8 +2,9 @@
 //!
 //! A quiet move of another man leads all positions of a row to one other row, whose entries lie
 //! side by side, and a quiet move of the row's own piece stays within one. Which of them are
-//! legal are sets of squares. What else may be played, captures, promotions and steps that
-//! allow a capture en passant, is looked up move by move. Where only positions with White to
+//! legal are sets of squares. A capture by the row's piece leads all his squares to the same
+//! position, other captures are looked up one by one, and where there are promotions, captures
+//! en passant or steps that allow one, all that is not quiet. Where only positions with White to
 //! move are stored, those behind his moves are looked for with the colours exchanged. A row
 //! only ever accepts: an entry that is not what was found here is looked at again by itself,
 //! which says what is wrong.
@@ -42,7 +43,49 @@ fn score(value: Value) -> u16 {
 /// What a row knows of its positions, by square of the piece.
 struct Found {
     best: [u16; 64],
-    moves: [u16; 64],
+    /// How many moves the others have.
+    others: Counts,
+    /// How many moves the piece has himself.
+    own: [u8; 64],
+    /// How many captures there are.
+    captures: Counts,
+}
+
+impl Found {
+    fn new() -> Found {
+        let (others, captures) = (Counts::default(), Counts::default());
+        Found { best: [NO_MOVE; 64], others, own: [0; 64], captures }
+    }
+
+    /// Takes a capture that is worth the same on several squares.
+    fn capture(&mut self, squares: Bitboard, score: u16) {
+        self.captures.add(squares);
+        for square in squares {
+            let best = &mut self.best[square as usize];
+            *best = (*best).max(score);
+        }
+    }
+}
+
+/// A number for every square, a bit of each in every set.
+#[derive(Default)]
+struct Counts([Bitboard; 8]);
+
+impl Counts {
+    /// Adds one on the squares of a set.
+    fn add(&mut self, mut set: Bitboard) {
+        for bits in &mut self.0 {
+            (set, *bits) = (set & *bits, set ^ *bits);
+            if set.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn of(&self, square: Square) -> u64 {
+        let bits = (0..).zip(&self.0);
+        bits.map(|(place, bits)| u64::from(bits.contains(square)) << place).sum()
+    }
 }
 
 /// The moves of one position that are looked up move by move.
@@ -82,6 +125,8 @@ pub(super) struct RowJob<'a> {
     kings: ByColor<PieceSlot>,
     /// Who takes whose place when the colours are exchanged, if only White's turn is stored.
     partners: Option<[PieceSlot; MAX_PIECES]>,
+    /// The image of every square by symmetry.
+    images: [[u8; 64]; 8],
 }
 
 impl<'a> RowJob<'a> {
@@ -133,7 +178,12 @@ impl<'a> RowJob<'a> {
         };
         let behind = by_entry(&|value| Worth::before(value).exact);
         let (numbers, stored) = (job.numbers()?, by_entry(&exact));
-        Some(RowJob { job, numbers, behind, stored, kings, partners })
+        let image = |n| {
+            let symmetry = Symmetry::all().nth(n).unwrap_or_default();
+            std::array::from_fn(|square| symmetry.apply_index(square as u8))
+        };
+        let images = std::array::from_fn(image);
+        Some(RowJob { job, numbers, behind, stored, kings, partners, images })
     }
 
     /// Compares the entries of a row. `steps` is scratch space.
@@ -152,14 +202,17 @@ impl<'a> RowJob<'a> {
         let here = Row { squares, lane, lanes, turn, en_passant, occupied };
         let illegal = self.in_check(&here, turn.other());
         let legal = Row { lanes: here.lanes & !illegal, ..here };
-        let mut found = Found { best: [NO_MOVE; 64], moves: [0; 64] };
+        let mut found = Found::new();
+        let is_special = self.has_special_moves(&legal);
         if legal.lanes.any() {
             self.move_others(&legal, &mut found);
             if pieces[lane].color == turn {
                 self.move_lane(&legal, &mut found);
             }
+            if !is_special {
+                self.capture(&legal, &mut found)?;
+            }
         }
-        let singly = self.with_other_moves(&legal);
         let checked = self.in_check(&legal, turn);
         for (square, index) in row.positions() {
             let at = Square::new(u32::from(square));
@@ -167,13 +220,14 @@ impl<'a> RowJob<'a> {
                 self.accept_illegal(index, turn, tally, steps)?;
                 continue;
             }
-            let (mut best, mut moves) =
-                (found.best[usize::from(square)], u64::from(found.moves[usize::from(square)]));
-            let mut leaving = 0;
-            if singly.contains(at) {
+            let mut best = found.best[usize::from(square)];
+            let mut leaving = found.captures.of(at);
+            let quiet = found.others.of(at) + u64::from(found.own[usize::from(square)]);
+            let mut moves = quiet + leaving;
+            if is_special {
                 let other = self.other_moves(&legal, at, steps)?;
                 best = best.max(other.best);
-                (moves, leaving) = (moves + other.moves, other.leaving);
+                (moves, leaving) = (quiet + other.moves, other.leaving);
             }
             let stalemate = moves == 0 && !checked.contains(at);
             if moves == 0 {
@@ -220,17 +274,24 @@ impl<'a> RowJob<'a> {
     /// The squares of the row's piece with which the king of a colour is in check.
     fn in_check(&self, row: &Row<'_>, color: Color) -> Bitboard {
         let king = row.square(*self.kings.get(color));
-        self.checked(row, king, row.occupied, color)
+        self.checked(row, king, row.occupied, (color, None))
     }
 
     /// The same with the others on `occupied` and the king, if he is one of them, on `king`.
-    /// The men of the other colour stand as in the row.
-    fn checked(&self, row: &Row<'_>, king: Square, occupied: Bitboard, color: Color) -> Bitboard {
+    /// The men of the other colour stand as in the row, but for one who is gone.
+    fn checked(
+        &self,
+        row: &Row<'_>,
+        king: Square,
+        occupied: Bitboard,
+        (color, gone): (Color, Option<PieceSlot>),
+    ) -> Bitboard {
         if row.lane != *self.kings.get(color) {
-            return self.attacked(row, king, occupied, color.other());
+            return self.attacked(row, king, occupied, (color.other(), gone));
         }
         let pieces = self.job.table().pieces();
-        let theirs = (0..pieces.len()).filter(|&slot| pieces[slot].color != color);
+        let theirs =
+            (0..pieces.len()).filter(|&slot| pieces[slot].color != color && Some(slot) != gone);
         // He does not stand in the way of an attack on himself, wherever he goes.
         theirs
             .fold(Bitboard::EMPTY, |all, slot| all | self.attacks(slot, row.square(slot), occupied))
@@ -238,8 +299,14 @@ impl<'a> RowJob<'a> {
 
     /// The squares of the row's piece with which `by` attacks a square, the others standing
     /// on `occupied`.
-    /// The men of `by` stand as in the row.
-    fn attacked(&self, row: &Row<'_>, target: Square, occupied: Bitboard, by: Color) -> Bitboard {
+    /// The men of `by` stand as in the row, but for one who is gone.
+    fn attacked(
+        &self,
+        row: &Row<'_>,
+        target: Square,
+        occupied: Bitboard,
+        (by, gone): (Color, Option<PieceSlot>),
+    ) -> Bitboard {
         let pieces = self.job.table().pieces();
         let mut attacked = Bitboard::EMPTY;
         if pieces[row.lane].color == by {
@@ -247,7 +314,7 @@ impl<'a> RowJob<'a> {
             attacked |= self.attacks(row.lane, target, occupied);
         }
         for (slot, piece) in pieces.iter().enumerate() {
-            if slot == row.lane || piece.color != by {
+            if slot == row.lane || piece.color != by || Some(slot) == gone {
                 continue;
             }
             let from = row.square(slot);
@@ -274,7 +341,7 @@ impl<'a> RowJob<'a> {
             for to in targets {
                 let occupied = row.occupied.without(from).with(to);
                 let king = if slot == own_king { to } else { row.square(own_king) };
-                let attacked = self.checked(row, king, occupied, row.turn);
+                let attacked = self.checked(row, king, occupied, (row.turn, None));
                 let lanes = row.lanes & !attacks::between(from, to) & !attacked;
                 let lanes = lanes.without(to);
                 if lanes.is_empty() {
@@ -282,10 +349,10 @@ impl<'a> RowJob<'a> {
                 }
                 let mut squares = *row.squares;
                 squares[slot] = to as u8;
+                found.others.add(lanes);
                 self.visit(&squares, row.lane, lanes, row.turn.other(), |square, score| {
                     let best = &mut found.best[square];
                     *best = (*best).max(score);
-                    found.moves[square] += 1;
                 });
             }
         }
@@ -329,7 +396,7 @@ impl<'a> RowJob<'a> {
             let targets = self.attacks(row.lane, from, row.occupied) & safe;
             let best = &mut found.best[from as usize];
             *best = targets.into_iter().fold(*best, |best, to| best.max(scores[to as usize]));
-            found.moves[from as usize] += targets.count() as u16;
+            found.own[from as usize] = targets.count() as u8;
         }
     }
 
@@ -346,14 +413,14 @@ impl<'a> RowJob<'a> {
         let score = |number: Option<&i8>| number.map_or(UNCLEAR, |&n| scores[usize::from(n as u8)]);
         let Some(partners) = self.partners.as_ref().filter(|_| turn == Color::Black) else {
             self.visit_stored(squares, lane, lanes, turn, |square, number| {
-                take(usize::from(square), score(number));
+                take(usize::from(square & 63), score(number));
             });
             return;
         };
         let exchanged = std::array::from_fn(|slot| 63 - (squares[partners[slot]] & 63));
         let lanes = Bitboard(lanes.0.reverse_bits());
         self.visit_stored(&exchanged, partners[lane], lanes, turn.other(), |square, number| {
-            take(usize::from(63 - square), score(number));
+            take(usize::from(63 - (square & 63)), score(number));
         });
     }
 
@@ -385,18 +452,24 @@ impl<'a> RowJob<'a> {
                 lanes = lanes.into_iter().filter(|&square| canonical(square) == symmetry).collect();
             }
             rest &= !lanes;
-            let turned = squares.map(|square| symmetry.apply_index(square & 63));
-            let back = symmetry.inverse();
+            let image = &self.images[symmetry.index()];
+            let turned = squares.map(|square| image[usize::from(square & 63)]);
+            let back = &self.images[symmetry.inverse().index()];
             let cursor = space.cursor(&turned, turn, None);
             cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |run, index, step| {
                 for (i, square) in (0..).zip(Bitboard(run)) {
-                    let square = back.apply(square);
+                    let square = back[square as usize];
                     let index = index + i * step;
                     debug_assert_eq!(
                         Some(index),
-                        space.encode(&self.placement(squares, lane, square, turn))
+                        space.encode(&self.placement(
+                            squares,
+                            lane,
+                            Square::new(u32::from(square)),
+                            turn
+                        ))
                     );
-                    take(square as u8, self.numbers.get(index as usize));
+                    take(square, self.numbers.get(index as usize));
                 }
             });
         }
@@ -417,44 +490,98 @@ impl<'a> RowJob<'a> {
         squares
     }
 
-    /// The squares of the row's piece with which there may be moves that are not quiet.
-    fn with_other_moves(&self, row: &Row<'_>) -> Bitboard {
+    /// Whether there may be moves that change or take a pawn in the ways of pawns, or allow it.
+    fn has_special_moves(&self, row: &Row<'_>) -> bool {
         let pieces = self.job.table().pieces();
-        let mut theirs = Bitboard::EMPTY;
-        for (slot, piece) in pieces.iter().enumerate() {
-            if slot != row.lane && piece.color != row.turn && piece.role != Role::King {
-                theirs.add(row.square(slot));
+        pieces.iter().enumerate().any(|(slot, piece)| {
+            if piece.role != Role::Pawn || piece.color != row.turn {
+                return false;
+            }
+            let from = row.square(slot);
+            let promotes = from.rank() == row.turn.fold_wb(Rank::Seventh, Rank::Second);
+            let jumps = from.rank() == row.turn.fold_wb(Rank::Second, Rank::Seventh);
+            let one = from.offset(row.turn.fold_wb(8, -8));
+            let attacked = self.attacks(slot, from, row.occupied);
+            promotes
+                || row.en_passant.is_some_and(|jumped| attacked.contains(jumped))
+                || jumps && one.is_some_and(|one| self.is_seen(row, one))
+        })
+    }
+
+    /// The captures, where nobody promotes or takes en passant.
+    fn capture(&self, row: &Row<'_>, found: &mut Found) -> Result<(), VerifyError> {
+        let pieces = self.job.table().pieces();
+        let own_king = *self.kings.get(row.turn);
+        let is_victim = |&slot: &PieceSlot| {
+            slot != row.lane && pieces[slot].color != row.turn && pieces[slot].role != Role::King
+        };
+        let victims = || (0..pieces.len()).filter(is_victim);
+        let moves = pieces[row.lane].color == row.turn;
+        for victim in victims().filter(|_| moves) {
+            let to = row.square(victim);
+            let lanes = self.attacks(row.lane, to, row.occupied) & row.lanes;
+            let Some(first) = lanes.first() else { continue };
+            let king = if row.lane == own_king { to } else { row.square(own_king) };
+            if !self.is_attacked(row, king, row.occupied, Some(victim)) {
+                found.capture(lanes, self.capture_score(row, first, row.lane, to)?);
             }
         }
-        let mut found = Bitboard::EMPTY;
-        if pieces[row.lane].color == row.turn {
-            for victim in theirs {
-                found |= self.attacks(row.lane, victim, row.occupied);
-            }
-        }
-        for (slot, piece) in pieces.iter().enumerate() {
-            if slot == row.lane || piece.color != row.turn {
+        for (slot, _) in pieces.iter().enumerate().filter(|(_, p)| p.color == row.turn) {
+            if slot == row.lane {
                 continue;
             }
             let from = row.square(slot);
             let attacked = self.attacks(slot, from, row.occupied);
-            for victim in attacked & theirs {
-                found |= !attacks::between(from, victim);
+            for victim in victims().filter(|&victim| attacked.contains(row.square(victim))) {
+                let to = row.square(victim);
+                let king = if slot == own_king { to } else { row.square(own_king) };
+                let occupied = row.occupied.without(from);
+                let checked = self.checked(row, king, occupied, (row.turn, Some(victim)));
+                for at in row.lanes & !attacks::between(from, to) & !checked {
+                    found.capture(at.into(), self.capture_score(row, at, slot, to)?);
+                }
             }
-            if pieces[row.lane].color != row.turn {
-                found |= attacked;
-            }
-            if piece.role == Role::Pawn {
-                let promotes = from.rank() == row.turn.fold_wb(Rank::Seventh, Rank::Second);
-                let jumps = from.rank() == row.turn.fold_wb(Rank::Second, Rank::Seventh);
-                let one = from.offset(row.turn.fold_wb(8, -8));
-                let takes = row.en_passant.is_some_and(|jumped| attacked.contains(jumped));
-                if promotes || takes || jumps && one.is_some_and(|one| self.is_seen(row, one)) {
-                    found = Bitboard::FULL;
+            for at in (attacked & row.lanes).into_iter().filter(|_| !moves) {
+                let king = if slot == own_king { at } else { row.square(own_king) };
+                let occupied = row.occupied.without(from).with(at);
+                if !self.is_attacked(row, king, occupied, None) {
+                    found.capture(at.into(), self.capture_score(row, at, slot, at)?);
                 }
             }
         }
-        found & row.lanes
+        Ok(())
+    }
+
+    /// Whether the opponent of the player to move attacks a square, without the row's piece and
+    /// one who is gone.
+    fn is_attacked(
+        &self,
+        row: &Row<'_>,
+        target: Square,
+        occupied: Bitboard,
+        gone: Option<PieceSlot>,
+    ) -> bool {
+        self.job.table().pieces().iter().enumerate().any(|(slot, piece)| {
+            piece.color != row.turn
+                && slot != row.lane
+                && Some(slot) != gone
+                && self.attacks(slot, row.square(slot), occupied).contains(target)
+        })
+    }
+
+    /// What it is worth that a man captures on a square, with the row's piece on `at`.
+    fn capture_score(
+        &self,
+        row: &Row<'_>,
+        at: Square,
+        slot: PieceSlot,
+        to: Square,
+    ) -> Result<u16, VerifyError> {
+        let mut placement = self.placement(row.squares, row.lane, at, row.turn);
+        let (captured, promotion, jumped, index) = (Some(to), None, None, None);
+        let step = Step { slot, to, captured, promotion, jumped, en_passant: false, index };
+        let worth = self.job.worth(&mut placement, &step)?;
+        Ok(worth.map_or(UNCLEAR, |(value, _)| score(value)))
     }
 
     /// The moves of a position that are not quiet.

@@ -231,6 +231,44 @@ fn every_type_becomes_every_other() {
     assert!(done > 50 && refused > 50, "{done} done, {refused} refused");
 }
 
+/// By rows or by indices: header, counts and entries are the same, with another symmetry, with like men, and
+/// where one side to move becomes two.
+#[test]
+fn rows_and_indices_write_the_same_table() {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(default, PathBuf::from);
+    let golden = shared.join("spec/golden");
+    if !golden.is_dir() {
+        eprintln!("NOT TESTED: no golden tables in {}; set HOFFMAN_SHARED", golden.display());
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["rows.htb", "indices.htb"].map(|name| folder.path().join(name));
+    for (name, index, symmetry) in [
+        ("base/kqk", IndexType::Combinadic4, 8),
+        ("base/kqk", IndexType::Compact, 1),
+        ("base/kpk", IndexType::Compact, 1),
+        ("base/kpk", IndexType::Naive, 2),
+        ("index-pairs/knnk-combinadic5-sym8", IndexType::Combinadic4, 4),
+        ("index-pairs/knnk-compact-sym8", IndexType::Combinadic4, 8),
+        ("index-colorsym/knkn-combinadic5-sym8", IndexType::Combinadic4, 4),
+        ("index-colorsym/knkn-combinadic5-sym8", IndexType::Compact, 8),
+    ] {
+        let table = open(&golden.join(name).with_extension("htb"));
+        let rows = to(index, symmetry);
+        let indices = ConvertOptions { memory: table.space().size(), ..to(index, symmetry) };
+        let format = table.codec().format();
+        let space = index_space(&table, format, &rows).unwrap();
+        assert!(by_rows(&table, &space, format, rows.memory).unwrap().is_some(), "{name}");
+        assert!(by_rows(&table, &space, format, indices.memory).unwrap().is_none(), "{name}");
+        let converted = convert(&table, &first, &rows).unwrap();
+        assert_eq!(converted, convert(&table, &second, &indices).unwrap(), "{name}");
+        let (first, second) = (open(&first), open(&second));
+        assert_eq!(first.control().text(), second.control().text(), "{name}");
+        assert!(numbers(&first) == numbers(&second), "{name}");
+    }
+}
+
 #[test]
 fn pawn_structures_are_kept() {
     let structure = |white: &[Square], black: &[Square], en_passant| PawnStructure {

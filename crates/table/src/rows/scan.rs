@@ -1,5 +1,6 @@
 //! The entries of a table row by row, for those who look at every one of them.
 
+use arrayvec::ArrayVec;
 use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot};
 use hoffman_space::{Layout, Orientation};
 use rayon::prelude::*;
@@ -66,14 +67,50 @@ pub struct EntryRow<'a> {
     pub en_passant: Option<u8>,
     index: u64,
     step: u64,
+    /// The indices, where they follow no simple rule.
+    indices: &'a [u64],
 }
 
 impl EntryRow<'_> {
     /// The square and the index of every position.
     #[inline(always)]
     pub fn positions(&self) -> impl Iterator<Item = (u8, u64)> {
-        let (index, step) = (self.index, self.step);
-        (0..).zip(bits_of(self.lanes)).map(move |(i, square)| (square, index + i * step))
+        let (index, step, indices) = (self.index, self.step, self.indices);
+        let index = move |i: usize| indices.get(i).copied().unwrap_or(index + i as u64 * step);
+        bits_of(self.lanes).enumerate().map(move |(i, square)| (square, index(i)))
+    }
+}
+
+/// Positions of one row that come one by one, to be shown together.
+#[derive(Default)]
+struct Gathered {
+    squares: [u8; MAX_PIECES],
+    lanes: u64,
+    indices: ArrayVec<u64, 64>,
+}
+
+impl Gathered {
+    /// Whether a square comes next among those of the same row.
+    fn goes_on_with(&self, squares: &[u8; MAX_PIECES], square: u64) -> bool {
+        self.squares == *squares && self.lanes < square && !self.indices.is_full()
+    }
+
+    fn add(&mut self, squares: &[u8; MAX_PIECES], square: u64, index: u64) {
+        self.squares = *squares;
+        self.lanes |= square;
+        self.indices.push(index);
+    }
+
+    /// Hands the row on and begins another one.
+    fn show(&mut self, job: &Job, lane: PieceSlot, look: impl FnOnce(&EntryRow<'_>)) {
+        if !self.indices.is_empty() {
+            let Job { turn, en_passant, .. } = *job;
+            let (squares, lanes, indices) = (&self.squares, self.lanes, &self.indices);
+            let (index, step) = (0, 0);
+            look(&EntryRow { squares, lane, lanes, turn, en_passant, index, step, indices });
+        }
+        self.lanes = 0;
+        self.indices.clear();
     }
 }
 
@@ -96,16 +133,35 @@ pub fn scan<T: Send>(
     let table = Material::from_men(space.pieces().iter().map(|p| (p.color, p.role)));
     let (material, swap) = table.normalized();
     let layout = Layout::new(&material);
-    let Ok(Rows::Free(rows)) = Rows::with_layout(space, &material, &layout) else { return None };
+    let Ok(Rows::Free(mut rows)) = Rows::with_layout(space, &material, &layout) else {
+        return None;
+    };
     let orientation = Orientation { swap, mirror: false };
+    rows.walk_nearest(orientation);
     let jobs: Vec<Job> =
         rows.structures().into_iter().flat_map(|structure| rows.jobs_of(structure)).collect();
     let shares = jobs.into_par_iter().fold(&new, |mut share, job| {
+        let mut gathered = Gathered::default();
+        let mut walker = 0;
         rows.walk_placed(&job, orientation, true, 0, |run, squares, lane| {
             let Job { turn, en_passant, .. } = job;
             let (lanes, index, step) = (run.lanes, run.index, run.step);
-            look(&mut share, &EntryRow { squares, lane, lanes, turn, en_passant, index, step });
+            let single = lanes.is_power_of_two();
+            if !single || !gathered.goes_on_with(squares, lanes) {
+                gathered.show(&job, lane, |row| look(&mut share, row));
+            }
+            if single {
+                walker = lane;
+                gathered.add(squares, lanes, index);
+                return;
+            }
+            let indices = &[];
+            look(
+                &mut share,
+                &EntryRow { squares, lane, lanes, turn, en_passant, index, step, indices },
+            );
         });
+        gathered.show(&job, walker, |row| look(&mut share, row));
         share
     });
     Some(shares.collect())

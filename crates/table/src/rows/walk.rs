@@ -22,6 +22,8 @@ pub(super) enum Rows<'a> {
 pub(super) struct Free<'a> {
     pub(super) space: &'a IndexSpace,
     pub(super) layout: &'a Layout,
+    /// The mover whose squares make a run: the last one, as in the values.
+    lane: usize,
     /// Whether the ending's colours are exchanged against the table's.
     swapped: bool,
     /// `slots[swap][mover]`: the slot of a mover, when colours are (not) exchanged on the way.
@@ -163,13 +165,29 @@ impl<'a> Free<'a> {
             let symmetry = Symmetry::all().nth(g).unwrap_or_default();
             std::array::from_fn(|s| symmetry.apply_index(s as u8) as usize)
         });
+        let lane = layout.movers().len() - 1;
         let stop = Stop::default();
-        Ok(Free { space, layout, swapped, slots, pawns, canonical, images, stop })
+        Ok(Free { space, layout, lane, swapped, slots, pawns, canonical, images, stop })
     }
 
     /// An error if somebody asked to stop.
     pub(super) fn finished(&self) -> Result<(), RowsError> {
         finished(&self.stop)
+    }
+
+    /// Lets the man walk whose squares lie closest together in the table, one without a like man if there is
+    /// one: for those who do not look at values, as the places of these are then wrong.
+    pub(super) fn walk_nearest(&mut self, orientation: Orientation) {
+        let slots = &self.slots[usize::from(orientation.swap)];
+        let movers = self.layout.movers();
+        let alone = |&mover: &usize| movers.iter().filter(|m| **m == movers[mover]).count() == 1;
+        let candidates = (2..movers.len()).filter(alone);
+        let nearest = if self.space.index_type().is_combinadic() {
+            candidates.min_by_key(|&mover| slots[mover])
+        } else {
+            candidates.max_by_key(|&mover| slots[mover])
+        };
+        self.lane = nearest.unwrap_or(self.lane);
     }
 
     /// All pawn structures of the table.
@@ -307,8 +325,8 @@ impl<'a> Free<'a> {
                 kings.push((white, black, base, turn.then(symmetry)));
             }
         }
-        let inner: Vec<usize> = (2..movers).collect();
-        let Some((&lane, dims)) = inner.split_last() else { return };
+        let lane = self.lane;
+        let dims: Vec<usize> = (2..movers).filter(|&mover| mover != lane).collect();
         // The man whose squares lie closest together in the table, which is the one of the first slot.
         let near = (0..dims.len()).min_by_key(|&i| slots[dims[i]]).unwrap_or(0);
         let mut digits = vec![0_u8; dims.len()];
@@ -338,7 +356,9 @@ impl<'a> Free<'a> {
                 if !on_edge {
                     allowed &= goal(lane);
                 }
-                if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), digits.last()) {
+                // Kings are like nobody, so the man before is the one of the third digit before his number.
+                let before = lane.checked_sub(3).and_then(|i| digits.get(i));
+                if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), before) {
                     allowed &= u64::MAX << last;
                 }
                 let mut cursor = self.space.cursor(&squares, job.turn, job.en_passant);
