@@ -37,6 +37,15 @@ fuzz target seconds="120":
 fuzz-all seconds="120":
     for target in $(cargo fuzz list); do just fuzz $target {{ seconds }} || exit 1; done
 
+# What cargo-fuzz would pass to the compiler; for fuzzing without it.
+coverage := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions --cfg fuzzing"
+
+# Fuzz a target for some seconds with the stable compiler, without cargo-fuzz.
+fuzz-stable target seconds="120":
+    mkdir -p target/fuzz-corpus/{{ target }}
+    cd fuzz && RUSTFLAGS="{{ coverage }}" cargo build --release --target x86_64-unknown-linux-gnu --bin {{ target }}
+    fuzz/target/x86_64-unknown-linux-gnu/release/{{ target }} target/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} -max_total_time={{ seconds }} -max_len=4096 -timeout=10 -rss_limit_mb=2048
+
 # Write the binary seeds of the fuzz targets anew.
 fuzz-seeds:
     cargo run --manifest-path fuzz/Cargo.toml --example make_seeds
