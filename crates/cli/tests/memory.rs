@@ -203,20 +203,17 @@ fn propagation_tables_are_used_on_request_only() {
 
 /// A control file with all captures and promotions conceded, in a format.
 fn conceding(folder: &Path, name: &str, format: &str, men: &[(&str, &str)]) {
-    let pieces: String = men
-        .iter()
-        .map(|(color, role)| format!("<piece color=\"{color}\" type=\"{role}\"/>"))
-        .collect();
-    let prunes: String = ["white", "black"]
-        .into_iter()
-        .map(|color| {
-            format!(
-                "<prune-enable color=\"{color}\" type=\"concede\"/>\
-                 <prune color=\"{color}\" move=\"?x*\" type=\"concede\"/>\
-                 <prune color=\"{color}\" move=\"P=?\" type=\"concede\"/>"
-            )
-        })
-        .collect();
+    let piece =
+        |(color, role): &(&str, &str)| format!("<piece color=\"{color}\" type=\"{role}\"/>");
+    let prunes = ["white", "black"].map(|color| {
+        format!(
+            "<prune-enable color=\"{color}\" type=\"concede\"/>\
+             <prune color=\"{color}\" move=\"?x*\" type=\"concede\"/>\
+             <prune color=\"{color}\" move=\"P=?\" type=\"concede\"/>"
+        )
+    });
+    let pieces: Vec<String> = men.iter().map(piece).collect();
+    let (pieces, prunes) = (pieces.concat(), prunes.concat());
     let output = format!("<output filename=\"{name}.htb\"/>");
     let text = format!("<tablebase>{format}{pieces}{prunes}{output}</tablebase>");
     std::fs::write(folder.join(name).with_extension("xml"), text).unwrap();

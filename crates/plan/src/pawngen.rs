@@ -21,6 +21,10 @@ use hoffman_space::PawnStructure;
 /// More placements than this are not looked at: some gigabytes of memory.
 const MAX_PLACEMENTS: usize = 30_000_000;
 
+/// The memory that a placement takes at most while arrangements are searched, in bytes: the tables of the
+/// search grow by doubling.
+const PLACEMENT: u64 = 200;
+
 /// One arrangement of the pawns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arrangement {
@@ -53,8 +57,8 @@ pub enum PawngenError {
         arrangements: u64,
     },
     /// The start has too many pawns that can go too many ways.
-    #[error("the pawns can reach more than {MAX_PLACEMENTS} positions")]
-    TooMany,
+    #[error("the pawns can reach more than {0} positions, for which there is no room in memory")]
+    TooMany(usize),
 }
 
 /// The arrangements of a table in the order of their numbers, cut to `start` and `count`.
@@ -91,7 +95,20 @@ pub fn cut(spec: &PawngenElement, arrangements: usize) -> Result<Range<usize>, P
 ///
 /// The element leaves the number of pawns open, or admits nothing or too much.
 pub fn all_arrangements(spec: &PawngenElement) -> Result<Vec<Arrangement>, PawngenError> {
-    let mut search = Search::new(spec)?;
+    all_arrangements_within(spec, u64::MAX)
+}
+
+/// The same in so many bytes of memory.
+///
+/// # Errors
+///
+/// As there.
+pub fn all_arrangements_within(
+    spec: &PawngenElement,
+    memory: u64,
+) -> Result<Vec<Arrangement>, PawngenError> {
+    let most = usize::try_from(memory / PLACEMENT).unwrap_or(MAX_PLACEMENTS);
+    let mut search = Search::new(spec, most.min(MAX_PLACEMENTS))?;
     search.run()?;
     let mut found = search.found;
     if found.is_empty() {
@@ -297,6 +314,8 @@ fn least_placements(start: PawnStructure, lives: impl Fn(Color, u32) -> bool) ->
 
 /// The search for arrangements.
 struct Search {
+    /// How many placements may be held.
+    most: usize,
     /// The pawns each side must have in the end.
     required: [u32; 2],
     /// For every placement the last of the ways to it, as a number in `known`.
@@ -312,8 +331,9 @@ struct Search {
 }
 
 impl Search {
-    fn new(spec: &PawngenElement) -> Result<Search, PawngenError> {
+    fn new(spec: &PawngenElement, most: usize) -> Result<Search, PawngenError> {
         let mut search = Search {
+            most,
             required: [0; 2],
             seen: HashMap::default(),
             known: Vec::new(),
@@ -342,9 +362,9 @@ impl Search {
         if least_placements(start.pawns, |color, left| {
             let i = slot(color);
             left >= search.required[i] + u32::from(start.promotions[i])
-        }) > MAX_PLACEMENTS as u64
+        }) > most as u64
         {
-            return Err(PawngenError::TooMany);
+            return Err(PawngenError::TooMany(most));
         }
         search.later.push((start, captures));
         Ok(search)
@@ -358,8 +378,9 @@ impl Search {
                 self.reach(place, captures);
             }
             while let Some((place, captures)) = self.now.pop() {
-                if self.known.len() > MAX_PLACEMENTS {
-                    return Err(PawngenError::TooMany);
+                // What is to be looked at later may be there many times.
+                if self.known.len() + self.later.len() / 2 > self.most {
+                    return Err(PawngenError::TooMany(self.most));
                 }
                 self.expand(place, captures);
             }
@@ -380,7 +401,7 @@ impl Search {
         if self.is_dead(&place) {
             return;
         }
-        // At most MAX_PLACEMENTS and those that one of them leads to.
+        // At most as many as may be held and those that one of them leads to.
         let number = self.known.len() as u32;
         let next = match self.seen.entry(place) {
             Entry::Occupied(mut last) => {
@@ -669,9 +690,19 @@ mod tests {
     fn what_is_too_much_is_refused_at_once() {
         let all = ["a2 b2 c2 d2 e2 f2 g2 h2", "a7 b7 c7 d7 e7 f7 g7 h7"];
         // Nothing is searched for that.
-        let refused = Search::new(&element(all, [4, 4], [0, 0], [0, 0])).map(|_| ());
-        assert_eq!(refused, Err(PawngenError::TooMany));
-        assert_eq!(arrangements(&element(all, [8, 8], [0, 0], [0, 0])), Err(PawngenError::TooMany));
+        let too_many = Err(PawngenError::TooMany(MAX_PLACEMENTS));
+        let refused =
+            Search::new(&element(all, [4, 4], [0, 0], [0, 0]), MAX_PLACEMENTS).map(|_| ());
+        assert_eq!(refused, too_many);
+        assert_eq!(
+            arrangements(&element(all, [8, 8], [0, 0], [0, 0])),
+            too_many.map(|()| Vec::new())
+        );
+        // Captures lead to many more; the search ends where memory does.
+        let spec = element(["b2 c2 d2", "b7 c7 d7"], [2, 2], [0, 0], [3, 3]);
+        let most = 1 << 15;
+        let within = all_arrangements_within(&spec, most as u64 * PLACEMENT);
+        assert_eq!(within, Err(PawngenError::TooMany(most)));
     }
 
     #[test]
@@ -683,7 +714,7 @@ mod tests {
             (FINE, [2, 2], [0, 0]),
         ] {
             let spec = element(start, pawns, queens, [0, 0]);
-            let mut search = Search::new(&spec).unwrap();
+            let mut search = Search::new(&spec, MAX_PLACEMENTS).unwrap();
             let lives = |color: Color, left: u32| {
                 let side = spec.side(color);
                 u64::from(left) >= side.pawns_required.unwrap() + side.queens_required
@@ -722,7 +753,8 @@ mod tests {
     #[test]
     fn hundreds_of_thousands_of_placements_are_quick() {
         let began = Instant::now();
-        let mut search = Search::new(&element(FINE, [2, 2], [0, 0], [1, 1])).unwrap();
+        let mut search =
+            Search::new(&element(FINE, [2, 2], [0, 0], [1, 1]), MAX_PLACEMENTS).unwrap();
         search.run().unwrap();
         eprintln!(
             "{} placements, {} ways, {} kept, {:?}",

@@ -31,7 +31,7 @@ use hoffman_board::{Color, Material, Role, Variant};
 use hoffman_control::{
     ControlFile, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Place, decode_text,
 };
-use hoffman_plan::pawngen::{PawngenError, all_arrangements, masks};
+use hoffman_plan::pawngen::{PawngenError, all_arrangements_within, masks};
 use hoffman_store::{disk, has_wildcards};
 use hoffman_table::htb::AtomicFile;
 
@@ -42,6 +42,7 @@ use self::seal::{is_sealed, mark, sealed};
 use crate::condition::Condition;
 use crate::error::{RunError, write_error};
 use crate::futurebases::{Futuremove, futuremoves};
+use crate::memory::available_memory;
 use crate::workplace::Workplace;
 
 /// More tables than this are not made from one file.
@@ -357,6 +358,7 @@ impl<'c> Input<'c> {
         let new = |captures| Node { captures, named: Vec::new(), masks: None };
         let mut done = HashMap::new();
         // The men furthest up first: all ways to a table are known when it is looked at.
+        let memory = available_memory().unwrap_or(u64::MAX) / 2;
         let mut todo: BTreeMap<_, (Material, Node)> = BTreeMap::new();
         let start = self.start();
         todo.insert(Reverse(order(&start)), (start, new([0; 2])));
@@ -368,7 +370,7 @@ impl<'c> Input<'c> {
                 );
                 return Err(fail(self.control, self.element.place, self.element_name(), problem));
             }
-            node.masks = match all_arrangements(&self.element_of(&material, &node)) {
+            node.masks = match all_arrangements_within(&self.element_of(&material, &node), memory) {
                 Ok(found) => Some(masks(&found)),
                 Err(PawngenError::Empty) => None,
                 Err(error) => {

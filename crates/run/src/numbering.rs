@@ -11,6 +11,7 @@ use hoffman_table::index::{IndexParams, IndexSpace, PawnStructure, PawnStructure
 use crate::error::RunError;
 use crate::futurebases::futuremoves;
 use crate::generate::prune_of;
+use crate::memory::available_memory;
 
 /// Index types that always store the side to move, the one that numbers the fewest positions first.
 const WITH_SIDE_TO_MOVE: [IndexType; 3] =
@@ -83,7 +84,8 @@ impl Numbering {
         let (pieces, structures, masks) = match &control.pawngen {
             None => (resolve_pieces(control)?, None, None),
             Some(element) => {
-                let list = pawngen::all_arrangements(element)
+                let memory = available_memory().unwrap_or(u64::MAX) / 2;
+                let list = pawngen::all_arrangements_within(element, memory)
                     .map_err(|e| pawngen_error(control, element, e))?;
                 // Refuses what lies outside the list.
                 pawngen::cut(element, list.len())
