@@ -427,7 +427,7 @@ pub(crate) fn needed_memory(
         let packed = open.iter().map(|open| open.bytes() / if open.is_own() { 4 } else { 1 });
         let packed = packed.fold(0, u64::saturating_add);
         let in_hand = behind.iter().copied().max().unwrap_or(0);
-        let solving = sum(&[own / 4, slice / 4, slice / 2, slice]);
+        let solving = sum(&[own / 4, slice / 4, slice]);
         return packed.saturating_add(solving.max(sum(&[own / 4, indices / 4])).max(in_hand));
     }
     let working = (own / 2).max(indices).saturating_add(slice / 4).saturating_add(slice);

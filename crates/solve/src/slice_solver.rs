@@ -10,7 +10,8 @@ use hoffman_board::Color;
 
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
-    Code, CodeStore as _, Codes, Counts, EnPassantValues, KingPlacement, SliceCounts, SliceValues,
+    Code, CodeStore as _, Codes, Counts, EnPassantValues, KingPlacement, PackedOutcomes,
+    SliceCounts, SliceValues,
 };
 use rayon::prelude::*;
 
@@ -204,14 +205,14 @@ pub(crate) fn solve(
     let narrow = deepest < u8::MAX_MOVES;
     let in_memory = || {
         if narrow {
-            solve_as::<u8>(problem, recycled, monitor)
+            solve_as::<u8>(problem, options, recycled, monitor)
         } else {
-            solve_as::<u16>(problem, recycled, monitor)
+            solve_as::<u16>(problem, options, recycled, monitor)
         }
     };
     let Some(pages) = &options.pages else {
         let slice = in_memory()?;
-        if !options.outcomes {
+        if !options.outcomes || matches!(slice.codes, [Codes::Stored(_), Codes::Stored(_)]) {
             return Ok(slice);
         }
         let outcomes = slice.outcomes();
@@ -259,6 +260,7 @@ pub(crate) fn stored(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
 /// Solves a slice with codes `C` for the values behind the exits.
 fn solve_as<C: Code>(
     problem: &Problem<'_>,
+    options: &SolveOptions,
     recycled: &Recycled,
     monitor: &dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
@@ -284,7 +286,12 @@ fn solve_as<C: Code>(
     state.foretold = Default::default();
     recycled.keep(std::mem::take(&mut state.not_losable), []);
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
-    let values = if narrow {
+    let has_rights = problem.rights.iter().any(|r| r.is_usable(context));
+    let values = if options.outcomes && options.pages.is_none() && !has_rights {
+        // What captures en passant start from would be needed as codes.
+        let codes = Color::ALL.map(|color| write_outcomes(context, &state, color));
+        SliceValues { codes, en_passant: Vec::new(), counts, max_moves: 1 }
+    } else if narrow {
         finish::<u8>(problem, &state, recycled, moves, counts)
     } else {
         finish::<u16>(problem, &state, recycled, moves, counts)
@@ -951,14 +958,37 @@ fn write<C: Code>(
         if !fresh {
             codes.fill(C::ILLEGAL);
         }
-        let open = &state.open[own][n * rows..(n + 1) * rows];
         let wins = state.wins[own][n].replay().map(|(moves, positions)| (C::win(moves), positions));
         let losses = state.losses[own][n].replay();
         let losses = losses.map(|(moves, positions)| (C::loss(moves), positions));
         let decided: Vec<_> = wins.chain(losses).collect();
-        dispatch::write_block::<C>(open, &decided, codes);
+        dispatch::write_block::<C>(part(&state.open[own], n, rows), &decided, codes);
     });
     codes
+}
+
+/// The same for those who ask for outcomes only.
+fn write_outcomes(context: &Context<'_>, state: &State<'_>, color: Color) -> Codes {
+    let rows = context.rows();
+    let (own, len) = (side(color), rows * 64);
+    let blocks = context.blocks.len();
+    let outcomes = PackedOutcomes::new(len * blocks);
+    let block = |codes: &mut Vec<u8>, n: usize| {
+        if context.is_stopped() {
+            return;
+        }
+        codes.fill(u8::ILLEGAL);
+        let wins = state.wins[own][n].replay().map(|(_, positions)| (u8::win(1), positions));
+        let losses = state.losses[own][n].replay();
+        let losses = losses.map(|(_, positions)| (u8::loss(0), positions));
+        let decided: Vec<_> = wins.chain(losses).collect();
+        dispatch::write_block::<u8>(part(&state.open[own], n, rows), &decided, codes);
+        outcomes.put(n * len, codes);
+    };
+    let share = share(rows * blocks >= PARALLEL_ROWS, blocks);
+    let new = || vec![u8::ILLEGAL; len];
+    (0..blocks).into_par_iter().with_min_len(share).for_each_init(new, block);
+    Codes::packed(outcomes, len * blocks)
 }
 
 /// Room for evaluating exits, one a thread and width of code.

@@ -31,13 +31,25 @@ pub struct PackedOutcomes {
 }
 
 impl PackedOutcomes {
+    /// Room for so many outcomes, all illegal.
+    pub fn new(len: usize) -> PackedOutcomes {
+        PackedOutcomes { bytes: (0..len.div_ceil(4)).map(|_| AtomicU8::new(0)).collect() }
+    }
+
+    /// Puts down the outcomes of the codes from `at` on, a multiple of four, up to the end or another one.
+    pub fn put<C: Code>(&self, at: usize, codes: &[C]) {
+        let bytes = self.bytes.get(at / 4..).unwrap_or_default();
+        for (byte, four) in bytes.iter().zip(codes.chunks(4)) {
+            let bits = four.iter().enumerate().map(|(at, &code)| number(code) << (2 * at));
+            byte.store(bits.fold(0, |byte, bits| byte | bits), Ordering::Relaxed);
+        }
+    }
+
     /// The outcomes of some codes.
     pub fn of<C: Code>(codes: &[C]) -> PackedOutcomes {
-        let pack = |four: &[C]| {
-            let bits = four.iter().enumerate().map(|(at, &code)| number(code) << (2 * at));
-            AtomicU8::new(bits.fold(0, |byte, bits| byte | bits))
-        };
-        PackedOutcomes { bytes: codes.chunks(4).map(pack).collect() }
+        let packed = PackedOutcomes::new(codes.len());
+        packed.put(0, codes);
+        packed
     }
 }
 

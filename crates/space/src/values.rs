@@ -164,6 +164,11 @@ impl Codes {
         }
     }
 
+    /// So many packed outcomes.
+    pub fn packed(outcomes: PackedOutcomes, len: usize) -> Codes {
+        Codes::Stored(StoredCodes { store: Arc::new(outcomes), len, wide: false })
+    }
+
     /// Only the outcomes, packed in memory. What lies elsewhere stays there as it is.
     pub fn outcomes(&self) -> Codes {
         let len = self.len();
@@ -172,7 +177,7 @@ impl Codes {
             Codes::Wide(codes) => PackedOutcomes::of(codes),
             Codes::Stored(stored) => return Codes::Stored(stored.clone()),
         };
-        Codes::Stored(StoredCodes { store: Arc::new(packed), len, wide: false })
+        Codes::packed(packed, len)
     }
 
     /// The size in memory, in bytes; 0 for what lies elsewhere.
