@@ -18,8 +18,8 @@ use hoffman_board::{Bitboard, Color, Square};
 use hoffman_control::{PawnMasks, PawngenElement};
 use hoffman_space::PawnStructure;
 
-/// More placements than this are not looked at: some gigabytes of memory.
-const MAX_PLACEMENTS: usize = 30_000_000;
+/// More placements than this are not looked at: a gigabyte of memory and seven seconds.
+const MAX_PLACEMENTS: usize = 10_000_000;
 
 /// The memory that a placement takes at most while arrangements are searched, in bytes: the tables of the
 /// search grow by doubling.

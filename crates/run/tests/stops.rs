@@ -100,16 +100,25 @@ fn reading_stops_and_leaves_nothing() {
     }
 }
 
+/// The same storage with a control file for another format.
+fn with_format(storage: Simulated, format: &str) -> Simulated {
+    let name = Path::new("t/c.xml");
+    let text = String::from_utf8(storage.contents(name).unwrap()).unwrap();
+    storage.put(name, text.replace("<dtm/>", format).as_bytes());
+    storage
+}
+
 #[test]
 fn writing_stops_and_what_is_solved_is_kept() {
-    for pages in [None, Some(1 << 20)] {
-        let whole = promotion();
+    let formats = ["<dtm/>", "<basic/>"];
+    for (format, pages) in formats.into_iter().flat_map(|f| [(f, None), (f, Some(1 << 20))]) {
+        let whole = with_format(promotion(), format);
         attempt(place(&whole, pages), Moment::Never, carry_out).0.unwrap();
 
-        let storage = promotion();
+        let storage = with_format(promotion(), format);
         let (result, _) = attempt(place(&storage, pages), Moment::Writing, carry_out);
         let RunError::Interrupted { checkpoint: Some(checkpoint) } = result.unwrap_err() else {
-            panic!("nothing is kept, pages {pages:?}");
+            panic!("nothing is kept, {format}, pages {pages:?}");
         };
         assert!(storage.contents(&checkpoint).is_some());
         assert!(storage.contents(Path::new("t/b7.htb")).is_none());
@@ -118,7 +127,7 @@ fn writing_stops_and_what_is_solved_is_kept() {
         result.unwrap();
         assert!(notices.iter().any(|n| n.contains("going on with 2 of 2 slices")), "{notices:?}");
         let table = Path::new("t/b7.htb");
-        assert_eq!(entries(&storage, table), entries(&whole, table));
+        assert_eq!(entries(&storage, table), entries(&whole, table), "{format}");
         assert_eq!(storage.names(), whole.names());
     }
 }
