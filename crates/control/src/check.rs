@@ -117,6 +117,9 @@ pub fn check_pieces(control: &ControlFile, pieces: &PieceList) -> Result<u8, Con
     Ok(symmetry)
 }
 
+/// What a combinadic index needs.
+pub(crate) const NEIGHBOURS: &str = "unless identical pieces stand next to each other in the list";
+
 fn index_conflict(site: Site, index: IndexType, reason: &'static str) -> ControlError {
     ControlError::Index { site, index: index.name(), reason }
 }
@@ -228,8 +231,7 @@ impl Check<'_> {
             }
             left.extend(current);
             if own.is_some_and(|own| left.contains(&own)) {
-                let reason = "unless identical pieces stand next to each other in the list";
-                return Err(self.conflict(slot, reason));
+                return Err(self.conflict(slot, NEIGHBOURS));
             }
             current = own;
         }
@@ -353,8 +355,9 @@ mod tests {
         let list = format!(
             "{ROOK}<piece color='white' type='king'/>{ROOK}<piece color='black' type='king'/>"
         );
-        assert!(check(Mode::Control, &list).is_err());
-        assert!(check(Mode::Control, &format!("<index type='combinadic4'/>{list}")).is_ok());
+        // The list of a control file would be put right.
+        assert!(check(Mode::Header, &list).is_err());
+        assert!(check(Mode::Header, &format!("<index type='combinadic4'/>{list}")).is_ok());
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::model::{
     Mode, OutputElement, PawngenElement, PawngenSide, PieceElement, Place, PropTables, PruneEnable,
 };
 use crate::number::{leading_i64, leading_number, leading_u64};
+use crate::order::put_right;
 use crate::prolog::{Prolog, PrologItem};
 use crate::prune::{Prune, PruneEffect, PrunePattern};
 use crate::text::END_TAG;
@@ -76,7 +77,9 @@ impl ControlFile {
     /// Whatever the text alone shows to be wrong, see [`ControlError`]. In [`Mode::Header`] unknown
     /// elements and attributes become notices.
     pub fn parse(text: &str, origin: &str, mode: Mode) -> Result<ControlFile, ControlError> {
-        ControlFile::read(text, origin, mode, false)
+        let file = ControlFile::read(text, origin, mode, false)?;
+        let right = if mode == Mode::Control { put_right(&file) } else { None };
+        Ok(right.unwrap_or(file))
     }
 
     /// Reads the input of an expansion: a control file whose prunes may have a `pawngen-condition`.
@@ -88,7 +91,7 @@ impl ControlFile {
         ControlFile::read(text, origin, Mode::Control, true)
     }
 
-    fn read(
+    pub(crate) fn read(
         text: &str,
         origin: &str,
         mode: Mode,

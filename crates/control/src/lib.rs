@@ -24,6 +24,7 @@ mod limits;
 mod location;
 mod model;
 mod number;
+mod order;
 mod prolog;
 mod prune;
 mod statistics;
