@@ -194,7 +194,7 @@ pub(crate) fn generate_control(
     let numbering = wider.as_ref().unwrap_or(numbering);
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let values = table_values(control, numbering, symmetric)?;
-    let outcomes = !control.entry_format().has_distance();
+    let outcomes = keeps_outcomes(control);
     check_table(numbering, &open, &values, &output, outcomes, &workplace)?;
     let needed = needed_memory(&values, &open, numbering.space.size(), outcomes);
     let task =
@@ -284,8 +284,7 @@ impl Task<'_> {
             notices.push(notice);
         }
         let method = workplace.method;
-        // Of a bitbase nobody asks for more.
-        let outcomes = !control.entry_format().has_distance();
+        let outcomes = keeps_outcomes(control);
         let solve =
             SolveOptions { count: true, keep: true, pages: pages.clone(), method, outcomes };
         let name = output.display().to_string();
@@ -324,6 +323,12 @@ impl Task<'_> {
         notices.dedup();
         Ok(Generated { path: output, counts, notices })
     }
+}
+
+/// Whether only outcomes are kept of solved slices: of a bitbase nobody asks for more. In suicide chess who cannot
+/// move has won without a move, which is counted by itself.
+pub(crate) fn keeps_outcomes(control: &ControlFile) -> bool {
+    !control.entry_format().has_distance() && control.variant == Variant::Normal
 }
 
 /// Keeps the outcomes of the slices that a checkpoint had.

@@ -21,7 +21,7 @@ use crate::build_control::{ControlBuildOptions, is_current};
 use crate::error::RunError;
 use crate::expand::{Expanded, expand, is_input, read_input};
 use crate::futurebases::{self, OpenFuturebase};
-use crate::generate::{bounded, read_control, table_values};
+use crate::generate::{bounded, keeps_outcomes, read_control, table_values};
 use crate::memory::free_disk;
 use crate::numbering::Numbering;
 use crate::order::{in_order_of_need, output_of};
@@ -346,7 +346,7 @@ fn plan_table(
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart)
         && !planned.iter().any(|made| made.apart);
     let values = table_values(&control, &numbering, symmetric)?;
-    let outcomes = !control.entry_format().has_distance();
+    let outcomes = keeps_outcomes(&control);
     let SizedUp { mut table, sizes, behind, needed } =
         size_up(&numbering, &open, &values, &output, outcomes);
     let later = planned.iter().map(|made| made.sizes.positions()).fold(0, u64::saturating_add);
