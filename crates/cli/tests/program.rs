@@ -320,6 +320,35 @@ fn folders_that_cannot_be_written_are_named() {
     assert_eq!(names(folder.path()), ["file", "kqk.xml"]);
 }
 
+/// With `-o /dev/null` a table would stand where every program of the system expects the device.
+#[cfg(unix)]
+#[test]
+fn no_file_takes_the_place_of_a_device_or_folder() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let folder = with_tables();
+    let at = |name: &str| folder.path().join(name);
+    assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    fs::create_dir(at("folder")).unwrap();
+    fs::write(at("kqk.xml"), KQK).unwrap();
+    let before = names(folder.path());
+    for place in ["pipe", "folder"] {
+        for line in
+            ["convert kqk.htb -o", "-g kqk.xml -o", "-g kqk.xml --status", "build kqk.xml --dir"]
+        {
+            let taken = run(folder.path(), &format!("{line} {place}"));
+            if line.starts_with("build") && place == "folder" {
+                continue;
+            }
+            assert_eq!(taken.code, 1, "{line} {place}: {}", taken.err);
+            assert!(taken.err.contains(place), "{line} {place}: {}", taken.err);
+        }
+    }
+    assert!(fs::metadata(at("pipe")).unwrap().file_type().is_fifo());
+    fs::remove_dir_all(at("folder")).unwrap();
+    assert_eq!(names(folder.path()).len(), before.len() - 1);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_no_half_table() {

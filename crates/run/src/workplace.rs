@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hoffman_solve::Method;
-use hoffman_store::{Lock, Storage, disk, files_like, folder_of, is_file, lock_name, tidy};
+use hoffman_store::{
+    Lock, Storage, check_place, disk, files_like, folder_of, is_file, lock_name, tidy,
+};
 use hoffman_table::Stop;
 use hoffman_table::htb::{Compression, SourceOptions};
 
@@ -109,11 +111,10 @@ impl Workplace {
 
     /// The lock of a table; none if another run has it.
     pub(crate) fn try_lock(&self, target: &Path) -> Result<Option<Box<dyn Lock>>, RunError> {
-        self.storage.try_lock(&lock_name(target)).map_err(|source| RunError::Io {
-            action: "write",
-            path: target.to_owned(),
-            source,
-        })
+        let storage = &*self.storage;
+        check_place(storage, target)
+            .and_then(|()| storage.try_lock(&lock_name(target)))
+            .map_err(|source| RunError::Io { action: "write", path: target.to_owned(), source })
     }
 
     /// Waits for the lock of a table, and removes what a dead process left of it. Nobody may wait for a

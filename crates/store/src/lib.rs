@@ -224,6 +224,22 @@ pub fn is_file(storage: &dyn Storage, path: &Path) -> bool {
     storage.info(path).is_ok_and(|info| info.is_file)
 }
 
+/// Refuses a place that a new file must not take: that of a folder, of a device or of a pipe. Giving a file
+/// such a name would fail in the end, or put the file in the device's place for every program.
+///
+/// # Errors
+/// What is there is no ordinary file, or the path has no file name.
+pub fn check_place(storage: &dyn Storage, path: &Path) -> io::Result<()> {
+    let invalid = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    if path.file_name().is_none() {
+        return invalid("the path has no file name");
+    }
+    match storage.info(path) {
+        Ok(info) if !info.is_file => invalid("what is there is not an ordinary file"),
+        _ => Ok(()),
+    }
+}
+
 /// The folder that a file is in.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

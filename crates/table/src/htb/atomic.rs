@@ -4,7 +4,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hoffman_store::{FileWriter, Storage, StoredFile, disk, folder_of, temporary_name};
+use hoffman_store::{
+    FileWriter, Storage, StoredFile, check_place, disk, folder_of, temporary_name,
+};
 
 use super::{HtbError, during};
 
@@ -23,7 +25,7 @@ impl AtomicFile {
     /// Creates the temporary file `.NAME.tmp-PID` in the target's directory, on the disk.
     ///
     /// # Errors
-    /// The directory cannot be written, or the target has no name.
+    /// The directory cannot be written, the target has no name, or a folder or device has it.
     pub fn create(target: impl AsRef<Path>) -> Result<AtomicFile, HtbError> {
         AtomicFile::create_in(disk(), target)
     }
@@ -38,12 +40,7 @@ impl AtomicFile {
     ) -> Result<AtomicFile, HtbError> {
         let target = target.as_ref().to_owned();
         let create = during("cannot create a temporary file beside the output file");
-        if target.file_name().is_none() {
-            return Err(create(io::Error::new(
-                ErrorKind::InvalidInput,
-                "the path has no file name",
-            )));
-        }
+        check_place(&*storage, &target).map_err(during("cannot write the output file"))?;
         // A number is added if a process of the same id left a file, or another thread writes here.
         for attempt in 0..100_u32 {
             let temporary = temporary_name(&target, attempt);
