@@ -4,10 +4,12 @@
 //! `$#white_pawns` is the number of elements less one, `@white_pawns` and `scalar(@white_pawns)` the number
 //! itself, whole numbers, `== != < <= > >=`,
 //! `not and or ! && ||` with Perl's ranks, and parentheses. The lists are `@white_pieces` and
-//! `@black_pieces`, a letter for the king and for each piece, and `@white_pawns` and `@black_pawns`.
-//! What depends on where pawns stand cannot be decided for a whole table and is refused.
+//! `@black_pieces`, a letter for the king and for each piece, and `@white_pawns` and `@black_pawns`, the
+//! squares of the pawns, of which the files can be asked for: `grep(/b/,@white_pawns)`. A table has one answer
+//! to that if all its positions agree.
 
-use hoffman_board::{Color, Material, Role};
+use hoffman_board::{Bitboard, ByColor, Color, File, Material, Role};
+use hoffman_space::PawnStructure;
 
 /// More expressions inside each other than this are refused.
 const MAX_DEPTH: u32 = 50;
@@ -21,6 +23,8 @@ enum Node {
     Number(i64),
     /// How many of these men there are, and what is added to it.
     Count(Color, Vec<Role>, i64),
+    /// How many pawns there are on these files.
+    OnFiles(Color, Vec<File>),
     Not(Box<Node>),
     Binary(Operator, Box<Node>, Box<Node>),
 }
@@ -40,6 +44,32 @@ enum Operator {
 /// The men that a list of pieces has: all but pawns.
 const PIECES: [Role; 5] = [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
 
+/// How many pawns each side has on each file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PawnFiles {
+    white: [u8; 8],
+    black: [u8; 8],
+}
+
+impl PawnFiles {
+    /// Those of an arrangement.
+    pub(crate) fn of(pawns: PawnStructure) -> PawnFiles {
+        let counts = |squares: u64| {
+            let mut counts = [0; 8];
+            for square in Bitboard(squares) {
+                counts[usize::from(square.file())] += 1;
+            }
+            counts
+        };
+        PawnFiles { white: counts(pawns.white), black: counts(pawns.black) }
+    }
+
+    fn count(&self, color: Color, files: &[File]) -> i64 {
+        let counts = color.fold_wb(&self.white, &self.black);
+        files.iter().map(|&file| i64::from(counts[usize::from(file)])).sum()
+    }
+}
+
 impl Condition {
     /// Reads an expression; the error says where it stops making sense.
     pub(crate) fn parse(text: &str) -> Result<Condition, String> {
@@ -51,22 +81,26 @@ impl Condition {
         whole.map(Condition).map_err(|problem| format!("the condition '{text}' {problem}"))
     }
 
-    /// Whether it holds for a table with these men.
-    pub(crate) fn holds(&self, material: &Material) -> bool {
-        value(&self.0, material) != 0
+    /// Whether it holds in a table with these men, whose pawns can be on these files; none: in some of its
+    /// positions only.
+    pub(crate) fn holds(&self, material: &Material, pawns: &[PawnFiles]) -> Option<bool> {
+        let mut answers = pawns.iter().map(|pawns| value(&self.0, material, pawns) != 0);
+        let first = answers.next()?;
+        answers.all(|answer| answer == first).then_some(first)
     }
 }
 
-fn value(node: &Node, material: &Material) -> i64 {
+fn value(node: &Node, material: &Material, pawns: &PawnFiles) -> i64 {
     match node {
         Node::Number(number) => *number,
         Node::Count(color, roles, plus) => {
             let side = material.count.get(*color);
             roles.iter().map(|&role| i64::from(*side.get(role))).sum::<i64>() + plus
         }
-        Node::Not(inner) => i64::from(value(inner, material) == 0),
+        Node::OnFiles(color, files) => pawns.count(*color, files),
+        Node::Not(inner) => i64::from(value(inner, material, pawns) == 0),
         Node::Binary(operator, left, right) => {
-            let (left, right) = (value(left, material), value(right, material));
+            let (left, right) = (value(left, material, pawns), value(right, material, pawns));
             i64::from(match operator {
                 Operator::Or => left != 0 || right != 0,
                 Operator::And => left != 0 && right != 0,
@@ -257,22 +291,33 @@ impl Parser<'_> {
         };
         let letters = pattern.strip_prefix('[').and_then(|p| p.strip_suffix(']'));
         let letters = letters.or(Some(pattern).filter(|p| p.len() == 1)).unwrap_or_default();
-        let wanted: Option<Vec<Role>> = letters
-            .chars()
-            .map(|letter| PIECES.into_iter().find(|role| role.upper_char() == letter))
-            .collect();
-        let wanted = wanted.filter(|wanted| !wanted.is_empty()).ok_or_else(|| self.unexpected())?;
         self.rest = rest;
         self.expect(",")?;
         self.expect("@")?;
-        let (color, mut roles) = self.list()?;
-        if roles.contains(&Role::Pawn) {
-            return Err("asks for the squares of pawns, which differ inside a table".to_owned());
-        }
+        let (color, roles) = self.list()?;
         self.expect(")")?;
-        roles.retain(|role| wanted.contains(role));
+
+        let unknown = || format!("has a pattern '/{pattern}/' that fits nothing in its list");
+        if roles == [Role::Pawn] {
+            let files = all_of(letters, File::from_char).ok_or_else(unknown)?;
+            return Ok(Node::OnFiles(color, files));
+        }
+        let piece = |letter| PIECES.into_iter().find(|role| role.upper_char() == letter);
+        let roles = all_of(letters, piece).ok_or_else(unknown)?;
         Ok(Node::Count(color, roles, 0))
     }
+}
+
+/// What each letter stands for, once; none if there is no letter or an unknown one.
+fn all_of<T: PartialEq>(letters: &str, meaning: impl Fn(char) -> Option<T>) -> Option<Vec<T>> {
+    let mut all = Vec::new();
+    for letter in letters.chars() {
+        let one = meaning(letter)?;
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    (!all.is_empty()).then_some(all)
 }
 
 fn binary(operator: Operator, left: Node, right: Node) -> Node {
@@ -281,10 +326,38 @@ fn binary(operator: Operator, left: Node, right: Node) -> Node {
 
 #[cfg(test)]
 mod tests {
+    use hoffman_board::Square;
+
     use super::*;
 
     fn holds(text: &str, material: &str) -> bool {
-        Condition::parse(text).unwrap().holds(&material.parse().unwrap())
+        let anywhere = [PawnFiles::default()];
+        Condition::parse(text).unwrap().holds(&material.parse().unwrap(), &anywhere).unwrap()
+    }
+
+    #[test]
+    fn files_of_pawns_are_asked_for() {
+        let at = |white: &[&str], black: &[&str]| {
+            let set = |names: &[&str]| {
+                names.iter().map(|name| 1 << u32::from(name.parse::<Square>().unwrap())).sum()
+            };
+            PawnFiles::of(PawnStructure { white: set(white), black: set(black) })
+        };
+        let (b2_c3, b4_d5) = (at(&["b2", "c3"], &["b6"]), at(&["b4", "d5"], &["c6"]));
+        let material = "KPPvKP".parse().unwrap();
+        for (text, expected) in [
+            ("grep(/b/,@white_pawns)", Some(true)),
+            ("grep(/b/,@white_pawns)==1", Some(true)),
+            ("grep(/[bb]/,@white_pawns)==1", Some(true)),
+            ("grep(/[bcd]/,@white_pawns)==2", Some(true)),
+            ("grep(/h/,@white_pawns)", Some(false)),
+            ("grep(/c/,@white_pawns)", None),
+            ("grep(/c/,@white_pawns) == grep(/b/,@black_pawns)", Some(true)),
+            ("grep(/c/,@white_pawns) or @white_pawns==2", Some(true)),
+        ] {
+            let condition = Condition::parse(text).unwrap();
+            assert_eq!(condition.holds(&material, &[b2_c3, b4_d5]), expected, "{text}");
+        }
     }
 
     #[test]
@@ -322,7 +395,10 @@ mod tests {
             "grep(/Q.*/,@white_pieces)",
             "grep(//,@white_pieces)",
             "grep(/[]/,@white_pieces)",
-            "grep(/b/,@white_pawns)",
+            "grep(/B/,@white_pawns)",
+            "grep(/b2/,@white_pawns)",
+            "grep(/2/,@white_pawns)",
+            "grep(/b/,@white_pieces)",
             "scalar(@white_pawns",
             "scalar(1)",
             "@white",

@@ -9,8 +9,7 @@
 //! follow from the prunes: what is not pruned is followed, promotions too, and a table is told from others
 //! by its men. Men that came from promotion are added to the list of pieces and required by the `pawngen`
 //! element of that table; captures that pawns can have made on the way to a table are allowed by it. A
-//! `pawngen-condition` depends on the men only, so it is decided for each table: the prune is kept without
-//! the attribute, or left out. What was pruned is pruned even where a given futurebase would answer.
+//! `pawngen-condition` is decided for each table: the prune is kept without the attribute, or left out. What was pruned is pruned even where a given futurebase would answer.
 //!
 //! Tables that no arrangement of the pawns fits are neither written nor named by others.
 
@@ -22,14 +21,14 @@ mod tests;
 mod text;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
 use hoffman_control::{
-    ControlFile, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Place, decode_text,
+    ControlFile, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Place, Prune, decode_text,
 };
 use hoffman_plan::pawngen::{PawngenError, all_arrangements_within, masks};
 use hoffman_store::{disk, has_wildcards};
@@ -39,7 +38,7 @@ pub(crate) use self::family::Family;
 use self::input::{check_input, men_of_futurebase, structure_of_pieces};
 pub(crate) use self::seal::creation;
 use self::seal::{is_sealed, mark, sealed};
-use crate::condition::Condition;
+use crate::condition::{Condition, PawnFiles};
 use crate::error::{RunError, write_error};
 use crate::futurebases::{Futuremove, futuremoves};
 use crate::memory::available_memory;
@@ -196,6 +195,8 @@ struct Node {
     named: Vec<Named>,
     /// Where its pawns can stand. None: no arrangement fits.
     masks: Option<PawnMasks>,
+    /// On which files they can be at a time.
+    pawns: Vec<PawnFiles>,
 }
 
 /// The input, understood.
@@ -355,7 +356,7 @@ impl<'c> Input<'c> {
 
     /// All tables, the ones that no arrangement fits among them.
     fn nodes(&self) -> Result<HashMap<Material, Node>, RunError> {
-        let new = |captures| Node { captures, named: Vec::new(), masks: None };
+        let new = |captures| Node { captures, named: Vec::new(), masks: None, pawns: Vec::new() };
         let mut done = HashMap::new();
         // The men furthest up first: all ways to a table are known when it is looked at.
         let memory = available_memory().unwrap_or(u64::MAX) / 2;
@@ -370,18 +371,20 @@ impl<'c> Input<'c> {
                 );
                 return Err(fail(self.control, self.element.place, self.element_name(), problem));
             }
-            node.masks = match all_arrangements_within(&self.element_of(&material, &node), memory) {
-                Ok(found) => Some(masks(&found)),
-                Err(PawngenError::Empty) => None,
+            match all_arrangements_within(&self.element_of(&material, &node), memory) {
+                Ok(found) => {
+                    node.masks = Some(masks(&found));
+                    let files: BTreeSet<_> = found.iter().map(|a| PawnFiles::of(a.pawns)).collect();
+                    node.pawns = files.into_iter().collect();
+                }
+                Err(PawngenError::Empty) => {}
                 Err(error) => {
                     let problem = error.to_string();
                     let name = self.element_name();
                     return Err(fail(self.control, self.element.place, name, problem));
                 }
-            };
-            // The tables of an old file follow from what can be played.
-            let exits =
-                if self.old && node.masks.is_none() { Vec::new() } else { self.exits(&material) };
+            }
+            let exits = self.exits(&material, &node)?;
             for exit in exits {
                 let given = |(_, given): &(usize, &Given)| given.material == exit.behind;
                 let mut found = self.given.iter().enumerate().filter(given).peekable();
@@ -409,14 +412,19 @@ impl<'c> Input<'c> {
     }
 
     /// The moves by which a table is left.
-    fn exits(&self, material: &Material) -> Vec<Exit> {
+    fn exits(&self, material: &Material, node: &Node) -> Result<Vec<Exit>, RunError> {
         if !self.old {
-            return exits_by_numbers(material, self.control.variant);
+            return Ok(exits_by_numbers(material, self.control.variant));
         }
+        // The tables of an old file follow from what can be played.
+        if node.masks.is_none() {
+            return Ok(Vec::new());
+        }
+        let kept = self.kept_prunes(material, node)?;
+        let prunes = || self.control.prunes.iter().zip(&kept).filter(|(_, kept)| **kept);
         let mut exits: Vec<Exit> = Vec::new();
         for Futuremove { mover, kind, behind, .. } in futuremoves(material, self.control.variant) {
-            let pruned = self.prunes(material).any(|p| p.color == mover && p.matches(&kind));
-            if pruned {
+            if prunes().any(|(prune, _)| prune.color == mover && prune.matches(&kind)) {
                 continue;
             }
             // A pawn that takes a piece changes its file, unless it becomes a piece at once.
@@ -425,16 +433,24 @@ impl<'c> Input<'c> {
             captures[usize::from(mover.is_black())] = u64::from(by_pawn);
             exits.push(Exit { behind, may_be_made: true, captures });
         }
-        exits
+        Ok(exits)
     }
 
-    /// The prunes that hold in a table.
-    fn prunes(&self, material: &Material) -> impl Iterator<Item = &hoffman_control::Prune> {
-        let holds = |condition: &Option<Condition>| {
-            condition.as_ref().is_none_or(|condition| condition.holds(material))
+    /// Whether each prune holds in a table.
+    fn kept_prunes(&self, material: &Material, node: &Node) -> Result<Vec<bool>, RunError> {
+        let kept = |(prune, condition): (&Prune, &Option<Condition>)| {
+            let Some(condition) = condition else { return Ok(true) };
+            condition.holds(material, &node.pawns).ok_or_else(|| {
+                let table = self.name(material);
+                let problem = format!(
+                    "the condition '{}' holds in some positions of the table {table} only, whose pawns \
+                     can be on different files; a prune is for all of a table",
+                    prune.condition.as_deref().unwrap_or_default()
+                );
+                fail(self.control, prune.place, "prune", problem)
+            })
         };
-        let all = self.control.prunes.iter().zip(&self.conditions);
-        all.filter(move |(_, condition)| holds(condition)).map(|(prune, _)| prune)
+        self.control.prunes.iter().zip(&self.conditions).map(kept).collect()
     }
 
     /// The `pawngen` element of a table.

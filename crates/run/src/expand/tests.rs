@@ -177,6 +177,24 @@ fn conditions_are_decided_for_each_table() {
 }
 
 #[test]
+fn conditions_ask_for_the_files_of_pawns() {
+    let race = expand_text(&format!(
+        "{KINGS}<piece color='white' type='pawn' location='b3+'/>\
+         <piece color='black' type='pawn' location='d6+'/>{CONCEDE}\
+         <prune color='black' move='KxP' type='concede' \
+             pawngen-condition='grep(/b/,@white_pawns)'/>\
+         <prune color='white' move='KxP' type='concede' \
+             pawngen-condition='grep(/[ac]/,@black_pawns)'/>"
+    ));
+    let prunes = |name: &str| {
+        let control = ControlFile::parse(&table(&race, name).control, name, Mode::Control).unwrap();
+        control.prunes.iter().filter(|p| p.matches("KxP")).map(|p| p.color).collect::<Vec<_>>()
+    };
+    assert_eq!(prunes("r-1-1.xml"), [Color::Black]);
+    assert_eq!(prunes("r-1-0.xml"), [Color::Black]);
+}
+
+#[test]
 fn captures_by_pawns_are_allowed_where_they_can_have_happened() {
     let race = expand_text(&format!(
         "{KINGS}<piece color='black' type='rook'/><piece color='black' type='rook'/>\
@@ -327,6 +345,13 @@ fn inputs_without_sense_are_refused() {
                  pawngen-condition='die'/>"
             ),
             "line 2, <prune>: the condition 'die' cannot be read",
+        ),
+        (
+            format!(
+                "{KINGS}{PLUS}{CONCEDE}<prune color='white' move='KxR' type='concede' \
+                 pawngen-condition='grep(/b/,@white_pawns)'/>"
+            ),
+            "holds in some positions of the table r-3-2 only",
         ),
     ] {
         let error = try_expand("r.xml", &inside).unwrap_err();

@@ -12,7 +12,6 @@ use hoffman_control::{
 
 use super::seal::{mark, sealed};
 use super::{Expanded, Input, Named, Node};
-use crate::condition::Condition;
 use crate::error::RunError;
 
 impl Input<'_> {
@@ -41,7 +40,7 @@ impl Input<'_> {
         } else {
             edits.insert(self.element.place.start + "<pawngen".len(), numbers(&element));
         }
-        edit_prunes(&mut edits, self.control, &self.conditions, material);
+        edit_prunes(&mut edits, self.control, &self.kept_prunes(material, node)?);
         edit_futurebases(&mut edits, self.control, &files);
         let output = format!("{name}.htb");
         let mut end = format!("\n   <output filename=\"{}\"/>", escape(&output));
@@ -153,25 +152,18 @@ fn pawngen_element(element: &PawngenElement) -> String {
 }
 
 /// Keeps the prunes that hold, without their conditions.
-fn edit_prunes(
-    edits: &mut Edits<'_>,
-    control: &ControlFile,
-    conditions: &[Option<Condition>],
-    material: &Material,
-) {
-    for (prune, condition) in control.prunes.iter().zip(conditions) {
-        match condition {
-            None => {}
-            Some(condition) if condition.holds(material) => {
-                let text = format!(
-                    "<prune color=\"{}\" move=\"{}\" type=\"{}\"/>",
-                    prune.color,
-                    escape(prune.pattern.as_str()),
-                    prune.effect.name()
-                );
-                edits.replace(prune.place.span(), text);
-            }
-            Some(_) => edits.remove(prune.place),
+fn edit_prunes(edits: &mut Edits<'_>, control: &ControlFile, kept: &[bool]) {
+    for (prune, &kept) in control.prunes.iter().zip(kept) {
+        if !kept {
+            edits.remove(prune.place);
+        } else if prune.condition.is_some() {
+            let text = format!(
+                "<prune color=\"{}\" move=\"{}\" type=\"{}\"/>",
+                prune.color,
+                escape(prune.pattern.as_str()),
+                prune.effect.name()
+            );
+            edits.replace(prune.place.span(), text);
         }
     }
 }
