@@ -479,7 +479,8 @@ impl fmt::Display for TableStats {
                 }
             }
             if let (Some(moves), Some(fen)) = (side.longest_win_moves, &side.longest_win_fen) {
-                write!(f, "\n    longest win {moves} moves: {fen}")?;
+                let unit = if moves == 1 { "move" } else { "moves" };
+                write!(f, "\n    longest win {moves} {unit}: {fen}")?;
             }
         }
         Ok(())
