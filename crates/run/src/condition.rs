@@ -8,7 +8,7 @@
 //! squares of the pawns, of which the files can be asked for: `grep(/b/,@white_pawns)`. A table has one answer
 //! to that if all its positions agree.
 
-use hoffman_board::{Bitboard, ByColor, Color, File, Material, Role};
+use hoffman_board::{Bitboard, Color, File, Material, Role};
 use hoffman_space::PawnStructure;
 
 /// More expressions inside each other than this are refused.
