@@ -16,7 +16,7 @@ use crate::kernels::isa::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::isa::x86::Avx512;
 use crate::kernels::tables::{Tables, tables};
-use crate::log::{Foretold, Frontier, Log, Sorting};
+use crate::log::{ExitEvents, Log, PositionSet, Sorting};
 use crate::passes::{self, Frontiers, Planes, Scratch};
 use crate::target::{Reading, Target};
 use crate::view::View;
@@ -138,17 +138,17 @@ for_processor! {
         turn: Color,
         exits: &[Exit<'_>],
         open: &[u64],
-        not_losable: &mut [u64],
-        forced: &mut [u64],
+        held: &mut [u64],
+        must_capture: &mut [u64],
         best: &mut Vec<C>,
         buffer: &mut Buffer<C>,
         sorting: &mut Sorting,
-    ) -> Foretold,
+    ) -> ExitEvents,
     passes::exit_block::<Portable, C>(
-        context, block, turn, exits, open, not_losable, forced, best, buffer, sorting
+        context, block, turn, exits, open, held, must_capture, best, buffer, sorting
     ),
     passes::exit_block::<Avx512, C>(
-        context, block, turn, exits, open, not_losable, forced, best, buffer, sorting
+        context, block, turn, exits, open, held, must_capture, best, buffer, sorting
     )
 }
 
@@ -159,19 +159,19 @@ for_processor! {
         number: usize,
         color: Color,
         moves: u16,
-        lost: Frontier<'_>,
+        lost: PositionSet<'_>,
         losses: Frontiers<'_>,
-        seeds: Frontier<'_>,
-        forced: &[u64],
+        exit_wins: PositionSet<'_>,
+        must_capture: &[u64],
         open: &mut [u64],
         wins: &mut Log,
         scratch: &mut Scratch,
     ),
     passes::win_block(
-        context, number, color, moves, lost, losses, seeds, forced, open, wins, scratch
+        context, number, color, moves, lost, losses, exit_wins, must_capture, open, wins, scratch
     ),
     passes::win_block(
-        context, number, color, moves, lost, losses, seeds, forced, open, wins, scratch
+        context, number, color, moves, lost, losses, exit_wins, must_capture, open, wins, scratch
     )
 }
 
@@ -183,20 +183,20 @@ for_processor! {
         color: Color,
         moves: u16,
         wins: Frontiers<'_>,
-        dues: Frontier<'_>,
-        forced: &[u64],
+        exit_losses: PositionSet<'_>,
+        must_capture: &[u64],
         mine: &[u64],
         goal: Planes<'_>,
-        not_losable: &mut [u64],
+        held: &mut [u64],
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
     passes::loss_block(
-        context, number, color, moves, wins, dues, forced, mine, goal, not_losable, losses,
+        context, number, color, moves, wins, exit_losses, must_capture, mine, goal, held, losses,
         scratch
     ),
     passes::loss_block(
-        context, number, color, moves, wins, dues, forced, mine, goal, not_losable, losses,
+        context, number, color, moves, wins, exit_losses, must_capture, mine, goal, held, losses,
         scratch
     )
 }
@@ -209,26 +209,26 @@ for_processor! {
         color: Color,
         mine: &[u64],
         goal: Planes<'_>,
-        not_losable: &mut [u64],
-        forced: &[u64],
+        held: &mut [u64],
+        must_capture: &[u64],
         spared: &mut [u64],
         stalemates: &mut [u64],
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
     passes::mate_block(
-        context, number, color, mine, goal, not_losable, forced, spared, stalemates, losses,
+        context, number, color, mine, goal, held, must_capture, spared, stalemates, losses,
         scratch
     ),
     passes::mate_block(
-        context, number, color, mine, goal, not_losable, forced, spared, stalemates, losses,
+        context, number, color, mine, goal, held, must_capture, spared, stalemates, losses,
         scratch
     )
 }
 
 for_processor! {
     /// See [`passes::write_block`].
-    fn write_block<C: Code>(open: &[u64], decided: &[(C, Frontier<'_>)], codes: &mut [C]),
+    fn write_block<C: Code>(open: &[u64], decided: &[(C, PositionSet<'_>)], codes: &mut [C]),
     passes::write_block::<Portable, C>(open, decided, codes),
     passes::write_block::<Avx512, C>(open, decided, codes)
 }
@@ -276,15 +276,15 @@ for_processor! {
         right: &Right<'_>,
         plain: &[C],
         stuck: &[u64],
-        forced: &[u64],
+        must_capture: &[u64],
         codes: &mut [C],
         buffer: &mut Buffer<C>,
     ),
     passes::right_block::<Portable, C>(
-        context, number, right, plain, stuck, forced, codes, buffer
+        context, number, right, plain, stuck, must_capture, codes, buffer
     ),
     passes::right_block::<Avx512, C>(
-        context, number, right, plain, stuck, forced, codes, buffer
+        context, number, right, plain, stuck, must_capture, codes, buffer
     )
 }
 

@@ -473,14 +473,14 @@ pub(crate) fn decided(
     rows.iter().map(|row| !equal_mask::<Portable, u8>(row, 0)).collect()
 }
 
-/// The positions of a block with a discarded move that spares them mate and stalemate. `forced` are those
+/// The positions of a block with a discarded move that spares them mate and stalemate. `must_capture` are those
 /// in which something must be taken, empty in normal chess.
 pub(crate) fn spared<C: Code>(
     context: &Context<'_>,
     block: &Block,
     color: Color,
     exits: &[Exit<'_>],
-    forced: &[u64],
+    must_capture: &[u64],
     best: &mut Vec<C>,
     buffer: &mut Buffer<C>,
 ) -> Vec<u64> {
@@ -503,7 +503,7 @@ pub(crate) fn spared<C: Code>(
     };
     let mut spared = of(true);
     for (row, (spared, quiet)) in spared.iter_mut().zip(of(false)).enumerate() {
-        *spared |= quiet & !forced.get(row).copied().unwrap_or(0);
+        *spared |= quiet & !must_capture.get(row).copied().unwrap_or(0);
     }
     spared
 }

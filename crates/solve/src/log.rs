@@ -2,8 +2,8 @@
 //!
 //! A log records, block by block, which positions were decided in which pass; its last segment is the
 //! frontier that the next pass starts from, and the whole log is replayed at the end to write the values.
-//! Events are what the exits foretell: seeds (wins that fall due) and dues (positions that can be called
-//! lost from some pass on).
+//! Events are what the exits decide beforehand: exit wins (positions that win by an exit, in the pass of its
+//! distance) and exit losses (positions whose exits all lose, so that nothing holds them from some pass on).
 
 use hoffman_space::Code;
 
@@ -73,8 +73,8 @@ impl Log {
     }
 
     /// The newest segment.
-    pub(crate) fn frontier(&self) -> Frontier<'_> {
-        Frontier {
+    pub(crate) fn frontier(&self) -> PositionSet<'_> {
+        PositionSet {
             rows: &self.rows[self.newest..],
             masks: &self.masks[self.newest..],
             plane: self.dense.then_some(&self.plane),
@@ -82,12 +82,12 @@ impl Log {
     }
 
     /// All segments with their number of moves.
-    pub(crate) fn replay(&self) -> impl Iterator<Item = (u16, Frontier<'_>)> {
+    pub(crate) fn replay(&self) -> impl Iterator<Item = (u16, PositionSet<'_>)> {
         let mut start = 0;
         self.segments.iter().map(move |&(moves, end)| {
             let range = start..end as usize;
             start = end as usize;
-            (moves, Frontier::new(&self.rows[range.clone()], &self.masks[range], None))
+            (moves, PositionSet::new(&self.rows[range.clone()], &self.masks[range], None))
         })
     }
 }
@@ -95,16 +95,20 @@ impl Log {
 /// A set of positions of a block by rows: what a pass decided, which the next one starts from, or what
 /// falls due.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Frontier<'a> {
+pub(crate) struct PositionSet<'a> {
     rows: &'a [u32],
     masks: &'a [u64],
     plane: Option<&'a [u64]>,
 }
 
-impl<'a> Frontier<'a> {
+impl<'a> PositionSet<'a> {
     /// As many rows as masks, the same as a plane if that is given.
-    pub(crate) fn new(rows: &'a [u32], masks: &'a [u64], plane: Option<&'a [u64]>) -> Frontier<'a> {
-        Frontier { rows, masks, plane }
+    pub(crate) fn new(
+        rows: &'a [u32],
+        masks: &'a [u64],
+        plane: Option<&'a [u64]>,
+    ) -> PositionSet<'a> {
+        PositionSet { rows, masks, plane }
     }
 
     /// The rows.
@@ -184,13 +188,13 @@ impl Events {
     }
 
     /// The events of a number of moves.
-    pub(crate) fn of(&self, moves: u16) -> Frontier<'_> {
+    pub(crate) fn of(&self, moves: u16) -> PositionSet<'_> {
         let m = moves as usize;
         let range = match self.starts.get(m..m + 2) {
             Some(&[start, end]) => start as usize..end as usize,
             _ => 0..0,
         };
-        Frontier::new(&self.rows[range.clone()], &self.masks[range], None)
+        PositionSet::new(&self.rows[range.clone()], &self.masks[range], None)
     }
 
     pub(crate) fn has(&self, moves: u16) -> bool {
@@ -204,20 +208,20 @@ impl Events {
     }
 }
 
-/// What the exits of one block and side foretell.
+/// What the exits of one block and side sort_exits.
 #[derive(Default)]
-pub(crate) struct Foretold {
+pub(crate) struct ExitEvents {
     /// Positions that win by an exit, by the number of moves.
-    pub(crate) seeds: Events,
+    pub(crate) exit_wins: Events,
     /// Positions all of whose exits lose, by the number of moves that the best one holds out.
-    pub(crate) dues: Events,
+    pub(crate) exit_losses: Events,
 }
 
-impl Foretold {
+impl ExitEvents {
     /// Adds positions that are won, or lost, after one move.
     pub(crate) fn add(&mut self, won: bool, positions: &[u64]) {
         let marked = positions.iter().copied().enumerate().filter(|&(_, mask)| mask != 0);
-        let events = if won { &mut self.seeds } else { &mut self.dues };
+        let events = if won { &mut self.exit_wins } else { &mut self.exit_losses };
         *events = events.with(1, marked);
     }
 }
@@ -225,21 +229,21 @@ impl Foretold {
 /// Room for sorting events, reused from block to block.
 #[derive(Default)]
 pub(crate) struct Sorting {
-    seeds: Vec<(u16, u32, u64)>,
-    dues: Vec<(u16, u32, u64)>,
+    exit_wins: Vec<(u16, u32, u64)>,
+    exit_losses: Vec<(u16, u32, u64)>,
 }
 
-/// Splits the best exits of a block into seeds, dues and `not_losable`, the positions that have any exit.
+/// Splits the best exits of a block into exit_wins, exit_losses and `held`, the positions that have any exit.
 #[inline(always)]
-pub(crate) fn foretell<I: Isa, C: Code>(
+pub(crate) fn sort_exits<I: Isa, C: Code>(
     best: &[Row<C>],
     open: &[u64],
-    not_losable: &mut [u64],
+    held: &mut [u64],
     sorting: &mut Sorting,
-) -> Foretold {
-    sorting.seeds.clear();
-    sorting.dues.clear();
-    for (row, ((best, &open), out)) in best.iter().zip(open).zip(not_losable).enumerate() {
+) -> ExitEvents {
+    sorting.exit_wins.clear();
+    sorting.exit_losses.clear();
+    for (row, ((best, &open), out)) in best.iter().zip(open).zip(held).enumerate() {
         if open == 0 {
             *out = 0;
             continue;
@@ -252,11 +256,14 @@ pub(crate) fn foretell<I: Isa, C: Code>(
             let same = rest & equal_mask::<I, C>(best, code);
             rest &= !same;
             match code.value() {
-                hoffman_board::Value::Win(m) => sorting.seeds.push((m, row as u32, same)),
-                hoffman_board::Value::Loss(m) => sorting.dues.push((m, row as u32, same)),
+                hoffman_board::Value::Win(m) => sorting.exit_wins.push((m, row as u32, same)),
+                hoffman_board::Value::Loss(m) => sorting.exit_losses.push((m, row as u32, same)),
                 _ => {}
             }
         }
     }
-    Foretold { seeds: Events::sorted(&sorting.seeds), dues: Events::sorted(&sorting.dues) }
+    ExitEvents {
+        exit_wins: Events::sorted(&sorting.exit_wins),
+        exit_losses: Events::sorted(&sorting.exit_losses),
+    }
 }

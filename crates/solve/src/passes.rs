@@ -1,6 +1,6 @@
 //! What a pass does to one block.
 //!
-//! Two planes a side are all there is: `open`, the legal positions not yet decided, and `not_losable`,
+//! Two planes a side are all there is: `open`, the legal positions not yet decided, and `held`,
 //! those that cannot be lost now because an exit holds them (or because they are stalemate). The escape
 //! set of a side is the other side's `open`: positions already lost for the opponent need not be in it,
 //! since whoever can go there has won. For that to hold, losses leave `open` only in the win pass that
@@ -16,7 +16,7 @@ use crate::kernels::dense::{all_moves, lane_move, map_row, pull};
 use crate::kernels::isa::{Isa, equal_mask, put_code};
 use crate::kernels::sparse::{push_dimension, push_lane, reach_dimension};
 use crate::kernels::tables::squares;
-use crate::log::{Foretold, Frontier, Log, Sorting, foretell};
+use crate::log::{ExitEvents, Log, PositionSet, Sorting, sort_exits};
 use crate::target::{Reading, Target};
 
 /// From how many rows of 4096 on a frontier is moved as a whole. Measured: flat between 150 and 1500.
@@ -81,12 +81,12 @@ impl<'a> Planes<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Frontiers<'a> {
     All(&'a [Log]),
-    Near { here: Frontier<'a>, neighbours: &'a [Frontier<'a>] },
+    Near { here: PositionSet<'a>, neighbours: &'a [PositionSet<'a>] },
 }
 
 impl<'a> Frontiers<'a> {
     #[inline(always)]
-    fn here(&self, number: usize) -> Frontier<'a> {
+    fn here(&self, number: usize) -> PositionSet<'a> {
         match *self {
             Frontiers::All(logs) => logs[number].frontier(),
             Frontiers::Near { here, .. } => here,
@@ -95,7 +95,7 @@ impl<'a> Frontiers<'a> {
 
     /// That of the `i`-th neighbour.
     #[inline(always)]
-    fn neighbour(&self, i: usize, neighbour: &Neighbour) -> Frontier<'a> {
+    fn neighbour(&self, i: usize, neighbour: &Neighbour) -> PositionSet<'a> {
         match *self {
             Frontiers::All(logs) => logs[neighbour.block as usize].frontier(),
             Frontiers::Near { neighbours, .. } => neighbours[i],
@@ -111,7 +111,7 @@ pub(crate) fn legal_block(context: &Context<'_>, block: &Block, turn: Color, ope
     }
 }
 
-/// Evaluates the exits of a block and what they foretell.
+/// Evaluates the exits of a block and what they sort_exits.
 #[inline(always)]
 pub(crate) fn exit_block<I: Isa, C: Code>(
     context: &Context<'_>,
@@ -119,19 +119,19 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
     turn: Color,
     exits: &[Exit<'_>],
     open: &[u64],
-    not_losable: &mut [u64],
-    forced: &mut [u64],
+    held: &mut [u64],
+    must_capture: &mut [u64],
     best: &mut Vec<C>,
     buffer: &mut Buffer<C>,
     sorting: &mut Sorting,
-) -> Foretold {
+) -> ExitEvents {
     if block.empty || exits.is_empty() {
-        not_losable.fill(0);
-        return Foretold::default();
+        held.fill(0);
+        return ExitEvents::default();
     }
     best.resize(open.len() * 64, C::ILLEGAL);
-    // Captures are forced in suicide chess: where there is one, nothing else counts.
-    let steps: &[(Option<bool>, Reading)] = if forced.is_empty() {
+    // Captures are compulsory in suicide chess: where there is one, nothing else counts.
+    let steps: &[(Option<bool>, Reading)] = if must_capture.is_empty() {
         &[(None, Reading::Worth)]
     } else {
         &[
@@ -150,18 +150,18 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
         exits::evaluate::<I, C>(context, block, turn, exits, wanted, reading, best, buffer);
         if reading == Reading::Legality {
             let (rows, _) = best.as_chunks::<64>();
-            for (forced, row) in forced.iter_mut().zip(rows) {
-                *forced = !equal_mask::<I, C>(row, C::ILLEGAL);
+            for (must_capture, row) in must_capture.iter_mut().zip(rows) {
+                *must_capture = !equal_mask::<I, C>(row, C::ILLEGAL);
             }
         }
     }
     for (i, (best, &capture)) in best.iter_mut().zip(&captures).enumerate() {
-        if forced[i / 64] >> (i % 64) & 1 != 0 {
+        if must_capture[i / 64] >> (i % 64) & 1 != 0 {
             *best = capture;
         }
     }
     let (rows, _) = best.as_chunks::<64>();
-    foretell::<I, C>(rows, open, not_losable, sorting)
+    sort_exits::<I, C>(rows, open, held, sorting)
 }
 
 /// Marks whole groups as touched.
@@ -275,7 +275,7 @@ fn spread_man(
     block: &Block,
     role: Role,
     i: usize,
-    log: Frontier<'_>,
+    log: PositionSet<'_>,
     moved: &mut [u64],
     touched: &mut [u64],
 ) {
@@ -292,10 +292,10 @@ pub(crate) fn win_block(
     number: usize,
     color: Color,
     moves: u16,
-    lost: Frontier<'_>,
+    lost: PositionSet<'_>,
     losses: Frontiers<'_>,
-    seeds: Frontier<'_>,
-    forced: &[u64],
+    exit_wins: PositionSet<'_>,
+    must_capture: &[u64],
     open: &mut [u64],
     wins: &mut Log,
     scratch: &mut Scratch,
@@ -306,10 +306,10 @@ pub(crate) fn win_block(
     let rows = open.len();
     let (moved, touched) = scratch.prepare(rows);
     spread(context, number, color, losses, moved, touched);
-    for (moved, &forced) in moved.iter_mut().zip(forced) {
-        *moved &= !forced;
+    for (moved, &must_capture) in moved.iter_mut().zip(must_capture) {
+        *moved &= !must_capture;
     }
-    for (row, mask) in seeds.iter() {
+    for (row, mask) in exit_wins.iter() {
         moved[row] |= mask;
         touched[row >> 12] |= 1 << (row >> 6 & 63);
     }
@@ -442,39 +442,39 @@ pub(crate) fn loss_block(
     color: Color,
     moves: u16,
     wins: Frontiers<'_>,
-    dues: Frontier<'_>,
-    forced: &[u64],
+    exit_losses: PositionSet<'_>,
+    must_capture: &[u64],
     mine: &[u64],
     goal: Planes<'_>,
-    not_losable: &mut [u64],
+    held: &mut [u64],
     losses: &mut Log,
     scratch: &mut Scratch,
 ) {
-    let rows = not_losable.len();
+    let rows = held.len();
     let (moved, touched) = scratch.prepare(rows);
     losses.begin();
-    let quiet = |row: usize| forced.get(row).map_or(u64::MAX, |forced| !forced);
+    let quiet = |row: usize| must_capture.get(row).map_or(u64::MAX, |must_capture| !must_capture);
     if wins.here(number).plane().is_some() {
-        for (row, mask) in dues.iter() {
-            not_losable[row] &= !mask;
+        for (row, mask) in exit_losses.iter() {
+            held[row] &= !mask;
         }
         escapes(context, number, color, goal, moved);
         for row in 0..rows {
             let escaped = std::mem::take(&mut moved[row]) & quiet(row);
-            let new = mine[row] & !not_losable[row] & !escaped;
+            let new = mine[row] & !held[row] & !escaped;
             if new != 0 {
                 losses.push(row, new);
             }
         }
     } else {
         spread(context, number, color, wins, moved, touched);
-        for (row, mask) in dues.iter() {
-            not_losable[row] &= !mask;
+        for (row, mask) in exit_losses.iter() {
+            held[row] &= !mask;
             moved[row] |= mask;
             touched[row >> 12] |= 1 << (row >> 6 & 63);
         }
         for group in touched_groups(touched, rows) {
-            let losable = mine[group.clone()].iter().zip(&not_losable[group.clone()]);
+            let losable = mine[group.clone()].iter().zip(&held[group.clone()]);
             let left = sift(&mut moved[group.clone()], losable.map(|(mine, not)| mine & !not));
             for at in squares(left) {
                 let row = group.start + at as usize;
@@ -499,33 +499,33 @@ pub(crate) fn mate_block(
     color: Color,
     mine: &[u64],
     goal: Planes<'_>,
-    not_losable: &mut [u64],
-    forced: &[u64],
+    held: &mut [u64],
+    must_capture: &[u64],
     spared: &mut [u64],
     stalemates: &mut [u64],
     losses: &mut Log,
     scratch: &mut Scratch,
 ) {
-    let rows = not_losable.len();
+    let rows = held.len();
     let theirs = goal.here(number, rows);
     losses.begin();
     if !context.blocks[number].empty {
         let (moved, _) = scratch.prepare(rows);
         escapes(context, number, color, goal, moved);
         for row in 0..rows {
-            let quiet = forced.get(row).map_or(u64::MAX, |forced| !forced);
+            let quiet = must_capture.get(row).map_or(u64::MAX, |must_capture| !must_capture);
             let escaped = std::mem::take(&mut moved[row]) & quiet;
-            let mut stuck = mine[row] & !not_losable[row] & !escaped;
+            let mut stuck = mine[row] & !held[row] & !escaped;
             if let Some(spared) = spared.get_mut(row) {
                 *spared &= stuck;
                 stuck &= !*spared;
-                not_losable[row] |= *spared;
+                held[row] |= *spared;
             }
             // With the other side to move the position is illegal exactly if this king is in check.
             // (In suicide chess, where nobody is in check, it never is.)
             let mates = stuck & !theirs[row];
             let stalemate = stuck & theirs[row];
-            not_losable[row] |= stalemate;
+            held[row] |= stalemate;
             if let Some(out) = stalemates.get_mut(row) {
                 *out = stalemate;
             }
@@ -541,7 +541,7 @@ pub(crate) fn mate_block(
 #[inline(always)]
 pub(crate) fn write_block<I: Isa, C: Code>(
     open: &[u64],
-    decided: &[(C, Frontier<'_>)],
+    decided: &[(C, PositionSet<'_>)],
     codes: &mut [C],
 ) {
     let (codes, _) = codes.as_chunks_mut::<64>();
@@ -639,7 +639,7 @@ pub(crate) fn clear_of(block: &Block, empty: u64, plane: &[u64], out: &mut [u64]
 }
 
 /// The values of a block's positions with an en passant right. `plain` are the values without it, `stuck`
-/// the positions without another move that counts, mates apart. In suicide chess `forced` are those in
+/// the positions without another move that counts, mates apart. In suicide chess `must_capture` are those in
 /// which something else must be taken; it is empty in normal chess.
 #[inline(always)]
 pub(crate) fn right_block<I: Isa, C: Code>(
@@ -648,7 +648,7 @@ pub(crate) fn right_block<I: Isa, C: Code>(
     right: &Right<'_>,
     plain: &[C],
     stuck: &[u64],
-    forced: &[u64],
+    must_capture: &[u64],
     codes: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
@@ -682,7 +682,7 @@ pub(crate) fn right_block<I: Isa, C: Code>(
             codes.fill(C::ILLEGAL);
             continue;
         }
-        let unforced = forced.get(row).map_or(0, |forced| !forced);
+        let unforced = must_capture.get(row).map_or(0, |must_capture| !must_capture);
         let alone = stuck | unforced;
         let spared = spared.get(row).copied().unwrap_or(0);
         let legal = legal.get(row).copied().unwrap_or(0);

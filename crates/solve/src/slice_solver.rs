@@ -18,10 +18,10 @@ use rayon::prelude::*;
 use crate::context::{Context, side};
 use crate::dispatch;
 use crate::exits::{self, Buffer, Counted, Exit, Right};
-use crate::log::{Foretold, Frontier, Log, Sorting};
+use crate::log::{ExitEvents, Log, PositionSet, Sorting};
+use crate::paged_slice;
 use crate::passes::{Frontiers, Planes, Scratch, clear_of, dense_threshold};
 use crate::recycled::Recycled;
-use crate::swept;
 use crate::table_solver::{Decided, Monitor, PassReport, SolveError, SolveOptions, TakeDecided};
 use crate::target::{Reading, Target};
 
@@ -48,13 +48,13 @@ pub(crate) enum RunResult {
 
 /// A slice whose mates are known, being solved pass by pass.
 pub(crate) trait Passes {
-    /// The largest number of moves that an exit foretells.
+    /// The largest number of moves for which exits decide something.
     fn ahead(&self) -> u16;
     /// The number of rows in which the newest pass has decided something.
     fn waiting(&self, result: RunResult) -> usize;
     /// The number of positions that the newest pass has decided.
     fn decided(&self, result: RunResult) -> u64;
-    /// The win pass of a number of moves; `due` if exits may foretell something for it.
+    /// The win pass of a number of moves; `due` if exits may sort_exits something for it.
     fn win(&mut self, moves: u16, due: bool);
     /// The loss pass, likewise.
     fn lose(&mut self, moves: u16, due: bool);
@@ -135,31 +135,31 @@ pub(crate) trait Blocks: Sync {
 pub(crate) struct BlockParts<'a> {
     pub(crate) open: &'a [u64],
     pub(crate) stalemates: &'a [u64],
-    pub(crate) lost: Frontier<'a>,
+    pub(crate) lost: PositionSet<'a>,
     pub(crate) goal: Planes<'a>,
-    pub(crate) forced: &'a [u64],
+    pub(crate) must_capture: &'a [u64],
 }
 
 /// A slice in memory.
-struct State<'a> {
+struct MemorySlice<'a> {
     context: &'a Context<'a>,
     open: [Vec<u64>; 2],
-    not_losable: [Vec<u64>; 2],
-    foretold: [Vec<Foretold>; 2],
+    held: [Vec<u64>; 2],
+    exit_events: [Vec<ExitEvents>; 2],
     wins: [Vec<Log>; 2],
     losses: [Vec<Log>; 2],
     stalemates: [Vec<u64>; 2],
     /// The positions in which something must be taken. Empty in normal chess.
-    forced: [Vec<u64>; 2],
+    must_capture: [Vec<u64>; 2],
     /// The positions in which nothing can be played but discarded moves that spare them mate and
     /// stalemate. Empty where there are no such moves.
     spared: [Vec<u64>; 2],
 }
 
-impl State<'_> {
-    /// The part of a block in `forced`; empty in normal chess.
-    fn forced_of(&self, own: usize, block: usize, rows: usize) -> &[u64] {
-        part(&self.forced[own], block, rows)
+impl MemorySlice<'_> {
+    /// The part of a block in `must_capture`; empty in normal chess.
+    fn must_capture_in(&self, own: usize, block: usize, rows: usize) -> &[u64] {
+        part(&self.must_capture[own], block, rows)
     }
 }
 
@@ -224,9 +224,9 @@ pub(crate) fn solve(
         return Ok(stored(pages.lend(needed, in_memory)?, pages));
     }
     if narrow {
-        swept::solve::<u8>(problem, pages, options.method, monitor)
+        paged_slice::solve::<u8>(problem, pages, options.method, monitor)
     } else {
-        swept::solve::<u16>(problem, pages, options.method, monitor)
+        paged_slice::solve::<u16>(problem, pages, options.method, monitor)
     }
 }
 
@@ -271,32 +271,32 @@ fn solve_as<C: Code>(
         || problem.rights.iter().any(|r| r.is_usable(context));
     let mut counts = None;
     let mut reached = begin(context, monitor, || {
-        let mut state = start::<C>(context, &problem.exits, keep, recycled);
-        counts = problem.count.then(|| count::<C>(problem, &state));
+        let mut slice = start::<C>(context, &problem.exits, keep, recycled);
+        counts = problem.count.then(|| count::<C>(problem, &slice));
         if let Some(winner) = problem.stalemates {
-            concede_stalemates(context, &mut state, winner);
+            concede_stalemates(context, &mut slice, winner);
         }
         if context.suicide() {
-            win_stalemates(context, &mut state);
+            win_stalemates(context, &mut slice);
         }
-        state
+        slice
     });
     let moves = run(context, &mut reached, monitor)?;
-    let mut state = reached.slice;
-    state.foretold = Default::default();
-    recycled.keep(std::mem::take(&mut state.not_losable), []);
+    let mut slice = reached.slice;
+    slice.exit_events = Default::default();
+    recycled.keep(std::mem::take(&mut slice.held), []);
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
     let has_rights = problem.rights.iter().any(|r| r.is_usable(context));
     let values = if options.outcomes && options.pages.is_none() && !has_rights {
         // What captures en passant start from would be needed as codes.
-        let codes = Color::ALL.map(|color| write_outcomes(context, &state, color));
+        let codes = Color::ALL.map(|color| write_outcomes(context, &slice, color));
         SliceValues { codes, en_passant: Vec::new(), counts, max_moves: 1 }
     } else if narrow {
-        finish::<u8>(problem, &state, recycled, moves, counts)
+        finish::<u8>(problem, &slice, recycled, moves, counts)
     } else {
-        finish::<u16>(problem, &state, recycled, moves, counts)
+        finish::<u16>(problem, &slice, recycled, moves, counts)
     };
-    recycled.keep(state.open, state.wins.into_iter().chain(state.losses));
+    recycled.keep(slice.open, slice.wins.into_iter().chain(slice.losses));
     finished(context, values)
 }
 
@@ -311,13 +311,13 @@ pub(crate) fn finished(
 /// Writes the values down in the width `C`.
 fn finish<C: Code>(
     problem: &Problem<'_>,
-    state: &State<'_>,
+    slice: &MemorySlice<'_>,
     recycled: &Recycled,
     moves: u16,
     counts: Option<SliceCounts>,
 ) -> SliceValues {
     let context = &problem.context;
-    let codes = Color::ALL.map(|color| write::<C>(context, state, color, recycled));
+    let codes = Color::ALL.map(|color| write::<C>(context, slice, color, recycled));
     let rows = context.rows();
     let mut deepest = moves;
     let usable = problem.rights.iter().filter(|r| r.is_usable(context));
@@ -334,13 +334,20 @@ fn finish<C: Code>(
                         return;
                     }
                     let plain = &codes[own][n * rows * 64..(n + 1) * rows * 64];
-                    let mut stuck = state.stalemates[own][n * rows..(n + 1) * rows].to_vec();
-                    let spared = part(&state.spared[own], n, rows);
+                    let mut stuck = slice.stalemates[own][n * rows..(n + 1) * rows].to_vec();
+                    let spared = part(&slice.spared[own], n, rows);
                     stuck.iter_mut().zip(spared).for_each(|(stuck, spared)| *stuck |= spared);
-                    let forced = state.forced_of(own, n, rows);
+                    let must_capture = slice.must_capture_in(own, n, rows);
                     with_exit_room(|_: &mut Vec<C>, buffer, _| {
                         dispatch::right_block(
-                            context, n, right, plain, &stuck, forced, with, buffer,
+                            context,
+                            n,
+                            right,
+                            plain,
+                            &stuck,
+                            must_capture,
+                            with,
+                            buffer,
                         );
                     });
                 });
@@ -418,11 +425,11 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
                 positions[row] &= !(mask & !going[row]);
             }
             let mut bound = positions.clone();
-            for (row, &forced) in parts.forced.iter().enumerate() {
+            for (row, &must_capture) in parts.must_capture.iter().enumerate() {
                 // Of what must be taken everything may be discarded.
-                bound[row] &= !(passing[row] & !taking[row] & !forced);
-                positions[row] &= !(forced | taking[row] | passing[row]);
-                bound[row] &= forced | taking[row];
+                bound[row] &= !(passing[row] & !taking[row] & !must_capture);
+                positions[row] &= !(must_capture | taking[row] | passing[row]);
+                bound[row] &= must_capture | taking[row];
             }
             let [captures, more] = [counted, discarded].map(|captures| {
                 with_exit_room(|_: &mut Vec<C>, buffer, _| {
@@ -485,7 +492,7 @@ fn start<'a, C: Code>(
     exits: &[Vec<Exit<'_>>; 2],
     keep_stalemates: bool,
     recycled: &Recycled,
-) -> State<'a> {
+) -> MemorySlice<'a> {
     let rows = context.rows();
     let blocks = context.blocks.len();
     let total = rows * blocks;
@@ -493,9 +500,9 @@ fn start<'a, C: Code>(
     let plane = || vec![0u64; total];
     let logs = || recycled.logs(blocks);
     let mut open = [(); 2].map(|()| recycled.plane(total));
-    let mut not_losable = [(); 2].map(|()| recycled.plane(total));
-    let mut foretold: [Vec<Foretold>; 2] = Default::default();
-    let mut forced: [Vec<u64>; 2] = Default::default();
+    let mut held = [(); 2].map(|()| recycled.plane(total));
+    let mut exit_events: [Vec<ExitEvents>; 2] = Default::default();
+    let mut must_capture: [Vec<u64>; 2] = Default::default();
     for color in [Color::White, Color::Black] {
         let work = open[side(color)].par_chunks_exact_mut(rows).with_min_len(share).enumerate();
         work.for_each(|(n, open)| {
@@ -504,39 +511,39 @@ fn start<'a, C: Code>(
     }
     for color in [Color::White, Color::Black] {
         let own = side(color);
-        foretold[own].resize_with(blocks, Foretold::default);
+        exit_events[own].resize_with(blocks, ExitEvents::default);
         let (exits, open) = (&exits[own], &open[own]);
         if context.suicide() {
-            forced[own] = plane();
+            must_capture[own] = plane();
         }
-        // Zipping needs something for every block where nothing is forced.
+        // Zipping needs something for every block where nothing must capture.
         let mut nothing = vec![[0; 0]; blocks];
-        let forced: Vec<&mut [u64]> = if context.suicide() {
-            forced[own].chunks_exact_mut(rows).collect()
+        let must_capture: Vec<&mut [u64]> = if context.suicide() {
+            must_capture[own].chunks_exact_mut(rows).collect()
         } else {
             nothing.iter_mut().map(|n| &mut n[..]).collect()
         };
-        not_losable[own]
+        held[own]
             .par_chunks_exact_mut(rows)
-            .zip(&mut foretold[own])
-            .zip(forced)
+            .zip(&mut exit_events[own])
+            .zip(must_capture)
             .with_min_len(share)
             .enumerate()
-            .for_each(|(n, ((not_losable, foretold), forced))| {
+            .for_each(|(n, ((held, exit_events), must_capture))| {
                 if context.is_stopped() {
                     return;
                 }
                 let block = &context.blocks[n];
                 let open = &open[n * rows..(n + 1) * rows];
-                *foretold = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
+                *exit_events = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
                     dispatch::exit_block::<C>(
                         context,
                         block,
                         color,
                         exits,
                         open,
-                        not_losable,
-                        forced,
+                        held,
+                        must_capture,
                         best,
                         buffer,
                         sorting,
@@ -545,7 +552,7 @@ fn start<'a, C: Code>(
             });
     }
     let mut spared = [Color::White, Color::Black]
-        .map(|color| spared::<C>(context, color, &exits[side(color)], &forced[side(color)]));
+        .map(|color| spared::<C>(context, color, &exits[side(color)], &must_capture[side(color)]));
     let mut stalemates: [Vec<u64>; 2] = Default::default();
     let mut losses = [logs(), logs()];
     for color in [Color::White, Color::Black] {
@@ -553,21 +560,21 @@ fn start<'a, C: Code>(
         // Chunks of length 0 do not exist: without stalemates every block gets a word nobody reads.
         let stride = if keep_stalemates { rows } else { 1 };
         let mut found = vec![0; stride * blocks];
-        // As with `forced` above.
+        // As with `must_capture` above.
         let mut nothing = vec![[0; 0]; blocks];
         let spared: Vec<&mut [u64]> = if spared[own].is_empty() {
             nothing.iter_mut().map(|n| &mut n[..]).collect()
         } else {
             spared[own].chunks_exact_mut(rows).collect()
         };
-        not_losable[own]
+        held[own]
             .par_chunks_exact_mut(rows)
             .zip(&mut losses[own])
             .zip(found.par_chunks_exact_mut(stride))
             .zip(spared)
             .with_min_len(share)
             .enumerate()
-            .for_each(|(n, (((not_losable, log), stalemates), spared))| {
+            .for_each(|(n, (((held, log), stalemates), spared))| {
                 if context.is_stopped() {
                     return;
                 }
@@ -578,8 +585,8 @@ fn start<'a, C: Code>(
                         color,
                         &open[own][n * rows..(n + 1) * rows],
                         Planes::All(&open[1 - own]),
-                        not_losable,
-                        part(&forced[own], n, rows),
+                        held,
+                        part(&must_capture[own], n, rows),
                         spared,
                         stalemates,
                         log,
@@ -592,7 +599,7 @@ fn start<'a, C: Code>(
         }
     }
     let wins = [logs(), logs()];
-    State { context, open, not_losable, foretold, wins, losses, stalemates, forced, spared }
+    MemorySlice { context, open, held, exit_events, wins, losses, stalemates, must_capture, spared }
 }
 
 /// The positions of a side with discarded moves that spare them mate and stalemate; empty if there are
@@ -601,7 +608,7 @@ fn spared<C: Code>(
     context: &Context<'_>,
     color: Color,
     exits: &[Exit<'_>],
-    forced: &[u64],
+    must_capture: &[u64],
 ) -> Vec<u64> {
     if !exits.iter().any(|exit| exit.target.may_spare()) {
         return Vec::new();
@@ -612,9 +619,9 @@ fn spared<C: Code>(
     let found: Vec<(usize, Vec<u64>)> = blocks
         .filter(|_| !context.is_stopped())
         .map(|(n, block)| {
-            let forced = part(forced, n, rows);
+            let must_capture = part(must_capture, n, rows);
             let found = with_exit_room(|best: &mut Vec<C>, buffer, _| {
-                exits::spared(context, block, color, exits, forced, best, buffer)
+                exits::spared(context, block, color, exits, must_capture, best, buffer)
             });
             (n, found)
         })
@@ -626,25 +633,25 @@ fn spared<C: Code>(
 }
 
 /// Gives stalemates to `winner`: won after one move if he is to move, else lost after one.
-fn concede_stalemates(context: &Context<'_>, state: &mut State<'_>, winner: Color) {
+fn concede_stalemates(context: &Context<'_>, slice: &mut MemorySlice<'_>, winner: Color) {
     let rows = context.rows();
     for color in [Color::White, Color::Black] {
         let own = side(color);
-        for (n, foretold) in state.foretold[own].iter_mut().enumerate() {
-            foretold.add(color == winner, part(&state.stalemates[own], n, rows));
+        for (n, exit_events) in slice.exit_events[own].iter_mut().enumerate() {
+            exit_events.add(color == winner, part(&slice.stalemates[own], n, rows));
         }
     }
 }
 
 /// In suicide chess whoever cannot move has won.
-fn win_stalemates(context: &Context<'_>, state: &mut State<'_>) {
+fn win_stalemates(context: &Context<'_>, slice: &mut MemorySlice<'_>) {
     let rows = context.rows();
     for own in 0..2 {
-        for (n, wins) in state.wins[own].iter_mut().enumerate() {
+        for (n, wins) in slice.wins[own].iter_mut().enumerate() {
             wins.begin();
-            for (row, &mask) in part(&state.stalemates[own], n, rows).iter().enumerate() {
+            for (row, &mask) in part(&slice.stalemates[own], n, rows).iter().enumerate() {
                 if mask != 0 {
-                    state.open[own][n * rows + row] &= !mask;
+                    slice.open[own][n * rows + row] &= !mask;
                     wins.push(row, mask);
                 }
             }
@@ -737,7 +744,7 @@ fn save(
     monitor.save_passes(context.pawns, passes.clone(), &show)
 }
 
-impl State<'_> {
+impl MemorySlice<'_> {
     /// How many blocks a thread takes at once in a pass that starts from so many rows.
     fn share(&self, waiting: usize, due: bool) -> usize {
         let (rows, blocks) = (self.context.rows(), self.context.blocks.len());
@@ -746,10 +753,10 @@ impl State<'_> {
     }
 }
 
-impl Passes for State<'_> {
+impl Passes for MemorySlice<'_> {
     fn ahead(&self) -> u16 {
-        let last = |f: &Foretold| f.seeds.last().max(f.dues.last());
-        self.foretold.iter().flatten().map(last).max().unwrap_or(0)
+        let last = |f: &ExitEvents| f.exit_wins.last().max(f.exit_losses.last());
+        self.exit_events.iter().flatten().map(last).max().unwrap_or(0)
     }
 
     fn waiting(&self, result: RunResult) -> usize {
@@ -773,7 +780,7 @@ impl Passes for State<'_> {
 
     fn win(&mut self, moves: u16, due: bool) {
         let share = self.share(frontier(&self.losses), due);
-        let State { context, open, foretold, wins, losses, forced, .. } = self;
+        let MemorySlice { context, open, exit_events, wins, losses, must_capture, .. } = self;
         let (context, rows, blocks) = (*context, context.rows(), context.blocks.len());
         let [white_open, black_open] = open;
         let [white_wins, black_wins] = wins;
@@ -781,18 +788,27 @@ impl Passes for State<'_> {
             let own = side(color);
             open.par_chunks_exact_mut(rows).zip(wins).with_min_len(share).enumerate().for_each(
                 |(n, (open, wins))| {
-                    let foretold = &foretold[own][n];
+                    let exit_events = &exit_events[own][n];
                     let reached = is_reached(context, n, own, losses)
                         || losses[own][n].frontier().len() > 0
-                        || foretold.seeds.has(moves);
+                        || exit_events.exit_wins.has(moves);
                     if reached && !context.is_stopped() {
-                        let forced = part(&forced[own], n, rows);
+                        let must_capture = part(&must_capture[own], n, rows);
                         with_scratch(|scratch| {
                             let lost = losses[own][n].frontier();
                             let theirs = Frontiers::All(&losses[1 - own]);
-                            let seeds = foretold.seeds.of(moves);
+                            let exit_wins = exit_events.exit_wins.of(moves);
                             dispatch::win_block(
-                                context, n, color, moves, lost, theirs, seeds, forced, open, wins,
+                                context,
+                                n,
+                                color,
+                                moves,
+                                lost,
+                                theirs,
+                                exit_wins,
+                                must_capture,
+                                open,
+                                wins,
                                 scratch,
                             );
                         });
@@ -811,22 +827,19 @@ impl Passes for State<'_> {
 
     fn lose(&mut self, moves: u16, due: bool) {
         let share = self.share(frontier(&self.wins), due);
-        let State { context, open, not_losable, foretold, wins, losses, forced, .. } = self;
+        let MemorySlice { context, open, held, exit_events, wins, losses, must_capture, .. } = self;
         let (context, rows, blocks) = (*context, context.rows(), context.blocks.len());
-        let [white_nl, black_nl] = not_losable;
+        let [white_nl, black_nl] = held;
         let [white_losses, black_losses] = losses;
-        let lose = |color: Color, not_losable: &mut Vec<u64>, losses: &mut Vec<Log>| {
+        let lose = |color: Color, held: &mut Vec<u64>, losses: &mut Vec<Log>| {
             let own = side(color);
-            not_losable
-                .par_chunks_exact_mut(rows)
-                .zip(losses)
-                .with_min_len(share)
-                .enumerate()
-                .for_each(|(n, (not_losable, losses))| {
-                    let foretold = &foretold[own][n];
-                    let reached = is_reached(context, n, own, wins) || foretold.dues.has(moves);
+            held.par_chunks_exact_mut(rows).zip(losses).with_min_len(share).enumerate().for_each(
+                |(n, (held, losses))| {
+                    let exit_events = &exit_events[own][n];
+                    let reached =
+                        is_reached(context, n, own, wins) || exit_events.exit_losses.has(moves);
                     if reached && !context.is_stopped() {
-                        let forced = part(&forced[own], n, rows);
+                        let must_capture = part(&must_capture[own], n, rows);
                         with_scratch(|scratch| {
                             dispatch::loss_block(
                                 context,
@@ -834,11 +847,11 @@ impl Passes for State<'_> {
                                 color,
                                 moves,
                                 Frontiers::All(&wins[1 - own]),
-                                foretold.dues.of(moves),
-                                forced,
+                                exit_events.exit_losses.of(moves),
+                                must_capture,
                                 &open[own][n * rows..(n + 1) * rows],
                                 Planes::All(&open[1 - own]),
-                                not_losable,
+                                held,
                                 losses,
                                 scratch,
                             );
@@ -846,7 +859,8 @@ impl Passes for State<'_> {
                     } else {
                         losses.begin();
                     }
-                });
+                },
+            );
         };
         both(
             share < blocks,
@@ -882,11 +896,11 @@ impl Passes for State<'_> {
                 log.begin();
             }
             self.wins[own].iter_mut().for_each(Log::begin);
-            let planes = self.not_losable[own].chunks_exact_mut(rows);
-            for (not_losable, foretold) in planes.zip(&self.foretold[own]) {
-                for moves in *passes.start()..=foretold.dues.last().min(*passes.end()) {
-                    let dues = foretold.dues.of(moves);
-                    dues.iter().for_each(|(row, mask)| not_losable[row] &= !mask);
+            let planes = self.held[own].chunks_exact_mut(rows);
+            for (held, exit_events) in planes.zip(&self.exit_events[own]) {
+                for moves in *passes.start()..=exit_events.exit_losses.last().min(*passes.end()) {
+                    let exit_losses = exit_events.exit_losses.of(moves);
+                    exit_losses.iter().for_each(|(row, mask)| held[row] &= !mask);
                 }
             }
         }
@@ -916,7 +930,7 @@ impl Passes for State<'_> {
     }
 }
 
-impl Blocks for State<'_> {
+impl Blocks for MemorySlice<'_> {
     fn with(&self, n: usize, own: usize, f: &mut dyn FnMut(&BlockParts<'_>)) {
         let rows = self.context.rows();
         f(&BlockParts {
@@ -924,7 +938,7 @@ impl Blocks for State<'_> {
             stalemates: part(&self.stalemates[own], n, rows),
             lost: self.losses[own][n].frontier(),
             goal: Planes::All(&self.open[1 - own]),
-            forced: self.forced_of(own, n, rows),
+            must_capture: self.must_capture_in(own, n, rows),
         });
     }
 }
@@ -942,7 +956,7 @@ fn both(parallel: bool, first: impl FnOnce() + Send, second: impl FnOnce() + Sen
 /// The codes of one side, block by block from the logs.
 fn write<C: Code>(
     context: &Context<'_>,
-    state: &State<'_>,
+    slice: &MemorySlice<'_>,
     color: Color,
     recycled: &Recycled,
 ) -> Vec<C> {
@@ -958,17 +972,17 @@ fn write<C: Code>(
         if !fresh {
             codes.fill(C::ILLEGAL);
         }
-        let wins = state.wins[own][n].replay().map(|(moves, positions)| (C::win(moves), positions));
-        let losses = state.losses[own][n].replay();
+        let wins = slice.wins[own][n].replay().map(|(moves, positions)| (C::win(moves), positions));
+        let losses = slice.losses[own][n].replay();
         let losses = losses.map(|(moves, positions)| (C::loss(moves), positions));
         let decided: Vec<_> = wins.chain(losses).collect();
-        dispatch::write_block::<C>(part(&state.open[own], n, rows), &decided, codes);
+        dispatch::write_block::<C>(part(&slice.open[own], n, rows), &decided, codes);
     });
     codes
 }
 
 /// The same for those who ask for outcomes only.
-fn write_outcomes(context: &Context<'_>, state: &State<'_>, color: Color) -> Codes {
+fn write_outcomes(context: &Context<'_>, slice: &MemorySlice<'_>, color: Color) -> Codes {
     let rows = context.rows();
     let (own, len) = (side(color), rows * 64);
     let blocks = context.blocks.len();
@@ -978,11 +992,11 @@ fn write_outcomes(context: &Context<'_>, state: &State<'_>, color: Color) -> Cod
             return;
         }
         codes.fill(u8::ILLEGAL);
-        let wins = state.wins[own][n].replay().map(|(_, positions)| (u8::win(1), positions));
-        let losses = state.losses[own][n].replay();
+        let wins = slice.wins[own][n].replay().map(|(_, positions)| (u8::win(1), positions));
+        let losses = slice.losses[own][n].replay();
         let losses = losses.map(|(_, positions)| (u8::loss(0), positions));
         let decided: Vec<_> = wins.chain(losses).collect();
-        dispatch::write_block::<u8>(part(&state.open[own], n, rows), &decided, codes);
+        dispatch::write_block::<u8>(part(&slice.open[own], n, rows), &decided, codes);
         outcomes.put(n * len, codes);
     };
     let share = share(rows * blocks >= PARALLEL_ROWS, blocks);

@@ -18,7 +18,7 @@ use crate::slice_solver::{self, Problem};
 use crate::target::Target;
 use crate::view::{Change, View};
 
-/// Solved endings by material, stronger side White.
+/// FinishedSlice endings by material, stronger side White.
 pub type Tables = HashMap<Material, Arc<TableValues>>;
 
 /// Why an ending cannot be solved.
@@ -69,7 +69,7 @@ pub struct PassReport {
     pub won: bool,
     /// In how many moves.
     pub moves: u16,
-    /// How many positions it decided, with either side to move; like men are told apart.
+    /// How many positions it decided, with either side to move; like men are told isolated.
     pub positions: u64,
     /// How long it took.
     pub time: Duration,

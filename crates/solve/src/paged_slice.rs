@@ -18,9 +18,9 @@ use rayon::prelude::*;
 use crate::context::{Block, Context, side};
 use crate::dispatch;
 use crate::exits;
-use crate::log::{Events, Frontier, Log};
+use crate::log::{Events, Log, PositionSet};
 use crate::passes::{Frontiers, Planes, dense_threshold};
-use crate::propagated::Propagated;
+use crate::proptable_slice::PropTableSlice;
 use crate::slice_solver::{
     BlockParts, Passes, Problem, RunResult, begin, count, decide, deepest_capture, finished, run,
     with_exit_room, with_scratch,
@@ -55,7 +55,7 @@ impl Plane {
 }
 
 /// Packs rows and masks into the words of a page.
-pub(crate) fn pack(positions: Frontier<'_>) -> Vec<u64> {
+pub(crate) fn pack(positions: PositionSet<'_>) -> Vec<u64> {
     let len = positions.len();
     let mut words = vec![0; 1 + len + len.div_ceil(2)];
     words[0] = len as u64;
@@ -66,26 +66,26 @@ pub(crate) fn pack(positions: Frontier<'_>) -> Vec<u64> {
 }
 
 /// The rows and masks in a page.
-pub(crate) fn unpack(words: &[u64]) -> Frontier<'_> {
-    let Some((&len, rest)) = words.split_first() else { return Frontier::default() };
+pub(crate) fn unpack(words: &[u64]) -> PositionSet<'_> {
+    let Some((&len, rest)) = words.split_first() else { return PositionSet::default() };
     // A page that could not be read is zeros.
     let (masks, rows) = rest.split_at((len as usize).min(rest.len()));
     let rows: &[u32] = bytemuck::cast_slice(rows);
-    Frontier::new(&rows[..masks.len().min(rows.len())], masks, None)
+    PositionSet::new(&rows[..masks.len().min(rows.len())], masks, None)
 }
 
 /// What the passes decided, by blocks.
-pub(crate) struct Chronicle {
+pub(crate) struct PagedLog {
     lists: PageFile,
     pub(crate) planes: PageFile,
     /// Number of moves and page of every segment of a block.
     segments: Vec<Vec<(u16, Page)>>,
-    pub(crate) newest: Vec<Option<Newest>>,
+    pub(crate) newest: Vec<Option<Segment>>,
 }
 
 /// The newest segment of a block.
 #[derive(Clone, Copy)]
-pub(crate) struct Newest {
+pub(crate) struct Segment {
     list: Page,
     /// The same as a plane, if it is long.
     plane: Option<Page>,
@@ -93,9 +93,9 @@ pub(crate) struct Newest {
     positions: u64,
 }
 
-impl Chronicle {
-    fn new(pages: &Arc<Pages>, blocks: usize) -> Chronicle {
-        Chronicle {
+impl PagedLog {
+    fn new(pages: &Arc<Pages>, blocks: usize) -> PagedLog {
+        PagedLog {
             lists: pages.file(),
             planes: pages.file(),
             segments: vec![Vec::new(); blocks],
@@ -104,9 +104,9 @@ impl Chronicle {
     }
 
     /// Puts down what a pass decided in a block.
-    pub(crate) fn put(&self, log: &Log) -> Option<Newest> {
+    pub(crate) fn put(&self, log: &Log) -> Option<Segment> {
         let frontier = log.frontier();
-        (frontier.len() > 0).then(|| Newest {
+        (frontier.len() > 0).then(|| Segment {
             list: self.lists.append(pack(frontier)),
             plane: frontier.plane().map(|plane| self.planes.append(plane.to_vec())),
             rows: frontier.len(),
@@ -115,7 +115,7 @@ impl Chronicle {
     }
 
     /// Closes a pass.
-    pub(crate) fn accept(&mut self, moves: u16, newest: Vec<Option<Newest>>) {
+    pub(crate) fn accept(&mut self, moves: u16, newest: Vec<Option<Segment>>) {
         for (segments, newest) in self.segments.iter_mut().zip(&newest) {
             segments.extend(newest.map(|newest| (moves, newest.list)));
         }
@@ -143,53 +143,53 @@ impl Chronicle {
         self.newest[n].map(|newest| self.lists.read(newest.list))
     }
 
-    pub(crate) fn held(&self, n: usize) -> Held {
+    pub(crate) fn loaded(&self, n: usize) -> LoadedSet {
         match self.newest[n] {
-            Some(Newest { plane: Some(plane), .. }) => Held::Plane(self.planes.read(plane)),
-            Some(Newest { list, .. }) => Held::List(self.lists.read(list)),
-            None => Held::Nothing,
+            Some(Segment { plane: Some(plane), .. }) => LoadedSet::Plane(self.planes.read(plane)),
+            Some(Segment { list, .. }) => LoadedSet::List(self.lists.read(list)),
+            None => LoadedSet::Nothing,
         }
     }
 
     /// The frontiers in a block and around it.
-    fn around(&self, block: &Block, n: usize, own: usize) -> (Held, Vec<Held>) {
-        let around = block.neighbours[own].iter().map(|n| self.held(n.block as usize));
-        (self.held(n), around.collect())
+    fn around(&self, block: &Block, n: usize, own: usize) -> (LoadedSet, Vec<LoadedSet>) {
+        let around = block.neighbours[own].iter().map(|n| self.loaded(n.block as usize));
+        (self.loaded(n), around.collect())
     }
 }
 
 /// A frontier in memory.
-pub(crate) enum Held {
+pub(crate) enum LoadedSet {
     Nothing,
     List(Words),
     Plane(Words),
 }
 
-impl Held {
-    pub(crate) fn frontier(&self) -> Frontier<'_> {
+impl LoadedSet {
+    pub(crate) fn frontier(&self) -> PositionSet<'_> {
         match self {
-            Held::Nothing => Frontier::default(),
-            Held::List(words) => unpack(words),
-            Held::Plane(words) => Frontier::new(&[], &[], Some(words)),
+            LoadedSet::Nothing => PositionSet::default(),
+            LoadedSet::List(words) => unpack(words),
+            LoadedSet::Plane(words) => PositionSet::new(&[], &[], Some(words)),
         }
     }
 }
 
 /// Pages by the number of moves after which they fall due.
-type Dated = Vec<(u16, Page)>;
+type EventPages = Vec<(u16, Page)>;
 
-/// What the exits foretell, by blocks.
-pub(crate) struct Calendar {
+/// What the exits sort_exits, by blocks.
+pub(crate) struct PagedEvents {
     file: PageFile,
-    pages: Vec<Dated>,
+    pages: Vec<EventPages>,
 }
 
-impl Calendar {
-    fn new(pages: &Arc<Pages>) -> Calendar {
-        Calendar { file: pages.file(), pages: Vec::new() }
+impl PagedEvents {
+    fn new(pages: &Arc<Pages>) -> PagedEvents {
+        PagedEvents { file: pages.file(), pages: Vec::new() }
     }
 
-    fn put(&self, events: &Events) -> Dated {
+    fn put(&self, events: &Events) -> EventPages {
         (0..=events.last())
             .filter(|&moves| events.has(moves))
             .map(|moves| (moves, self.file.append(pack(events.of(moves)))))
@@ -217,7 +217,7 @@ impl Calendar {
         let (rows, masks): (Vec<u32>, Vec<u64>) =
             known.chain(marked).map(|(row, mask)| (row as u32, mask)).unzip();
         if !rows.is_empty() {
-            let page = self.file.append(pack(Frontier::new(&rows, &masks, None)));
+            let page = self.file.append(pack(PositionSet::new(&rows, &masks, None)));
             self.pages[n].retain(|&(m, _)| m != 1);
             self.pages[n].push((1, page));
         }
@@ -225,20 +225,20 @@ impl Calendar {
 }
 
 /// A slice being solved in pages.
-pub(crate) struct Swept<'a> {
+pub(crate) struct PagedSlice<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) open: [Plane; 2],
-    pub(crate) not_losable: [Plane; 2],
+    pub(crate) held: [Plane; 2],
     stalemates: [Plane; 2],
     /// The positions in which something must be taken, in suicide chess.
-    forced: Option<[Plane; 2]>,
+    must_capture: Option<[Plane; 2]>,
     /// The positions in which nothing can be played but discarded moves that spare them mate and
     /// stalemate, if there are such moves.
     spared: Option<[Plane; 2]>,
-    pub(crate) seeds: [Calendar; 2],
-    pub(crate) dues: [Calendar; 2],
-    pub(crate) wins: [Chronicle; 2],
-    pub(crate) losses: [Chronicle; 2],
+    pub(crate) exit_wins: [PagedEvents; 2],
+    pub(crate) exit_losses: [PagedEvents; 2],
+    pub(crate) wins: [PagedLog; 2],
+    pub(crate) losses: [PagedLog; 2],
 }
 
 /// Solves a slice with codes `C` for the values behind the exits.
@@ -255,31 +255,31 @@ pub(crate) fn solve<C: Code>(
     let context = &problem.context;
     let mut counts = None;
     let mut start = || {
-        let mut swept = Swept::start::<C>(problem, pages);
-        counts = problem.count.then(|| count::<C>(problem, &swept));
+        let mut slice = PagedSlice::start::<C>(problem, pages);
+        counts = problem.count.then(|| count::<C>(problem, &slice));
         if let Some(winner) = problem.stalemates {
-            swept.concede_stalemates(winner);
+            slice.concede_stalemates(winner);
         }
         if context.suicide() {
-            swept.win_stalemates();
+            slice.win_stalemates();
         }
-        swept
+        slice
     };
-    let (swept, moves) = match method {
+    let (slice, moves) = match method {
         Method::Sweep => {
             let mut reached = begin(context, monitor, start);
             let moves = run(context, &mut reached, monitor)?;
             (reached.slice, moves)
         }
         Method::PropTables { compress } => {
-            let start = || Propagated::new(start(), pages, compress);
+            let start = || PropTableSlice::new(start(), pages, compress);
             let mut reached = begin(context, monitor, start);
             let moves = run(context, &mut reached, monitor)?;
-            (reached.slice.into_swept(), moves)
+            (reached.slice.into_slice(), moves)
         }
     };
-    let Swept { open, stalemates, forced, spared, wins, losses, .. } = swept;
-    let result = Solved { open, stalemates, forced, spared, wins, losses };
+    let PagedSlice { open, stalemates, must_capture, spared, wins, losses, .. } = slice;
+    let result = FinishedSlice { open, stalemates, must_capture, spared, wins, losses };
     let narrow = moves <= u8::MAX_MOVES && deepest_capture(problem) < u8::MAX_MOVES;
     let values = if narrow {
         result.write::<u8>(problem, pages, moves, counts)
@@ -289,29 +289,29 @@ pub(crate) fn solve<C: Code>(
     finished(context, values)
 }
 
-impl<'a> Swept<'a> {
+impl<'a> PagedSlice<'a> {
     /// Legal positions, exits, mates and stalemates.
-    fn start<C: Code>(problem: &'a Problem<'a>, pages: &Arc<Pages>) -> Swept<'a> {
+    fn start<C: Code>(problem: &'a Problem<'a>, pages: &Arc<Pages>) -> PagedSlice<'a> {
         let context = &problem.context;
         let (rows, blocks) = (context.rows(), context.blocks.len());
         let both = |f: &dyn Fn() -> Plane| [f(), f()];
         let plane = || Plane::new(pages, rows, blocks);
-        let chronicles = || [Chronicle::new(pages, blocks), Chronicle::new(pages, blocks)];
-        let calendars = || [Calendar::new(pages), Calendar::new(pages)];
-        let mut swept = Swept {
+        let chronicles = || [PagedLog::new(pages, blocks), PagedLog::new(pages, blocks)];
+        let calendars = || [PagedEvents::new(pages), PagedEvents::new(pages)];
+        let mut slice = PagedSlice {
             context,
             open: both(&plane),
-            not_losable: both(&plane),
+            held: both(&plane),
             stalemates: both(&plane),
-            forced: context.suicide().then(|| both(&plane)),
+            must_capture: context.suicide().then(|| both(&plane)),
             spared: problem
                 .exits
                 .iter()
                 .flatten()
                 .any(|exit| exit.target.may_spare())
                 .then(|| both(&plane)),
-            seeds: calendars(),
-            dues: calendars(),
+            exit_wins: calendars(),
+            exit_losses: calendars(),
             wins: chronicles(),
             losses: chronicles(),
         };
@@ -320,20 +320,25 @@ impl<'a> Swept<'a> {
             let events: Vec<_> = (0..blocks)
                 .into_par_iter()
                 .with_max_len(1)
-                .map(|n| swept.leave::<C>(problem, n, color))
+                .map(|n| slice.leave::<C>(problem, n, color))
                 .collect();
-            (swept.seeds[own].pages, swept.dues[own].pages) = events.into_iter().unzip();
+            (slice.exit_wins[own].pages, slice.exit_losses[own].pages) = events.into_iter().unzip();
         }
         for color in [Color::White, Color::Black] {
             let mates =
-                (0..blocks).into_par_iter().map(|n| swept.mate::<C>(problem, n, color)).collect();
-            swept.losses[side(color)].accept(0, mates);
+                (0..blocks).into_par_iter().map(|n| slice.mate::<C>(problem, n, color)).collect();
+            slice.losses[side(color)].accept(0, mates);
         }
-        swept
+        slice
     }
 
-    /// The legal positions of a block and what its exits foretell: seeds and dues.
-    fn leave<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> (Dated, Dated) {
+    /// The legal positions of a block and what its exits decide: exit wins and exit losses.
+    fn leave<C: Code>(
+        &self,
+        problem: &Problem<'_>,
+        n: usize,
+        color: Color,
+    ) -> (EventPages, EventPages) {
         let (context, own) = (self.context, side(color));
         let (block, rows) = (&context.blocks[n], context.rows());
         if context.is_stopped() {
@@ -341,52 +346,55 @@ impl<'a> Swept<'a> {
         }
         let mut open = vec![0; rows];
         dispatch::legal_block(context, block, color, &mut open);
-        let mut not_losable = vec![0; rows];
-        let mut forced = vec![0; if self.forced.is_some() { rows } else { 0 }];
+        let mut held = vec![0; rows];
+        let mut must_capture = vec![0; if self.must_capture.is_some() { rows } else { 0 }];
         let exits = &problem.exits[own];
-        let foretold = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
+        let exit_events = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
             dispatch::exit_block::<C>(
                 context,
                 block,
                 color,
                 exits,
                 &open,
-                &mut not_losable,
-                &mut forced,
+                &mut held,
+                &mut must_capture,
                 best,
                 buffer,
                 sorting,
             )
         });
         self.open[own].write(n, open);
-        self.not_losable[own].write(n, not_losable);
-        if let Some(planes) = &self.forced {
-            planes[own].write(n, forced);
+        self.held[own].write(n, held);
+        if let Some(planes) = &self.must_capture {
+            planes[own].write(n, must_capture);
         }
-        (self.seeds[own].put(&foretold.seeds), self.dues[own].put(&foretold.dues))
+        (
+            self.exit_wins[own].put(&exit_events.exit_wins),
+            self.exit_losses[own].put(&exit_events.exit_losses),
+        )
     }
 
     /// The mates of a block.
-    fn mate<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> Option<Newest> {
+    fn mate<C: Code>(&self, problem: &Problem<'_>, n: usize, color: Color) -> Option<Segment> {
         let (context, own) = (self.context, side(color));
         let rows = context.rows();
         if context.blocks[n].empty || context.is_stopped() {
             return None;
         }
         let mine = self.open[own].read(n);
-        let forced = self.forced_of(own, n);
+        let must_capture = self.must_capture_in(own, n);
         let around = self.goal(n, own);
-        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
+        let must_capture = must_capture.as_deref().map_or(&[][..], Vec::as_slice);
         let mut spared = Vec::new();
         if self.spared.is_some() {
             spared = with_exit_room(|best: &mut Vec<C>, buffer, _| {
                 let (block, exits) = (&context.blocks[n], &problem.exits[own]);
-                exits::spared(context, block, color, exits, forced, best, buffer)
+                exits::spared(context, block, color, exits, must_capture, best, buffer)
             });
         }
         let mut log = Log::default();
         let mut stalemates = vec![0; rows];
-        self.not_losable[own].change(n, |not_losable| {
+        self.held[own].change(n, |held| {
             with_scratch(|scratch| {
                 dispatch::mate_block(
                     context,
@@ -394,8 +402,8 @@ impl<'a> Swept<'a> {
                     color,
                     &mine,
                     around.planes(&around.refs()),
-                    not_losable,
-                    forced,
+                    held,
+                    must_capture,
                     &mut spared,
                     &mut stalemates,
                     &mut log,
@@ -413,8 +421,8 @@ impl<'a> Swept<'a> {
         self.losses[own].put(&log)
     }
 
-    pub(crate) fn forced_of(&self, own: usize, n: usize) -> Option<Words> {
-        self.forced.as_ref().map(|planes| planes[own].read(n))
+    pub(crate) fn must_capture_in(&self, own: usize, n: usize) -> Option<Words> {
+        self.must_capture.as_ref().map(|planes| planes[own].read(n))
     }
 
     /// The other side's open positions in a block and where this side's men can go from there.
@@ -431,7 +439,8 @@ impl<'a> Swept<'a> {
     fn concede_stalemates(&mut self, winner: Color) {
         for color in [Color::White, Color::Black] {
             let own = side(color);
-            let calendar = if color == winner { &mut self.seeds } else { &mut self.dues };
+            let calendar =
+                if color == winner { &mut self.exit_wins } else { &mut self.exit_losses };
             for n in 0..self.context.blocks.len() {
                 calendar[own].add(n, &self.stalemates[own].read(n));
             }
@@ -464,20 +473,21 @@ impl<'a> Swept<'a> {
         }
     }
 
-    fn win_block(&self, n: usize, color: Color, moves: u16) -> Option<Newest> {
+    fn win_block(&self, n: usize, color: Color, moves: u16) -> Option<Segment> {
         let (context, own) = (self.context, side(color));
         let block = &context.blocks[n];
         let (lost, theirs) = (self.losses[own].list(n), &self.losses[1 - own]);
         let reached = lost.is_some() || theirs.reaches(block, n, own);
-        if !reached && !self.seeds[own].has(n, moves) || context.is_stopped() {
+        if !reached && !self.exit_wins[own].has(n, moves) || context.is_stopped() {
             return None;
         }
-        let lost = lost.as_deref().map_or_else(Frontier::default, |words| unpack(words));
-        let seeds = self.seeds[own].of(n, moves);
-        let seeds = seeds.as_deref().map_or_else(Frontier::default, |words| unpack(words));
-        let forced = self.forced_of(own, n);
+        let lost = lost.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
+        let exit_wins = self.exit_wins[own].of(n, moves);
+        let exit_wins =
+            exit_wins.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
+        let must_capture = self.must_capture_in(own, n);
         let (here, neighbours) = theirs.around(block, n, own);
-        let neighbours: Vec<Frontier<'_>> = neighbours.iter().map(Held::frontier).collect();
+        let neighbours: Vec<PositionSet<'_>> = neighbours.iter().map(LoadedSet::frontier).collect();
         let theirs = Frontiers::Near { here: here.frontier(), neighbours: &neighbours };
         let mut log = Log::default();
         self.open[own].change(n, |open| {
@@ -489,8 +499,8 @@ impl<'a> Swept<'a> {
                     moves,
                     lost,
                     theirs,
-                    seeds,
-                    forced.as_deref().map_or(&[], Vec::as_slice),
+                    exit_wins,
+                    must_capture.as_deref().map_or(&[], Vec::as_slice),
                     open,
                     &mut log,
                     scratch,
@@ -501,24 +511,25 @@ impl<'a> Swept<'a> {
         self.wins[own].put(&log)
     }
 
-    fn loss_block(&self, n: usize, color: Color, moves: u16) -> Option<Newest> {
+    fn loss_block(&self, n: usize, color: Color, moves: u16) -> Option<Segment> {
         let (context, own) = (self.context, side(color));
         let block = &context.blocks[n];
         let theirs = &self.wins[1 - own];
-        let due = self.dues[own].has(n, moves);
+        let due = self.exit_losses[own].has(n, moves);
         if !theirs.reaches(block, n, own) && !due || context.is_stopped() {
             return None;
         }
-        let dues = self.dues[own].of(n, moves);
-        let dues = dues.as_deref().map_or_else(Frontier::default, |words| unpack(words));
-        let forced = self.forced_of(own, n);
+        let exit_losses = self.exit_losses[own].of(n, moves);
+        let exit_losses =
+            exit_losses.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
+        let must_capture = self.must_capture_in(own, n);
         let (here, neighbours) = theirs.around(block, n, own);
-        let neighbours: Vec<Frontier<'_>> = neighbours.iter().map(Held::frontier).collect();
+        let neighbours: Vec<PositionSet<'_>> = neighbours.iter().map(LoadedSet::frontier).collect();
         let theirs = Frontiers::Near { here: here.frontier(), neighbours: &neighbours };
         let mine = self.open[own].read(n);
         let around = self.goal(n, own);
         let mut log = Log::default();
-        self.not_losable[own].change(n, |not_losable| {
+        self.held[own].change(n, |held| {
             with_scratch(|scratch| {
                 dispatch::loss_block(
                     context,
@@ -526,11 +537,11 @@ impl<'a> Swept<'a> {
                     color,
                     moves,
                     theirs,
-                    dues,
-                    forced.as_deref().map_or(&[], Vec::as_slice),
+                    exit_losses,
+                    must_capture.as_deref().map_or(&[], Vec::as_slice),
                     &mine,
                     around.planes(&around.refs()),
-                    not_losable,
+                    held,
                     &mut log,
                     scratch,
                 );
@@ -543,8 +554,8 @@ impl<'a> Swept<'a> {
     /// What `f` finds in every block, both sides of a block one after the other.
     fn sweep(
         &self,
-        f: impl Fn(usize, Color) -> Option<Newest> + Sync,
-    ) -> (Vec<Option<Newest>>, Vec<Option<Newest>>) {
+        f: impl Fn(usize, Color) -> Option<Segment> + Sync,
+    ) -> (Vec<Option<Segment>>, Vec<Option<Segment>>) {
         (0..self.context.blocks.len())
             .into_par_iter()
             .map(|n| (f(n, Color::White), f(n, Color::Black)))
@@ -568,9 +579,9 @@ impl Around {
     }
 }
 
-impl Passes for Swept<'_> {
+impl Passes for PagedSlice<'_> {
     fn ahead(&self) -> u16 {
-        self.seeds.iter().chain(&self.dues).map(Calendar::last).max().unwrap_or(0)
+        self.exit_wins.iter().chain(&self.exit_losses).map(PagedEvents::last).max().unwrap_or(0)
     }
 
     fn waiting(&self, result: RunResult) -> usize {
@@ -578,7 +589,7 @@ impl Passes for Swept<'_> {
             RunResult::Wins => &self.wins,
             RunResult::Losses => &self.losses,
         };
-        logs.iter().map(Chronicle::waiting).sum()
+        logs.iter().map(PagedLog::waiting).sum()
     }
 
     fn decided(&self, result: RunResult) -> u64 {
@@ -586,7 +597,7 @@ impl Passes for Swept<'_> {
             RunResult::Wins => &self.wins,
             RunResult::Losses => &self.losses,
         };
-        logs.iter().map(Chronicle::decided).sum()
+        logs.iter().map(PagedLog::decided).sum()
     }
 
     fn win(&mut self, moves: u16, _due: bool) {
@@ -633,11 +644,11 @@ impl Passes for Swept<'_> {
                         true
                     });
                 }
-                for &(moves, page) in &self.dues[own].pages[n] {
+                for &(moves, page) in &self.exit_losses[own].pages[n] {
                     if passes.contains(&moves) {
-                        let dues = self.dues[own].file.read(page);
-                        self.not_losable[own].change(n, |not_losable| {
-                            unpack(&dues).iter().for_each(|(row, mask)| not_losable[row] &= !mask);
+                        let exit_losses = self.exit_losses[own].file.read(page);
+                        self.held[own].change(n, |held| {
+                            unpack(&exit_losses).iter().for_each(|(row, mask)| held[row] &= !mask);
                             true
                         });
                     }
@@ -679,32 +690,32 @@ impl Passes for Swept<'_> {
     }
 }
 
-impl crate::slice_solver::Blocks for Swept<'_> {
+impl crate::slice_solver::Blocks for PagedSlice<'_> {
     fn with(&self, n: usize, own: usize, f: &mut dyn FnMut(&BlockParts<'_>)) {
         let around = self.goal(n, own);
         let lost = self.losses[own].list(n);
-        let forced = self.forced_of(own, n);
+        let must_capture = self.must_capture_in(own, n);
         f(&BlockParts {
             open: &self.open[own].read(n),
             stalemates: &self.stalemates[own].read(n),
-            lost: lost.as_deref().map_or_else(Frontier::default, |words| unpack(words)),
+            lost: lost.as_deref().map_or_else(PositionSet::default, |words| unpack(words)),
             goal: around.planes(&around.refs()),
-            forced: forced.as_deref().map_or(&[], Vec::as_slice),
+            must_capture: must_capture.as_deref().map_or(&[], Vec::as_slice),
         });
     }
 }
 
 /// What is needed to write the values down.
-struct Solved {
+struct FinishedSlice {
     open: [Plane; 2],
     stalemates: [Plane; 2],
-    forced: Option<[Plane; 2]>,
+    must_capture: Option<[Plane; 2]>,
     spared: Option<[Plane; 2]>,
-    wins: [Chronicle; 2],
-    losses: [Chronicle; 2],
+    wins: [PagedLog; 2],
+    losses: [PagedLog; 2],
 }
 
-impl Solved {
+impl FinishedSlice {
     fn write<C: Code>(
         &self,
         problem: &Problem<'_>,
@@ -737,7 +748,7 @@ impl Solved {
                         let spared = planes[own].read(n);
                         stuck.iter_mut().zip(spared.iter()).for_each(|(stuck, s)| *stuck |= s);
                     }
-                    let forced = self.forced.as_ref().map(|planes| planes[own].read(n));
+                    let must_capture = self.must_capture.as_ref().map(|planes| planes[own].read(n));
                     let mut with = vec![C::ILLEGAL; rows * 64];
                     with_exit_room(|_: &mut Vec<C>, buffer, _| {
                         dispatch::right_block(
@@ -746,7 +757,7 @@ impl Solved {
                             right,
                             &plain,
                             &stuck,
-                            forced.as_deref().map_or(&[], Vec::as_slice),
+                            must_capture.as_deref().map_or(&[], Vec::as_slice),
                             &mut with,
                             buffer,
                         );
@@ -774,7 +785,7 @@ impl Solved {
 
     fn write_block<C: Code>(&self, n: usize, own: usize, codes: &mut [C]) {
         dispatch::write_block::<C>(&self.open[own].read(n), &[], codes);
-        let mut put = |log: &Chronicle, code: fn(u16) -> C| {
+        let mut put = |log: &PagedLog, code: fn(u16) -> C| {
             for &(moves, page) in &log.segments[n] {
                 let words = log.lists.read(page);
                 dispatch::write_block::<C>(&[], &[(code(moves), unpack(&words))], codes);

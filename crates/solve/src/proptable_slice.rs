@@ -1,6 +1,6 @@
 //! Solving a slice that is larger than its memory through propagation tables.
 //!
-//! Only the outer men leave a block. So a pass needs one block in memory at a time, where [`Swept`] needs
+//! Only the outer men leave a block. So a pass needs one block in memory at a time, where [`PagedSlice`] needs
 //! those around it as well; what crosses from block to block is an [`Update`], a row and a mask, and all
 //! updates of a pass are sorted by a [`PropTable`] before they are read. Every step sweeps once over the
 //! blocks in order:
@@ -12,7 +12,7 @@
 //!   moves are sent as questions, those of them that are open send their predecessors back as answers,
 //!   and whoever gets none is lost.
 //!
-//! The start, the logs and the values are those of [`Swept`], and the kernels are the same: they are told
+//! The start, the logs and the values are those of [`PagedSlice`], and the kernels are the same: they are told
 //! of blocks that nobody leaves.
 
 use std::io;
@@ -26,10 +26,10 @@ use rayon::prelude::*;
 use crate::context::{Block, Context, Neighbour, side};
 use crate::dispatch;
 use crate::kernels::dense::map_row;
-use crate::log::{Frontier, Log};
+use crate::log::{Log, PositionSet};
+use crate::paged_slice::{LoadedSet, PagedLog, PagedSlice, Segment, pack, unpack};
 use crate::passes::{Frontiers, Planes, dense_threshold};
 use crate::slice_solver::{Passes, RunResult, with_scratch};
-use crate::swept::{Chronicle, Held, Newest, Swept, pack, unpack};
 use crate::table_solver::{Decided, TakeDecided};
 
 /// Updates of how many blocks are in memory for a thread.
@@ -39,12 +39,12 @@ const BLOCKS: usize = 4;
 const ROOM: usize = 1024;
 
 /// A slice being solved through propagation tables.
-pub(crate) struct Propagated<'a> {
-    swept: Swept<'a>,
+pub(crate) struct PropTableSlice<'a> {
+    slice: PagedSlice<'a>,
     pages: Arc<Pages>,
     compress: bool,
     /// The slice as the kernels are to see it.
-    apart: Context<'a>,
+    isolated: Context<'a>,
     /// `ways[own][n]`: the blocks from which this side's outer men come to a block, and as which of their
     /// neighbours.
     ways: [Vec<Vec<(u32, u32)>>; 2],
@@ -99,10 +99,14 @@ impl Way<'_> {
     }
 }
 
-impl<'a> Propagated<'a> {
+impl<'a> PropTableSlice<'a> {
     /// A slice whose mates are known.
-    pub(crate) fn new(swept: Swept<'a>, pages: &Arc<Pages>, compress: bool) -> Propagated<'a> {
-        let context = swept.context;
+    pub(crate) fn new(
+        slice: PagedSlice<'a>,
+        pages: &Arc<Pages>,
+        compress: bool,
+    ) -> PropTableSlice<'a> {
+        let context = slice.context;
         let ways = [0, 1].map(|own| {
             let mut ways = vec![Vec::new(); context.blocks.len()];
             for (n, block) in context.blocks.iter().enumerate() {
@@ -112,21 +116,28 @@ impl<'a> Propagated<'a> {
             }
             ways
         });
-        let apart = context.apart();
-        Propagated { swept, pages: pages.clone(), compress, apart, ways, asking: pages.file() }
+        let isolated = context.isolated();
+        PropTableSlice {
+            slice,
+            pages: pages.clone(),
+            compress,
+            isolated,
+            ways,
+            asking: pages.file(),
+        }
     }
 
-    pub(crate) fn into_swept(self) -> Swept<'a> {
-        self.swept
+    pub(crate) fn into_slice(self) -> PagedSlice<'a> {
+        self.slice
     }
 
     /// The number of the first row of a block's side among all rows, as they follow each other in a sweep.
     fn first_row(&self, n: usize, own: usize) -> u64 {
-        (2 * n + own) as u64 * self.swept.context.rows() as u64
+        (2 * n + own) as u64 * self.slice.context.rows() as u64
     }
 
     fn way(&self, n: usize, own: usize, i: usize) -> Way<'_> {
-        let context = self.swept.context;
+        let context = self.slice.context;
         let block = &context.blocks[n];
         Way { context, block, neighbour: &block.neighbours[own][i] }
     }
@@ -134,7 +145,7 @@ impl<'a> Propagated<'a> {
     /// A propagation table of its share of `memory` bytes: two of them are in use at a time, what is
     /// gathered and what is read, and pages of their runs.
     fn table(&self, memory: usize) -> PropTable {
-        let rows = self.first_row(self.swept.context.blocks.len(), 0);
+        let rows = self.first_row(self.slice.context.blocks.len(), 0);
         PropTable::new(&self.pages, rows, memory / 3, self.compress)
     }
 
@@ -151,8 +162,8 @@ impl<'a> Propagated<'a> {
         mut updates: Option<Updates>,
         f: impl Fn(usize, Color, &[Update]) -> R + Sync,
     ) -> (Vec<R>, Vec<R>) {
-        let blocks = self.swept.context.blocks.len();
-        let rows = self.swept.context.rows() as u64;
+        let blocks = self.slice.context.blocks.len();
+        let rows = self.slice.context.rows() as u64;
         let at_once = BLOCKS * rayon::current_num_threads();
         let mut found = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
         let mut window = Vec::new();
@@ -169,7 +180,7 @@ impl<'a> Propagated<'a> {
                 let local = |update: &Update| Update { row: update.row - start, ..*update };
                 window[part].iter().map(local).collect::<Vec<Update>>()
             };
-            if self.swept.context.is_stopped() {
+            if self.slice.context.is_stopped() {
                 break;
             }
             let work = (first..last).into_par_iter().map(|n| {
@@ -188,7 +199,7 @@ impl<'a> Propagated<'a> {
         &self,
         n: usize,
         own: usize,
-        frontier: Frontier<'_>,
+        frontier: PositionSet<'_>,
         wanted: impl Fn(usize) -> bool,
         sender: &mut Sender<'_>,
     ) {
@@ -206,7 +217,7 @@ impl<'a> Propagated<'a> {
     }
 
     /// The predecessors in other blocks of what the newest pass decided.
-    fn predecessors(&self, decided: &[Chronicle; 2], memory: usize) -> Updates {
+    fn predecessors(&self, decided: &[PagedLog; 2], memory: usize) -> Updates {
         let table = self.table(memory);
         self.sweep(None, |n, color, _| {
             let own = side(color);
@@ -218,37 +229,38 @@ impl<'a> Propagated<'a> {
         table.finish()
     }
 
-    fn win_block(&self, n: usize, color: Color, moves: u16, updates: &[Update]) -> Option<Newest> {
-        let (slice, own) = (&self.swept, side(color));
+    fn win_block(&self, n: usize, color: Color, moves: u16, updates: &[Update]) -> Option<Segment> {
+        let (slice, own) = (&self.slice, side(color));
         let (lost, theirs) = (slice.losses[own].list(n), &slice.losses[1 - own]);
-        let due = slice.seeds[own].has(n, moves);
+        let due = slice.exit_wins[own].has(n, moves);
         if lost.is_none() && theirs.newest[n].is_none() && updates.is_empty() && !due {
             return None;
         }
-        let lost = lost.as_deref().map_or_else(Frontier::default, |words| unpack(words));
-        let forced = slice.forced_of(own, n);
-        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
-        let seeds = slice.seeds[own].of(n, moves);
-        let seeds = seeds.as_deref().map_or_else(Frontier::default, |words| unpack(words));
+        let lost = lost.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
+        let must_capture = slice.must_capture_in(own, n);
+        let must_capture = must_capture.as_deref().map_or(&[][..], Vec::as_slice);
+        let exit_wins = slice.exit_wins[own].of(n, moves);
+        let exit_wins =
+            exit_wins.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
         // For the kernel what other blocks say is the same as what exits say.
         let told = updates.iter().map(|update| {
             let row = update.row as usize;
-            (row, update.mask & !forced.get(row).copied().unwrap_or(0))
+            (row, update.mask & !must_capture.get(row).copied().unwrap_or(0))
         });
-        let (rows, masks) = split(seeds.iter().chain(told));
-        let theirs = theirs.held(n);
+        let (rows, masks) = split(exit_wins.iter().chain(told));
+        let theirs = theirs.loaded(n);
         let mut log = Log::default();
         slice.open[own].change(n, |open| {
             with_scratch(|scratch| {
                 dispatch::win_block(
-                    &self.apart,
+                    &self.isolated,
                     n,
                     color,
                     moves,
                     lost,
                     Frontiers::Near { here: theirs.frontier(), neighbours: &[] },
-                    Frontier::new(&rows, &masks, None),
-                    forced,
+                    PositionSet::new(&rows, &masks, None),
+                    must_capture,
                     open,
                     &mut log,
                     scratch,
@@ -268,41 +280,42 @@ impl<'a> Propagated<'a> {
         updates: &[Update],
         sender: &mut Sender<'_>,
     ) -> Option<Page> {
-        let (slice, own) = (&self.swept, side(color));
+        let (slice, own) = (&self.slice, side(color));
         let theirs = &slice.wins[1 - own];
-        let due = slice.dues[own].has(n, moves);
+        let due = slice.exit_losses[own].has(n, moves);
         if theirs.newest[n].is_none() && updates.is_empty() && !due {
             return None;
         }
-        let dues = slice.dues[own].of(n, moves);
-        let dues = dues.as_deref().map_or_else(Frontier::default, |words| unpack(words));
-        let forced = slice.forced_of(own, n);
-        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
+        let exit_losses = slice.exit_losses[own].of(n, moves);
+        let exit_losses =
+            exit_losses.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
+        let must_capture = slice.must_capture_in(own, n);
+        let must_capture = must_capture.as_deref().map_or(&[][..], Vec::as_slice);
         // As a list: of a plane the kernel would take everything that is open for a candidate.
-        let theirs = theirs.list(n).map_or(Held::Nothing, Held::List);
+        let theirs = theirs.list(n).map_or(LoadedSet::Nothing, LoadedSet::List);
         let mine = slice.open[own].read(n);
         let goal = slice.open[1 - own].read(n);
         let mut log = Log::default();
-        slice.not_losable[own].change(n, |not_losable| {
+        slice.held[own].change(n, |held| {
             // For the kernel what other blocks say is the same as what falls due, but it does not make
             // anything losable.
             let told = updates.iter().map(|update| {
                 let row = update.row as usize;
-                (row, update.mask & !not_losable[row])
+                (row, update.mask & !held[row])
             });
-            let (rows, masks) = split(dues.iter().chain(told));
+            let (rows, masks) = split(exit_losses.iter().chain(told));
             with_scratch(|scratch| {
                 dispatch::loss_block(
-                    &self.apart,
+                    &self.isolated,
                     n,
                     color,
                     moves,
                     Frontiers::Near { here: theirs.frontier(), neighbours: &[] },
-                    Frontier::new(&rows, &masks, None),
-                    forced,
+                    PositionSet::new(&rows, &masks, None),
+                    must_capture,
                     &mine,
                     Planes::Near { here: &goal, neighbours: &[] },
-                    not_losable,
+                    held,
                     &mut log,
                     scratch,
                 );
@@ -314,7 +327,7 @@ impl<'a> Propagated<'a> {
             let way = self.way(n, own, i);
             let first = self.first_row(neighbour.block as usize, 1 - own);
             for (row, mask) in stuck.iter() {
-                let (row, mask) = way.there(row, mask & quiet(forced, row));
+                let (row, mask) = way.there(row, mask & quiet(must_capture, row));
                 sender.send(first + row as u64, mask);
             }
         }
@@ -334,7 +347,7 @@ impl<'a> Propagated<'a> {
             return;
         }
         let own = 1 - side(color);
-        let open = self.swept.open[side(color)].read(n);
+        let open = self.slice.open[side(color)].read(n);
         let (rows, masks) = split(questions.iter().map(|question| {
             let row = question.row as usize;
             (row, question.mask & open[row])
@@ -342,7 +355,7 @@ impl<'a> Propagated<'a> {
         self.send_back(
             n,
             own,
-            Frontier::new(&rows, &masks, None),
+            PositionSet::new(&rows, &masks, None),
             |n| asking[own][n].is_some(),
             sender,
         );
@@ -356,18 +369,18 @@ impl<'a> Propagated<'a> {
         moves: u16,
         asking: Option<Page>,
         answers: &[Update],
-    ) -> Option<Newest> {
-        let (slice, own) = (&self.swept, side(color));
+    ) -> Option<Segment> {
+        let (slice, own) = (&self.slice, side(color));
         let asking = self.asking.read(asking?);
-        let forced = slice.forced_of(own, n);
-        let forced = forced.as_deref().map_or(&[][..], Vec::as_slice);
+        let must_capture = slice.must_capture_in(own, n);
+        let must_capture = must_capture.as_deref().map_or(&[][..], Vec::as_slice);
         let mut log = Log::default();
         log.begin();
         let mut answers = answers.iter().peekable();
         for (row, mask) in unpack(&asking).iter() {
             while answers.next_if(|answer| answer.row < row as u64).is_some() {}
             let answer = answers.next_if(|answer| answer.row == row as u64);
-            let escaped = answer.map_or(0, |answer| answer.mask) & quiet(forced, row);
+            let escaped = answer.map_or(0, |answer| answer.mask) & quiet(must_capture, row);
             if mask & !escaped != 0 {
                 log.push(row, mask & !escaped);
             }
@@ -379,8 +392,8 @@ impl<'a> Propagated<'a> {
 }
 
 /// The positions of a row in which quiet moves may be played.
-fn quiet(forced: &[u64], row: usize) -> u64 {
-    forced.get(row).map_or(u64::MAX, |forced| !forced)
+fn quiet(must_capture: &[u64], row: usize) -> u64 {
+    must_capture.get(row).map_or(u64::MAX, |must_capture| !must_capture)
 }
 
 /// Rows and masks, as frontiers have them.
@@ -388,35 +401,35 @@ fn split(positions: impl Iterator<Item = (usize, u64)>) -> (Vec<u32>, Vec<u64>) 
     positions.filter(|&(_, mask)| mask != 0).map(|(row, mask)| (row as u32, mask)).unzip()
 }
 
-impl Passes for Propagated<'_> {
+impl Passes for PropTableSlice<'_> {
     fn ahead(&self) -> u16 {
-        self.swept.ahead()
+        self.slice.ahead()
     }
 
     fn waiting(&self, result: RunResult) -> usize {
-        self.swept.waiting(result)
+        self.slice.waiting(result)
     }
 
     fn decided(&self, result: RunResult) -> u64 {
-        self.swept.decided(result)
+        self.slice.decided(result)
     }
 
     fn win(&mut self, moves: u16, _due: bool) {
-        self.swept.wins.iter().for_each(|log| log.planes.clear());
+        self.slice.wins.iter().for_each(|log| log.planes.clear());
         let mut won = (Vec::new(), Vec::new());
         self.with_memory(self.waiting(RunResult::Losses), |memory| {
-            let told = self.predecessors(&self.swept.losses, memory);
+            let told = self.predecessors(&self.slice.losses, memory);
             won = self.sweep(Some(told), |n, color, told| self.win_block(n, color, moves, told));
         });
-        self.swept.wins[0].accept(moves, won.0);
-        self.swept.wins[1].accept(moves, won.1);
+        self.slice.wins[0].accept(moves, won.0);
+        self.slice.wins[1].accept(moves, won.1);
     }
 
     fn lose(&mut self, moves: u16, _due: bool) {
-        self.swept.losses.iter().for_each(|log| log.planes.clear());
+        self.slice.losses.iter().for_each(|log| log.planes.clear());
         let mut lost = (Vec::new(), Vec::new());
         self.with_memory(self.waiting(RunResult::Wins), |memory| {
-            let told = self.predecessors(&self.swept.wins, memory);
+            let told = self.predecessors(&self.slice.wins, memory);
             let questions = self.table(memory);
             let (white, black) = self.sweep(Some(told), |n, color, told| {
                 self.candidates(n, color, moves, told, &mut questions.sender())
@@ -431,19 +444,19 @@ impl Passes for Propagated<'_> {
             });
         });
         self.asking.clear();
-        self.swept.losses[0].accept(moves, lost.0);
-        self.swept.losses[1].accept(moves, lost.1);
+        self.slice.losses[0].accept(moves, lost.0);
+        self.slice.losses[1].accept(moves, lost.1);
     }
 
     fn show(&self, passes: RangeInclusive<u16>, take: &mut TakeDecided<'_>) -> io::Result<()> {
-        self.swept.show(passes, take)
+        self.slice.show(passes, take)
     }
 
     fn skip(&mut self, passes: &RangeInclusive<u16>) {
-        self.swept.skip(passes);
+        self.slice.skip(passes);
     }
 
     fn take(&mut self, decided: &Decided<'_>, passes: &RangeInclusive<u16>) -> bool {
-        self.swept.take(decided, passes)
+        self.slice.take(decided, passes)
     }
 }
