@@ -13,8 +13,10 @@ use hoffman_space::{PawnStructure, TableValues};
 use rayon::prelude::*;
 
 use crate::context::{Block, Context, side};
-use crate::exits::{self, Counted, Exit, Kind, Right, Step, Way};
+use crate::exits::{self, Counted, Exit, Right};
+use crate::passes::BlockTask;
 use crate::slice_solver::{self, Problem};
+use crate::steps::{self, Kind, Step, Way};
 use crate::table_solver::{Monitor, SolveError, SolveOptions, solve_slices};
 use crate::target::{After, Reading, Rest, Target};
 use crate::view::View;
@@ -113,7 +115,7 @@ pub fn solve_analysis(
     solve_slices(table, options, monitor, |table, pawns, recycled| {
         let context = Context::new(&table.layout, pawns).watched_by(monitor);
         let list = |color: Color| {
-            let steps = exits::steps(&context, color, true);
+            let steps = steps::steps(&context, color, true);
             steps.iter().filter_map(|step| exit(&context, table, analysis, step)).collect()
         };
         let [white, black]: [Vec<Exit<'_>>; 2] = [list(Color::White), list(Color::Black)];
@@ -175,7 +177,7 @@ fn rights<'a>(
         let captures = captures.into_iter().map(|exit| exit.target).collect();
         Right { square, taker, captures, moves, deciding }
     };
-    exits::rights(context).into_iter().map(right).collect()
+    steps::rights(context).into_iter().map(right).collect()
 }
 
 /// What is found behind a step out of the table.
@@ -259,9 +261,9 @@ pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnStructure> {
         let context = Context::new(&table.layout, *pawns);
         behind.push(*pawns);
         for color in Color::ALL {
-            behind.extend(exits::steps(&context, color, false).iter().map(|step| step.pawns));
+            behind.extend(steps::steps(&context, color, false).iter().map(|step| step.pawns));
         }
-        let rights = exits::rights(&context);
+        let rights = steps::rights(&context);
         behind.extend(rights.iter().flat_map(|(_, _, steps)| steps).map(|step| step.pawns));
         behind
     };
@@ -305,11 +307,11 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
             }
         };
         for color in Color::ALL {
-            for step in exits::steps(&context, color, true) {
+            for step in steps::steps(&context, color, true) {
                 note(&step, None);
             }
         }
-        for (square, _, captures) in exits::rights(&context) {
+        for (square, _, captures) in steps::rights(&context) {
             for step in &captures {
                 note(step, Some(square));
             }
@@ -360,8 +362,8 @@ pub fn can_happen(table: &TableValues, color: Color, kind: &str) -> bool {
                 })
             }
         };
-        let rights = exits::rights(&context);
-        exits::steps(&context, color, true).iter().any(|step| possible(step, None))
+        let rights = steps::rights(&context);
+        steps::steps(&context, color, true).iter().any(|step| possible(step, None))
             || rights.iter().any(|(square, _, captures)| {
                 captures.iter().any(|step| possible(step, Some(*square)))
             })
@@ -380,10 +382,10 @@ fn find_unsaid(
     let rows = context.rows();
     let mut buffer = exits::Buffer::new();
     let color = step.color;
-    for block in context.blocks.iter().filter(|block| !block.empty) {
-        let reading = Reading::Unsaid;
-        let mut left =
-            exits::positions_with(context, block, color, (step.way, target, reading), &mut buffer);
+    for (number, block) in context.blocks.iter().enumerate().filter(|(_, block)| !block.empty) {
+        let task = BlockTask { context, number, color, must_capture: &[] };
+        let asked = (step.way, target, Reading::Unsaid);
+        let mut left = exits::positions_with(task, asked, &mut buffer);
         for (row, left) in left.iter_mut().enumerate().take(rows) {
             *left &= context.legal(block, row, color);
             if let Some(square) = right {
@@ -398,7 +400,7 @@ fn find_unsaid(
                 break;
             }
             let asked = (*way, target, Reading::Conceded);
-            let won = exits::positions_with(context, block, color, asked, &mut buffer);
+            let won = exits::positions_with(task, asked, &mut buffer);
             left.iter_mut().zip(won).for_each(|(left, won)| *left &= !won);
         }
         if let Some(row) = left.iter().position(|&row| row != 0) {
@@ -425,7 +427,7 @@ fn concessions<'a>(
     if context.suicide() {
         return Vec::new();
     }
-    let steps = exits::steps(context, color, true);
+    let steps = steps::steps(context, color, true);
     let leaving = steps.iter().filter(|step| !is_inside(table, step));
     let target = |step: &Step| {
         let target = outside(context, analysis, step).target?;

@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use hoffman_board::{Color, Role, Symmetry, Variant};
 use hoffman_space::{KingPlacement, Layout, PawnStructure, king_pairs};
 
-use crate::kernels::dense::Frame;
+use crate::kernels::dense::{Frame, map_row};
 use crate::kernels::tables::{Tables, role_index, squares, tables};
 use crate::table_solver::Monitor;
 use crate::view::MAX_MOVERS;
@@ -37,6 +37,72 @@ pub(crate) struct Neighbour {
     pub(crate) between: u64,
     /// If he becomes the lane man by his move.
     pub(crate) exchange: Option<Exchange>,
+}
+
+impl Neighbour {
+    /// Whether nothing can be in the way and every man stays who he is.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.between == 0 && self.exchange.is_none()
+    }
+
+    /// Whether a man of the row, of either block, stands in the way.
+    #[inline(always)]
+    fn is_barred(&self, frame: Frame, row: usize) -> bool {
+        self.between != 0 && frame.others(row, usize::MAX) & self.between != 0
+    }
+
+    /// Where positions of a row of the block go by the move, whose frame is `frame`.
+    #[inline(always)]
+    pub(crate) fn forth(
+        &self,
+        tables: &Tables,
+        frame: Frame,
+        row: usize,
+        mask: u64,
+    ) -> (usize, u64) {
+        if let Some(exchange) = &self.exchange {
+            let possible = (mask >> exchange.to & 1).wrapping_neg();
+            return (row, possible & exchange.ends(tables, frame, row));
+        }
+        if self.symmetry.is_identity() {
+            let free = if self.is_barred(frame, row) { 0 } else { mask & !self.between };
+            return (row, free);
+        }
+        let image = &tables.image[self.symmetry.index()];
+        (map_row(image, row, frame.dims), self.symmetry.apply_set(mask))
+    }
+
+    /// Where positions of a row of the neighbour came from by it.
+    #[inline(always)]
+    pub(crate) fn back(
+        &self,
+        tables: &Tables,
+        frame: Frame,
+        row: usize,
+        mask: u64,
+    ) -> (usize, u64) {
+        if let Some(exchange) = &self.exchange {
+            return (row, exchange.back(tables, frame, row, mask).0);
+        }
+        if self.symmetry.is_identity() {
+            let free = if self.is_barred(frame, row) { 0 } else { mask & !self.between };
+            return (row, free);
+        }
+        let inverse = self.symmetry.inverse();
+        let image = &tables.image[inverse.index()];
+        (map_row(image, row, frame.dims), inverse.apply_set(mask))
+    }
+
+    /// The positions of a row of the block from which it ends in `plane`, a plane of the neighbour.
+    #[inline(always)]
+    pub(crate) fn pull_row(&self, tables: &Tables, frame: Frame, row: usize, plane: &[u64]) -> u64 {
+        if self.symmetry.is_identity() {
+            return self.back(tables, frame, row, plane[row]).1;
+        }
+        let image = &tables.image[self.symmetry.index()];
+        self.symmetry.inverse().apply_set(plane[map_row(image, row, frame.dims)])
+    }
 }
 
 /// A move of the narrow one of two twins off his squares: from then on the other one, the lane man until

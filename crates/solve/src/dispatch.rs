@@ -10,15 +10,17 @@ use hoffman_board::{Color, Role, Symmetry};
 use hoffman_space::Code;
 
 use crate::context::{Block, Context};
-use crate::exits::{self, Buffer, Exit, Right};
+use crate::counting::{self, CountedPositions};
+use crate::exits::{self, Exit, Right};
 use crate::kernels::dense::{Frame, all_moves, pull};
 use crate::kernels::isa::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::isa::x86::Avx512;
 use crate::kernels::tables::{Tables, tables};
-use crate::log::{ExitEvents, Log, PositionSet, Sorting};
-use crate::passes::{self, Frontiers, Planes, Scratch};
+use crate::log::{ExitEvents, Log, PositionSet};
+use crate::passes::{self, BlockTask, LossSources, MatePlanes, Planes, Scratch, WinSources};
 use crate::target::{Reading, Target};
+use crate::valuation::{self, ExitPlanes, ExitRoom, WithoutRight};
 use crate::view::View;
 
 /// What the processor offers.
@@ -68,7 +70,6 @@ macro_rules! for_processor {
         $plain:expr, $wide:expr
     ) => {
         $(#[$doc])*
-        #[allow(clippy::too_many_arguments)]
         pub(crate) fn $name $(<$g: $bound>)? ($($arg: $ty),*) $(-> $ret)? {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -96,10 +97,10 @@ macro_rules! for_processor {
 }
 
 for_processor! {
-    /// See [`passes::legal_block`].
+    /// See [`valuation::legal_block`].
     fn legal_block(context: &Context<'_>, block: &Block, turn: Color, open: &mut [u64]),
-    passes::legal_block(context, block, turn, open),
-    passes::legal_block(context, block, turn, open)
+    valuation::legal_block(context, block, turn, open),
+    valuation::legal_block(context, block, turn, open)
 }
 
 for_processor! {
@@ -131,178 +132,116 @@ for_processor! {
 }
 
 for_processor! {
-    /// See [`passes::exit_block`].
+    /// See [`valuation::exit_block`].
     fn exit_block<C: Code>(
-        context: &Context<'_>,
-        block: &Block,
-        turn: Color,
+        task: BlockTask<'_>,
         exits: &[Exit<'_>],
         open: &[u64],
-        held: &mut [u64],
-        must_capture: &mut [u64],
-        best: &mut Vec<C>,
-        buffer: &mut Buffer<C>,
-        sorting: &mut Sorting,
+        planes: ExitPlanes<'_>,
+        room: &mut ExitRoom<C>,
     ) -> ExitEvents,
-    passes::exit_block::<Portable, C>(
-        context, block, turn, exits, open, held, must_capture, best, buffer, sorting
-    ),
-    passes::exit_block::<Avx512, C>(
-        context, block, turn, exits, open, held, must_capture, best, buffer, sorting
-    )
+    valuation::exit_block::<Portable, C>(task, exits, open, planes, room),
+    valuation::exit_block::<Avx512, C>(task, exits, open, planes, room)
 }
 
 for_processor! {
     /// See [`passes::win_block`].
     fn win_block(
-        context: &Context<'_>,
-        number: usize,
-        color: Color,
+        task: BlockTask<'_>,
         moves: u16,
-        lost: PositionSet<'_>,
-        losses: Frontiers<'_>,
-        exit_wins: PositionSet<'_>,
-        must_capture: &[u64],
+        from: &WinSources<'_>,
         open: &mut [u64],
         wins: &mut Log,
         scratch: &mut Scratch,
     ),
-    passes::win_block(
-        context, number, color, moves, lost, losses, exit_wins, must_capture, open, wins, scratch
-    ),
-    passes::win_block(
-        context, number, color, moves, lost, losses, exit_wins, must_capture, open, wins, scratch
-    )
+    passes::win_block(task, moves, from, open, wins, scratch),
+    passes::win_block(task, moves, from, open, wins, scratch)
 }
 
 for_processor! {
     /// See [`passes::loss_block`].
     fn loss_block(
-        context: &Context<'_>,
-        number: usize,
-        color: Color,
+        task: BlockTask<'_>,
         moves: u16,
-        wins: Frontiers<'_>,
-        exit_losses: PositionSet<'_>,
-        must_capture: &[u64],
-        mine: &[u64],
-        goal: Planes<'_>,
+        from: &LossSources<'_>,
         held: &mut [u64],
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
-    passes::loss_block(
-        context, number, color, moves, wins, exit_losses, must_capture, mine, goal, held, losses,
-        scratch
-    ),
-    passes::loss_block(
-        context, number, color, moves, wins, exit_losses, must_capture, mine, goal, held, losses,
-        scratch
-    )
+    passes::loss_block(task, moves, from, held, losses, scratch),
+    passes::loss_block(task, moves, from, held, losses, scratch)
 }
 
 for_processor! {
     /// See [`passes::mate_block`].
     fn mate_block(
-        context: &Context<'_>,
-        number: usize,
-        color: Color,
-        mine: &[u64],
+        task: BlockTask<'_>,
+        open: &[u64],
         goal: Planes<'_>,
-        held: &mut [u64],
-        must_capture: &[u64],
-        spared: &mut [u64],
-        stalemates: &mut [u64],
+        planes: MatePlanes<'_>,
         losses: &mut Log,
         scratch: &mut Scratch,
     ),
-    passes::mate_block(
-        context, number, color, mine, goal, held, must_capture, spared, stalemates, losses,
-        scratch
-    ),
-    passes::mate_block(
-        context, number, color, mine, goal, held, must_capture, spared, stalemates, losses,
-        scratch
-    )
+    passes::mate_block(task, open, goal, planes, losses, scratch),
+    passes::mate_block(task, open, goal, planes, losses, scratch)
 }
 
 for_processor! {
-    /// See [`passes::write_block`].
+    /// See [`valuation::write_block`].
     fn write_block<C: Code>(open: &[u64], decided: &[(C, PositionSet<'_>)], codes: &mut [C]),
-    passes::write_block::<Portable, C>(open, decided, codes),
-    passes::write_block::<Avx512, C>(open, decided, codes)
+    valuation::write_block::<Portable, C>(open, decided, codes),
+    valuation::write_block::<Avx512, C>(open, decided, codes)
 }
 
 for_processor! {
-    /// See [`passes::count_block`].
+    /// See [`counting::count_block`].
     fn count_block<C: Code>(
-        context: &Context<'_>,
-        number: usize,
-        color: Color,
+        task: BlockTask<'_>,
         exits: [&[Exit<'_>]; 2],
-        positions: &[u64],
-        bound: &[u64],
-        goal: Planes<'_>,
-        buffer: &mut Buffer<C>,
+        counted: &CountedPositions<'_>,
+        room: &mut ExitRoom<C>,
         scratch: &mut Scratch,
     ) -> [u64; 2],
-    passes::count_block::<Portable, C>(
-        context, number, color, exits, positions, bound, goal, buffer, scratch
-    ),
-    passes::count_block::<Avx512, C>(
-        context, number, color, exits, positions, bound, goal, buffer, scratch
-    )
+    counting::count_block::<Portable, C>(task, exits, counted, room, scratch),
+    counting::count_block::<Avx512, C>(task, exits, counted, room, scratch)
 }
 
 for_processor! {
     /// See [`exits::count_captures`].
     fn count_captures<C: Code>(
-        context: &Context<'_>,
-        block: &Block,
-        taker: Color,
+        task: BlockTask<'_>,
         captures: &[Target<'_>],
         positions: &[u64],
-        buffer: &mut Buffer<C>,
+        room: &mut ExitRoom<C>,
     ) -> u64,
-    exits::count_captures::<Portable, C>(context, block, taker, captures, positions, buffer),
-    exits::count_captures::<Avx512, C>(context, block, taker, captures, positions, buffer)
+    exits::count_captures::<Portable, C>(task, captures, positions, room),
+    exits::count_captures::<Avx512, C>(task, captures, positions, room)
 }
 
 for_processor! {
-    /// See [`passes::right_block`].
+    /// See [`valuation::right_block`].
     fn right_block<C: Code>(
-        context: &Context<'_>,
-        number: usize,
+        task: BlockTask<'_>,
         right: &Right<'_>,
-        plain: &[C],
-        stuck: &[u64],
-        must_capture: &[u64],
+        without: &WithoutRight<'_, C>,
         codes: &mut [C],
-        buffer: &mut Buffer<C>,
+        room: &mut ExitRoom<C>,
     ),
-    passes::right_block::<Portable, C>(
-        context, number, right, plain, stuck, must_capture, codes, buffer
-    ),
-    passes::right_block::<Avx512, C>(
-        context, number, right, plain, stuck, must_capture, codes, buffer
-    )
+    valuation::right_block::<Portable, C>(task, right, without, codes, room),
+    valuation::right_block::<Avx512, C>(task, right, without, codes, room)
 }
 
 for_processor! {
-    /// See [`passes::capture_block`].
+    /// See [`valuation::capture_block`].
     fn capture_block<C: Code>(
-        context: &Context<'_>,
-        block: &Block,
-        taker: Color,
-        captures: (&[Target<'_>], Reading),
+        task: BlockTask<'_>,
+        captures: &[Target<'_>],
+        reading: Reading,
         positions: &[u64],
-        best: &mut Vec<C>,
-        buffer: &mut Buffer<C>,
+        room: &mut ExitRoom<C>,
     ) -> Vec<u64>,
-    passes::capture_block::<Portable, C>(
-        context, block, taker, captures, positions, best, buffer
-    ),
-    passes::capture_block::<Avx512, C>(context, block, taker, captures, positions, best, buffer)
+    valuation::capture_block::<Portable, C>(task, captures, reading, positions, room),
+    valuation::capture_block::<Avx512, C>(task, captures, reading, positions, room)
 }
 
 for_processor! {

@@ -6,58 +6,17 @@
 
 use std::marker::PhantomData;
 
-use hoffman_board::{Color, Role, Variant};
-use hoffman_space::{Code, PawnStructure};
+use hoffman_board::{Color, Role};
+use hoffman_space::Code;
 
 use crate::context::{Block, Context, side};
 use crate::kernels::dense::Frame;
 use crate::kernels::isa::{Isa, Portable, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};
-use crate::target::{Placed, Reading, Target, takers};
-use crate::view::Change;
-
-/// How an exit is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// A pawn moves to an empty square (or takes a pawn): all movers stay where they are. `jumped` is
-    /// the square that a double step jumps over.
-    Whole { jumped: Option<u8> },
-    /// A pawn takes the mover `victim` on the square `at`, promoting or not.
-    PawnTakes { victim: usize, at: u8 },
-    /// One of the movers `takers` goes to `at`, where it takes a pawn or where it may not stand in this
-    /// table.
-    GoesTo { at: u8, takers: u32 },
-    /// One of the movers `takers` takes the mover `victim`.
-    Takes { victim: usize, takers: u32 },
-}
-
-/// What a move is called by those who say what it leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A pawn step without promotion; the square it ends on.
-    Step(u8),
-    /// A piece goes to a square.
-    Goes(Role, u8),
-    /// A man takes another one, promoting or not.
-    Captures(Role, Role, Option<Role>),
-    /// A pawn promotes without capture.
-    Promotes(Role),
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let square = |s: u8| hoffman_board::Square::new(u32::from(s));
-        match *self {
-            Kind::Step(to) => write!(f, "P{}", square(to)),
-            Kind::Goes(role, to) => write!(f, "{}{}", role.upper_char(), square(to)),
-            Kind::Captures(by, of, None) => write!(f, "{}x{}", by.upper_char(), of.upper_char()),
-            Kind::Captures(by, of, Some(new)) => {
-                write!(f, "{}x{}={}", by.upper_char(), of.upper_char(), new.upper_char())
-            }
-            Kind::Promotes(new) => write!(f, "P={}", new.upper_char()),
-        }
-    }
-}
+use crate::passes::BlockTask;
+use crate::steps::{Kind, Way, empty_squares};
+use crate::target::{Placed, Reading, Target};
+use crate::valuation::ExitRoom;
 
 /// A kind of exit of one side, with what is behind it.
 pub(crate) struct Exit<'a> {
@@ -85,135 +44,6 @@ impl Exit<'_> {
     pub(crate) fn is_capture(&self) -> bool {
         matches!(self.kind, Kind::Captures(..))
     }
-}
-
-/// A move out of the slice, on the way to its target.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) color: Color,
-    pub(crate) kind: Kind,
-    pub(crate) way: Way,
-    pub(crate) change: Change,
-    /// The pawns behind the move.
-    pub(crate) pawns: PawnStructure,
-}
-
-/// The roles a pawn can become.
-pub(crate) fn promotions(variant: Variant) -> &'static [Role] {
-    const ALL: [Role; 5] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
-    match variant {
-        Variant::Normal => &ALL[..4],
-        Variant::Suicide => &ALL,
-    }
-}
-
-/// Lists the steps out of the slice by `color`. Where `by_role`, men of different roles that do the same
-/// come as different steps.
-pub(crate) fn steps(context: &Context<'_>, color: Color, by_role: bool) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let mut add = |kind: Kind, way: Way, change: Change, pawns: PawnStructure| {
-        steps.push(Step { color, kind, way, change, pawns });
-    };
-    let pawns = context.pawns;
-    let enemy = color.other();
-    let occupied = pawns.occupied();
-    let movers = context.layout.movers();
-    let variant = context.layout.variant();
-    let victims: Vec<(usize, Role)> = movers
-        .iter()
-        .enumerate()
-        .filter(|(_, m)| {
-            let royal = m.role == Role::King && variant == Variant::Normal;
-            m.color == enemy && m.is_man() && !royal
-        })
-        .map(|(i, m)| (i, m.role))
-        .collect();
-    let way_ahead: i8 = color.fold_wb(8, -8);
-    for from in squares(pawns.of(color)) {
-        let mut left = pawns;
-        *left.of_mut(color) &= !(1 << from);
-        let relative_rank = color.fold_wb(from >> 3, 7 - (from >> 3));
-        let ahead = from.wrapping_add_signed(way_ahead);
-        let moved_to = |to: u8| {
-            let mut moved = left;
-            *moved.of_mut(color) |= 1 << to;
-            moved
-        };
-        if relative_rank == 6 {
-            for &role in promotions(variant) {
-                let change = Change { captured: None, promoted: Some((color, role, ahead)) };
-                if occupied >> ahead & 1 == 0 {
-                    add(Kind::Promotes(role), Way::Whole { jumped: None }, change, left);
-                }
-            }
-        } else if occupied >> ahead & 1 == 0 {
-            let way = Way::Whole { jumped: None };
-            add(Kind::Step(ahead), way, Change::default(), moved_to(ahead));
-            let far = ahead.wrapping_add_signed(way_ahead);
-            if relative_rank == 1 && occupied >> far & 1 == 0 {
-                let way = Way::Whole { jumped: Some(ahead) };
-                add(Kind::Step(far), way, Change::default(), moved_to(far));
-            }
-        }
-        for at in squares(context.tables.pawn[side(color)][from as usize & 63]) {
-            if pawns.of(enemy) >> at & 1 != 0 {
-                let mut moved = moved_to(at);
-                *moved.of_mut(enemy) &= !(1 << at);
-                let kind = Kind::Captures(Role::Pawn, Role::Pawn, None);
-                add(kind, Way::Whole { jumped: None }, Change::default(), moved);
-            } else if occupied >> at & 1 == 0 {
-                for &(victim, of) in victims.iter().filter(|v| movers[v.0].squares >> at & 1 != 0) {
-                    let way = Way::PawnTakes { victim, at };
-                    if relative_rank == 6 {
-                        for &role in promotions(variant) {
-                            let promoted = Some((color, role, at));
-                            let change = Change { captured: Some(victim), promoted };
-                            add(Kind::Captures(Role::Pawn, of, Some(role)), way, change, left);
-                        }
-                    } else {
-                        let change = Change { captured: Some(victim), promoted: None };
-                        let kind = Kind::Captures(Role::Pawn, of, None);
-                        add(kind, way, change, moved_to(at));
-                    }
-                }
-            }
-        }
-    }
-    let own = movers.iter().filter(|m| m.color == color && m.is_man());
-    let mut roles: Vec<Role> = own.map(|m| m.role).collect();
-    roles.sort_unstable();
-    roles.dedup();
-    let groups: Vec<(Role, u32)> = if by_role {
-        roles.iter().map(|&role| (role, takers(context, color, Some(role)))).collect()
-    } else {
-        // The role does not matter then.
-        roles.first().map(|&role| (role, takers(context, color, None))).into_iter().collect()
-    };
-    for &(role, takers) in &groups {
-        for at in squares(pawns.of(enemy)) {
-            let mut left = pawns;
-            *left.of_mut(enemy) &= !(1 << at);
-            let kind = Kind::Captures(role, Role::Pawn, None);
-            add(kind, Way::GoesTo { at, takers }, Change::default(), left);
-        }
-        for &(victim, of) in &victims {
-            let change = Change { captured: Some(victim), promoted: None };
-            add(Kind::Captures(role, of, None), Way::Takes { victim, takers }, change, pawns);
-        }
-    }
-    let mixed = |m: usize| context.layout.mixed().iter().any(|group| group.movers.contains(&m));
-    for (m, mover) in movers.iter().enumerate().filter(|(_, m)| m.color == color && m.is_man()) {
-        // A man of a mixed group may leave the table on squares that belong to others of the group.
-        let leaves = if mixed(m) { u64::MAX } else { !mover.squares };
-        for at in squares(leaves & !occupied) {
-            let reach = context.tables.reach[role_index(mover.role)][at as usize & 63];
-            if reach & mover.squares & !occupied != 0 {
-                let way = Way::GoesTo { at, takers: 1 << m };
-                add(Kind::Goes(mover.role, at), way, Change::default(), pawns);
-            }
-        }
-    }
-    steps
 }
 
 /// A right to take en passant in the slice itself, and what its captures lead to.
@@ -247,52 +77,11 @@ impl<'a> Right<'a> {
     }
 }
 
-fn empty_squares(square: u8, taker: Color) -> u64 {
-    let behind = taker.fold_wb(square + 8, square - 8);
-    1 << square | 1 << behind
-}
-
-/// The en passant rights that the slice's pawns allow, usable or not: square jumped over, the side that
-/// may take, and its captures.
-pub(crate) fn rights(context: &Context<'_>) -> Vec<(u8, Color, Vec<Step>)> {
-    let pawns = context.pawns;
-    let mut rights = Vec::new();
-    for mover in Color::ALL {
-        let taker = mover.other();
-        let fourth = mover.fold_wb(0xff00_0000, 0x00ff_0000_0000);
-        for at in squares(pawns.of(mover) & fourth) {
-            let square = mover.fold_wb(at.wrapping_sub(8), at + 8);
-            if empty_squares(square, taker) & pawns.occupied() != 0 {
-                continue;
-            }
-            let mut captures = Vec::new();
-            for from in squares(pawns.of(taker)) {
-                if context.tables.pawn[side(taker)][from as usize & 63] >> square & 1 != 0 {
-                    let mut taken = pawns;
-                    *taken.of_mut(mover) &= !(1 << at);
-                    *taken.of_mut(taker) ^= 1 << from | 1 << square;
-                    captures.push(Step {
-                        color: taker,
-                        kind: Kind::Captures(Role::Pawn, Role::Pawn, None),
-                        way: Way::Whole { jumped: None },
-                        change: Change::default(),
-                        pawns: taken,
-                    });
-                }
-            }
-            rights.push((square, taker, captures));
-        }
-    }
-    rights
-}
-
-/// The best of some en passant captures of `taker` for every position of a block:
+/// The best of some en passant captures for every position of a block:
 /// `best[row * 64 + lane]`, 0 where there is none.
 #[inline(always)]
 pub(crate) fn captures_of<I: Isa, C: Code>(
-    context: &Context<'_>,
-    block: &Block,
-    taker: Color,
+    task: BlockTask<'_>,
     captures: &[Target<'_>],
     reading: Reading,
     best: &mut [C],
@@ -301,7 +90,7 @@ pub(crate) fn captures_of<I: Isa, C: Code>(
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<C, I> { best, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color: taker, reading };
+    let evaluation = Evaluation::new(task, reading);
     for target in captures {
         evaluation.whole::<I, C>(target, None, &mut sink, buffer);
     }
@@ -423,9 +212,7 @@ impl<C: Code, I: Isa> Sink<C> for Tally<'_, I> {
 /// The best of the wanted exits of every position of a block: `best[row * 64 + lane]`, 0 where there is none.
 #[inline(always)]
 pub(crate) fn evaluate<I: Isa, C: Code>(
-    context: &Context<'_>,
-    block: &Block,
-    color: Color,
+    task: BlockTask<'_>,
     exits: &[Exit<'_>],
     wanted: impl Fn(&Exit<'_>) -> bool,
     reading: Reading,
@@ -435,7 +222,7 @@ pub(crate) fn evaluate<I: Isa, C: Code>(
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<C, I> { best, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color, reading };
+    let evaluation = Evaluation::new(task, reading);
     for exit in exits.iter().filter(|exit| wanted(exit)) {
         evaluation.exit::<I, C>(exit, &mut sink, buffer);
     }
@@ -444,82 +231,63 @@ pub(crate) fn evaluate<I: Isa, C: Code>(
 /// The number of legal moves by an exit, over the marked positions of a block.
 #[inline(always)]
 pub(crate) fn count<I: Isa, C: Code>(
-    context: &Context<'_>,
-    block: &Block,
-    color: Color,
+    task: BlockTask<'_>,
     exit: &Exit<'_>,
     positions: &[u64],
     buffer: &mut Buffer<C>,
 ) -> u64 {
     let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color, reading: Reading::Legality };
+    let evaluation = Evaluation::new(task, Reading::Legality);
     evaluation.exit::<I, C>(exit, &mut sink, buffer);
     sink.count
 }
 
 /// The positions of a block in which an exit can be made that decides them at once.
 pub(crate) fn decided(
-    context: &Context<'_>,
-    block: &Block,
-    color: Color,
+    task: BlockTask<'_>,
     exits: &[Exit<'_>],
     buffer: &mut Buffer<u8>,
 ) -> Vec<u64> {
-    let mut best = vec![0; context.rows() * 64];
+    let mut best = vec![0; task.context.rows() * 64];
     let wanted = |exit: &Exit<'_>| exit.counted == Counted::Deciding;
     let reading = Reading::Legality;
-    evaluate::<Portable, u8>(context, block, color, exits, wanted, reading, &mut best, buffer);
+    evaluate::<Portable, u8>(task, exits, wanted, reading, &mut best, buffer);
     let (rows, _) = best.as_chunks::<64>();
     rows.iter().map(|row| !equal_mask::<Portable, u8>(row, 0)).collect()
 }
 
-/// The positions of a block with a discarded move that spares them mate and stalemate. `must_capture` are those
-/// in which something must be taken, empty in normal chess.
+/// The positions of a block with a discarded move that spares them mate and stalemate.
 pub(crate) fn spared<C: Code>(
-    context: &Context<'_>,
-    block: &Block,
-    color: Color,
+    task: BlockTask<'_>,
     exits: &[Exit<'_>],
-    must_capture: &[u64],
     best: &mut Vec<C>,
     buffer: &mut Buffer<C>,
 ) -> Vec<u64> {
-    let mut of = |captures: bool| {
-        best.resize(context.rows() * 64, C::ILLEGAL);
+    let mut spared_by = |captures: bool| {
+        best.resize(task.context.rows() * 64, C::ILLEGAL);
         let wanted = |exit: &Exit<'_>| exit.target.may_spare() && exit.is_capture() == captures;
-        evaluate::<Portable, C>(
-            context,
-            block,
-            color,
-            exits,
-            wanted,
-            Reading::Spared,
-            best,
-            buffer,
-        );
+        evaluate::<Portable, C>(task, exits, wanted, Reading::Spared, best, buffer);
         let (rows, _) = best.as_chunks::<64>();
         let spared = rows.iter().map(|row| !equal_mask::<Portable, C>(row, C::ILLEGAL));
         spared.collect::<Vec<u64>>()
     };
-    let mut spared = of(true);
-    for (row, (spared, quiet)) in spared.iter_mut().zip(of(false)).enumerate() {
-        *spared |= quiet & !must_capture.get(row).copied().unwrap_or(0);
+    let mut spared = spared_by(true);
+    for (row, (spared, quiet)) in spared.iter_mut().zip(spared_by(false)).enumerate() {
+        *spared |= quiet & task.quiet(row);
     }
     spared
 }
 
 /// The positions of a block in which an exit can be made of which `reading` tells something, as a set a row.
 pub(crate) fn positions_with(
-    context: &Context<'_>,
-    block: &Block,
-    color: Color,
+    task: BlockTask<'_>,
     (way, target, reading): (Way, &Target<'_>, Reading),
     buffer: &mut Buffer<u8>,
 ) -> Vec<u64> {
-    let mut best = vec![0; context.rows() * 64];
+    let mut best = vec![0; task.context.rows() * 64];
     let (rows, _) = best.as_chunks_mut::<64>();
     let mut sink = Best::<u8, Portable> { best: rows, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color, reading };
+    let evaluation = Evaluation::new(task, reading);
     evaluation.way::<Portable, u8>(way, target, &mut sink, buffer);
     rows.iter().map(|codes| !equal_mask::<Portable, u8>(codes, u8::ILLEGAL)).collect()
 }
@@ -528,17 +296,15 @@ pub(crate) fn positions_with(
 /// block.
 #[inline(always)]
 pub(crate) fn count_captures<I: Isa, C: Code>(
-    context: &Context<'_>,
-    block: &Block,
-    taker: Color,
+    task: BlockTask<'_>,
     captures: &[Target<'_>],
     positions: &[u64],
-    buffer: &mut Buffer<C>,
+    room: &mut ExitRoom<C>,
 ) -> u64 {
     let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
-    let evaluation = Evaluation { context, block, color: taker, reading: Reading::Legality };
+    let evaluation = Evaluation::new(task, Reading::Legality);
     for target in captures {
-        evaluation.whole::<I, C>(target, None, &mut sink, buffer);
+        evaluation.whole::<I, C>(target, None, &mut sink, &mut room.buffer);
     }
     sink.count
 }
@@ -564,7 +330,12 @@ impl Axes {
     }
 }
 
-impl Evaluation<'_> {
+impl<'a> Evaluation<'a> {
+    #[inline(always)]
+    fn new(task: BlockTask<'a>, reading: Reading) -> Evaluation<'a> {
+        Evaluation { context: task.context, block: task.block(), color: task.color, reading }
+    }
+
     #[inline(always)]
     fn exit<I: Isa, C: Code>(
         &self,

@@ -7,23 +7,28 @@
 //!
 //! Results do not depend on the number of threads: a block is computed from finished blocks alone.
 #![deny(unsafe_code)]
-#![allow(clippy::inline_always, clippy::too_many_arguments)]
+#![allow(clippy::inline_always)]
 
 mod analysis;
 #[doc(hidden)]
 pub mod bench;
 mod context;
+mod counting;
 mod dispatch;
 mod exits;
 mod kernels;
 mod log;
+mod memory_slice;
+mod paged_sets;
 mod paged_slice;
 mod passes;
 mod proptable_slice;
 mod recycled;
 mod slice_solver;
+mod steps;
 mod table_solver;
 mod target;
+mod valuation;
 mod view;
 
 pub use analysis::{

@@ -11,218 +11,28 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use hoffman_board::Color;
-use hoffman_pages::{Page, PageFile, PagedCodes, Pages, Words};
+use hoffman_pages::{PagedCodes, Pages, Words};
 use hoffman_space::{Code, CodeStore as _, EnPassantValues, SliceCounts, SliceValues};
 use rayon::prelude::*;
 
-use crate::context::{Block, Context, side};
+use crate::context::{Context, side};
+use crate::counting::{BlockParts, Blocks, count};
 use crate::dispatch;
-use crate::exits;
-use crate::log::{Events, Log, PositionSet};
-use crate::passes::{Frontiers, Planes, dense_threshold};
+use crate::exits::Right;
+use crate::log::{Log, PositionSet};
+use crate::paged_sets::{
+    EventPages, LoadedSet, PagedEvents, PagedLog, Plane, Segment, unpack, unpack_list, words_of,
+};
+use crate::passes::{
+    BlockTask, Frontiers, LossSources, MatePlanes, Planes, WinSources, dense_threshold,
+};
 use crate::proptable_slice::PropTableSlice;
 use crate::slice_solver::{
-    BlockParts, Passes, Problem, RunResult, begin, count, decide, deepest_capture, finished, run,
-    with_exit_room, with_scratch,
+    Passes, Problem, RunResult, begin, decide, deepest_capture, finished, run, with_exit_room,
+    with_scratch,
 };
 use crate::table_solver::{Decided, Method, Monitor, SolveError, TakeDecided};
-
-/// Bit planes of one side, a page a block.
-pub(crate) struct Plane {
-    file: PageFile,
-    pages: Vec<Page>,
-}
-
-impl Plane {
-    fn new(pages: &Arc<Pages>, rows: usize, blocks: usize) -> Plane {
-        let file = pages.file();
-        let pages = (0..blocks).map(|_| file.reserve(rows)).collect();
-        Plane { file, pages }
-    }
-
-    pub(crate) fn read(&self, n: usize) -> Words {
-        self.file.read(self.pages[n])
-    }
-
-    fn write(&self, n: usize, words: Vec<u64>) {
-        self.file.write(self.pages[n], words);
-    }
-
-    /// Lets `f` change a block's part; `f` says whether it did.
-    pub(crate) fn change(&self, n: usize, f: impl FnOnce(&mut [u64]) -> bool) {
-        self.file.change(self.pages[n], f);
-    }
-}
-
-/// Packs rows and masks into the words of a page.
-pub(crate) fn pack(positions: PositionSet<'_>) -> Vec<u64> {
-    let len = positions.len();
-    let mut words = vec![0; 1 + len + len.div_ceil(2)];
-    words[0] = len as u64;
-    words[1..=len].copy_from_slice(positions.masks());
-    let rows: &mut [u32] = bytemuck::cast_slice_mut(&mut words[1 + len..]);
-    rows[..len].copy_from_slice(positions.rows());
-    words
-}
-
-/// The rows and masks in a page.
-pub(crate) fn unpack(words: &[u64]) -> PositionSet<'_> {
-    let Some((&len, rest)) = words.split_first() else { return PositionSet::default() };
-    // A page that could not be read is zeros.
-    let (masks, rows) = rest.split_at((len as usize).min(rest.len()));
-    let rows: &[u32] = bytemuck::cast_slice(rows);
-    PositionSet::new(&rows[..masks.len().min(rows.len())], masks, None)
-}
-
-/// What the passes decided, by blocks.
-pub(crate) struct PagedLog {
-    lists: PageFile,
-    pub(crate) planes: PageFile,
-    /// Number of moves and page of every segment of a block.
-    segments: Vec<Vec<(u16, Page)>>,
-    pub(crate) newest: Vec<Option<Segment>>,
-}
-
-/// The newest segment of a block.
-#[derive(Clone, Copy)]
-pub(crate) struct Segment {
-    list: Page,
-    /// The same as a plane, if it is long.
-    plane: Option<Page>,
-    rows: usize,
-    positions: u64,
-}
-
-impl PagedLog {
-    fn new(pages: &Arc<Pages>, blocks: usize) -> PagedLog {
-        PagedLog {
-            lists: pages.file(),
-            planes: pages.file(),
-            segments: vec![Vec::new(); blocks],
-            newest: vec![None; blocks],
-        }
-    }
-
-    /// Puts down what a pass decided in a block.
-    pub(crate) fn put(&self, log: &Log) -> Option<Segment> {
-        let frontier = log.frontier();
-        (frontier.len() > 0).then(|| Segment {
-            list: self.lists.append(pack(frontier)),
-            plane: frontier.plane().map(|plane| self.planes.append(plane.to_vec())),
-            rows: frontier.len(),
-            positions: frontier.positions(),
-        })
-    }
-
-    /// Closes a pass.
-    pub(crate) fn accept(&mut self, moves: u16, newest: Vec<Option<Segment>>) {
-        for (segments, newest) in self.segments.iter_mut().zip(&newest) {
-            segments.extend(newest.map(|newest| (moves, newest.list)));
-        }
-        self.newest = newest;
-    }
-
-    /// The number of rows that the newest pass decided.
-    fn waiting(&self) -> usize {
-        self.newest.iter().flatten().map(|newest| newest.rows).sum()
-    }
-
-    /// The number of positions that it decided.
-    fn decided(&self) -> u64 {
-        self.newest.iter().flatten().map(|newest| newest.positions).sum()
-    }
-
-    /// Whether it decided anything in a block or where this side's men can go from there.
-    fn reaches(&self, block: &Block, n: usize, own: usize) -> bool {
-        let mut around =
-            std::iter::once(n).chain(block.neighbours[own].iter().map(|n| n.block as usize));
-        around.any(|n| self.newest[n].is_some())
-    }
-
-    pub(crate) fn list(&self, n: usize) -> Option<Words> {
-        self.newest[n].map(|newest| self.lists.read(newest.list))
-    }
-
-    pub(crate) fn loaded(&self, n: usize) -> LoadedSet {
-        match self.newest[n] {
-            Some(Segment { plane: Some(plane), .. }) => LoadedSet::Plane(self.planes.read(plane)),
-            Some(Segment { list, .. }) => LoadedSet::List(self.lists.read(list)),
-            None => LoadedSet::Nothing,
-        }
-    }
-
-    /// The frontiers in a block and around it.
-    fn around(&self, block: &Block, n: usize, own: usize) -> (LoadedSet, Vec<LoadedSet>) {
-        let around = block.neighbours[own].iter().map(|n| self.loaded(n.block as usize));
-        (self.loaded(n), around.collect())
-    }
-}
-
-/// A frontier in memory.
-pub(crate) enum LoadedSet {
-    Nothing,
-    List(Words),
-    Plane(Words),
-}
-
-impl LoadedSet {
-    pub(crate) fn frontier(&self) -> PositionSet<'_> {
-        match self {
-            LoadedSet::Nothing => PositionSet::default(),
-            LoadedSet::List(words) => unpack(words),
-            LoadedSet::Plane(words) => PositionSet::new(&[], &[], Some(words)),
-        }
-    }
-}
-
-/// Pages by the number of moves after which they fall due.
-type EventPages = Vec<(u16, Page)>;
-
-/// What the exits sort_exits, by blocks.
-pub(crate) struct PagedEvents {
-    file: PageFile,
-    pages: Vec<EventPages>,
-}
-
-impl PagedEvents {
-    fn new(pages: &Arc<Pages>) -> PagedEvents {
-        PagedEvents { file: pages.file(), pages: Vec::new() }
-    }
-
-    fn put(&self, events: &Events) -> EventPages {
-        (0..=events.last())
-            .filter(|&moves| events.has(moves))
-            .map(|moves| (moves, self.file.append(pack(events.of(moves)))))
-            .collect()
-    }
-
-    pub(crate) fn has(&self, n: usize, moves: u16) -> bool {
-        self.pages[n].iter().any(|&(m, _)| m == moves)
-    }
-
-    pub(crate) fn of(&self, n: usize, moves: u16) -> Option<Words> {
-        let page = self.pages[n].iter().find(|&&(m, _)| m == moves);
-        page.map(|&(_, page)| self.file.read(page))
-    }
-
-    fn last(&self) -> u16 {
-        self.pages.iter().flatten().map(|&(m, _)| m).max().unwrap_or(0)
-    }
-
-    /// Adds positions of a block that fall due after one move.
-    fn add(&mut self, n: usize, positions: &[u64]) {
-        let old = self.of(n, 1);
-        let known = old.iter().flat_map(|words| unpack(words).iter());
-        let marked = positions.iter().copied().enumerate().filter(|&(_, mask)| mask != 0);
-        let (rows, masks): (Vec<u32>, Vec<u64>) =
-            known.chain(marked).map(|(row, mask)| (row as u32, mask)).unzip();
-        if !rows.is_empty() {
-            let page = self.file.append(pack(PositionSet::new(&rows, &masks, None)));
-            self.pages[n].retain(|&(m, _)| m != 1);
-            self.pages[n].push((1, page));
-        }
-    }
-}
+use crate::valuation::{ExitPlanes, ExitRoom, WithoutRight, spared_block};
 
 /// A slice being solved in pages.
 pub(crate) struct PagedSlice<'a> {
@@ -348,30 +158,17 @@ impl<'a> PagedSlice<'a> {
         dispatch::legal_block(context, block, color, &mut open);
         let mut held = vec![0; rows];
         let mut must_capture = vec![0; if self.must_capture.is_some() { rows } else { 0 }];
-        let exits = &problem.exits[own];
-        let exit_events = with_exit_room(|best: &mut Vec<C>, buffer, sorting| {
-            dispatch::exit_block::<C>(
-                context,
-                block,
-                color,
-                exits,
-                &open,
-                &mut held,
-                &mut must_capture,
-                best,
-                buffer,
-                sorting,
-            )
+        let task = BlockTask { context, number: n, color, must_capture: &[] };
+        let planes = ExitPlanes { held: &mut held, must_capture: &mut must_capture };
+        let events = with_exit_room(|room: &mut ExitRoom<C>| {
+            dispatch::exit_block::<C>(task, &problem.exits[own], &open, planes, room)
         });
         self.open[own].write(n, open);
         self.held[own].write(n, held);
         if let Some(planes) = &self.must_capture {
             planes[own].write(n, must_capture);
         }
-        (
-            self.exit_wins[own].put(&exit_events.exit_wins),
-            self.exit_losses[own].put(&exit_events.exit_losses),
-        )
+        (self.exit_wins[own].put(&events.exit_wins), self.exit_losses[own].put(&events.exit_losses))
     }
 
     /// The mates of a block.
@@ -381,37 +178,29 @@ impl<'a> PagedSlice<'a> {
         if context.blocks[n].empty || context.is_stopped() {
             return None;
         }
-        let mine = self.open[own].read(n);
         let must_capture = self.must_capture_in(own, n);
-        let around = self.goal(n, own);
-        let must_capture = must_capture.as_deref().map_or(&[][..], Vec::as_slice);
+        let must_capture = words_of(must_capture.as_ref());
+        let task = BlockTask { context, number: n, color, must_capture };
         let mut spared = Vec::new();
         if self.spared.is_some() {
-            spared = with_exit_room(|best: &mut Vec<C>, buffer, _| {
-                let (block, exits) = (&context.blocks[n], &problem.exits[own]);
-                exits::spared(context, block, color, exits, must_capture, best, buffer)
-            });
+            let exits = &problem.exits[own];
+            spared = with_exit_room(|room: &mut ExitRoom<C>| spared_block(task, exits, room));
         }
+
+        let (mine, around) = (self.open[own].read(n), self.goal(n, own));
         let mut log = Log::default();
         let mut stalemates = vec![0; rows];
         self.held[own].change(n, |held| {
+            let (spared, stalemates) = (&mut spared[..], &mut stalemates[..]);
+            let planes = MatePlanes { held, spared, stalemates };
+            let refs = around.refs();
             with_scratch(|scratch| {
-                dispatch::mate_block(
-                    context,
-                    n,
-                    color,
-                    &mine,
-                    around.planes(&around.refs()),
-                    held,
-                    must_capture,
-                    &mut spared,
-                    &mut stalemates,
-                    &mut log,
-                    scratch,
-                );
+                let goal = around.planes(&refs);
+                dispatch::mate_block(task, &mine, goal, planes, &mut log, scratch);
             });
-            stalemates.iter().chain(&spared).any(|&w| w != 0)
+            stalemates.iter().chain(&*spared).any(|&w| w != 0)
         });
+
         if let Some(planes) = &self.spared {
             planes[own].write(n, spared);
         }
@@ -481,32 +270,25 @@ impl<'a> PagedSlice<'a> {
         if !reached && !self.exit_wins[own].has(n, moves) || context.is_stopped() {
             return None;
         }
-        let lost = lost.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
-        let exit_wins = self.exit_wins[own].of(n, moves);
-        let exit_wins =
-            exit_wins.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
+
         let must_capture = self.must_capture_in(own, n);
+        let must_capture = words_of(must_capture.as_ref());
+        let task = BlockTask { context, number: n, color, must_capture };
+        let exit_wins = self.exit_wins[own].of(n, moves);
         let (here, neighbours) = theirs.around(block, n, own);
         let neighbours: Vec<PositionSet<'_>> = neighbours.iter().map(LoadedSet::frontier).collect();
-        let theirs = Frontiers::Near { here: here.frontier(), neighbours: &neighbours };
+        let from = WinSources {
+            lost: unpack_list(lost.as_ref()),
+            losses: Frontiers::Near { here: here.frontier(), neighbours: &neighbours },
+            exit_wins: unpack_list(exit_wins.as_ref()),
+        };
+
         let mut log = Log::default();
         self.open[own].change(n, |open| {
             with_scratch(|scratch| {
-                dispatch::win_block(
-                    context,
-                    n,
-                    color,
-                    moves,
-                    lost,
-                    theirs,
-                    exit_wins,
-                    must_capture.as_deref().map_or(&[], Vec::as_slice),
-                    open,
-                    &mut log,
-                    scratch,
-                );
+                dispatch::win_block(task, moves, &from, open, &mut log, scratch);
             });
-            lost.len() > 0 || log.frontier().len() > 0
+            from.lost.len() > 0 || log.frontier().len() > 0
         });
         self.wins[own].put(&log)
     }
@@ -519,32 +301,26 @@ impl<'a> PagedSlice<'a> {
         if !theirs.reaches(block, n, own) && !due || context.is_stopped() {
             return None;
         }
-        let exit_losses = self.exit_losses[own].of(n, moves);
-        let exit_losses =
-            exit_losses.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
+
         let must_capture = self.must_capture_in(own, n);
+        let must_capture = words_of(must_capture.as_ref());
+        let task = BlockTask { context, number: n, color, must_capture };
+        let exit_losses = self.exit_losses[own].of(n, moves);
         let (here, neighbours) = theirs.around(block, n, own);
         let neighbours: Vec<PositionSet<'_>> = neighbours.iter().map(LoadedSet::frontier).collect();
-        let theirs = Frontiers::Near { here: here.frontier(), neighbours: &neighbours };
-        let mine = self.open[own].read(n);
-        let around = self.goal(n, own);
+        let (mine, around) = (self.open[own].read(n), self.goal(n, own));
+        let refs = around.refs();
+        let from = LossSources {
+            wins: Frontiers::Near { here: here.frontier(), neighbours: &neighbours },
+            exit_losses: unpack_list(exit_losses.as_ref()),
+            open: &mine,
+            goal: around.planes(&refs),
+        };
+
         let mut log = Log::default();
         self.held[own].change(n, |held| {
             with_scratch(|scratch| {
-                dispatch::loss_block(
-                    context,
-                    n,
-                    color,
-                    moves,
-                    theirs,
-                    exit_losses,
-                    must_capture.as_deref().map_or(&[], Vec::as_slice),
-                    &mine,
-                    around.planes(&around.refs()),
-                    held,
-                    &mut log,
-                    scratch,
-                );
+                dispatch::loss_block(task, moves, &from, held, &mut log, scratch);
             });
             due
         });
@@ -690,7 +466,7 @@ impl Passes for PagedSlice<'_> {
     }
 }
 
-impl crate::slice_solver::Blocks for PagedSlice<'_> {
+impl Blocks for PagedSlice<'_> {
     fn with(&self, n: usize, own: usize, f: &mut dyn FnMut(&BlockParts<'_>)) {
         let around = self.goal(n, own);
         let lost = self.losses[own].list(n);
@@ -698,9 +474,9 @@ impl crate::slice_solver::Blocks for PagedSlice<'_> {
         f(&BlockParts {
             open: &self.open[own].read(n),
             stalemates: &self.stalemates[own].read(n),
-            lost: lost.as_deref().map_or_else(PositionSet::default, |words| unpack(words)),
+            lost: unpack_list(lost.as_ref()),
             goal: around.planes(&around.refs()),
-            must_capture: must_capture.as_deref().map_or(&[], Vec::as_slice),
+            must_capture: words_of(must_capture.as_ref()),
         });
     }
 }
@@ -726,64 +502,68 @@ impl FinishedSlice {
         let context = &problem.context;
         let (rows, blocks) = (context.rows(), context.blocks.len());
         let len = rows * 64 * blocks;
-        let codes = [(); 2].map(|()| PagedCodes::new::<C>(pages, len));
-        let usable: Vec<_> = problem.rights.iter().filter(|r| r.is_usable(context)).collect();
-        let rights: Vec<PagedCodes> =
-            usable.iter().map(|_| PagedCodes::new::<C>(pages, len)).collect();
+        let store = || PagedCodes::new::<C>(pages, len);
+        let usable = problem.rights.iter().filter(|right| right.is_usable(context));
+        let rights: Vec<_> = usable.map(|right| (right, store())).collect();
+        let codes = [store(), store()];
         (0..blocks).into_par_iter().filter(|_| !context.is_stopped()).for_each(|n| {
-            let put = |store: &PagedCodes, block: &mut [C]| {
-                store.write(n * rows * 64 * size_of::<C>(), C::as_bytes_of(block));
-            };
-            for color in [Color::White, Color::Black] {
-                let own = side(color);
-                let mut plain = vec![C::ILLEGAL; rows * 64];
-                self.write_block(n, own, &mut plain);
-                put(&codes[own], &mut plain);
-                for (right, store) in usable.iter().zip(&rights) {
-                    if right.taker != color {
-                        continue;
-                    }
-                    let mut stuck = self.stalemates[own].read(n).to_vec();
-                    if let Some(planes) = &self.spared {
-                        let spared = planes[own].read(n);
-                        stuck.iter_mut().zip(spared.iter()).for_each(|(stuck, s)| *stuck |= s);
-                    }
-                    let must_capture = self.must_capture.as_ref().map(|planes| planes[own].read(n));
-                    let mut with = vec![C::ILLEGAL; rows * 64];
-                    with_exit_room(|_: &mut Vec<C>, buffer, _| {
-                        dispatch::right_block(
-                            context,
-                            n,
-                            right,
-                            &plain,
-                            &stuck,
-                            must_capture.as_deref().map_or(&[], Vec::as_slice),
-                            &mut with,
-                            buffer,
-                        );
-                    });
-                    put(store, &mut with);
-                }
+            for color in Color::ALL {
+                let rights = rights.iter().filter(|(right, _)| right.taker == color);
+                self.write_block::<C>(context, (n, color), &codes[side(color)], rights);
             }
         });
-        let en_passant = usable
-            .iter()
-            .zip(rights)
-            .map(|(right, codes)| EnPassantValues {
-                square: right.square,
-                codes: codes.into_codes::<C>(len),
-            })
-            .collect();
-        let targets = usable.iter().flat_map(|right| &right.captures).map(|t| t.max_moves() + 1);
+
+        // A capture can hold out longer, or win later, than anything in the slice.
+        let deepest = rights.iter().flat_map(|(right, _)| &right.captures);
+        let max_moves = deepest.map(|target| target.max_moves() + 1).fold(moves, u16::max);
+        let en_passant = rights.into_iter().map(|(right, codes)| EnPassantValues {
+            square: right.square,
+            codes: codes.into_codes::<C>(len),
+        });
         SliceValues {
+            en_passant: en_passant.collect(),
             codes: codes.map(|codes| codes.into_codes::<C>(len)),
-            en_passant,
             counts,
-            max_moves: targets.fold(moves, u16::max),
+            max_moves,
         }
     }
 
-    fn write_block<C: Code>(&self, n: usize, own: usize, codes: &mut [C]) {
+    /// Writes one side's codes of a block, without and with each en passant right.
+    fn write_block<'r, 'p: 'r, C: Code>(
+        &self,
+        context: &Context<'_>,
+        (number, color): (usize, Color),
+        codes: &PagedCodes,
+        rights: impl Iterator<Item = &'r (&'r Right<'p>, PagedCodes)>,
+    ) {
+        let (own, len) = (side(color), context.rows() * 64);
+        let put = |store: &PagedCodes, block: &mut [C]| {
+            store.write(number * len * size_of::<C>(), C::as_bytes_of(block));
+        };
+        let mut plain = vec![C::ILLEGAL; len];
+        self.decode_block(number, own, &mut plain);
+        put(codes, &mut plain);
+
+        for (right, store) in rights {
+            let mut stuck = self.stalemates[own].read(number).to_vec();
+            if let Some(planes) = &self.spared {
+                let spared = planes[own].read(number);
+                stuck.iter_mut().zip(spared.iter()).for_each(|(stuck, s)| *stuck |= s);
+            }
+            let must_capture = self.must_capture.as_ref().map(|planes| planes[own].read(number));
+            let must_capture = words_of(must_capture.as_ref());
+            let task = BlockTask { context, number, color, must_capture };
+            let without = WithoutRight { plain: &plain, stuck: &stuck };
+            let mut with = vec![C::ILLEGAL; len];
+            with_exit_room(|room: &mut ExitRoom<C>| {
+                dispatch::right_block(task, right, &without, &mut with, room);
+            });
+            put(store, &mut with);
+        }
+    }
+
+    /// One side's codes of a block, from what the passes decided.
+    fn decode_block<C: Code>(&self, n: usize, own: usize, codes: &mut [C]) {
         dispatch::write_block::<C>(&self.open[own].read(n), &[], codes);
         let mut put = |log: &PagedLog, code: fn(u16) -> C| {
             for &(moves, page) in &log.segments[n] {

@@ -23,12 +23,12 @@ use hoffman_board::Color;
 use hoffman_pages::{Page, PageFile, Pages, PropTable, Sender, Update, Updates};
 use rayon::prelude::*;
 
-use crate::context::{Block, Context, Neighbour, side};
+use crate::context::{Context, side};
 use crate::dispatch;
-use crate::kernels::dense::map_row;
 use crate::log::{Log, PositionSet};
-use crate::paged_slice::{LoadedSet, PagedLog, PagedSlice, Segment, pack, unpack};
-use crate::passes::{Frontiers, Planes, dense_threshold};
+use crate::paged_sets::{LoadedSet, PagedLog, Segment, pack, unpack, unpack_list, words_of};
+use crate::paged_slice::PagedSlice;
+use crate::passes::{BlockTask, Frontiers, LossSources, Planes, WinSources, dense_threshold};
 use crate::slice_solver::{Passes, RunResult, with_scratch};
 use crate::table_solver::{Decided, TakeDecided};
 
@@ -45,58 +45,11 @@ pub(crate) struct PropTableSlice<'a> {
     compress: bool,
     /// The slice as the kernels are to see it.
     isolated: Context<'a>,
-    /// `ways[own][n]`: the blocks from which this side's outer men come to a block, and as which of their
+    /// `arrivals[own][n]`: the blocks from which this side's outer men come to a block, and as which of their
     /// neighbours.
-    ways: [Vec<Vec<(u32, u32)>>; 2],
+    arrivals: [Vec<Vec<(u32, u32)>>; 2],
     /// The rows of a loss pass that ask their neighbours.
     asking: PageFile,
-}
-
-/// A neighbour as seen from a block.
-#[derive(Clone, Copy)]
-struct Way<'c> {
-    context: &'c Context<'c>,
-    block: &'c Block,
-    neighbour: &'c Neighbour,
-}
-
-impl Way<'_> {
-    /// Whether a man of the row stands in the way.
-    fn is_barred(self, row: usize) -> bool {
-        let between = self.neighbour.between;
-        between != 0 && self.block.frame.others(row, usize::MAX) & between != 0
-    }
-
-    /// Where positions of the block go by the move to the neighbour.
-    fn there(self, row: usize, mask: u64) -> (usize, u64) {
-        let Neighbour { symmetry, between, exchange, .. } = *self.neighbour;
-        if let Some(exchange) = exchange {
-            let possible = (mask >> exchange.to & 1).wrapping_neg();
-            return (row, possible & exchange.ends(self.context.tables, self.block.frame, row));
-        }
-        if self.is_barred(row) {
-            return (row, 0);
-        }
-        if symmetry.is_identity() {
-            return (row, mask & !between);
-        }
-        let image = &self.context.tables.image[symmetry.index()];
-        (map_row(image, row, self.block.frame.dims), symmetry.apply_set(mask))
-    }
-
-    /// Where positions of the neighbour came from by it.
-    fn back(self, row: usize, mask: u64) -> (usize, u64) {
-        let Neighbour { symmetry, between, exchange, .. } = *self.neighbour;
-        if let Some(exchange) = exchange {
-            return (row, exchange.back(self.context.tables, self.block.frame, row, mask).0);
-        }
-        if !symmetry.is_identity() {
-            let inverse = symmetry.inverse();
-            let image = &self.context.tables.image[inverse.index()];
-            return (map_row(image, row, self.block.frame.dims), inverse.apply_set(mask));
-        }
-        if self.is_barred(row) { (row, 0) } else { (row, mask & !between) }
-    }
 }
 
 impl<'a> PropTableSlice<'a> {
@@ -107,14 +60,14 @@ impl<'a> PropTableSlice<'a> {
         compress: bool,
     ) -> PropTableSlice<'a> {
         let context = slice.context;
-        let ways = [0, 1].map(|own| {
-            let mut ways = vec![Vec::new(); context.blocks.len()];
+        let arrivals = [0, 1].map(|own| {
+            let mut arrivals = vec![Vec::new(); context.blocks.len()];
             for (n, block) in context.blocks.iter().enumerate() {
                 for (i, neighbour) in block.neighbours[own].iter().enumerate() {
-                    ways[neighbour.block as usize].push((n as u32, i as u32));
+                    arrivals[neighbour.block as usize].push((n as u32, i as u32));
                 }
             }
-            ways
+            arrivals
         });
         let isolated = context.isolated();
         PropTableSlice {
@@ -122,7 +75,7 @@ impl<'a> PropTableSlice<'a> {
             pages: pages.clone(),
             compress,
             isolated,
-            ways,
+            arrivals,
             asking: pages.file(),
         }
     }
@@ -134,12 +87,6 @@ impl<'a> PropTableSlice<'a> {
     /// The number of the first row of a block's side among all rows, as they follow each other in a sweep.
     fn first_row(&self, n: usize, own: usize) -> u64 {
         (2 * n + own) as u64 * self.slice.context.rows() as u64
-    }
-
-    fn way(&self, n: usize, own: usize, i: usize) -> Way<'_> {
-        let context = self.slice.context;
-        let block = &context.blocks[n];
-        Way { context, block, neighbour: &block.neighbours[own][i] }
     }
 
     /// A propagation table of its share of `memory` bytes: two of them are in use at a time, what is
@@ -203,14 +150,17 @@ impl<'a> PropTableSlice<'a> {
         wanted: impl Fn(usize) -> bool,
         sender: &mut Sender<'_>,
     ) {
-        for &(from, i) in &self.ways[own][n] {
+        let context = self.slice.context;
+        for &(from, i) in &self.arrivals[own][n] {
             let from = from as usize;
             if !wanted(from) {
                 continue;
             }
-            let (way, first) = (self.way(from, own, i as usize), self.first_row(from, own));
+            let (tables, block) = (context.tables, &context.blocks[from]);
+            let (neighbour, first) =
+                (&block.neighbours[own][i as usize], self.first_row(from, own));
             for (row, mask) in frontier.iter() {
-                let (row, mask) = way.back(row, mask);
+                let (row, mask) = neighbour.back(tables, block.frame, row, mask);
                 sender.send(first + row as u64, mask);
             }
         }
@@ -236,37 +186,29 @@ impl<'a> PropTableSlice<'a> {
         if lost.is_none() && theirs.newest[n].is_none() && updates.is_empty() && !due {
             return None;
         }
-        let lost = lost.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
         let must_capture = slice.must_capture_in(own, n);
-        let must_capture = must_capture.as_deref().map_or(&[][..], Vec::as_slice);
+        let must_capture = words_of(must_capture.as_ref());
+        let task = BlockTask { context: &self.isolated, number: n, color, must_capture };
         let exit_wins = slice.exit_wins[own].of(n, moves);
-        let exit_wins =
-            exit_wins.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
         // For the kernel what other blocks say is the same as what exits say.
         let told = updates.iter().map(|update| {
             let row = update.row as usize;
-            (row, update.mask & !must_capture.get(row).copied().unwrap_or(0))
+            (row, update.mask & task.quiet(row))
         });
-        let (rows, masks) = split(exit_wins.iter().chain(told));
+        let (rows, masks) = split(unpack_list(exit_wins.as_ref()).iter().chain(told));
         let theirs = theirs.loaded(n);
+        let from = WinSources {
+            lost: unpack_list(lost.as_ref()),
+            losses: Frontiers::Near { here: theirs.frontier(), neighbours: &[] },
+            exit_wins: PositionSet::new(&rows, &masks, None),
+        };
+
         let mut log = Log::default();
         slice.open[own].change(n, |open| {
             with_scratch(|scratch| {
-                dispatch::win_block(
-                    &self.isolated,
-                    n,
-                    color,
-                    moves,
-                    lost,
-                    Frontiers::Near { here: theirs.frontier(), neighbours: &[] },
-                    PositionSet::new(&rows, &masks, None),
-                    must_capture,
-                    open,
-                    &mut log,
-                    scratch,
-                );
+                dispatch::win_block(task, moves, &from, open, &mut log, scratch);
             });
-            lost.len() > 0 || log.frontier().len() > 0
+            from.lost.len() > 0 || log.frontier().len() > 0
         });
         slice.wins[own].put(&log)
     }
@@ -286,15 +228,14 @@ impl<'a> PropTableSlice<'a> {
         if theirs.newest[n].is_none() && updates.is_empty() && !due {
             return None;
         }
-        let exit_losses = slice.exit_losses[own].of(n, moves);
-        let exit_losses =
-            exit_losses.as_deref().map_or_else(PositionSet::default, |words| unpack(words));
         let must_capture = slice.must_capture_in(own, n);
-        let must_capture = must_capture.as_deref().map_or(&[][..], Vec::as_slice);
+        let must_capture = words_of(must_capture.as_ref());
+        let task = BlockTask { context: &self.isolated, number: n, color, must_capture };
+        let exit_losses = slice.exit_losses[own].of(n, moves);
         // As a list: of a plane the kernel would take everything that is open for a candidate.
         let theirs = theirs.list(n).map_or(LoadedSet::Nothing, LoadedSet::List);
-        let mine = slice.open[own].read(n);
-        let goal = slice.open[1 - own].read(n);
+        let (mine, goal) = (slice.open[own].read(n), slice.open[1 - own].read(n));
+
         let mut log = Log::default();
         slice.held[own].change(n, |held| {
             // For the kernel what other blocks say is the same as what falls due, but it does not make
@@ -303,31 +244,25 @@ impl<'a> PropTableSlice<'a> {
                 let row = update.row as usize;
                 (row, update.mask & !held[row])
             });
-            let (rows, masks) = split(exit_losses.iter().chain(told));
+            let (rows, masks) = split(unpack_list(exit_losses.as_ref()).iter().chain(told));
+            let from = LossSources {
+                wins: Frontiers::Near { here: theirs.frontier(), neighbours: &[] },
+                exit_losses: PositionSet::new(&rows, &masks, None),
+                open: &mine,
+                goal: Planes::Near { here: &goal, neighbours: &[] },
+            };
             with_scratch(|scratch| {
-                dispatch::loss_block(
-                    &self.isolated,
-                    n,
-                    color,
-                    moves,
-                    Frontiers::Near { here: theirs.frontier(), neighbours: &[] },
-                    PositionSet::new(&rows, &masks, None),
-                    must_capture,
-                    &mine,
-                    Planes::Near { here: &goal, neighbours: &[] },
-                    held,
-                    &mut log,
-                    scratch,
-                );
+                dispatch::loss_block(task, moves, &from, held, &mut log, scratch);
             });
             due
         });
+
         let stuck = log.frontier();
-        for (i, neighbour) in slice.context.blocks[n].neighbours[own].iter().enumerate() {
-            let way = self.way(n, own, i);
+        let (tables, block) = (slice.context.tables, &slice.context.blocks[n]);
+        for neighbour in &block.neighbours[own] {
             let first = self.first_row(neighbour.block as usize, 1 - own);
             for (row, mask) in stuck.iter() {
-                let (row, mask) = way.there(row, mask & quiet(must_capture, row));
+                let (row, mask) = neighbour.forth(tables, block.frame, row, mask & task.quiet(row));
                 sender.send(first + row as u64, mask);
             }
         }
@@ -373,14 +308,15 @@ impl<'a> PropTableSlice<'a> {
         let (slice, own) = (&self.slice, side(color));
         let asking = self.asking.read(asking?);
         let must_capture = slice.must_capture_in(own, n);
-        let must_capture = must_capture.as_deref().map_or(&[][..], Vec::as_slice);
+        let must_capture = words_of(must_capture.as_ref());
+        let task = BlockTask { context: &self.isolated, number: n, color, must_capture };
         let mut log = Log::default();
         log.begin();
         let mut answers = answers.iter().peekable();
         for (row, mask) in unpack(&asking).iter() {
             while answers.next_if(|answer| answer.row < row as u64).is_some() {}
             let answer = answers.next_if(|answer| answer.row == row as u64);
-            let escaped = answer.map_or(0, |answer| answer.mask) & quiet(must_capture, row);
+            let escaped = answer.map_or(0, |answer| answer.mask) & task.quiet(row);
             if mask & !escaped != 0 {
                 log.push(row, mask & !escaped);
             }
@@ -389,11 +325,6 @@ impl<'a> PropTableSlice<'a> {
         log.finish(moves, rows, dense_threshold(rows));
         slice.losses[own].put(&log)
     }
-}
-
-/// The positions of a row in which quiet moves may be played.
-fn quiet(must_capture: &[u64], row: usize) -> u64 {
-    must_capture.get(row).map_or(u64::MAX, |must_capture| !must_capture)
 }
 
 /// Rows and masks, as frontiers have them.

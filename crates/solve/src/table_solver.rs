@@ -12,9 +12,10 @@ use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::context::Context;
-use crate::exits::{self, Counted, Exit, Kind, Right, Step, Way};
+use crate::exits::{Counted, Exit, Right};
 use crate::recycled::Recycled;
 use crate::slice_solver::{self, Problem};
+use crate::steps::{self, Kind, Step, Way};
 use crate::target::Target;
 use crate::view::{Change, View};
 
@@ -307,7 +308,7 @@ fn problem<'a>(
             })
     };
     let list = |color: Color| {
-        let steps = exits::steps(&context, color, false);
+        let steps = steps::steps(&context, color, false);
         let exit = |step: Step| {
             let mut view = view(&step)?;
             if let Way::Whole { jumped: Some(square) } = step.way {
@@ -333,7 +334,7 @@ fn problem<'a>(
         Ok(Right { square, taker, captures, moves, deciding: false })
     };
     let rights =
-        exits::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
+        steps::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
     let discarded = [Vec::new(), Vec::new()];
     Ok(Problem { context, exits, discarded, rights, count, stalemates: None })
 }

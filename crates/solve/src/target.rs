@@ -9,9 +9,9 @@ use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
 use crate::dispatch::{fetch_mixed, fetch_view};
-use crate::exits::{Kind, Step, Way};
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
 use crate::kernels::tables::{Tables, role_index};
+use crate::steps::{Kind, Step, Way};
 use crate::view::{MAX_MOVERS, PROMOTED, View};
 
 /// What a move is worth that no table answers.

@@ -479,22 +479,10 @@ pub(crate) fn all_moves(
     from: &[u64],
     out: &mut [u64],
 ) {
-    // One arm a role, so that every kernel is compiled for its role alone.
     for &(i, role) in men {
-        match role {
-            Role::Queen => dimension(tables, frame, Role::Queen, i, from, out),
-            Role::Rook => dimension(tables, frame, Role::Rook, i, from, out),
-            Role::Bishop => dimension(tables, frame, Role::Bishop, i, from, out),
-            Role::Knight => dimension(tables, frame, Role::Knight, i, from, out),
-            _ => dimension(tables, frame, Role::King, i, from, out),
-        }
+        for_role!(role, ROLE => dimension(tables, frame, ROLE, i, from, out));
     }
-    match lane_man {
-        Some(Role::Queen) => lane(frame, Role::Queen, from, out),
-        Some(Role::Rook) => lane(frame, Role::Rook, from, out),
-        Some(Role::Bishop) => lane(frame, Role::Bishop, from, out),
-        Some(Role::Knight) => lane(frame, Role::Knight, from, out),
-        Some(_) => lane(frame, Role::King, from, out),
-        None => {}
+    if let Some(role) = lane_man {
+        for_role!(role, ROLE => lane(frame, ROLE, from, out));
     }
 }

@@ -1,70 +1,117 @@
 //! Sparse kernels: move the positions of single rows.
 
+use std::ops::Range;
+
 use hoffman_board::Role;
 
 use super::dense::{Frame, lane_move};
 use super::tables::{Tables, directions, role_index, squares};
 
-/// Adds to `out` what one row's positions reach by a move of the man of dimension `i`, and notes the
-/// groups touched.
+/// What moves reach in a block, row by row, and which groups of 64 rows they reach.
+pub(crate) struct MovedRows<'a> {
+    rows: &'a mut [u64],
+    /// A bit a group.
+    groups: &'a mut [u64],
+}
+
+impl<'a> MovedRows<'a> {
+    /// Nothing yet: all words are 0. There is a bit for each group of 64 rows.
+    pub(crate) fn new(rows: &'a mut [u64], groups: &'a mut [u64]) -> MovedRows<'a> {
+        MovedRows { rows, groups }
+    }
+
+    /// Adds positions of a row.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, row: usize, mask: u64) {
+        self.rows[row] |= mask;
+        self.groups[row >> 12] |= 1 << (row >> 6 & 63);
+    }
+
+    /// All rows, to be changed at will: every group counts as reached.
+    pub(crate) fn all(&mut self) -> &mut [u64] {
+        let groups = self.rows.len().div_ceil(64);
+        for (i, word) in self.groups.iter_mut().enumerate() {
+            let left = groups - 64 * i;
+            *word = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
+        }
+        self.rows
+    }
+
+    /// Takes away those positions that have a bit in `but`, which may end before the rows do.
+    #[inline(always)]
+    pub(crate) fn remove(&mut self, but: &[u64]) {
+        for (row, &but) in self.rows.iter_mut().zip(but) {
+            *row &= !but;
+        }
+    }
+
+    /// The rows, and the ranges of those that were reached. Who goes through them has to leave every word 0.
+    #[inline(always)]
+    pub(crate) fn finish(self) -> (&'a mut [u64], impl Iterator<Item = Range<usize>> + 'a) {
+        let MovedRows { rows, groups } = self;
+        let len = rows.len();
+        let ranges = groups.iter_mut().enumerate().flat_map(move |(word, groups)| {
+            squares(std::mem::take(groups)).map(move |group| {
+                let start = (word * 64 + group as usize) * 64;
+                start..(start + 64).min(len)
+            })
+        });
+        (rows, ranges)
+    }
+}
+
+/// Adds what one row's positions reach by a move of the man of dimension `i`.
 #[inline(always)]
 pub(crate) fn push_dimension(
     tables: &Tables,
     frame: Frame,
     role: Role,
     i: usize,
-    row: usize,
-    mask: u64,
-    out: &mut [u64],
-    touched: &mut [u64],
+    (row, mask): (usize, u64),
+    out: &mut MovedRows<'_>,
 ) {
     let square = frame.square(row, i);
     let stride = frame.stride(i);
     let empty_row = row - square as usize * stride;
     let others = frame.others(row, i);
-    let mut put = |to: u8, m: u64| {
-        let target = empty_row + to as usize * stride;
-        out[target] |= m;
-        touched[target >> 12] |= 1 << (target >> 6 & 63);
-    };
+    let mut put = |to: u8, mask: u64| out.add(empty_row + to as usize * stride, mask);
+
     if matches!(role, Role::Knight | Role::King) {
         for to in squares(tables.reach[role_index(role)][square as usize & 63] & !others) {
-            let m = mask & !(1 << to);
-            if m != 0 {
-                put(to, m);
+            let left = mask & !(1 << to);
+            if left != 0 {
+                put(to, left);
             }
         }
         return;
     }
+
     for d in directions(role) {
-        let mut m = mask;
+        let mut left = mask;
         for &to in tables.rays[square as usize & 63][d & 7].squares() {
             if others >> to & 1 != 0 {
                 break;
             }
-            m &= !(1 << to);
-            if m == 0 {
+            left &= !(1 << to);
+            if left == 0 {
                 break;
             }
-            put(to, m);
+            put(to, left);
         }
     }
 }
 
-/// Adds to `out` what one row's positions reach by a move of the lane man.
+/// Adds what one row's positions reach by a move of the lane man.
 #[inline(always)]
 pub(crate) fn push_lane(
     frame: Frame,
     role: Role,
-    row: usize,
-    mask: u64,
-    out: &mut [u64],
-    touched: &mut [u64],
+    (row, mask): (usize, u64),
+    out: &mut MovedRows<'_>,
 ) {
     let reached = lane_move(role, mask, frame.others(row, usize::MAX));
     if reached != 0 {
-        out[row] |= reached;
-        touched[row >> 12] |= 1 << (row >> 6 & 63);
+        out.add(row, reached);
     }
 }
 
@@ -76,8 +123,7 @@ pub(crate) fn reach_dimension(
     frame: Frame,
     role: Role,
     i: usize,
-    row: usize,
-    wanted: u64,
+    (row, wanted): (usize, u64),
     goal: &[u64],
 ) -> u64 {
     let square = frame.square(row, i);
@@ -85,6 +131,7 @@ pub(crate) fn reach_dimension(
     let empty_row = row - square as usize * stride;
     let others = frame.others(row, i);
     let mut found = 0;
+
     if matches!(role, Role::Knight | Role::King) {
         for to in squares(tables.reach[role_index(role)][square as usize & 63] & !others) {
             found |= goal[empty_row + to as usize * stride];
@@ -94,6 +141,7 @@ pub(crate) fn reach_dimension(
         }
         return found;
     }
+
     for d in directions(role) {
         let mut free = wanted;
         for &to in tables.rays[square as usize & 63][d & 7].squares() {

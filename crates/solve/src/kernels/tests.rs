@@ -179,24 +179,16 @@ fn sparse_kernels_and_counts_agree_with_the_dense_ones() {
                     wanted
                 };
                 let mut moved = vec![0; from.len()];
-                let mut touched = vec![0; from.len().div_ceil(64 * 64)];
+                let mut groups = vec![0; from.len().div_ceil(64 * 64)];
+                let mut out = sparse::MovedRows::new(&mut moved, &mut groups);
                 let mut pairs = 0;
                 for (row, &mask) in from.iter().enumerate().filter(|(_, mask)| **mask != 0) {
                     match man {
                         Some(i) => {
                             let t = tables();
-                            sparse::push_dimension(
-                                t,
-                                frame,
-                                role,
-                                i,
-                                row,
-                                mask,
-                                &mut moved,
-                                &mut touched,
-                            );
+                            sparse::push_dimension(t, frame, role, i, (row, mask), &mut out);
                             let found =
-                                sparse::reach_dimension(t, frame, role, i, row, mask, &goal);
+                                sparse::reach_dimension(t, frame, role, i, (row, mask), &goal);
                             for lane in (0..64_u8).filter(|l| mask >> l & 1 != 0) {
                                 let square = frame.square(row, i);
                                 let occupied = frame.others(row, i) | 1 << lane;
@@ -217,7 +209,7 @@ fn sparse_kernels_and_counts_agree_with_the_dense_ones() {
                             }
                         }
                         None => {
-                            sparse::push_lane(frame, role, row, mask, &mut moved, &mut touched);
+                            sparse::push_lane(frame, role, (row, mask), &mut out);
                             for lane in (0..64_u8).filter(|l| mask >> l & 1 != 0) {
                                 let others = frame.others(row, usize::MAX);
                                 let to = walk(role, lane, others).into_iter();
@@ -229,7 +221,7 @@ fn sparse_kernels_and_counts_agree_with_the_dense_ones() {
                 possible(frame, &mut moved);
                 assert_eq!(moved, wanted, "{role:?} {man:?}");
                 for (row, &w) in moved.iter().enumerate() {
-                    let marked = touched[row >> 12] >> (row >> 6 & 63) & 1 != 0;
+                    let marked = groups[row >> 12] >> (row >> 6 & 63) & 1 != 0;
                     assert!(w == 0 || marked, "a touched group is not marked");
                 }
                 let counted = match man {

@@ -1,0 +1,365 @@
+//! Steps: the moves that leave a slice, told apart by what they do to its men.
+
+use hoffman_board::{Color, Role, Variant};
+use hoffman_space::PawnStructure;
+
+use crate::context::{Context, side};
+use crate::kernels::tables::{role_index, squares};
+use crate::target::takers;
+use crate::view::Change;
+
+/// How an exit is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// A pawn moves to an empty square (or takes a pawn): all movers stay where they are. `jumped` is
+    /// the square that a double step jumps over.
+    Whole { jumped: Option<u8> },
+    /// A pawn takes the mover `victim` on the square `at`, promoting or not.
+    PawnTakes { victim: usize, at: u8 },
+    /// One of the movers `takers` goes to `at`, where it takes a pawn or where it may not stand in this
+    /// table.
+    GoesTo { at: u8, takers: u32 },
+    /// One of the movers `takers` takes the mover `victim`.
+    Takes { victim: usize, takers: u32 },
+}
+
+/// What a move is called by those who say what it leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A pawn step without promotion; the square it ends on.
+    Step(u8),
+    /// A piece goes to a square.
+    Goes(Role, u8),
+    /// A man takes another one, promoting or not.
+    Captures(Role, Role, Option<Role>),
+    /// A pawn promotes without capture.
+    Promotes(Role),
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let square = |s: u8| hoffman_board::Square::new(u32::from(s));
+        match *self {
+            Kind::Step(to) => write!(f, "P{}", square(to)),
+            Kind::Goes(role, to) => write!(f, "{}{}", role.upper_char(), square(to)),
+            Kind::Captures(by, of, None) => write!(f, "{}x{}", by.upper_char(), of.upper_char()),
+            Kind::Captures(by, of, Some(new)) => {
+                write!(f, "{}x{}={}", by.upper_char(), of.upper_char(), new.upper_char())
+            }
+            Kind::Promotes(new) => write!(f, "P={}", new.upper_char()),
+        }
+    }
+}
+
+/// A move out of the slice, on the way to its target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) color: Color,
+    pub(crate) kind: Kind,
+    pub(crate) way: Way,
+    pub(crate) change: Change,
+    /// The pawns behind the move.
+    pub(crate) pawns: PawnStructure,
+}
+
+/// The roles a pawn can become.
+pub(crate) fn promotions(variant: Variant) -> &'static [Role] {
+    const ALL: [Role; 5] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
+    match variant {
+        Variant::Normal => &ALL[..4],
+        Variant::Suicide => &ALL,
+    }
+}
+
+/// Lists the steps out of the slice by `color`. Where `by_role`, men of different roles that do the same
+/// come as different steps.
+pub(crate) fn steps(context: &Context<'_>, color: Color, by_role: bool) -> Vec<Step> {
+    let mut list =
+        StepList { context, color, victims: victims(context, color.other()), steps: Vec::new() };
+    for from in squares(context.pawns.of(color)) {
+        list.add_pawn_steps(from);
+        list.add_pawn_captures(from);
+    }
+    list.add_captures(by_role);
+    list.add_moves_off_the_table();
+    list.steps
+}
+
+/// The men of a colour that can be taken, with their movers.
+fn victims(context: &Context<'_>, color: Color) -> Vec<(usize, Role)> {
+    let normal = context.layout.variant() == Variant::Normal;
+    let movers = context.layout.movers().iter().enumerate();
+    let of_color = movers.filter(|(_, m)| m.color == color && m.is_man());
+    of_color
+        .map(|(i, m)| (i, m.role))
+        .filter(|&(_, role)| !(normal && role == Role::King))
+        .collect()
+}
+
+/// Steps being listed.
+struct StepList<'c, 'a> {
+    context: &'c Context<'a>,
+    color: Color,
+    /// The other side's men that can be taken.
+    victims: Vec<(usize, Role)>,
+    steps: Vec<Step>,
+}
+
+impl StepList<'_, '_> {
+    fn add(&mut self, kind: Kind, way: Way, change: Change, pawns: PawnStructure) {
+        self.steps.push(Step { color: self.color, kind, way, change, pawns });
+    }
+
+    /// Whether a pawn stands on a square.
+    fn is_taken(&self, square: u8) -> bool {
+        self.context.pawns.occupied() >> square & 1 != 0
+    }
+
+    /// The pawns without the one on `from`, or with it on `to` instead.
+    fn pawns_after(&self, from: u8, to: Option<u8>) -> PawnStructure {
+        let mut pawns = self.context.pawns;
+        *pawns.of_mut(self.color) &= !(1 << from);
+        if let Some(to) = to {
+            *pawns.of_mut(self.color) |= 1 << to;
+        }
+        pawns
+    }
+
+    /// The rank of a square as its side counts, from 0.
+    fn relative_rank(&self, square: u8) -> u8 {
+        self.color.fold_wb(square >> 3, 7 - (square >> 3))
+    }
+
+    /// Steps of the pawn on `from` along its file.
+    fn add_pawn_steps(&mut self, from: u8) {
+        let forward: i8 = self.color.fold_wb(8, -8);
+        let ahead = from.wrapping_add_signed(forward);
+        if self.is_taken(ahead) {
+            return;
+        }
+        let whole = Way::Whole { jumped: None };
+
+        if self.relative_rank(from) == 6 {
+            for &role in promotions(self.context.layout.variant()) {
+                let promoted = Some((self.color, role, ahead));
+                let change = Change { captured: None, promoted };
+                self.add(Kind::Promotes(role), whole, change, self.pawns_after(from, None));
+            }
+            return;
+        }
+
+        let pawns = self.pawns_after(from, Some(ahead));
+        self.add(Kind::Step(ahead), whole, Change::default(), pawns);
+        if self.relative_rank(from) == 1 {
+            let far = ahead.wrapping_add_signed(forward);
+            if !self.is_taken(far) {
+                let way = Way::Whole { jumped: Some(ahead) };
+                let pawns = self.pawns_after(from, Some(far));
+                self.add(Kind::Step(far), way, Change::default(), pawns);
+            }
+        }
+    }
+
+    /// Captures by the pawn on `from`, of pawns and of men; those en passant are rights.
+    fn add_pawn_captures(&mut self, from: u8) {
+        let enemy = self.color.other();
+        for at in squares(self.context.tables.pawn[side(self.color)][from as usize & 63]) {
+            if self.context.pawns.of(enemy) >> at & 1 != 0 {
+                let mut pawns = self.pawns_after(from, Some(at));
+                *pawns.of_mut(enemy) &= !(1 << at);
+                let kind = Kind::Captures(Role::Pawn, Role::Pawn, None);
+                self.add(kind, Way::Whole { jumped: None }, Change::default(), pawns);
+            } else if !self.is_taken(at) {
+                self.add_captures_of_men(from, at);
+            }
+        }
+    }
+
+    /// Captures of men on `at` by the pawn on `from`.
+    fn add_captures_of_men(&mut self, from: u8, at: u8) {
+        let movers = self.context.layout.movers();
+        let reached = |&(victim, _): &(usize, Role)| movers[victim].squares >> at & 1 != 0;
+        let victims: Vec<(usize, Role)> = self.victims.iter().copied().filter(reached).collect();
+        for (victim, of) in victims {
+            let (way, captured) = (Way::PawnTakes { victim, at }, Some(victim));
+            if self.relative_rank(from) < 6 {
+                let change = Change { captured, promoted: None };
+                let pawns = self.pawns_after(from, Some(at));
+                self.add(Kind::Captures(Role::Pawn, of, None), way, change, pawns);
+                continue;
+            }
+            for &role in promotions(self.context.layout.variant()) {
+                let change = Change { captured, promoted: Some((self.color, role, at)) };
+                let kind = Kind::Captures(Role::Pawn, of, Some(role));
+                self.add(kind, way, change, self.pawns_after(from, None));
+            }
+        }
+    }
+
+    /// Captures by men that are not pawns.
+    fn add_captures(&mut self, by_role: bool) {
+        let context = self.context;
+        let enemy = self.color.other();
+        for (role, takers) in self.groups(by_role) {
+            for at in squares(context.pawns.of(enemy)) {
+                let mut pawns = context.pawns;
+                *pawns.of_mut(enemy) &= !(1 << at);
+                let kind = Kind::Captures(role, Role::Pawn, None);
+                self.add(kind, Way::GoesTo { at, takers }, Change::default(), pawns);
+            }
+            for (victim, of) in self.victims.clone() {
+                let change = Change { captured: Some(victim), promoted: None };
+                let way = Way::Takes { victim, takers };
+                self.add(Kind::Captures(role, of, None), way, change, context.pawns);
+            }
+        }
+    }
+
+    /// The men that take, each role for itself or all together.
+    fn groups(&self, by_role: bool) -> Vec<(Role, u32)> {
+        let (context, color) = (self.context, self.color);
+        let own = context.layout.movers().iter().filter(|m| m.color == color && m.is_man());
+        let mut roles: Vec<Role> = own.map(|m| m.role).collect();
+        roles.sort_unstable();
+        roles.dedup();
+        if by_role {
+            return roles.iter().map(|&role| (role, takers(context, color, Some(role)))).collect();
+        }
+        // The role does not matter then.
+        roles.first().map(|&role| (role, takers(context, color, None))).into_iter().collect()
+    }
+
+    /// Moves of men to empty squares that are none of theirs in this table.
+    fn add_moves_off_the_table(&mut self) {
+        let context = self.context;
+        let layout = context.layout;
+        let occupied = context.pawns.occupied();
+        let is_mixed = |m: usize| layout.mixed().iter().any(|group| group.movers.contains(&m));
+        for (m, mover) in layout.movers().iter().enumerate() {
+            if mover.color != self.color || !mover.is_man() {
+                continue;
+            }
+            // A man of a mixed group may leave the table on squares that belong to others of the group.
+            let leaves = if is_mixed(m) { u64::MAX } else { !mover.squares };
+            for at in squares(leaves & !occupied) {
+                let reach = context.tables.reach[role_index(mover.role)][at as usize & 63];
+                if reach & mover.squares & !occupied != 0 {
+                    let way = Way::GoesTo { at, takers: 1 << m };
+                    self.add(Kind::Goes(mover.role, at), way, Change::default(), context.pawns);
+                }
+            }
+        }
+    }
+}
+
+/// The square jumped over and the one that the pawn came from, of a right of `taker`.
+pub(crate) fn empty_squares(square: u8, taker: Color) -> u64 {
+    let behind = taker.fold_wb(square + 8, square - 8);
+    1 << square | 1 << behind
+}
+
+/// The en passant rights that the slice's pawns allow, usable or not: square jumped over, the side that
+/// may take, and its captures.
+pub(crate) fn rights(context: &Context<'_>) -> Vec<(u8, Color, Vec<Step>)> {
+    let pawns = context.pawns;
+    let mut rights = Vec::new();
+    for mover in Color::ALL {
+        let taker = mover.other();
+        let fourth = mover.fold_wb(0xff00_0000, 0x00ff_0000_0000);
+        for at in squares(pawns.of(mover) & fourth) {
+            let square = mover.fold_wb(at.wrapping_sub(8), at + 8);
+            if empty_squares(square, taker) & pawns.occupied() == 0 {
+                rights.push((square, taker, captures_en_passant(context, taker, at, square)));
+            }
+        }
+    }
+    rights
+}
+
+/// The captures en passant of the pawn on `at` that has jumped over `square`.
+fn captures_en_passant(context: &Context<'_>, taker: Color, at: u8, square: u8) -> Vec<Step> {
+    let pawns = context.pawns;
+    let attack =
+        |&from: &u8| context.tables.pawn[side(taker)][from as usize & 63] >> square & 1 != 0;
+    let capture = |from: u8| {
+        let mut taken = pawns;
+        *taken.of_mut(taker.other()) &= !(1 << at);
+        *taken.of_mut(taker) ^= 1 << from | 1 << square;
+        Step {
+            color: taker,
+            kind: Kind::Captures(Role::Pawn, Role::Pawn, None),
+            way: Way::Whole { jumped: None },
+            change: Change::default(),
+            pawns: taken,
+        }
+    };
+    squares(pawns.of(taker)).filter(attack).map(capture).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use hoffman_board::shakmaty::{CastlingMode, Chess, Move, Position as _, Setup, fen::Fen};
+    use hoffman_space::Layout;
+
+    use super::*;
+
+    /// The kind of a move that leaves the slice, and the pawns behind it.
+    fn leaving(position: &Chess, played: Move) -> Option<(String, PawnStructure)> {
+        let pawns = |setup: &Setup| {
+            let of = |color| u64::from(setup.board.pawns() & setup.board.by_color(color));
+            PawnStructure { white: of(Color::White), black: of(Color::Black) }
+        };
+        let before = pawns(&position.to_setup(hoffman_board::shakmaty::EnPassantMode::Always));
+        let mut next = position.clone();
+        next.play_unchecked(played);
+        let after = pawns(&next.to_setup(hoffman_board::shakmaty::EnPassantMode::Always));
+        let role = played.role();
+        let kind = match (played.capture(), played.promotion()) {
+            (Some(victim), promotion) => Kind::Captures(role, victim, promotion),
+            (None, Some(promotion)) => Kind::Promotes(promotion),
+            (None, None) if before != after => Kind::Step(u32::from(played.to()) as u8),
+            (None, None) => return None,
+        };
+        Some((kind.to_string(), after))
+    }
+
+    /// Plays all legal moves in many positions: what leaves the slice is what is listed, no more and no less.
+    #[test]
+    fn steps_are_the_moves_that_leave_the_slice() {
+        let pawns = "8/P6p/8/2Pp4/8/1p6/P1P4p/8";
+        let board: Setup = format!("{pawns} w - - 0 1").parse::<Fen>().unwrap().into_setup();
+        let of = |color| u64::from(board.board.by_color(color));
+        let structure = PawnStructure { white: of(Color::White), black: of(Color::Black) };
+        let layout = Layout::new(&"KRPPPPvKNPPPP".parse().unwrap());
+        let context = Context::new(&layout, structure);
+        for color in Color::ALL {
+            let listed: BTreeSet<(String, PawnStructure)> = steps(&context, color, true)
+                .iter()
+                .map(|step| (step.kind.to_string(), step.pawns))
+                .collect();
+            let mut played = BTreeSet::new();
+            let mut state = 1_u64;
+            for _ in 0..60_000 {
+                let mut setup = board.clone();
+                setup.turn = color;
+                for piece in ["K", "R", "k", "n"] {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let square = hoffman_board::Square::new((state >> 58) as u32);
+                    if setup.board.piece_at(square).is_none() {
+                        let piece = piece.chars().next().and_then(hoffman_board::Piece::from_char);
+                        setup.board.set_piece_at(square, piece.unwrap());
+                    }
+                }
+                let Ok(position) = setup.position::<Chess>(CastlingMode::Standard) else {
+                    continue;
+                };
+                for played_move in position.legal_moves() {
+                    played.extend(leaving(&position, played_move));
+                }
+            }
+            assert_eq!(played, listed, "{color}");
+        }
+    }
+}
