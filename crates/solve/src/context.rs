@@ -308,7 +308,7 @@ impl<'a> Context<'a> {
     }
 
     /// The lane squares of a row for which the position is legal with `turn` to move: every man on a
-    /// square of his, no two on one, kings isolated, the king of the other side not attacked.
+    /// square of his, no two on one, kings apart, the king of the other side not attacked.
     #[inline(always)]
     pub(crate) fn legal(&self, block: &Block, row: usize, turn: Color) -> u64 {
         if block.empty {
@@ -376,7 +376,7 @@ impl<'a> Context<'a> {
         lanes
     }
 
-    /// The lane squares for which like men can be told isolated so that each stands on a square of his.
+    /// The lane squares for which like men can be told apart so that each stands on a square of his.
     fn admitted(&self, block: &Block, row: usize) -> u64 {
         let movers = self.layout.movers().len();
         let stands: ArrayVec<u8, MAX_MOVERS> =

@@ -70,7 +70,7 @@ pub struct PassReport {
     pub won: bool,
     /// In how many moves.
     pub moves: u16,
-    /// How many positions it decided, with either side to move; like men are told isolated.
+    /// How many positions it decided, with either side to move; like men are told apart.
     pub positions: u64,
     /// How long it took.
     pub time: Duration,

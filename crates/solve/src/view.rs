@@ -61,7 +61,7 @@ impl<'a> View<'a> {
     }
 
     /// Like [`View::new`], with one view for every way to match our men with theirs, as far as theirs
-    /// can be told isolated by their squares. A position is behind at most one of them, or has the same value in
+    /// can be told apart by their squares. A position is behind at most one of them, or has the same value in
     /// both: twins on the squares of the narrow one.
     pub(crate) fn all(
         table: &'a TableValues,
@@ -368,7 +368,7 @@ impl<S> Drop for Window<'_, S> {
     }
 }
 
-/// How many codes the axes `(theirs, ours)` lie isolated at most, and one.
+/// How many codes the axes `(theirs, ours)` lie apart at most, and one.
 #[inline(always)]
 fn extent(axes: &[(usize, usize)]) -> usize {
     axes.iter().map(|&(theirs, _)| 63 * theirs).sum::<usize>() + 1
@@ -406,7 +406,7 @@ fn gather_restricted<C: Code, S: Code>(
 }
 
 /// Finds the ways to match men (mover here, colour and role there) with the movers of a layout. Like
-/// movers on the same squares are not told isolated.
+/// movers on the same squares are not told apart.
 fn match_men(
     layout: &Layout,
     men: &[(usize, Color, Role)],

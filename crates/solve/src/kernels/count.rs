@@ -1,5 +1,5 @@
 //! Counting quiet moves: how many pairs of a position of one set and a position of another are one move
-//! of a man isolated. Unlike the other kernels these cannot merge what slides along a line, so every start
+//! of a man apart. Unlike the other kernels these cannot merge what slides along a line, so every start
 //! is walked on its own.
 
 use hoffman_board::Role;

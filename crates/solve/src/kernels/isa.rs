@@ -163,13 +163,13 @@ fn exchange_bytes<C: Code>(rows: &mut [Row<C>; 8]) -> bool {
         }
     }
     // Halves of the squares, quarters of the halves, and so on: the upper right one with the lower left one.
-    for (isolated, bits, mask) in
+    for (apart, bits, mask) in
         [(4, 32, 0xffff_ffff), (2, 16, 0xffff_0000_ffff), (1, 8, 0xff_00ff_00ff_00ff_u64)]
     {
-        for i in (0..8).filter(|i| i & isolated == 0) {
+        for i in (0..8).filter(|i| i & apart == 0) {
             for k in 0..8 {
-                let other = (words[i][k] >> bits ^ words[i + isolated][k]) & mask;
-                words[i + isolated][k] ^= other;
+                let other = (words[i][k] >> bits ^ words[i + apart][k]) & mask;
+                words[i + apart][k] ^= other;
                 words[i][k] ^= other << bits;
             }
         }
