@@ -12,7 +12,8 @@ use hoffman_board::{Color, Role};
 use hoffman_space::{PawnStructure, TableValues};
 use rayon::prelude::*;
 
-use crate::context::{Block, Context, side};
+use crate::blocks::Block;
+use crate::context::{Context, side};
 use crate::exits::{self, Counted, Exit, Right};
 use crate::passes::BlockTask;
 use crate::slice_solver::{self, Problem};

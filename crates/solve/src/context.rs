@@ -8,11 +8,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, Role, Symmetry, Variant};
-use hoffman_space::{KingPlacement, Layout, PawnStructure, king_pairs};
+use hoffman_board::{Color, Role, Variant};
+use hoffman_space::{KingPlacement, Layout, PawnStructure};
 
-use crate::kernels::dense::{Frame, map_row};
-use crate::kernels::tables::{Tables, role_index, squares, tables};
+use crate::blocks::{Block, axis_blocks, paired_blocks};
+use crate::kernels::tables::{Tables, role_index, tables};
 use crate::table_solver::Monitor;
 use crate::view::MAX_MOVERS;
 
@@ -25,123 +25,6 @@ pub(crate) struct SideMen {
     pub(crate) dims: Vec<(usize, Role)>,
     /// The role of the lane man, if he is of this colour.
     pub(crate) lane: Option<Role>,
-}
-
-/// A block that an outer man can move to.
-#[derive(Clone, Copy)]
-pub(crate) struct Neighbour {
-    pub(crate) block: u32,
-    /// What carries the board there.
-    pub(crate) symmetry: Symmetry,
-    /// The squares passed on the way.
-    pub(crate) between: u64,
-    /// If he becomes the lane man by his move.
-    pub(crate) exchange: Option<Exchange>,
-}
-
-impl Neighbour {
-    /// Whether nothing can be in the way and every man stays who he is.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.between == 0 && self.exchange.is_none()
-    }
-
-    /// Whether a man of the row, of either block, stands in the way.
-    #[inline(always)]
-    fn is_barred(&self, frame: Frame, row: usize) -> bool {
-        self.between != 0 && frame.others(row, usize::MAX) & self.between != 0
-    }
-
-    /// Where positions of a row of the block go by the move, whose frame is `frame`.
-    #[inline(always)]
-    pub(crate) fn forth(
-        &self,
-        tables: &Tables,
-        frame: Frame,
-        row: usize,
-        mask: u64,
-    ) -> (usize, u64) {
-        if let Some(exchange) = &self.exchange {
-            let possible = (mask >> exchange.to & 1).wrapping_neg();
-            return (row, possible & exchange.ends(tables, frame, row));
-        }
-        if self.symmetry.is_identity() {
-            let free = if self.is_barred(frame, row) { 0 } else { mask & !self.between };
-            return (row, free);
-        }
-        let image = &tables.image[self.symmetry.index()];
-        (map_row(image, row, frame.dims), self.symmetry.apply_set(mask))
-    }
-
-    /// Where positions of a row of the neighbour came from by it.
-    #[inline(always)]
-    pub(crate) fn back(
-        &self,
-        tables: &Tables,
-        frame: Frame,
-        row: usize,
-        mask: u64,
-    ) -> (usize, u64) {
-        if let Some(exchange) = &self.exchange {
-            return (row, exchange.back(tables, frame, row, mask).0);
-        }
-        if self.symmetry.is_identity() {
-            let free = if self.is_barred(frame, row) { 0 } else { mask & !self.between };
-            return (row, free);
-        }
-        let inverse = self.symmetry.inverse();
-        let image = &tables.image[inverse.index()];
-        (map_row(image, row, frame.dims), inverse.apply_set(mask))
-    }
-
-    /// The positions of a row of the block from which it ends in `plane`, a plane of the neighbour.
-    #[inline(always)]
-    pub(crate) fn pull_row(&self, tables: &Tables, frame: Frame, row: usize, plane: &[u64]) -> u64 {
-        if self.symmetry.is_identity() {
-            return self.back(tables, frame, row, plane[row]).1;
-        }
-        let image = &tables.image[self.symmetry.index()];
-        self.symmetry.inverse().apply_set(plane[map_row(image, row, frame.dims)])
-    }
-}
-
-/// A move of the narrow one of two twins off his squares: from then on the other one, the lane man until
-/// then, is the narrow one.
-#[derive(Clone, Copy)]
-pub(crate) struct Exchange {
-    role: Role,
-    from: u8,
-    /// Where the other one stands: his lane before the move.
-    pub(crate) to: u8,
-    /// The lanes that are no squares of the narrow one.
-    off: u64,
-}
-
-impl Exchange {
-    /// The lanes that the move can end on, in a row of the block that it leaves or of the other one.
-    #[inline(always)]
-    pub(crate) fn ends(&self, tables: &Tables, frame: Frame, row: usize) -> u64 {
-        let others = frame.others(row, usize::MAX) & !(1 << self.from) | 1 << self.to;
-        tables.attacks(self.role, self.from, others) & self.off
-    }
-
-    /// Whence positions of a row of the other block came by the move, and how many moves these are.
-    #[inline(always)]
-    pub(crate) fn back(&self, tables: &Tables, frame: Frame, row: usize, mask: u64) -> (u64, u32) {
-        let moves = (mask & self.ends(tables, frame, row)).count_ones();
-        (u64::from(moves != 0) << self.to, moves)
-    }
-}
-
-/// One block.
-pub(crate) struct Block {
-    pub(crate) frame: Frame,
-    /// The squares of the outer men.
-    pub(crate) outer: ArrayVec<u8, MAX_MOVERS>,
-    /// `neighbours[color]`: where this colour's outer men can move.
-    pub(crate) neighbours: [Vec<Neighbour>; 2],
-    /// No position in this block exists: outer men touch or stand on each other.
-    pub(crate) empty: bool,
 }
 
 /// Everything about a slice that does not change while it is solved.
@@ -308,72 +191,103 @@ impl<'a> Context<'a> {
     }
 
     /// The lane squares of a row for which the position is legal with `turn` to move: every man on a
-    /// square of his, no two on one, kings apart, the king of the other side not attacked.
+    /// square of its own, no two on one, kings apart, the king of the other side not attacked.
     #[inline(always)]
     pub(crate) fn legal(&self, block: &Block, row: usize, turn: Color) -> u64 {
-        if block.empty {
-            return 0;
+        let Some(occupied) = self.occupied(block, row) else { return 0 };
+        let mut lanes = self.lane_squares & !occupied;
+        if !self.layout.mixed().is_empty() {
+            lanes &= self.admitted(block, row);
         }
-        let t = self.tables;
+
+        let [Some(white), Some(black)] = self.kings else { return lanes };
+        let kings = [white, black].map(|king| self.square_of(block, row, king));
+        let king_reach = &self.tables.reach[role_index(Role::King)];
+        match kings {
+            [Some(w), Some(b)] if king_reach[w as usize & 63] >> b & 1 != 0 => return 0,
+            [Some(k), None] | [None, Some(k)] => lanes &= !king_reach[k as usize & 63],
+            _ => {}
+        }
+
+        let attackers = side(turn);
+        match kings[1 - attackers] {
+            Some(king) => lanes & self.safe_for_king(block, row, (attackers, king), occupied),
+            None => lanes & self.safe_for_lane_king(block, row, attackers, occupied),
+        }
+    }
+
+    /// The squares of all men but the lane man; none if two stand on one or a man where it may not.
+    #[inline(always)]
+    fn occupied(&self, block: &Block, row: usize) -> Option<u64> {
+        if block.empty {
+            return None;
+        }
         let frame = block.frame;
         let mut occupied = frame.fixed;
         for i in 0..frame.dims {
             let bit = 1u64 << frame.square(row, i);
             if occupied & bit != 0 || self.dim_squares[i] & bit == 0 {
-                return 0;
+                return None;
             }
             occupied |= bit;
         }
-        let mut lanes = self.lane_squares & !occupied;
-        if !self.layout.mixed().is_empty() {
-            lanes &= self.admitted(block, row);
+        Some(occupied)
+    }
+
+    /// The men of a side but the lane man, where they stand in a row.
+    #[inline(always)]
+    fn standing(&self, block: &Block, row: usize, own: usize) -> impl Iterator<Item = (u8, Role)> {
+        let men = &self.men[own];
+        let (frame, squares) = (block.frame, &block.outer);
+        let outer = men.outer.iter().map(|&(m, role)| (squares[m], role));
+        outer.chain(men.dims.iter().map(move |&(i, role)| (frame.square(row, i), role)))
+    }
+
+    /// The lanes on which the king, who is the lane man, is not attacked.
+    #[inline(always)]
+    fn safe_for_lane_king(
+        &self,
+        block: &Block,
+        row: usize,
+        attackers: usize,
+        occupied: u64,
+    ) -> u64 {
+        let mut lanes = !self.pawn_attacks[attackers];
+        for (from, role) in self.standing(block, row, attackers) {
+            lanes &= !self.tables.attacks(role, from, occupied);
         }
-        let [Some(white), Some(black)] = self.kings else { return lanes };
-        let kings = [white, black].map(|king| self.square_of(block, row, king));
-        let king_reach = &t.reach[role_index(Role::King)];
-        match kings {
-            [Some(w), Some(b)] => {
-                if king_reach[w as usize & 63] >> b & 1 != 0 {
-                    return 0;
-                }
-            }
-            [Some(k), None] | [None, Some(k)] => lanes &= !king_reach[k as usize & 63],
-            [None, None] => {}
-        }
-        let attackers = side(turn);
-        let men = &self.men[attackers];
-        let Some(king) = kings[1 - attackers] else {
-            lanes &= !self.pawn_attacks[attackers];
-            let outer = men.outer.iter().map(|&(m, role)| (block.outer[m], role));
-            let dims = men.dims.iter().map(|&(i, role)| (frame.square(row, i), role));
-            for (from, role) in outer.chain(dims) {
-                lanes &= !t.attacks(role, from, occupied);
-            }
-            return lanes;
-        };
+        lanes
+    }
+
+    /// The lanes with which a king on a known square is not attacked: the lane man is in the way of all that
+    /// would attack it, and does not attack it.
+    #[inline(always)]
+    fn safe_for_king(
+        &self,
+        block: &Block,
+        row: usize,
+        (attackers, king): (usize, u8),
+        occupied: u64,
+    ) -> u64 {
+        let tables = self.tables;
         if self.pawn_attacks[attackers] >> king & 1 != 0 {
             return 0;
         }
-        let outer = men.outer.iter().map(|&(m, role)| (block.outer[m], role));
-        let dims = men.dims.iter().map(|&(i, role)| (frame.square(row, i), role));
-        for (from, role) in outer.chain(dims) {
-            if role == Role::King {
-                continue;
-            }
+        let mut lanes = u64::MAX;
+        for (from, role) in self.standing(block, row, attackers) {
             let from = from as usize & 63;
-            if t.reach[role_index(role)][from] >> king & 1 != 0 {
-                let between = t.between[from][king as usize & 63];
+            // Kings that touch were sorted out.
+            if role != Role::King && tables.reach[role_index(role)][from] >> king & 1 != 0 {
+                let between = tables.between[from][king as usize & 63];
                 if between & occupied == 0 {
                     lanes &= between;
                 }
             }
         }
-        if let Some(role) = men.lane
-            && role != Role::King
-        {
-            lanes &= !t.attacks(role, king, occupied);
+        match self.men[attackers].lane {
+            Some(role) if role != Role::King => lanes & !tables.attacks(role, king, occupied),
+            _ => lanes,
         }
-        lanes
     }
 
     /// The lane squares for which like men can be told apart so that each stands on a square of his.
@@ -383,121 +297,4 @@ impl<'a> Context<'a> {
             (0..movers).map(|m| self.square_of(block, row, m).unwrap_or(0)).collect();
         self.layout.admitted(&stands, movers - 1)
     }
-}
-
-fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
-    let pairs = king_pairs();
-    let reach = &tables.reach[role_index(Role::King)];
-    pairs
-        .pairs
-        .iter()
-        .map(|&(w, b)| {
-            let (w, b) = (w as u8, b as u8);
-            let white = squares(reach[w as usize]).filter_map(|to| pairs.find(to, b));
-            let black = squares(reach[b as usize]).filter_map(|to| pairs.find(w, to));
-            let numbered = |(n, symmetry): (usize, Symmetry)| Neighbour {
-                block: n as u32,
-                symmetry,
-                between: 0,
-                exchange: None,
-            };
-            Block {
-                frame: Frame { fixed: 1 << w | 1 << b, dims },
-                outer: [w, b].into_iter().collect(),
-                neighbours: [white.map(numbered).collect(), black.map(numbered).collect()],
-                empty: false,
-            }
-        })
-        .collect()
-}
-
-fn axis_blocks(
-    tables: &Tables,
-    layout: &Layout,
-    kings: [Option<usize>; 2],
-    dims: usize,
-    pawns: PawnStructure,
-) -> Vec<Block> {
-    let outer = layout.outer();
-    let movers = &layout.movers()[..outer];
-    let king_reach = &tables.reach[role_index(Role::King)];
-    let unit = if outer > 0 { layout.stride(outer - 1) } else { 1 };
-    let mut blocks = Vec::new();
-    let mut stands: ArrayVec<u8, MAX_MOVERS> =
-        movers.iter().map(|m| m.squares.trailing_zeros() as u8).collect();
-    loop {
-        let mut fixed = pawns.occupied();
-        let mut empty = false;
-        for &s in &stands {
-            empty |= fixed >> s & 1 != 0;
-            fixed |= 1 << s;
-        }
-        if let [Some(w), Some(b)] = kings
-            && w < outer
-            && b < outer
-        {
-            empty |= king_reach[stands[w] as usize & 63] >> stands[b] & 1 != 0;
-        }
-        blocks.push(Block {
-            frame: Frame { fixed, dims },
-            outer: stands.clone(),
-            neighbours: [Vec::new(), Vec::new()],
-            empty,
-        });
-        // The next placement, the last man fastest.
-        let next = (0..outer).rev().find(|&m| {
-            let ahead = movers[m].squares & (u64::MAX << stands[m] << 1);
-            let (square, more) =
-                if ahead != 0 { (ahead, true) } else { (movers[m].squares, false) };
-            stands[m] = square.trailing_zeros() as u8;
-            more
-        });
-        if next.is_none() {
-            break;
-        }
-    }
-    for n in 0..blocks.len() {
-        if blocks[n].empty {
-            continue;
-        }
-        let Block { frame, outer: stands, .. } = &blocks[n];
-        let mut neighbours = [Vec::new(), Vec::new()];
-        for (m, mover) in movers.iter().enumerate() {
-            let from = stands[m];
-            let reach = tables.reach[role_index(mover.role)][from as usize & 63];
-            let Some(here) = layout.place(m, from) else { continue };
-            for to in squares(reach & mover.squares & !frame.fixed) {
-                let between = tables.between[from as usize & 63][to as usize & 63];
-                let Some(there) = layout.place(m, to) else { continue };
-                let block = n + there / unit - here / unit;
-                if between & frame.fixed == 0 && !blocks[block].empty {
-                    let symmetry = Symmetry::IDENTITY;
-                    let block = block as u32;
-                    let exchange = None;
-                    neighbours[side(mover.color)].push(Neighbour {
-                        block,
-                        symmetry,
-                        between,
-                        exchange,
-                    });
-                }
-            }
-            let Some(twins) = layout.twins().filter(|twins| twins.narrow == m) else { continue };
-            for to in squares(twins.squares & !frame.fixed) {
-                let Some(there) = layout.place(m, to) else { continue };
-                let block = n + there / unit - here / unit;
-                let exchange = Exchange { role: mover.role, from, to, off: !twins.squares };
-                if !blocks[block].empty {
-                    neighbours[side(mover.color)].push(Neighbour {
-                        block: block as u32,
-                        symmetry: Symmetry::IDENTITY,
-                        between: 0,
-                        exchange: Some(exchange),
-                    });
-                }
-            }
-        }
-        blocks[n].neighbours = neighbours;
-    }
-    blocks
 }

@@ -4,7 +4,8 @@ use hoffman_board::Color;
 use hoffman_space::{Code, Counts, KingPlacement, SliceCounts};
 use rayon::prelude::*;
 
-use crate::context::{Block, side};
+use crate::blocks::Block;
+use crate::context::side;
 use crate::dispatch;
 use crate::exits::{self, Counted, Exit, Right};
 use crate::kernels::count;

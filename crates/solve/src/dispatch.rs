@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use hoffman_board::{Color, Role, Symmetry};
 use hoffman_space::Code;
 
-use crate::context::{Block, Context};
+use crate::blocks::Block;
+use crate::context::Context;
 use crate::counting::{self, CountedPositions};
 use crate::exits::{self, Exit, Right};
 use crate::kernels::dense::{Frame, all_moves, pull};

@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 use hoffman_board::{Color, Role};
 use hoffman_space::Code;
 
-use crate::context::{Block, Context, side};
+use crate::blocks::Block;
+use crate::context::{Context, side};
 use crate::kernels::dense::Frame;
 use crate::kernels::isa::{Isa, Portable, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};

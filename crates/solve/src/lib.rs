@@ -12,6 +12,7 @@
 mod analysis;
 #[doc(hidden)]
 pub mod bench;
+mod blocks;
 mod context;
 mod counting;
 mod dispatch;

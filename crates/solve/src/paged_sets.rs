@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hoffman_pages::{Page, PageFile, Pages, Words};
 
-use crate::context::Block;
+use crate::blocks::Block;
 use crate::log::{Events, Log, PositionSet};
 
 /// Bit planes of one side, a page a block.

@@ -8,7 +8,8 @@
 
 use hoffman_board::Color;
 
-use crate::context::{Block, Context, Neighbour, SideMen, side};
+use crate::blocks::{Block, Neighbour};
+use crate::context::{Context, SideMen, side};
 use crate::kernels::dense::{all_moves, lane_move, pull};
 use crate::kernels::for_role;
 use crate::kernels::sparse::{MovedRows, push_dimension, push_lane, reach_dimension};

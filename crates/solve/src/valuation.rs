@@ -3,7 +3,8 @@
 use hoffman_board::Color;
 use hoffman_space::Code;
 
-use crate::context::{Block, Context};
+use crate::blocks::Block;
+use crate::context::Context;
 use crate::exits::{self, Buffer, Exit, Right};
 use crate::kernels::isa::{Isa, equal_mask, put_code};
 use crate::log::{ExitEvents, PositionSet, Sorting, sort_exits};

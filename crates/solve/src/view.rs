@@ -6,6 +6,7 @@
 //! that a fetched code is what the move is worth to the player who makes it (0: no such move).
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use hoffman_board::{Color, Role, Symmetry};
@@ -176,95 +177,111 @@ impl<'a> View<'a> {
         axes: &[usize],
         out: &mut [C],
     ) {
-        let turn = self.orientation.symmetry();
-        let paired = self.layout.kings() == KingPlacement::Pairs;
         let is_whole = |&mover: &usize| {
             let there = self.partner[mover];
             there == GONE || self.layout.has_all_places(there as usize)
         };
+        let paired = self.layout.kings() == KingPlacement::Pairs;
         if !paired && !axes.iter().all(is_whole) {
             self.fetch_restricted(tables, codes, placed, axes, out);
             return;
         }
-        // Men besides paired kings: (their mover, square here) and (their stride, stride in `out`).
-        let mut standing = [(0, 0); MAX_MOVERS];
-        let mut standing_len = 0;
-        let mut moving = [(0, 0); MAX_MOVERS];
-        let mut moving_len = 0;
-        // Paired kings by their colour: square here, or stride in `out`.
-        let mut kings = [(0..0, 0), (0..0, 0)];
-        for &(mover, square) in placed {
-            let there = self.partner[mover];
-            if there == GONE {
-                continue;
-            }
-            if paired && there < 2 {
-                kings[there as usize] = (square..square + 1, 0);
-            } else {
-                standing[standing_len] = (there, square);
-                standing_len += 1;
-            }
-        }
-        if let Some((there, square)) = self.promoted {
-            standing[standing_len] = (there, square);
-            standing_len += 1;
-        }
-        for (i, &mover) in axes.iter().enumerate() {
-            let there = self.partner[mover];
-            let stride = 1 << (6 * (axes.len() - 1 - i));
-            if paired && there < 2 {
-                kings[there as usize] = (0..64, stride);
-            } else {
-                // A mover that is no man is nowhere.
-                let theirs = if there == GONE { 0 } else { self.layout.stride(there as usize) };
-                moving[moving_len] = (theirs, stride);
-                moving_len += 1;
-            }
-        }
-        let moving = &mut moving[..moving_len];
-        // An axis that is contiguous there belongs to the inner two loops.
-        if let Some(at) = moving.iter().position(|&(theirs, _)| theirs == 1)
-            && at + 2 < moving_len
-        {
-            moving[at..moving_len - 1].rotate_left(1);
-        }
-        let base = |symmetry: Symmetry| {
-            let standing = standing[..standing_len].iter();
-            let place = |&(there, square): &(u8, u8)| {
-                self.layout.place(there as usize, symmetry.apply_index(square))
-            };
-            standing.map(place).sum::<Option<usize>>()
-        };
-        if !paired {
-            let Some(base) = base(turn) else {
-                out.fill(C::ILLEGAL);
-                return;
-            };
-            let image = &tables.image[turn.index()];
-            let mut window = codes.window(base, extent(moving));
-            gather::<I, C, S>(window.codes(), 0, moving, image, turn.is_identity(), out, 0);
+        let plan = self.gathering(placed, axes, paired);
+        if paired {
+            self.fetch_pairs::<I, C, S>(tables, codes, &plan, out);
             return;
         }
-        if kings.iter().any(|(range, _)| range.len() > 1) {
+
+        let turn = self.orientation.symmetry();
+        let Some(base) = self.base(&plan, turn) else {
+            out.fill(C::ILLEGAL);
+            return;
+        };
+        let turned = Turned::by(tables, turn);
+        let mut window = codes.window(base, extent(&plan.axes));
+        gather::<I, C, S>(window.codes(), &plan.axes, turned, out);
+    }
+
+    /// What has to be copied.
+    #[inline(always)]
+    fn gathering(&self, placed: &[(usize, u8)], axes: &[usize], paired: bool) -> Gathering {
+        let mut plan = Gathering::default();
+        for &(mover, square) in placed {
+            match self.partner[mover] {
+                GONE => {}
+                king if paired && king < 2 => {
+                    plan.kings[king as usize] =
+                        PairedKing { squares: square..square + 1, stride: 0 };
+                }
+                there => plan.standing.push((there, square)),
+            }
+        }
+        plan.standing.extend(self.promoted);
+
+        for (i, &mover) in axes.iter().enumerate() {
+            let ours = 1 << (6 * (axes.len() - 1 - i));
+            match self.partner[mover] {
+                // A mover that is no man is nowhere.
+                GONE => plan.axes.push(Axis { theirs: 0, ours }),
+                king if paired && king < 2 => {
+                    plan.kings[king as usize] = PairedKing { squares: 0..64, stride: ours };
+                }
+                there => {
+                    plan.axes.push(Axis { theirs: self.layout.stride(there as usize), ours });
+                }
+            }
+        }
+
+        // An axis that is contiguous there belongs to the inner two loops.
+        let len = plan.axes.len();
+        if let Some(at) = plan.axes.iter().position(|axis| axis.theirs == 1)
+            && at + 2 < len
+        {
+            plan.axes[at..len - 1].rotate_left(1);
+        }
+        plan
+    }
+
+    /// Where the men that stand are there; none if one of them has no such place.
+    #[inline(always)]
+    fn base(&self, plan: &Gathering, symmetry: Symmetry) -> Option<usize> {
+        let place = |&(there, square): &(u8, u8)| {
+            self.layout.place(there as usize, symmetry.apply_index(square))
+        };
+        plan.standing.iter().map(place).sum()
+    }
+
+    /// Fetches from a table of paired kings: each pair has a symmetry of its own.
+    #[inline(always)]
+    fn fetch_pairs<I: Isa, C: Code, S: Code>(
+        &self,
+        tables: &Tables,
+        codes: &Source<'_, S>,
+        plan: &Gathering,
+        out: &mut [C],
+    ) {
+        let turn = self.orientation.symmetry();
+        let [white, black] = &plan.kings;
+        // Not every pair of squares is one of kings.
+        if white.squares.len() != 1 || black.squares.len() != 1 {
             out.fill(C::ILLEGAL);
         }
-        let [(white, white_stride), (black, black_stride)] = kings;
-        for w in white {
-            for b in black.clone() {
-                let at = w as usize * white_stride + b as usize * black_stride;
-                match self.layout.king_base(turn.apply_index(w), turn.apply_index(b)) {
-                    Some((start, symmetry)) => {
-                        let symmetry = turn.then(symmetry);
-                        let image = &tables.image[symmetry.index()];
-                        // Beside paired kings everybody has all places.
-                        let from = start + base(symmetry).unwrap_or(0);
-                        let same = symmetry.is_identity();
-                        let mut window = codes.window(from, extent(moving));
-                        gather::<I, C, S>(window.codes(), 0, moving, image, same, out, at);
+        for w in white.squares.clone() {
+            for b in black.squares.clone() {
+                let at = w as usize * white.stride + b as usize * black.stride;
+                let pair = self.layout.king_base(turn.apply_index(w), turn.apply_index(b));
+                let Some((start, symmetry)) = pair else {
+                    if white.stride == 0 && black.stride == 0 {
+                        out.fill(C::ILLEGAL);
                     }
-                    None if white_stride == 0 && black_stride == 0 => out.fill(C::ILLEGAL),
-                    None => {}
-                }
+                    continue;
+                };
+                let symmetry = turn.then(symmetry);
+                // Beside paired kings everybody has all places.
+                let from = start + self.base(plan, symmetry).unwrap_or(0);
+                let turned = Turned::by(tables, symmetry);
+                let mut window = codes.window(from, extent(&plan.axes));
+                gather::<I, C, S>(window.codes(), &plan.axes, turned, &mut out[at..]);
             }
         }
     }
@@ -368,10 +385,55 @@ impl<S> Drop for Window<'_, S> {
     }
 }
 
-/// How many codes the axes `(theirs, ours)` lie apart at most, and one.
+/// A man's 64 squares: how far its neighbouring squares are apart there, and here.
+#[derive(Clone, Copy)]
+struct Axis {
+    theirs: usize,
+    ours: usize,
+}
+
+/// A king of a pair: the squares that are asked for, and how far they are apart here.
+#[derive(Default)]
+struct PairedKing {
+    squares: Range<u8>,
+    stride: usize,
+}
+
+/// What has to be copied from there.
+#[derive(Default)]
+struct Gathering {
+    /// Men besides paired kings that stand: their mover, and the square here.
+    standing: ArrayVec<(u8, u8), { MAX_MOVERS + 1 }>,
+    /// Men besides paired kings that are everywhere.
+    axes: ArrayVec<Axis, MAX_MOVERS>,
+    /// Paired kings by their colour there.
+    kings: [PairedKing; 2],
+}
+
+/// Where each square of ours is there.
+#[derive(Clone, Copy)]
+struct Turned<'t> {
+    image: &'t [u8; 64],
+    identity: bool,
+}
+
+impl<'t> Turned<'t> {
+    #[inline(always)]
+    fn by(tables: &'t Tables, symmetry: Symmetry) -> Turned<'t> {
+        Turned { image: &tables.image[symmetry.index()], identity: symmetry.is_identity() }
+    }
+
+    /// How far a square of ours is from the beginning of an axis there.
+    #[inline(always)]
+    fn offset(self, square: usize, axis: Axis) -> usize {
+        self.image[square] as usize * axis.theirs
+    }
+}
+
+/// How many codes the axes lie apart there at most, and one.
 #[inline(always)]
-fn extent(axes: &[(usize, usize)]) -> usize {
-    axes.iter().map(|&(theirs, _)| 63 * theirs).sum::<usize>() + 1
+fn extent(axes: &[Axis]) -> usize {
+    axes.iter().map(|axis| 63 * axis.theirs).sum::<usize>() + 1
 }
 
 /// No place on an axis.
@@ -431,68 +493,47 @@ fn match_men(
     }
 }
 
-/// Copies `out[at + sum of s_i * ours_i] = -codes[from + sum of image(s_i) * theirs_i]` for all squares
-/// `s_i` of the axes `(theirs, ours)`.
+/// Copies `out[sum of s_i * ours_i] = -codes[sum of image(s_i) * theirs_i]` for all squares `s_i` of the axes:
+///
+/// ```text
+///     codes (theirs)                      out (ours)
+///     a1: . . . b1 c1                     a1 a2 a3 ..
+///     a2: . . . b2 c2        ->           b1 b2 b3 ..
+/// ```
 #[inline(always)]
-fn gather<I: Isa, C: Code, S: Code>(
-    codes: &[S],
-    from: usize,
-    axes: &[(usize, usize)],
-    image: &[u8; 64],
-    identity: bool,
-    out: &mut [C],
-    at: usize,
-) {
+fn gather<I: Isa, C: Code, S: Code>(codes: &[S], axes: &[Axis], turned: Turned<'_>, out: &mut [C]) {
     let len = 1 << (6 * axes.len());
-    let contiguous = axes
-        .iter()
-        .enumerate()
-        .all(|(i, &(theirs, ours))| theirs == ours && ours == 1 << (6 * (axes.len() - 1 - i)));
-    if identity && contiguous {
-        for (o, &c) in out[at..at + len].iter_mut().zip(&codes[from..from + len]) {
+    let contiguous = axes.iter().enumerate().all(|(i, &Axis { theirs, ours })| {
+        theirs == ours && ours == 1 << (6 * (axes.len() - 1 - i))
+    });
+    if turned.identity && contiguous {
+        for (o, &c) in out[..len].iter_mut().zip(&codes[..len]) {
             *o = C::convert(c).negate();
         }
         return;
     }
     match *axes {
-        [] => out[at] = C::convert(codes[from]).negate(),
-        [one] => gather_row::<I, C, S>(codes, from, one, image, out, at),
-        [first, second] => gather_plane::<I, C, S>(codes, from, [first, second], image, out, at),
+        [] => out[0] = C::convert(codes[0]).negate(),
+        [one] => gather_row::<I, C, S>(codes, one, turned, out),
+        [first, second] => gather_plane::<I, C, S>(codes, [first, second], turned, out),
         [first, second, third] => {
             for s in 0..64 {
-                let from = from + image[s] as usize * first.0;
-                let at = at + s * first.1;
-                gather_plane::<I, C, S>(codes, from, [second, third], image, out, at);
+                let (codes, out) = (&codes[turned.offset(s, first)..], &mut out[s * first.ours..]);
+                gather_plane::<I, C, S>(codes, [second, third], turned, out);
             }
         }
-        [first, ref rest @ ..] => {
-            // Rare: seven men and more.
-            for s in 0..64 {
-                let (from, at) = (from + image[s] as usize * first.0, at + s * first.1);
-                for t in 0..64 {
-                    let from = from + image[t] as usize * rest[0].0;
-                    let at = at + t * rest[0].1;
-                    gather_deep(codes, from, &rest[1..], image, out, at);
-                }
-            }
-        }
+        // Rare: seven men and more.
+        _ => gather_deep(codes, axes, turned, out),
     }
 }
 
-fn gather_deep<C: Code, S: Code>(
-    codes: &[S],
-    from: usize,
-    axes: &[(usize, usize)],
-    image: &[u8; 64],
-    out: &mut [C],
-    at: usize,
-) {
+fn gather_deep<C: Code, S: Code>(codes: &[S], axes: &[Axis], turned: Turned<'_>, out: &mut [C]) {
     match axes {
-        [] => out[at] = C::convert(codes[from]).negate(),
+        [] => out[0] = C::convert(codes[0]).negate(),
         [first, rest @ ..] => {
             for s in 0..64 {
-                let from = from + image[s] as usize * first.0;
-                gather_deep(codes, from, rest, image, out, at + s * first.1);
+                let (codes, out) = (&codes[turned.offset(s, *first)..], &mut out[s * first.ours..]);
+                gather_deep(codes, rest, turned, out);
             }
         }
     }
@@ -501,54 +542,49 @@ fn gather_deep<C: Code, S: Code>(
 #[inline(always)]
 fn gather_row<I: Isa, C: Code, S: Code>(
     codes: &[S],
-    from: usize,
-    (theirs, ours): (usize, usize),
-    image: &[u8; 64],
+    axis: Axis,
+    turned: Turned<'_>,
     out: &mut [C],
-    at: usize,
 ) {
-    if theirs == 1 && ours == 1 {
-        if let (Some(row), Some(out)) =
-            (codes[from..].first_chunk::<64>(), out[at..].first_chunk_mut::<64>())
-        {
-            let turned = rearranged::<I, S>(row, image);
+    if axis.theirs == 1 && axis.ours == 1 {
+        if let (Some(row), Some(out)) = (codes.first_chunk::<64>(), out.first_chunk_mut::<64>()) {
+            let row = rearranged::<I, S>(row, turned.image);
             for i in 0..64 {
-                out[i] = C::convert(turned[i]).negate();
+                out[i] = C::convert(row[i]).negate();
             }
         }
         return;
     }
     for s in 0..64 {
-        out[at + s * ours] = C::convert(codes[from + image[s] as usize * theirs]).negate();
+        out[s * axis.ours] = C::convert(codes[turned.offset(s, axis)]).negate();
     }
 }
 
 #[inline(always)]
 fn gather_plane<I: Isa, C: Code, S: Code>(
     codes: &[S],
-    from: usize,
-    [first, second]: [(usize, usize); 2],
-    image: &[u8; 64],
+    [first, second]: [Axis; 2],
+    turned: Turned<'_>,
     out: &mut [C],
-    at: usize,
 ) {
-    if first.0 == 1 && second.1 == 1 {
-        let row = |s: usize| codes[from + s * second.0..].first_chunk::<64>();
+    // Rows there are columns here: 64 by 64 codes change places.
+    if first.theirs == 1 && second.ours == 1 {
+        let row = |s: usize| codes[s * second.theirs..].first_chunk::<64>();
         if row(63).is_some() {
             let columns = transposed(|s| *row(s).unwrap_or(&[S::ILLEGAL; 64]));
-            for (s, &theirs) in image.iter().enumerate() {
-                let turned = rearranged::<I, S>(&columns[theirs as usize & 63], image);
-                let out = &mut out[at + s * first.1..][..64];
-                for (out, &code) in out.iter_mut().zip(&turned) {
+            for (s, &theirs) in turned.image.iter().enumerate() {
+                let row = rearranged::<I, S>(&columns[theirs as usize & 63], turned.image);
+                let out = &mut out[s * first.ours..][..64];
+                for (out, &code) in out.iter_mut().zip(&row) {
                     *out = C::convert(code).negate();
                 }
             }
             return;
         }
     }
-    let (outer, inner) = if first.0 == 1 { (second, first) } else { (first, second) };
+    let (outer, inner) = if first.theirs == 1 { (second, first) } else { (first, second) };
     for s in 0..64 {
-        let from = from + image[s] as usize * outer.0;
-        gather_row::<I, C, S>(codes, from, inner, image, out, at + s * outer.1);
+        let (codes, out) = (&codes[turned.offset(s, outer)..], &mut out[s * outer.ours..]);
+        gather_row::<I, C, S>(codes, inner, turned, out);
     }
 }
