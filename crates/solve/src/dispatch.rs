@@ -17,12 +17,12 @@ use crate::kernels::dense::{Frame, all_moves, pull};
 use crate::kernels::isa::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::isa::x86::Avx512;
-use crate::kernels::tables::{Tables, tables};
+use crate::kernels::tables::tables;
 use crate::log::{ExitEvents, Log, PositionSet};
 use crate::passes::{self, BlockTask, LossSources, MatePlanes, Planes, Scratch, WinSources};
 use crate::target::{Reading, Target};
 use crate::valuation::{self, ExitPlanes, ExitRoom, WithoutRight};
-use crate::view::View;
+use crate::view::{View, Wanted};
 
 /// What the processor offers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,30 +106,22 @@ for_processor! {
 
 for_processor! {
     /// See [`View::fetch`]. A function of its own, because it is large and called in many places.
-    fn fetch_view<C: Code>(
-        view: &View<'_>,
-        tables: &Tables,
-        placed: &[(usize, u8)],
-        axes: &[usize],
-        out: &mut [C],
-    ),
-    view.fetch::<Portable, C>(tables, placed, axes, out),
-    view.fetch::<Avx512, C>(tables, placed, axes, out)
+    fn fetch_view<C: Code>(view: &View<'_>, wanted: Wanted<'_>, out: &mut [C]),
+    view.fetch::<Portable, C>(wanted, out),
+    view.fetch::<Avx512, C>(wanted, out)
 }
 
 for_processor! {
     /// See [`Target::fetch_mixed`].
     fn fetch_mixed<C: Code>(
         target: &Target<'_>,
-        tables: &Tables,
-        placed: &[(usize, u8)],
-        axes: &[usize],
+        wanted: Wanted<'_>,
+        reading: Reading,
         out: &mut [C],
         spare: &mut Vec<C>,
-        reading: Reading,
     ),
-    target.fetch_mixed::<Portable, C>(tables, placed, axes, out, spare, reading),
-    target.fetch_mixed::<Avx512, C>(tables, placed, axes, out, spare, reading)
+    target.fetch_mixed::<Portable, C>(wanted, reading, out, spare),
+    target.fetch_mixed::<Avx512, C>(wanted, reading, out, spare)
 }
 
 for_processor! {

@@ -16,8 +16,9 @@ use crate::kernels::isa::{Isa, Portable, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};
 use crate::passes::BlockTask;
 use crate::steps::{Kind, Way, empty_squares};
-use crate::target::{Placed, Reading, Target};
+use crate::target::{Axes, Placed, Reading, Target};
 use crate::valuation::ExitRoom;
+use crate::view::Wanted;
 
 /// A kind of exit of one side, with what is behind it.
 pub(crate) struct Exit<'a> {
@@ -317,20 +318,6 @@ struct Evaluation<'a> {
     reading: Reading,
 }
 
-/// A short list of movers.
-#[derive(Clone, Copy)]
-struct Axes {
-    movers: [usize; 16],
-    len: usize,
-}
-
-impl Axes {
-    #[inline(always)]
-    fn as_slice(&self) -> &[usize] {
-        &self.movers[..self.len]
-    }
-}
-
 impl<'a> Evaluation<'a> {
     #[inline(always)]
     fn new(task: BlockTask<'a>, reading: Reading) -> Evaluation<'a> {
@@ -392,25 +379,16 @@ impl<'a> Evaluation<'a> {
     ) -> &'b [C] {
         let Buffer { first, spare } = buffer;
         let out = room(first, len);
-        target.fetch::<C>(self.context.tables, placed, axes.as_slice(), out, spare, self.reading);
+        let wanted = Wanted { tables: self.context.tables, placed, axes };
+        target.fetch::<C>(wanted, self.reading, out, spare);
         out
     }
 
     /// The block's dimensions except one, and the lane or another mover last.
     #[inline(always)]
     fn axes(&self, without: usize, last: Option<usize>) -> Axes {
-        let mut axes = Axes { movers: [0; 16], len: 0 };
-        for i in 0..self.context.dims {
-            if i != without {
-                axes.movers[axes.len] = self.context.mover_of(i);
-                axes.len += 1;
-            }
-        }
-        if let Some(last) = last {
-            axes.movers[axes.len] = last;
-            axes.len += 1;
-        }
-        axes
+        let dims = (0..self.context.dims).filter(|&i| i != without);
+        dims.map(|i| self.context.mover_of(i)).chain(last).collect()
     }
 
     /// The outer men where they stand, one man somewhere else.
@@ -517,79 +495,119 @@ impl<'a> Evaluation<'a> {
         sink: &mut S,
         buffer: &mut Buffer<C>,
     ) {
-        let context = self.context;
-        let tables = context.tables;
-        let frame = self.block.frame;
         for (i, role) in self.dim_takers(takers) {
-            let placed = self.placed(Some((context.mover_of(i), at)));
-            let axes = self.axes(i, Some(context.lane_mover()));
-            let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
-            let (rows, _) = new.as_chunks::<64>();
-            let from = tables.reach[role_index(role)][at as usize & 63];
-            let from = from & context.layout.movers()[context.mover_of(i)].squares;
-            let stride = frame.stride(i);
-            let mut met: Vec<(usize, u64, &Row<C>)> = Vec::new();
-            for (rest, new) in rows.iter().enumerate() {
-                if equal_mask::<I, C>(new, C::ILLEGAL) != u64::MAX {
-                    let row = insert(frame, rest, i, 0);
-                    met.push((row, frame.others(row, i), new));
-                }
-            }
-            for from in squares(from) {
-                let between = tables.between[from as usize & 63][at as usize & 63];
-                for &(row, others, new) in &met {
-                    if others & between == 0 {
-                        sink.row(row + from as usize * stride, new, !between);
-                    }
-                }
-            }
+            self.dimension_goes_to::<I, C>(target, at, (i, role), sink, buffer);
         }
         if let Some(role) = self.lane_taker(takers) {
-            let placed = self.placed(Some((context.lane_mover(), at)));
-            let axes = self.axes(usize::MAX, None);
-            let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
-            let (chunks, one) = new.as_chunks::<64>();
-            let reach = tables.reach[role_index(role)][at as usize & 63] & context.lane_squares();
-            for (chunk, codes) in chunks.iter().enumerate() {
-                let found = !equal_mask::<I, C>(codes, C::ILLEGAL);
-                if found == 0 {
-                    continue;
-                }
-                let first = chunk * 64;
-                if S::BY_COLUMNS {
-                    // The man of the last dimension goes along the 64 rows, all others stand.
-                    let others = frame.others(first, frame.dims - 1);
-                    for from in squares(reach) {
-                        let between = tables.between[from as usize & 63][at as usize & 63];
-                        if others & between == 0 {
-                            sink.column(first, from, found & !between);
-                        }
-                    }
-                    continue;
-                }
-                for k in squares(found) {
-                    let row = first + k as usize;
-                    let from = tables.attacks(role, at, frame.others(row, usize::MAX));
-                    sink.splat(row, codes[k as usize & 63], from);
-                }
-            }
-            if let Some(&code) = one.first().filter(|&&code| code != C::ILLEGAL) {
-                sink.splat(0, code, tables.attacks(role, at, frame.fixed));
-            }
+            self.lane_goes_to::<I, C, S>(target, at, role, sink, buffer);
         }
         for (man, attacked, from) in self.outer_takers(takers) {
-            if attacked >> at & 1 == 0 {
+            if attacked >> at & 1 != 0 {
+                self.outer_goes_to::<C>(target, at, (man, from), sink, buffer);
+            }
+        }
+    }
+
+    /// The man of dimension `i` goes to `at`.
+    #[inline(always)]
+    fn dimension_goes_to<I: Isa, C: Code>(
+        &self,
+        target: &Target<'_>,
+        at: u8,
+        (i, role): (usize, Role),
+        sink: &mut impl Sink<C>,
+        buffer: &mut Buffer<C>,
+    ) {
+        let (context, frame) = (self.context, self.block.frame);
+        let mover = context.mover_of(i);
+        let axes = self.axes(i, Some(context.lane_mover()));
+        let new =
+            self.fetch(target, &self.placed(Some((mover, at))), &axes, context.rows(), buffer);
+        let (rows, _) = new.as_chunks::<64>();
+
+        // The rows behind the move that have any value, with the others' squares.
+        let mut met: Vec<(usize, u64, &Row<C>)> = Vec::new();
+        for (rest, new) in rows.iter().enumerate() {
+            if equal_mask::<I, C>(new, C::ILLEGAL) != u64::MAX {
+                let row = insert(frame, rest, i, 0);
+                met.push((row, frame.others(row, i), new));
+            }
+        }
+
+        let from = context.tables.reach[role_index(role)][at as usize & 63];
+        for from in squares(from & context.layout.movers()[mover].squares) {
+            let between = context.tables.between[from as usize & 63][at as usize & 63];
+            for &(row, others, new) in &met {
+                if others & between == 0 {
+                    sink.row(row + from as usize * frame.stride(i), new, !between);
+                }
+            }
+        }
+    }
+
+    /// The lane man goes to `at`.
+    #[inline(always)]
+    fn lane_goes_to<I: Isa, C: Code, S: Sink<C>>(
+        &self,
+        target: &Target<'_>,
+        at: u8,
+        role: Role,
+        sink: &mut S,
+        buffer: &mut Buffer<C>,
+    ) {
+        let (context, tables, frame) = (self.context, self.context.tables, self.block.frame);
+        let placed = self.placed(Some((context.lane_mover(), at)));
+        let axes = self.axes(usize::MAX, None);
+        let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
+        let (chunks, one) = new.as_chunks::<64>();
+        let reach = tables.reach[role_index(role)][at as usize & 63] & context.lane_squares();
+        for (chunk, codes) in chunks.iter().enumerate() {
+            let found = !equal_mask::<I, C>(codes, C::ILLEGAL);
+            if found == 0 {
                 continue;
             }
-            let between = tables.between[from as usize & 63][at as usize & 63];
-            let placed = self.placed(Some((man, at)));
-            let axes = self.axes(usize::MAX, Some(context.lane_mover()));
-            let new = self.fetch(target, &placed, &axes, context.rows() * 64, buffer);
-            let (rows, _) = new.as_chunks::<64>();
-            for (row, new) in rows.iter().enumerate() {
-                if between == 0 || frame.others(row, usize::MAX) & between == 0 {
-                    sink.row(row, new, !between);
+            let first = chunk * 64;
+            if S::BY_COLUMNS {
+                // The man of the last dimension goes along the 64 rows, all others stand.
+                let others = frame.others(first, frame.dims - 1);
+                for from in squares(reach) {
+                    let between = tables.between[from as usize & 63][at as usize & 63];
+                    if others & between == 0 {
+                        sink.column(first, from, found & !between);
+                    }
                 }
+                continue;
+            }
+            for k in squares(found) {
+                let row = first + k as usize;
+                let from = tables.attacks(role, at, frame.others(row, usize::MAX));
+                sink.splat(row, codes[k as usize & 63], from);
+            }
+        }
+        if let Some(&code) = one.first().filter(|&&code| code != C::ILLEGAL) {
+            sink.splat(0, code, tables.attacks(role, at, frame.fixed));
+        }
+    }
+
+    /// An outer man goes from `from` to `at`.
+    #[inline(always)]
+    fn outer_goes_to<C: Code>(
+        &self,
+        target: &Target<'_>,
+        at: u8,
+        (man, from): (usize, u8),
+        sink: &mut impl Sink<C>,
+        buffer: &mut Buffer<C>,
+    ) {
+        let context = self.context;
+        let between = context.tables.between[from as usize & 63][at as usize & 63];
+        let placed = self.placed(Some((man, at)));
+        let axes = self.axes(usize::MAX, Some(context.lane_mover()));
+        let new = self.fetch(target, &placed, &axes, context.rows() * 64, buffer);
+        let (rows, _) = new.as_chunks::<64>();
+        for (row, new) in rows.iter().enumerate() {
+            if between == 0 || self.block.frame.others(row, usize::MAX) & between == 0 {
+                sink.row(row, new, !between);
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::dispatch::{fetch_mixed, fetch_view};
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
 use crate::kernels::tables::{Tables, role_index};
 use crate::steps::{Kind, Step, Way};
-use crate::view::{MAX_MOVERS, PROMOTED, View};
+use crate::view::{MAX_MOVERS, PROMOTED, View, Wanted};
 
 /// What a move is worth that no table answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub(crate) enum Rest {
     Unsaid,
 }
 
+/// Movers whose squares are the places of what is fetched, the last one fastest.
+pub(crate) type Axes = arrayvec::ArrayVec<usize, MAX_MOVERS>;
 /// Where men stand that do not change along a fetch: mover and square.
 pub(crate) type Placed = arrayvec::ArrayVec<(usize, u8), { MAX_MOVERS + 1 }>;
 
@@ -274,71 +276,39 @@ impl<'a> Target<'a> {
     #[inline(always)]
     pub(crate) fn fetch<C: Code>(
         &self,
-        tables: &Tables,
-        placed: &[(usize, u8)],
-        axes: &[usize],
+        wanted: Wanted<'_>,
+        reading: Reading,
         out: &mut [C],
         spare: &mut Vec<C>,
-        reading: Reading,
     ) {
         if let ([view], None) = (self.layers.as_slice(), &self.after) {
-            fetch_view::<C>(view, tables, placed, axes, out);
+            fetch_view::<C>(view, wanted, out);
             return;
         }
-        fetch_mixed::<C>(self, tables, placed, axes, out, spare, reading);
+        fetch_mixed::<C>(self, wanted, reading, out, spare);
     }
 
     /// See [`Target::fetch`], for more than one view.
     #[inline(always)]
     pub(crate) fn fetch_mixed<I: Isa, C: Code>(
         &self,
-        tables: &Tables,
-        placed: &[(usize, u8)],
-        axes: &[usize],
+        wanted: Wanted<'_>,
+        reading: Reading,
         out: &mut [C],
         spare: &mut Vec<C>,
-        reading: Reading,
     ) {
-        match self.layers.split_first() {
-            None => out.fill(C::ILLEGAL),
-            Some((first, more)) => {
-                fetch_view::<C>(first, tables, placed, axes, out);
-                spare.resize(out.len(), C::ILLEGAL);
-                for view in more {
-                    fetch_view::<C>(view, tables, placed, axes, spare);
-                    let (rows, rest) = out.as_chunks_mut::<64>();
-                    let (others, other_rest) = spare.as_chunks::<64>();
-                    for (row, other) in rows.iter_mut().zip(others) {
-                        let open = equal_mask::<I, C>(row, C::ILLEGAL);
-                        raise::<I, C>(row, other, open);
-                    }
-                    for (out, &code) in rest.iter_mut().zip(other_rest) {
-                        if *out == C::ILLEGAL {
-                            *out = code;
-                        }
-                    }
-                }
-            }
-        }
+        self.fetch_layers::<I, C>(wanted, out, spare);
         let Some(after) = &self.after else { return };
-        let code = match (self.rest, reading) {
-            (Rest::Won, Reading::Worth) => C::win(1),
-            (Rest::Lost, Reading::Worth) => C::loss(1),
-            (Rest::Unsaid, Reading::Unsaid)
-            | (Rest::Spared, Reading::Spared)
-            | (Rest::Won, Reading::Conceded) => C::DRAW,
-            (Rest::Nothing, _) | (Rest::Discarded, Reading::Played) => C::ILLEGAL,
-            (_, Reading::Legality | Reading::Played) => C::DRAW,
-            _ => C::ILLEGAL,
-        };
+        let code = self.fallback::<C>(reading);
         let clear = matches!(reading, Reading::Unsaid | Reading::Spared | Reading::Conceded);
         if !clear && after.outside.is_none() && code == C::ILLEGAL {
             return;
         }
+
         let (rows, single) = out.as_chunks_mut::<64>();
-        let mut stands = after.stands(placed);
-        for row in 0..1 << (6 * axes.len().saturating_sub(1)) {
-            let legal = after.legal_row(tables, &mut stands, axes, row);
+        let mut stands = after.stands(wanted.placed);
+        for row in 0..1 << (6 * wanted.axes.len().saturating_sub(1)) {
+            let legal = after.legal_row(wanted.tables, &mut stands, wanted.axes, row);
             // What a table says is not asked for, or does not count outside of the table that is left.
             let void = match after.outside {
                 _ if clear => u64::MAX,
@@ -356,6 +326,45 @@ impl<'a> Target<'a> {
                     *out = C::ILLEGAL;
                 }
             }
+        }
+    }
+
+    /// Fills `out` with what the first view says that answers, place by place.
+    #[inline(always)]
+    fn fetch_layers<I: Isa, C: Code>(&self, wanted: Wanted<'_>, out: &mut [C], spare: &mut Vec<C>) {
+        let Some((first, more)) = self.layers.split_first() else {
+            out.fill(C::ILLEGAL);
+            return;
+        };
+        fetch_view::<C>(first, wanted, out);
+        spare.resize(out.len(), C::ILLEGAL);
+        for view in more {
+            fetch_view::<C>(view, wanted, spare);
+            let (rows, rest) = out.as_chunks_mut::<64>();
+            let (others, other_rest) = spare.as_chunks::<64>();
+            for (row, other) in rows.iter_mut().zip(others) {
+                let open = equal_mask::<I, C>(row, C::ILLEGAL);
+                raise::<I, C>(row, other, open);
+            }
+            for (out, &code) in rest.iter_mut().zip(other_rest) {
+                if *out == C::ILLEGAL {
+                    *out = code;
+                }
+            }
+        }
+    }
+
+    /// What moves are worth that no view answers.
+    fn fallback<C: Code>(&self, reading: Reading) -> C {
+        match (self.rest, reading) {
+            (Rest::Won, Reading::Worth) => C::win(1),
+            (Rest::Lost, Reading::Worth) => C::loss(1),
+            (Rest::Unsaid, Reading::Unsaid)
+            | (Rest::Spared, Reading::Spared)
+            | (Rest::Won, Reading::Conceded) => C::DRAW,
+            (Rest::Nothing, _) | (Rest::Discarded, Reading::Played) => C::ILLEGAL,
+            (_, Reading::Legality | Reading::Played) => C::DRAW,
+            _ => C::ILLEGAL,
         }
     }
 }

@@ -37,6 +37,15 @@ pub(crate) struct View<'a> {
     promoted: Option<(u8, u8)>,
 }
 
+/// What is fetched: `axes` are movers of ours, the last one fastest, 64 squares each; all other movers that still
+/// exist stand on the squares given by `placed`.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'w> {
+    pub(crate) tables: &'w Tables,
+    pub(crate) placed: &'w [(usize, u8)],
+    pub(crate) axes: &'w [usize],
+}
+
 /// What changes in the material on the way out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Change {
@@ -142,28 +151,21 @@ impl<'a> View<'a> {
         self.codes
     }
 
-    /// Fills `out` with negated codes: `axes` are movers of ours, the last one fastest, 64 squares each;
-    /// all other movers that still exist stand on the squares given by `placed`.
+    /// Fills `out` with negated codes.
     #[inline(always)]
-    pub(crate) fn fetch<I: Isa, C: Code>(
-        &self,
-        tables: &Tables,
-        placed: &[(usize, u8)],
-        axes: &[usize],
-        out: &mut [C],
-    ) {
+    pub(crate) fn fetch<I: Isa, C: Code>(&self, wanted: Wanted<'_>, out: &mut [C]) {
         match self.codes() {
             Codes::Narrow(codes) => {
-                self.fetch_from::<I, C, u8>(tables, &Source::Memory(codes), placed, axes, out);
+                self.fetch_from::<I, C, u8>(&Source::Memory(codes), wanted, out);
             }
             Codes::Wide(codes) => {
-                self.fetch_from::<I, C, u16>(tables, &Source::Memory(codes), placed, axes, out);
+                self.fetch_from::<I, C, u16>(&Source::Memory(codes), wanted, out);
             }
             Codes::Stored(stored) if stored.wide => {
-                self.fetch_from::<I, C, u16>(tables, &Source::Store(stored), placed, axes, out);
+                self.fetch_from::<I, C, u16>(&Source::Store(stored), wanted, out);
             }
             Codes::Stored(stored) => {
-                self.fetch_from::<I, C, u8>(tables, &Source::Store(stored), placed, axes, out);
+                self.fetch_from::<I, C, u8>(&Source::Store(stored), wanted, out);
             }
         }
     }
@@ -171,19 +173,18 @@ impl<'a> View<'a> {
     #[inline(always)]
     fn fetch_from<I: Isa, C: Code, S: Code>(
         &self,
-        tables: &Tables,
         codes: &Source<'_, S>,
-        placed: &[(usize, u8)],
-        axes: &[usize],
+        wanted: Wanted<'_>,
         out: &mut [C],
     ) {
+        let Wanted { tables, placed, axes } = wanted;
         let is_whole = |&mover: &usize| {
             let there = self.partner[mover];
             there == GONE || self.layout.has_all_places(there as usize)
         };
         let paired = self.layout.kings() == KingPlacement::Pairs;
         if !paired && !axes.iter().all(is_whole) {
-            self.fetch_restricted(tables, codes, placed, axes, out);
+            self.fetch_restricted(codes, wanted, out);
             return;
         }
         let plan = self.gathering(placed, axes, paired);
@@ -289,12 +290,11 @@ impl<'a> View<'a> {
     /// Fetches from a table whose men have not all 64 squares.
     fn fetch_restricted<C: Code, S: Code>(
         &self,
-        tables: &Tables,
         codes: &Source<'_, S>,
-        placed: &[(usize, u8)],
-        axes: &[usize],
+        wanted: Wanted<'_>,
         out: &mut [C],
     ) {
+        let Wanted { tables, placed, axes } = wanted;
         out.fill(C::ILLEGAL);
         let image = &tables.image[self.orientation.symmetry().index()];
         let place =
