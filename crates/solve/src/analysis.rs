@@ -274,69 +274,36 @@ pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnStructure> {
 
 /// Looks at all moves out of a table that is to be solved.
 pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
-    /// What is known of a kind of move: whether all such moves are answered, whether they are tracked,
-    /// whether two futurebases answer all, and a position with one that none answers.
-    #[derive(Clone)]
-    struct Known {
-        complete: bool,
-        tracked: bool,
-        twice: bool,
-        unsaid: Option<Unsaid>,
-    }
-    type Found = BTreeMap<(bool, String), Known>;
     let mut slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
     // So that the examples given do not change from run to run.
     slices.sort_unstable();
-    let look = |mut found: Found, pawns: &PawnStructure| {
+    let look = |mut found: KnownKinds, pawns: &PawnStructure| {
         let context = Context::new(&table.layout, *pawns);
-        let mut note = |step: &Step, right: Option<u8>| {
-            if is_inside(table, step) {
-                return;
-            }
-            let Outside { target, complete, tracked, .. } = outside(&context, analysis, step);
-            let key = (step.color == Color::Black, step.kind.to_string());
-            let new = Known { complete: true, tracked: false, twice: false, unsaid: None };
-            let known = found.entry(key).or_insert(new);
-            known.tracked |= tracked && analysis.rules.discards_spare;
-            known.complete &= complete > 0;
-            known.twice |= complete > 1;
-            if let Some(target) = target.filter(Target::may_be_unsaid)
-                && known.unsaid.is_none()
-            {
-                let conceded = concessions(&context, table, analysis, step.color);
-                known.unsaid = find_unsaid(&context, step, right, &target, &conceded);
-            }
-        };
         for color in Color::ALL {
             for step in steps::steps(&context, color, true) {
-                note(&step, None);
+                note(&mut found, table, analysis, (&context, &step, None));
             }
         }
         for (square, _, captures) in steps::rights(&context) {
             for step in &captures {
-                note(step, Some(square));
+                note(&mut found, table, analysis, (&context, step, Some(square)));
             }
         }
         found
     };
-    let merge = |mut a: Found, b: Found| {
-        for (key, known) in b {
-            let Some(before) = a.get_mut(&key) else {
-                a.insert(key, known);
-                continue;
-            };
-            before.complete &= known.complete;
-            before.tracked |= known.tracked;
-            before.twice |= known.twice;
-            if before.unsaid.is_none() {
-                before.unsaid = known.unsaid;
+    let merge = |mut all: KnownKinds, more: KnownKinds| {
+        for (key, known) in more {
+            match all.get_mut(&key) {
+                Some(before) => before.add(known),
+                None => drop(all.insert(key, known)),
             }
         }
-        a
+        all
     };
-    let found = slices.par_iter().fold(Found::new, look).reduce(Found::new, merge);
+    let found = slices.par_iter().fold(KnownKinds::new, look).reduce(KnownKinds::new, merge);
+
     let mut survey = Survey::default();
-    for ((black, kind), Known { complete, tracked, twice, unsaid }) in found {
+    for ((black, kind), KnownKind { complete, tracked, twice, unsaid }) in found {
         let mover = if black { Color::Black } else { Color::White };
         survey.unsaid.extend(unsaid);
         if twice {
@@ -345,6 +312,56 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
         survey.kinds.push(KindOfMove { mover, kind, complete, tracked });
     }
     survey
+}
+
+/// What is known of a kind of move: whether all such moves are answered, whether they are tracked,
+/// whether two futurebases answer all, and a position with one that none answers.
+#[derive(Clone)]
+struct KnownKind {
+    complete: bool,
+    tracked: bool,
+    twice: bool,
+    unsaid: Option<Unsaid>,
+}
+
+/// By whether Black moves, and the kind.
+type KnownKinds = BTreeMap<(bool, String), KnownKind>;
+
+impl KnownKind {
+    /// Adds what is known from other slices.
+    fn add(&mut self, more: KnownKind) {
+        self.complete &= more.complete;
+        self.tracked |= more.tracked;
+        self.twice |= more.twice;
+        if self.unsaid.is_none() {
+            self.unsaid = more.unsaid;
+        }
+    }
+}
+
+/// Notes a step out of a slice, by a right to take en passant or without.
+fn note(
+    found: &mut KnownKinds,
+    table: &TableValues,
+    analysis: &Analysis<'_>,
+    (context, step, right): (&Context<'_>, &Step, Option<u8>),
+) {
+    if is_inside(table, step) {
+        return;
+    }
+    let Outside { target, complete, tracked, .. } = outside(context, analysis, step);
+    let key = (step.color == Color::Black, step.kind.to_string());
+    let new = KnownKind { complete: true, tracked: false, twice: false, unsaid: None };
+    let known = found.entry(key).or_insert(new);
+    known.tracked |= tracked && analysis.rules.discards_spare;
+    known.complete &= complete > 0;
+    known.twice |= complete > 1;
+    if let Some(target) = target.filter(Target::may_be_unsaid)
+        && known.unsaid.is_none()
+    {
+        let conceded = concessions(context, table, analysis, step.color);
+        known.unsaid = find_unsaid(context, step, right, &target, &conceded);
+    }
 }
 
 /// Whether a move of a kind that leaves a table is possible in any of its positions; the survey lists kinds by
