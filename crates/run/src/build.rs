@@ -95,54 +95,25 @@ pub struct BuiltTable {
 /// Unreadable or unwritable files, too little memory, a request to stop.
 pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, RunError> {
     let mut report = BuildReport::default();
-    let workplace = &options.workplace;
-    let exists = workplace.storage.info(&options.dir).is_ok_and(|info| !info.is_file);
-    if options.write && exists {
-        // What dead processes left of other tables; a folder that is only read need not be writable.
-        let tidied = tidy(&*workplace.storage, &options.dir, None);
-        if let Err(error) = tidied {
-            tracing::warn!(folder = %options.dir.display(), %error, "not tidied up");
-        }
-    }
+    tidy_folder(options);
+
     options.progress.phase(Phase::Checking);
     let found = find_present(jobs, options)?;
-    let Found { present, refused } = found;
-    for job in jobs {
-        if let Some(path) = present.get(&job.material) {
-            tracing::info!(table = %path.display(), "kept");
-            report.kept.push(path.clone());
-            if options.write {
-                checkpoint::remove_left(workplace, path)?;
-            }
-        }
-    }
-    let todo: Vec<&Job> = jobs.iter().filter(|j| !present.contains_key(&j.material)).collect();
-    let needed = needed_memory(&todo, options.write);
-    let temporary = std::env::temp_dir();
-    let folder = if options.write { &options.dir } else { &temporary };
-    let layouts: Vec<Layout> = todo.iter().map(|job| Layout::new(&job.material)).collect();
-    let pages = room::pages(workplace, layouts.iter(), needed, folder, options.progress)?;
-    if options.write && !todo.is_empty() {
-        workplace.create_folder(&options.dir)?;
-        workplace.probe(&options.dir)?;
-    }
-    let total: u64 = todo.iter().map(|j| estimate(j).values).sum();
-    if options.write && (pages.is_some() || total >= LASTING) {
-        let kept = |job: &Job| present.contains_key(&job.material);
-        check_disk(jobs, &kept, &options.dir, workplace)?;
-    }
-    options.progress.begin(todo.iter().map(|j| estimate(j).values).sum());
-    let needed = todo.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
-    let tables = Tables::new();
-    let (loaded, written) = (HashMap::new(), HashMap::new());
+    keep_present(jobs, &found, options, &mut report)?;
+
+    let todo: Vec<&Job> = jobs.iter().filter(|job| !found.has(job)).collect();
+    let total: u64 = todo.iter().map(|job| estimate(job).values).sum();
+    let pages = make_room(jobs, &todo, &found, options)?;
+    options.progress.begin(total);
     let bounded = pages.is_some();
-    let mut work = Work { options, present, refused, tables, needed, loaded, written, pages };
     // An answer comes first, files later, if everything can be kept until then.
     let first_answer = options.solved.is_some()
         && options.write
         && !bounded
         && total <= ANSWER_FIRST
         && available_memory().is_none_or(|free| total < free / 4);
+
+    let mut work = Work::new(options, found, &todo, pages);
     let mut solved: Vec<Solved<'_>> = Vec::new();
     let mut at = 0;
     while at < todo.len() {
@@ -151,58 +122,82 @@ pub fn build(jobs: &[Job], options: &BuildOptions<'_>) -> Result<BuildReport, Ru
         options.progress.phase(Phase::Reading);
         work.load_needed(tier)?;
         options.progress.phase(Phase::Solving);
-        if first_answer || !options.write {
-            let alone = false;
-            let built: Vec<Solved<'_>> = tier
-                .par_iter()
-                .map(|job| Ok(work.solve(job, alone)?.0))
-                .collect::<Result<_, RunError>>()?;
-            work.adopt(&built);
-            if first_answer {
-                solved.extend(built);
-            } else {
-                report.built.extend(built.into_iter().map(|s| s.table));
-            }
+        if first_answer {
+            solved.extend(work.solve_tier(tier)?);
+        } else if options.write {
+            work.solve_and_write_tier(tier, &mut report)?;
         } else {
-            // Locks are taken beforehand, as threads that work for each other must not wait for them. What
-            // another run is making comes last: then nothing is held here while this run waits.
-            let (ours, theirs) = work.claim(tier, &mut report)?;
-            let alone = tier.len() == 1;
-            let built: Vec<Solved<'_>> = ours
-                .into_par_iter()
-                .map(|(job, lock)| {
-                    let written = work.solve_and_write(job, alone);
-                    drop(lock);
-                    written
-                })
-                .collect::<Result<_, RunError>>()?;
-            work.adopt(&built);
-            report.built.extend(built.into_iter().map(|s| s.table));
-            for job in theirs {
-                let lock = workplace.lock(&options.dir.join(job.file_name()), options.progress)?;
-                if work.is_there_now(job, &mut report)? {
-                    continue;
-                }
-                let built = [work.solve_and_write(job, alone)?];
-                drop(lock);
-                work.adopt(&built);
-                report.built.extend(built.into_iter().map(|s| s.table));
-            }
+            let tables = work.solve_tier(tier)?.into_iter().map(|solved| solved.table);
+            report.built.extend(tables);
         }
         at = end;
         work.forget_unneeded(&todo[at..]);
     }
+
     if let Some(hook) = options.solved {
         hook(work.all_tables(jobs, &solved)?);
     }
     for solved in solved {
         let path = options.dir.join(&solved.table.name);
-        let _lock = workplace.lock(&path, options.progress)?;
+        let _lock = options.workplace.lock(&path, options.progress)?;
         if !work.is_there_now(solved.job, &mut report)? {
             report.built.push(work.write(solved)?.table);
         }
     }
     Ok(report)
+}
+
+/// Removes what dead processes left of other tables; a folder that is only read need not be writable.
+fn tidy_folder(options: &BuildOptions<'_>) {
+    let storage = &*options.workplace.storage;
+    let exists = storage.info(&options.dir).is_ok_and(|info| !info.is_file);
+    if options.write
+        && exists
+        && let Err(error) = tidy(storage, &options.dir, None)
+    {
+        tracing::warn!(folder = %options.dir.display(), %error, "not tidied up");
+    }
+}
+
+/// Reports the tables that are there.
+fn keep_present(
+    jobs: &[Job],
+    found: &Found,
+    options: &BuildOptions<'_>,
+    report: &mut BuildReport,
+) -> Result<(), RunError> {
+    for path in jobs.iter().filter_map(|job| found.present.get(&job.material)) {
+        tracing::info!(table = %path.display(), "kept");
+        report.kept.push(path.clone());
+        if options.write {
+            checkpoint::remove_left(&options.workplace, path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sees to it that memory and disk suffice; pages if memory is bounded.
+fn make_room(
+    jobs: &[Job],
+    todo: &[&Job],
+    found: &Found,
+    options: &BuildOptions<'_>,
+) -> Result<Option<Arc<Pages>>, RunError> {
+    let workplace = &options.workplace;
+    let needed = needed_memory(todo, options.write);
+    let temporary = std::env::temp_dir();
+    let folder = if options.write { &options.dir } else { &temporary };
+    let layouts: Vec<Layout> = todo.iter().map(|job| Layout::new(&job.material)).collect();
+    let pages = room::pages(workplace, layouts.iter(), needed, folder, options.progress)?;
+    if options.write && !todo.is_empty() {
+        workplace.create_folder(&options.dir)?;
+        workplace.probe(&options.dir)?;
+    }
+    let total: u64 = todo.iter().map(|job| estimate(job).values).sum();
+    if options.write && (pages.is_some() || total >= LASTING) {
+        check_disk(jobs, &|job| found.has(job), &options.dir, workplace)?;
+    }
+    Ok(pages)
 }
 
 /// A job that is solved, and written if its table has a path.
@@ -235,6 +230,12 @@ struct Found {
     present: HashMap<Material, PathBuf>,
     /// Files that have the name of a job's table and are no use.
     refused: HashMap<Material, FileInfo>,
+}
+
+impl Found {
+    fn has(&self, job: &Job) -> bool {
+        self.present.contains_key(&job.material)
+    }
 }
 
 /// The file of a folder that answers for a job, if there is one.
@@ -395,7 +396,68 @@ struct Work<'a> {
     pages: Option<Arc<Pages>>,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
+    fn new(
+        options: &'a BuildOptions<'a>,
+        found: Found,
+        todo: &[&Job],
+        pages: Option<Arc<Pages>>,
+    ) -> Work<'a> {
+        let needed = todo.iter().flat_map(|j| dependencies(&j.material)).map(|key| key.0).collect();
+        Work {
+            options,
+            present: found.present,
+            refused: found.refused,
+            tables: Tables::new(),
+            needed,
+            loaded: HashMap::new(),
+            written: HashMap::new(),
+            pages,
+        }
+    }
+
+    /// Solves a tier, side by side.
+    fn solve_tier<'j>(&mut self, tier: &[&'j Job]) -> Result<Vec<Solved<'j>>, RunError> {
+        let solve = |job: &&'j Job| Ok(self.solve(job, false)?.0);
+        let built = tier.par_iter().map(solve).collect::<Result<Vec<_>, RunError>>()?;
+        self.adopt(&built);
+        Ok(built)
+    }
+
+    /// Solves and writes a tier, side by side.
+    ///
+    /// Locks are taken beforehand, as threads that work for each other must not wait for them. What
+    /// another run is making comes last: then nothing is held here while this run waits.
+    fn solve_and_write_tier(
+        &mut self,
+        tier: &[&Job],
+        report: &mut BuildReport,
+    ) -> Result<(), RunError> {
+        let (ours, theirs) = self.claim(tier, report)?;
+        let alone = tier.len() == 1;
+        let solve = |(job, lock)| {
+            let written = self.solve_and_write(job, alone);
+            drop(lock);
+            written
+        };
+        let built = ours.into_par_iter().map(solve).collect::<Result<Vec<_>, RunError>>()?;
+        self.adopt(&built);
+        report.built.extend(built.into_iter().map(|s| s.table));
+
+        let BuildOptions { dir, workplace, progress, .. } = self.options;
+        for job in theirs {
+            let lock = workplace.lock(&dir.join(job.file_name()), *progress)?;
+            if self.is_there_now(job, report)? {
+                continue;
+            }
+            let built = [self.solve_and_write(job, alone)?];
+            drop(lock);
+            self.adopt(&built);
+            report.built.extend(built.into_iter().map(|s| s.table));
+        }
+        Ok(())
+    }
+
     /// Brings into memory what a tier needs and is not there: of every table the sides to move that its
     /// moves lead to.
     fn load_needed(&mut self, tier: &[&Job]) -> Result<(), RunError> {
