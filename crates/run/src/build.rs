@@ -641,7 +641,7 @@ impl<'a> Work<'a> {
             let numbering = Numbering::of(&control)?;
             let counts = {
                 let (values, progress) = (&solved.values, self.options.progress);
-                write_table(&control, &numbering, values, &path, &making, progress, self.place())?
+                write_table((&control, &numbering), values, &path, &making, progress, self.place())?
             };
             checkpoint::remove_of(workplace, &path)?;
             tracing::info!(table = %path.display(), "written");

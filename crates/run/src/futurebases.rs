@@ -176,8 +176,7 @@ impl OpenFuturebase<'_> {
     pub(crate) fn read(
         &self,
         control: &ControlFile,
-        material: &Material,
-        behind: &Behind,
+        (material, behind): (&Material, &Behind),
         place: (Option<&Arc<Pages>>, &Stop),
         read: &[Futurebase],
         area: &mut Vec<u8>,
@@ -246,42 +245,53 @@ pub(crate) fn open_all<'c>(
                 error => fail(error.to_string()),
             })?;
             check(control, &table, element, numbering, &material).map_err(fail)?;
-            let own = material_of(&table);
-            if let Some(named) = other_ending(&path, &own) {
+            if let Some(named) = other_ending(&path, &material_of(&table)) {
                 progress.notice(&format!(
-                    "{}: '{}' holds {own}, not {named} as its name says; it is used for what it holds",
+                    "{}: '{}' holds {}, not {named} as its name says; it is used for what it holds",
                     control.site(element.place, "futurebase"),
-                    path.display()
+                    path.display(),
+                    material_of(&table)
                 ));
             }
-            // Whether exchanging its colours gives the same table.
-            let twin = own.is_symmetric()
-                && !table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
-            // Without a side to move the table's Black moves as its White does.
-            let both = !numbering.space.has_side_bit() && !twin;
-            let inverted = if both { vec![false, true] } else { vec![element.inverted] };
-            let known = all.iter_mut().find(|known| known.path() == path);
-            match known {
-                // The same file once more: plain and inverted twins say the same.
-                Some(known) if both || twin => {
-                    if known.element.inverted == element.inverted {
-                        return Err(twice(control, element, &material, &own));
-                    }
-                    known.given.push(element.inverted);
-                    progress.notice(&format!(
-                        "{}: '{}' is used once; exchanging its colours adds nothing",
-                        control.site(element.place, "futurebase"),
-                        path.display()
-                    ));
-                }
-                _ => {
-                    let given = vec![element.inverted];
-                    all.push(OpenFuturebase { element, table, inverted, given });
-                }
-            }
+            add(&mut all, control, (element, table), numbering, progress)?;
         }
     }
     Ok(all)
+}
+
+/// Adds a table to those that are open, or notes that it is among them.
+fn add<'c>(
+    all: &mut Vec<OpenFuturebase<'c>>,
+    control: &ControlFile,
+    (element, table): (&'c FuturebaseElement, Table),
+    numbering: &Numbering,
+    progress: &dyn Progress,
+) -> Result<(), RunError> {
+    let own = material_of(&table);
+    // Whether exchanging its colours gives the same table.
+    let twin = own.is_symmetric() && !table.pieces().iter().any(ListedPiece::is_restricted);
+    // Without a side to move the table's Black moves as its White does.
+    let both = !numbering.space.has_side_bit() && !twin;
+    let Some(known) = all.iter_mut().find(|known| known.path() == table.path() && (both || twin))
+    else {
+        let inverted = if both { vec![false, true] } else { vec![element.inverted] };
+        let given = vec![element.inverted];
+        all.push(OpenFuturebase { element, table, inverted, given });
+        return Ok(());
+    };
+
+    // The same file once more: plain and inverted twins say the same.
+    if known.element.inverted == element.inverted {
+        let material = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
+        return Err(twice(control, element, &material, &own));
+    }
+    known.given.push(element.inverted);
+    progress.notice(&format!(
+        "{}: '{}' is used once; exchanging its colours adds nothing",
+        control.site(element.place, "futurebase"),
+        table.path().display()
+    ));
+    Ok(())
 }
 
 /// The ending that a file is named after, if it holds another one.
@@ -394,45 +404,9 @@ fn check(
         let relation = moves.iter().find(|m| m.behind == behind).map(|m| m.relation);
         relation.ok_or_else(|| unrelated(material, &behind, &name.to_string()))?
     };
-    let theirs = table.codec().format();
-    match (control.entry_format(), theirs) {
-        (Format::Dtm(_), Format::Dtm(_)) => {}
-        (Format::Dtm(_), _) => {
-            return Err(format!(
-                "'{name}': a table without distances to mate cannot be used for the dtm format"
-            ));
-        }
-        (Format::Flag(ours), Format::Flag(theirs)) if (ours == theirs) == element.inverted => {
-            return Err(format!(
-                "'{name}': a flag table answers the question of another flag table only if both ask the \
-                 same; with colours exchanged white-wins goes with white-draws"
-            ));
-        }
-        (Format::Flag(_), _) => {}
-        (_, Format::Flag(_)) => {
-            return Err(format!(
-                "'{name}': a table of one bit can be used for a table of one bit only"
-            ));
-        }
-        _ => {}
-    }
-    for enabled in &table.control().prune_enables {
-        let color = if element.inverted { enabled.color.other() } else { enabled.color };
-        let missing = if !control.enables(color, enabled.effect) {
-            color
-        } else if !control.enables(color.other(), enabled.effect) && stands_for_both(table, enabled)
-        {
-            color.other()
-        } else {
-            continue;
-        };
-        return Err(format!(
-            "'{name}': the futurebase was made with {} moves open to '{}', and this file enables no \
-             such pruning",
-            color_name(missing).to_lowercase(),
-            enabled.effect.name()
-        ));
-    }
+    check_formats(control, table, element.inverted)?;
+    check_enabled(control, table, element.inverted)?;
+
     let (theirs, ours) = (table.space().symmetry(), numbering.symmetry);
     if theirs < ours && tells_images_apart(table) {
         return Err(format!(
@@ -449,6 +423,49 @@ fn check(
         )),
         None => Ok(()),
     }
+}
+
+/// The values of a futurebase must hold what those of the table are made from.
+fn check_formats(control: &ControlFile, table: &Table, inverted: bool) -> Result<(), String> {
+    let name = table.path().display();
+    match (control.entry_format(), table.codec().format()) {
+        (Format::Dtm(_), Format::Dtm(_)) => Ok(()),
+        (Format::Dtm(_), _) => Err(format!(
+            "'{name}': a table without distances to mate cannot be used for the dtm format"
+        )),
+        (Format::Flag(ours), Format::Flag(theirs)) if (ours == theirs) == inverted => Err(format!(
+            "'{name}': a flag table answers the question of another flag table only if both ask the \
+             same; with colours exchanged white-wins goes with white-draws"
+        )),
+        (Format::Flag(_), _) => Ok(()),
+        (_, Format::Flag(_)) => {
+            Err(format!("'{name}': a table of one bit can be used for a table of one bit only"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What was pruned in a futurebase has to be enabled in the table.
+fn check_enabled(control: &ControlFile, table: &Table, inverted: bool) -> Result<(), String> {
+    let name = table.path().display();
+    for enabled in &table.control().prune_enables {
+        let color = if inverted { enabled.color.other() } else { enabled.color };
+        let missing = if !control.enables(color, enabled.effect) {
+            color
+        } else if !control.enables(color.other(), enabled.effect) && stands_for_both(table, enabled)
+        {
+            color.other()
+        } else {
+            continue;
+        };
+        return Err(format!(
+            "'{name}': the futurebase was made with {} moves open to '{}', and this file enables no \
+             such pruning",
+            color_name(missing).to_lowercase(),
+            enabled.effect.name()
+        ));
+    }
+    Ok(())
 }
 
 /// Whether moves of both sides may be pruned as a table says of one: White's moves stand for Black's where the

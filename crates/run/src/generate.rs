@@ -7,12 +7,13 @@ use std::time::SystemTime;
 
 use hoffman_board::{ByColor, Color, Material, Square, Symmetry, Variant};
 use hoffman_control::{
-    ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text, folded, kinds_of_moves,
-    may_be_idle,
+    Claims, ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text, folded,
+    kinds_of_moves, may_be_idle,
 };
+use hoffman_pages::Pages;
 use hoffman_solve::{
-    Analysis, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict, can_happen,
-    solve_analysis, structures_behind, survey,
+    Analysis, Futurebase, KindOfMove, Rules, SolveError, SolveOptions, Survey, Unsaid, Verdict,
+    can_happen, solve_analysis, structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
 use hoffman_store::{folder_of, is_same_file};
@@ -233,36 +234,19 @@ impl Task<'_> {
     }
 
     /// Solves and writes the table, if everything in memory would take so many bytes.
-    fn carry_out(self, needed: u64) -> Result<Generated, RunError> {
-        let Task { control, numbering, output, workplace, open, mut values, .. } = self;
-        let (symmetric, progress) = (self.symmetric, self.options.progress);
+    fn carry_out(mut self, needed: u64) -> Result<Generated, RunError> {
+        let (control, numbering, progress) = (self.control, self.numbering, self.options.progress);
         let mut notices: Vec<String> = control.notices.iter().map(ToString::to_string).collect();
         if let Some(notice) = numbering.notice(control) {
             progress.notice(&notice);
             notices.push(notice);
         }
-        let layout = std::iter::once(&values.layout);
-        let pages = room::pages(&workplace, layout, needed, folder_of(&output), progress)?;
-        progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
-        // Where slices stand for their images, so do the structures behind them.
-        let behind = (values.form == NormalForm::None).then(|| structures_behind(&values));
-        let mut record = String::new();
-        let mut futurebases = Vec::new();
-        let mut area = Vec::new();
-        for futurebase in &open {
-            workplace.check_stop()?;
-            progress.table(&futurebase.path().display().to_string());
-            tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
-            record.push(' ');
-            record.push_str(&futurebase.path().display().to_string());
-            let place = (pages.as_ref(), &workplace.stop);
-            let material = &values.material;
-            let read = &futurebases;
-            futurebases
-                .extend(futurebase.read(control, material, &behind, place, read, &mut area)?);
-        }
-        drop(area);
-        self.options.foreign.spare.clear();
+        let layout = std::iter::once(&self.values.layout);
+        let folder = folder_of(&self.output);
+        let pages = room::pages(&self.workplace, layout, needed, folder, progress)?;
+        progress.begin(self.values.slices.len() as u64 * 2 * self.values.layout.len() as u64);
+        let futurebases = self.read_futurebases(pages.as_ref())?;
+
         let verdicts = Verdicts::new(control, numbering);
         let prune = |color: Color, kind: &str| verdicts.of(color, kind);
         let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
@@ -270,58 +254,103 @@ impl Task<'_> {
         let discards_spare = control.discards_spare();
         let rules = Rules { prune: &prune, stalemates, listed_pawns, discards_spare };
         let analysis = Analysis { futurebases, rules };
-        let survey = survey(&values, &analysis);
-        let behind = open.iter().map(OpenFuturebase::claims);
-        let claims = claims_of(control, &survey, &prune, behind);
-        let claims =
-            if numbering.space.has_side_bit() { claims } else { claims.and(claims.swapped()) };
-        let spoilt = open.iter().filter_map(|one| Some((one.path(), one.defect()?)));
+        let survey = survey(&self.values, &analysis);
+        let claims = self.claims(&survey, &prune);
+        let spoilt = self.open.iter().filter_map(|one| Some((one.path(), one.defect()?)));
         let spoilt = spoilt.map(|(path, defect)| format!("{}: {defect}", path.display()));
-        for notice in
-            judge(control, numbering, &verdicts, (&values, &survey))?.into_iter().chain(spoilt)
-        {
+        let remarks = judge(control, numbering, &verdicts, (&self.values, &survey))?;
+        for notice in remarks.into_iter().chain(spoilt) {
             progress.notice(&notice);
             notices.push(notice);
         }
-        let method = workplace.method;
-        let outcomes = keeps_outcomes(control);
-        let solve =
-            SolveOptions { count: true, keep: true, pages: pages.clone(), method, outcomes };
-        let name = output.display().to_string();
-        progress.table(&name);
-        let place = (&workplace, pages.as_ref());
-        let identity = || identity(control, symmetric, &open, &workplace);
-        let checkpoint = Checkpoint::open(place, progress, Some(&output), &mut values, identity)?;
-        if outcomes && pages.is_none() {
-            keep_outcomes(&mut values);
-        }
-        progress.phase(Phase::Solving);
-        tracing::info!(table = name, slices = values.slices.len(), "solving");
-        solve_analysis(&mut values, &analysis, &solve, &checkpoint).map_err(
-            |error| match error {
-                SolveError::Stopped => checkpoint.interrupted(),
-                other => other.into(),
-            },
-        )?;
-        progress.phase(Phase::Writing);
-        // The end mark of a processing instruction cannot stand inside one.
-        let record = record.replace("?>", "? >");
-        let record = if record.is_empty() { record } else { format!("from{record}") };
-        let instruction = match (claims.is_exact(), record.is_empty()) {
-            (true, _) => record,
-            (false, true) => claims.instruction(),
-            (false, false) => format!("{}; {record}", claims.instruction()),
-        };
-        let args = self.options.args.clone();
-        let passes = checkpoint.learned().passes;
-        let making = Making { args, began: self.began, instruction, passes };
-        let counts = write_table(control, numbering, &values, &output, &making, progress, place)
-            .map_err(|error| checkpoint.settle(error))?;
-        checkpoint::remove_of(&workplace, &output)?;
+
+        let counts = self.solve_and_write(&analysis, pages.as_ref(), claims)?;
+        checkpoint::remove_of(&self.workplace, &self.output)?;
+        let name = self.output.display().to_string();
         tracing::info!(table = name, "written");
         progress.finished(&name);
         notices.dedup();
-        Ok(Generated { path: output, counts, notices })
+        Ok(Generated { path: self.output, counts, notices })
+    }
+
+    /// Reads what the moves out of the table lead to.
+    fn read_futurebases(&self, pages: Option<&Arc<Pages>>) -> Result<Vec<Futurebase>, RunError> {
+        let Task { control, workplace, open, values, .. } = self;
+        // Where slices stand for their images, so do the structures behind them.
+        let behind = (values.form == NormalForm::None).then(|| structures_behind(values));
+        let mut futurebases = Vec::new();
+        let mut area = Vec::new();
+        for futurebase in open {
+            workplace.check_stop()?;
+            self.options.progress.table(&futurebase.path().display().to_string());
+            tracing::info!(file = %futurebase.path().display(), "reading a futurebase");
+            let read = futurebase.read(
+                control,
+                (&values.material, &behind),
+                (pages, &workplace.stop),
+                &futurebases,
+                &mut area,
+            )?;
+            futurebases.extend(read);
+        }
+        self.options.foreign.spare.clear();
+        Ok(futurebases)
+    }
+
+    /// What the values of the table prove.
+    fn claims(&self, survey: &Survey, prune: &dyn Fn(Color, &str) -> Option<Verdict>) -> Claims {
+        let behind = self.open.iter().map(OpenFuturebase::claims);
+        let claims = claims_of(self.control, survey, prune, behind);
+        if self.numbering.space.has_side_bit() { claims } else { claims.and(claims.swapped()) }
+    }
+
+    /// Solves the table, or what its checkpoint leaves of it, and writes it.
+    fn solve_and_write(
+        &mut self,
+        analysis: &Analysis<'_>,
+        pages: Option<&Arc<Pages>>,
+        claims: Claims,
+    ) -> Result<IndexCounts, RunError> {
+        let instruction = self.instruction(claims);
+        let Task { control, numbering, output, workplace, open, values, .. } = self;
+        let (workplace, progress, symmetric) = (&*workplace, self.options.progress, self.symmetric);
+        let name = output.display().to_string();
+        progress.table(&name);
+
+        let place = (workplace, pages);
+        let identity = || identity(control, symmetric, open, workplace);
+        let checkpoint = Checkpoint::open(place, progress, Some(output), values, identity)?;
+        let outcomes = keeps_outcomes(control);
+        if outcomes && pages.is_none() {
+            keep_outcomes(values);
+        }
+        progress.phase(Phase::Solving);
+        tracing::info!(table = name, slices = values.slices.len(), "solving");
+        let (pages, method) = (pages.cloned(), workplace.method);
+        let solve = SolveOptions { count: true, keep: true, pages, method, outcomes };
+        solve_analysis(values, analysis, &solve, &checkpoint).map_err(|error| match error {
+            SolveError::Stopped => checkpoint.interrupted(),
+            other => other.into(),
+        })?;
+
+        progress.phase(Phase::Writing);
+        let (args, passes) = (self.options.args.clone(), checkpoint.learned().passes);
+        let making = Making { args, began: self.began, instruction, passes };
+        write_table((control, numbering), values, output, &making, progress, place)
+            .map_err(|error| checkpoint.settle(error))
+    }
+
+    /// The processing instruction of the header: what the values prove, and from what they were made.
+    fn instruction(&self, claims: Claims) -> String {
+        let names = self.open.iter().map(|open| format!(" {}", open.path().display()));
+        // The end mark of a processing instruction cannot stand inside one.
+        let record = names.collect::<String>().replace("?>", "? >");
+        match (claims.is_exact(), record.is_empty()) {
+            (true, true) => record,
+            (true, false) => format!("from{record}"),
+            (false, true) => claims.instruction(),
+            (false, false) => format!("{}; from{record}", claims.instruction()),
+        }
     }
 }
 
@@ -573,93 +602,109 @@ fn judge(
     verdicts: &Verdicts<'_>,
     (values, survey): (&TableValues, &Survey),
 ) -> Result<Vec<String>, RunError> {
-    let root = || control.site(control.root, "tablebase").to_string();
     if let [first, more @ ..] = survey.unsaid.as_slice() {
         return Err(unhandled(control, numbering, first, more));
     }
     if let Some((color, kind)) = survey.twice.first() {
-        let (mover, kind) = (color_name(*color), kind.clone());
-        return Err(RunError::Twice { place: root(), mover, kind });
+        let place = control.site(control.root, "tablebase").to_string();
+        return Err(RunError::Twice { place, mover: color_name(*color), kind: kind.clone() });
     }
+    let mut notices = overlapping_prunes(control, numbering, (values, survey))?;
+    images_agree(control, numbering, verdicts, survey)?;
+    notices.extend(idle_prunes(control, numbering, survey));
+    if control.variant == Variant::Normal {
+        for color in Color::ALL {
+            notices.extend(artificial_stalemates(control, survey, color));
+        }
+    }
+    Ok(folded(notices))
+}
+
+/// Several prunes for one kind of move: refused where they contradict each other and the move can happen.
+fn overlapping_prunes(
+    control: &ControlFile,
+    numbering: &Numbering,
+    (values, survey): (&TableValues, &Survey),
+) -> Result<Vec<String>, RunError> {
     let mut notices = Vec::new();
-    let sides: &[Color] =
-        if numbering.space.has_side_bit() { &Color::ALL } else { &[Color::White] };
-    for KindOfMove { mover: color, kind, .. } in
-        survey.kinds.iter().filter(|k| sides.contains(&k.mover))
-    {
+    let both = numbering.space.has_side_bit();
+    for KindOfMove { mover: color, kind, .. } in &survey.kinds {
+        if !both && *color == Color::Black {
+            continue;
+        }
         let mut found = matching(control, *color, kind);
         let Some(first) = found.next() else { continue };
         let mover = color_name(*color);
-        let mut also = false;
-        for other in found {
+        for (number, other) in found.enumerate() {
             let place = control.site(other.place, "prune").to_string();
             if other.effect != first.effect && can_happen(values, *color, kind) {
                 return Err(RunError::Conflict { place, mover, kind: kind.clone() });
             }
-            if !std::mem::replace(&mut also, true) {
+            if number == 0 {
                 notices.push(format!(
                     "{place}: multiple {mover} pruning statements match futuremove {kind}"
                 ));
             }
         }
     }
-    images_agree(control, numbering, verdicts, survey)?;
+    Ok(notices)
+}
+
+/// Prunes that match no move.
+fn idle_prunes(control: &ControlFile, numbering: &Numbering, survey: &Survey) -> Vec<String> {
+    let both = numbering.space.has_side_bit();
+    let is_used = |prune: &Prune| {
+        let mut kinds = survey.kinds.iter();
+        kinds.any(|k| (k.mover == prune.color || !both) && prune.matches(&k.kind))
+    };
     // Of files for many tables each has the prunes of all.
     let by_hand = |prune: &&Prune| !prune.is_stalemate() && creation(control.text()).is_none();
-    for prune in control.prunes.iter().filter(by_hand) {
-        let used = survey.kinds.iter().any(|k| {
-            (k.mover == prune.color || !numbering.space.has_side_bit()) && prune.matches(&k.kind)
-        });
-        if !used {
-            let pattern = prune.pattern.as_str();
-            let hint = if is_like_expression(pattern) {
-                "; patterns are those of a shell, in which * stands for any text and ? for one character"
-            } else {
-                ""
-            };
-            notices.push(format!(
-                "{}: the prune '{pattern}' matches no move that leaves the table{hint}",
-                control.site(prune.place, "prune"),
-            ));
-        }
-    }
-    for color in Color::ALL {
-        let is_discarded = |k: &&KindOfMove| {
-            let prune = matching(control, color, &k.kind).next();
-            k.mover == color
-                && !k.complete
-                && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
+    let idle = control.prunes.iter().filter(by_hand).filter(|prune| !is_used(prune));
+    idle.map(|prune| {
+        let pattern = prune.pattern.as_str();
+        let hint = if is_like_expression(pattern) {
+            "; patterns are those of a shell, in which * stands for any text and ? for one character"
+        } else {
+            ""
         };
-        let of_color = survey.kinds.iter().filter(|k| k.mover == color);
-        if !may_be_idle(of_color.map(|k| (k.kind.as_str(), is_discarded(&k)))) {
-            continue;
-        }
-        let (tracked, plain): (Vec<&KindOfMove>, Vec<&KindOfMove>) =
-            survey.kinds.iter().filter(is_discarded).partition(|k| k.tracked);
-        let winner = color.other();
-        let conceded = control.prunes.iter().any(|p| p.is_stalemate() && p.color == winner);
-        if control.variant != Variant::Normal {
-            continue;
-        }
-        let (loser, winner) = (color_name(color).to_lowercase(), color_name(winner).to_lowercase());
-        if !plain.is_empty() && !conceded {
-            notices.push(format!(
-                "{}: {loser} has discarded moves, so a position in which only those are left counts as \
-                 stalemate; to count it as lost add <prune color=\"{winner}\" move=\"stalemate\" \
-                 type=\"concede\"/>",
-                root()
-            ));
-        }
-        if !tracked.is_empty() {
-            let kinds: Vec<&str> = tracked.iter().map(|k| k.kind.as_str()).collect();
-            notices.push(format!(
-                "{}: of {loser}'s moves {} those that no futurebase answers are discarded; a position in \
-                 which only those are left is drawn, even in check; to count it as lost add <prune \
-                 color=\"{winner}\" move=\"stalemate\" type=\"concede\"/>",
-                root(),
-                kinds.join(" ")
-            ));
-        }
+        let place = control.site(prune.place, "prune");
+        format!("{place}: the prune '{pattern}' matches no move that leaves the table{hint}")
+    })
+    .collect()
+}
+
+/// What becomes of positions of a side in which only discarded moves are left, where that can happen.
+fn artificial_stalemates(control: &ControlFile, survey: &Survey, color: Color) -> Vec<String> {
+    let is_discarded = |k: &&KindOfMove| {
+        let prune = matching(control, color, &k.kind).next();
+        k.mover == color && !k.complete && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
+    };
+    let of_color = survey.kinds.iter().filter(|k| k.mover == color);
+    if !may_be_idle(of_color.map(|k| (k.kind.as_str(), is_discarded(&k)))) {
+        return Vec::new();
     }
-    Ok(folded(notices))
+
+    let (tracked, plain): (Vec<&KindOfMove>, Vec<&KindOfMove>) =
+        survey.kinds.iter().filter(is_discarded).partition(|k| k.tracked);
+    let conceded = control.prunes.iter().any(|p| p.is_stalemate() && p.color == color.other());
+    let place = control.site(control.root, "tablebase");
+    let loser = color_name(color).to_lowercase();
+    let winner = color_name(color.other()).to_lowercase();
+    let remedy = format!("add <prune color=\"{winner}\" move=\"stalemate\" type=\"concede\"/>");
+    let mut notices = Vec::new();
+    if !plain.is_empty() && !conceded {
+        notices.push(format!(
+            "{place}: {loser} has discarded moves, so a position in which only those are left counts as \
+             stalemate; to count it as lost {remedy}"
+        ));
+    }
+    if !tracked.is_empty() {
+        let kinds: Vec<&str> = tracked.iter().map(|k| k.kind.as_str()).collect();
+        notices.push(format!(
+            "{place}: of {loser}'s moves {} those that no futurebase answers are discarded; a position in \
+             which only those are left is drawn, even in check; to count it as lost {remedy}",
+            kinds.join(" ")
+        ));
+    }
+    notices
 }

@@ -46,50 +46,23 @@ pub(crate) struct Making {
 
 /// Encodes a table and writes it under its final name once it is complete.
 pub(crate) fn write_table(
-    control: &ControlFile,
-    numbering: &Numbering,
+    (control, numbering): (&ControlFile, &Numbering),
     values: &TableValues,
     path: &Path,
     making: &Making,
     progress: &dyn Progress,
     (workplace, pages): (&Workplace, Option<&Arc<Pages>>),
 ) -> Result<IndexCounts, RunError> {
-    let place = || control.origin.clone();
     let space = &numbering.space;
-    let format = control.entry_format();
-    let rows = |source| RunError::of_rows(&place(), source);
     let (numbers, counts) =
-        encoded(space, values, format, (pages, &workplace.stop)).map_err(rows)?;
+        encoded(space, values, control.entry_format(), (pages, &workplace.stop))
+            .map_err(|source| RunError::of_rows(&control.origin, source))?;
     if let Some(pages) = pages {
         pages.check().map_err(SolveError::Pages)?;
     }
-    let entry = |source| RunError::Entry { place: place(), source };
-    let fitting = |requested| {
-        let of = |requested| width(requested, counts.max_stored, counts.min_stored);
-        match of(requested) {
-            // What is solved is not thrown away for the width of a field.
-            Err(EntryError::TooNarrow { requested, needed }) => {
-                progress.notice(&format!(
-                    "{}: distances need {needed} bits, and {requested} are asked for; the table has {needed}",
-                    control.origin
-                ));
-                of(None)
-            }
-            fitting => fitting,
-        }
-    };
-    let (format, bits) = match format {
-        Format::Dtm(requested) => {
-            let bits = fitting(requested).map_err(entry)?;
-            (Format::Dtm(Some(bits)), bits)
-        }
-        Format::Dtc(requested) => {
-            let bits = fitting(requested).map_err(entry)?;
-            (Format::Dtc(Some(bits)), bits)
-        }
-        Format::Basic => (format, 2),
-        Format::Flag(_) => (format, 1),
-    };
+
+    let entry = |source| RunError::Entry { place: control.origin.clone(), source };
+    let (format, bits) = fitting_format(control, &counts, progress).map_err(entry)?;
     let codec = EntryCodec::new(format, bits, control.variant).map_err(entry)?;
     let edits = HeaderEdits {
         index: Some(space.index_type()),
@@ -125,6 +98,40 @@ pub(crate) fn write_table(
         Ok::<_, RunError>(())
     })?;
     Ok(counts)
+}
+
+/// The format of a table, its width written out. Where the width that is asked for is too small the table gets a
+/// wider one and that is said: what is solved is not thrown away for the width of a field.
+fn fitting_format(
+    control: &ControlFile,
+    counts: &IndexCounts,
+    progress: &dyn Progress,
+) -> Result<(Format, u8), EntryError> {
+    let fitting = |requested| {
+        let of = |requested| width(requested, counts.max_stored, counts.min_stored);
+        match of(requested) {
+            Err(EntryError::TooNarrow { requested, needed }) => {
+                progress.notice(&format!(
+                    "{}: distances need {needed} bits, and {requested} are asked for; the table has {needed}",
+                    control.origin
+                ));
+                of(None)
+            }
+            fitting => fitting,
+        }
+    };
+    Ok(match control.entry_format() {
+        Format::Dtm(requested) => {
+            let bits = fitting(requested)?;
+            (Format::Dtm(Some(bits)), bits)
+        }
+        Format::Dtc(requested) => {
+            let bits = fitting(requested)?;
+            (Format::Dtc(Some(bits)), bits)
+        }
+        Format::Basic => (Format::Basic, 2),
+        flag @ Format::Flag(_) => (flag, 1),
+    })
 }
 
 /// The entries of a table, and what is counted of them.

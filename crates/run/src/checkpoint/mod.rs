@@ -128,6 +128,57 @@ struct Writing {
     failed: bool,
 }
 
+/// What a checkpoint has of unfinished slices.
+type SavedPasses = HashMap<PawnStructure, Saved>;
+
+/// Fills the slices of a table from a checkpoint, if it is there and fits; else it is removed.
+fn resume(
+    (workplace, pages): (&Workplace, Option<&Arc<Pages>>),
+    progress: &dyn Progress,
+    path: &Path,
+    values: &mut TableValues,
+    identity: &dyn Fn() -> Result<Identity, RunError>,
+) -> Result<(Option<Container>, SavedPasses), RunError> {
+    let nothing = (None, HashMap::new());
+    if !hoffman_store::is_file(&*workplace.storage, path) {
+        return Ok(nothing);
+    }
+    if workplace.discard {
+        remove(workplace, path)?;
+        return Ok(nothing);
+    }
+
+    let name = path.display();
+    let why = match read(workplace, path, values, &identity()?, pages) {
+        Ok((container, passes, damaged)) => {
+            let solved = values.slices.values().filter(|slice| slice.get().is_some());
+            let (count, all) = (solved.count(), values.slices.len());
+            let beyond = if damaged { "; the rest of it is damaged" } else { "" };
+            let more = match passes.values().map(|saved| saved.last).max() {
+                Some(moves) => format!(", and the passes of {} up to {moves} moves", passes.len()),
+                None => String::new(),
+            };
+            tracing::info!(file = %name, count, all, damaged, "resumed");
+            progress
+                .notice(&format!("{name}: going on with {count} of {all} slices{more}{beyond}"));
+            return Ok((Some(container), passes));
+        }
+        Err(Unfit::Unreadable(source)) => {
+            return Err(RunError::Io { action: "read", path: path.to_owned(), source });
+        }
+        Err(Unfit::Other(why)) => why,
+        Err(_) => "is damaged",
+    };
+
+    tracing::info!(file = %name, why, "not resumed");
+    progress.notice(&format!("{name}: {why}; solving the table anew"));
+    for slice in values.slices.values_mut() {
+        slice.take();
+    }
+    remove(workplace, path)?;
+    Ok(nothing)
+}
+
 impl<'a> Checkpoint<'a> {
     /// Fills the slices of a table from the checkpoint, if there is a fitting one. Without a path there is
     /// none, and none will be written. `identity` is asked for when it is needed.
@@ -139,57 +190,15 @@ impl<'a> Checkpoint<'a> {
         identity: impl Fn() -> Result<Identity, RunError> + Sync + 'a,
     ) -> Result<Checkpoint<'a>, RunError> {
         let path = target.map(checkpoint_name);
+        let place = (workplace, pages);
+        let (container, passes) = match &path {
+            Some(path) => resume(place, progress, path, values, &identity)?,
+            None => (None, HashMap::new()),
+        };
+        let solved = values.slices.values().filter_map(|slice| slice.get());
+        let longest = solved.map(|slice| slice.max_moves).max().unwrap_or(0);
         let last = Instant::now();
-        let mut writing = Writing { container: None, last, cost: Duration::ZERO, failed: false };
-        let mut longest = 0;
-        let mut passes = HashMap::new();
-        if let Some(path) = path.as_ref().filter(|p| hoffman_store::is_file(&*workplace.storage, p))
-        {
-            if workplace.discard {
-                remove(workplace, path)?;
-            } else {
-                match read(workplace, path, values, &identity()?, pages) {
-                    Ok((container, saved, damaged)) => {
-                        passes = saved;
-                        let solved = values.slices.values().filter(|s| s.get().is_some());
-                        let solved = solved.inspect(|s| {
-                            longest = s.get().map_or(0, |s| s.max_moves).max(longest);
-                        });
-                        let (count, all) = (solved.count(), values.slices.len());
-                        let beyond = if damaged { "; the rest of it is damaged" } else { "" };
-                        let more = match passes.values().map(|saved| saved.last).max() {
-                            Some(moves) => {
-                                format!(", and the passes of {} up to {moves} moves", passes.len())
-                            }
-                            None => String::new(),
-                        };
-                        let name = path.display();
-                        tracing::info!(file = %name, count, all, damaged, "resumed");
-                        progress.notice(&format!(
-                            "{name}: going on with {count} of {all} slices{more}{beyond}"
-                        ));
-                        writing.container = Some(container);
-                    }
-                    Err(Unfit::Unreadable(source)) => {
-                        let path = path.clone();
-                        return Err(RunError::Io { action: "read", path, source });
-                    }
-                    Err(unfit) => {
-                        let why = match unfit {
-                            Unfit::Other(why) => why,
-                            _ => "is damaged",
-                        };
-                        let name = path.display();
-                        tracing::info!(file = %name, why, "not resumed");
-                        progress.notice(&format!("{name}: {why}; solving the table anew"));
-                        for slice in values.slices.values_mut() {
-                            slice.take();
-                        }
-                        remove(workplace, path)?;
-                    }
-                }
-            }
-        }
+        let writing = Writing { container, last, cost: Duration::ZERO, failed: false };
         let mut longest_wins = [None; 2];
         for slice in values.slices.values().filter_map(|slot| slot.get()) {
             raise(&mut longest_wins, slice.longest_wins());
