@@ -186,71 +186,115 @@ pub fn convert(
     check_formats(table.codec().format(), wanted)
         .map_err(|reason| ConvertError::Format { path: path(), reason })?;
     let space = index_space(table, wanted, options)?;
-    let total = space.size().saturating_mul(2);
-    let progress = |done| options.progress.map_or((), |report| report(done, total));
-    let write = |codec, recount, tally: &Tally, fill: &Fill<'_>| {
-        let header = header(table, &space, codec, recount, tally)?;
+    let job = Job { table, target, options, space, wanted };
+    let (codec, tally) = match by_rows(table, &job.space, wanted, options.memory)? {
+        Some((numbers, tally)) => job.write_rows(&numbers, tally)?,
+        None => job.write_entries()?,
+    };
+    Ok(Converted {
+        index_type: job.space.index_type(),
+        symmetry: job.space.symmetry(),
+        format: codec.format(),
+        indices: job.space.size(),
+        positions: tally.positions,
+        notices: notices(&job.space),
+    })
+}
+
+/// A table to be written anew.
+struct Job<'a> {
+    table: &'a Table,
+    target: &'a Path,
+    options: &'a ConvertOptions<'a>,
+    /// That of the new table.
+    space: IndexSpace,
+    wanted: Format,
+}
+
+impl Job<'_> {
+    /// Reading the old entries is half of the work, writing the new ones the other half.
+    fn progress(&self, done: u64) {
+        if let Some(report) = self.options.progress {
+            report(done, self.space.size().saturating_mul(2));
+        }
+    }
+
+    fn width(&self, source: EntryError) -> ConvertError {
+        ConvertError::Width { path: self.table.path().to_owned(), source }
+    }
+
+    fn codec(&self, tally: &Tally) -> Result<EntryCodec, ConvertError> {
+        let asked = self.options.format.is_some();
+        final_codec(self.table, self.wanted, asked, tally).map_err(|source| self.width(source))
+    }
+
+    /// From numbers that are all in memory.
+    fn write_rows(
+        &self,
+        numbers: &Distances,
+        tally: Tally,
+    ) -> Result<(EntryCodec, Tally), ConvertError> {
+        let codec = self.codec(&tally)?;
+        self.progress(self.space.size());
+        let recount = Recount::new(self.table, &self.space);
+        self.write(codec, recount, &tally, &|writer, progress| match numbers {
+            Distances::Narrow(numbers) => push_all(writer, numbers, progress),
+            Distances::Wide(numbers) => push_all(writer, numbers, progress),
+        })?;
+        Ok((codec, tally))
+    }
+
+    /// Entry by entry: once to count, and once more to write.
+    fn write_entries(&self) -> Result<(EntryCodec, Tally), ConvertError> {
+        let (table, space) = (self.table, &self.space);
+        let source = OldEntries::of(table, self.options.memory)?;
+        let recount = Recount::new(table, space);
+        let codec = widest_codec(self.wanted, table.variant()).map_err(|e| self.width(e))?;
+        let images = images(table.space(), space);
+        let work = Work { table, source: &source, space, codec, recount, images };
+        let chunks = || {
+            let firsts = (0..space.size()).step_by(CHUNK as usize);
+            firsts.map(|first| first..(first + CHUNK).min(space.size()))
+        };
+
+        let mut tally = Tally::default();
+        for chunk in chunks() {
+            tally = tally.with(&work.count(chunk.clone())?);
+            self.progress(chunk.end);
+        }
+        let codec = self.codec(&tally)?;
+        self.write(codec, recount, &tally, &|writer, progress| {
+            for chunk in chunks() {
+                writer.push(&work.numbers(chunk.clone())?)?;
+                progress(chunk.end);
+            }
+            Ok(())
+        })?;
+        Ok((codec, tally))
+    }
+
+    fn write(
+        &self,
+        codec: EntryCodec,
+        recount: Recount,
+        tally: &Tally,
+        fill: &Fill<'_>,
+    ) -> Result<(), ConvertError> {
+        let header = header(self.table, &self.space, codec, recount, tally)?;
         let file = TableFile {
             storage: disk(),
-            path: target,
+            path: self.target,
             header: &header,
-            structures: table.pawn_structures(),
+            structures: self.table.pawn_structures(),
             codec,
-            entries: space.size(),
-            compression: options.compression,
-            memory: Some(options.memory),
+            entries: self.space.size(),
+            compression: self.options.compression,
+            memory: Some(self.options.memory),
             stop: Stop::default(),
         };
-        file.write(|writer| fill(writer, &|done| progress(space.size() + done)))
-    };
-    let width = |source| ConvertError::Width { path: path(), source };
-    let asked = options.format.is_some();
-    let recount = Recount::new(table, &space);
-
-    let (codec, tally) =
-        if let Some((numbers, tally)) = by_rows(table, &space, wanted, options.memory)? {
-            let codec = final_codec(table, wanted, asked, &tally).map_err(width)?;
-            progress(space.size());
-            write(codec, recount, &tally, &|writer, progress| match &numbers {
-                Distances::Narrow(numbers) => push_all(writer, numbers, progress),
-                Distances::Wide(numbers) => push_all(writer, numbers, progress),
-            })?;
-            (codec, tally)
-        } else {
-            let source = OldEntries::of(table, options.memory)?;
-            let work = Work {
-                table,
-                source: &source,
-                space: &space,
-                codec: widest_codec(wanted, table.variant()).map_err(width)?,
-                recount,
-                images: images(table.space(), &space),
-            };
-            let mut tally = Tally::default();
-            for first in (0..space.size()).step_by(CHUNK as usize) {
-                let end = (first + CHUNK).min(space.size());
-                tally = tally.with(&work.count(first..end)?);
-                progress(end);
-            }
-            let codec = final_codec(table, wanted, asked, &tally).map_err(width)?;
-            write(codec, recount, &tally, &|writer, progress| {
-                for first in (0..space.size()).step_by(CHUNK as usize) {
-                    let end = (first + CHUNK).min(space.size());
-                    writer.push(&work.numbers(first..end)?)?;
-                    progress(end);
-                }
-                Ok(())
-            })?;
-            (codec, tally)
-        };
-    Ok(Converted {
-        index_type: space.index_type(),
-        symmetry: space.symmetry(),
-        format: codec.format(),
-        indices: space.size(),
-        positions: tally.positions,
-        notices: notices(&space),
-    })
+        let size = self.space.size();
+        file.write(|writer| fill(writer, &|done| self.progress(size + done)))
+    }
 }
 
 /// Hands all numbers of a table to a writer, and tells how many it has handed over.
