@@ -52,72 +52,28 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
         values.layout = layout;
     }
     let layout = &values.layout;
-    let another = another.filter(|other| {
-        let mut men = layout.movers().iter().zip(other.layout.movers());
-        let alike = |(own, other): (&Mover, &Mover)| {
-            let promoted = own.squares == last_rank(own.color);
-            (own.color, own.squares) == (other.color, other.squares)
-                && (promoted || own.role == other.role)
-        };
-        let same = layout.len() == other.layout.len() && men.all(alike);
-        // With places for the last rank only.
-        let by_promotion = !layout.is_complete();
-        same && by_promotion && taking == Taking::ByOutcome
-    });
+    let another = another.filter(|other| taking == Taking::ByOutcome && are_alike(layout, other));
     for (&structure, slot) in &values.slices {
-        let slice = |turn: Color, en_passant: Option<u8>| -> Result<(Codes, u16), E> {
-            let side = turn as usize ^ 1;
-            let len = if wanted.sides[side] { layout.len() } else { 0 };
-            let another = another.filter(|_| en_passant.is_none()).and_then(|other| {
-                match &other.slices.get(&structure)?.get()?.codes[side] {
-                    Codes::Narrow(codes) if codes.len() == len => Some(codes.as_slice()),
-                    _ => None,
-                }
-            });
-            let rows =
-                Rows { layout, structure, turn, en_passant, swapped, wanted, taking, another };
-            let most = |a: u16, b: u16| Ok(a.max(b));
-            let Some(pages) = pages else {
-                let mut codes = vec![W::ILLEGAL; len];
-                let parts = codes.par_chunks_mut(PART).enumerate();
-                let longest = parts.map(|(part, codes)| rows.fill(part * PART, codes, &ask));
-                let longest = longest.try_reduce(|| 0, most)?;
-                return Ok((W::into_codes(codes), longest));
-            };
-            let store = PagedCodes::new::<W>(pages, len);
-            let parts = (0..len.div_ceil(PART)).into_par_iter();
-            let longest = parts.map(|part| {
-                let place = part * PART;
-                let mut codes = [W::ILLEGAL; PART];
-                let codes = &mut codes[..PART.min(len - place)];
-                let longest = rows.fill(place, codes, &ask)?;
-                store.write(place * size_of::<W>(), W::as_bytes_of(codes));
-                Ok(longest)
-            });
-            let longest = longest.try_reduce(|| 0, most)?;
-            Ok((store.into_codes::<W>(len), longest))
-        };
-        let mut longest = 0;
-        let mut plain = Vec::new();
-        let mut en_passant = Vec::new();
-        for turn in [Color::White, Color::Black] {
-            let (codes, most) = slice(turn, None)?;
-            plain.push(codes);
-            longest = longest.max(most);
-            for square in en_passant_squares(structure, turn) {
-                if can_capture(structure, square, turn) {
-                    let (codes, most) = slice(turn, Some(square))?;
-                    en_passant.push(EnPassantValues { square, codes });
-                    longest = longest.max(most);
-                }
-            }
-        }
-        let Ok(codes) = plain.try_into() else { continue };
-        let max_moves = if taking == Taking::Exactly { longest } else { 1 };
+        let asked = Asked { layout, structure, swapped, wanted, taking, pages, another };
         // Each slice is made once.
-        let _ = slot.set(Arc::new(SliceValues { codes, en_passant, counts: None, max_moves }));
+        if let Some(slice) = asked.slice::<W, E>(&ask)? {
+            let _ = slot.set(Arc::new(slice));
+        }
     }
     Ok(values)
+}
+
+/// Whether values of other men have the same places, but for a promoted man of another role on the last rank.
+fn are_alike(layout: &Layout, other: &TableValues) -> bool {
+    let mut men = layout.movers().iter().zip(other.layout.movers());
+    let alike = |(own, other): (&Mover, &Mover)| {
+        let promoted = own.squares == last_rank(own.color);
+        (own.color, own.squares) == (other.color, other.squares)
+            && (promoted || own.role == other.role)
+    };
+    // With places for the last rank only.
+    let by_promotion = !layout.is_complete();
+    layout.len() == other.layout.len() && men.all(alike) && by_promotion
 }
 
 /// A layout in which a promoted man has places on his last rank only, if no other man is wanted there and
@@ -136,29 +92,128 @@ fn layout_of_edge(material: &Material, wanted: &Wanted) -> Option<Layout> {
     Some(Layout::restricted(&movers, true, Variant::Normal))
 }
 
-/// The rows of a slice with one side to move and one en passant right.
-struct Rows<'a> {
+/// A slice whose values are asked for.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
     layout: &'a Layout,
     structure: PawnStructure,
-    turn: Color,
-    en_passant: Option<u8>,
     /// Whether the table's colours are exchanged against those of the layout.
     swapped: bool,
     wanted: &'a Wanted,
     taking: Taking,
-    /// The codes of the same rows behind promotions to another man: what is lost there is lost here.
+    pages: Option<&'a Arc<Pages>>,
+    /// The same ending with another promoted man: what is lost there is lost here.
+    another: Option<&'a TableValues>,
+}
+
+impl<'a> Asked<'a> {
+    /// All its values; none is never returned for the two sides that there are.
+    fn slice<W: Code, E: From<RowsError> + Send>(
+        &self,
+        ask: &(impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync),
+    ) -> Result<Option<SliceValues>, E> {
+        let structure = self.structure;
+        let mut longest = 0;
+        let mut plain = Vec::new();
+        let mut en_passant = Vec::new();
+        for turn in Color::ALL {
+            let (codes, most) = self.rows(turn, None).all::<W, E>(self.pages, ask)?;
+            plain.push(codes);
+            longest = longest.max(most);
+            for square in en_passant_squares(structure, turn) {
+                if can_capture(structure, square, turn) {
+                    let rows = self.rows(turn, Some(square));
+                    let (codes, most) = rows.all::<W, E>(self.pages, ask)?;
+                    en_passant.push(EnPassantValues { square, codes });
+                    longest = longest.max(most);
+                }
+            }
+        }
+        let max_moves = if self.taking == Taking::Exactly { longest } else { 1 };
+        let codes = plain.try_into().ok();
+        Ok(codes.map(|codes| SliceValues { codes, en_passant, counts: None, max_moves }))
+    }
+
+    fn rows(&self, turn: Color, en_passant: Option<u8>) -> Rows<'a> {
+        let side = turn as usize ^ 1;
+        let len = if self.wanted.sides[side] { self.layout.len() } else { 0 };
+        let another =
+            self.another.filter(|_| en_passant.is_none()).and_then(|other| {
+                match &other.slices.get(&self.structure)?.get()?.codes[side] {
+                    Codes::Narrow(codes) if codes.len() == len => Some(codes.as_slice()),
+                    _ => None,
+                }
+            });
+        Rows { asked: *self, len, turn, en_passant, another }
+    }
+}
+
+/// The rows of a slice with one side to move and one en passant right.
+struct Rows<'a> {
+    asked: Asked<'a>,
+    /// How many places there are; none if nobody asks for this side.
+    len: usize,
+    turn: Color,
+    en_passant: Option<u8>,
+    /// The codes of the same rows behind promotions to another man.
     another: Option<&'a [u8]>,
 }
 
+/// The men of a row as the table sees them, the movers first, with what is known of them beforehand.
+struct RowMen {
+    men: Vec<(Square, Piece)>,
+    /// Squares on which no man may stand.
+    closed: u64,
+    /// The side to move there.
+    turn: Color,
+    /// The king that must not be attacked, by its number.
+    other_king: Option<usize>,
+    en_passant: Option<Square>,
+}
+
 impl Rows<'_> {
+    /// All rows, and the longest distance in moves.
+    fn all<W: Code, E: From<RowsError> + Send>(
+        &self,
+        pages: Option<&Arc<Pages>>,
+        ask: &(impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync),
+    ) -> Result<(Codes, u16), E> {
+        let len = self.len;
+        let most = |a: u16, b: u16| Ok(a.max(b));
+        let Some(pages) = pages else {
+            let mut codes = vec![W::ILLEGAL; len];
+            let parts = codes.par_chunks_mut(PART).enumerate();
+            let longest = parts.map(|(part, codes)| self.fill(part * PART, codes, ask));
+            let longest = longest.try_reduce(|| 0, most)?;
+            return Ok((W::into_codes(codes), longest));
+        };
+        let store = PagedCodes::new::<W>(pages, len);
+        let parts = (0..len.div_ceil(PART)).into_par_iter();
+        let longest = parts.map(|part| {
+            let place = part * PART;
+            let mut codes = [W::ILLEGAL; PART];
+            let codes = &mut codes[..PART.min(len - place)];
+            let longest = self.fill(place, codes, ask)?;
+            store.write(place * size_of::<W>(), W::as_bytes_of(codes));
+            Ok(longest)
+        });
+        let longest = longest.try_reduce(|| 0, most)?;
+        Ok((store.into_codes::<W>(len), longest))
+    }
+
     /// A man of the layout, as the table sees him.
     fn man(&self, square: u8, man: Piece) -> (Square, Piece) {
         let square = Square::new(u32::from(square));
-        if self.swapped {
+        if self.asked.swapped {
             (square.flip_vertical(), man.role.of(man.color.other()))
         } else {
             (square, man)
         }
+    }
+
+    /// A set of squares of the layout, as the table sees it, and back.
+    fn on_table(&self, squares: u64) -> u64 {
+        if self.asked.swapped { squares.swap_bytes() } else { squares }
     }
 
     /// Fills neighbouring rows, the first of which begins at a place, and returns the longest distance in
@@ -169,90 +224,32 @@ impl Rows<'_> {
         codes: &mut [W],
         ask: &impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E>,
     ) -> Result<u16, E> {
-        let movers = self.layout.movers();
+        let movers = self.asked.layout.movers();
         let lane = movers.len() - 1;
-        // The men as the table sees them, the movers first.
-        let mut men: Vec<(Square, Piece)> =
-            movers.iter().map(|m| self.man(0, m.role.of(m.color))).collect();
-        for color in Color::ALL {
-            let pawns = Bitboard(self.structure.of(color)).into_iter();
-            men.extend(pawns.map(|square| self.man(square as u8, Role::Pawn.of(color))));
-        }
-        let mut closed = self.structure.occupied();
-        if let Some(square) = self.en_passant {
-            closed |= empty_squares(square, self.turn);
-        }
-        let turn = if self.swapped { self.turn.other() } else { self.turn };
-        let other_king = men.iter().position(|&(_, man)| man == turn.other().king());
-        let en_passant = self.en_passant.map(|square| self.man(square, Role::Pawn.of(turn)).0);
-        let edge = |m: usize| self.wanted.on_edge.contains(&(movers[m].color, movers[m].role));
-        let everywhere = !(0..movers.len()).any(edge);
-        let goal = |m: usize| match (edge(m), self.structure.occupied(), movers[m].color) {
-            (false, ..) => 0,
-            (true, 0, _) => EDGE,
-            (true, _, color) => last_rank(color),
-        };
+        let walking = self.man(0, movers[lane].role.of(movers[lane].color)).1;
+        let mut men = self.row_men();
         let mut longest = 0;
         let mut values = [EntryValue::Unknown; 64];
         for (row, codes) in codes.chunks_mut(64).enumerate() {
             let at = place + 64 * row;
-            let mut occupied = closed;
-            let mut possible = true;
-            let mut on_edge = everywhere;
-            let mut kings = [None; 2];
-            for (m, mover) in movers[..lane].iter().enumerate() {
-                let square = match self.layout.kings() {
-                    KingPlacement::Pairs if m < 2 => {
-                        let (white, black) = king_pairs().pairs[at >> (6 * (movers.len() - 2))];
-                        if m == 0 { white as u8 } else { black as u8 }
-                    }
-                    _ => self.layout.square(m, at),
-                };
-                possible &= occupied >> square & 1 == 0;
-                occupied |= 1 << square;
-                on_edge |= goal(m) >> square & 1 != 0;
-                men[m] = self.man(square, mover.role.of(mover.color));
-                if mover.role == Role::King {
-                    kings[mover.color as usize] = Some(Square::new(u32::from(square)));
-                }
+            let mut lanes = self.lanes(at, &mut men);
+            if lanes != 0 {
+                lanes &= !self.take_known(at, codes);
             }
-            let mut lanes = !occupied;
-            if !on_edge {
-                lanes &= goal(lane);
-            }
-            match kings {
-                [Some(one), Some(other)] => possible &= one.distance(other) > 1,
-                // The other king is the lane.
-                [Some(king), None] | [None, Some(king)] => lanes &= !attacks::king_attacks(king).0,
-                [None, None] => {}
-            }
-            if !possible {
-                continue;
-            }
-            if let Some(known) = self.another.and_then(|known| known.get(at..at + codes.len())) {
-                let loss = u8::from_value(Value::Loss(0));
-                for (square, (code, &known)) in codes.iter_mut().zip(known).enumerate() {
-                    lanes &= !(u64::from(known == loss) << square);
-                    *code = W::convert(known).mask(known == loss);
-                }
-                if lanes == 0 {
-                    continue;
-                }
-            }
-            let walks = self.man(0, movers[lane].role.of(movers[lane].color)).1;
-            let on_table = |lanes: u64| if self.swapped { lanes.swap_bytes() } else { lanes };
-            let mut squares = Bitboard(on_table(lanes));
-            if let Some(king) = other_king {
-                squares &= spares_king(&men, lane, walks, turn, king);
+            let mut squares = Bitboard(self.on_table(lanes));
+            if let Some(king) = men.other_king.filter(|_| lanes != 0) {
+                squares &= spares_king(&men.men, lane, walking, men.turn, king);
             }
             if squares.is_empty() {
                 continue;
             }
-            let mut row = Row { men: &mut men, walks: lane, squares, turn, en_passant };
+
+            let (turn, en_passant) = (men.turn, men.en_passant);
+            let mut row = Row { men: &mut men.men, walks: lane, squares, turn, en_passant };
             ask(&mut row, &mut values)?;
-            for square in Bitboard(on_table(squares.0)) {
-                let there = if self.swapped { square.flip_vertical() } else { square };
-                let value = value_of(values[there as usize], self.taking);
+            for square in Bitboard(self.on_table(squares.0)) {
+                let there = if self.asked.swapped { square.flip_vertical() } else { square };
+                let value = value_of(values[there as usize], self.asked.taking);
                 if let Value::Win(moves) | Value::Loss(moves) = value {
                     if moves > W::MAX_MOVES {
                         return Err(RowsError::Entry.into());
@@ -263,6 +260,84 @@ impl Rows<'_> {
             }
         }
         Ok(longest)
+    }
+
+    fn row_men(&self) -> RowMen {
+        let Asked { layout, structure, swapped, .. } = self.asked;
+        let mut men: Vec<(Square, Piece)> =
+            layout.movers().iter().map(|m| self.man(0, m.role.of(m.color))).collect();
+        for color in Color::ALL {
+            let pawns = Bitboard(structure.of(color)).into_iter();
+            men.extend(pawns.map(|square| self.man(square as u8, Role::Pawn.of(color))));
+        }
+        let mut closed = structure.occupied();
+        if let Some(square) = self.en_passant {
+            closed |= empty_squares(square, self.turn);
+        }
+        let turn = if swapped { self.turn.other() } else { self.turn };
+        let other_king = men.iter().position(|&(_, man)| man == turn.other().king());
+        let en_passant = self.en_passant.map(|square| self.man(square, Role::Pawn.of(turn)).0);
+        RowMen { men, closed, turn, other_king, en_passant }
+    }
+
+    /// Puts the men where a row has them; the squares that are left for the lane man.
+    fn lanes(&self, at: usize, row: &mut RowMen) -> u64 {
+        let layout = self.asked.layout;
+        let movers = layout.movers();
+        let lane = movers.len() - 1;
+        let mut occupied = row.closed;
+        let mut possible = true;
+        let mut on_edge = (0..movers.len()).all(|m| self.goal(m) == 0);
+        let mut kings = [None; 2];
+        for (m, mover) in movers[..lane].iter().enumerate() {
+            let square = match layout.kings() {
+                KingPlacement::Pairs if m < 2 => {
+                    let (white, black) = king_pairs().pairs[at >> (6 * (movers.len() - 2))];
+                    if m == 0 { white as u8 } else { black as u8 }
+                }
+                _ => layout.square(m, at),
+            };
+            possible &= occupied >> square & 1 == 0;
+            occupied |= 1 << square;
+            on_edge |= self.goal(m) >> square & 1 != 0;
+            row.men[m] = self.man(square, mover.role.of(mover.color));
+            if mover.role == Role::King {
+                kings[mover.color as usize] = Some(Square::new(u32::from(square)));
+            }
+        }
+
+        let mut lanes = if possible { !occupied } else { 0 };
+        if !on_edge {
+            lanes &= self.goal(lane);
+        }
+        match kings {
+            [Some(one), Some(other)] if one.distance(other) <= 1 => 0,
+            // The other king is the lane.
+            [Some(king), None] | [None, Some(king)] => lanes & !attacks::king_attacks(king).0,
+            _ => lanes,
+        }
+    }
+
+    /// Where a man must stand for its position to be wanted, if only such positions are; 0: nobody asks for it.
+    fn goal(&self, m: usize) -> u64 {
+        let mover = &self.asked.layout.movers()[m];
+        if !self.asked.wanted.on_edge.contains(&(mover.color, mover.role)) {
+            return 0;
+        }
+        if self.asked.structure.occupied() == 0 { EDGE } else { last_rank(mover.color) }
+    }
+
+    /// Takes over what is lost behind promotions to another man, and returns where that is.
+    fn take_known<W: Code>(&self, at: usize, codes: &mut [W]) -> u64 {
+        let known = self.another.and_then(|known| known.get(at..at + codes.len()));
+        let loss = u8::from_value(Value::Loss(0));
+        let mut lost = 0;
+        for (square, (code, &known)) in codes.iter_mut().zip(known.unwrap_or_default()).enumerate()
+        {
+            lost |= u64::from(known == loss) << square;
+            *code = W::convert(known).mask(known == loss);
+        }
+        lost
     }
 }
 
