@@ -47,6 +47,19 @@ pub(super) struct Restricted<'a> {
     pub(super) stop: Stop,
 }
 
+/// Where men stand that are placed: by slot, and by mover.
+struct Standing {
+    squares: [u8; MAX_PIECES],
+    stands: [u8; MAX_PIECES],
+}
+
+/// What the men placed so far take: their squares, and their part of the number of the row.
+#[derive(Clone, Copy)]
+struct Taken {
+    occupied: u64,
+    base: usize,
+}
+
 /// The men still to be placed, in turns.
 struct Turns<'t> {
     movers: &'t [usize],
@@ -154,7 +167,6 @@ impl<'a> Restricted<'a> {
         let movers = self.layout.movers();
         let Some(lane) = movers.len().checked_sub(1) else { return };
         let Some(placed) = self.pawns.get(&job.structure) else { return };
-        let mut squares = *placed;
         let mut occupied = job.structure.occupied();
         if let Some(square) = job.en_passant {
             occupied |= empty_squares(square, job.turn);
@@ -164,27 +176,26 @@ impl<'a> Restricted<'a> {
         let turns: Vec<usize> =
             (0..lane).filter(|&m| !kings || !self.is_king(&movers[m])).collect();
         let turns = Turns { movers: &turns, job, once };
-        let mut stands = [0; MAX_PIECES];
-        self.place(&turns, occupied, 0, &mut squares, &mut stands, &mut visit);
+        let mut standing = Standing { squares: *placed, stands: [0; MAX_PIECES] };
+        self.place(&turns, Taken { occupied, base: 0 }, &mut standing, &mut visit);
     }
 
     /// Places the men whose turn it is, then the lane or the kings.
     fn place(
         &self,
         turns: &Turns<'_>,
-        occupied: u64,
-        base: usize,
-        squares: &mut [u8; MAX_PIECES],
-        stands: &mut [u8; MAX_PIECES],
+        taken: Taken,
+        standing: &mut Standing,
         visit: &mut impl FnMut(&Run<'_>),
     ) {
         let movers = self.layout.movers();
         let Some((&mover, rest_of_them)) = turns.movers.split_first() else {
-            self.place_last(turns, occupied, base, squares, stands, visit);
+            self.place_last(turns, taken, standing, visit);
             return;
         };
         let others = Turns { movers: rest_of_them, ..*turns };
-        let mut rest = movers[mover].squares & !occupied & self.later(turns, mover, stands);
+        let later = self.later(turns, mover, &standing.stands);
+        let mut rest = movers[mover].squares & !taken.occupied & later;
         if let (0, Some(first)) = (mover, turns.job.first) {
             rest &= 1 << first;
         }
@@ -192,10 +203,10 @@ impl<'a> Restricted<'a> {
             let square = rest.trailing_zeros() as u8;
             rest &= rest - 1;
             let Some(place) = self.layout.place(mover, square) else { continue };
-            squares[self.slots[mover]] = square;
-            stands[mover] = square;
-            let occupied = occupied | 1 << square;
-            self.place(&others, occupied, base + place, squares, stands, visit);
+            standing.squares[self.slots[mover]] = square;
+            standing.stands[mover] = square;
+            let occupied = taken.occupied | 1 << square;
+            self.place(&others, Taken { occupied, base: taken.base + place }, standing, visit);
         }
     }
 
@@ -215,13 +226,12 @@ impl<'a> Restricted<'a> {
         }
     }
 
+    /// Visits the row that is left when all other men stand.
     fn place_last(
         &self,
         turns: &Turns<'_>,
-        occupied: u64,
-        base: usize,
-        squares: &mut [u8; MAX_PIECES],
-        stands: &mut [u8; MAX_PIECES],
+        taken: Taken,
+        standing: &mut Standing,
         visit: &mut impl FnMut(&Run<'_>),
     ) {
         let movers = self.layout.movers();
@@ -234,93 +244,119 @@ impl<'a> Restricted<'a> {
                 return;
             };
             if self.space.symmetry() > 1 {
-                self.place_kings(turns, occupied, base, [white, black], squares, visit);
-                return;
+                self.place_kings(turns, taken, [white, black], standing, visit);
+            } else {
+                self.visit_kings(turns, taken, [white, black], standing, visit);
             }
-            let visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
-                let Some(white_place) = self.layout.place(white, w) else { return };
-                if black == lane {
-                    let row = base + white_place;
-                    let lanes = u64::MAX >> (64 - len) << first;
-                    visit(&run(index, step, row, lanes));
-                    return;
-                }
-                for i in 0..len {
-                    if let Some(black_place) = self.layout.place(black, first + i) {
-                        let row = base + white_place + black_place;
-                        let index = index + u64::from(i) * step;
-                        visit(&run(index, 0, row, 1));
-                    }
-                }
-            };
-            self.space.visit_kings(squares, turn, en_passant, occupied, visit);
             return;
         }
         if !movers[lane].is_man() {
-            if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
-                visit(&run(index, 0, base, 1));
+            if let Some(index) = self.space.encode_squares(&standing.squares, turn, en_passant) {
+                visit(&run(index, 0, taken.base, 1));
             }
             return;
         }
+
         let king = |color: Color| {
             let at = movers.iter().position(|m| m.color == color && self.is_king(m));
-            at.map(|m| stands[m])
+            at.map(|m| standing.stands[m])
         };
         if let (Some(white), Some(black)) = (king(Color::White), king(Color::Black))
             && touch(white, black)
         {
             return;
         }
-        let mut lanes = movers[lane].squares & !occupied & self.later(turns, lane, stands);
+        self.visit_lane(turns, taken, standing, visit);
+    }
+
+    /// Visits the squares of a lane man that is no king.
+    fn visit_lane(
+        &self,
+        turns: &Turns<'_>,
+        taken: Taken,
+        standing: &mut Standing,
+        visit: &mut impl FnMut(&Run<'_>),
+    ) {
+        let movers = self.layout.movers();
+        let lane = movers.len() - 1;
+        let later = self.later(turns, lane, &standing.stands);
+        let mut lanes = movers[lane].squares & !taken.occupied & later;
         if lanes == 0 {
             return;
         }
         let slot = self.slots[lane];
-        let symmetric = self.space.symmetry() > 1;
-        if !symmetric && self.free_of_order {
+        let Job { turn, en_passant, .. } = *turns.job;
+        if self.space.symmetry() == 1 && self.free_of_order {
             if !self.layout.mixed().is_empty() {
-                lanes &= self.layout.admitted(&stands[..movers.len()], lane);
+                lanes &= self.layout.admitted(&standing.stands[..movers.len()], lane);
             }
-            let cursor = self.space.cursor(squares, turn, en_passant);
+            let cursor = self.space.cursor(&standing.squares, turn, en_passant);
             cursor.visit_lane(slot, lanes, |lanes, index, step| {
-                visit(&run(index, step, base, lanes));
+                visit(&run(index, step, taken.base, lanes));
             });
             return;
         }
+
         // Like men must be dealt to the slots anew for every placement; with a symmetry, all images of a
         // position have the same index.
         for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
-            squares[slot] = start;
-            if let Some(index) = self.space.encode_squares(squares, turn, en_passant) {
-                visit(&run(index, 0, base, 1 << start));
+            standing.squares[slot] = start;
+            if let Some(index) = self.space.encode_squares(&standing.squares, turn, en_passant) {
+                visit(&run(index, 0, taken.base, 1 << start));
             }
         }
+    }
+
+    /// Visits all squares of both kings, as the index numbers them. One of them may be the lane.
+    fn visit_kings(
+        &self,
+        turns: &Turns<'_>,
+        taken: Taken,
+        [white, black]: [usize; 2],
+        standing: &mut Standing,
+        visit: &mut impl FnMut(&Run<'_>),
+    ) {
+        let Job { turn, en_passant, .. } = *turns.job;
+        let lane = self.layout.movers().len() - 1;
+        let visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
+            let Some(white_place) = self.layout.place(white, w) else { return };
+            if black == lane {
+                let lanes = u64::MAX >> (64 - len) << first;
+                visit(&run(index, step, taken.base + white_place, lanes));
+                return;
+            }
+            for i in 0..len {
+                if let Some(black_place) = self.layout.place(black, first + i) {
+                    let row = taken.base + white_place + black_place;
+                    visit(&run(index + u64::from(i) * step, 0, row, 1));
+                }
+            }
+        };
+        self.space.visit_kings(&standing.squares, turn, en_passant, taken.occupied, visit);
     }
 
     /// Places both kings, one position at a time.
     fn place_kings(
         &self,
         turns: &Turns<'_>,
-        occupied: u64,
-        base: usize,
+        taken: Taken,
         kings: [usize; 2],
-        squares: &mut [u8; MAX_PIECES],
+        standing: &mut Standing,
         visit: &mut impl FnMut(&Run<'_>),
     ) {
         let movers = self.layout.movers();
         let free =
-            |m: usize| (0..64).filter(move |s| (movers[m].squares & !occupied) >> s & 1 != 0);
+            |m: usize| (0..64).filter(move |s| (movers[m].squares & !taken.occupied) >> s & 1 != 0);
         for white in free(kings[0]) {
             for black in free(kings[1]).filter(|&black| !touch(white, black)) {
-                squares[self.slots[kings[0]]] = white;
-                squares[self.slots[kings[1]]] = black;
+                standing.squares[self.slots[kings[0]]] = white;
+                standing.squares[self.slots[kings[1]]] = black;
                 let Job { turn, en_passant, .. } = *turns.job;
-                let index = self.space.encode_squares(squares, turn, en_passant);
+                let index = self.space.encode_squares(&standing.squares, turn, en_passant);
                 let places =
                     self.layout.place(kings[0], white).zip(self.layout.place(kings[1], black));
                 if let (Some(index), Some((white, black))) = (index, places) {
-                    let row = base + white + black;
-                    visit(&run(index, 0, row, 1));
+                    visit(&run(index, 0, taken.base + white + black, 1));
                 }
             }
         }
