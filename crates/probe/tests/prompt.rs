@@ -161,6 +161,7 @@ fn every_placement_is_answered() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "all that is compared of a session")]
 fn golden_scores_are_those_of_the_original() {
     let Some(folder) = golden() else { return };
     let (mut rows, mut tables, mut exchanged) = (0, 0, 0);

@@ -821,7 +821,7 @@ fn decode_entries(
         Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
             let mut read =
                 |first: u64, len: u64, area: &mut Vec<u8>| table.read_packed_part(first, len, area);
-            let values = decode_in(space, codec, wanted, taking, pages, &mut read, stop);
+            let values = decode_in(space, codec, wanted, taking, (pages, stop), &mut read);
             values.map_err(|error| match error {
                 DecodeError::Rows(source) => rows_error(source),
                 DecodeError::Read(error) => error.into(),

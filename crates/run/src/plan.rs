@@ -243,7 +243,7 @@ fn plan_jobs(
     let needed = needed_memory(&todo, true) + OWN;
     let with_pawns = todo.iter().any(|job| job.material.has_pawns());
     let typical = if with_pawns { needed } else { (needed as f64 * USED) as u64 };
-    finish(tables, &sizes, &held, [needed, typical], workplace, dir, slow)
+    finish(tables, &sizes, &held, [needed, typical], (workplace, dir), slow)
 }
 
 /// Plans the tables of control files, as [`crate::build_control`] would make them. Futurebases that are among
@@ -277,7 +277,7 @@ pub fn plan_controls(
     let held: Vec<u64> = todo().map(|made| made.behind).collect();
     let sizes: Vec<Sizes> = todo().map(|made| made.sizes.clone()).collect();
     let tables = made.into_iter().map(|made| made.table).collect();
-    finish(tables, &sizes, &held, [needed; 2], &workplace, &folder, slowness())
+    finish(tables, &sizes, &held, [needed; 2], (&workplace, &folder), slowness())
 }
 
 /// The control files that a file stands for, with their outputs, each after those that it needs.
@@ -378,7 +378,7 @@ pub(crate) fn check_table(
     let SizedUp { table, sizes, behind, needed } =
         size_up(numbering, open, values, output, outcomes);
     let (needed, folder) = (needed.saturating_add(OWN), folder_of(output));
-    let plan = finish(vec![table], &[sizes], &[behind], [needed; 2], workplace, folder, 1.0)?;
+    let plan = finish(vec![table], &[sizes], &[behind], [needed; 2], (workplace, folder), 1.0)?;
     plan.check_disk(folder, workplace)
 }
 
@@ -449,8 +449,7 @@ fn finish(
     sizes: &[Sizes],
     held: &[u64],
     [memory, typical]: [u64; 2],
-    workplace: &Workplace,
-    folder: &Path,
+    (workplace, folder): (&Workplace, &Path),
     slow: f64,
 ) -> Result<RunPlan, RunError> {
     let threads = rayon::current_num_threads();

@@ -63,6 +63,7 @@ fn krk(workplace: Workplace) -> (Result<(), RunError>, Heard) {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one run after the other on one checkpoint")]
 fn a_table_without_pawns_goes_on_from_its_last_pass() {
     let (table, checkpoint) = (Path::new("t/krk.htb"), Path::new("t/krk.htb.checkpoint"));
     let clean = Simulated::default();

@@ -33,6 +33,7 @@ fn processor() -> f64 {
     fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
+#[allow(clippy::too_many_lines, reason = "one table of figures")]
 fn main() {
     let (mut threads, mut runs) = (1, 3);
     let mut endings: Vec<Material> = Vec::new();

@@ -233,34 +233,7 @@ impl Layout {
         let Groups { mixed, twins } = groups;
         let [narrow, wide] =
             twins.as_ref().map_or([usize::MAX; 2], |&(narrow, wide, _)| [narrow, wide]);
-        let few = |m: &Mover| m.squares.count_ones() <= FEW_SQUARES;
-        let mut is_outer: Vec<bool> = movers.iter().map(few).collect();
-        if is_outer.iter().all(|&outer| outer)
-            && let Some(widest) = (0..movers.len()).max_by_key(|&m| movers[m].squares.count_ones())
-        {
-            is_outer[widest] = false;
-        }
-        let blocks = |is_outer: &[bool]| {
-            let outer = movers.iter().zip(is_outer).filter(|(_, outer)| **outer);
-            let squares = outer.map(|(m, _)| u64::from(m.squares.count_ones()));
-            squares.fold(1, u64::saturating_mul)
-        };
-        if is_outer.iter().filter(|&&outer| !outer).count() == 1
-            && MANY_BLOCKS.contains(&blocks(&is_outer))
-            && let Some(widest) = (0..movers.len())
-                .filter(|&m| is_outer[m] && m != narrow)
-                .filter(|&m| movers[m].squares.count_ones() >= NOT_FEW)
-                .max_by_key(|&m| movers[m].squares.count_ones())
-        {
-            is_outer[widest] = false;
-        }
-        // The kings make room first: as outer men they cost least.
-        for m in 0..movers.len() {
-            let inner = is_outer.iter().filter(|&&outer| !outer).count();
-            if inner > 3 && movers[m].role == Role::King && m != wide {
-                is_outer[m] = true;
-            }
-        }
+        let is_outer = outer_movers(movers, narrow, wide);
         let order: Vec<usize> = (0..movers.len())
             .filter(|&m| is_outer[m])
             .chain((0..movers.len()).filter(|&m| !is_outer[m] && m != wide))
@@ -280,24 +253,15 @@ impl Layout {
         let movers: Vec<Mover> = order.iter().map(|&m| movers[m]).collect();
         let mut strides = vec![1; movers.len()];
         let mut places = vec![Vec::new(); movers.len()];
-        let mut len = 1;
+        let mut len = 1_usize;
         for (m, mover) in movers.iter().enumerate().rev() {
             strides[m] = len;
-            if m < outer && mover.squares != u64::MAX {
-                let mut next = 0;
-                places[m] = (0..64)
-                    .map(|s| {
-                        if mover.squares >> s & 1 == 0 {
-                            return NOWHERE;
-                        }
-                        next += 1;
-                        next - 1
-                    })
-                    .collect();
-                len = usize::saturating_mul(len, next as usize);
-            } else {
-                len = usize::saturating_mul(len, 64);
+            let restricted = m < outer && mover.squares != u64::MAX;
+            if restricted {
+                places[m] = numbered_squares(mover.squares);
             }
+            let squares = if restricted { mover.squares.count_ones() } else { 64 };
+            len = len.saturating_mul(squares as usize);
         }
         let kings = KingPlacement::Axes;
         Layout { movers, kings, variant, outer, strides, places, mixed, twins, len }
@@ -507,6 +471,51 @@ fn unite_groups(movers: &mut [Mover]) -> Groups {
         movers[narrow].squares = own[narrow];
     }
     groups
+}
+
+/// Which movers are outer: those with few squares, and kings if there are too many others. `narrow` and `wide`
+/// are twins, if there are any.
+fn outer_movers(movers: &[Mover], narrow: usize, wide: usize) -> Vec<bool> {
+    let few = |m: &Mover| m.squares.count_ones() <= FEW_SQUARES;
+    let mut is_outer: Vec<bool> = movers.iter().map(few).collect();
+    let widest = |among: &dyn Fn(usize) -> bool| {
+        let movers = (0..movers.len()).zip(movers).filter(|&(m, _)| among(m));
+        movers.max_by_key(|(_, mover)| mover.squares.count_ones()).map(|(m, _)| m)
+    };
+
+    // Somebody has to be the lane.
+    if is_outer.iter().all(|&outer| outer)
+        && let Some(widest) = widest(&|_| true)
+    {
+        is_outer[widest] = false;
+    }
+
+    // Where there are very many small blocks one more mover is inner.
+    let outer = movers.iter().zip(&is_outer).filter(|(_, outer)| **outer);
+    let squares = outer.map(|(m, _)| u64::from(m.squares.count_ones()));
+    let blocks = squares.fold(1, u64::saturating_mul);
+    if is_outer.iter().filter(|&&outer| !outer).count() == 1 && MANY_BLOCKS.contains(&blocks) {
+        let may_be_inner =
+            |m: usize| is_outer[m] && m != narrow && movers[m].squares.count_ones() >= NOT_FEW;
+        if let Some(widest) = widest(&may_be_inner) {
+            is_outer[widest] = false;
+        }
+    }
+
+    // The kings make room first: as outer men they cost least.
+    for m in 0..movers.len() {
+        let inner = is_outer.iter().filter(|&&outer| !outer).count();
+        if inner > 3 && movers[m].role == Role::King && m != wide {
+            is_outer[m] = true;
+        }
+    }
+    is_outer
+}
+
+/// The number of each square within a set, [`NOWHERE`] for the others.
+fn numbered_squares(set: u64) -> Vec<u32> {
+    let number = |square: u32| (set & ((1 << square) - 1)).count_ones();
+    (0..64).map(|s| if set >> s & 1 != 0 { number(s) } else { NOWHERE }).collect()
 }
 
 #[cfg(test)]

@@ -77,28 +77,8 @@ pub(super) fn check_input(control: &ControlFile, element: &PawngenElement) -> Re
         }
         return Ok(check_declarations(control)?);
     }
-    if element.white.pawns_required.is_some() || element.black.pawns_required.is_some() {
-        return refuse(
-            element.place,
-            "pawngen",
-            "the number of pawns is given already, so there is nothing to expand",
-        );
-    }
-    if element.start != 0 || element.count != 0 {
-        return refuse(
-            element.place,
-            "pawngen",
-            "start and count number the positions of one table, and an expansion makes many; expand first, then split a table",
-        );
-    }
-    for color in Color::ALL {
-        let side = element.side(color);
-        if side.queens_required > side.start.count() as u64 {
-            let color = color_name(color).to_lowercase();
-            let problem = format!("{color} has fewer pawns than must promote");
-            return Err(fail(control, element.place, "pawngen", problem));
-        }
-    }
+    check_numbers(control, element)?;
+
     // The rest is checked as for a table, so that messages name the lines of this file.
     let mut table = control.clone();
     let pawns =
@@ -111,6 +91,27 @@ pub(super) fn check_input(control: &ControlFile, element: &PawngenElement) -> Re
     let all = default_squares(Role::Pawn);
     let masks = PawnMasks { white: all, black: all };
     check_pieces(&table, &resolve_pieces_with(&table, Some(masks))?)?;
+    Ok(())
+}
+
+/// The numbers of an element with which an expansion can begin.
+fn check_numbers(control: &ControlFile, element: &PawngenElement) -> Result<(), RunError> {
+    let refuse = |problem: &str| Err(fail(control, element.place, "pawngen", problem.to_owned()));
+    if element.white.pawns_required.is_some() || element.black.pawns_required.is_some() {
+        return refuse("the number of pawns is given already, so there is nothing to expand");
+    }
+    if element.start != 0 || element.count != 0 {
+        return refuse(
+            "start and count number the positions of one table, and an expansion makes many; expand first, then split a table",
+        );
+    }
+    for color in Color::ALL {
+        let side = element.side(color);
+        if side.queens_required > side.start.count() as u64 {
+            let color = color_name(color).to_lowercase();
+            return refuse(&format!("{color} has fewer pawns than must promote"));
+        }
+    }
     Ok(())
 }
 

@@ -166,6 +166,7 @@ fn three_dimensions_move_like_a_walk() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "every kernel on the same positions")]
 fn sparse_kernels_and_counts_agree_with_the_dense_ones() {
     let mut random = Random(3);
     for frame in frames(&mut random) {

@@ -134,6 +134,22 @@ pub(super) type Ways = HashMap<PawnStructure, Vec<Way>>;
 /// down besides.
 type Way = (PawnStructure, Orientation, bool);
 
+/// Slices for a table that may tell images apart, none of them filled.
+fn values_apart(
+    space: &IndexSpace,
+    (material, to_values): (Material, Orientation),
+    layout: Layout,
+    structures: impl Iterator<Item = PawnStructure>,
+) -> TableValues {
+    if material.has_pawns() && space.symmetry() == 2 {
+        let normal = structures.map(|s| s.oriented(to_values).normalized(false).0);
+        let slices = normal.collect::<BTreeSet<_>>();
+        return TableValues::with_layout(material, layout, NormalForm::Mirrored, slices);
+    }
+    let slices = structures.map(|s| s.oriented(to_values)).collect::<BTreeSet<_>>();
+    TableValues::with_layout(material, layout, NormalForm::None, slices)
+}
+
 /// The wanted slices of a table, with the values that `fill` puts there.
 pub(super) fn decode_with<E: From<RowsError>>(
     space: &IndexSpace,
@@ -157,24 +173,17 @@ pub(super) fn decode_with<E: From<RowsError>>(
         wanted_values.structures.as_ref().is_none_or(|structures| structures.contains(s))
     };
     let to_values = Orientation { swap: swapped, mirror: false };
-    let wanted_slices = |normal: &dyn Fn(&PawnStructure) -> PawnStructure| {
-        let structures = rows.structures();
-        structures.iter().filter(|s| is_wanted(s)).map(normal).collect::<BTreeSet<_>>()
-    };
-    let values = if apart && material.has_pawns() && space.symmetry() == 2 {
-        let normal = |s: &PawnStructure| s.oriented(to_values).normalized(false).0;
-        let wanted = wanted_slices(&normal);
-        TableValues::with_layout(material, layout.clone(), NormalForm::Mirrored, wanted)
-    } else if apart {
-        let wanted = wanted_slices(&|s| s.oriented(to_values));
-        TableValues::with_layout(material, layout.clone(), NormalForm::None, wanted)
-    } else if free {
-        let swappable = material.is_symmetric();
-        let normal = |s: &PawnStructure| s.oriented(to_values).normalized(swappable).0;
-        TableValues::new(material, wanted_slices(&normal))
-    } else {
-        let structures = rows.structures().into_iter().filter(is_wanted);
-        TableValues::with_layout(material, layout.clone(), NormalForm::None, structures)
+    let structures = rows.structures();
+    let structures = structures.iter().copied().filter(|structure| is_wanted(structure));
+    let (layout, table) = (layout.clone(), (material, to_values));
+    let values = match (free, apart) {
+        (true, true) => values_apart(space, table, layout, structures),
+        (true, false) => {
+            let swappable = material.is_symmetric();
+            let normal = structures.map(|s| s.oriented(to_values).normalized(swappable).0);
+            TableValues::new(material, normal.collect::<BTreeSet<_>>())
+        }
+        (false, _) => TableValues::with_layout(material, layout, NormalForm::None, structures),
     };
     let mut ways = Ways::new();
     for structure in rows.structures() {

@@ -272,121 +272,219 @@ impl<'a> Free<'a> {
         if self.stop.is_requested() {
             return;
         }
-        let slots = &self.slots[usize::from(orientation.swap)];
-        let mut squares = [0_u8; MAX_PIECES];
+        let squares = self.pawns.get(&job.structure).copied().unwrap_or([0; MAX_PIECES]);
         let mut occupied = job.structure.occupied();
-        if let Some(placed) = self.pawns.get(&job.structure) {
-            squares = *placed;
-        }
         if let Some(square) = job.en_passant {
             occupied |= empty_squares(square, job.turn);
         }
-        let movers = self.layout.movers().len();
-        let turn = job.symmetry(orientation);
-        // Where promoted men stand, seen from the table: without pawns the layout's symmetry takes the last
-        // rank to any edge.
-        let goal =
-            |mover: usize| match (job.structure.occupied(), self.layout.movers()[mover].color) {
-                _ if edge >> mover & 1 == 0 => 0,
-                (0, _) => EDGE,
-                (_, color) => last_rank(orientation.color(color)),
-            };
-        // The kings of the table that become the layout's movers 0 and 1.
-        let king_slots = [slots[0], slots[1]];
-        let (white_slot, black_slot) =
-            if orientation.swap { (slots[1], slots[0]) } else { (slots[0], slots[1]) };
-        if movers == 2 {
-            // The black king runs: in the row, or if colours are exchanged from row to row.
-            let [fixed, runs] = if orientation.swap { [1, 0] } else { [0, 1] };
-            let [fixed, runs] = [fixed, runs].map(|king| self.layout.stride(king));
-            let turned = |s: u8| usize::from(turn.apply_index(s));
-            let image = std::array::from_fn(|s| turned(s as u8) * runs);
-            let in_row = runs == 1;
-            let mut placed = squares;
-            let visit = |white: u8, first: u8, len: u8, index: u64, step: u64| {
-                let lanes = u64::MAX >> (64 - len) << first;
-                let row = turned(white) * fixed;
-                placed[white_slot] = white;
-                visit(&Run { index, step, row, image: &image, lanes, in_row }, &placed, black_slot);
-            };
-            self.space.visit_kings(&squares, job.turn, job.en_passant, occupied, visit);
-            return;
-        }
-        let mut kings = Vec::new();
-        let pairs = job.kings.and_then(|(start, end)| self.canonical.get(start..end));
-        for &(white, black) in pairs.unwrap_or(&self.canonical) {
-            if occupied & (1 << white | 1 << black) != 0 {
-                continue;
-            }
-            squares[white_slot] = white;
-            squares[black_slot] = black;
-            let [first, second] = king_slots.map(|s| turn.apply_index(squares[s]));
-            if let Some((base, symmetry)) = self.layout.king_base(first, second) {
-                kings.push((white, black, base, turn.then(symmetry)));
-            }
-        }
-        let lane = self.lane;
-        let dims: Vec<usize> = (2..movers).filter(|&mover| mover != lane).collect();
-        // The man whose squares lie closest together in the table, which is the one of the first slot.
-        let near = (0..dims.len()).min_by_key(|&i| slots[dims[i]]).unwrap_or(0);
-        let mut digits = vec![0_u8; dims.len()];
-        for step in 0..1_u64 << (6 * dims.len()) {
-            let mut rest = step / TILE;
-            for i in (0..dims.len()).rev().filter(|&i| i != near) {
-                digits[i] = (rest % 64) as u8;
-                rest /= 64;
-            }
-            if let Some(digit) = digits.get_mut(near) {
-                *digit = (rest * TILE + step % TILE) as u8;
-            }
-            let mut taken = occupied;
-            let mut possible = true;
-            let mut on_edge = edge == 0;
-            for (i, (&m, &s)) in dims.iter().zip(&digits).enumerate() {
-                possible &= taken >> s & 1 == 0;
-                taken |= 1 << s;
-                squares[slots[m]] = s;
-                on_edge |= goal(m) >> s & 1 != 0;
-                if once && i > 0 && self.alike(m, m - 1) {
-                    possible &= digits[i - 1] < s;
-                }
-            }
-            if possible {
-                let mut allowed = !taken;
-                if !on_edge {
-                    allowed &= goal(lane);
-                }
-                // Kings are like nobody, so the man before is the one of the third digit before his number.
-                let before = lane.checked_sub(3).and_then(|i| digits.get(i));
-                if let (true, Some(&last)) = (once && self.alike(lane, lane - 1), before) {
-                    allowed &= u64::MAX << last;
-                }
-                let mut cursor = self.space.cursor(&squares, job.turn, job.en_passant);
-                for &(white, black, base, symmetry) in &kings {
-                    if taken & (1 << white | 1 << black) != 0 || allowed == 0 {
-                        continue;
-                    }
-                    let image = &self.images[symmetry.index()];
-                    let mut row = base;
-                    for (&m, &s) in dims.iter().zip(&digits) {
-                        row += image[s as usize & 63] * self.layout.stride(m);
-                    }
-                    cursor.put(white_slot, white);
-                    cursor.put(black_slot, black);
-                    squares[white_slot] = white;
-                    squares[black_slot] = black;
-                    let lanes = allowed & !(1 << white | 1 << black);
-                    cursor.visit_lane(slots[lane], lanes, |lanes, index, step| {
-                        let run = Run { index, step, row, image, lanes, in_row: true };
-                        visit(&run, &squares, slots[lane]);
-                    });
-                }
-            }
+        let walk = Walk { rows: self, job, orientation, once, edge, occupied };
+        if self.layout.movers().len() == 2 {
+            walk.bare_kings(squares, &mut visit);
+        } else {
+            walk.all(squares, &mut visit);
         }
     }
 
     fn alike(&self, a: usize, b: usize) -> bool {
         self.layout.movers()[a] == self.layout.movers()[b]
+    }
+}
+
+/// A job being walked.
+struct Walk<'w, 'a> {
+    rows: &'w Free<'a>,
+    job: &'w Job,
+    orientation: Orientation,
+    once: bool,
+    /// See [`Free::walk`].
+    edge: u32,
+    /// Squares on which no man stands: those of pawns, and of a right to take en passant.
+    occupied: u64,
+}
+
+/// A placement of both kings: their squares, where their rows begin, and what turns the board there.
+struct KingsAt {
+    white: u8,
+    black: u8,
+    base: usize,
+    symmetry: Symmetry,
+}
+
+/// A placement of the men between the kings and the lane man.
+struct Placing {
+    /// By slot; those of the kings and of the lane man are put in later.
+    squares: [u8; MAX_PIECES],
+    /// By dimension.
+    digits: Vec<u8>,
+    taken: u64,
+    on_edge: bool,
+}
+
+impl Walk<'_, '_> {
+    /// The slots of the kings, White's and Black's.
+    fn king_slots(&self) -> [PieceSlot; 2] {
+        let slots = &self.rows.slots[usize::from(self.orientation.swap)];
+        if self.orientation.swap { [slots[1], slots[0]] } else { [slots[0], slots[1]] }
+    }
+
+    /// The black king runs: in the row, or if colours are exchanged from row to row.
+    fn bare_kings(
+        &self,
+        squares: [u8; MAX_PIECES],
+        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+    ) {
+        let Walk { rows, job, orientation, occupied, .. } = *self;
+        let turn = job.symmetry(orientation);
+        let [white_slot, black_slot] = self.king_slots();
+        let [fixed, runs] = if orientation.swap { [1, 0] } else { [0, 1] };
+        let [fixed, runs] = [fixed, runs].map(|king| rows.layout.stride(king));
+        let turned = |s: u8| usize::from(turn.apply_index(s));
+        let image = std::array::from_fn(|s| turned(s as u8) * runs);
+        let in_row = runs == 1;
+        let mut placed = squares;
+        let visit = |white: u8, first: u8, len: u8, index: u64, step: u64| {
+            let lanes = u64::MAX >> (64 - len) << first;
+            let row = turned(white) * fixed;
+            placed[white_slot] = white;
+            visit(&Run { index, step, row, image: &image, lanes, in_row }, &placed, black_slot);
+        };
+        rows.space.visit_kings(&squares, job.turn, job.en_passant, occupied, visit);
+    }
+
+    /// Goes through the placements of all men but kings and lane man, and in each through those of the kings.
+    #[inline(always)]
+    fn all(
+        &self,
+        squares: [u8; MAX_PIECES],
+        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+    ) {
+        let rows = self.rows;
+        let slots = &rows.slots[usize::from(self.orientation.swap)];
+        let kings = self.kings(squares);
+        let lane = rows.lane;
+        let dims: Vec<usize> =
+            (2..rows.layout.movers().len()).filter(|&mover| mover != lane).collect();
+        // The man whose squares lie closest together in the table, which is the one of the first slot.
+        let near = (0..dims.len()).min_by_key(|&i| slots[dims[i]]).unwrap_or(0);
+        let digits = vec![0; dims.len()];
+        let mut placing = Placing { squares, digits, taken: 0, on_edge: false };
+        for step in 0..1_u64 << (6 * dims.len()) {
+            let mut rest = step / TILE;
+            for i in (0..dims.len()).rev().filter(|&i| i != near) {
+                placing.digits[i] = (rest % 64) as u8;
+                rest /= 64;
+            }
+            if let Some(digit) = placing.digits.get_mut(near) {
+                *digit = (rest * TILE + step % TILE) as u8;
+            }
+            if self.place(&dims, &mut placing) {
+                self.lanes(&dims, &kings, &mut placing, visit);
+            }
+        }
+    }
+
+    /// The placements of the kings that pawns leave.
+    fn kings(&self, mut squares: [u8; MAX_PIECES]) -> Vec<KingsAt> {
+        let Walk { rows, job, orientation, occupied, .. } = *self;
+        let slots = &rows.slots[usize::from(orientation.swap)];
+        let [white_slot, black_slot] = self.king_slots();
+        let turn = job.symmetry(orientation);
+        let pairs = job.kings.and_then(|(start, end)| rows.canonical.get(start..end));
+        let mut kings = Vec::new();
+        for &(white, black) in pairs.unwrap_or(&rows.canonical) {
+            if occupied & (1 << white | 1 << black) != 0 {
+                continue;
+            }
+            squares[white_slot] = white;
+            squares[black_slot] = black;
+            // The kings of the table that become the layout's movers 0 and 1.
+            let [first, second] = [slots[0], slots[1]].map(|s| turn.apply_index(squares[s]));
+            if let Some((base, symmetry)) = rows.layout.king_base(first, second) {
+                kings.push(KingsAt { white, black, base, symmetry: turn.then(symmetry) });
+            }
+        }
+        kings
+    }
+
+    /// Where a promoted man stands, seen from the table, if this is one that is to: without pawns the layout's
+    /// symmetry takes the last rank to any edge.
+    #[inline(always)]
+    fn goal(&self, mover: usize) -> u64 {
+        if self.edge >> mover & 1 == 0 {
+            return 0;
+        }
+        if self.job.structure.occupied() == 0 {
+            return EDGE;
+        }
+        last_rank(self.orientation.color(self.rows.layout.movers()[mover].color))
+    }
+
+    /// Puts the men on the squares of the digits; false if two stand on one, or like men are out of order.
+    #[inline(always)]
+    fn place(&self, dims: &[usize], placing: &mut Placing) -> bool {
+        let slots = &self.rows.slots[usize::from(self.orientation.swap)];
+        let mut possible = true;
+        placing.taken = self.occupied;
+        placing.on_edge = self.edge == 0;
+        for (i, &m) in dims.iter().enumerate() {
+            let s = placing.digits[i];
+            possible &= placing.taken >> s & 1 == 0;
+            placing.taken |= 1 << s;
+            placing.squares[slots[m]] = s;
+            placing.on_edge |= self.goal(m) >> s & 1 != 0;
+            if self.once && i > 0 && self.rows.alike(m, m - 1) {
+                possible &= placing.digits[i - 1] < s;
+            }
+        }
+        possible
+    }
+
+    /// Visits the lanes of all placements of the kings.
+    #[inline(always)]
+    fn lanes(
+        &self,
+        dims: &[usize],
+        kings: &[KingsAt],
+        placing: &mut Placing,
+        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+    ) {
+        let (rows, job, lane) = (self.rows, self.job, self.rows.lane);
+        let lane_slot = rows.slots[usize::from(self.orientation.swap)][lane];
+        let Placing { squares, digits, taken, on_edge } = placing;
+        let mut allowed = !*taken;
+        if !*on_edge {
+            allowed &= self.goal(lane);
+        }
+        // Kings are like nobody, so the man before is the one of the third digit before his number.
+        let before = lane.checked_sub(3).and_then(|i| digits.get(i));
+        if let (true, Some(&last)) = (self.once && rows.alike(lane, lane - 1), before) {
+            allowed &= u64::MAX << last;
+        }
+        if allowed == 0 {
+            return;
+        }
+
+        let [white_slot, black_slot] = self.king_slots();
+        let mut cursor = rows.space.cursor(squares, job.turn, job.en_passant);
+        for &KingsAt { white, black, base, symmetry } in kings {
+            if *taken & (1 << white | 1 << black) != 0 {
+                continue;
+            }
+            let image = &rows.images[symmetry.index()];
+            let mut row = base;
+            for (&m, &s) in dims.iter().zip(&*digits) {
+                row += image[s as usize & 63] * rows.layout.stride(m);
+            }
+            cursor.put(white_slot, white);
+            cursor.put(black_slot, black);
+            squares[white_slot] = white;
+            squares[black_slot] = black;
+            let lanes = allowed & !(1 << white | 1 << black);
+            cursor.visit_lane(lane_slot, lanes, |lanes, index, step| {
+                let run = Run { index, step, row, image, lanes, in_row: true };
+                visit(&run, squares, lane_slot);
+            });
+        }
     }
 }
 

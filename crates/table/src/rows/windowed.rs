@@ -284,56 +284,23 @@ impl Work<'_> {
                 let Some((at, len)) = self.rows.place_of(job, orientation) else {
                     return histogram;
                 };
+                let (rows, stored) = (self.rows, stored.as_slice());
+                let writing = JobWriting { rows, job, orientation, entries, stored };
+                let found = &mut histogram;
                 match codes_of(job, slice, orientation) {
                     Codes::Narrow(codes) => {
-                        let codes = Part::whole(codes);
-                        write_job::<W, u8, E>(
-                            self.rows,
-                            job,
-                            orientation,
-                            codes,
-                            entries,
-                            &stored,
-                            &mut histogram,
-                        );
+                        writing.write::<W, u8>(Part::whole(codes), found);
                     }
                     Codes::Wide(codes) => {
-                        let codes = Part::whole(codes);
-                        write_job::<W, u16, E>(
-                            self.rows,
-                            job,
-                            orientation,
-                            codes,
-                            entries,
-                            &stored,
-                            &mut histogram,
-                        );
+                        writing.write::<W, u16>(Part::whole(codes), found);
                     }
                     Codes::Stored(codes) if codes.wide => {
                         let elements = &read_codes::<u16>(codes, at, len);
-                        let codes = Part { start: at, elements };
-                        write_job::<W, u16, E>(
-                            self.rows,
-                            job,
-                            orientation,
-                            codes,
-                            entries,
-                            &stored,
-                            &mut histogram,
-                        );
+                        writing.write::<W, u16>(Part { start: at, elements }, found);
                     }
                     Codes::Stored(codes) => {
                         let elements = &read_codes::<u8>(codes, at, len);
-                        let codes = Part { start: at, elements };
-                        write_job::<W, u8, E>(
-                            self.rows,
-                            job,
-                            orientation,
-                            codes,
-                            entries,
-                            &stored,
-                            &mut histogram,
-                        );
+                        writing.write::<W, u8>(Part { start: at, elements }, found);
                     }
                 }
                 histogram
@@ -348,28 +315,33 @@ fn read_codes<C: Code>(codes: &StoredCodes, at: usize, len: usize) -> Vec<C> {
     part
 }
 
-/// Writes what a part of a slice has for a window, and counts it.
-fn write_job<W: Code, C: Code, E: Shared>(
-    rows: &Rows<'_>,
-    job: &Job,
+/// A part of a slice that goes into a window of entries.
+struct JobWriting<'w, E> {
+    rows: &'w Rows<'w>,
+    job: &'w Job,
     orientation: Orientation,
-    codes: Part<'_, C>,
-    entries: Window<'_, E>,
-    stored: &[i16],
-    histogram: &mut Histogram,
-) {
-    let window = entries.range();
-    rows.walk(job, orientation, true, 0, |run| {
-        let inside = inside(run, &window);
-        let first = inside.start;
-        for (i, (index, offset)) in run.positions().enumerate().take(inside.end).skip(first) {
-            if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
-                let number = W::convert(code).number();
-                histogram[number + i % HISTOGRAMS * stored.len()] += 1;
-                entry.put(stored[number]);
+    entries: Window<'w, E>,
+    /// The entry of each value, by its number.
+    stored: &'w [i16],
+}
+
+impl<E: Shared> JobWriting<'_, E> {
+    /// Writes what there is for the window, and counts it.
+    fn write<W: Code, C: Code>(&self, codes: Part<'_, C>, histogram: &mut Histogram) {
+        let JobWriting { rows, job, orientation, entries, stored } = *self;
+        let window = entries.range();
+        rows.walk(job, orientation, true, 0, |run| {
+            let inside = inside(run, &window);
+            let first = inside.start;
+            for (i, (index, offset)) in run.positions().enumerate().take(inside.end).skip(first) {
+                if let (Some(&code), Some(entry)) = (codes.get(offset), entries.get(index)) {
+                    let number = W::convert(code).number();
+                    histogram[number + i % HISTOGRAMS * stored.len()] += 1;
+                    entry.put(stored[number]);
+                }
             }
-        }
-    });
+        });
+    }
 }
 
 impl Rows<'_> {
@@ -475,9 +447,8 @@ pub fn decode_in<E>(
     codec: EntryCodec,
     wanted: &Wanted,
     taking: Taking,
-    pages: &Arc<Pages>,
+    (pages, stop): (&Arc<Pages>, &Stop),
     read: ReadEntries<'_, E>,
-    stop: &Stop,
 ) -> Result<TableValues, DecodeError<E>> {
     let mut deepest = 1;
     let mut values = decode_with(space, wanted, stop, |rows, values, ways| {
