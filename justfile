@@ -25,6 +25,11 @@ deny:
 oracle:
     cargo test --release -p hoffman-oracle
 
+# The line for a commit that touches the solver: the signature, after a release build.
+bench-line:
+    @cargo build --release --quiet
+    @echo "bench $(target/release/hoffman bench 2>/dev/null)"
+
 # The stable compiler has coverage but no sanitizers, hence `-s none`. New inputs go to target/fuzz-corpus;
 # fuzz/corpus holds the committed seeds. Targets: cargo fuzz list. Needs cargo-fuzz.
 
