@@ -7,6 +7,7 @@
 //! or XML, and does no I/O.
 #![forbid(unsafe_code)]
 
+mod futuremove;
 pub mod material;
 pub mod outcome;
 pub mod pieces;
@@ -17,6 +18,7 @@ pub mod value;
 pub use shakmaty;
 pub use shakmaty::{Bitboard, ByColor, ByRole, Color, File, Piece, Rank, Role, Square};
 
+pub use futuremove::{FuturemoveKind, FuturemoveKindError};
 pub use material::{Material, MaterialError};
 pub use outcome::{Outcome, OutcomeBounds};
 pub use pieces::{ListedPiece, PieceList, PieceSlot};

@@ -17,10 +17,10 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use hoffman_board::{ByColor, Color, Outcome, OutcomeBounds, Role, Variant};
+use hoffman_board::{ByColor, Color, FuturemoveKind, Outcome, OutcomeBounds, Role, Variant};
 
 use crate::model::{ControlFile, IndexType, PieceElement};
-use crate::prune::{PruneEffect, kinds_of_moves};
+use crate::prune::PruneEffect;
 
 /// The word in the processing instruction that the claims of a table follow.
 const CERTAIN: &str = "certain";
@@ -62,7 +62,7 @@ impl PruneUse {
         let discards = ByColor::new_with(|color| prunes(color, PruneEffect::Discard));
         let concedes = ByColor::new_with(|color| prunes(color, PruneEffect::Concede));
         let stalemates = control.stalemates_conceded_to();
-        let discarded = |color: Color, kind: &str| {
+        let discarded = |color: Color, kind: FuturemoveKind| {
             let mut named = control.prunes.iter().filter(|p| p.color == color && p.matches(kind));
             named.next().is_some_and(|prune| prune.effect == PruneEffect::Discard)
         };
@@ -72,11 +72,9 @@ impl PruneUse {
                 && control.futurebases.is_empty()
                 && stalemates == Some(color.other())
         };
-        let kinds: Vec<String> =
-            if discards.white || discards.black { kinds_of_moves().collect() } else { Vec::new() };
         let idle = ByColor::new_with(|color| {
-            let kinds = kinds.iter().map(|kind| (kind.as_str(), discarded(color, kind)));
-            may_be_idle(kinds) && !lost(color)
+            let kinds = FuturemoveKind::all().map(|kind| (kind, discarded(color, kind)));
+            *discards.get(color) && may_be_idle(kinds) && !lost(color)
         });
         PruneUse { discards, concedes, stalemates, idle }
     }
@@ -92,11 +90,16 @@ impl PruneUse {
 
 /// Whether a side may be left with discarded moves only, if of these kinds of its moves those marked are
 /// discarded. A discarded promotion is no such move where the pawn may become something else.
-pub fn may_be_idle<'k>(kinds: impl IntoIterator<Item = (&'k str, bool)>) -> bool {
-    let mut promotions: HashMap<&str, bool> = HashMap::new();
+pub fn may_be_idle(kinds: impl IntoIterator<Item = (FuturemoveKind, bool)>) -> bool {
+    // By what is taken on the way.
+    let mut promotions: HashMap<Option<Role>, bool> = HashMap::new();
     for (kind, discarded) in kinds {
-        match kind.split_once('=') {
-            Some((step, _)) => *promotions.entry(step).or_insert(true) &= discarded,
+        let captured = match kind {
+            FuturemoveKind::Capture { of, .. } => Some(of),
+            _ => None,
+        };
+        match kind.promotion() {
+            Some(_) => *promotions.entry(captured).or_insert(true) &= discarded,
             None if discarded => return true,
             None => {}
         }

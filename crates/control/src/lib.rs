@@ -45,7 +45,7 @@ pub use model::{
     Mode, OutputElement, PawngenElement, PawngenSide, PieceElement, Place, PropTables, PruneEnable,
 };
 pub use number::leading_number;
-pub use prune::{Prune, PruneEffect, PrunePattern, kinds_of_moves};
+pub use prune::{Prune, PruneEffect, PrunePattern};
 pub use statistics::{GenerationStatistics, PassStatistics, escape, format_duration};
 pub use text::{decode_text, prefix_length};
 #[cfg(feature = "edit")]

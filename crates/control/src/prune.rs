@@ -3,7 +3,7 @@
 //! The patterns are those of POSIX `fnmatch` with letter case ignored, preceded by the old rule that
 //! the letters `any` stand for `*`. Written here because no crate folds case and quotes in this way.
 
-use hoffman_board::Color;
+use hoffman_board::{Color, FuturemoveKind};
 
 use crate::model::Place;
 
@@ -42,9 +42,9 @@ pub struct Prune {
 }
 
 impl Prune {
-    /// Whether a kind of futuremove (`Ke4`, `KxP`, `P=Q`, `PxR=Q`) is pruned.
-    pub fn matches(&self, kind: &str) -> bool {
-        !self.is_stalemate() && self.pattern.matches(kind)
+    /// Whether a kind of futuremove is pruned.
+    pub fn matches(&self, kind: FuturemoveKind) -> bool {
+        !self.is_stalemate() && self.pattern.matches(&kind.name())
     }
 
     /// Whether stalemates are meant, not moves.
@@ -191,22 +191,6 @@ fn read_member(rest: &[char]) -> Option<(char, &[char])> {
     }
 }
 
-/// The kinds of moves of normal chess that prunes may name: `Ke4`, `RxP`, `P=Q`, `PxR=Q`.
-pub fn kinds_of_moves() -> impl Iterator<Item = String> {
-    const ROLES: [char; 6] = ['K', 'Q', 'R', 'B', 'N', 'P'];
-    let squares = || ('a'..='h').flat_map(|file| ('1'..='8').map(move |rank| (file, rank)));
-    let quiet = ROLES
-        .into_iter()
-        .flat_map(move |role| squares().map(move |(file, rank)| format!("{role}{file}{rank}")));
-    let captures =
-        ROLES.into_iter().flat_map(|role| ROLES.map(|captured| format!("{role}x{captured}")));
-    let steps =
-        std::iter::once("P".to_owned()).chain(ROLES.map(|captured| format!("Px{captured}")));
-    let promotions =
-        steps.flat_map(|step| ROLES[1..5].iter().map(move |role| format!("{step}={role}")));
-    quiet.chain(captures).chain(promotions)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,7 +238,8 @@ mod tests {
             condition: None,
             place: Place::default(),
         };
-        assert!(prune("stalemate").is_stalemate() && !prune("stalemate").matches("stalemate"));
-        assert!(!prune("*").is_stalemate() && prune("*").matches("KxP"));
+        let capture = "KxP".parse().unwrap();
+        assert!(prune("stalemate").is_stalemate() && !prune("stalemate").matches(capture));
+        assert!(!prune("*").is_stalemate() && prune("*").matches(capture));
     }
 }

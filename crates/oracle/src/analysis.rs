@@ -18,7 +18,7 @@ use hoffman_board::{
     Bitboard, Color, Format, Material, Piece, PieceList, Role, Square, Symmetry, Value, Variant,
 };
 use hoffman_control::{
-    ControlError, ControlFile, PawnMasks, PruneEffect, check_declarations, check_pieces,
+    ControlError, ControlFile, PawnMasks, Prune, PruneEffect, check_declarations, check_pieces,
     resolve_pieces_with,
 };
 
@@ -277,7 +277,7 @@ impl SlowAnalysis {
             let effects = |to: Square| {
                 let kind = format!("{}{to}", piece.role.upper_char());
                 let prunes = control.prunes.iter();
-                let matching = prunes.filter(|p| p.color == piece.color && p.matches(&kind));
+                let matching = prunes.filter(|p| p.color == piece.color && is_named(p, &kind));
                 (matching.map(|p| p.effect).collect::<HashSet<_>>(), kind)
             };
             for to in Square::ALL {
@@ -477,7 +477,7 @@ impl SlowAnalysis {
         }
         let of = |effect: PruneEffect| {
             let mut prunes = rules.control.prunes.iter();
-            prunes.any(|p| p.color == mover && p.effect == effect && p.matches(&kind))
+            prunes.any(|p| p.color == mover && p.effect == effect && is_named(p, &kind))
         };
         let effect = match (of(PruneEffect::Concede), of(PruneEffect::Discard)) {
             (true, true) => return Err(SlowError::Conflict { mover, kind }),
@@ -746,7 +746,7 @@ fn tells_colors_apart(
             theirs.is_some_and(|m| if f.inverted { m.swapped() } else { m } == behind)
         });
         let bases: HashSet<&str> = bases.map(|f| f.filename.as_str()).collect();
-        let prune = control.prunes.iter().find(|p| p.color == color && p.matches(&kind));
+        let prune = control.prunes.iter().find(|p| p.color == color && is_named(p, &kind));
         let effect = prune.map(|p| p.effect);
         (!bases.is_empty() || effect.is_some()).then_some((bases, effect))
     };
@@ -769,6 +769,11 @@ struct Made {
     board: Board,
     /// The square jumped over by a double step.
     en_passant: Option<Square>,
+}
+
+/// Whether a prune names a kind of move. By the text alone, which nobody else has made.
+fn is_named(prune: &Prune, kind: &str) -> bool {
+    !prune.is_stalemate() && prune.pattern.matches(kind)
 }
 
 /// How a futuremove is called: `Ke4`, `KxP`, `P=Q`, `PxR=Q`.

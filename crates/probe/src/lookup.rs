@@ -171,7 +171,7 @@ impl Collection {
         }
 
         let mover = if asker.inverted { asker.turn.other() } else { asker.turn };
-        let prune = member.prune(mover, &m.kind(asker.inverted));
+        let prune = member.prune(mover, m.kind(asker.inverted));
         if let Some(name) = self.not_at_hand(asker, &query) {
             return Ok(Reply::Missing(name));
         }

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{
-    Color, ListedPiece, Material, Outcome, OutcomeBounds, Role, Square, Value, Variant,
+    Color, FuturemoveKind, ListedPiece, Material, Outcome, OutcomeBounds, Role, Square, Value,
+    Variant,
 };
 use hoffman_control::{Assumption, Claims, ControlFile, Defect, FuturebaseElement, PruneEffect};
 use hoffman_table::{EntryValue, PawnStructure, Table, TableError};
 
-use crate::moves::kind_name;
 use crate::position::Position;
 
 /// A table among others.
@@ -180,13 +180,12 @@ impl Member {
 
     /// What the prunes of the table make of a move that leaves it, if they name it; the first that does
     /// counts. `mover` makes a move of this kind, in the table's colours.
-    pub(crate) fn prune(&self, mover: Color, kind: &str) -> Option<PruneEffect> {
+    pub(crate) fn prune(&self, mover: Color, kind: FuturemoveKind) -> Option<PruneEffect> {
         let control = self.table.control();
         // Where one side to move is stored, White's moves stand for Black's.
         let mover = if self.table.space().has_side_bit() { mover } else { Color::White };
         // The parts of a pawn structure's table belong together: no prune stands in for a part left out.
-        let step = kind.starts_with('P') && !kind.contains(['x', '=']);
-        if step && control.pawngen.is_some() {
+        if kind.is_pawn_step() && control.pawngen.is_some() {
             return None;
         }
         let prune = control.prunes.iter().find(|p| p.color == mover && p.matches(kind))?;
@@ -231,17 +230,17 @@ fn futurebases_are_alike(control: &ControlFile) -> bool {
 
 /// Whether the prunes make the same of each kind of move of both colours, mirrored top to bottom.
 fn prunes_are_alike(control: &ControlFile) -> bool {
-    let verdict = |color: Color, kind: &str| {
+    let verdict = |color: Color, kind: FuturemoveKind| {
         let prune = control.prunes.iter().find(|p| p.color == color && p.matches(kind));
         prune.map(|prune| prune.effect)
     };
-    let alike = |white: String, black: String| {
-        verdict(Color::White, &white) == verdict(Color::Black, &black)
+    let alike = |white: FuturemoveKind, black: FuturemoveKind| {
+        verdict(Color::White, white) == verdict(Color::Black, black)
     };
     let quiet = Role::ALL.into_iter().all(|role| {
         Square::ALL.into_iter().all(|to| {
-            let white = kind_name(role, to, None, None);
-            alike(white, kind_name(role, to.flip_vertical(), None, None))
+            let black = FuturemoveKind::Quiet(role, to.flip_vertical());
+            alike(FuturemoveKind::Quiet(role, to), black)
         })
     });
     let captures = std::iter::once(None).chain(Role::ALL.into_iter().map(Some));
@@ -252,8 +251,8 @@ fn prunes_are_alike(control: &ControlFile) -> bool {
     });
     let others = leaving.all(|(role, capture, promotion)| {
         let quiet = capture.is_none() && promotion.is_none();
-        let kind = kind_name(role, Square::A1, capture, promotion);
-        quiet || alike(kind.clone(), kind)
+        let kind = FuturemoveKind::of_move(role, Square::A1, capture, promotion);
+        quiet || alike(kind, kind)
     });
     control.stalemates_conceded_to().is_none() && quiet && others
 }

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use hoffman_board::shakmaty::san::SanPlus;
 use hoffman_board::shakmaty::variant::Antichess;
 use hoffman_board::shakmaty::{self, Chess};
-use hoffman_board::{Color, Piece, Rank, Role, Square, Variant};
+use hoffman_board::{Color, FuturemoveKind, Piece, Rank, Role, Square, Variant};
 
 use crate::position::{Position, set_up};
 
@@ -28,25 +28,6 @@ pub struct Move {
     pub promotion: Option<Role>,
     /// Whether the captured pawn stands beside the origin instead of on the destination.
     pub en_passant: bool,
-}
-
-/// The kind of a futuremove: only a quiet move is known by the square that it leads to.
-pub(crate) fn kind_name(
-    role: Role,
-    to: Square,
-    capture: Option<Role>,
-    promotion: Option<Role>,
-) -> String {
-    let mut kind = role.upper_char().to_string();
-    match (capture, promotion) {
-        (Some(captured), _) => kind.extend(['x', captured.upper_char()]),
-        (None, None) => kind.push_str(&to.to_string()),
-        (None, Some(_)) => {}
-    }
-    if let Some(role) = promotion {
-        kind.extend(['=', role.upper_char()]);
-    }
-    kind
 }
 
 /// The directions of sliding men and kings in the order of the list: right, left, up, down, up-left,
@@ -307,11 +288,11 @@ impl Move {
         text
     }
 
-    /// The kind of futuremove by which prunes know it: `Ke4`, `PxP`, `P=Q`, `PxR=Q`. `inverted` tells that
-    /// the table has the colours exchanged, and so its squares mirrored.
-    pub fn kind(&self, inverted: bool) -> String {
+    /// The kind of futuremove by which prunes know it. `inverted` tells that the table has the colours
+    /// exchanged, and so its squares mirrored.
+    pub fn kind(&self, inverted: bool) -> FuturemoveKind {
         let to = if inverted { self.to.flip_vertical() } else { self.to };
-        kind_name(self.role, to, self.capture, self.promotion)
+        FuturemoveKind::of_move(self.role, to, self.capture, self.promotion)
     }
 
     /// Whether it captures or moves a pawn.

@@ -1,6 +1,6 @@
 //! What the values of a generated table prove of chess, for its header.
 
-use hoffman_board::{ByColor, Color, Variant};
+use hoffman_board::{ByColor, Color, FuturemoveKind, Variant};
 use hoffman_control::{Claims, ControlFile, PruneUse, may_be_idle};
 use hoffman_solve::{KindOfMove, Survey, Verdict};
 
@@ -10,22 +10,22 @@ use hoffman_solve::{KindOfMove, Survey, Verdict};
 pub(crate) fn claims_of(
     control: &ControlFile,
     survey: &Survey,
-    verdict: &dyn Fn(Color, &str) -> Option<Verdict>,
+    verdict: &dyn Fn(Color, FuturemoveKind) -> Option<Verdict>,
     behind: impl IntoIterator<Item = Claims>,
 ) -> Claims {
     let decides = |color: Color, effect: Verdict| {
         let open = survey.kinds.iter().filter(|kind| kind.mover == color && !kind.complete);
-        open.into_iter().any(|kind| verdict(color, &kind.kind) == Some(effect))
+        open.into_iter().any(|kind| verdict(color, kind.kind) == Some(effect))
     };
     let stalemates = control.stalemates_conceded_to();
     let idle = |color: Color| {
         let kinds = survey.kinds.iter().filter(|kind| kind.mover == color);
         let discarded = |kind: &KindOfMove| {
-            !kind.complete && verdict(color, &kind.kind) == Some(Verdict::Discard)
+            !kind.complete && verdict(color, kind.kind) == Some(Verdict::Discard)
         };
         // Where stalemates are conceded to the other side, whoever has only discarded moves has lost.
         let lost = control.variant == Variant::Normal && stalemates == Some(color.other());
-        !lost && may_be_idle(kinds.map(|kind| (kind.kind.as_str(), discarded(kind))))
+        !lost && may_be_idle(kinds.map(|kind| (kind.kind, discarded(kind))))
     };
     let prunes = PruneUse {
         discards: ByColor::new_with(|color| decides(color, Verdict::Discard)),

@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use hoffman_board::{Color, Material, Role, Variant};
+use hoffman_board::{Color, FuturemoveKind, Material, Role, Variant};
 use hoffman_control::{
     ControlFile, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Place, Prune, decode_text,
 };
@@ -424,11 +424,14 @@ impl<'c> Input<'c> {
         let prunes = || self.control.prunes.iter().zip(&kept).filter(|(_, kept)| **kept);
         let mut exits: Vec<Exit> = Vec::new();
         for Futuremove { mover, kind, behind, .. } in futuremoves(material, self.control.variant) {
-            if prunes().any(|(prune, _)| prune.color == mover && prune.matches(&kind)) {
+            if prunes().any(|(prune, _)| prune.color == mover && prune.matches(kind)) {
                 continue;
             }
             // A pawn that takes a piece changes its file, unless it becomes a piece at once.
-            let by_pawn = kind.starts_with("Px") && !kind.contains('=') && !kind.ends_with('P');
+            let by_pawn = matches!(
+                kind,
+                FuturemoveKind::Capture { by: Role::Pawn, of, promotion: None } if of != Role::Pawn
+            );
             let mut captures = [0; 2];
             captures[usize::from(mover.is_black())] = u64::from(by_pawn);
             exits.push(Exit { behind, may_be_made: true, captures });

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
+use hoffman_board::{Color, Format, FuturemoveKind, ListedPiece, Material, Role, Variant};
 use hoffman_control::{
     Claims, ControlFile, Defect, FuturebaseElement, FuturebaseKind, Prune, PruneEnable,
 };
@@ -309,7 +309,7 @@ pub(crate) fn differ_by_color(control: &ControlFile, open: &[OpenFuturebase<'_>]
         let answers = |one: &&OpenFuturebase<'_>| one.is_given_for(&m.behind);
         let files: BTreeSet<&Path> =
             open.iter().filter(answers).map(OpenFuturebase::path).collect();
-        (files, prune_of(control, m.mover, &m.kind))
+        (files, prune_of(control, m.mover, m.kind))
     };
     let moves = futuremoves(&material, control.variant);
     let (whites, blacks): (Vec<_>, Vec<_>) = moves.iter().partition(|m| m.mover == Color::White);
@@ -335,7 +335,7 @@ fn twice(
     RunError::Twice {
         place: control.site(element.place, "futurebase").to_string(),
         mover: taken.as_ref().map_or("", |m| color_name(m.mover)),
-        kind: taken.map_or(String::new(), |m| m.kind),
+        kind: taken.map_or(String::new(), |m| m.kind.to_string()),
     }
 }
 
@@ -478,7 +478,7 @@ fn stands_for_both(table: &Table, enabled: &PruneEnable) -> bool {
     let moves = futuremoves(&material_of(table), table.variant());
     let prunes = |prune: &Prune| {
         prune.effect == enabled.effect
-            && (prune.is_stalemate() || moves.iter().any(|m| prune.matches(&m.kind)))
+            && (prune.is_stalemate() || moves.iter().any(|m| prune.matches(m.kind)))
     };
     !control.futurebases.is_empty() || control.prunes.iter().any(prunes)
 }
@@ -516,10 +516,10 @@ fn unrelated(material: &Material, behind: &Material, name: &str) -> String {
     }
 }
 
-/// A move that changes the men, as behaviour and prunes name it.
+/// A move that changes the men.
 pub(crate) struct Futuremove {
     pub(crate) mover: Color,
-    pub(crate) kind: String,
+    pub(crate) kind: FuturemoveKind,
     relation: FuturebaseKind,
     /// The men behind it, in the table's colours.
     pub(crate) behind: Material,
@@ -528,7 +528,6 @@ pub(crate) struct Futuremove {
 /// All kinds of captures and promotions.
 pub(crate) fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremove> {
     let mut all = Vec::new();
-    let letter = |role: Role| role.upper_char();
     let has = |color: Color, role: Role| *material.count.get(color).get(role) > 0;
     let pieces = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
     // Only in suicide chess can a king be taken, or a pawn become one.
@@ -541,7 +540,7 @@ pub(crate) fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremo
                 [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn]
             {
                 if has(mover, taker) {
-                    let kind = format!("{}x{}", letter(taker), letter(victim));
+                    let kind = FuturemoveKind::Capture { by: taker, of: victim, promotion: None };
                     all.push(Futuremove { mover, kind, relation: FuturebaseKind::Capture, behind });
                 }
             }
@@ -549,11 +548,12 @@ pub(crate) fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremo
         let Some(pawnless) = material.without(mover, Role::Pawn) else { continue };
         for &promoted in pieces {
             let behind = pawnless.with(mover, promoted);
-            let kind = format!("P={}", letter(promoted));
+            let kind = FuturemoveKind::Promotion(promoted);
             all.push(Futuremove { mover, kind, relation: FuturebaseKind::Promotion, behind });
             for &victim in pieces {
                 if let Some(behind) = behind.without(enemy, victim) {
-                    let kind = format!("Px{}={}", letter(victim), letter(promoted));
+                    let (by, promotion) = (Role::Pawn, Some(promoted));
+                    let kind = FuturemoveKind::Capture { by, of: victim, promotion };
                     let relation = FuturebaseKind::CapturePromotion;
                     all.push(Futuremove { mover, kind, relation, behind });
                 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use hoffman_board::{ByColor, Color, Material, Square, Symmetry, Variant};
+use hoffman_board::{ByColor, Color, FuturemoveKind, Material, Symmetry, Variant};
 use hoffman_control::{
     Claims, ControlFile, Mode, Prune, PruneEffect, check_declarations, decode_text, folded,
-    kinds_of_moves, may_be_idle,
+    may_be_idle,
 };
 use hoffman_pages::Pages;
 use hoffman_solve::{
@@ -248,7 +248,7 @@ impl Task<'_> {
         let futurebases = self.read_futurebases(pages.as_ref())?;
 
         let verdicts = Verdicts::new(control, numbering);
-        let prune = |color: Color, kind: &str| verdicts.of(color, kind);
+        let prune = |color: Color, kind: FuturemoveKind| verdicts.of(color, kind);
         let stalemates = control.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color);
         let listed_pawns = numbering.space.pawn_structures().is_some();
         let discards_spare = control.discards_spare();
@@ -298,7 +298,11 @@ impl Task<'_> {
     }
 
     /// What the values of the table prove.
-    fn claims(&self, survey: &Survey, prune: &dyn Fn(Color, &str) -> Option<Verdict>) -> Claims {
+    fn claims(
+        &self,
+        survey: &Survey,
+        prune: &dyn Fn(Color, FuturemoveKind) -> Option<Verdict>,
+    ) -> Claims {
         let behind = self.open.iter().map(OpenFuturebase::claims);
         let claims = claims_of(self.control, survey, prune, behind);
         if self.numbering.space.has_side_bit() { claims } else { claims.and(claims.swapped()) }
@@ -469,19 +473,22 @@ pub(crate) fn needed_memory(
 }
 
 /// The prunes of a colour's moves that match a kind.
-fn matching<'c>(
-    control: &'c ControlFile,
+fn matching(
+    control: &ControlFile,
     color: Color,
-    kind: &str,
-) -> impl Iterator<Item = &'c Prune> {
+    kind: FuturemoveKind,
+) -> impl Iterator<Item = &Prune> {
     // The parts of a pawn structure's table belong together: no prune stands in for a part left out.
-    let step = kind.starts_with('P') && !kind.contains(['x', '=']);
-    let prunable = !step || control.pawngen.is_none();
+    let prunable = !kind.is_pawn_step() || control.pawngen.is_none();
     control.prunes.iter().filter(move |p| prunable && p.color == color && p.matches(kind))
 }
 
 /// What the first prune of a colour's moves that matches a kind does.
-pub(crate) fn prune_of(control: &ControlFile, color: Color, kind: &str) -> Option<PruneEffect> {
+pub(crate) fn prune_of(
+    control: &ControlFile,
+    color: Color,
+    kind: FuturemoveKind,
+) -> Option<PruneEffect> {
     matching(control, color, kind).next().map(|prune| prune.effect)
 }
 
@@ -491,17 +498,17 @@ struct Verdicts<'c> {
     control: &'c ControlFile,
     has_side_bit: bool,
     /// For White and Black.
-    known: ByColor<HashMap<String, OnceLock<Option<Verdict>>>>,
+    known: ByColor<HashMap<FuturemoveKind, OnceLock<Option<Verdict>>>>,
 }
 
 impl<'c> Verdicts<'c> {
     fn new(control: &'c ControlFile, numbering: &Numbering) -> Verdicts<'c> {
-        let known = || kinds_of_moves().map(|kind| (kind, OnceLock::new())).collect();
+        let known = || FuturemoveKind::all().map(|kind| (kind, OnceLock::new())).collect();
         let known = ByColor::new_with(|_| known());
         Verdicts { control, has_side_bit: numbering.space.has_side_bit(), known }
     }
 
-    fn of(&self, color: Color, kind: &str) -> Option<Verdict> {
+    fn of(&self, color: Color, kind: FuturemoveKind) -> Option<Verdict> {
         // Without a side to move White's moves stand for Black's.
         let color = if self.has_side_bit { color } else { Color::White };
         let find = || {
@@ -510,7 +517,7 @@ impl<'c> Verdicts<'c> {
                 PruneEffect::Discard => Verdict::Discard,
             })
         };
-        match self.known.get(color).get(kind) {
+        match self.known.get(color).get(&kind) {
             Some(known) => *known.get_or_init(find),
             None => find(),
         }
@@ -526,15 +533,14 @@ fn images_agree(
 ) -> Result<(), RunError> {
     let symmetry = numbering.symmetry;
     for KindOfMove { mover, kind, .. } in survey.kinds.iter().filter(|k| !k.complete) {
-        // A letter and the square that a man goes to.
-        let Some((letter, square)) = kind.split_at_checked(1) else { continue };
-        let Ok(square) = square.parse::<Square>() else { continue };
+        let FuturemoveKind::Quiet(role, square) = *kind else { continue };
         for image in Symmetry::all().take(usize::from(symmetry)) {
-            let image = format!("{letter}{}", image.apply(square));
-            let of = |kind: &str| verdicts.of(*mover, kind);
-            if of(kind) != of(&image) {
+            let image = FuturemoveKind::Quiet(role, image.apply(square));
+            let of = |kind: FuturemoveKind| verdicts.of(*mover, kind);
+            if of(*kind) != of(image) {
                 let place = control.site(control.root, "tablebase").to_string();
-                let (mover, kind) = (color_name(*mover), kind.clone());
+                let (mover, kind) = (color_name(*mover), kind.to_string());
+                let image = image.to_string();
                 return Err(RunError::Images { place, mover, kind, image, symmetry });
             }
         }
@@ -561,7 +567,7 @@ fn unhandled(
     if more.len() > LISTED {
         also = format!("{also} and {} more", more.len() - LISTED);
     }
-    let (color, kind) = (first.turn, first.kind.clone());
+    let (color, kind) = (first.turn, first.kind);
     let effect = [PruneEffect::Concede, PruneEffect::Discard]
         .into_iter()
         .find(|&effect| control.enables(color, effect));
@@ -583,7 +589,7 @@ fn unhandled(
     RunError::Unhandled {
         place: control.site(control.root, "tablebase").to_string(),
         mover: color_name(color),
-        kind,
+        kind: kind.to_string(),
         fen: example(first),
         more: format!("; write {}{prune}{also}", behind.unwrap_or_default()),
     }
@@ -607,7 +613,7 @@ fn judge(
     }
     if let Some((color, kind)) = survey.twice.first() {
         let place = control.site(control.root, "tablebase").to_string();
-        return Err(RunError::Twice { place, mover: color_name(*color), kind: kind.clone() });
+        return Err(RunError::Twice { place, mover: color_name(*color), kind: kind.to_string() });
     }
     let mut notices = overlapping_prunes(control, numbering, (values, survey))?;
     images_agree(control, numbering, verdicts, survey)?;
@@ -632,13 +638,13 @@ fn overlapping_prunes(
         if !both && *color == Color::Black {
             continue;
         }
-        let mut found = matching(control, *color, kind);
+        let mut found = matching(control, *color, *kind);
         let Some(first) = found.next() else { continue };
         let mover = color_name(*color);
         for (number, other) in found.enumerate() {
             let place = control.site(other.place, "prune").to_string();
-            if other.effect != first.effect && can_happen(values, *color, kind) {
-                return Err(RunError::Conflict { place, mover, kind: kind.clone() });
+            if other.effect != first.effect && can_happen(values, *color, *kind) {
+                return Err(RunError::Conflict { place, mover, kind: kind.to_string() });
             }
             if number == 0 {
                 notices.push(format!(
@@ -655,7 +661,7 @@ fn idle_prunes(control: &ControlFile, numbering: &Numbering, survey: &Survey) ->
     let both = numbering.space.has_side_bit();
     let is_used = |prune: &Prune| {
         let mut kinds = survey.kinds.iter();
-        kinds.any(|k| (k.mover == prune.color || !both) && prune.matches(&k.kind))
+        kinds.any(|k| (k.mover == prune.color || !both) && prune.matches(k.kind))
     };
     // Of files for many tables each has the prunes of all.
     let by_hand = |prune: &&Prune| !prune.is_stalemate() && creation(control.text()).is_none();
@@ -676,11 +682,11 @@ fn idle_prunes(control: &ControlFile, numbering: &Numbering, survey: &Survey) ->
 /// What becomes of positions of a side in which only discarded moves are left, where that can happen.
 fn artificial_stalemates(control: &ControlFile, survey: &Survey, color: Color) -> Vec<String> {
     let is_discarded = |k: &&KindOfMove| {
-        let prune = matching(control, color, &k.kind).next();
+        let prune = matching(control, color, k.kind).next();
         k.mover == color && !k.complete && prune.is_some_and(|p| p.effect == PruneEffect::Discard)
     };
     let of_color = survey.kinds.iter().filter(|k| k.mover == color);
-    if !may_be_idle(of_color.map(|k| (k.kind.as_str(), is_discarded(&k)))) {
+    if !may_be_idle(of_color.map(|k| (k.kind, is_discarded(&k)))) {
         return Vec::new();
     }
 
@@ -699,7 +705,7 @@ fn artificial_stalemates(control: &ControlFile, survey: &Survey, color: Color) -
         ));
     }
     if !tracked.is_empty() {
-        let kinds: Vec<&str> = tracked.iter().map(|k| k.kind.as_str()).collect();
+        let kinds: Vec<String> = tracked.iter().map(|k| k.kind.to_string()).collect();
         notices.push(format!(
             "{place}: of {loser}'s moves {} those that no futurebase answers are discarded; a position in \
              which only those are left is drawn, even in check; to count it as lost {remedy}",

@@ -1,6 +1,6 @@
 //! The numbering of a control file's positions: its pieces, pawn structures and index space.
 
-use hoffman_board::{Color, Format, Material, Piece, PieceList, Role, Variant};
+use hoffman_board::{Color, Format, FuturemoveKind, Material, Piece, PieceList, Role, Variant};
 use hoffman_control::{
     ControlFile, IndexDeclaration, IndexType, PawngenEdits, PawngenElement, check_pieces,
     resolve_pieces, resolve_pieces_with,
@@ -128,11 +128,11 @@ impl Numbering {
 fn prunes_differ(control: &ControlFile, material: &Material) -> bool {
     let stalemates =
         control.variant == Variant::Normal && control.stalemates_conceded_to().is_some();
-    let differ = |kind: &str| {
+    let differ = |kind: FuturemoveKind| {
         let [white, black] = Color::ALL.map(|color| prune_of(control, color, kind));
         white.is_some() && black.is_some() && white != black
     };
-    stalemates || futuremoves(material, control.variant).iter().any(|m| differ(&m.kind))
+    stalemates || futuremoves(material, control.variant).iter().any(|m| differ(m.kind))
 }
 
 fn pawngen_error(

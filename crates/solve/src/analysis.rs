@@ -5,10 +5,10 @@
 //! slices. All other moves are answered by the futurebases, and where none does by the rules: conceded,
 //! discarded, or an error that is found before anything is solved.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use hoffman_board::{Color, Role};
+use hoffman_board::{Color, FuturemoveKind, Role};
 use hoffman_space::{PawnStructure, TableValues};
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ use crate::context::{Context, side};
 use crate::exits::{self, Counted, Exit, Right};
 use crate::passes::BlockTask;
 use crate::slice_solver::{self, Problem};
-use crate::steps::{self, Kind, Step, Way};
+use crate::steps::{self, Step, Way};
 use crate::table_solver::{Monitor, SolveError, SolveOptions, solve_slices};
 use crate::target::{After, Reading, Rest, Target};
 use crate::view::View;
@@ -44,7 +44,7 @@ pub enum Verdict {
 pub struct Rules<'r> {
     /// The verdict on moves of a colour of a kind, named as in a control file: `Ke4`, `KxP`, `P=Q`,
     /// `PxR=Q`.
-    pub prune: &'r (dyn Fn(Color, &str) -> Option<Verdict> + Sync),
+    pub prune: &'r (dyn Fn(Color, FuturemoveKind) -> Option<Verdict> + Sync),
     /// Who wins stalemates; nobody under the rules of chess.
     pub stalemates: Option<Color>,
     /// Whether the pawns are those of a list of structures: then steps to structures of another list count as
@@ -73,7 +73,7 @@ pub struct Unsaid {
     /// The square that may be taken on en passant.
     pub en_passant: Option<u8>,
     /// The kind of the move.
-    pub kind: String,
+    pub kind: FuturemoveKind,
 }
 
 /// A kind of moves out of a table.
@@ -81,8 +81,8 @@ pub struct Unsaid {
 pub struct KindOfMove {
     /// Who makes them.
     pub mover: Color,
-    /// The kind, as in a control file.
-    pub kind: String,
+    /// The kind.
+    pub kind: FuturemoveKind,
     /// Whether a futurebase answers all of them.
     pub complete: bool,
     /// Whether discarded ones leave the position drawn that has no other: a futurebase holds the men behind
@@ -98,7 +98,7 @@ pub struct Survey {
     /// Positions with moves about which nothing is said, one for each kind.
     pub unsaid: Vec<Unsaid>,
     /// Kinds of moves that two futurebases answer completely.
-    pub twice: Vec<(Color, String)>,
+    pub twice: Vec<(Color, FuturemoveKind)>,
 }
 
 /// Solves all slices of an analysis; returns the longest win or loss in moves. `done` is called after
@@ -135,7 +135,7 @@ pub fn solve_analysis(
 
 /// Whether a step stays in the table.
 fn is_inside(table: &TableValues, step: &Step) -> bool {
-    matches!(step.kind, Kind::Step(_)) && table.slices.contains_key(&table.normalize(step.pawns).0)
+    step.kind.is_pawn_step() && table.slices.contains_key(&table.normalize(step.pawns).0)
 }
 
 fn exit<'a>(
@@ -155,9 +155,10 @@ fn exit<'a>(
         })
     } else {
         let outside = outside(context, analysis, step);
-        counted = match (outside.counted, step.kind) {
-            (Counted::Leaving, Kind::Step(_)) if analysis.rules.listed_pawns => Counted::Inside,
-            (counted, _) => counted,
+        let listed = step.kind.is_pawn_step() && analysis.rules.listed_pawns;
+        counted = match outside.counted {
+            Counted::Leaving if listed => Counted::Inside,
+            counted => counted,
         };
         outside.target?
     };
@@ -223,7 +224,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
     let rest = if complete > 0 {
         Rest::Nothing
     } else {
-        match (analysis.rules.prune)(step.color, &step.kind.to_string()) {
+        match (analysis.rules.prune)(step.color, step.kind) {
             Some(Verdict::Concede) => Rest::Won,
             Some(Verdict::Discard) if tracked && analysis.rules.discards_spare => Rest::Spared,
             Some(Verdict::Discard) => Rest::Discarded,
@@ -302,12 +303,15 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
     };
     let found = slices.par_iter().fold(KnownKinds::new, look).reduce(KnownKinds::new, merge);
 
+    // By their names, so that messages come in the order of the alphabet.
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by_key(|&((black, kind), _)| (black, kind.name()));
     let mut survey = Survey::default();
     for ((black, kind), KnownKind { complete, tracked, twice, unsaid }) in found {
         let mover = if black { Color::Black } else { Color::White };
         survey.unsaid.extend(unsaid);
         if twice {
-            survey.twice.push((mover, kind.clone()));
+            survey.twice.push((mover, kind));
         }
         survey.kinds.push(KindOfMove { mover, kind, complete, tracked });
     }
@@ -325,7 +329,7 @@ struct KnownKind {
 }
 
 /// By whether Black moves, and the kind.
-type KnownKinds = BTreeMap<(bool, String), KnownKind>;
+type KnownKinds = HashMap<(bool, FuturemoveKind), KnownKind>;
 
 impl KnownKind {
     /// Adds what is known from other slices.
@@ -350,7 +354,7 @@ fn note(
         return;
     }
     let Outside { target, complete, tracked, .. } = outside(context, analysis, step);
-    let key = (step.color == Color::Black, step.kind.to_string());
+    let key = (step.color == Color::Black, step.kind);
     let new = KnownKind { complete: true, tracked: false, twice: false, unsaid: None };
     let known = found.entry(key).or_insert(new);
     known.tracked |= tracked && analysis.rules.discards_spare;
@@ -366,13 +370,13 @@ fn note(
 
 /// Whether a move of a kind that leaves a table is possible in any of its positions; the survey lists kinds by
 /// the men alone.
-pub fn can_happen(table: &TableValues, color: Color, kind: &str) -> bool {
+pub fn can_happen(table: &TableValues, color: Color, kind: FuturemoveKind) -> bool {
     let mut slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
     slices.sort_unstable();
     slices.par_iter().any(|&pawns| {
         let context = Context::new(&table.layout, pawns);
         let possible = |step: &Step, right: Option<u8>| {
-            let meant = step.color == color && step.kind.to_string() == kind;
+            let meant = step.color == color && step.kind == kind;
             meant && !is_inside(table, step) && {
                 let target = Target::new(Vec::new(), Rest::Unsaid, After::new(&context, step));
                 target.is_some_and(|target| {
@@ -427,7 +431,7 @@ fn find_unsaid(
                 men: men(context, block, row, lane),
                 turn: color,
                 en_passant: right,
-                kind: step.kind.to_string(),
+                kind: step.kind,
             });
         }
     }

@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use hoffman_board::{Color, Role};
+use hoffman_board::{Color, FuturemoveKind, Role};
 use hoffman_space::Code;
 
 use crate::blocks::Block;
@@ -15,7 +15,7 @@ use crate::kernels::dense::Frame;
 use crate::kernels::isa::{Isa, Portable, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};
 use crate::passes::BlockTask;
-use crate::steps::{Kind, Way, empty_squares};
+use crate::steps::{Way, empty_squares};
 use crate::target::{Axes, Placed, Reading, Target};
 use crate::valuation::ExitRoom;
 use crate::view::Wanted;
@@ -23,7 +23,7 @@ use crate::view::Wanted;
 /// A kind of exit of one side, with what is behind it.
 pub(crate) struct Exit<'a> {
     pub(crate) way: Way,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FuturemoveKind,
     pub(crate) target: Target<'a>,
     pub(crate) counted: Counted,
 }
@@ -44,7 +44,7 @@ pub(crate) enum Counted {
 impl Exit<'_> {
     /// Whether something is taken.
     pub(crate) fn is_capture(&self) -> bool {
-        matches!(self.kind, Kind::Captures(..))
+        self.kind.is_capture()
     }
 }
 

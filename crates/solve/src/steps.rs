@@ -1,6 +1,6 @@
 //! Steps: the moves that leave a slice, told apart by what they do to its men.
 
-use hoffman_board::{Color, Role, Variant};
+use hoffman_board::{Color, FuturemoveKind, Role, Square, Variant};
 use hoffman_space::PawnStructure;
 
 use crate::context::{Context, side};
@@ -23,43 +23,24 @@ pub(crate) enum Way {
     Takes { victim: usize, takers: u32 },
 }
 
-/// What a move is called by those who say what it leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A pawn step without promotion; the square it ends on.
-    Step(u8),
-    /// A piece goes to a square.
-    Goes(Role, u8),
-    /// A man takes another one, promoting or not.
-    Captures(Role, Role, Option<Role>),
-    /// A pawn promotes without capture.
-    Promotes(Role),
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let square = |s: u8| hoffman_board::Square::new(u32::from(s));
-        match *self {
-            Kind::Step(to) => write!(f, "P{}", square(to)),
-            Kind::Goes(role, to) => write!(f, "{}{}", role.upper_char(), square(to)),
-            Kind::Captures(by, of, None) => write!(f, "{}x{}", by.upper_char(), of.upper_char()),
-            Kind::Captures(by, of, Some(new)) => {
-                write!(f, "{}x{}={}", by.upper_char(), of.upper_char(), new.upper_char())
-            }
-            Kind::Promotes(new) => write!(f, "P={}", new.upper_char()),
-        }
-    }
-}
-
 /// A move out of the slice, on the way to its target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) color: Color,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FuturemoveKind,
     pub(crate) way: Way,
     pub(crate) change: Change,
     /// The pawns behind the move.
     pub(crate) pawns: PawnStructure,
+}
+
+/// A capture by a man, which may be a pawn that promotes.
+fn captures(by: Role, of: Role, promotion: Option<Role>) -> FuturemoveKind {
+    FuturemoveKind::Capture { by, of, promotion }
+}
+
+fn square(square: u8) -> Square {
+    Square::new(u32::from(square))
 }
 
 /// The roles a pawn can become.
@@ -106,7 +87,7 @@ struct StepList<'c, 'a> {
 }
 
 impl StepList<'_, '_> {
-    fn add(&mut self, kind: Kind, way: Way, change: Change, pawns: PawnStructure) {
+    fn add(&mut self, kind: FuturemoveKind, way: Way, change: Change, pawns: PawnStructure) {
         self.steps.push(Step { color: self.color, kind, way, change, pawns });
     }
 
@@ -143,19 +124,29 @@ impl StepList<'_, '_> {
             for &role in promotions(self.context.layout.variant()) {
                 let promoted = Some((self.color, role, ahead));
                 let change = Change { captured: None, promoted };
-                self.add(Kind::Promotes(role), whole, change, self.pawns_after(from, None));
+                self.add(
+                    FuturemoveKind::Promotion(role),
+                    whole,
+                    change,
+                    self.pawns_after(from, None),
+                );
             }
             return;
         }
 
         let pawns = self.pawns_after(from, Some(ahead));
-        self.add(Kind::Step(ahead), whole, Change::default(), pawns);
+        self.add(FuturemoveKind::Quiet(Role::Pawn, square(ahead)), whole, Change::default(), pawns);
         if self.relative_rank(from) == 1 {
             let far = ahead.wrapping_add_signed(forward);
             if !self.is_taken(far) {
                 let way = Way::Whole { jumped: Some(ahead) };
                 let pawns = self.pawns_after(from, Some(far));
-                self.add(Kind::Step(far), way, Change::default(), pawns);
+                self.add(
+                    FuturemoveKind::Quiet(Role::Pawn, square(far)),
+                    way,
+                    Change::default(),
+                    pawns,
+                );
             }
         }
     }
@@ -167,7 +158,7 @@ impl StepList<'_, '_> {
             if self.context.pawns.of(enemy) >> at & 1 != 0 {
                 let mut pawns = self.pawns_after(from, Some(at));
                 *pawns.of_mut(enemy) &= !(1 << at);
-                let kind = Kind::Captures(Role::Pawn, Role::Pawn, None);
+                let kind = captures(Role::Pawn, Role::Pawn, None);
                 self.add(kind, Way::Whole { jumped: None }, Change::default(), pawns);
             } else if !self.is_taken(at) {
                 self.add_captures_of_men(from, at);
@@ -185,12 +176,12 @@ impl StepList<'_, '_> {
             if self.relative_rank(from) < 6 {
                 let change = Change { captured, promoted: None };
                 let pawns = self.pawns_after(from, Some(at));
-                self.add(Kind::Captures(Role::Pawn, of, None), way, change, pawns);
+                self.add(captures(Role::Pawn, of, None), way, change, pawns);
                 continue;
             }
             for &role in promotions(self.context.layout.variant()) {
                 let change = Change { captured, promoted: Some((self.color, role, at)) };
-                let kind = Kind::Captures(Role::Pawn, of, Some(role));
+                let kind = captures(Role::Pawn, of, Some(role));
                 self.add(kind, way, change, self.pawns_after(from, None));
             }
         }
@@ -204,13 +195,13 @@ impl StepList<'_, '_> {
             for at in squares(context.pawns.of(enemy)) {
                 let mut pawns = context.pawns;
                 *pawns.of_mut(enemy) &= !(1 << at);
-                let kind = Kind::Captures(role, Role::Pawn, None);
+                let kind = captures(role, Role::Pawn, None);
                 self.add(kind, Way::GoesTo { at, takers }, Change::default(), pawns);
             }
             for (victim, of) in self.victims.clone() {
                 let change = Change { captured: Some(victim), promoted: None };
                 let way = Way::Takes { victim, takers };
-                self.add(Kind::Captures(role, of, None), way, change, context.pawns);
+                self.add(captures(role, of, None), way, change, context.pawns);
             }
         }
     }
@@ -245,7 +236,12 @@ impl StepList<'_, '_> {
                 let reach = context.tables.reach[role_index(mover.role)][at as usize & 63];
                 if reach & mover.squares & !occupied != 0 {
                     let way = Way::GoesTo { at, takers: 1 << m };
-                    self.add(Kind::Goes(mover.role, at), way, Change::default(), context.pawns);
+                    self.add(
+                        FuturemoveKind::Quiet(mover.role, square(at)),
+                        way,
+                        Change::default(),
+                        context.pawns,
+                    );
                 }
             }
         }
@@ -287,7 +283,7 @@ fn captures_en_passant(context: &Context<'_>, taker: Color, at: u8, square: u8) 
         *taken.of_mut(taker) ^= 1 << from | 1 << square;
         Step {
             color: taker,
-            kind: Kind::Captures(Role::Pawn, Role::Pawn, None),
+            kind: captures(Role::Pawn, Role::Pawn, None),
             way: Way::Whole { jumped: None },
             change: Change::default(),
             pawns: taken,
@@ -317,9 +313,9 @@ mod tests {
         let after = pawns(&next.to_setup(hoffman_board::shakmaty::EnPassantMode::Always));
         let role = played.role();
         let kind = match (played.capture(), played.promotion()) {
-            (Some(victim), promotion) => Kind::Captures(role, victim, promotion),
-            (None, Some(promotion)) => Kind::Promotes(promotion),
-            (None, None) if before != after => Kind::Step(u32::from(played.to()) as u8),
+            (Some(victim), promotion) => captures(role, victim, promotion),
+            (None, Some(promotion)) => FuturemoveKind::Promotion(promotion),
+            (None, None) if before != after => FuturemoveKind::Quiet(Role::Pawn, played.to()),
             (None, None) => return None,
         };
         Some((kind.to_string(), after))

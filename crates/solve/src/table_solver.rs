@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::exits::{Counted, Exit, Right};
 use crate::recycled::Recycled;
 use crate::slice_solver::{self, Problem};
-use crate::steps::{self, Kind, Step, Way};
+use crate::steps::{self, Step, Way};
 use crate::target::Target;
 use crate::view::{Change, View};
 
@@ -318,10 +318,7 @@ fn problem<'a>(
                 way: step.way,
                 kind: step.kind,
                 target: Target::view(view),
-                counted: match step.kind {
-                    Kind::Step(_) => Counted::Inside,
-                    _ => Counted::Leaving,
-                },
+                counted: if step.kind.is_pawn_step() { Counted::Inside } else { Counted::Leaving },
             })
         };
         steps.into_iter().map(exit).collect::<Result<Vec<_>, SolveError>>()

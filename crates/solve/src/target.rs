@@ -4,14 +4,14 @@
 //! the moves, and what none of them answers is conceded, discarded or an error. A table beats what is
 //! agreed, position by position: a code of 0 in a view means that the table does not answer.
 
-use hoffman_board::{Color, Material, Role};
+use hoffman_board::{Color, FuturemoveKind, Material, Role};
 use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
 use crate::dispatch::{fetch_mixed, fetch_view};
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
 use crate::kernels::tables::{Tables, role_index};
-use crate::steps::{Kind, Step, Way};
+use crate::steps::{Step, Way};
 use crate::view::{MAX_MOVERS, PROMOTED, View, Wanted};
 
 /// What a move is worth that no table answers.
@@ -81,7 +81,7 @@ impl<'a> After<'a> {
                 *squares = mover.squares;
             }
         }
-        let leaves = matches!(step.kind, Kind::Goes(..));
+        let leaves = matches!(step.kind, FuturemoveKind::Quiet(role, _) if role != Role::Pawn);
         let mixed = leaves && context.layout.has_overlaps();
         After {
             men,

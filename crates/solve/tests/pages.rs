@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hoffman_board::{Color, Material};
+use hoffman_board::{Color, FuturemoveKind, Material};
 use hoffman_pages::Pages;
 use hoffman_plan::complete;
 use hoffman_solve::{
@@ -79,7 +79,7 @@ fn little_memory_does_not_matter() {
 fn a_slice_with_a_pawn_and_four_movers_is_the_same() {
     let material: Material = "KRPvKN".parse().unwrap();
     let pawns = PawnStructure { white: 1 << 19, black: 0 };
-    let prune = |_: Color, _: &str| Some(Verdict::Discard);
+    let prune = |_: Color, _: FuturemoveKind| Some(Verdict::Discard);
     let rules =
         Rules { prune: &prune, stalemates: None, listed_pawns: false, discards_spare: true };
     let analysis = Analysis { futurebases: Vec::new(), rules };

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::time::Duration;
 
-use hoffman_board::{Color, Material, Role, Variant};
+use hoffman_board::{Color, FuturemoveKind, Material, Role, Variant};
 use hoffman_pages::Pages;
 use hoffman_plan::complete;
 use hoffman_solve::{
@@ -227,7 +227,7 @@ fn what_passes_cannot_have_decided_is_refused() {
 }
 
 fn analysis(
-    prune: &(dyn Fn(Color, &str) -> Option<Verdict> + Sync),
+    prune: &(dyn Fn(Color, FuturemoveKind) -> Option<Verdict> + Sync),
     stalemates: Option<Color>,
 ) -> Analysis<'_> {
     let rules = Rules { prune, stalemates, listed_pawns: false, discards_spare: true };
@@ -237,7 +237,7 @@ fn analysis(
 #[test]
 fn conceded_stalemates_and_moves_go_on() {
     let name: Material = "KQvK".parse().unwrap();
-    let prune = |_: Color, _: &str| Some(Verdict::Concede);
+    let prune = |_: Color, _: FuturemoveKind| Some(Verdict::Concede);
     let analysis = analysis(&prune, Some(Color::White));
     check("KQvK with stalemates for White", &|pages, monitor| {
         let mut values = TableValues::new(name, [PawnStructure::default()]);
@@ -247,7 +247,7 @@ fn conceded_stalemates_and_moves_go_on() {
 
 #[test]
 fn suicide_chess_goes_on() {
-    let prune = |_: Color, _: &str| Some(Verdict::Discard);
+    let prune = |_: Color, _: FuturemoveKind| Some(Verdict::Discard);
     let analysis = analysis(&prune, None);
     let men =
         [(Color::White, Role::Rook), (Color::White, Role::King), (Color::Black, Role::Knight)];

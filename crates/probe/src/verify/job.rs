@@ -1,13 +1,13 @@
 //! A table under test: every entry compared with what its successors say.
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, Format, MAX_PIECES, Material, Placement, Role, Square, Value, Variant};
+use hoffman_board::{
+    Color, Format, FuturemoveKind, MAX_PIECES, Material, Placement, Role, Square, Value, Variant,
+};
 use hoffman_control::{Claims, PruneEffect};
 use hoffman_table::foreign::syzygy::SyzygyFolders;
 use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode, has_rows};
 use hoffman_table::{EntryValue, RawEntry, Stop, Table, TableError};
-
-use crate::moves::kind_name;
 
 use super::men::{Men, Step, fen, men_of};
 use super::outcomes::{Best, Outcomes, Worth, words_of, words_of_exact};
@@ -357,8 +357,8 @@ impl<'a> Job<'a> {
         if prunes.is_empty() {
             return None;
         }
-        let kind = kind_name(moved?, step.to, taken, step.promotion);
-        prunes.iter().find(|p| p.color == turn && p.matches(&kind)).map(|p| p.effect)
+        let kind = FuturemoveKind::of_move(moved?, step.to, taken, step.promotion);
+        prunes.iter().find(|p| p.color == turn && p.matches(kind)).map(|p| p.effect)
     }
 
     /// Compares one index. `steps` is scratch space.

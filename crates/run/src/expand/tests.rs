@@ -188,7 +188,12 @@ fn conditions_ask_for_the_files_of_pawns() {
     ));
     let prunes = |name: &str| {
         let control = ControlFile::parse(&table(&race, name).control, name, Mode::Control).unwrap();
-        control.prunes.iter().filter(|p| p.matches("KxP")).map(|p| p.color).collect::<Vec<_>>()
+        control
+            .prunes
+            .iter()
+            .filter(|p| p.matches("KxP".parse().unwrap()))
+            .map(|p| p.color)
+            .collect::<Vec<_>>()
     };
     assert_eq!(prunes("r-1-1.xml"), [Color::Black]);
     assert_eq!(prunes("r-1-0.xml"), [Color::Black]);
