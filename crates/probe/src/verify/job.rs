@@ -1,8 +1,11 @@
 //! A table under test: every entry compared with what its successors say.
 
+use std::collections::HashMap;
+
 use arrayvec::ArrayVec;
 use hoffman_board::{
-    Color, Format, FuturemoveKind, MAX_PIECES, Material, Placement, Role, Square, Value, Variant,
+    ByColor, Color, Format, FuturemoveKind, MAX_PIECES, Material, Placement, Role, Square, Value,
+    Variant,
 };
 use hoffman_control::{Claims, PruneEffect};
 use hoffman_table::foreign::syzygy::SyzygyFolders;
@@ -156,6 +159,8 @@ pub(super) struct Job<'a> {
     pub(super) absent: &'a [Absent],
     pub(super) own: Material,
     pub(super) syzygy: Option<SyzygyFolders>,
+    /// What the prunes make of the kinds of White's and Black's moves.
+    prunes: ByColor<HashMap<FuturemoveKind, PruneEffect>>,
     /// What the values of the table prove of chess.
     claims: Claims,
     /// Distances of moves out of the table do not count.
@@ -173,6 +178,23 @@ enum Reply {
     Discarded {
         spares: bool,
     },
+}
+
+/// What the first prune of a colour's moves that names a kind makes of it.
+fn prunes_of(table: &Table, color: Color) -> HashMap<FuturemoveKind, PruneEffect> {
+    let prunes = &table.control().prunes;
+    let first = |kind: FuturemoveKind| {
+        let prune = prunes.iter().find(|p| p.color == color && p.matches(kind))?;
+        Some((kind, prune.effect))
+    };
+    // In suicide chess a pawn may become a king.
+    let kings = Role::ALL.into_iter().map(|of| FuturemoveKind::Capture {
+        by: Role::Pawn,
+        of,
+        promotion: Some(Role::King),
+    });
+    let kinds = FuturemoveKind::all().chain(kings).chain([FuturemoveKind::Promotion(Role::King)]);
+    if prunes.is_empty() { HashMap::new() } else { kinds.filter_map(first).collect() }
 }
 
 impl<'a> Job<'a> {
@@ -207,6 +229,7 @@ impl<'a> Job<'a> {
             absent: &smaller.absent,
             own: Material::from_men(table.pieces().iter().map(|p| (p.color, p.role))),
             syzygy: open_syzygy(table, options)?,
+            prunes: ByColor::new_with(|color| prunes_of(table, color)),
             claims: table.claims(),
             converts,
             outcomes_only: converts && is_original(table),
@@ -353,12 +376,12 @@ impl<'a> Job<'a> {
         moved: Option<Role>,
         taken: Option<Role>,
     ) -> Option<PruneEffect> {
-        let prunes = &self.table().control().prunes;
+        let prunes = self.prunes.get(turn);
         if prunes.is_empty() {
             return None;
         }
         let kind = FuturemoveKind::of_move(moved?, step.to, taken, step.promotion);
-        prunes.iter().find(|p| p.color == turn && p.matches(kind)).map(|p| p.effect)
+        prunes.get(&kind).copied()
     }
 
     /// Compares one index. `steps` is scratch space.
