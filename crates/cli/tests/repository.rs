@@ -196,3 +196,44 @@ fn the_signature_is_the_documented_one() {
     assert!(run.status.success());
     assert_eq!(String::from_utf8(run.stdout).unwrap().trim(), documented);
 }
+
+/// What a file of product code says before its tests.
+fn product_code() -> Vec<(PathBuf, String)> {
+    let is_product = |path: &Path| {
+        let text = path.to_string_lossy();
+        text.contains("/src/") && text.ends_with(".rs") && !text.ends_with("tests.rs")
+    };
+    let files = files().into_iter().filter(|(path, _)| is_product(path));
+    files
+        .map(|(path, text)| (path, text.split("#[cfg(test)]").next().unwrap().to_owned()))
+        .collect()
+}
+
+/// Invariants 5 and 7 of ARCHITECTURE.md.
+#[test]
+fn files_go_through_the_store_and_xml_through_control() {
+    let system = ["fs::read", "fs::write", "fs::metadata", "fs::rename", " File::"];
+    // What the system says of itself, and the history of the prompt.
+    let allowed = ["crates/run/src/memory.rs", "crates/run/src/write.rs", "commands/prompt.rs"];
+    let mut found = Vec::new();
+    for (path, text) in product_code() {
+        let name = path.to_string_lossy().into_owned();
+        let uses = |words: &[&str]| {
+            let code = |line: &&str| !line.trim_start().starts_with("//");
+            let mut lines = text.lines().filter(code);
+            lines.any(|line| {
+                let line = line.replace("AtomicFile", "");
+                words.iter().any(|word| line.contains(word))
+            })
+        };
+        let in_crate =
+            |names: &[&str]| names.iter().any(|c| name.contains(&format!("crates/{c}/")));
+        if uses(&system) && !in_crate(&["store"]) && !allowed.iter().any(|a| name.ends_with(a)) {
+            found.push(format!("{name} reads or writes files by itself"));
+        }
+        if uses(&["roxmltree"]) && !in_crate(&["control"]) {
+            found.push(format!("{name} reads XML by itself"));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

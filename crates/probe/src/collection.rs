@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use hoffman_board::{Color, Material, Variant};
-use hoffman_store::{has_wildcards, is_file, is_like};
+use hoffman_store::{disk, has_wildcards, is_file, is_like};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::{BlockCache, SourceOptions};
 use hoffman_table::{Table, TableError};
@@ -101,7 +101,7 @@ impl Seen {
 
 /// When a file or folder was changed last.
 fn changed_at(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(listed_path(path)).ok()?.modified().ok()
+    disk().info(listed_path(path)).ok()?.modified
 }
 
 /// An empty path is what is left of a file name without a folder.
@@ -204,10 +204,7 @@ impl Collection {
             |source| CollectionError::Folder { path: folder.to_owned(), source: Arc::new(source) };
         // Taken before the names: a file that comes in between is seen the next time.
         let listed = Seen::now(folder);
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(listed_path(folder)).map_err(fail)? {
-            names.push(entry.map_err(fail)?.file_name());
-        }
+        let mut names = disk().list(listed_path(folder)).map_err(fail)?;
         // The whole ending before its parts: '-' sorts before '.'.
         names.sort_by_key(|name| {
             let name = name.to_string_lossy().into_owned();

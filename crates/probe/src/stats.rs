@@ -16,6 +16,7 @@ use hoffman_board::{
     ByColor, Color, Format, ListedPiece, Material, Placement, Role, Symmetry, Value, Variant,
 };
 use hoffman_control::Assumption;
+use hoffman_store::disk;
 use hoffman_table::htb::HtbError;
 use hoffman_table::{EntryValue, ForeignTable, RawEntry, Table, TableError, TableProblem};
 use rayon::prelude::*;
@@ -103,7 +104,7 @@ pub fn to_json(tables: &[TableStats]) -> serde_json::Result<serde_json::Value> {
 pub fn stats(table: &Table, memory: u64) -> Result<TableStats, TableError> {
     // A table of another program may have been found elsewhere.
     let file = table.foreign().map_or(table.path(), ForeignTable::path);
-    let bytes = std::fs::metadata(file).map_err(|source| TableError {
+    let file = disk().info(file).map_err(|source| TableError {
         path: table.path().to_owned(),
         problem: TableProblem::Container(HtbError::Io {
             action: "cannot find out the size of the file",
@@ -126,7 +127,7 @@ pub fn stats(table: &Table, memory: u64) -> Result<TableStats, TableError> {
             white_to_move: en_passant.white,
             black_to_move: en_passant.black,
         },
-        bytes: bytes.len(),
+        bytes: file.len,
         certain: claims.names(),
         assumes: assumptions(table),
         proves: (!claims.is_exact()).then(|| claims_in_words(claims)),

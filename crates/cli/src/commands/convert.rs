@@ -1,6 +1,5 @@
 //! `hoffman convert`: a table rewritten with another index type, symmetry or entry format.
 
-use anyhow::Context as _;
 use hoffman::{ConvertOptions, Converted, FlagType, Format, ReadOptions};
 use serde_json::json;
 
@@ -29,10 +28,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
     for notice in &converted.notices {
         note(&format!("{}: {notice}", args.output.display()));
     }
-    let bytes = std::fs::metadata(&args.output)
-        .with_context(|| format!("cannot read {}", args.output.display()))?
-        .len();
-    print_line(&report(args, &converted, bytes))?;
+    print_line(&report(args, &converted))?;
     Ok(Outcome::Done)
 }
 
@@ -68,7 +64,7 @@ const fn name(format: Format) -> &'static str {
     }
 }
 
-fn report(args: &ConvertArgs, converted: &Converted, bytes: u64) -> String {
+fn report(args: &ConvertArgs, converted: &Converted) -> String {
     let bits = match converted.format {
         Format::Dtm(bits) | Format::Dtc(bits) => bits.unwrap_or(0),
         Format::Basic => 2,
@@ -85,14 +81,15 @@ fn report(args: &ConvertArgs, converted: &Converted, bytes: u64) -> String {
             "bits": bits,
             "indices": converted.indices,
             "positions": converted.positions,
-            "bytes": bytes,
+            "bytes": converted.bytes,
         });
         return json.to_string();
     }
     format!(
-        "{file}: {index}, symmetry {symmetry}, {} of {bits} bit{}, {} indices, {bytes} bytes",
+        "{file}: {index}, symmetry {symmetry}, {} of {bits} bit{}, {} indices, {} bytes",
         name(converted.format),
         if bits == 1 { "" } else { "s" },
-        converted.indices
+        converted.indices,
+        converted.bytes
     )
 }

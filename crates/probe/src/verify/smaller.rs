@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
-use hoffman_store::{has_wildcards, is_like};
+use hoffman_store::{disk, has_wildcards, is_like};
 use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{ForeignError, Table, TableError, TableProblem};
@@ -240,10 +240,10 @@ fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
 /// The tables in a folder, sorted by name.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     // A folder given as "" is the current one.
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    let mut found: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
+    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let names = disk().list(listed).unwrap_or_default().into_iter();
+    let mut found: Vec<PathBuf> = names
+        .map(|name| listed.join(name))
         .filter(|path| path.extension().is_some_and(|e| e == "htb"))
         .collect();
     found.sort();

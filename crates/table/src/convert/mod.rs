@@ -86,6 +86,8 @@ pub struct Converted {
     pub indices: u64,
     /// How many positions: indices that decode, check or no check.
     pub positions: u64,
+    /// How many bytes its file has.
+    pub bytes: u64,
     /// What its users should know.
     pub notices: Vec<String>,
 }
@@ -197,6 +199,7 @@ pub fn convert(
         format: codec.format(),
         indices: job.space.size(),
         positions: tally.positions,
+        bytes: disk().info(target).map_or(0, |file| file.len),
         notices: notices(&job.space),
     })
 }
