@@ -106,27 +106,33 @@ impl Codes {
 
     /// The longest win of the side to move, in moves; none if it never wins.
     pub fn longest_win(&self) -> Option<u16> {
-        fn longest<C: Code>(codes: &[C]) -> Option<u16> {
-            // Wins are the largest codes, the longest of them the smallest. One way through memory.
-            let (mut least, mut largest) = (C::win(0), C::ILLEGAL);
-            for &code in codes {
-                least = least.min(if code > C::DRAW { code } else { C::win(0) });
-                largest = largest.max(code);
+        fn of_bytes(codes: &[u8]) -> Option<u16> {
+            // The wins follow upon the draw, the longest first. Less the first of them, all that are none are larger:
+            // one minimum, which the compiler takes of many bytes at once.
+            const FIRST: u8 = u8::DRAW + 1;
+            let least = codes.iter().fold(u8::MAX, |least, c| least.min(c.wrapping_sub(FIRST)));
+            match least.wrapping_add(FIRST).value() {
+                Value::Win(moves) => Some(moves),
+                _ => None,
             }
-            match least.value() {
-                Value::Win(moves) if largest > C::DRAW => Some(moves),
+        }
+        fn of_words(codes: &[u16]) -> Option<u16> {
+            const FIRST: u16 = u16::DRAW + 1;
+            let least = codes.iter().fold(u16::MAX, |least, c| least.min(c.wrapping_sub(FIRST)));
+            match least.wrapping_add(FIRST).value() {
+                Value::Win(moves) => Some(moves),
                 _ => None,
             }
         }
         match self {
-            Codes::Narrow(codes) => longest(codes),
-            Codes::Wide(codes) => longest(codes),
+            Codes::Narrow(codes) => of_bytes(codes),
+            Codes::Wide(codes) => of_words(codes),
             Codes::Stored(stored) => {
                 let mut part = vec![0_u16; (1 << 15).min(stored.len)];
                 let part = |at: usize| {
                     let len = part.len().min(stored.len - at);
                     stored.read(at, &mut part[..len]);
-                    longest(&part[..len])
+                    of_words(&part[..len])
                 };
                 (0..stored.len).step_by(1 << 15).map(part).max().flatten()
             }
@@ -373,5 +379,30 @@ impl TableValues {
                 s.codes.iter().chain(rights).map(Codes::bytes).sum::<usize>()
             })
             .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_win_is_the_smallest_code_above_a_draw() {
+        let codes =
+            |values: &[Value]| values.iter().map(|&v| u8::from_value(v)).collect::<Vec<_>>();
+        let wide =
+            |values: &[Value]| values.iter().map(|&v| u16::from_value(v)).collect::<Vec<_>>();
+        let (win, loss) = (Value::Win, Value::Loss);
+        for (values, longest) in [
+            (vec![], None),
+            (vec![Value::Illegal, Value::Draw, loss(0), loss(126)], None),
+            (vec![win(0), Value::Draw], Some(0)),
+            (vec![loss(126), win(3), win(40), Value::Illegal, win(1)], Some(40)),
+            (vec![win(126), win(125)], Some(126)),
+        ] {
+            assert_eq!(Codes::Narrow(codes(&values)).longest_win(), longest, "{values:?}");
+            assert_eq!(Codes::Wide(wide(&values)).longest_win(), longest, "{values:?}");
+        }
+        assert_eq!(Codes::Wide(wide(&[win(3000), win(2), Value::Draw])).longest_win(), Some(3000));
     }
 }
