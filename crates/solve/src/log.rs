@@ -16,8 +16,9 @@ pub(crate) struct Log {
     masks: Vec<u64>,
     /// Number of moves and where its segment ends.
     segments: Vec<(u16, u32)>,
-    /// Where the newest segment begins.
+    /// Where the newest segment begins, and how many positions it has.
     newest: usize,
+    positions: u64,
     /// The newest segment as a plane, if it is long.
     plane: Vec<u64>,
     dense: bool,
@@ -35,18 +36,28 @@ impl Log {
     /// Opens the segment for the given number of moves.
     pub(crate) fn begin(&mut self) {
         self.newest = self.rows.len();
+        self.positions = 0;
         self.dense = false;
     }
 
+    #[inline(always)]
     pub(crate) fn push(&mut self, row: usize, mask: u64) {
         self.rows.push(row as u32);
         self.masks.push(mask);
+        // Counted here, where the kernels have an instruction for it.
+        self.positions += u64::from(mask.count_ones());
     }
 
     /// As many rows as masks.
     pub(crate) fn extend(&mut self, rows: &[u32], masks: &[u64]) {
         self.rows.extend_from_slice(rows);
         self.masks.extend_from_slice(masks);
+        self.positions += masks.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+    }
+
+    /// The number of positions in the newest segment.
+    pub(crate) fn positions(&self) -> u64 {
+        self.positions
     }
 
     /// Whether no segment has so many moves or more.
@@ -129,11 +140,6 @@ impl<'a> PositionSet<'a> {
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
-    }
-
-    /// The number of positions.
-    pub(crate) fn positions(&self) -> u64 {
-        self.masks.iter().map(|mask| u64::from(mask.count_ones())).sum()
     }
 
     /// The same as a plane, if it was long enough for one.

@@ -100,7 +100,7 @@ impl PagedLog {
             list: self.lists.append(pack(frontier)),
             plane: frontier.plane().map(|plane| self.planes.append(plane.to_vec())),
             rows: frontier.len(),
-            positions: frontier.positions(),
+            positions: log.positions(),
         })
     }
 
