@@ -38,7 +38,7 @@ fn judge(control: &ControlFile) {
         let _ = check_pieces(control, &pieces);
     }
     for prune in &control.prunes {
-        let _ = KINDS.map(|kind| prune.matches(kind));
+        let _ = KINDS.map(|kind| prune.pattern.matches(kind));
     }
 }
 
