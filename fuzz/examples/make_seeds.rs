@@ -1,7 +1,8 @@
-//! Writes the committed seeds that are not text: small tables under `corpus/htb` and `corpus/htb_plain`.
+//! Writes the committed seeds that are not text: small tables under `corpus/htb` and
+//! `corpus/htb_plain`.
 //!
-//! `cargo run --manifest-path fuzz/Cargo.toml --example make_seeds`. The entries are a pattern, not the
-//! values of the positions: the targets only read them.
+//! `cargo run --manifest-path fuzz/Cargo.toml --example make_seeds`. The entries are a pattern,
+//! not the values of the positions: the targets only read them.
 
 use std::error::Error;
 use std::fs;

@@ -1,5 +1,5 @@
-//! A block index that says anything, with a checksum that is right, before any data: what it promises is believed
-//! within the limits of a reader only.
+//! A block index that says anything, with a checksum that is right, before any data: what it
+//! promises is believed within the limits of a reader only.
 
 #![no_main]
 

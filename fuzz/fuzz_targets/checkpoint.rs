@@ -1,5 +1,5 @@
-//! A checkpoint of which sections were changed, with checksums that are right: the run that finds it ends with the
-//! table, whatever it takes of it.
+//! A checkpoint of which sections were changed, with checksums that are right: the run that finds
+//! it ends with the table, whatever it takes of it.
 
 #![no_main]
 

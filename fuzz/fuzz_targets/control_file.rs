@@ -1,5 +1,5 @@
-//! Any bytes as a control file and as the header of a table. What can be rendered as a header must be
-//! readable, and say the same.
+//! Any bytes as a control file and as the header of a table. What can be rendered as a header must
+//! be readable, and say the same.
 
 #![no_main]
 

@@ -1,8 +1,8 @@
 //! Any text as a FEN, as the name of an ending and as a move.
 //!
-//! Of possible positions our legal moves must be those of `shakmaty`.
-//! Placements need not be legal: whatever the parser takes must pass through the piece lists and indices of
-//! tables without harm. Follows the way of a probe: text, setup, men, placement, index.
+//! Of possible positions our legal moves must be those of `shakmaty`. Placements need not be
+//! legal: whatever the parser takes must pass through the piece lists and indices of tables
+//! without harm. Follows the way of a probe: text, setup, men, placement, index.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Arbitrary piece lists: every index that decodes is that of its placement, and every placement with an
-//! index decodes to one with the same index.
+//! Arbitrary piece lists: every index that decodes is that of its placement, and every placement
+//! with an index decodes to one with the same index.
 
 #![no_main]
 

@@ -1,5 +1,6 @@
-//! Any bytes as the two files of a Nalimov table. What is fuzzed is what stands before the reader of another crate
-//! (feature `nalimov`, not built here: its panics are caught, which fuzzing does not allow): names and headers.
+//! Any bytes as the two files of a Nalimov table. What is fuzzed is what stands before the reader
+//! of another crate (feature `nalimov`, not built here: its panics are caught, which fuzzing does
+//! not allow): names and headers.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Any bytes as a Syzygy file and the files that it needs: opened, asked for positions and read as a whole.
+//! Any bytes as a Syzygy file and the files that it needs: opened, asked for positions and read as
+//! a whole.
 
 #![no_main]
 

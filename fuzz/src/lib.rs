@@ -23,8 +23,8 @@ pub fn open(bytes: Vec<u8>) -> Option<Table> {
     Table::from_source(Path::new("fuzz.htb"), source).ok()
 }
 
-/// Reads what a probe, a futurebase and a verification read. The numbers read are returned, none where
-/// a read failed.
+/// Reads what a probe, a futurebase and a verification read. The numbers read are returned, none
+/// where a read failed.
 pub fn exercise(table: &mut Table) -> Vec<Option<i32>> {
     let _ = table.check_length();
     let size = table.space().size();

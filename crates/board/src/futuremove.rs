@@ -7,7 +7,8 @@ use arrayvec::ArrayString;
 
 use crate::{Role, Square};
 
-/// What a control file calls a move: `Ke4`, `KxP`, `P=Q`, `PxR=Q`. Only a quiet move is known by its square.
+/// What a control file calls a move: `Ke4`, `KxP`, `P=Q`, `PxR=Q`. Only a quiet move is known by
+/// its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FuturemoveKind {
     /// A man goes to an empty square; of pawns, a step without promotion.

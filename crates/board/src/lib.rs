@@ -1,10 +1,10 @@
-//! The vocabulary every other room speaks: squares, pieces, placements, board symmetries, materials
-//! and values.
+//! The vocabulary every other room speaks: squares, pieces, placements, board symmetries,
+//! materials and values.
 //!
-//! Owns the words, and re-exports the part of `shakmaty` that the project uses: vocabulary, FEN, SAN,
-//! UCI moves and forward move generation. No other crate names `shakmaty`, and the solver's kernels use
-//! none of its attacks or moves, so that the two can check each other. Knows nothing of indices, files
-//! or XML, and does no I/O.
+//! Owns the words, and re-exports the part of `shakmaty` that the project uses: vocabulary, FEN,
+//! SAN, UCI moves and forward move generation. No other crate names `shakmaty`, and the solver's
+//! kernels use none of its attacks or moves, so that the two can check each other. Knows nothing
+//! of indices, files or XML, and does no I/O.
 #![forbid(unsafe_code)]
 
 mod futuremove;

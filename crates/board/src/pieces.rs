@@ -1,4 +1,5 @@
-//! The piece list of a table: which men there are, where each may stand, which are interchangeable.
+//! The piece list of a table: which men there are, where each may stand, which are
+//! interchangeable.
 //!
 //! The list is made from a control file in one place (the room `control`, where the rules for plus
 //! pawns, frozen pieces and overlapping restrictions are) and is only read everywhere else.
@@ -65,13 +66,13 @@ pub const fn default_squares(role: Role) -> Bitboard {
 /// The men of a table in the order of its control file.
 pub type PieceList = ArrayVec<ListedPiece, MAX_PIECES>;
 
-/// The slot that each man takes when the board is transformed: one of his colour and kind that may stand on
-/// the images of his squares, his own if that is one.
+/// The slot that each man takes when the board is transformed: one of his colour and kind that may
+/// stand on the images of his squares, his own if that is one.
 ///
 /// # Errors
 ///
-/// The list is not symmetric in this way, so that some of its placements have images that are not among its
-/// placements: the first man for whom there is no slot.
+/// The list is not symmetric in this way, so that some of its placements have images that are not
+/// among its placements: the first man for whom there is no slot.
 pub fn slot_images(
     pieces: &[ListedPiece],
     symmetry: Symmetry,

@@ -1,7 +1,7 @@
 //! The eight symmetries of the board, acting on squares and on sets of squares.
 //!
-//! Naming follows the file format: `H` mirrors left and right (`s ^ 7`), `V` top and bottom (`s ^ 56`),
-//! `D` reflects in the long diagonal a1-h8.
+//! Naming follows the file format: `H` mirrors left and right (`s ^ 7`), `V` top and bottom
+//! (`s ^ 56`), `D` reflects in the long diagonal a1-h8.
 
 use shakmaty::{Bitboard, Square};
 
@@ -130,9 +130,10 @@ impl Symmetry {
         }
     }
 
-    /// The symmetry that carries the two kings to their canonical squares in a table that identifies
-    /// `ways` (1, 2, 4 or 8) board images: the white king on files a to d, ranks 1 to 4, on or below the
-    /// diagonal a1-h8, the black king deciding where the white one stands on it.
+    /// The symmetry that carries the two kings to their canonical squares in a table that
+    /// identifies `ways` (1, 2, 4 or 8) board images: the white king on files a to d, ranks 1 to
+    /// 4, on or below the diagonal a1-h8, the black king deciding where the white one stands on
+    /// it.
     pub const fn canonical(ways: u8, white_king: Square, black_king: Square) -> Symmetry {
         let wk = white_king as u8;
         let h = ways >= 2 && wk & 7 >= 4;

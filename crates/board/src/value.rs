@@ -1,7 +1,7 @@
 //! What a position is worth, with its unit and sign, and the forms tables store it in.
 //!
-//! Distances in this project are counted in *moves* of the winning side unless a name says plies. The
-//! file format stores `moves + 1`, see [`Value::from_stored`].
+//! Distances in this project are counted in *moves* of the winning side unless a name says plies.
+//! The file format stores `moves + 1`, see [`Value::from_stored`].
 
 use shakmaty::Color;
 
@@ -18,12 +18,13 @@ pub enum Variant {
 /// The value of a position for the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// The player not to move is in check: no game reaches the position. Never a result of suicide chess.
+    /// The player not to move is in check: no game reaches the position. Never a result of suicide
+    /// chess.
     Illegal,
     /// Neither side can force the end.
     Draw,
-    /// The player to move wins with his move number `.0`, counted from 1. In suicide chess 0: he cannot
-    /// move and has won.
+    /// The player to move wins with his move number `.0`, counted from 1. In suicide chess 0: he
+    /// cannot move and has won.
     Win(u16),
     /// The player to move loses to the opponent's move number `.0`; 0 is checkmate on the board.
     Loss(u16),
@@ -51,8 +52,8 @@ impl Value {
         }
     }
 
-    /// Distance to the end in plies, positive if the player to move wins, negative or zero if he loses;
-    /// none for a draw or an illegal position.
+    /// Distance to the end in plies, positive if the player to move wins, negative or zero if he
+    /// loses; none for a draw or an illegal position.
     pub const fn plies(self) -> Option<i32> {
         match self {
             Value::Illegal | Value::Draw => None,
@@ -61,7 +62,8 @@ impl Value {
         }
     }
 
-    /// What the value is worth to the player who moves into the position; none if the move is illegal.
+    /// What the value is worth to the player who moves into the position; none if the move is
+    /// illegal.
     pub const fn negate(self) -> Option<Value> {
         match self {
             Value::Illegal => None,
@@ -71,8 +73,8 @@ impl Value {
         }
     }
 
-    /// A key by which larger is better for the player to move: quick wins, slow wins, draws, slow losses,
-    /// quick losses; illegal positions last.
+    /// A key by which larger is better for the player to move: quick wins, slow wins, draws, slow
+    /// losses, quick losses; illegal positions last.
     pub const fn preference(self) -> i32 {
         match self {
             Value::Illegal => i32::MIN,

@@ -25,13 +25,15 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Solve a position: its result, every move, the main line. Builds the tables that are missing.
+    /// Solve a position: its result, every move, the main line. Builds the tables that are
+    /// missing.
     Solve(SolveArgs),
     /// Build tables of complete endings and all that they depend on, or those of a control file.
     Build(BuildArgs),
     /// Write a control file for each table that a race of pawns needs, and a Makefile.
     Pawngen(PawngenArgs),
-    /// Say what building tables would take: memory, disk, time, and in which order they would be made.
+    /// Say what building tables would take: memory, disk, time, and in which order they would be
+    /// made.
     Plan(PlanArgs),
     /// Look positions up in tables that are there.
     Probe(ProbeArgs),
@@ -96,7 +98,8 @@ impl FolderArgs {
     }
 }
 
-/// `$HOFFMAN_TABLES`, else `hoffman` in the folder for data of the XDG base directory specification.
+/// `$HOFFMAN_TABLES`, else `hoffman` in the folder for data of the XDG base directory
+/// specification.
 pub(crate) fn default_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("HOFFMAN_TABLES").or_else(|| {
@@ -109,8 +112,8 @@ pub(crate) fn default_folder() -> Option<PathBuf> {
 /// How tables of other programs are read.
 #[derive(Args, Debug)]
 pub(crate) struct ForeignArgs {
-    /// A folder with Syzygy tables (.rtbw) that a table is looked for in, or needs, or that answer where no
-    /// other table does. May be repeated.
+    /// A folder with Syzygy tables (.rtbw) that a table is looked for in, or needs, or that answer
+    /// where no other table does. May be repeated.
     #[arg(short = 'S', long, value_name = "DIR")]
     pub(crate) syzygy: Vec<PathBuf>,
     /// A folder with Nalimov tables (.emd). May be repeated.
@@ -162,7 +165,8 @@ pub(crate) enum FileFormat {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// Control files (NAME.xml), also such as are to be expanded; endings such as KRPvKR; or a position in FEN.
+    /// Control files (NAME.xml), also such as are to be expanded; endings such as KRPvKR; or a
+    /// position in FEN.
     #[arg(required_unless_present = "men", value_name = "CONTROL|MATERIAL|FEN")]
     pub(crate) what: Vec<String>,
     /// All endings with up to so many men, kings included.
@@ -182,9 +186,9 @@ pub(crate) struct PlanArgs {
 #[derive(Args, Debug)]
 #[group(id = "what", required = true, multiple = false, args = ["materials", "men"])]
 pub(crate) struct BuildArgs {
-    /// Endings by name, as KRPvKR; or control files, whose names end in .xml. Their tables are made in the
-    /// order in which they need each other, and written where the control file says, or into the folder
-    /// given with --dir.
+    /// Endings by name, as KRPvKR; or control files, whose names end in .xml. Their tables are
+    /// made in the order in which they need each other, and written where the control file says,
+    /// or into the folder given with --dir.
     #[arg(value_name = "MATERIAL")]
     pub(crate) materials: Vec<String>,
     /// All endings with up to so many men, kings included.
@@ -218,16 +222,17 @@ pub(crate) fn is_control_file(name: &str) -> bool {
 
 #[derive(Args, Debug)]
 pub(crate) struct PawngenArgs {
-    /// Control files with a pawngen element that leaves the numbers of pawns open, or files of 2006.
+    /// Control files with a pawngen element that leaves the numbers of pawns open, or files of
+    /// 2006.
     #[arg(required = true, value_name = "NAME.xml")]
     pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ProbeArgs {
-    /// The position, as one word or several. Without it, positions are read from standard input, one a
-    /// line, and answered with one line of JSON each. Names of table files may stand before it, as for
-    /// --table.
+    /// The position, as one word or several. Without it, positions are read from standard input,
+    /// one a line, and answered with one line of JSON each. Names of table files may stand before
+    /// it, as for --table.
     #[arg(value_name = "FEN")]
     pub(crate) fen: Vec<String>,
     /// A table to ask first: a file, or an ending. May be repeated.
@@ -302,21 +307,22 @@ pub(crate) struct ConvertArgs {
     /// The new file.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// The index type: naive, naive2, simple, compact, combinadic3, combinadic4 or combinadic5 [default:
-    /// that of the table].
+    /// The index type: naive, naive2, simple, compact, combinadic3, combinadic4 or combinadic5
+    /// [default: that of the table].
     #[arg(long, value_name = "TYPE", value_parser = index_type)]
     pub(crate) index: Option<IndexType>,
     /// How many board images share an entry: 1, 2, 4 or 8 [default: as in the table].
     #[arg(long, value_name = "N", value_parser = symmetry)]
     pub(crate) symmetry: Option<u8>,
-    /// What the entries hold; the table must hold at least as much [default: what the table holds].
+    /// What the entries hold; the table must hold at least as much [default: what the table
+    /// holds].
     #[arg(long, value_enum)]
     pub(crate) format: Option<EntryFormat>,
     /// The bits of a distance, if more are wanted than are needed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(crate) bits: Option<u8>,
-    /// Give restricted pieces a symmetry above 1 if their squares have it. The original program cannot
-    /// read such a table.
+    /// Give restricted pieces a symmetry above 1 if their squares have it. The original program
+    /// cannot read such a table.
     #[arg(long)]
     pub(crate) restricted_symmetry: bool,
     /// How small the file is made.
@@ -333,8 +339,8 @@ pub(crate) struct ConvertArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ControlArgs {
-    /// Names of control files: kqk.xml, krkp-basic; qvr.xml for suicide chess. Options, each behind a
-    /// hyphen: basic, whitewins; naive, naive2, simple, compact; propN; 4x4, 2x8.
+    /// Names of control files: kqk.xml, krkp-basic; qvr.xml for suicide chess. Options, each
+    /// behind a hyphen: basic, whitewins; naive, naive2, simple, compact; propN; 4x4, 2x8.
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// The folder for the files [default: the current one].

@@ -1,7 +1,8 @@
 //! The command line of the original program: `hoffman -g kqk.xml` and its kin.
 //!
-//! Read as GNU getopt reads: short options may be grouped, their arguments attached or separate, options
-//! and file names mixed. Unlike the original, whatever makes no sense is refused before any work.
+//! Read as GNU getopt reads: short options may be grouped, their arguments attached or separate,
+//! options and file names mixed. Unlike the original, whatever makes no sense is refused before
+//! any work.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -310,7 +311,8 @@ fn c_number(text: &str) -> Option<i64> {
     Some(if negative { -number } else { number })
 }
 
-/// Does what a classic command line asks for; a table that is worth them is generated on `threads`.
+/// Does what a classic command line asks for; a table that is worth them is generated on
+/// `threads`.
 pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome> {
     let name = concat!("Hoffman ", env!("CARGO_PKG_VERSION"), " (Rust)");
     if classic.version {

@@ -15,8 +15,9 @@ static CANCEL: OnceLock<Cancel> = OnceLock::new();
 #[cfg(unix)]
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The request to stop that the first signal makes. The second ends the program at once, as the first does
-/// after ten seconds, or if nobody asked for this; unfinished files are removed in any case.
+/// The request to stop that the first signal makes. The second ends the program at once, as the
+/// first does after ten seconds, or if nobody asked for this; unfinished files are removed in any
+/// case.
 pub(crate) fn cancel() -> Cancel {
     CANCEL.get_or_init(Cancel::new).clone()
 }
@@ -25,7 +26,8 @@ pub(crate) fn cancel() -> Cancel {
 #[cfg(unix)]
 pub(crate) fn install() -> std::io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
-    // Where the size of files is limited writing fails instead, which is reported as for a full disk.
+    // Where the size of files is limited writing fails instead, which is reported as for a full
+    // disk.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     // A hang-up is left alone: whoever wants to go on without a terminal ignores it.
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;

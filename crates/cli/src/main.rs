@@ -1,7 +1,7 @@
 //! The `hoffman` program: the classic options of the original and modern commands over one engine.
 //!
-//! Owns the command line, what is printed where, and exit codes. Everything else is in the libraries.
-//! Exit codes: 0 done, 1 failure or a verification that found a difference, 2 misuse.
+//! Owns the command line, what is printed where, and exit codes. Everything else is in the
+//! libraries. Exit codes: 0 done, 1 failure or a verification that found a difference, 2 misuse.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -88,8 +88,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Why the program cannot run within the limits of its process. Without them it would be ended by the system in
-/// the middle of something.
+/// Why the program cannot run within the limits of its process. Without them it would be ended by
+/// the system in the middle of something.
 fn refusal(limits: Limits) -> Option<&'static str> {
     let is_short = |limit: Option<u64>, least: u64| limit.is_some_and(|limit| limit < least);
     if is_short(limits.stack, LEAST_STACK) {

@@ -1,7 +1,7 @@
 //! What is printed where: results on standard output, everything else on standard error.
 //!
-//! Nothing here panics when nobody listens: a pipe closed at the other end of standard output ends the run
-//! quietly, one of standard error is ignored.
+//! Nothing here panics when nobody listens: a pipe closed at the other end of standard output ends
+//! the run quietly, one of standard error is ignored.
 
 use std::error::Error;
 use std::fmt;

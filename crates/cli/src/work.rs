@@ -16,7 +16,8 @@ use crate::progress::Bar;
 pub(crate) enum MethodName {
     /// Sweep over blocks of positions, with those around each in memory.
     Sweep,
-    /// Sort what blocks have to tell each other in propagation tables, as version 1.7 does; slower.
+    /// Sort what blocks have to tell each other in propagation tables, as version 1.7 does;
+    /// slower.
     Proptables,
 }
 
@@ -45,18 +46,19 @@ impl From<CompressName> for Compression {
 /// Options for work that takes long.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkArgs {
-    /// Keep a small file in JSON up to date that says what is being done, how much, and until when.
+    /// Keep a small file in JSON up to date that says what is being done, how much, and until
+    /// when.
     #[arg(long, value_name = "FILE")]
     pub(crate) status: Option<PathBuf>,
-    /// The most memory that the program takes: a number with K, M or G. What does not fit goes to files
-    /// beside the output that vanish with the program [default: what the machine has].
+    /// The most memory that the program takes: a number with K, M or G. What does not fit goes to
+    /// files beside the output that vanish with the program [default: what the machine has].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) memory: Option<u64>,
     /// The same in megabytes as the classic options have it, raised if it is too little.
     #[arg(skip)]
     pub(crate) queues: Option<u64>,
-    /// How much of the disk is left to others: a number with K, M or G [default: a twentieth of the disk, at most
-    /// 2G].
+    /// How much of the disk is left to others: a number with K, M or G [default: a twentieth of
+    /// the disk, at most 2G].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) keep_free: Option<u64>,
     /// How to solve what is larger than memory; the tables are the same [default: sweep].
@@ -65,7 +67,8 @@ pub(crate) struct WorkArgs {
     /// Compress the working files of propagation tables, with --method proptables.
     #[arg(long)]
     pub(crate) compress_files: bool,
-    /// Write a line on standard error for every pass: how many positions it decided, and how long it took.
+    /// Write a line on standard error for every pass: how many positions it decided, and how long
+    /// it took.
     #[arg(long)]
     pub(crate) passes: bool,
     /// How small the files of the tables are made.
@@ -79,7 +82,8 @@ pub(crate) struct WorkArgs {
 /// Options for commands that only read tables.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct ReadingArgs {
-    /// The most memory that the program takes: a number with K, M or G [default: what the machine has].
+    /// The most memory that the program takes: a number with K, M or G [default: what the machine
+    /// has].
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 }

@@ -1,4 +1,5 @@
-//! What commands say of tables that are not of chess, with all tables in one folder: no more than is proved.
+//! What commands say of tables that are not of chess, with all tables in one folder: no more than
+//! is proved.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! Damaged, lying and endless files over every command of the program, with limits on memory, processor time and
-//! time by the clock: each run ends by itself, with an exit code of its own.
+//! Damaged, lying and endless files over every command of the program, with limits on memory,
+//! processor time and time by the clock: each run ends by itself, with an exit code of its own.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 

@@ -281,7 +281,8 @@ fn the_status_file_and_the_trace_tell_what_is_done() {
     assert!(err.contains("cannot write none/s.json"), "{err}");
 }
 
-/// Kills builds at random instants until so many were killed, each going on with what the one before left.
+/// Kills builds at random instants until so many were killed, each going on with what the one
+/// before left.
 fn kill_storm(kills: usize) {
     let (reference, took) = clean();
     let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();

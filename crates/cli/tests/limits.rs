@@ -1,4 +1,5 @@
-//! What the machine or the system does not allow is refused with a message, at once or when it is met.
+//! What the machine or the system does not allow is refused with a message, at once or when it is
+//! met.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 

@@ -123,7 +123,8 @@ fn a_plan_says_what_a_build_takes() {
     assert!(bounded["working_disk"].as_u64().unwrap() > 1 << 28);
     // What takes an instant keeps no checkpoint.
     assert_eq!(plan(&["KRvKN"])["checkpoint"], 0);
-    // What takes minutes keeps a checkpoint: half a byte for each position of a table of one slice.
+    // What takes minutes keeps a checkpoint: half a byte for each position of a table of one
+    // slice.
     let long = plan(&["KQQvKQQ", "--memory", "1G"]);
     assert_eq!(long["checkpoint"], 462_u64 << 24);
     // As the control file asks.

@@ -44,7 +44,7 @@ const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
    <output filename=\"kqk.htb\"/>
 </tablebase>\n";
 
-// ------------------------------------------------------------------------------------ modern commands
+// ------------------------------------------------------------------------ modern commands
 
 #[test]
 fn build_leaves_tables_and_nothing_else() {
@@ -415,7 +415,7 @@ fn help_shows_both_command_lines() {
     assert_eq!(run(folder.path(), "--version").out, "Hoffman 2.0.0 (Rust)\n");
 }
 
-// ----------------------------------------------------------------------------------- classic options
+// ------------------------------------------------------------------------ classic options
 
 #[test]
 fn generates_from_control_files() {

@@ -1,4 +1,5 @@
-//! Races of pawns from one control file to the answer: expansion, tables, the scores that were published.
+//! Races of pawns from one control file to the answer: expansion, tables, the scores that were
+//! published.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

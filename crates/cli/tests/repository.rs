@@ -1,5 +1,5 @@
-//! The repository's own rules: what the README promises, what continuous integration runs, which files
-//! there are, and what does not belong into any of them.
+//! The repository's own rules: what the README promises, what continuous integration runs, which
+//! files there are, and what does not belong into any of them.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

@@ -1,9 +1,9 @@
 //! Types the commands of `docs/tutorial.md` and compares what comes back.
 //!
-//! A transcript is a fenced block marked `console`. A line that begins with `$ ` is a command, the lines
-//! below it are what it prints, on standard output and standard error together. A line `...` stands for any
-//! number of lines, `...` inside a line for any text. All commands of the page are typed one after the
-//! other into one shell, in an empty folder with a copy of `examples`.
+//! A transcript is a fenced block marked `console`. A line that begins with `$ ` is a command, the
+//! lines below it are what it prints, on standard output and standard error together. A line `...`
+//! stands for any number of lines, `...` inside a line for any text. All commands of the page are
+//! typed one after the other into one shell, in an empty folder with a copy of `examples`.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
@@ -149,7 +149,8 @@ fn transcripts_of_the_tutorial_are_true() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// The transcript of the README, which has no `$`: the command in one block, its output in the next.
+/// The transcript of the README, which has no `$`: the command in one block, its output in the
+/// next.
 #[test]
 #[ignore = "slow: solves endings of five men"]
 fn transcript_of_the_readme_is_true() {

@@ -33,7 +33,8 @@ struct Search {
 }
 
 impl Search {
-    /// The score of a position for the side to move, `ply` plies below the root, and the best move.
+    /// The score of a position for the side to move, `ply` plies below the root, and the best
+    /// move.
     fn negamax(
         &mut self,
         position: &Chess,
@@ -75,7 +76,8 @@ impl Search {
         best
     }
 
-    /// The score that tables prove: a mate in `n` plies from here is one in `ply + n` from the root.
+    /// The score that tables prove: a mate in `n` plies from here is one in `ply + n` from the
+    /// root.
     fn ask(&mut self, position: &Chess, ply: i32) -> Option<i32> {
         let value = self.tables.value(position).ok()?;
         self.hits += 1;

@@ -1,4 +1,5 @@
-//! Asks a folder of tables about a position: `cargo run -p hoffman --example probe -- FOLDER "FEN"`.
+//! Asks a folder of tables about a position:
+//! `cargo run -p hoffman --example probe -- FOLDER "FEN"`.
 #![allow(clippy::print_stdout)]
 
 use hoffman::{ProbeError, Tablebase, Value};

@@ -65,8 +65,8 @@ pub struct Made {
     pub name: String,
     /// The file, if it was written.
     pub path: Option<PathBuf>,
-    /// The longest win with White and with Black to move, in moves, none of a side that never wins; of complete
-    /// endings.
+    /// The longest win with White and with Black to move, in moves, none of a side that never
+    /// wins; of complete endings.
     pub longest_wins: Option<[Option<u16>; 2]>,
     /// Legal positions, if it was written.
     pub legal: Option<u64>,
@@ -122,11 +122,12 @@ impl Built {
     }
 }
 
-/// Makes tables with all that they depend on, and keeps what is there and intact: first endings, then control files
-/// in the order in which they need each other.
+/// Makes tables with all that they depend on, and keeps what is there and intact: first endings,
+/// then control files in the order in which they need each other.
 ///
 /// # Errors
-/// A control file is wrong, something does not fit into memory or onto the disk, or the work was cancelled.
+/// A control file is wrong, something does not fit into memory or onto the disk, or the work was
+/// cancelled.
 pub fn build(
     targets: &[Target],
     options: &Options,
@@ -177,13 +178,14 @@ pub struct Solved {
     pub built: Built,
 }
 
-/// Answers a position, and makes what is missing for it: tables of the pawn structures that it can lead to.
+/// Answers a position, and makes what is missing for it: tables of the pawn structures that it can
+/// lead to.
 ///
 /// [`Event::Solved`] comes as soon as the answer is there; files may be written after it.
 ///
 /// # Errors
-/// The position is none that tables hold, something does not fit into memory or onto the disk, or the work was
-/// cancelled. [`Error::Vast`]: no machine holds all of it.
+/// The position is none that tables hold, something does not fit into memory or onto the disk, or
+/// the work was cancelled. [`Error::Vast`]: no machine holds all of it.
 pub fn solve(
     position: impl AsPosition,
     options: &Options,

@@ -41,8 +41,8 @@ impl Control {
     /// Makes its table from the futurebases that it names, at `output` or where it says.
     ///
     /// # Errors
-    /// It asks for what cannot be done, a move is not accounted for, something does not fit, or the work was
-    /// cancelled.
+    /// It asks for what cannot be done, a move is not accounted for, something does not fit, or
+    /// the work was cancelled.
     pub fn generate(
         &self,
         output: Option<PathBuf>,
@@ -77,8 +77,8 @@ impl Control {
     }
 }
 
-/// Control files in the order in which they need each other. Where there are several, each is read, so that what is
-/// wrong with one shows before the first table is made.
+/// Control files in the order in which they need each other. Where there are several, each is
+/// read, so that what is wrong with one shows before the first table is made.
 ///
 /// # Errors
 /// One is wrong, or they need each other in a circle.

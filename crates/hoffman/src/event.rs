@@ -8,7 +8,8 @@ use hoffman_run::{PassReport, Phase, Progress, Stop};
 
 use crate::build::Made;
 
-/// Something that happened in a run. Events own what they carry, so they can be sent to other threads.
+/// Something that happened in a run. Events own what they carry, so they can be sent to other
+/// threads.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -69,8 +70,8 @@ pub enum Event {
     },
 }
 
-/// A request to stop; clones are the same request. Work stops at the next safe point, what is solved of an
-/// unfinished table is saved, and the same call goes on from there.
+/// A request to stop; clones are the same request. Work stops at the next safe point, what is
+/// solved of an unfinished table is saved, and the same call goes on from there.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(pub(crate) Stop);
 

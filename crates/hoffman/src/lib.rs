@@ -1,10 +1,10 @@
-//! Chess endgame tables as a library: ask the ones that are there, solve and build the ones that are not,
-//! and check them all.
+//! Chess endgame tables as a library: ask the ones that are there, solve and build the ones that
+//! are not, and check them all.
 //!
 //! # Ask
 //!
-//! A [`Tablebase`] is one or several folders of tables. It is cheap to clone and may be asked from any
-//! thread.
+//! A [`Tablebase`] is one or several folders of tables. It is cheap to clone and may be asked from
+//! any thread.
 //!
 //! ```
 //! use hoffman::{Plies, Tablebase, Value};
@@ -35,22 +35,24 @@
 //!
 //! # What an answer is
 //!
-//! [`Answer::value`] is what is *proved* under the rules of chess, for the side to move. Most tables are of
-//! chess and prove everything they say. Others were made under assumptions, as that a fortress is not left:
-//! they prove some of it, and [`Answer::bound`] says how much. What such a table itself says, by its own
-//! rules, is [`TableAnswer::said`], and what it assumes [`TableAnswer::assumes`].
+//! [`Answer::value`] is what is *proved* under the rules of chess, for the side to move. Most
+//! tables are of chess and prove everything they say. Others were made under assumptions, as that
+//! a fortress is not left: they prove some of it, and [`Answer::bound`] says how much. What such a
+//! table itself says, by its own rules, is [`TableAnswer::said`], and what it assumes
+//! [`TableAnswer::assumes`].
 //!
-//! Distances are [`Plies`] to mate or [`Moves`] to a conversion, never a bare number. They know no fifty-move
-//! rule and no castling.
+//! Distances are [`Plies`] to mate or [`Moves`] to a conversion, never a bare number. They know no
+//! fifty-move rule and no castling.
 //!
 //! That no table has a position is an error ([`ProbeError::NoTable`]), not a value.
 //!
 //! # Solve and build
 //!
-//! [`solve`] answers one position and makes what is missing on the way; [`build`] makes whole endings and the
-//! tables of control files; [`plan()`] says beforehand what that takes. [`verify`] checks every entry of a
-//! table against the entries of its successors, and [`stats`] counts what a table contains. A [`Table`] that is
-//! opened once does both, and is converted; [`control`] has what only control files need.
+//! [`solve`] answers one position and makes what is missing on the way; [`build`] makes whole
+//! endings and the tables of control files; [`plan()`] says beforehand what that takes. [`verify`]
+//! checks every entry of a table against the entries of its successors, and [`stats`] counts what
+//! a table contains. A [`Table`] that is opened once does both, and is converted; [`control`] has
+//! what only control files need.
 //!
 //! They tell what they do by [`Event`]s, stop when a [`Cancel`] says so, work on the threads that
 //! [`Options`] name and on no others, print nothing, and handle no signals.

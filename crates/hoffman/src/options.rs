@@ -69,14 +69,15 @@ impl Options {
         }
     }
 
-    /// Whether files of complete endings are written; else what is solved is there for the answer only.
+    /// Whether files of complete endings are written; else what is solved is there for the answer
+    /// only.
     #[must_use]
     pub fn write(self, write: bool) -> Options {
         Options { write, ..self }
     }
 
-    /// The most memory that the process may take, in bytes; what does not fit goes to files without a name in the
-    /// folder.
+    /// The most memory that the process may take, in bytes; what does not fit goes to files
+    /// without a name in the folder.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Options {
         Options { memory: Some(Memory { bytes, raise: false }), ..self }
@@ -112,7 +113,8 @@ impl Options {
         Options { threads: WorkedOn::Here, ..self }
     }
 
-    /// Make those tables of control files that are worth them on these threads, which start when they are needed.
+    /// Make those tables of control files that are worth them on these threads, which start when
+    /// they are needed.
     #[must_use]
     pub fn large_tables_on(self, threads: Threads) -> Options {
         Options { large: Some(threads), ..self }
@@ -124,8 +126,8 @@ impl Options {
         Options { compression, ..self }
     }
 
-    /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more than two gigabytes, if
-    /// nobody says.
+    /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more
+    /// than two gigabytes, if nobody says.
     #[must_use]
     pub fn keep_free(self, bytes: u64) -> Options {
         Options { keep_free: Some(bytes), ..self }

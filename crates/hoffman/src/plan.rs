@@ -14,12 +14,12 @@ use crate::build::Target;
 use crate::error::Error;
 use crate::options::Options;
 
-/// What it would take to build endings with all that they depend on, or the tables of control files: time, memory,
-/// disk, table by table. These two are planned apart.
+/// What it would take to build endings with all that they depend on, or the tables of control
+/// files: time, memory, disk, table by table. These two are planned apart.
 ///
 /// # Errors
-/// Endings and control files together; a control file is wrong; a table that is there cannot be read; an ending
-/// that no machine holds.
+/// Endings and control files together; a control file is wrong; a table that is there cannot be
+/// read; an ending that no machine holds.
 pub fn plan(targets: &[Target], options: &Options) -> Result<RunPlan, Error> {
     let files: Vec<&Path> = targets.iter().filter_map(Target::control_file).collect();
     if files.is_empty() {
@@ -33,11 +33,12 @@ pub fn plan(targets: &[Target], options: &Options) -> Result<RunPlan, Error> {
     options.install(|| Ok(plan_controls(&files, &run)?))
 }
 
-/// The same for all that [`crate::solve`] would need of a position, which is only what its pawns can reach.
+/// The same for all that [`crate::solve`] would need of a position, which is only what its pawns
+/// can reach.
 ///
 /// # Errors
-/// The position is none that tables hold; a table that is there cannot be read. [`Error::Vast`]: no machine holds
-/// all of it.
+/// The position is none that tables hold; a table that is there cannot be read. [`Error::Vast`]:
+/// no machine holds all of it.
 pub fn plan_position(position: impl AsPosition, options: &Options) -> Result<RunPlan, Error> {
     let position = position.as_position(Variant::Normal)?;
     plan_jobs(&jobs_of_position(&position)?, options)
@@ -47,8 +48,8 @@ fn plan_jobs(jobs: &[Job], options: &Options) -> Result<RunPlan, Error> {
     options.install(|| Ok(plan_build(jobs, options.folder(), &options.workplace())?))
 }
 
-/// The endings that targets name, with all that they depend on. One that cannot fit is refused before it is planned,
-/// for even the plan of a very large one would not fit.
+/// The endings that targets name, with all that they depend on. One that cannot fit is refused
+/// before it is planned, for even the plan of a very large one would not fit.
 pub(crate) fn jobs_of_targets(targets: &[Target]) -> Result<Vec<Job>, Error> {
     let mut endings = Vec::new();
     for target in targets {
@@ -85,8 +86,8 @@ fn pawns_of(position: &Position) -> Vec<(Color, u64)> {
     pawns.map(|(square, color, _)| (color, 1_u64 << square as u32)).collect()
 }
 
-/// How many positions are more than can be worked on here: what does not fit into memory goes to the disk, but not
-/// without end.
+/// How many positions are more than can be worked on here: what does not fit into memory goes to
+/// the disk, but not without end.
 fn bearable() -> u64 {
     available_memory().unwrap_or(16 << 30).saturating_mul(64)
 }

@@ -1,7 +1,7 @@
 //! One number that changes when a result changes.
 //!
-//! Like the signature of Stockfish, it goes into commit messages. It depends on the values and their
-//! index numbers, on nothing else: not on threads, nor on how values are kept in memory.
+//! Like the signature of Stockfish, it goes into commit messages. It depends on the values and
+//! their index numbers, on nothing else: not on threads, nor on how values are kept in memory.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::error::Error;
 /// What is solved besides all endings of three men.
 const ENDINGS: [&str; 4] = ["KQvKR", "KPvKP", "KBNvK", "KRvKP"];
 
-/// Solves small endings on the threads of the pool that it is called in, and returns a number that changes when one
-/// of their values does.
+/// Solves small endings on the threads of the pool that it is called in, and returns a number that
+/// changes when one of their values does.
 ///
 /// # Errors
 /// There is too little memory.

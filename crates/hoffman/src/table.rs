@@ -36,16 +36,16 @@ pub struct ConvertOptions {
     pub symmetry: Option<u8>,
     /// The entry format, and the width of distances if it is to be more than needed.
     pub format: Option<Format>,
-    /// Whether restricted men may be given a symmetry above 1, if their squares have it. Version 1.7 does not read
-    /// such tables.
+    /// Whether restricted men may be given a symmetry above 1, if their squares have it. Version
+    /// 1.7 does not read such tables.
     pub restricted_symmetry: bool,
     /// How small the file is to be.
     pub compression: Compression,
 }
 
 impl Table {
-    /// The file that somebody means by a path, or by the name of an ending whose table is in the folder or in the
-    /// current one.
+    /// The file that somebody means by a path, or by the name of an ending whose table is in the
+    /// folder or in the current one.
     ///
     /// # Errors
     /// [`Error::NotFound`].
@@ -105,8 +105,8 @@ impl Table {
         self.reading.whole().or_else(|| available_memory().map(|free| free / 2))
     }
 
-    /// Counts what it contains: wins, draws and losses for both sides to move, and their lengths. Works on the threads
-    /// of the pool that it is called in.
+    /// Counts what it contains: wins, draws and losses for both sides to move, and their lengths.
+    /// Works on the threads of the pool that it is called in.
     ///
     /// # Errors
     /// The table cannot be read.
@@ -166,7 +166,8 @@ impl Table {
     /// Writes it anew with another index type, symmetry or entry format.
     ///
     /// # Errors
-    /// The table is of another program, the new form cannot hold what it says, or the file cannot be written.
+    /// The table is of another program, the new form cannot hold what it says, or the file cannot
+    /// be written.
     pub fn convert(
         &self,
         target: impl AsRef<Path>,
@@ -195,8 +196,8 @@ impl Table {
     }
 }
 
-/// Checks every entry of a table against the entries of its successors, the statistics of its header, and, if
-/// wanted, Syzygy tables.
+/// Checks every entry of a table against the entries of its successors, the statistics of its
+/// header, and, if wanted, Syzygy tables.
 ///
 /// Wrong entries are no error: they are in the report.
 ///
@@ -211,8 +212,8 @@ pub fn verify(
     Table::open(table, reading)?.verify(options, progress)
 }
 
-/// Counts what a table contains: wins, draws and losses for both sides to move, and their lengths. Works on the
-/// threads of the pool that it is called in.
+/// Counts what a table contains: wins, draws and losses for both sides to move, and their lengths.
+/// Works on the threads of the pool that it is called in.
 ///
 /// # Errors
 /// The table cannot be read.

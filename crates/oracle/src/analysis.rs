@@ -1,9 +1,10 @@
-//! The value of every position of an analysis that a control file describes: restricted and plus pieces,
-//! prunes, futurebases of every relation, all formats, suicide chess, pawn structures.
+//! The value of every position of an analysis that a control file describes: restricted and plus
+//! pieces, prunes, futurebases of every relation, all formats, suicide chess, pawn structures.
 //!
-//! Everything is said position by position. A move whose result is a position of this analysis stays in
-//! it; any other move is answered by the first futurebase that has the result, else by a prune, else it is
-//! an error. Which squares, kinds or tables cover what in general is never asked.
+//! Everything is said position by position. A move whose result is a position of this analysis
+//! stays in it; any other move is answered by the first futurebase that has the result, else by a
+//! prune, else it is an error. Which squares, kinds or tables cover what in general is never
+//! asked.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -80,7 +81,8 @@ pub enum SlowError {
     },
 }
 
-/// What is counted over the positions of an analysis, both sides to move, no symmetries identified.
+/// What is counted over the positions of an analysis, both sides to move, no symmetries
+/// identified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnalysisCounts {
     /// Existing positions.
@@ -167,8 +169,8 @@ impl SlowAnalysis {
         Ok(analysis)
     }
 
-    /// The value of a position; none if the analysis does not have it. In formats without distances only
-    /// the outcome means something.
+    /// The value of a position; none if the analysis does not have it. In formats without
+    /// distances only the outcome means something.
     pub fn value(&self, position: &Position) -> Option<Value> {
         let board = position.board();
         if board.occupied().count() != position.men.len() {
@@ -271,7 +273,8 @@ impl SlowAnalysis {
         Ok(all)
     }
 
-    /// Looks for quiet moves that are not pruned like their images though the positions share indices.
+    /// Looks for quiet moves that are not pruned like their images though the positions share
+    /// indices.
     fn check_images(&self, control: &ControlFile, pieces: &PieceList) -> Result<(), SlowError> {
         for piece in pieces.iter().filter(|_| self.symmetry > 1) {
             let effects = |to: Square| {
@@ -393,8 +396,8 @@ impl SlowAnalysis {
         if !targets.is_empty() || !exits.is_empty() {
             return Ok(Look::Moves { targets, exits });
         }
-        // Without distances, and where stalemates are conceded, whoever has no move left is mated or
-        // stalemated, whatever was discarded.
+        // Without distances, and where stalemates are conceded, whoever has no move left is mated
+        // or stalemated, whatever was discarded.
         let conceded = rules.control.stalemates_conceded_to().is_some();
         if spared && self.format.has_distance() && !conceded {
             return Ok(Look::Decided(DRAW));
@@ -425,15 +428,15 @@ impl SlowAnalysis {
 
     /// The position after a move, if it is one of this analysis.
     fn inside(&self, rules: &Rules<'_>, made: &Made, turn: Color) -> Option<Key> {
-        // With pawn structures a right that nobody can use is none, even where the structure with the
-        // right is in another part of a split table.
+        // With pawn structures a right that nobody can use is none, even where the structure with
+        // the right is in another part of a split table.
         let right = made.en_passant.filter(|_| rules.pawns.is_none_or(|p| p.has(made)));
         let key = Key::new(&made.board, turn.other(), right);
         self.has(&key).then_some(key)
     }
 
-    /// What the first futurebase that has the position after a move says about it, from the view of the
-    /// side to move there.
+    /// What the first futurebase that has the position after a move says about it, from the view
+    /// of the side to move there.
     fn answer(&self, rules: &Rules<'_>, made: &Made, turn: Color) -> Option<i16> {
         let look_up = |swapped: bool| {
             rules.futurebases.iter().find_map(|base| {
@@ -445,8 +448,9 @@ impl SlowAnalysis {
         look_up(false).or_else(|| if self.color_symmetric { look_up(true) } else { None })
     }
 
-    /// Whether some futurebase has the men behind a move. Discarded, it is then left as it is: it leads
-    /// nowhere, but whoever has no other is neither mated nor stalemated in a table with distances.
+    /// Whether some futurebase has the men behind a move. Discarded, it is then left as it is: it
+    /// leads nowhere, but whoever has no other is neither mated nor stalemated in a table with
+    /// distances.
     fn is_tracked(&self, rules: &Rules<'_>, made: &Made) -> bool {
         let men = Material::from_men(made.board.iter().map(|(_, p)| (p.color, p.role)));
         rules.futurebases.iter().any(|base| {
@@ -687,8 +691,8 @@ impl Placing<'_> {
     }
 }
 
-/// The squares that enemy pawns may have jumped over in the last move: the pawn on its fourth rank, the
-/// square and the one behind it empty. Nobody need be able to capture.
+/// The squares that enemy pawns may have jumped over in the last move: the pawn on its fourth
+/// rank, the square and the one behind it empty. Nobody need be able to capture.
 fn rights(board: &Board, turn: Color) -> Vec<Square> {
     let (rank, back) = turn.fold_wb((4, 8), (3, -8));
     let free = |square: Option<Square>| square.filter(|&s| !board.occupied().contains(s));
@@ -702,8 +706,8 @@ fn rights(board: &Board, turn: Color) -> Vec<Square> {
         .collect()
 }
 
-/// Whether all men can be exchanged with men of the other colour and the index leaves the side to move
-/// out.
+/// Whether all men can be exchanged with men of the other colour and the index leaves the side to
+/// move out.
 fn is_color_symmetric(control: &ControlFile, pieces: &PieceList) -> bool {
     use hoffman_control::IndexType::{Combinadic4, Combinadic5};
     let index = matches!(control.index_type(), Combinadic4 | Combinadic5);
@@ -719,8 +723,8 @@ fn is_color_symmetric(control: &ControlFile, pieces: &PieceList) -> bool {
             .all(|role| number(Color::White, role) == number(Color::Black, role))
 }
 
-/// Whether moves of the two colours are treated in different ways, or stalemates are won by one of them. What is
-/// said about one colour's moves only stands for both.
+/// Whether moves of the two colours are treated in different ways, or stalemates are won by one of
+/// them. What is said about one colour's moves only stands for both.
 fn tells_colors_apart(
     control: &ControlFile,
     material: &Material,
@@ -913,8 +917,8 @@ impl Graph {
         });
     }
 
-    /// Decides what can be decided, from short distances to long ones, by the definition. The rest is
-    /// drawn.
+    /// Decides what can be decided, from short distances to long ones, by the definition. The rest
+    /// is drawn.
     fn decide(self, values: &mut [i16]) {
         let Graph { mut nodes, targets } = self;
         let of_node = |n: &Node| n.exit_win.unwrap_or(0).max(n.exit_loss);

@@ -12,11 +12,12 @@ use crate::table::{SlowTables, TooManyMen};
 /// How many differences are kept as text.
 const SHOWN: usize = 10;
 
-/// Which positions of an ending are compared. Positions with a usable en passant square always are.
+/// Which positions of an ending are compared. Positions with a usable en passant square always
+/// are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// All images under board symmetry, not only those with the white king on a1-d1-d4 (with pawns: on
-    /// files a to d).
+    /// All images under board symmetry, not only those with the white king on a1-d1-d4 (with
+    /// pawns: on files a to d).
     pub images: bool,
     /// Positions with the side not to move in check, too, expected to be [`Value::Illegal`].
     pub illegal: bool,
@@ -117,9 +118,10 @@ impl From<Value> for Outcome {
     }
 }
 
-/// Visits the positions of an ending with both sides to move: every placement with pawns on ranks 2 to 7
-/// and kings not adjacent, interchangeable men in one order only, and after each placement the same with
-/// every usable en passant square. The position is given to `shakmaty` as well if it is legal.
+/// Visits the positions of an ending with both sides to move: every placement with pawns on ranks
+/// 2 to 7 and kings not adjacent, interchangeable men in one order only, and after each placement
+/// the same with every usable en passant square. The position is given to `shakmaty` as well if it
+/// is legal.
 pub fn for_each_position(
     material: &Material,
     coverage: Coverage,
@@ -184,8 +186,8 @@ fn visit_placement(
     }
 }
 
-/// Solves an ending and compares the answers of `answer` with the result. An answer of none means that
-/// the caller has no such position.
+/// Solves an ending and compares the answers of `answer` with the result. An answer of none means
+/// that the caller has no such position.
 pub fn compare(
     tables: &mut SlowTables,
     material: &Material,
@@ -221,8 +223,8 @@ pub enum SyzygyError {
     },
 }
 
-/// Compares win, draw and loss with the Syzygy tables of a folder. Cursed wins are wins, blessed losses
-/// are losses.
+/// Compares win, draw and loss with the Syzygy tables of a folder. Cursed wins are wins, blessed
+/// losses are losses.
 pub fn compare_syzygy(
     folder: &Path,
     material: &Material,

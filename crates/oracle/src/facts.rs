@@ -4,15 +4,17 @@ use hoffman_board::Material;
 
 use crate::table::Counts;
 
-/// Facts about an ending as published by the Syzygy and Prophet projects. The stronger side is White.
+/// Facts about an ending as published by the Syzygy and Prophet projects. The stronger side is
+/// White.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownStats {
     /// The name, as `KQvKR`.
     pub name: &'static str,
     /// The ending.
     pub material: Material,
-    /// White to move: positions up to board symmetry (with pawns: half the board), identical men counted
-    /// as different, legal positions only, without en passant. The fifty-move rule is ignored.
+    /// White to move: positions up to board symmetry (with pawns: half the board), identical men
+    /// counted as different, legal positions only, without en passant. The fifty-move rule is
+    /// ignored.
     pub white: Counts,
     /// Black to move.
     pub black: Counts,

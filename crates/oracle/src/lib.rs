@@ -1,12 +1,13 @@
 //! A second endgame solver, slow and plain, and published facts. For tests only.
 //!
-//! It shares nothing with the real solver but the words of `hoffman-board`: moves, checks and mates are
-//! those of `shakmaty`, every position is visited once, and values come from the definition, ply by ply.
-//! Normal chess only, distance to mate.
+//! It shares nothing with the real solver but the words of `hoffman-board`: moves, checks and
+//! mates are those of `shakmaty`, every position is visited once, and values come from the
+//! definition, ply by ply. Normal chess only, distance to mate.
 //!
 //! - [`SlowTables`]: complete endings of up to four men, solved when asked for;
 //! - [`solve_reachable`]: one position of any ending from all that can be reached from it;
-//! - [`compare`] and [`compare_syzygy`]: somebody else's answers against these and against Syzygy tables;
+//! - [`compare`] and [`compare_syzygy`]: somebody else's answers against these and against Syzygy
+//!   tables;
 //! - [`known_stats`]: published counts and longest mates of all endings of three to five men.
 #![forbid(unsafe_code)]
 

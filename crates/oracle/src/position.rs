@@ -71,8 +71,9 @@ impl Position {
         board
     }
 
-    /// The position for `shakmaty`; none if the side not to move is in check, or if this is no position
-    /// at all (two men on a square, pawns on the first rank, an impossible en passant square).
+    /// The position for `shakmaty`; none if the side not to move is in check, or if this is no
+    /// position at all (two men on a square, pawns on the first rank, an impossible en passant
+    /// square).
     pub fn to_chess(&self) -> Option<Chess> {
         let board = self.board();
         if board.occupied().count() == self.men.len() {
@@ -101,9 +102,9 @@ pub(crate) fn usable_en_passant(position: &Chess) -> Option<Square> {
     position.ep_square(EnPassantMode::PseudoLegal)
 }
 
-/// Every square that the side to move may capture on en passant, if the enemy pawn there has just made
-/// its double step. Written without `shakmaty`'s notion of it: pawn on its fourth rank, two empty squares
-/// behind it, a pawn of the side to move beside it.
+/// Every square that the side to move may capture on en passant, if the enemy pawn there has just
+/// made its double step. Written without `shakmaty`'s notion of it: pawn on its fourth rank, two
+/// empty squares behind it, a pawn of the side to move beside it.
 pub(crate) fn en_passant_squares(board: &Board, turn: Color) -> impl Iterator<Item = Square> {
     let (rank, back) = match turn {
         Color::White => (4, 8),

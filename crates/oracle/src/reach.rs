@@ -30,8 +30,8 @@ const MAX_KEY_MEN: usize = 12;
 /// What to do with positions of few men on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Positions with at most this many men are looked up in complete tables (at most [`MAX_MEN`]);
-    /// with 0 nothing but the graph itself is used.
+    /// Positions with at most this many men are looked up in complete tables (at most
+    /// [`MAX_MEN`]); with 0 nothing but the graph itself is used.
     pub table_men: usize,
     /// How many positions the graph may have.
     pub limit: usize,
@@ -43,8 +43,9 @@ impl Default for Reach {
     }
 }
 
-/// Solves a position of any number of men up to twelve by enumerating what can be reached from it by
-/// legal moves. Board symmetries identify positions; en passant squares that a pawn can use count.
+/// Solves a position of any number of men up to twelve by enumerating what can be reached from it
+/// by legal moves. Board symmetries identify positions; en passant squares that a pawn can use
+/// count.
 pub fn solve_reachable(
     tables: &mut SlowTables,
     fen: &str,
@@ -121,8 +122,8 @@ impl Graph<'_> {
     }
 }
 
-/// The smallest key of a position and its images: by rising 10-bit groups the men (1 + kind, square),
-/// on top one bit for the side to move and four for the file of the en passant square.
+/// The smallest key of a position and its images: by rising 10-bit groups the men (1 + kind,
+/// square), on top one bit for the side to move and four for the file of the en passant square.
 fn packed(position: &Chess) -> u128 {
     let board = position.board();
     let ep = usable_en_passant(position);

@@ -1,9 +1,10 @@
-//! Distances in plies as small numbers, ordered as the side to move prefers them, and the iteration that
-//! finds them in any graph of positions.
+//! Distances in plies as small numbers, ordered as the side to move prefers them, and the
+//! iteration that finds them in any graph of positions.
 
 use hoffman_board::Value;
 
-/// A result for the side to move: `MATE - p` wins in `p` plies, `p - MATE` loses in `p`, 0 is a draw.
+/// A result for the side to move: `MATE - p` wins in `p` plies, `p - MATE` loses in `p`, 0 is a
+/// draw.
 pub(crate) type Score = i16;
 
 const MATE: Score = 20_000;
@@ -61,8 +62,8 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// Adds an undecided position with at least one move: the positions of the graph it leads to, and
-    /// the best result among moves that leave the graph, or [`NO_EXIT`].
+    /// Adds an undecided position with at least one move: the positions of the graph it leads to,
+    /// and the best result among moves that leave the graph, or [`NO_EXIT`].
     pub(crate) fn push(&mut self, node: u32, targets: &[u32], best_exit: Score) {
         self.open.push(self.nodes.len() as u32);
         self.nodes.push(node);
@@ -77,9 +78,9 @@ impl Chunk {
     }
 }
 
-/// Decides every position of the graph, ply by ply, from the definition: won in `n` plies if a move
-/// leads to a position lost in `n - 1`, lost in `n` if every move leads to a position won in `n - 1` or
-/// less. Mates and stalemates are in `values` already. What remains is drawn.
+/// Decides every position of the graph, ply by ply, from the definition: won in `n` plies if a
+/// move leads to a position lost in `n - 1`, lost in `n` if every move leads to a position won in
+/// `n - 1` or less. Mates and stalemates are in `values` already. What remains is drawn.
 pub(crate) fn decide(chunks: &mut [Chunk], values: &mut [Score]) {
     let last_exit =
         chunks.iter().flat_map(|c| &c.best_exit).filter_map(|&e| plies(e)).max().unwrap_or(0);

@@ -54,8 +54,8 @@ pub fn structures(element: &PawngenElement) -> Vec<Structure> {
     found.into_iter().map(|key| structure(&key)).collect()
 }
 
-/// Pawns by rank from the second on for White and from the seventh on for Black, the h-file left out as
-/// in the original; the masks; the en passant square, 255 for none.
+/// Pawns by rank from the second on for White and from the seventh on for Black, the h-file left
+/// out as in the original; the masks; the en passant square, 255 for none.
 type SortKey = ([u32; 6], [u32; 6], u64, u64, u8);
 
 fn structure(key: &SortKey) -> Structure {

@@ -1,9 +1,9 @@
 //! Complete solutions of endings of up to four men.
 //!
-//! A table holds one number for every way to put the men on 64 squares, for both sides to move; of the
-//! images of a position only that with the white king on a1-d1-d4 (with pawns: on files a to d) and,
-//! of two interchangeable men, that with the first one on the lower square. Positions with a usable en
-//! passant square stand behind them and are found by a hash map.
+//! A table holds one number for every way to put the men on 64 squares, for both sides to move; of
+//! the images of a position only that with the white king on a1-d1-d4 (with pawns: on files a to
+//! d) and, of two interchangeable men, that with the first one on the lower square. Positions with
+//! a usable en passant square stand behind them and are found by a hash map.
 
 use std::collections::HashMap;
 
@@ -23,8 +23,8 @@ pub const MAX_MEN: usize = 4;
 #[error("{0} has more than {MAX_MEN} men")]
 pub struct TooManyMen(pub Material);
 
-/// Win, draw and loss counts for one side to move, as Syzygy counts: up to board symmetry, identical
-/// men counted as different, without en passant positions.
+/// Win, draw and loss counts for one side to move, as Syzygy counts: up to board symmetry,
+/// identical men counted as different, without en passant positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The side to move wins.
@@ -151,8 +151,8 @@ impl Numbering {
         placed * 2 + u32::from(position.turn == Color::Black)
     }
 
-    /// The squares of a number; none if two men stand on one square, a pawn on the first or last rank,
-    /// or a pair in the other order.
+    /// The squares of a number; none if two men stand on one square, a pawn on the first or last
+    /// rank, or a pair in the other order.
     fn squares(&self, number: u32) -> Option<Squares> {
         let mut squares = [0; MAX_MEN];
         let mut rest = number / 2;
@@ -184,9 +184,9 @@ impl Numbering {
         if number % 2 == 1 { Color::Black } else { Color::White }
     }
 
-    /// Twice the number of positions (up to symmetry, identical men counted as different) that an entry
-    /// stands for: both images of a position are stored if the white king stands on the diagonal, one
-    /// image if all men do.
+    /// Twice the number of positions (up to symmetry, identical men counted as different) that an
+    /// entry stands for: both images of a position are stored if the white king stands on the
+    /// diagonal, one image if all men do.
     fn double_weight(&self, squares: Squares) -> u64 {
         let diagonal = |s: &u8| s / 8 == s % 8;
         let men = &squares[..self.men.len()];
@@ -258,8 +258,8 @@ impl SlowTables {
         SlowTables::default()
     }
 
-    /// Solves an ending and all that it can become by captures and promotions, unless that was done.
-    /// Either side may be the stronger one.
+    /// Solves an ending and all that it can become by captures and promotions, unless that was
+    /// done. Either side may be the stronger one.
     pub fn solve(&mut self, material: &Material) -> Result<&SlowTable, TooManyMen> {
         let (material, _) = material.normalized();
         if material.men() > MAX_MEN {
@@ -280,9 +280,10 @@ impl SlowTables {
         self.solve(material).map(SlowTable::summary)
     }
 
-    /// The value of a position of a solved ending. An en passant square that no pawn can use is ignored.
-    /// [`Value::Illegal`] if the side not to move is in check or the kings touch; none if the ending has not
-    /// been solved or this is no position (two men on a square, impossible en passant square).
+    /// The value of a position of a solved ending. An en passant square that no pawn can use is
+    /// ignored. [`Value::Illegal`] if the side not to move is in check or the kings touch; none if
+    /// the ending has not been solved or this is no position (two men on a square, impossible en
+    /// passant square).
     pub fn value(&self, position: &Position) -> Option<Value> {
         let board = position.board();
         let Some(legal) = position.to_chess() else {

@@ -1,4 +1,5 @@
-//! Random control files carried out by the product and compared with the slow analysis, index by index.
+//! Random control files carried out by the product and compared with the slow analysis, index by
+//! index.
 //!
 //! `HOFFMAN_RANDOM_SETS` says how many sets, `HOFFMAN_RANDOM_FIRST` with which seed to begin.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::panic)]
@@ -43,8 +44,8 @@ fn position(pieces: &PieceList, placement: &Placement) -> Position {
     Position { men, turn: placement.turn, en_passant: placement.en_passant }
 }
 
-/// Compares every index of a table with the slow analysis, and every position of the analysis with the
-/// index. Returns how many entries were compared and the first difference.
+/// Compares every index of a table with the slow analysis, and every position of the analysis with
+/// the index. Returns how many entries were compared and the first difference.
 fn compare(path: &Path, slow: &SlowAnalysis) -> Result<u64, String> {
     let mut table = Table::open(path, SourceOptions::default()).map_err(|e| e.to_string())?;
     table.check_length().map_err(|e| e.to_string())?;
@@ -184,8 +185,8 @@ fn compare_statistics(path: &Path, slow: &SlowAnalysis) -> Result<(), String> {
     Ok(())
 }
 
-/// Generates all tables of a set in the current folder and compares them; returns how many entries there
-/// are.
+/// Generates all tables of a set in the current folder and compares them; returns how many entries
+/// there are.
 fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
     let mut entries = 0;
     for file in files {
@@ -199,8 +200,8 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
     Ok(entries)
 }
 
-/// Generates a table again, from the disk, in both ways and with other numbers of threads: nothing may
-/// differ.
+/// Generates a table again, from the disk, in both ways and with other numbers of threads: nothing
+/// may differ.
 fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
     let propagated = Method::PropTables { compress: true };
     let ways = [(0, 4, Method::Sweep), (200_000, 1, Method::Sweep), (0, 3, propagated)];
@@ -250,7 +251,8 @@ fn random_analyses_agree() {
             }
         }
         let folder = tempfile::tempdir().unwrap();
-        // The names in control files count from the working directory, which this test has to itself.
+        // The names in control files count from the working directory, which this test has to
+        // itself.
         std::env::set_current_dir(folder.path()).unwrap();
         match carry_out(&set.files) {
             Ok(compared) => entries += compared,
@@ -270,8 +272,9 @@ fn random_analyses_agree() {
     assert!(problems.is_empty(), "{} of {count} sets differ", problems.len());
 }
 
-/// Files without one of their prunes: those that still say enough, as a conceded move settles every position in
-/// which another move is left unsaid, have the values of the slow analysis, and the others are refused.
+/// Files without one of their prunes: those that still say enough, as a conceded move settles
+/// every position in which another move is left unsaid, have the values of the slow analysis, and
+/// the others are refused.
 #[test]
 fn what_is_left_unsaid_is_settled_or_refused() {
     let (mut settled, mut refused, mut strict, mut entries) = (0, 0, 0, 0);
@@ -422,8 +425,8 @@ fn futurebases_may_tell_images_apart() {
     }
 }
 
-/// Solves control files in order by both programs and compares them; `{}` in the texts is the folder.
-/// Returns how many entries agree, or why the last one is refused.
+/// Solves control files in order by both programs and compares them; `{}` in the texts is the
+/// folder. Returns how many entries agree, or why the last one is refused.
 fn solve_both(texts: &[(&str, String)]) -> Result<u64, String> {
     let folder = tempfile::tempdir().unwrap();
     let mut known = std::collections::HashMap::new();
@@ -454,7 +457,8 @@ fn solve_both(texts: &[(&str, String)]) -> Result<u64, String> {
     Ok(entries)
 }
 
-/// The same two captures away: a table whose men stand everywhere tells images apart as far as its index does.
+/// The same two captures away: a table whose men stand everywhere tells images apart as far as its
+/// index does.
 #[test]
 fn futurebases_of_futurebases_may_tell_images_apart() {
     let piece = |color: &str, role: &str| format!("<piece color=\"{color}\" type=\"{role}\"/>");
@@ -514,7 +518,8 @@ fn futurebases_with_pawns_may_tell_images_apart() {
     let prunes = "<prune-enable color=\"black\" type=\"concede\"/><prune-enable color=\"white\" type=\"discard\"/>\
                   <prune color=\"white\" move=\"P=?\" type=\"discard\"/>\
                   <prune color=\"black\" move=\"KxP\" type=\"concede\"/>";
-    // Where Black's bare king is safe: in a set without symmetry, and in one with that of the index.
+    // Where Black's bare king is safe: in a set without symmetry, and in one with that of the
+    // index.
     for (symmetry, squares) in [(1, "a2 b3 c4 d5 h6"), (2, "a2 h2 b3 g3 d5 e5")] {
         let index = format!("<index type=\"combinadic5\" symmetry=\"{symmetry}\"/>");
         let part = format!(
@@ -558,8 +563,8 @@ fn wide_tables_may_hold_wins_without_a_move_only() {
     assert!(solve_both(&[("base", base), ("main", main)]).unwrap() > 0);
 }
 
-/// A discarded capture of a sort that a futurebase answers in part: who has no other move is neither
-/// mated nor stalemated, conceded or not, in tables with distances; in others he is.
+/// A discarded capture of a sort that a futurebase answers in part: who has no other move is
+/// neither mated nor stalemated, conceded or not, in tables with distances; in others he is.
 #[test]
 fn discarded_moves_of_a_tracked_sort_spare_mate_and_stalemate() {
     let kings = "<piece color=\"white\" type=\"king\" location=\"a1 a2 b1 b2\"/>\
@@ -648,7 +653,8 @@ fn like_men_may_change_places_in_the_mirror() {
     assert!(table(4, "combinadic5", &rooks("a1 a8", "h1 h8")).unwrap() > 1_000);
 }
 
-/// Two like men, one of whom may stand on some of the other's squares only, go wherever the two of them may.
+/// Two like men, one of whom may stand on some of the other's squares only, go wherever the two of
+/// them may.
 #[test]
 fn like_men_with_nested_squares_exchange_their_parts() {
     let squares = |inside: &dyn Fn(u8, u8) -> bool| -> String {

@@ -1,5 +1,5 @@
-//! What answers out of pruned and restricted tables claim, against chess without prunes by the slow solver: no
-//! claim may be false, for any position, whichever tables lie beside.
+//! What answers out of pruned and restricted tables claim, against chess without prunes by the
+//! slow solver: no claim may be false, for any position, whichever tables lie beside.
 //!
 //! `HOFFMAN_RANDOM_SETS` says how many files, `HOFFMAN_RANDOM_FIRST` with which seed to begin,
 //! `HOFFMAN_RANDOM_MEN` how many men there may be (3 or 4).
@@ -336,7 +336,8 @@ fn no_claim_is_false() {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
-        // The names in control files count from the working directory, which this test has to itself.
+        // The names in control files count from the working directory, which this test has to
+        // itself.
         std::env::set_current_dir(folder.path()).unwrap();
         let result = carry_out(&set.files, &mut truth, &mut met);
         std::env::set_current_dir(std::env::temp_dir()).unwrap();

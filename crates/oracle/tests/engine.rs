@@ -1,5 +1,5 @@
-//! The solver against everything independent of it: the slow solver position by position, the published
-//! counts and longest mates, Syzygy tables, other numbers of threads.
+//! The solver against everything independent of it: the slow solver position by position, the
+//! published counts and longest mates, Syzygy tables, other numbers of threads.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::panic)]
 
 use std::path::PathBuf;
@@ -154,7 +154,8 @@ fn all_three_and_four_men_agree_with_syzygy() {
     compare_with_syzygy(&names_up_to(4));
 }
 
-/// Counts as Syzygy publishes them: orbits, like men told apart, no en passant. Twice, to stay whole.
+/// Counts as Syzygy publishes them: orbits, like men told apart, no en passant. Twice, to stay
+/// whole.
 fn counts(table: &TableValues) -> ([[u64; 3]; 2], [u16; 2]) {
     let mut counts = [[0; 3]; 2];
     let mut longest = [0; 2];

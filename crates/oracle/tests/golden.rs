@@ -1,6 +1,6 @@
-//! The slow analysis against tables of the original program: control files of the golden set and of the
-//! examples, solved slowly with everything they need, compared entry by entry or by the published
-//! figures. Runs where the shared data are; says loudly when they are not.
+//! The slow analysis against tables of the original program: control files of the golden set and
+//! of the examples, solved slowly with everything they need, compared entry by entry or by the
+//! published figures. Runs where the shared data are; says loudly when they are not.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::panic)]
 
 use std::collections::HashMap;
@@ -145,7 +145,8 @@ fn pruned_tables_agree() {
 #[test]
 #[ignore = "slow: some minutes"]
 fn pawngen_tables_agree() {
-    // The original loses en passant positions where a table is split; see the test of the split below.
+    // The original loses en passant positions where a table is split; see the test of the split
+    // below.
     let known = [("pawngen-b3c2-b5d5-2-2-from39", 227)];
     compare_folder("pawngen", |n| !n.contains("naive"), &known);
 }
@@ -156,7 +157,8 @@ fn formats_agree() {
     compare_folder("format", |n| !n.starts_with("kqkq") && n != "kk-uncompressed-file", &[]);
 }
 
-/// Legal and illegal positions, stalemates, wins of White and of Black, longest win and loss as stored.
+/// Legal and illegal positions, stalemates, wins of White and of Black, longest win and loss as
+/// stored.
 type Figures = (u64, u64, u64, u64, u64, i32, i32);
 
 /// The figures published for the examples of control files, where they are right.

@@ -31,8 +31,8 @@ fn check_known(tables: &mut SlowTables, name: &str) {
     }
 }
 
-/// The folder of Syzygy tables, if it is there: `HOFFMAN_SYZYGY` or `shared/data/syzygy` next to or
-/// above the checkout.
+/// The folder of Syzygy tables, if it is there: `HOFFMAN_SYZYGY` or `shared/data/syzygy` next to
+/// or above the checkout.
 fn syzygy_folder() -> Option<PathBuf> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     std::env::var_os("HOFFMAN_SYZYGY")

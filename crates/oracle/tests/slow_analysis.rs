@@ -1,5 +1,5 @@
-//! The slow analysis against the slow solver of complete endings, and rules that can be seen in one
-//! position.
+//! The slow analysis against the slow solver of complete endings, and rules that can be seen in
+//! one position.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::HashMap;
@@ -89,7 +89,8 @@ fn no_move_left_is_mate_or_stalemate() {
     assert_eq!(value(&analysis, "k7/8/1K6/8/8/8/R7/8 b - -"), None);
 }
 
-/// White is in check, and his only move is a discarded capture of a sort that a futurebase answers.
+/// White is in check, and his only move is a discarded capture of a sort that a futurebase
+/// answers.
 #[test]
 fn only_tables_with_distances_are_spared_by_discarded_moves() {
     let discards = enabled() + &prune("white", "*", "discard") + &prune("black", "*", "discard");

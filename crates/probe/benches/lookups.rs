@@ -1,7 +1,7 @@
 //! Lookups a second, warm and cold: `cargo bench -p hoffman-probe -- TABLE`.
 //!
-//! Random legal positions of the table are looked up through a collection with a cache of 512 MB, on one
-//! thread: first with an empty cache, then again with a full one.
+//! Random legal positions of the table are looked up through a collection with a cache of 512 MB,
+//! on one thread: first with an empty cache, then again with a full one.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::time::Instant;

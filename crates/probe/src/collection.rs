@@ -1,7 +1,8 @@
 //! Many tables: those that are given, those that folders hold, and those that others name.
 //!
-//! Folders are listed once and their tables opened when first needed, found by the name of the ending:
-//! `krpkr.htb`, or parts as `krpkr-b7.htb`. Which of them answers a position is in [`crate::lookup`].
+//! Folders are listed once and their tables opened when first needed, found by the name of the
+//! ending: `krpkr.htb`, or parts as `krpkr-b7.htb`. Which of them answers a position is in
+//! [`crate::lookup`].
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -171,8 +172,8 @@ impl Collection {
     /// Opens a table, to be asked after those opened before and before all folders.
     ///
     /// # Errors
-    /// The table cannot be opened, or is of another variant than the first one. The collection is then
-    /// what it was.
+    /// The table cannot be opened, or is of another variant than the first one. The collection is
+    /// then what it was.
     pub fn add_table(&mut self, path: impl AsRef<Path>) -> Result<&Table, CollectionError> {
         let table = Table::open(path, self.options.clone())?;
         self.adopt(table)
@@ -192,9 +193,9 @@ impl Collection {
         Ok(self.given[at].table())
     }
 
-    /// Lists a folder; its tables are asked after those given and after those of folders added before.
-    /// Files whose names are no endings are left alone. A folder named again is read again, to see new
-    /// files.
+    /// Lists a folder; its tables are asked after those given and after those of folders added
+    /// before. Files whose names are no endings are left alone. A folder named again is read
+    /// again, to see new files.
     ///
     /// # Errors
     /// The folder cannot be listed.
@@ -228,8 +229,9 @@ impl Collection {
         Ok(())
     }
 
-    /// Lists a folder with Syzygy tables (`KRPvKR.rtbw`), which are asked where no table of ours has the position.
-    /// They say who wins, but not when. What their answers need is looked for in the folders of `options`.
+    /// Lists a folder with Syzygy tables (`KRPvKR.rtbw`), which are asked where no table of ours
+    /// has the position. They say who wins, but not when. What their answers need is looked for in
+    /// the folders of `options`.
     ///
     /// # Errors
     /// The folder cannot be listed.
@@ -253,8 +255,8 @@ impl Collection {
         Ok(())
     }
 
-    /// Adds the folders in which tables that `file` needs are looked for: its own, then `folder`, then the
-    /// current one. Those that do not exist are passed over.
+    /// Adds the folders in which tables that `file` needs are looked for: its own, then `folder`,
+    /// then the current one. Those that do not exist are passed over.
     ///
     /// # Errors
     /// A folder that exists cannot be listed.
@@ -272,14 +274,15 @@ impl Collection {
         Ok(())
     }
 
-    /// Whether there may be new files in the folders, or a table that could not be opened may be mended. A glance at
-    /// each folder.
+    /// Whether there may be new files in the folders, or a table that could not be opened may be
+    /// mended. A glance at each folder.
     pub fn may_have_changed(&self) -> bool {
         self.listed.iter().any(Seen::may_have_changed)
             || self.found.values().flatten().any(|found| found.may_be_mended())
     }
 
-    /// The same tables and what folders hold now: new files, and again those that could not be opened.
+    /// The same tables and what folders hold now: new files, and again those that could not be
+    /// opened.
     ///
     /// # Errors
     /// A folder cannot be listed.
@@ -328,8 +331,8 @@ impl Collection {
         found.into_iter().flatten().filter_map(|found| self.member_of(found).transpose())
     }
 
-    /// The tables of the folders that may hold these men, as far as they are open: none for one that is not, and
-    /// nothing of those that cannot be used.
+    /// The tables of the folders that may hold these men, as far as they are open: none for one
+    /// that is not, and nothing of those that cannot be used.
     pub(crate) fn found_open(
         &self,
         material: &Material,
@@ -357,8 +360,8 @@ impl Collection {
 
     /// The futurebases that the header of a table names, in order.
     ///
-    /// A name stands for the given table of that file name; else for the file of that name, with or without
-    /// its folders, beside the table or in one of the folders.
+    /// A name stands for the given table of that file name; else for the file of that name, with
+    /// or without its folders, beside the table or in one of the folders.
     pub(crate) fn named_by(&self, member: &Member) -> Arc<[Named]> {
         if let Some(named) = member.named.get() {
             return Arc::clone(named);
@@ -387,8 +390,8 @@ impl Collection {
         named
     }
 
-    /// The tables that a name in the header of the table `beside` stands for: those beside it before given
-    /// ones elsewhere, and these before those of other folders.
+    /// The tables that a name in the header of the table `beside` stands for: those beside it
+    /// before given ones elsewhere, and these before those of other folders.
     fn called(&self, name: &str, beside: &Path) -> Vec<Arc<Member>> {
         let alone = Path::new(name).file_name().unwrap_or_default();
         let folder = beside.parent().unwrap_or(Path::new(""));
@@ -454,7 +457,8 @@ impl Collection {
         (member.table().variant() == self.variant()).then(|| Arc::clone(member))
     }
 
-    /// No code panics while it holds the lock, so the map is sound even if the lock says otherwise.
+    /// No code panics while it holds the lock, so the map is sound even if the lock says
+    /// otherwise.
     fn named(&self) -> MutexGuard<'_, NamedTables> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }

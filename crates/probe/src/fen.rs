@@ -1,7 +1,7 @@
 //! Positions as text: FEN, and moves played from there.
 //!
-//! There is one strict reader, [`read_position`], for everything but the classic prompt, which skips what it
-//! does not know as the original does ([`read_loosely`]).
+//! There is one strict reader, [`read_position`], for everything but the classic prompt, which
+//! skips what it does not know as the original does ([`read_loosely`]).
 
 use hoffman_board::shakmaty::Board;
 use hoffman_board::{Color, File, Piece, Rank, Square, Variant};
@@ -54,11 +54,11 @@ struct Fields<'t> {
     moves: Vec<&'t str>,
 }
 
-/// Reads a position: a FEN of two to six fields, and moves played from there behind the word `moves`, as
-/// `7k/R7/8/8/8/8/8/1R5K w - - 0 1 moves b1b8`. Underscores may stand for blanks.
+/// Reads a position: a FEN of two to six fields, and moves played from there behind the word
+/// `moves`, as `7k/R7/8/8/8/8/8/1R5K w - - 0 1 moves b1b8`. Underscores may stand for blanks.
 ///
-/// The position must be possible under the rules of the variant, castling rights must be void, and moves
-/// legal. An en passant square that nobody can use is dropped.
+/// The position must be possible under the rules of the variant, castling rights must be void, and
+/// moves legal. An en passant square that nobody can use is dropped.
 ///
 /// # Errors
 /// What is wrong, and where.
@@ -77,9 +77,9 @@ pub fn read_position(text: &str, variant: Variant) -> Result<Position, FenError>
     play(position, &fields.moves, variant)
 }
 
-/// Reads a position as the classic prompt does: eight ranks, a blank, the side to move; then castling letters,
-/// which are skipped, and an en passant square, taken as it stands, both optional. Counters and moves
-/// behind them are taken if they are there; anything else is ignored.
+/// Reads a position as the classic prompt does: eight ranks, a blank, the side to move; then
+/// castling letters, which are skipped, and an en passant square, taken as it stands, both
+/// optional. Counters and moves behind them are taken if they are there; anything else is ignored.
 ///
 /// # Errors
 /// A move that cannot be played.
@@ -162,8 +162,8 @@ fn play(mut position: Position, moves: &[&str], variant: Variant) -> Result<Posi
     Ok(position)
 }
 
-/// Whether the men stand so that a castling right could still be used: `K`, `Q` for rooks in the corners,
-/// files (`A` to `H`) for rooks elsewhere, lower case for Black.
+/// Whether the men stand so that a castling right could still be used: `K`, `Q` for rooks in the
+/// corners, files (`A` to `H`) for rooks elsewhere, lower case for Black.
 fn could_castle(position: &Position, right: char) -> bool {
     let color = if right.is_ascii_uppercase() { Color::White } else { Color::Black };
     let (king, rook) = match right.to_ascii_lowercase() {

@@ -1,5 +1,5 @@
-//! Many tables as one oracle: which table answers a position, what its moves are worth, how play goes
-//! on, whether a table is right, and what it contains.
+//! Many tables as one oracle: which table answers a position, what its moves are worth, how play
+//! goes on, whether a table is right, and what it contains.
 //!
 //! Reads through [`hoffman_table`] only; never solves.
 #![forbid(unsafe_code)]

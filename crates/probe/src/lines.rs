@@ -94,7 +94,8 @@ pub struct Known {
     pub hit: Option<Hit>,
     /// What is known of the outcome under the rules of chess.
     pub proved: OutcomeBounds,
-    /// What the table says, under its own rules, or the rules of chess do; none if nothing is said.
+    /// What the table says, under its own rules, or the rules of chess do; none if nothing is
+    /// said.
     pub said: Option<EntryValue>,
     /// Whether what is said is what the rules of chess say, distances included.
     pub is_exact: bool,
@@ -113,12 +114,13 @@ pub struct MoveOption {
     pub after: Position,
     /// What is known of that position, for the side then to move; in chess, if the move is pruned.
     pub known: Known,
-    /// What a prune makes of the move, by the rules of the table that answers for the position before it.
+    /// What a prune makes of the move, by the rules of the table that answers for the position
+    /// before it.
     pub pruned: Option<PruneEffect>,
     /// The table that would be needed to know more.
     pub missing: Option<String>,
-    /// Why the table that has the position behind the move could not be asked. The move counts as one of which
-    /// nothing is known.
+    /// Why the table that has the position behind the move could not be asked. The move counts as
+    /// one of which nothing is known.
     pub failure: Option<CollectionError>,
 }
 
@@ -156,7 +158,8 @@ impl Known {
         outcomes_of(self.said?, self.turn)
     }
 
-    /// What is said, with its distance: a draw, or a mate, or, in tables that count them, a conversion.
+    /// What is said, with its distance: a draw, or a mate, or, in tables that count them, a
+    /// conversion.
     pub fn distance(&self) -> Option<Value> {
         match self.said? {
             EntryValue::Draw => Some(Value::Draw),
@@ -225,8 +228,8 @@ fn end_of(position: &Position, variant: Variant) -> Option<End> {
     }
 }
 
-/// Finds out what is known of a position. It must be possible, see [`Position::check_possible`], and its
-/// en passant square usable.
+/// Finds out what is known of a position. It must be possible, see [`Position::check_possible`],
+/// and its en passant square usable.
 ///
 /// # Errors
 /// A table cannot be read.
@@ -235,8 +238,8 @@ pub fn assess(collection: &Collection, position: &Position) -> Result<Known, Col
     Ok(Known::of(position, collection.variant(), hit))
 }
 
-/// Finds out what is known of the position behind a move, by the rules of the table that answers for the one
-/// before it. A table that cannot be read spoils this move only.
+/// Finds out what is known of the position behind a move, by the rules of the table that answers
+/// for the one before it. A table that cannot be read spoils this move only.
 pub fn assess_move(
     collection: &Collection,
     root: &Known,
@@ -275,9 +278,9 @@ pub fn assess_move(
 
 /// The legal moves with what they lead to, best first by what the tables say.
 ///
-/// The order is that of the Lichess server: by the result, then mates, then quicker wins and slower
-/// losses, then stalemates, then captures of stronger men and promotions to stronger men, then the order
-/// of the walk. `root` is what is known of the position itself.
+/// The order is that of the Lichess server: by the result, then mates, then quicker wins and
+/// slower losses, then stalemates, then captures of stronger men and promotions to stronger men,
+/// then the order of the walk. `root` is what is known of the position itself.
 pub fn ranked_moves(collection: &Collection, position: &Position, root: &Known) -> Vec<MoveOption> {
     let legal = position.legal_moves(collection.variant()).into_iter();
     let moves = legal.map(|m| assess_move(collection, root, position, m));
@@ -322,10 +325,10 @@ fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
     (result, !mates, distance, !stalemates, strength(m.capture), strength(m.promotion))
 }
 
-/// Best play from a position until it ends, by the values of the tables: in each position the first of the
-/// ranked moves that keeps the value. Empty if the position is not known to be won or lost with its
-/// distance to mate; cut off where tables lack, cannot be read or contradict each other, and after
-/// [`MAX_PLIES`].
+/// Best play from a position until it ends, by the values of the tables: in each position the
+/// first of the ranked moves that keeps the value. Empty if the position is not known to be won or
+/// lost with its distance to mate; cut off where tables lack, cannot be read or contradict each
+/// other, and after [`MAX_PLIES`].
 pub fn main_line(
     collection: &Collection,
     position: &Position,
@@ -353,8 +356,8 @@ pub fn main_line(
     line
 }
 
-/// The names of the tables that would be needed to know all of a position and its moves, in order of the
-/// alphabet.
+/// The names of the tables that would be needed to know all of a position and its moves, in order
+/// of the alphabet.
 pub fn missing_tables(position: &Position, root: &Known, moves: &[MoveOption]) -> Vec<String> {
     let own = root.said.is_none().then(|| table_name(&position.material()));
     let behind = moves.iter().filter_map(|option| option.missing.clone());

@@ -1,9 +1,10 @@
 //! Which table answers a position, and a move in a position that a table answers.
 //!
-//! A table answers a position in its own colours, and with the colours exchanged only where that gives the
-//! same game ([`Member::is_own_image`]). Behind a move, the table that answers the position before it
-//! decides by its header: first the table itself, then the futurebases that it names, in the colours in
-//! which it names them, then its prunes. Any table of chess answers for another one of chess.
+//! A table answers a position in its own colours, and with the colours exchanged only where that
+//! gives the same game ([`Member::is_own_image`]). Behind a move, the table that answers the
+//! position before it decides by its header: first the table itself, then the futurebases that it
+//! names, in the colours in which it names them, then its prunes. Any table of chess answers for
+//! another one of chess.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -29,8 +30,8 @@ pub struct Hit {
     pub inverted: bool,
     /// Who is to move in the position.
     pub turn: Color,
-    /// What the table says to the side to move; [`EntryValue::Illegal`] in normal chess if the side not to
-    /// move is in check, whatever the table says.
+    /// What the table says to the side to move; [`EntryValue::Illegal`] in normal chess if the
+    /// side not to move is in check, whatever the table says.
     pub value: EntryValue,
     /// What the values of the table prove, in the colours of the position.
     pub claims: Claims,
@@ -75,14 +76,16 @@ fn is_exact_dtm(member: &Member) -> bool {
 }
 
 impl Collection {
-    /// The answer to a position by itself: of the first given table that stands for it, else of a table in
-    /// the folders, those of chess before those with prunes; none if no table stands for it.
+    /// The answer to a position by itself: of the first given table that stands for it, else of a
+    /// table in the folders, those of chess before those with prunes; none if no table stands for
+    /// it.
     ///
-    /// An en passant square that fits no pawn is ignored; one that fits a pawn of the side to move is in no
-    /// table.
+    /// An en passant square that fits no pawn is ignored; one that fits a pawn of the side to move
+    /// is in no table.
     ///
     /// # Errors
-    /// A table is damaged, or one that might have the position cannot be opened and no other has it.
+    /// A table is damaged, or one that might have the position cannot be opened and no other has
+    /// it.
     pub fn lookup(&self, position: &Position) -> Result<Option<Hit>, CollectionError> {
         self.lookup_where(position, |_| true)
     }
@@ -95,7 +98,8 @@ impl Collection {
         self.lookup_where(position, Member::is_plain)
     }
 
-    /// [`Collection::lookup`] as far as memory tells: none as well if a table has to be opened or read for it.
+    /// [`Collection::lookup`] as far as memory tells: none as well if a table has to be opened or
+    /// read for it.
     pub fn lookup_cached(&self, position: &Position) -> Option<Hit> {
         let query = Query::new(position)?;
         let found = self.found_open(&query.material);
@@ -206,8 +210,8 @@ impl Collection {
         missing.find(|named| named.may_hold(&men, both)).map(|named| named.name.clone())
     }
 
-    /// What a table says of a position, in its own colours or, where that is the same game, with exchanged
-    /// ones.
+    /// What a table says of a position, in its own colours or, where that is the same game, with
+    /// exchanged ones.
     fn ask(&self, member: &Arc<Member>, query: &Query<'_>) -> Result<Option<Hit>, CollectionError> {
         for inverted in query.orientations(member) {
             if let Some(hit) = self.ask_so(member, query, inverted)? {
@@ -277,8 +281,8 @@ impl Collection {
         *member.claims.get_or_init(|| claims)
     }
 
-    /// The value with the distance to mate under the rules of chess, from tables that have it and prune
-    /// nothing; none if there is no such table. Two bare kings are a draw without one.
+    /// The value with the distance to mate under the rules of chess, from tables that have it and
+    /// prune nothing; none if there is no such table. Two bare kings are a draw without one.
     ///
     /// # Errors
     /// See [`Collection::lookup`].
@@ -296,8 +300,8 @@ impl Collection {
     }
 }
 
-/// Whether each kind of prune that a table enables is one of its own or of a futurebase: otherwise a file
-/// has taken the place of the one that the table was made from.
+/// Whether each kind of prune that a table enables is one of its own or of a futurebase: otherwise
+/// a file has taken the place of the one that the table was made from.
 fn explains_enables(member: &Member, named: &[Named]) -> bool {
     let control = member.table().control();
     control.prune_enables.iter().all(|enabled| {
@@ -331,15 +335,16 @@ impl<'p> Query<'p> {
         Some(Query { position, material: position.material(), en_passant })
     }
 
-    /// The ways in which a table by itself answers for these men: as they are, and with the colours exchanged.
+    /// The ways in which a table by itself answers for these men: as they are, and with the
+    /// colours exchanged.
     fn orientations(&self, member: &Member) -> impl Iterator<Item = bool> + use<> {
         let own = *member.material() == self.material;
         let exchanged = *member.material() == self.material.swapped() && member.is_own_image();
         [own.then_some(false), exchanged.then_some(true)].into_iter().flatten()
     }
 
-    /// The index of the position in a table, as it is or with the colours exchanged, and who is to move there; none if
-    /// the table does not hold it.
+    /// The index of the position in a table, as it is or with the colours exchanged, and who is to
+    /// move there; none if the table does not hold it.
     fn find(&self, member: &Member, inverted: bool) -> Option<(u64, Color)> {
         let men = if inverted { self.material.swapped() } else { self.material };
         let holds = men == *member.material();

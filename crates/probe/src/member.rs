@@ -1,5 +1,5 @@
-//! An open table with what its header says of its place among others: the men, what its values prove,
-//! and whether it answers positions with the colours exchanged.
+//! An open table with what its header says of its place among others: the men, what its values
+//! prove, and whether it answers positions with the colours exchanged.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -43,15 +43,16 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// Whether a futurebase that is not at hand may hold these men, in the colours of the table that
-    /// names it: its name does not say otherwise. `both`: whether it may be meant in either orientation.
+    /// Whether a futurebase that is not at hand may hold these men, in the colours of the table
+    /// that names it: its name does not say otherwise. `both`: whether it may be meant in either
+    /// orientation.
     pub(crate) fn may_hold(&self, men: &Material, both: bool) -> bool {
         name_may_mean(&self.name, self.inverted, men, both)
     }
 }
 
-/// Whether a futurebase of that name may hold these men, as far as the name tells: it does if it is the
-/// name of an ending. `both`: in either orientation.
+/// Whether a futurebase of that name may hold these men, as far as the name tells: it does if it
+/// is the name of an ending. `both`: in either orientation.
 pub(crate) fn name_may_mean(name: &str, inverted: bool, men: &Material, both: bool) -> bool {
     let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
     let Some(Ok(named)) = stem.map(str::parse::<Material>) else { return true };
@@ -88,8 +89,8 @@ impl Member {
         &self.material
     }
 
-    /// Whether no prunes are enabled in it, nor, then, in any futurebase behind it: its values are those of
-    /// chess.
+    /// Whether no prunes are enabled in it, nor, then, in any futurebase behind it: its values are
+    /// those of chess.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -107,14 +108,14 @@ impl Member {
         if self.table.space().has_side_bit() { claims } else { claims.and(claims.swapped()) }
     }
 
-    /// In what the game of the table is not chess, as it is or with the colours exchanged; empty if its
-    /// values are those of chess.
+    /// In what the game of the table is not chess, as it is or with the colours exchanged; empty
+    /// if its values are those of chess.
     pub fn assumptions(&self, inverted: bool) -> &Arc<[Assumption]> {
         &self.assumptions[usize::from(inverted)]
     }
 
-    /// Whether the table answers positions with the colours exchanged too, because exchanging them gives the
-    /// same game: it is plain, or all of its rules are the same for both sides.
+    /// Whether the table answers positions with the colours exchanged too, because exchanging them
+    /// gives the same game: it is plain, or all of its rules are the same for both sides.
     pub(crate) fn is_own_image(&self) -> bool {
         self.is_plain
             || !self.table.space().has_side_bit()
@@ -126,8 +127,8 @@ impl Member {
             })
     }
 
-    /// The index of a position, as it is or with the colours exchanged, and who is to move there; none if the table
-    /// does not hold it.
+    /// The index of a position, as it is or with the colours exchanged, and who is to move there;
+    /// none if the table does not hold it.
     pub(crate) fn find(
         &self,
         position: &Position,
@@ -147,8 +148,8 @@ impl Member {
         Some((self.table.index(&placement)?, turn))
     }
 
-    /// What the table says of a position that it holds at an index. Whether the side not to move is in check is
-    /// seen from the position: what an entry says about it counts for nothing (D1).
+    /// What the table says of a position that it holds at an index. Whether the side not to move
+    /// is in check is seen from the position: what an entry says about it counts for nothing (D1).
     pub(crate) fn value(
         &self,
         position: &Position,
@@ -178,13 +179,14 @@ impl Member {
         self.table.variant() == Variant::Normal && position.is_opponent_in_check()
     }
 
-    /// What the prunes of the table make of a move that leaves it, if they name it; the first that does
-    /// counts. `mover` makes a move of this kind, in the table's colours.
+    /// What the prunes of the table make of a move that leaves it, if they name it; the first that
+    /// does counts. `mover` makes a move of this kind, in the table's colours.
     pub(crate) fn prune(&self, mover: Color, kind: FuturemoveKind) -> Option<PruneEffect> {
         let control = self.table.control();
         // Where one side to move is stored, White's moves stand for Black's.
         let mover = if self.table.space().has_side_bit() { mover } else { Color::White };
-        // The parts of a pawn structure's table belong together: no prune stands in for a part left out.
+        // The parts of a pawn structure's table belong together: no prune stands in for a part
+        // left out.
         if kind.is_pawn_step() && control.pawngen.is_some() {
             return None;
         }

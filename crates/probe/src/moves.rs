@@ -1,7 +1,7 @@
 //! The legal moves of a position in the order of the classic prompt, and their names.
 //!
-//! Moves are walked here, outwards along each direction, because the order of the walk is the order of
-//! the list; their names in SAN come from `shakmaty`. Knows no tables.
+//! Moves are walked here, outwards along each direction, because the order of the walk is the
+//! order of the list; their names in SAN come from `shakmaty`. Knows no tables.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -30,8 +30,8 @@ pub struct Move {
     pub en_passant: bool,
 }
 
-/// The directions of sliding men and kings in the order of the list: right, left, up, down, up-left,
-/// up-right, down-left, down-right, as steps of file and rank.
+/// The directions of sliding men and kings in the order of the list: right, left, up, down,
+/// up-left, up-right, down-left, down-right, as steps of file and rank.
 const DIRECTIONS: [(i32, i32); 8] =
     [(1, 0), (-1, 0), (0, 1), (0, -1), (-1, 1), (1, 1), (-1, -1), (1, -1)];
 
@@ -50,12 +50,12 @@ fn step(square: Square, (files, ranks): (i32, i32)) -> Option<Square> {
 type Visitor<'v> = dyn FnMut(Move) -> ControlFlow<()> + 'v;
 
 impl Position {
-    /// The legal moves in the order of the classic prompt: origins from a1 to h8, each man's directions
-    /// in their order, each outwards; pawns forward first, then captures. None if the side to move could
-    /// capture the enemy king; in suicide chess only captures if there are any.
+    /// The legal moves in the order of the classic prompt: origins from a1 to h8, each man's
+    /// directions in their order, each outwards; pawns forward first, then captures. None if the
+    /// side to move could capture the enemy king; in suicide chess only captures if there are any.
     ///
-    /// Of placements that are no positions of chess too: a side with two kings may leave neither in
-    /// check.
+    /// Of placements that are no positions of chess too: a side with two kings may leave neither
+    /// in check.
     pub fn legal_moves(&self, variant: Variant) -> Vec<Move> {
         let mut moves = self.possible_moves(variant);
         match variant {
@@ -98,7 +98,8 @@ impl Position {
         moves
     }
 
-    /// Visits the moves of [`Position::possible_moves`] one by one, as long as the visitor goes on.
+    /// Visits the moves of [`Position::possible_moves`] one by one, as long as the visitor goes
+    /// on.
     fn walk(&self, variant: Variant, visit: &mut Visitor<'_>) -> ControlFlow<()> {
         if variant == Variant::Normal && self.is_opponent_in_check() {
             return ControlFlow::Continue(());
@@ -181,8 +182,8 @@ impl Position {
         ControlFlow::Continue(())
     }
 
-    /// The position after a move. Its en passant square is set only if an enemy pawn stands beside the
-    /// pawn that made a double step.
+    /// The position after a move. Its en passant square is set only if an enemy pawn stands beside
+    /// the pawn that made a double step.
     #[must_use]
     pub fn after(&self, m: &Move) -> Position {
         let mut board = self.board.clone();
@@ -276,8 +277,8 @@ impl Move {
         format!("{}{}", self.role.upper_char(), self.typed(Color::White))
     }
 
-    /// The move as the classic prompt wants it typed by a side: `e1f1`, `a4xb3`, White's `a7xb8=N`, Black's
-    /// `d2d1=q`.
+    /// The move as the classic prompt wants it typed by a side: `e1f1`, `a4xb3`, White's
+    /// `a7xb8=N`, Black's `d2d1=q`.
     pub fn typed(&self, turn: Color) -> String {
         let cross = if self.capture.is_some() { "x" } else { "" };
         let mut text = format!("{}{cross}{}", self.from, self.to);
@@ -288,8 +289,8 @@ impl Move {
         text
     }
 
-    /// The kind of futuremove by which prunes know it. `inverted` tells that the table has the colours
-    /// exchanged, and so its squares mirrored.
+    /// The kind of futuremove by which prunes know it. `inverted` tells that the table has the
+    /// colours exchanged, and so its squares mirrored.
     pub fn kind(&self, inverted: bool) -> FuturemoveKind {
         let to = if inverted { self.to.flip_vertical() } else { self.to };
         FuturemoveKind::of_move(self.role, to, self.capture, self.promotion)

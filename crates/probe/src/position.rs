@@ -1,7 +1,7 @@
 //! A position: men on squares, the side to move, and what else a FEN says.
 //!
-//! Any placement of men is a [`Position`], however impossible; what a table or the rules of chess make of
-//! it is another question. Knows no tables.
+//! Any placement of men is a [`Position`], however impossible; what a table or the rules of chess
+//! make of it is another question. Knows no tables.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -11,7 +11,8 @@ use hoffman_board::shakmaty::{
 };
 use hoffman_board::{Bitboard, Color, Material, Piece, Rank, Role, Square, Variant};
 
-/// Men on squares, the side to move and the square that a pawn has just jumped over, as they are given.
+/// Men on squares, the side to move and the square that a pawn has just jumped over, as they are
+/// given.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Position {
     /// The men.
@@ -131,7 +132,8 @@ impl Position {
         }
     }
 
-    /// The colour of the pawn that has jumped over the en passant square, if there is one behind it.
+    /// The colour of the pawn that has jumped over the en passant square, if there is one behind
+    /// it.
     pub fn en_passant_pawn(&self) -> Option<Color> {
         let square = self.en_passant?;
         let color = match square.rank() {
@@ -143,8 +145,8 @@ impl Position {
         (self.board.piece_at(reached) == Some(color.pawn())).then_some(color)
     }
 
-    /// The en passant square if a pawn of the side to move stands ready to capture there, and the enemy
-    /// pawn can have made the double step.
+    /// The en passant square if a pawn of the side to move stands ready to capture there, and the
+    /// enemy pawn can have made the double step.
     pub fn usable_en_passant(&self) -> Option<Square> {
         let square = self.en_passant?;
         let enemy = self.turn.other();
@@ -225,8 +227,8 @@ impl Position {
                 .is_some_and(|chess| shakmaty::Position::is_insufficient_material(&chess))
     }
 
-    /// The position as `shakmaty` and readers of foreign tables take it, with an en passant square only if it can
-    /// be used.
+    /// The position as `shakmaty` and readers of foreign tables take it, with an en passant square
+    /// only if it can be used.
     pub fn setup(&self) -> Setup {
         let mut setup = Setup::empty();
         setup.board = self.board.clone();
@@ -239,7 +241,8 @@ impl Position {
 }
 
 impl From<&Setup> for Position {
-    /// The men, the side to move, the en passant square and the counters; castling rights are left out.
+    /// The men, the side to move, the en passant square and the counters; castling rights are left
+    /// out.
     fn from(setup: &Setup) -> Position {
         Position {
             board: setup.board.clone(),
@@ -262,7 +265,8 @@ impl TryFrom<&Position> for Chess {
     }
 }
 
-/// A position of `shakmaty`, if it can be one of a game; too many men and strange checks do not matter.
+/// A position of `shakmaty`, if it can be one of a game; too many men and strange checks do not
+/// matter.
 pub(crate) fn set_up<P: FromSetup>(setup: Setup) -> Option<P> {
     P::from_setup(setup, CastlingMode::Standard)
         .or_else(PositionError::ignore_too_much_material)

@@ -26,7 +26,8 @@ impl ReadOptions {
         ReadOptions::default()
     }
 
-    /// The most memory that the process may take, in bytes; [`ReadOptions::LEAST_MEMORY`] at least.
+    /// The most memory that the process may take, in bytes; [`ReadOptions::LEAST_MEMORY`] at
+    /// least.
     #[must_use]
     pub fn memory(self, bytes: u64) -> ReadOptions {
         ReadOptions { memory: Some(bytes.max(ReadOptions::LEAST_MEMORY)), ..self }
@@ -69,7 +70,8 @@ impl ReadOptions {
         self.cursed_wins
     }
 
-    /// How tables of ours are read, with a cache of their own; of so many bytes, if memory is not bounded.
+    /// How tables of ours are read, with a cache of their own; of so many bytes, if memory is not
+    /// bounded.
     pub fn source(&self, cache: usize) -> SourceOptions {
         let Some(memory) = self.memory else {
             let cache = BlockCache::new(cache);
@@ -90,8 +92,8 @@ impl ReadOptions {
         }
     }
 
-    /// How many bytes of entries may be held as a whole, if memory is bounded. They are there twice while they are
-    /// unpacked.
+    /// How many bytes of entries may be held as a whole, if memory is bounded. They are there
+    /// twice while they are unpacked.
     pub fn whole(&self) -> Option<u64> {
         self.memory.map(|memory| (memory - READER) / 4)
     }

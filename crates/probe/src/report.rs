@@ -49,8 +49,8 @@ pub struct Verdict {
     pub dtz: Option<i32>,
     /// The same without rounding: never known here.
     pub precise_dtz: Option<i32>,
-    /// Plies to mate, positive if the side to move wins; 0 for a draw; none if mated, or if the distance
-    /// is not known to be that of chess.
+    /// Plies to mate, positive if the side to move wins; 0 for a draw; none if mated, or if the
+    /// distance is not known to be that of chess.
     pub dtm: Option<i32>,
     /// Suicide chess: plies to the win.
     pub dtw: Option<i32>,
@@ -95,8 +95,8 @@ pub struct Said {
 /// What the server does not say of a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MoveExtra {
-    /// `conceded` or `discarded` if the table that answers for the position before the move prunes it, and no
-    /// futurebase of it answers.
+    /// `conceded` or `discarded` if the table that answers for the position before the move prunes
+    /// it, and no futurebase of it answers.
     pub pruned: Option<&'static str>,
     /// What the answer is of the truth.
     pub bound: Bound,
@@ -127,11 +127,11 @@ pub struct Extra {
     pub missing: Vec<String>,
     /// Half moves without a capture or a move of a pawn, as the position says.
     pub clock: u16,
-    /// Whether the fifty-move rule, which is not regarded here, may take the win away: the mate comes later
-    /// than the clock allows without a capture or a move of a pawn.
+    /// Whether the fifty-move rule, which is not regarded here, may take the win away: the mate
+    /// comes later than the clock allows without a capture or a move of a pawn.
     pub fifty_move: bool,
-    /// Whether the line shown obeys that rule to its end: captures and moves of pawns come in time. None if
-    /// there is no line to the end. It says nothing of other defences.
+    /// Whether the line shown obeys that rule to its end: captures and moves of pawns come in
+    /// time. None if there is no line to the end. It says nothing of other defences.
     pub line_in_time: Option<bool>,
 }
 
@@ -225,8 +225,8 @@ impl Said {
     }
 }
 
-/// Whether the end that is said to be so far away may come too late by the fifty-move rule: later than the
-/// clock allows if nothing is captured and no pawn moves.
+/// Whether the end that is said to be so far away may come too late by the fifty-move rule: later
+/// than the clock allows if nothing is captured and no pawn moves.
 fn is_late(known: &Known, position: &Position) -> bool {
     let mate = known.distance().filter(|_| !known.is_over() && !known.counts_conversions());
     let plies = mate.and_then(Value::plies).map_or(0, i32::abs);

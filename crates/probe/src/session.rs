@@ -1,7 +1,8 @@
 //! The classic prompt: what is typed, and what is answered, without any input or output.
 //!
-//! The texts are those of the original program to the letter. Beyond it: what a score proves where it is not
-//! that of chess; what is missing where no table answers; why a move is refused; and `undo` goes back.
+//! The texts are those of the original program to the letter. Beyond it: what a score proves where
+//! it is not that of chess; what is missing where no table answers; why a move is refused; and
+//! `undo` goes back.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -54,8 +55,8 @@ impl Session {
         }
     }
 
-    /// Whether boards are printed with escape sequences (black men in reverse video), for a terminal. Off from
-    /// the start.
+    /// Whether boards are printed with escape sequences (black men in reverse video), for a
+    /// terminal. Off from the start.
     pub fn set_escapes(&mut self, escapes: bool) {
         self.escapes = escapes;
     }
@@ -85,14 +86,14 @@ impl Session {
         if self.current.is_some() { "Index, FEN or move? " } else { "Index or FEN? " }
     }
 
-    /// Takes what went wrong while reading tables since the last call. Where a table could not be read
-    /// the answer is as if it were not there.
+    /// Takes what went wrong while reading tables since the last call. Where a table could not be
+    /// read the answer is as if it were not there.
     pub fn take_errors(&mut self) -> Vec<CollectionError> {
         std::mem::take(&mut self.errors)
     }
 
-    /// Answers a line: a move, a FEN, an index of the first table, or `undo`. The answer goes to standard
-    /// output as it is.
+    /// Answers a line: a move, a FEN, an index of the first table, or `undo`. The answer goes to
+    /// standard output as it is.
     pub fn enter(&mut self, line: &str) -> String {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
@@ -126,8 +127,8 @@ impl Session {
         }
     }
 
-    /// The position after a move. The table that answers it is found by the rules of the one before it, or by
-    /// itself if that has none for it.
+    /// The position after a move. The table that answers it is found by the rules of the one
+    /// before it, or by itself if that has none for it.
     fn after(&mut self, current: &Current, m: crate::moves::Move) -> Current {
         let root = Known::of(&current.position, self.collection.variant(), current.hit.clone());
         let option = assess_move(&self.collection, &root, &current.position, m);
@@ -263,9 +264,10 @@ impl Session {
         out
     }
 
-    /// The moves of a position with what they lead to: index and score; who has won in suicide chess if a side
-    /// has no men left; `conceded` or `discarded` by the rules of the table that answers the position itself;
-    /// else `NO DATA`. Returns the files that are missing, in order of the alphabet.
+    /// The moves of a position with what they lead to: index and score; who has won in suicide
+    /// chess if a side has no men left; `conceded` or `discarded` by the rules of the table that
+    /// answers the position itself; else `NO DATA`. Returns the files that are missing, in order
+    /// of the alphabet.
     fn list_moves(
         &mut self,
         position: &Position,

@@ -1,7 +1,8 @@
 //! Moves as they are typed at the prompt, and why one is refused.
 //!
-//! What the original takes comes first: origin, perhaps `x`, destination, perhaps `=` and a letter. Beyond
-//! it: the notation of the prompt's own lists (`Pb2b4`, `Pb7b8=Q`), SAN, and captures without `x`.
+//! What the original takes comes first: origin, perhaps `x`, destination, perhaps `=` and a
+//! letter. Beyond it: the notation of the prompt's own lists (`Pb2b4`, `Pb7b8=Q`), SAN, and
+//! captures without `x`.
 
 use hoffman_board::shakmaty::san::San;
 use hoffman_board::{Color, Role, Square, Variant};
@@ -137,8 +138,8 @@ impl Squares {
         meant.map(|m| **m).ok_or_else(|| self.why_not_promoted(first.promotion.is_some(), turn))
     }
 
-    /// Whether this is what was typed for a promotion. The letter is upper case for White and lower case for
-    /// Black, as on the board; without `=` (`d2d1q`) the case does not matter.
+    /// Whether this is what was typed for a promotion. The letter is upper case for White and
+    /// lower case for Black, as on the board; without `=` (`d2d1q`) the case does not matter.
     fn promotes_to(&self, promotion: Option<Role>, turn: Color) -> bool {
         match (promotion, self.letter) {
             (None, Some((_, equals))) => !equals,

@@ -1,4 +1,5 @@
-//! Results in the words of chess: what is known, and what a table says beyond that by its own rules.
+//! Results in the words of chess: what is known, and what a table says beyond that by its own
+//! rules.
 
 use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_control::{Assumption, Claims};
@@ -12,8 +13,8 @@ pub(crate) fn count(number: i32, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// What is known of a position, `made` plies after where distances are counted from; and, where that is less
-/// than what the table says by its own rules, this in brackets.
+/// What is known of a position, `made` plies after where distances are counted from; and, where
+/// that is less than what the table says by its own rules, this in brackets.
 pub fn known_in_words(known: &Known, made: i32) -> String {
     if let Some(end) = known.end
         && let Some(text) = end_in_words(end, known.turn, made)
@@ -56,7 +57,8 @@ fn bounds_in_words(bounds: OutcomeBounds) -> &'static str {
     }
 }
 
-/// A win that is certain, with its distance if the table has one: exact, or the most that it takes.
+/// A win that is certain, with its distance if the table has one: exact, or the most that it
+/// takes.
 fn win_in_words(known: &Known, outcome: Outcome, made: i32) -> String {
     let winner = outcome.winner().map_or("nobody", color_name);
     let agrees = known.outcomes() == Some(OutcomeBounds::exactly(outcome));
@@ -99,7 +101,8 @@ fn said_in_words(known: &Known, said: OutcomeBounds, made: i32) -> String {
     }
 }
 
-/// Moves of the winner to a conversion; the move just made is the winner's if the loser is to move.
+/// Moves of the winner to a conversion; the move just made is the winner's if the loser is to
+/// move.
 fn conversion_moves(distance: Option<Value>, made: i32) -> i32 {
     match distance {
         Some(Value::Win(moves)) => i32::from(moves),
@@ -114,8 +117,8 @@ fn is_suicide(known: &Known) -> bool {
         || matches!(known.end, Some(End::VariantLoss | End::VariantWin))
 }
 
-/// What is certain in chess by the values of a table: `White's wins; that White at least draws where the table
-/// says draw`.
+/// What is certain in chess by the values of a table:
+/// `White's wins; that White at least draws where the table says draw`.
 pub fn claims_in_words(claims: Claims) -> String {
     let (white, black) = (claims.of(Color::White), claims.of(Color::Black));
     let mut parts = Vec::new();

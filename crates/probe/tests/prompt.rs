@@ -149,8 +149,8 @@ fn every_placement_is_answered() {
     ] {
         assert_eq!(session.enter(bad), "Bad input\n\n", "{bad}");
     }
-    // An en passant square that fits nothing is shown and ignored, one that fits the mover's own pawn is
-    // in no table.
+    // An en passant square that fits nothing is shown and ignored, one that fits the mover's own
+    // pawn is in no table.
     let out = session.enter("8/8/8/8/4P3/8/1k6/4K3 w - a6");
     assert_eq!(first(out.clone()).split(' ').nth(1), Some("97892"));
     assert!(out.ends_with("FEN 8/8/8/8/4P3/8/1k6/4K3 w - a6\n"));
@@ -494,7 +494,8 @@ fn parts_of_tables_answer_together() {
     assert!(damaged.unwrap_err().to_string().contains("kqk.htb"));
 }
 
-/// How fast warm look-ups are. `cargo test --release -p hoffman-probe -- --ignored --nocapture speed`
+/// How fast warm look-ups are.
+/// `cargo test --release -p hoffman-probe -- --ignored --nocapture speed`
 #[test]
 #[ignore = "a measurement"]
 fn speed() {

@@ -39,15 +39,15 @@ impl fmt::Display for Moves {
     }
 }
 
-/// What is proved of a position under the rules of chess (or of suicide chess, if the tables are about that),
-/// for the side to move. The fifty-move rule and castling are not regarded.
+/// What is proved of a position under the rules of chess (or of suicide chess, if the tables are
+/// about that), for the side to move. The fifty-move rule and castling are not regarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Value {
     /// The side to move wins.
     Win {
-        /// Plies to mate: the fewest if the answer is [`Bound::Exact`], else at most so many. None if the
-        /// table does not count them.
+        /// Plies to mate: the fewest if the answer is [`Bound::Exact`], else at most so many. None
+        /// if the table does not count them.
         plies: Option<Plies>,
     },
     /// Nobody can force a win.
@@ -159,8 +159,8 @@ pub struct TableAnswer {
     conversion: Option<Moves>,
 }
 
-/// What a table says of a position for the side to move, by its own rules. Where these are not those of chess, it
-/// proves less; see [`Answer::value`].
+/// What a table says of a position for the side to move, by its own rules. Where these are not
+/// those of chess, it proves less; see [`Answer::value`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Said {
@@ -184,7 +184,8 @@ impl Answer {
         Answer { value, bound, table, end }
     }
 
-    /// The moves to a capture, promotion or mate, of the side that wins; none where the table does not count them.
+    /// The moves to a capture, promotion or mate, of the side that wins; none where the table does
+    /// not count them.
     pub fn conversion(&self) -> Option<Moves> {
         self.table.as_ref()?.conversion
     }
@@ -253,9 +254,10 @@ pub struct MoveAnswer {
     pub san: String,
     /// The position after it.
     pub after: Position,
-    /// What is known of that position, for the side then to move. A table that is missing or damaged spoils its
-    /// move only.
+    /// What is known of that position, for the side then to move. A table that is missing or
+    /// damaged spoils its move only.
     pub answer: Result<Answer, Error>,
-    /// What the table that answers for the position before the move makes of it, if that table prunes it.
+    /// What the table that answers for the position before the move makes of it, if that table
+    /// prunes it.
     pub pruned: Option<PruneEffect>,
 }

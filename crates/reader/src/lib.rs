@@ -1,7 +1,7 @@
 //! Chess endgame tables, read: what is known of a position and of its moves, and best play.
 //!
-//! The part of crate `hoffman` for those who solve nothing: no solver, no threads, no writing. `hoffman` has all of
-//! it too, and tells more about it.
+//! The part of crate `hoffman` for those who solve nothing: no solver, no threads, no writing.
+//! `hoffman` has all of it too, and tells more about it.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), hoffman_reader::Error> {

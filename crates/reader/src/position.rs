@@ -9,8 +9,8 @@ use hoffman_probe::position::Position;
 
 use crate::error::Error;
 
-/// Something that stands for a position: a FEN (with moves behind it, as UCI has them: `... moves e2e4`), a
-/// [`Position`], or a position or setup of [`shakmaty`].
+/// Something that stands for a position: a FEN (with moves behind it, as UCI has them:
+/// `... moves e2e4`), a [`Position`], or a position or setup of [`shakmaty`].
 pub trait AsPosition {
     /// The position, if it is possible under the rules of the variant and has no castling rights.
     ///

@@ -20,9 +20,11 @@ use crate::answer::{Answer, MoveAnswer, Value, Wdl};
 use crate::error::Error;
 use crate::position::AsPosition;
 
-/// Tables that answer positions. Clones are the same tables and share one cache; any number of threads may ask.
+/// Tables that answer positions. Clones are the same tables and share one cache; any number of
+/// threads may ask.
 ///
-/// Tables are opened when they are first needed, and new ones in the folders are seen when no other answers.
+/// Tables are opened when they are first needed, and new ones in the folders are seen when no
+/// other answers.
 #[derive(Clone, Debug)]
 pub struct Tablebase {
     shared: Arc<Shared>,
@@ -79,15 +81,16 @@ impl OpenOptions {
         OpenOptions::default()
     }
 
-    /// A folder of tables, found by the names of their endings: `krpkr.htb`, or parts as `krpkr-b7.htb`. Earlier
-    /// folders are asked first.
+    /// A folder of tables, found by the names of their endings: `krpkr.htb`, or parts as
+    /// `krpkr-b7.htb`. Earlier folders are asked first.
     #[must_use]
     pub fn folder(mut self, folder: impl AsRef<Path>) -> OpenOptions {
         self.folders.push(folder.as_ref().to_owned());
         self
     }
 
-    /// A table, of any name, to be asked before the folders. One of the suffix `.rtbw` is a Syzygy table.
+    /// A table, of any name, to be asked before the folders. One of the suffix `.rtbw` is a Syzygy
+    /// table.
     #[must_use]
     pub fn file(mut self, file: impl AsRef<Path>) -> OpenOptions {
         self.files.push(file.as_ref().to_owned());
@@ -100,20 +103,22 @@ impl OpenOptions {
         OpenOptions { beside, ..self }
     }
 
-    /// How many bytes of unpacked blocks are held, if memory is not bounded by [`OpenOptions::reading`].
+    /// How many bytes of unpacked blocks are held, if memory is not bounded by
+    /// [`OpenOptions::reading`].
     #[must_use]
     pub fn cache(self, bytes: usize) -> OpenOptions {
         OpenOptions { cache: bytes, ..self }
     }
 
-    /// How the tables are read. In its folders of Syzygy tables only such tables are looked for that others need.
+    /// How the tables are read. In its folders of Syzygy tables only such tables are looked for
+    /// that others need.
     #[must_use]
     pub fn reading(self, reading: ReadOptions) -> OpenOptions {
         OpenOptions { reading, ..self }
     }
 
-    /// A folder of Syzygy tables (`KRPvKR.rtbw`), which are asked where no table of ours has the position: they say
-    /// who wins, but not when.
+    /// A folder of Syzygy tables (`KRPvKR.rtbw`), which are asked where no table of ours has the
+    /// position: they say who wins, but not when.
     #[must_use]
     pub fn syzygy(mut self, folder: impl AsRef<Path>) -> OpenOptions {
         self.syzygy.push(folder.as_ref().to_owned());
@@ -123,8 +128,8 @@ impl OpenOptions {
     /// Opens them.
     ///
     /// # Errors
-    /// A folder cannot be listed; a table named by [`OpenOptions::file`] cannot be opened, or is of another variant
-    /// than the first.
+    /// A folder cannot be listed; a table named by [`OpenOptions::file`] cannot be opened, or is
+    /// of another variant than the first.
     pub fn open(&self) -> Result<Tablebase, Error> {
         let Opened { tables, failed, .. } = self.open_some()?;
         failed.into_iter().next().map_or(Ok(tables), |(_, error)| Err(error))
@@ -196,7 +201,8 @@ impl Tablebase {
     /// What is known of a position.
     ///
     /// # Errors
-    /// No table has it ([`Error::NoTable`]), the table is damaged, or the position is none that tables hold.
+    /// No table has it ([`Error::NoTable`]), the table is damaged, or the position is none that
+    /// tables hold.
     pub fn probe(&self, position: impl AsPosition) -> Result<Answer, Error> {
         let position = position.as_position(self.variant())?;
         let (_, known) = self.known(&position)?;
@@ -219,7 +225,8 @@ impl Tablebase {
         Ok(self.value(position)?.wdl())
     }
 
-    /// What is proved of a position as far as memory tells: the disk is not asked. None if it would have to be.
+    /// What is proved of a position as far as memory tells: the disk is not asked. None if it
+    /// would have to be.
     ///
     /// # Errors
     /// The position is none that tables hold.
@@ -231,12 +238,13 @@ impl Tablebase {
         Ok(known.said.is_some().then(|| Answer::new(known)))
     }
 
-    /// The legal moves with what they lead to, best first: by the result, then quicker wins and slower losses.
-    /// Where prunes decide, they are those of the table that answers the position.
+    /// The legal moves with what they lead to, best first: by the result, then quicker wins and
+    /// slower losses. Where prunes decide, they are those of the table that answers the position.
     ///
     /// # Errors
-    /// The table of the position is damaged, or the position is none that tables hold. That no table has the
-    /// position, or the one behind a move, is no error here: the others may be known.
+    /// The table of the position is damaged, or the position is none that tables hold. That no
+    /// table has the position, or the one behind a move, is no error here: the others may be
+    /// known.
     pub fn moves(&self, position: impl AsPosition) -> Result<Vec<MoveAnswer>, Error> {
         let position = position.as_position(self.variant())?;
         let (tables, known) = self.known(&position)?;
@@ -244,8 +252,8 @@ impl Tablebase {
         Ok(moves.map(|option| move_answer(option, &position, tables.variant())).collect())
     }
 
-    /// Best play from a position to the mate, by what the tables say. Empty if the position is not known to be won
-    /// or lost with its distance; cut off where a table is missing.
+    /// Best play from a position to the mate, by what the tables say. Empty if the position is not
+    /// known to be won or lost with its distance; cut off where a table is missing.
     ///
     /// # Errors
     /// The table of the position is damaged, or the position is none that tables hold.
@@ -256,7 +264,8 @@ impl Tablebase {
         Ok(line.map(|(_, m)| m).collect())
     }
 
-    /// All of this as the program prints it: as text, or with `serde` in the shape of the Lichess tablebase server.
+    /// All of this as the program prints it: as text, or with `serde` in the shape of the Lichess
+    /// tablebase server.
     ///
     /// # Errors
     /// As for [`Tablebase::moves`].
@@ -266,8 +275,8 @@ impl Tablebase {
         Ok(report_known(&tables, &position, &known))
     }
 
-    /// A conversation about positions as at the prompt of version 1.7, with Nalimov tables of these folders at
-    /// hand, or of the current one.
+    /// A conversation about positions as at the prompt of version 1.7, with Nalimov tables of
+    /// these folders at hand, or of the current one.
     pub fn session(&self, nalimov: &[PathBuf]) -> Session {
         let mut session = Session::new(Collection::clone(&self.shared.tables.load()));
         let folders = if nalimov.is_empty() { vec![PathBuf::from(".")] } else { nalimov.to_vec() };

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::{FileInfo, Lock, Storage, StoredFile};
 
-/// The file system. It remembers which files are unfinished, so that they can be removed in a hurry.
+/// The file system. It remembers which files are unfinished, so that they can be removed in a
+/// hurry.
 #[derive(Debug, Default)]
 pub struct Disk {
     live: Arc<Mutex<Live>>,
@@ -29,8 +30,8 @@ impl Disk {
         Arc::clone(SHARED.get_or_init(Arc::default))
     }
 
-    /// Removes all unfinished files and locks, as far as possible, and refuses to make any more. For a
-    /// process that is about to end.
+    /// Removes all unfinished files and locks, as far as possible, and refuses to make any more.
+    /// For a process that is about to end.
     pub fn abandon(&self) {
         let mut live = self.live();
         live.abandoned = true;
@@ -53,7 +54,8 @@ fn is_abandoned() -> io::Error {
     io::Error::new(ErrorKind::Interrupted, "the run is being ended")
 }
 
-/// Refuses what cannot be read at any place: opening a pipe may wait for ever, and devices need not end.
+/// Refuses what cannot be read at any place: opening a pipe may wait for ever, and devices need
+/// not end.
 fn check_ordinary(path: &Path) -> io::Result<()> {
     let kind = fs::metadata(path)?.file_type();
     if kind.is_file() {
@@ -155,8 +157,8 @@ impl Storage for Disk {
                 Err(TryLockError::Error(e)) if e.kind() == ErrorKind::Unsupported => {}
                 Err(TryLockError::Error(e)) => return Err(e),
             }
-            // Whoever had it before removed the file and then let go: the name may stand for another file
-            // by now, or for none. Then this lock is worth nothing.
+            // Whoever had it before removed the file and then let go: the name may stand for
+            // another file by now, or for none. Then this lock is worth nothing.
             if names(path, &file)? {
                 live.paths.insert(path.to_owned());
                 drop(live);
@@ -195,7 +197,8 @@ struct DiskLock {
 impl Lock for DiskLock {}
 
 impl Drop for DiskLock {
-    /// Removes the file while the lock is held, see [`Storage::try_lock`]; the lock goes with the file.
+    /// Removes the file while the lock is held, see [`Storage::try_lock`]; the lock goes with the
+    /// file.
     fn drop(&mut self) {
         let mut live = locked(&self.all);
         if live.paths.remove(&self.path) {

@@ -1,7 +1,8 @@
 //! Everything that is written and read of tables goes through [`Storage`]: files, names, locks.
 //!
-//! [`Disk`] is the file system. With the feature `simulated` there is a storage in memory, too, which fails
-//! when it is told to and loses at power-off what was not synced. Knows nothing of what files hold.
+//! [`Disk`] is the file system. With the feature `simulated` there is a storage in memory, too,
+//! which fails when it is told to and loses at power-off what was not synced. Knows nothing of
+//! what files hold.
 #![forbid(unsafe_code)]
 
 mod disk;
@@ -96,8 +97,9 @@ pub trait Storage: Debug + Send + Sync {
     /// Those of the system.
     fn info(&self, path: &Path) -> io::Result<FileInfo>;
 
-    /// Takes the lock of that name; none if somebody has it. A lock is a file that only its holder removes:
-    /// it goes when the guard is dropped, and what a dead process left can be taken by anybody.
+    /// Takes the lock of that name; none if somebody has it. A lock is a file that only its holder
+    /// removes: it goes when the guard is dropped, and what a dead process left can be taken by
+    /// anybody.
     ///
     /// # Errors
     /// Those of the system.
@@ -149,12 +151,13 @@ pub struct FileInfo {
     pub len: u64,
     /// When it was last written to, if the system says so.
     pub modified: Option<SystemTime>,
-    /// Two numbers that no other file has, if the system knows such: two names with the same ones are names
-    /// of one file.
+    /// Two numbers that no other file has, if the system knows such: two names with the same ones
+    /// are names of one file.
     pub id: Option<(u64, u64)>,
 }
 
-/// Whether two names are those of one file, by links or otherwise. A file that is not there is no other.
+/// Whether two names are those of one file, by links or otherwise. A file that is not there is no
+/// other.
 pub fn is_same_file(storage: &dyn Storage, one: &Path, other: &Path) -> bool {
     let id = |path: &Path| storage.info(path).ok().and_then(|info| info.id);
     one.components().eq(other.components()) || id(one).is_some_and(|one| id(other) == Some(one))
@@ -224,8 +227,9 @@ pub fn is_file(storage: &dyn Storage, path: &Path) -> bool {
     storage.info(path).is_ok_and(|info| info.is_file)
 }
 
-/// Refuses a place that a new file must not take: that of a folder, of a device or of a pipe. Giving a file
-/// such a name would fail in the end, or put the file in the device's place for every program.
+/// Refuses a place that a new file must not take: that of a folder, of a device or of a pipe.
+/// Giving a file such a name would fail in the end, or put the file in the device's place for
+/// every program.
 ///
 /// # Errors
 /// What is there is no ordinary file, or the path has no file name.

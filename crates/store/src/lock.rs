@@ -25,8 +25,8 @@ fn hidden(target: &Path, ending: &str) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// Removes unfinished files and locks that dead processes left in a folder: those of `target`, whose lock
-/// the caller holds; or, without a target, those of all tables that nobody is writing.
+/// Removes unfinished files and locks that dead processes left in a folder: those of `target`,
+/// whose lock the caller holds; or, without a target, those of all tables that nobody is writing.
 ///
 /// # Errors
 /// The folder cannot be read, or a file not be removed.

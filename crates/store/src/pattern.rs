@@ -33,8 +33,8 @@ pub fn is_like(path: &Path, pattern: &str) -> bool {
     names.len() == patterns.len() && names.iter().zip(&patterns).all(fits)
 }
 
-/// The files that fit a pattern, with `*`, `?` and `[...]` in the names of folders or of files; in ascending
-/// order.
+/// The files that fit a pattern, with `*`, `?` and `[...]` in the names of folders or of files; in
+/// ascending order.
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] for what is no pattern; a folder cannot be listed.

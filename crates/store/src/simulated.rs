@@ -100,8 +100,9 @@ impl Simulated {
         self.state().struck
     }
 
-    /// Switches the power off and on again: what was not synced is lost, and so are locks. Names may have
-    /// reached the disk all the same, before the contents; `names_kept` says that all of them have.
+    /// Switches the power off and on again: what was not synced is lost, and so are locks. Names
+    /// may have reached the disk all the same, before the contents; `names_kept` says that all of
+    /// them have.
     pub fn power_cycle(&self, names_kept: bool) {
         let mut state = self.state();
         for inode in &mut state.inodes {

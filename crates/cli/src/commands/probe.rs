@@ -71,8 +71,8 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Failed)
 }
 
-/// The names of table files in front, and the words of the position behind them. No part of a FEN ends
-/// like a file name.
+/// The names of table files in front, and the words of the position behind them. No part of a FEN
+/// ends like a file name.
 fn split_tables(words: &[String]) -> (Vec<PathBuf>, &[String]) {
     let is_table = |word: &String| {
         let path = Path::new(word);

@@ -105,8 +105,8 @@ impl Prompt {
         }
     }
 
-    /// Lets lines be edited, with history, and moves completed. Returns the lines entered; none if the session
-    /// was interrupted.
+    /// Lets lines be edited, with history, and moves completed. Returns the lines entered; none if
+    /// the session was interrupted.
     fn edit(&mut self) -> anyhow::Result<Option<Vec<String>>> {
         self.session.set_escapes(true);
         let mut entered = Vec::new();

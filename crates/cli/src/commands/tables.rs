@@ -6,8 +6,8 @@ use hoffman::{ReadOptions, Table};
 
 use crate::output::note;
 
-/// Opens a table, of another program too: a path, or the name of an ending that is looked up in `folder`, then in
-/// the current one.
+/// Opens a table, of another program too: a path, or the name of an ending that is looked up in
+/// `folder`, then in the current one.
 pub(super) fn open(
     named: &Path,
     folder: Option<&Path>,

@@ -71,8 +71,8 @@ pub(crate) fn check(named: &Path, request: &Request<'_>) -> anyhow::Result<Verif
     Ok(table.verify(&options, &mut |event| bar.tell(event))?)
 }
 
-/// Compares a table with the Nalimov table of the same men, and says where they differ. Differences of a
-/// table made with prunes do not count.
+/// Compares a table with the Nalimov table of the same men, and says where they differ.
+/// Differences of a table made with prunes do not count.
 pub(crate) fn against_nalimov(path: &Path, reading: &ReadOptions) -> anyhow::Result<bool> {
     let table = tables::open(path, None, reading)?;
     let differences = table.compare_with_nalimov()?;

@@ -32,8 +32,8 @@ impl Run {
     }
 }
 
-/// Runs the program in a folder, with these arguments and something to read. Its default folder of tables
-/// is `home` in that folder.
+/// Runs the program in a folder, with these arguments and something to read. Its default folder of
+/// tables is `home` in that folder.
 pub(crate) fn run_with(folder: &Path, arguments: &[&str], input: &str) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_hoffman"))
         .args(arguments)

@@ -232,7 +232,8 @@ impl Maker<'_> {
             child.make_symmetric();
             let is_undivided = same_squares(&child.men, &undivided.men);
             if i > 0 && is_undivided {
-                // With its images a half may be everything; the other one would answer the same moves.
+                // With its images a half may be everything; the other one would answer the same
+                // moves.
                 found.clear();
             }
             let label = if i == 0 { label.to_owned() } else { format!("{label}z") };
@@ -336,8 +337,8 @@ impl Maker<'_> {
         }
     }
 
-    /// Two sets of squares of a man that does not move in a relation, with little or nothing in common and
-    /// neither of them with all that he has here.
+    /// Two sets of squares of a man that does not move in a relation, with little or nothing in
+    /// common and neither of them with all that he has here.
     pub(super) fn halves(
         &mut self,
         spec: &Spec,

@@ -237,8 +237,9 @@ pub(super) fn sort(men: &mut [Man]) {
     });
 }
 
-/// Makes ordinary pawns of plus pawns that are interchangeable with ordinary ones: which of them may not
-/// pass which is not said anywhere, and the index types leave positions out that would be possible.
+/// Makes ordinary pawns of plus pawns that are interchangeable with ordinary ones: which of them
+/// may not pass which is not said anywhere, and the index types leave positions out that would be
+/// possible.
 pub(super) fn without_mixed_pawns(men: &mut [Man]) {
     let ordinary: Vec<Man> = men
         .iter()

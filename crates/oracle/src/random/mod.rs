@@ -1,9 +1,10 @@
-//! Random control files that every engine must be able to carry out, with what each position is worth.
+//! Random control files that every engine must be able to carry out, with what each position is
+//! worth.
 //!
-//! A set is a list of control files, each after the futurebases it names, the last one being the one that
-//! matters. Everything follows from the seed. Only sets that [`SlowAnalysis`] can solve are given out, so
-//! every move in them is answered. Futurebases may overlap, but no two of them answer all moves of one kind,
-//! as a program may refuse that.
+//! A set is a list of control files, each after the futurebases it names, the last one being the
+//! one that matters. Everything follows from the seed. Only sets that [`SlowAnalysis`] can solve
+//! are given out, so every move in them is answered. Futurebases may overlap, but no two of them
+//! answer all moves of one kind, as a program may refuse that.
 
 mod futurebases;
 mod men;
@@ -159,7 +160,8 @@ impl Maker<'_> {
         self.table(&spec, "main").map(|_| ())
     }
 
-    /// A complete ending of two or three men, pruned, perhaps with futurebases that are not complete.
+    /// A complete ending of two or three men, pruned, perhaps with futurebases that are not
+    /// complete.
     fn whole_ending(&mut self, mut spec: Spec) -> Option<()> {
         let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
         let man = |color, role| Man { color, role, place: Place::Anywhere };

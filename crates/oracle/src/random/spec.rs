@@ -111,7 +111,8 @@ impl Relation {
 pub(super) const EFFECTS: [PruneEffect; 2] = [PruneEffect::Concede, PruneEffect::Discard];
 pub(super) const PIECES: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
 
-/// A kind of move out of a table that chess has not ruled out, and the futurebases that may answer it.
+/// A kind of move out of a table that chess has not ruled out, and the futurebases that may answer
+/// it.
 pub(super) struct Kind {
     pub(super) text: String,
     pub(super) relation: Relation,

@@ -18,8 +18,8 @@ pub(super) struct Pruning {
 }
 
 impl Maker<'_> {
-    /// The control file of a table. A lean one leaves it to the futurebases to answer the moves for which
-    /// there are any.
+    /// The control file of a table. A lean one leaves it to the futurebases to answer the moves
+    /// for which there are any.
     #[allow(clippy::too_many_lines, reason = "one element after the other")]
     pub(super) fn text(
         &mut self,
