@@ -6,7 +6,7 @@ use hoffman_board::shakmaty::Chess;
 use hoffman_board::{Color, Material, Role, Square, Value};
 use shakmaty_syzygy::{Tablebase, Wdl};
 
-use crate::position::{Man, Position, chess, en_passant_squares};
+use crate::position::{PlacedMan, SlowPosition, chess, en_passant_squares};
 use crate::table::{SlowTables, TooManyMen};
 
 /// How many differences are kept as text.
@@ -32,7 +32,7 @@ impl Coverage {
 
 /// A position on which two answers differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference<E> {
+pub struct Disagreement<E> {
     /// The position.
     pub fen: String,
     /// What the oracle says.
@@ -53,7 +53,7 @@ pub struct Comparison<E> {
     /// How many answers differ.
     pub different: u64,
     /// The first few of them.
-    pub first: Vec<Difference<E>>,
+    pub first: Vec<Disagreement<E>>,
 }
 
 impl<E: Copy> Comparison<E> {
@@ -69,7 +69,7 @@ impl<E: Copy> Comparison<E> {
 
     fn count(
         &mut self,
-        position: &Position,
+        position: &SlowPosition,
         expected: E,
         found: Option<Value>,
         equal: impl FnOnce(Value) -> bool,
@@ -83,7 +83,7 @@ impl<E: Copy> Comparison<E> {
         if !equal(found) {
             self.different += 1;
             if self.first.len() < SHOWN {
-                self.first.push(Difference { fen: position.fen(), expected, found });
+                self.first.push(Disagreement { fen: position.fen(), expected, found });
             }
         }
     }
@@ -96,7 +96,7 @@ impl<E: Copy> Comparison<E> {
 
 /// Win, draw or loss for the side to move, without regard to the fifty-move rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SideOutcome {
     /// The side to move wins.
     Win,
     /// Neither side wins.
@@ -107,13 +107,13 @@ pub enum Outcome {
     Illegal,
 }
 
-impl From<Value> for Outcome {
-    fn from(value: Value) -> Outcome {
+impl From<Value> for SideOutcome {
+    fn from(value: Value) -> SideOutcome {
         match value {
-            Value::Win(_) => Outcome::Win,
-            Value::Loss(_) => Outcome::Loss,
-            Value::Draw => Outcome::Draw,
-            Value::Illegal => Outcome::Illegal,
+            Value::Win(_) => SideOutcome::Win,
+            Value::Loss(_) => SideOutcome::Loss,
+            Value::Draw => SideOutcome::Draw,
+            Value::Illegal => SideOutcome::Illegal,
         }
     }
 }
@@ -125,7 +125,7 @@ impl From<Value> for Outcome {
 pub fn for_each_position(
     material: &Material,
     coverage: Coverage,
-    mut visit: impl FnMut(&Position, Option<&Chess>),
+    mut visit: impl FnMut(&SlowPosition, Option<&Chess>),
 ) {
     let mut kinds = vec![(Color::White, Role::King), (Color::Black, Role::King)];
     kinds.extend(material.men_in_naming_order());
@@ -138,8 +138,8 @@ fn place(
     kinds: &[(Color, Role)],
     pawns: bool,
     coverage: Coverage,
-    men: &mut Vec<Man>,
-    visit: &mut impl FnMut(&Position, Option<&Chess>),
+    men: &mut Vec<PlacedMan>,
+    visit: &mut impl FnMut(&SlowPosition, Option<&Chess>),
 ) {
     let Some(&(color, role)) = kinds.get(men.len()) else {
         visit_placement(men, coverage, visit);
@@ -157,7 +157,7 @@ fn place(
             }
         };
         if allowed && men.iter().all(|m| m.square != square) {
-            men.push(Man { color, role, square });
+            men.push(PlacedMan { color, role, square });
             place(kinds, pawns, coverage, men, visit);
             men.pop();
         }
@@ -165,11 +165,11 @@ fn place(
 }
 
 fn visit_placement(
-    men: &[Man],
+    men: &[PlacedMan],
     coverage: Coverage,
-    visit: &mut impl FnMut(&Position, Option<&Chess>),
+    visit: &mut impl FnMut(&SlowPosition, Option<&Chess>),
 ) {
-    let mut position = Position { men: men.to_vec(), turn: Color::White, en_passant: None };
+    let mut position = SlowPosition { men: men.to_vec(), turn: Color::White, en_passant: None };
     let board = position.board();
     for turn in Color::ALL {
         position.turn = turn;
@@ -192,7 +192,7 @@ pub fn compare(
     tables: &mut SlowTables,
     material: &Material,
     coverage: Coverage,
-    mut answer: impl FnMut(&Position) -> Option<Value>,
+    mut answer: impl FnMut(&SlowPosition) -> Option<Value>,
 ) -> Result<Comparison<Value>, TooManyMen> {
     tables.solve(material)?;
     let mut result = Comparison::new();
@@ -229,8 +229,8 @@ pub fn compare_syzygy(
     folder: &Path,
     material: &Material,
     coverage: Coverage,
-    mut answer: impl FnMut(&Position) -> Option<Value>,
-) -> Result<Comparison<Outcome>, SyzygyError> {
+    mut answer: impl FnMut(&SlowPosition) -> Option<Value>,
+) -> Result<Comparison<SideOutcome>, SyzygyError> {
     let mut syzygy = Tablebase::<Chess>::new();
     syzygy.add_directory(folder)?;
     let mut result = Comparison::new();
@@ -240,10 +240,10 @@ pub fn compare_syzygy(
             return;
         }
         let expected = match legal.map(|chess| syzygy.probe_wdl_after_zeroing(chess)) {
-            None => Outcome::Illegal,
-            Some(Ok(Wdl::Win | Wdl::CursedWin)) => Outcome::Win,
-            Some(Ok(Wdl::Draw)) => Outcome::Draw,
-            Some(Ok(Wdl::Loss | Wdl::BlessedLoss)) => Outcome::Loss,
+            None => SideOutcome::Illegal,
+            Some(Ok(Wdl::Win | Wdl::CursedWin)) => SideOutcome::Win,
+            Some(Ok(Wdl::Draw)) => SideOutcome::Draw,
+            Some(Ok(Wdl::Loss | Wdl::BlessedLoss)) => SideOutcome::Loss,
             Some(Err(source)) => {
                 failure =
                     Some(SyzygyError::Probe { fen: position.fen(), source: Box::new(source) });
@@ -251,7 +251,7 @@ pub fn compare_syzygy(
             }
         };
         let found = answer(position);
-        result.count(position, expected, found, |found| Outcome::from(found) == expected);
+        result.count(position, expected, found, |found| SideOutcome::from(found) == expected);
     });
     failure.map_or(Ok(result), Err)
 }

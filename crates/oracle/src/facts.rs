@@ -2,7 +2,7 @@
 
 use hoffman_board::Material;
 
-use crate::table::Counts;
+use crate::table::WdlCounts;
 
 /// Facts about an ending as published by the Syzygy and Prophet projects. The stronger side is
 /// White.
@@ -15,9 +15,9 @@ pub struct KnownStats {
     /// White to move: positions up to board symmetry (with pawns: half the board), identical men
     /// counted as different, legal positions only, without en passant. The fifty-move rule is
     /// ignored.
-    pub white: Counts,
+    pub white: WdlCounts,
     /// Black to move.
-    pub black: Counts,
+    pub black: WdlCounts,
     /// White's longest win with White to move.
     pub longest_white_win: Option<Longest>,
     /// Black's longest win with Black to move.
@@ -48,7 +48,7 @@ fn parsed(line: &'static str) -> KnownStats {
     let fields: Vec<&str> = line.split(',').collect();
     let number = |i: usize| fields[i].parse::<u64>().expect("a count");
     let counts = |i: usize, legal: usize| {
-        let counts = Counts { wins: number(i), draws: number(i + 1), losses: number(i + 2) };
+        let counts = WdlCounts { wins: number(i), draws: number(i + 1), losses: number(i + 2) };
         assert_eq!(counts.legal(), number(legal), "{line}");
         counts
     };

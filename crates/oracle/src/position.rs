@@ -8,7 +8,7 @@ use hoffman_board::{Color, Material, Role, Square};
 
 /// A man on its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Man {
+pub struct PlacedMan {
     /// Whose man it is.
     pub color: Color,
     /// What it is.
@@ -19,9 +19,9 @@ pub struct Man {
 
 /// Men on squares, the side to move, and the square that an enemy pawn has just jumped over.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Position {
+pub struct SlowPosition {
     /// The men in any order.
-    pub men: Vec<Man>,
+    pub men: Vec<PlacedMan>,
     /// The side to move.
     pub turn: Color,
     /// The jumped-over square. The oracle itself names it only if a pawn stands ready to capture.
@@ -31,21 +31,24 @@ pub struct Position {
 /// A text that is no position.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("'{0}' is not a position")]
-pub struct FenError(pub String);
+pub struct BadFen(pub String);
 
-impl Position {
+impl SlowPosition {
     /// Reads the first four fields of a FEN. Castling rights are ignored.
-    pub fn from_fen(text: &str) -> Result<Position, FenError> {
-        let fen: Fen = text.parse().map_err(|_| FenError(text.to_owned()))?;
+    pub fn from_fen(text: &str) -> Result<SlowPosition, BadFen> {
+        let fen: Fen = text.parse().map_err(|_| BadFen(text.to_owned()))?;
         let setup = fen.into_setup();
-        Ok(Position::from_board(&setup.board, setup.turn, setup.ep_square))
+        Ok(SlowPosition::from_board(&setup.board, setup.turn, setup.ep_square))
     }
 
     /// The men of a board.
-    pub fn from_board(board: &Board, turn: Color, en_passant: Option<Square>) -> Position {
-        let man =
-            |(square, piece): (Square, Piece)| Man { color: piece.color, role: piece.role, square };
-        Position { men: board.iter().map(man).collect(), turn, en_passant }
+    pub fn from_board(board: &Board, turn: Color, en_passant: Option<Square>) -> SlowPosition {
+        let man = |(square, piece): (Square, Piece)| PlacedMan {
+            color: piece.color,
+            role: piece.role,
+            square,
+        };
+        SlowPosition { men: board.iter().map(man).collect(), turn, en_passant }
     }
 
     /// The FEN with all six fields.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use hoffman_board::shakmaty::{Board, Chess, Position as _};
 use hoffman_board::{Color, Piece, Role, Square, Value};
 
-use crate::position::{FenError, Position, chess, usable_en_passant};
-use crate::score::{Chunk, DRAW, MATED, NO_EXIT, Score, UNDECIDED, behind_move, decide, value};
+use crate::position::{BadFen, SlowPosition, chess, usable_en_passant};
+use crate::score::{DRAW, GraphPart, MATED, NO_EXIT, Score, UNDECIDED, behind_move, decide, value};
 use crate::table::{MAX_MEN, SlowTables, after};
 
 /// Why a position was not solved.
@@ -15,7 +15,7 @@ use crate::table::{MAX_MEN, SlowTables, after};
 pub enum ReachError {
     /// The text is no FEN.
     #[error(transparent)]
-    Fen(#[from] FenError),
+    Fen(#[from] BadFen),
     /// The position is not legal, or has more than twelve men.
     #[error("'{0}' is not a legal position of at most {MAX_KEY_MEN} men")]
     Position(String),
@@ -51,17 +51,17 @@ pub fn solve_reachable(
     fen: &str,
     reach: Reach,
 ) -> Result<Value, ReachError> {
-    let start = Position::from_fen(fen)?
+    let start = SlowPosition::from_fen(fen)?
         .to_chess()
         .filter(|c| c.board().occupied().count() <= MAX_KEY_MEN)
         .ok_or_else(|| ReachError::Position(fen.to_owned()))?;
-    let mut graph = Graph { tables, reach, numbers: HashMap::new(), keys: Vec::new() };
+    let mut graph = ReachedPositions { tables, reach, numbers: HashMap::new(), keys: Vec::new() };
     if let Some(score) = graph.known(&start) {
         return Ok(value(score));
     }
     graph.number(&start)?;
     let mut values: Vec<Score> = Vec::new();
-    let mut chunk = Chunk::default();
+    let mut chunk = GraphPart::default();
     let mut targets = Vec::new();
     while let Some(&key) = graph.keys.get(values.len()) {
         let position = unpacked(key);
@@ -87,14 +87,14 @@ pub fn solve_reachable(
     Ok(value(values[0]))
 }
 
-struct Graph<'a> {
+struct ReachedPositions<'a> {
     tables: &'a mut SlowTables,
     reach: Reach,
     numbers: HashMap<u128, u32>,
     keys: Vec<u128>,
 }
 
-impl Graph<'_> {
+impl ReachedPositions<'_> {
     /// The result of a position of few men.
     fn known(&mut self, position: &Chess) -> Option<Score> {
         let material = hoffman_board::Material { count: position.board().material() };

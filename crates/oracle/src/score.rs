@@ -53,7 +53,7 @@ fn is_win(score: Score) -> bool {
 
 /// Some positions with their moves. `targets` are indices into the values of the whole graph.
 #[derive(Default)]
-pub(crate) struct Chunk {
+pub(crate) struct GraphPart {
     nodes: Vec<u32>,
     first_target: Vec<u32>,
     targets: Vec<u32>,
@@ -61,7 +61,7 @@ pub(crate) struct Chunk {
     open: Vec<u32>,
 }
 
-impl Chunk {
+impl GraphPart {
     /// Adds an undecided position with at least one move: the positions of the graph it leads to,
     /// and the best result among moves that leave the graph, or [`NO_EXIT`].
     pub(crate) fn push(&mut self, node: u32, targets: &[u32], best_exit: Score) {
@@ -81,7 +81,7 @@ impl Chunk {
 /// Decides every position of the graph, ply by ply, from the definition: won in `n` plies if a
 /// move leads to a position lost in `n - 1`, lost in `n` if every move leads to a position won in
 /// `n - 1` or less. Mates and stalemates are in `values` already. What remains is drawn.
-pub(crate) fn decide(chunks: &mut [Chunk], values: &mut [Score]) {
+pub(crate) fn decide(chunks: &mut [GraphPart], values: &mut [Score]) {
     let last_exit =
         chunks.iter().flat_map(|c| &c.best_exit).filter_map(|&e| plies(e)).max().unwrap_or(0);
     let mut quiet_plies = 0;

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use hoffman_board::shakmaty::{Board, Chess, Move, Position as _};
 use hoffman_board::{ByRole, Color, Material, Role, Square, Value};
 
-use crate::position::{Position, chess, en_passant_squares, usable_en_passant};
+use crate::position::{SlowPosition, chess, en_passant_squares, usable_en_passant};
 use crate::score::{
-    Chunk, DRAW, ILLEGAL, MATED, NO_EXIT, Score, UNDECIDED, behind_move, decide, value,
+    DRAW, GraphPart, ILLEGAL, MATED, NO_EXIT, Score, UNDECIDED, behind_move, decide, value,
 };
 
 /// The largest number of men of a complete solution.
@@ -26,7 +26,7 @@ pub struct TooManyMen(pub Material);
 /// Win, draw and loss counts for one side to move, as Syzygy counts: up to board symmetry,
 /// identical men counted as different, without en passant positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct WdlCounts {
     /// The side to move wins.
     pub wins: u64,
     /// Neither side wins.
@@ -35,20 +35,20 @@ pub struct Counts {
     pub losses: u64,
 }
 
-impl Counts {
+impl WdlCounts {
     /// All legal positions.
     pub fn legal(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
 }
 
-/// Summary of a solved ending.
+/// EndingSummary of a solved ending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct EndingSummary {
     /// White to move.
-    pub white: Counts,
+    pub white: WdlCounts,
     /// Black to move.
-    pub black: Counts,
+    pub black: WdlCounts,
     /// The longest win of White with White to move, in moves.
     pub longest_white_win: Option<u16>,
     /// The longest win of Black with Black to move, in moves.
@@ -57,13 +57,13 @@ pub struct Summary {
     pub en_passant: u64,
 }
 
-/// Squares by slot. Only as many are used as there are men.
-type Squares = [u8; MAX_MEN];
+/// SlotSquares by slot. Only as many are used as there are men.
+type SlotSquares = [u8; MAX_MEN];
 
 /// A position of a table before numbering.
 #[derive(Clone, Copy)]
 struct Located {
-    squares: Squares,
+    squares: SlotSquares,
     turn: Color,
     en_passant: Option<u8>,
 }
@@ -78,7 +78,7 @@ impl Located {
 }
 
 /// How the positions of an ending are numbered.
-struct Numbering {
+struct PositionNumbers {
     /// The men: white king, black king, the others with identical ones side by side.
     men: Vec<(Color, Role)>,
     pawns: bool,
@@ -89,8 +89,8 @@ struct Numbering {
     king_slot: [u8; 64],
 }
 
-impl Numbering {
-    fn new(material: &Material) -> Numbering {
+impl PositionNumbers {
+    fn new(material: &Material) -> PositionNumbers {
         let mut men = vec![(Color::White, Role::King), (Color::Black, Role::King)];
         men.extend(material.men_in_naming_order());
         let pawns = material.has_pawns();
@@ -105,7 +105,7 @@ impl Numbering {
             king_slot[square as usize] = slot as u8;
         }
         let pair = men.len() == MAX_MEN && men[2] == men[3];
-        Numbering { men, pawns, pair, king_squares, king_slot }
+        PositionNumbers { men, pawns, pair, king_squares, king_slot }
     }
 
     /// The count of numbers without en passant.
@@ -153,7 +153,7 @@ impl Numbering {
 
     /// The squares of a number; none if two men stand on one square, a pawn on the first or last
     /// rank, or a pair in the other order.
-    fn squares(&self, number: u32) -> Option<Squares> {
+    fn squares(&self, number: u32) -> Option<SlotSquares> {
         let mut squares = [0; MAX_MEN];
         let mut rest = number / 2;
         for slot in (1..self.men.len()).rev() {
@@ -172,7 +172,7 @@ impl Numbering {
         if self.pair && squares[2] > squares[3] { None } else { Some(squares) }
     }
 
-    fn board(&self, squares: Squares) -> Board {
+    fn board(&self, squares: SlotSquares) -> Board {
         let mut board = Board::empty();
         for (&(color, role), &square) in self.men.iter().zip(&squares) {
             board.set_piece_at(Square::new(u32::from(square)), role.of(color));
@@ -187,7 +187,7 @@ impl Numbering {
     /// Twice the number of positions (up to symmetry, identical men counted as different) that an
     /// entry stands for: both images of a position are stored if the white king stands on the
     /// diagonal, one image if all men do.
-    fn double_weight(&self, squares: Squares) -> u64 {
+    fn double_weight(&self, squares: SlotSquares) -> u64 {
         let diagonal = |s: &u8| s / 8 == s % 8;
         let men = &squares[..self.men.len()];
         let both_stored = !self.pawns && diagonal(&men[0]) && !men.iter().all(diagonal);
@@ -197,7 +197,7 @@ impl Numbering {
 
 /// A solved ending. Made by [`SlowTables::solve`].
 pub struct SlowTable {
-    numbering: Numbering,
+    numbering: PositionNumbers,
     /// By number, then the en passant positions.
     values: Vec<Score>,
     en_passant: HashMap<(u32, u8), u32>,
@@ -213,11 +213,11 @@ impl SlowTable {
         self.values[number as usize]
     }
 
-    /// Counts and longest mates.
-    fn summary(&self) -> Summary {
+    /// WdlCounts and longest mates.
+    fn summary(&self) -> EndingSummary {
         let mut summary =
-            Summary { en_passant: self.en_passant.len() as u64, ..Summary::default() };
-        let (mut white, mut black) = (Counts::default(), Counts::default());
+            EndingSummary { en_passant: self.en_passant.len() as u64, ..EndingSummary::default() };
+        let (mut white, mut black) = (WdlCounts::default(), WdlCounts::default());
         for number in 0..self.numbering.size() as u32 {
             let score = self.values[number as usize];
             if score == ILLEGAL {
@@ -225,7 +225,7 @@ impl SlowTable {
             }
             let Some(squares) = self.numbering.squares(number) else { continue };
             let weight = self.numbering.double_weight(squares);
-            let turn = Numbering::turn(number);
+            let turn = PositionNumbers::turn(number);
             let counts = turn.fold_wb(&mut white, &mut black);
             match value(score) {
                 Value::Win(moves) => {
@@ -239,7 +239,7 @@ impl SlowTable {
             }
         }
         let halved =
-            |c: Counts| Counts { wins: c.wins / 2, draws: c.draws / 2, losses: c.losses / 2 };
+            |c: WdlCounts| WdlCounts { wins: c.wins / 2, draws: c.draws / 2, losses: c.losses / 2 };
         summary.white = halved(white);
         summary.black = halved(black);
         summary
@@ -276,7 +276,7 @@ impl SlowTables {
     }
 
     /// Solves an ending and counts it. The stronger side is White in the result.
-    pub fn summary(&mut self, material: &Material) -> Result<Summary, TooManyMen> {
+    pub fn summary(&mut self, material: &Material) -> Result<EndingSummary, TooManyMen> {
         self.solve(material).map(SlowTable::summary)
     }
 
@@ -284,7 +284,7 @@ impl SlowTables {
     /// ignored. [`Value::Illegal`] if the side not to move is in check or the kings touch; none if
     /// the ending has not been solved or this is no position (two men on a square, impossible en
     /// passant square).
-    pub fn value(&self, position: &Position) -> Option<Value> {
+    pub fn value(&self, position: &SlowPosition) -> Option<Value> {
         let board = position.board();
         let Some(legal) = position.to_chess() else {
             // In check without the en passant square, too, or is only the square wrong?
@@ -308,7 +308,7 @@ impl SlowTables {
     }
 
     fn solved_from_subtables(&self, material: &Material) -> SlowTable {
-        let numbering = Numbering::new(material);
+        let numbering = PositionNumbers::new(material);
         let size = numbering.size();
         let mut building = Building {
             subtables: self,
@@ -320,10 +320,10 @@ impl SlowTables {
         let mut chunks = Vec::new();
         let block = size / building.numbering.king_squares.len();
         for start in (0..size).step_by(block) {
-            let mut chunk = Chunk::default();
+            let mut chunk = GraphPart::default();
             for number in start as u32..(start + block) as u32 {
                 let Some(squares) = building.numbering.squares(number) else { continue };
-                let turn = Numbering::turn(number);
+                let turn = PositionNumbers::turn(number);
                 let board = building.numbering.board(squares);
                 for square in en_passant_squares(&board, turn) {
                     if chess(board.clone(), turn, Some(square)).is_some() {
@@ -336,13 +336,13 @@ impl SlowTables {
             }
             chunks.push(chunk);
         }
-        let mut chunk = Chunk::default();
+        let mut chunk = GraphPart::default();
         let mut done = 0;
         while let Some(&(number, square)) = building.en_passant_keys.get(done) {
             let squares = building.numbering.squares(number).expect("registered from a position");
             let board = building.numbering.board(squares);
             let square = Some(Square::new(u32::from(square)));
-            let position = chess(board, Numbering::turn(number), square)
+            let position = chess(board, PositionNumbers::turn(number), square)
                 .expect("registered from a legal position");
             assert_eq!(usable_en_passant(&position), square);
             building.add((size + done) as u32, &position, &mut chunk);
@@ -358,7 +358,7 @@ impl SlowTables {
 /// A table under construction.
 struct Building<'a> {
     subtables: &'a SlowTables,
-    numbering: Numbering,
+    numbering: PositionNumbers,
     values: Vec<Score>,
     en_passant: HashMap<(u32, u8), u32>,
     en_passant_keys: Vec<(u32, u8)>,
@@ -376,7 +376,7 @@ impl Building<'_> {
     }
 
     /// Enters a legal position: its value if it is mate or stalemate, otherwise its moves.
-    fn add(&mut self, number: u32, position: &Chess, chunk: &mut Chunk) {
+    fn add(&mut self, number: u32, position: &Chess, chunk: &mut GraphPart) {
         let mut targets = Vec::with_capacity(32);
         let mut best_exit = NO_EXIT;
         let moves = position.legal_moves();

@@ -10,7 +10,7 @@ use std::path::Path;
 use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
 use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
 use hoffman_oracle::{
-    Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, SlowError, structures,
+    PlacedMan, RandomAnalysis, RandomFile, SlowAnalysis, SlowError, SlowPosition, arrangements,
 };
 use hoffman_run::{GenerateOptions, Method, Silent, Workplace, generate};
 use hoffman_table::foreign::ForeignOptions;
@@ -38,10 +38,10 @@ fn sets() -> impl Iterator<Item = RandomAnalysis> {
 }
 
 /// A placement as a list of men.
-fn position(pieces: &PieceList, placement: &Placement) -> Position {
+fn position(pieces: &PieceList, placement: &Placement) -> SlowPosition {
     let men = pieces.iter().zip(&placement.squares);
-    let men = men.map(|(p, &square)| Man { color: p.color, role: p.role, square }).collect();
-    Position { men, turn: placement.turn, en_passant: placement.en_passant }
+    let men = men.map(|(p, &square)| PlacedMan { color: p.color, role: p.role, square }).collect();
+    SlowPosition { men, turn: placement.turn, en_passant: placement.en_passant }
 }
 
 /// Compares every index of a table with the slow analysis, and every position of the analysis with
@@ -93,8 +93,8 @@ fn without_index(space: &IndexSpace, slow: &SlowAnalysis) -> Option<String> {
 /// The index of a control file that is to be written.
 fn index_of(text: &str) -> Result<IndexSpace, String> {
     let control = ControlFile::parse(text, "random", Mode::Control).map_err(|e| e.to_string())?;
-    let list = control.pawngen.as_ref().map(structures);
-    let union = |of: fn(&hoffman_oracle::Structure) -> Bitboard| {
+    let list = control.pawngen.as_ref().map(arrangements);
+    let union = |of: fn(&hoffman_oracle::SlowArrangement) -> Bitboard| {
         list.iter().flatten().fold(Bitboard::EMPTY, |set, s| set | of(s))
     };
     let masks =
@@ -104,7 +104,7 @@ fn index_of(text: &str) -> Result<IndexSpace, String> {
     let pawn_structures = list.zip(control.pawngen.as_ref()).map(|(list, element)| {
         let count = |required: Option<u64>| required.unwrap_or(0) as usize;
         let pawns = count(element.white.pawns_required) + count(element.black.pawns_required);
-        let stored = |s: &hoffman_oracle::Structure| PawnStructure {
+        let stored = |s: &hoffman_oracle::SlowArrangement| PawnStructure {
             white: s.white,
             black: s.black,
             en_passant: s.en_passant,

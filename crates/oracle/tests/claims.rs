@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use hoffman_board::{Color, Material, Outcome, OutcomeBounds, Role, Value, Variant};
 use hoffman_control::{Claims, ControlFile, Ending, Mode};
-use hoffman_oracle::{Man, Position, RandomAnalysis, RandomFile, SlowAnalysis, SlowTables};
+use hoffman_oracle::{
+    PlacedMan, RandomAnalysis, RandomFile, SlowAnalysis, SlowPosition, SlowTables,
+};
 use hoffman_probe::collection::Collection;
 use hoffman_probe::lines::{Bound, Category, Known, assess, ranked_moves};
 use hoffman_probe::lookup::Hit;
@@ -104,9 +106,9 @@ fn suicide_material(name: &str) -> Material {
     Material::from_men(men(white, Color::White).into_iter().chain(men(black, Color::Black)))
 }
 
-fn slow(position: &Asked) -> Position {
-    let men = position.men().map(|(square, color, role)| Man { color, role, square });
-    Position { men: men.collect(), turn: position.turn, en_passant: position.en_passant }
+fn slow(position: &Asked) -> SlowPosition {
+    let men = position.men().map(|(square, color, role)| PlacedMan { color, role, square });
+    SlowPosition { men: men.collect(), turn: position.turn, en_passant: position.en_passant }
 }
 
 /// Who wins; none of what is no position.

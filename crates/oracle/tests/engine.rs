@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use hoffman_board::{Color, Material, Role, Value};
 use hoffman_oracle::{
-    Coverage, KnownStats, Position, SlowTables, compare, compare_syzygy, known_stats,
+    Coverage, KnownStats, SlowPosition, SlowTables, compare, compare_syzygy, known_stats,
 };
 use hoffman_plan::{complete, reachable};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
@@ -39,7 +39,7 @@ fn solved(names: &[&str], count: bool) -> Tables {
 }
 
 /// The engine's value of a position.
-fn value(tables: &Tables, position: &Position) -> Option<Value> {
+fn value(tables: &Tables, position: &SlowPosition) -> Option<Value> {
     let (normal, swapped) = position.material().normalized();
     let table = tables.get(&normal)?;
     let turned = Orientation { swap: swapped, mirror: false };
@@ -271,7 +271,7 @@ fn forced_en_passant_is_no_stalemate() {
     // Black's only legal move is the capture; no published count sees it.
     let positions = [("8/8/8/8/Pp6/1K6/1R6/k7 b - a3", 2), ("8/8/2R5/k7/Pp6/1K6/8/8 b - a3", 9)];
     for (fen, moves) in positions {
-        let position = Position::from_fen(fen).unwrap();
+        let position = SlowPosition::from_fen(fen).unwrap();
         let pawns: Vec<(Color, u64)> = position
             .men
             .iter()

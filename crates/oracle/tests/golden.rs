@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hoffman_board::{Format, Value};
 use hoffman_control::{ControlFile, Mode};
-use hoffman_oracle::{Man, Position, SlowAnalysis};
+use hoffman_oracle::{PlacedMan, SlowAnalysis, SlowPosition};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{EntryValue, Table};
 
@@ -60,8 +60,9 @@ fn compare(table: &mut Table, slow: &SlowAnalysis) -> (u64, Vec<String>) {
     for (index, &raw) in entries.iter().enumerate() {
         let Some(placement) = table.space().decode(index as u64) else { continue };
         let men = table.pieces().iter().zip(&placement.squares);
-        let men = men.map(|(p, &square)| Man { color: p.color, role: p.role, square }).collect();
-        let position = Position { men, turn: placement.turn, en_passant: placement.en_passant };
+        let men =
+            men.map(|(p, &square)| PlacedMan { color: p.color, role: p.role, square }).collect();
+        let position = SlowPosition { men, turn: placement.turn, en_passant: placement.en_passant };
         compared += 1;
         let Some(expected) = slow.value(&position) else {
             wrong.push(format!("{index} {}: is no position", position.fen()));

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use hoffman_board::{Color, Material, Square, Value};
 use hoffman_oracle::{
-    Coverage, MAX_MEN, Man, Position, Reach, SlowTables, compare, compare_syzygy, known_stats,
-    known_stats_of, solve_reachable,
+    Coverage, MAX_MEN, PlacedMan, Reach, SlowPosition, SlowTables, compare, compare_syzygy,
+    known_stats, known_stats_of, solve_reachable,
 };
 
 fn material(name: &str) -> Material {
@@ -14,7 +14,7 @@ fn material(name: &str) -> Material {
 }
 
 fn value(tables: &SlowTables, fen: &str) -> Option<Value> {
-    tables.value(&Position::from_fen(fen).unwrap())
+    tables.value(&SlowPosition::from_fen(fen).unwrap())
 }
 
 /// Counts and longest mates are the published ones.
@@ -93,10 +93,10 @@ fn single_positions_have_known_values() {
         assert_eq!(value(&tables, fen), Some(expected), "{fen}");
     }
     let square = Square::A1;
-    let two_on_one = Position {
+    let two_on_one = SlowPosition {
         men: vec![
-            Man { color: Color::White, role: hoffman_board::Role::King, square },
-            Man { color: Color::Black, role: hoffman_board::Role::King, square },
+            PlacedMan { color: Color::White, role: hoffman_board::Role::King, square },
+            PlacedMan { color: Color::Black, role: hoffman_board::Role::King, square },
         ],
         turn: Color::White,
         en_passant: None,

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use hoffman_board::Value;
 use hoffman_control::{ControlFile, Mode, control_for_material};
-use hoffman_oracle::{Coverage, Position, SlowAnalysis, SlowError, SlowTables, for_each_position};
+use hoffman_oracle::{
+    Coverage, SlowAnalysis, SlowError, SlowPosition, SlowTables, for_each_position,
+};
 
 type Solved = HashMap<String, Arc<SlowAnalysis>>;
 
@@ -18,7 +20,7 @@ fn solve(inside: &str, futurebases: &Solved) -> Result<SlowAnalysis, SlowError> 
 }
 
 fn value(analysis: &SlowAnalysis, fen: &str) -> Option<Value> {
-    analysis.value(&Position::from_fen(fen).unwrap())
+    analysis.value(&SlowPosition::from_fen(fen).unwrap())
 }
 
 /// `piece` elements from words such as `Ka1,b1` and `pb7+`.

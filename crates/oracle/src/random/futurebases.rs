@@ -9,7 +9,7 @@ use hoffman_board::{Bitboard, Color, Format, Material, Rank, Role, Variant};
 use hoffman_control::{ControlFile, Mode, PruneEffect, control_for_material};
 
 use super::men::{sort, without_mixed_pawns};
-use super::spec::{Child, Man, Place, Relation, Spec, count_structures, flipped};
+use super::spec::{Child, RandomMan, Relation, Restriction, Spec, count_structures, flipped};
 use super::{LARGEST_FUTUREBASE, Maker, RandomFile};
 use crate::analysis::{SlowAnalysis, SlowError};
 
@@ -212,15 +212,15 @@ impl Maker<'_> {
         self.alter(&mut behind, relation);
         if whole && self.rng.chance(50) {
             // Told apart from the complete ending by its prunes alone.
-            behind.men.iter_mut().for_each(|man| man.place = Place::Anywhere);
+            behind.men.iter_mut().for_each(|man| man.place = Restriction::Anywhere);
         }
         let mut undivided = behind.clone();
         undivided.make_symmetric();
         let mut specs = vec![behind];
         if let Some((slot, one, other)) = halves {
             let mut second = specs[0].clone();
-            specs[0].men[slot].place = Place::On(one);
-            second.men[slot].place = Place::On(other);
+            specs[0].men[slot].place = Restriction::On(one);
+            second.men[slot].place = Restriction::On(other);
             specs.push(second);
         }
         let mut found = Vec::new();
@@ -242,7 +242,7 @@ impl Maker<'_> {
             }
             let inverted = self.rng.chance(30);
             if inverted {
-                child.men = child.men.iter().map(Man::flipped).collect();
+                child.men = child.men.iter().map(RandomMan::flipped).collect();
                 sort(&mut child.men);
                 child.pawngen = child.pawngen.as_ref().map(flipped);
                 child.may = child.may.iter().map(|&(c, e)| (c.other(), e)).collect();
@@ -284,7 +284,7 @@ impl Maker<'_> {
                 *required = required.checked_sub(1)?;
                 return Some(());
             }
-            let alike = |m: &Man| (m.color, m.role) == (color, role);
+            let alike = |m: &RandomMan| (m.color, m.role) == (color, role);
             let slots: Vec<usize> =
                 (0..behind.men.len()).filter(|&i| alike(&behind.men[i])).collect();
             behind.men.remove(*slots.get(self.rng.below(slots.len().max(1)))?);
@@ -309,12 +309,12 @@ impl Maker<'_> {
         if let Some((color, role)) = promoted {
             let last_rank = Bitboard::from_rank(color.fold_wb(Rank::Eighth, Rank::First));
             let place = match self.rng.below(4) {
-                0 => Place::Anywhere,
-                1 => Place::On(last_rank),
-                2 => Place::On(last_rank | self.squares(role)),
-                _ => Place::On(self.squares(role)),
+                0 => Restriction::Anywhere,
+                1 => Restriction::On(last_rank),
+                2 => Restriction::On(last_rank | self.squares(role)),
+                _ => Restriction::On(self.squares(role)),
             };
-            behind.men.push(Man { color, role, place });
+            behind.men.push(RandomMan { color, role, place });
         }
         let no_pawns = behind.pawngen.as_ref().is_some_and(|p| p.required == [0, 0]);
         if no_pawns
@@ -332,7 +332,7 @@ impl Maker<'_> {
         for color in Color::ALL {
             for _ in 0..pawngen.required[color.fold_wb(0, 1)] {
                 let place = self.place(color, Role::Pawn);
-                spec.men.push(Man { color, role: Role::Pawn, place });
+                spec.men.push(RandomMan { color, role: Role::Pawn, place });
             }
         }
     }
@@ -353,7 +353,7 @@ impl Maker<'_> {
         if spec.variant != Variant::Normal {
             return None;
         }
-        let king = |m: &Man| (m.color, m.role) == (still, Role::King);
+        let king = |m: &RandomMan| (m.color, m.role) == (still, Role::King);
         let slot = behind.men.iter().position(king)?;
         let here = behind.men[slot].squares();
         let one = self.rng.some_of(Bitboard::FULL, 50);
@@ -390,9 +390,9 @@ impl Maker<'_> {
             };
             let new = new & all;
             if new == all {
-                man.place = Place::Anywhere;
+                man.place = Restriction::Anywhere;
             } else if new.any() {
-                man.place = Place::On(new);
+                man.place = Restriction::On(new);
             }
         }
         sort(&mut spec.men);
@@ -438,8 +438,8 @@ impl Maker<'_> {
 }
 
 /// Whether two lists have the same men on the same squares, in whatever order.
-fn same_squares(one: &[Man], other: &[Man]) -> bool {
-    let sorted = |men: &[Man]| {
+fn same_squares(one: &[RandomMan], other: &[RandomMan]) -> bool {
+    let sorted = |men: &[RandomMan]| {
         let mut men: Vec<_> = men.iter().map(|m| (m.color as u8, m.role, m.squares().0)).collect();
         men.sort_unstable();
         men

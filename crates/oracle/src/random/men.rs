@@ -5,7 +5,7 @@ use hoffman_board::{Bitboard, Color, PAWN_SQUARES, Role, Square, Variant};
 
 use super::Maker;
 use super::rng::Rng;
-use super::spec::{Man, PIECES, Pawngen, Place, Spec, count_structures};
+use super::spec::{PIECES, Pawngen, RandomMan, Restriction, Spec, count_structures};
 
 impl Maker<'_> {
     pub(super) fn restricted_men(&mut self, spec: &mut Spec) {
@@ -22,14 +22,14 @@ impl Maker<'_> {
                 spec.men[1].role = spec.men[0].role;
             }
             for man in &mut spec.men {
-                man.place = Place::Anywhere;
+                man.place = Restriction::Anywhere;
             }
         }
         self.place_alike(&mut spec.men);
     }
 
     /// Men with random places; the kings first in normal chess.
-    pub(super) fn men(&mut self, count: usize, variant: Variant) -> Vec<Man> {
+    pub(super) fn men(&mut self, count: usize, variant: Variant) -> Vec<RandomMan> {
         let mut kinds: Vec<(Color, Role)> = match variant {
             Variant::Normal => vec![(Color::White, Role::King), (Color::Black, Role::King)],
             Variant::Suicide => {
@@ -53,20 +53,24 @@ impl Maker<'_> {
         }
         let mut men = Vec::new();
         for (color, role) in kinds {
-            men.push(Man { color, role, place: self.place(color, role) });
+            men.push(RandomMan { color, role, place: self.place(color, role) });
         }
         men
     }
 
-    pub(super) fn place(&mut self, color: Color, role: Role) -> Place {
+    pub(super) fn place(&mut self, color: Color, role: Role) -> Restriction {
         if role == Role::Pawn && self.rng.chance(30) {
             let rank = self.rng.range(1, 4);
             let file = self.rng.below(8);
             let start = Square::new((8 * color.fold_wb(rank, 7 - rank) + file) as u32);
-            return Place::Plus(start);
+            return Restriction::Plus(start);
         }
         let squares = self.squares(role);
-        if squares == default_squares(role) { Place::Anywhere } else { Place::On(squares) }
+        if squares == default_squares(role) {
+            Restriction::Anywhere
+        } else {
+            Restriction::On(squares)
+        }
     }
 
     /// Some squares that a man may stand on.
@@ -96,7 +100,7 @@ impl Maker<'_> {
     }
 
     /// Gives men of one kind equal, overlapping or disjoint squares.
-    pub(super) fn place_alike(&mut self, men: &mut [Man]) {
+    pub(super) fn place_alike(&mut self, men: &mut [RandomMan]) {
         for i in 1..men.len() {
             let (before, rest) = men.split_at_mut(i);
             let man = &mut rest[0];
@@ -113,9 +117,9 @@ impl Maker<'_> {
             };
             if squares.any() {
                 man.place = if squares == default_squares(man.role) {
-                    Place::Anywhere
+                    Restriction::Anywhere
                 } else {
-                    Place::On(squares)
+                    Restriction::On(squares)
                 };
             }
         }
@@ -127,16 +131,19 @@ impl Maker<'_> {
         spec.men = self.men(self.rng.0 as usize % 2 + 2, Variant::Normal);
         spec.men.retain(|m| m.role != Role::Pawn);
         for man in &mut spec.men {
-            man.place = Place::On(self.squares(man.role));
+            man.place = Restriction::On(self.squares(man.role));
         }
         let mut free = PAWN_SQUARES;
         for _ in 0..self.rng.range(2, 6) {
             let square = self.rng.square_of(free);
             free.discard(square);
             let color = self.rng.color();
-            let place =
-                if self.rng.chance(15) { Place::Plus(square) } else { Place::On(square.into()) };
-            spec.men.push(Man { color, role: Role::Pawn, place });
+            let place = if self.rng.chance(15) {
+                Restriction::Plus(square)
+            } else {
+                Restriction::On(square.into())
+            };
+            spec.men.push(RandomMan { color, role: Role::Pawn, place });
         }
         sort(&mut spec.men);
     }
@@ -150,7 +157,7 @@ impl Maker<'_> {
                 _ => self.rng.some_of(Bitboard::FULL, 25),
             };
             if squares.any() {
-                man.place = Place::On(squares);
+                man.place = Restriction::On(squares);
             }
         }
         let mut free = PAWN_SQUARES;
@@ -179,7 +186,7 @@ impl Maker<'_> {
                 let color = Color::ALL[side];
                 if self.rng.chance(70) {
                     let place = self.place(color, Role::Queen);
-                    spec.men.push(Man { color, role: Role::Queen, place });
+                    spec.men.push(RandomMan { color, role: Role::Queen, place });
                 }
             }
             let most = count - pawngen.queens[side];
@@ -190,8 +197,8 @@ impl Maker<'_> {
         }
         if self.rng.chance(20) {
             let (color, role) = (self.rng.color(), self.rng.pick(&PIECES));
-            let place = Place::On(self.squares(role));
-            spec.men.push(Man { color, role, place });
+            let place = Restriction::On(self.squares(role));
+            spec.men.push(RandomMan { color, role, place });
         }
         spec.pawngen = Some(pawngen);
     }
@@ -222,15 +229,15 @@ impl Maker<'_> {
                 _ => self.rng.some_of(squares, 70),
             };
             if fewer.any() && fewer != squares {
-                man.place = Place::On(fewer);
+                man.place = Restriction::On(fewer);
             }
         }
     }
 }
 
 /// Puts like men side by side, pawns last and in board order, as plus pawns have to be.
-pub(super) fn sort(men: &mut [Man]) {
-    let first = |m: &Man| m.squares().first().map_or(0, |s| s as u8);
+pub(super) fn sort(men: &mut [RandomMan]) {
+    let first = |m: &RandomMan| m.squares().first().map_or(0, |s| s as u8);
     men.sort_by_key(|m| {
         let pawn = m.role == Role::Pawn;
         (pawn, m.color == Color::Black, m.role, if pawn { first(m) } else { 0 })
@@ -240,17 +247,17 @@ pub(super) fn sort(men: &mut [Man]) {
 /// Makes ordinary pawns of plus pawns that are interchangeable with ordinary ones: which of them
 /// may not pass which is not said anywhere, and the index types leave positions out that would be
 /// possible.
-pub(super) fn without_mixed_pawns(men: &mut [Man]) {
-    let ordinary: Vec<Man> = men
+pub(super) fn without_mixed_pawns(men: &mut [RandomMan]) {
+    let ordinary: Vec<RandomMan> = men
         .iter()
-        .filter(|m| m.role == Role::Pawn && !matches!(m.place, Place::Plus(_)))
+        .filter(|m| m.role == Role::Pawn && !matches!(m.place, Restriction::Plus(_)))
         .filter(|m| m.squares().count() > 1)
         .copied()
         .collect();
     for man in men {
-        let mixed = |m: &Man| m.color == man.color && (m.squares() & man.squares()).any();
-        if matches!(man.place, Place::Plus(_)) && ordinary.iter().any(mixed) {
-            man.place = Place::On(man.squares());
+        let mixed = |m: &RandomMan| m.color == man.color && (m.squares() & man.squares()).any();
+        if matches!(man.place, Restriction::Plus(_)) && ordinary.iter().any(mixed) {
+            man.place = Restriction::On(man.squares());
         }
     }
 }

@@ -21,7 +21,7 @@ use hoffman_control::PruneEffect;
 
 use crate::analysis::SlowAnalysis;
 use rng::Rng;
-use spec::{EFFECTS, Man, Place, Spec};
+use spec::{EFFECTS, RandomMan, Restriction, Spec};
 
 /// How many placements the last table of a set may have, mostly and sometimes.
 const LARGEST: [u64; 4] = [5_000, 10_000, 30_000, 90_000];
@@ -164,7 +164,7 @@ impl Maker<'_> {
     /// complete.
     fn whole_ending(&mut self, mut spec: Spec) -> Option<()> {
         let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
-        let man = |color, role| Man { color, role, place: Place::Anywhere };
+        let man = |color, role| RandomMan { color, role, place: Restriction::Anywhere };
         spec.men = vec![man(Color::White, Role::King), man(Color::Black, Role::King)];
         if self.rng.chance(85) {
             let man = man(self.rng.color(), self.rng.pick(&roles));

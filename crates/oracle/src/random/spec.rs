@@ -10,7 +10,7 @@ use super::text::pawngen_element;
 
 /// Where a man may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Restriction {
     Anywhere,
     On(Bitboard),
     Plus(Square),
@@ -18,19 +18,19 @@ pub(super) enum Place {
 
 /// A man of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Man {
+pub(super) struct RandomMan {
     pub(super) color: Color,
     pub(super) role: Role,
-    pub(super) place: Place,
+    pub(super) place: Restriction,
 }
 
-impl Man {
+impl RandomMan {
     /// The squares it may stand on, of a plus pawn at most.
     pub(super) fn squares(&self) -> Bitboard {
         match self.place {
-            Place::Anywhere => default_squares(self.role),
-            Place::On(squares) => squares,
-            Place::Plus(start) => {
+            Restriction::Anywhere => default_squares(self.role),
+            Restriction::On(squares) => squares,
+            Restriction::Plus(start) => {
                 Bitboard::from_file(start.file())
                     .into_iter()
                     .filter(|&s| self.color.fold_wb(s >= start, s <= start))
@@ -40,13 +40,13 @@ impl Man {
         }
     }
 
-    pub(super) fn flipped(&self) -> Man {
+    pub(super) fn flipped(&self) -> RandomMan {
         let place = match self.place {
-            Place::Anywhere => Place::Anywhere,
-            Place::On(squares) => Place::On(squares.flip_vertical()),
-            Place::Plus(start) => Place::Plus(start.flip_vertical()),
+            Restriction::Anywhere => Restriction::Anywhere,
+            Restriction::On(squares) => Restriction::On(squares.flip_vertical()),
+            Restriction::Plus(start) => Restriction::Plus(start.flip_vertical()),
         };
-        Man { color: self.color.other(), role: self.role, place }
+        RandomMan { color: self.color.other(), role: self.role, place }
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Pawngen {
 pub(super) struct Spec {
     pub(super) variant: Variant,
     pub(super) format: Format,
-    pub(super) men: Vec<Man>,
+    pub(super) men: Vec<RandomMan>,
     pub(super) pawngen: Option<Pawngen>,
     /// Which prunes may be enabled.
     pub(super) may: Vec<(Color, PruneEffect)>,
@@ -113,7 +113,7 @@ pub(super) const PIECES: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Rol
 
 /// A kind of move out of a table that chess has not ruled out, and the futurebases that may answer
 /// it.
-pub(super) struct Kind {
+pub(super) struct MoveKind {
     pub(super) text: String,
     pub(super) relation: Relation,
 }
@@ -147,19 +147,21 @@ impl Spec {
             self.symmetry = 2;
         }
         let symmetries = || Symmetry::all().take(usize::from(self.symmetry.max(1)));
-        for man in self.men.iter_mut().filter(|m| self.symmetry > 1 && m.place != Place::Anywhere) {
+        for man in
+            self.men.iter_mut().filter(|m| self.symmetry > 1 && m.place != Restriction::Anywhere)
+        {
             let images = || symmetries().map(|s| s.apply_bitboard(man.squares()));
             let inner = images().fold(Bitboard::FULL, |all, set| all & set);
             let outer = images().fold(Bitboard::EMPTY, |all, set| all | set);
             let squares = if inner.any() { inner } else { outer } & default_squares(man.role);
             let all = squares == default_squares(man.role);
-            man.place = if all { Place::Anywhere } else { Place::On(squares) };
+            man.place = if all { Restriction::Anywhere } else { Restriction::On(squares) };
         }
     }
 
     /// Whether no man is restricted.
     pub(super) fn is_whole(&self) -> bool {
-        self.pawngen.is_none() && self.men.iter().all(|m| m.place == Place::Anywhere)
+        self.pawngen.is_none() && self.men.iter().all(|m| m.place == Restriction::Anywhere)
     }
 
     /// Whether the colours can be exchanged and the side to move is not stored.
@@ -183,14 +185,14 @@ impl Spec {
     }
 
     /// All kinds of moves of a side that may lead out of the table.
-    pub(super) fn kinds(&self, color: Color) -> Vec<Kind> {
+    pub(super) fn kinds(&self, color: Color) -> Vec<MoveKind> {
         let letter = |role: Role| role.upper_char();
         let enemy = color.other();
         let mut all = Vec::new();
         for role in Role::ALL.into_iter().filter(|&r| self.men_of(color, r) > 0) {
-            let alike = |m: &&Man| (m.color, m.role) == (color, role);
-            if self.men.iter().filter(alike).any(|m| m.place != Place::Anywhere) {
-                let kind = |square: Square| Kind {
+            let alike = |m: &&RandomMan| (m.color, m.role) == (color, role);
+            if self.men.iter().filter(alike).any(|m| m.place != Restriction::Anywhere) {
+                let kind = |square: Square| MoveKind {
                     text: format!("{}{square}", letter(role)),
                     relation: Relation::Normal,
                 };
@@ -198,17 +200,17 @@ impl Spec {
             }
             for victim in self.victims(enemy) {
                 let text = format!("{}x{}", letter(role), letter(victim));
-                all.push(Kind { text, relation: Relation::Capture(enemy, victim) });
+                all.push(MoveKind { text, relation: Relation::Capture(enemy, victim) });
             }
         }
         if self.men_of(color, Role::Pawn) > 0 {
             for to in self.promotions() {
                 let text = format!("P={}", letter(to));
-                all.push(Kind { text, relation: Relation::Promotion(color, to) });
+                all.push(MoveKind { text, relation: Relation::Promotion(color, to) });
                 for victim in self.victims(enemy).into_iter().filter(|&r| r != Role::Pawn) {
                     let text = format!("Px{}={}", letter(victim), letter(to));
                     let relation = Relation::CapturePromotion(color, to, victim);
-                    all.push(Kind { text, relation });
+                    all.push(MoveKind { text, relation });
                 }
             }
         }
@@ -232,5 +234,5 @@ pub(super) fn flipped(pawngen: &Pawngen) -> Pawngen {
 pub(super) fn count_structures(pawngen: &Pawngen) -> usize {
     let text = format!("<tablebase>{}</tablebase>", pawngen_element(pawngen));
     let control = ControlFile::parse(&text, "random", Mode::Control).expect("well-formed");
-    control.pawngen.map_or(0, |element| crate::structures(&element).len())
+    control.pawngen.map_or(0, |element| crate::arrangements(&element).len())
 }

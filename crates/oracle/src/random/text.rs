@@ -8,7 +8,7 @@ use hoffman_board::{Bitboard, Color, Format, Role, Variant};
 use hoffman_control::{PruneEffect, PrunePattern};
 
 use super::Maker;
-use super::spec::{Child, Kind, Man, Pawngen, Place, Relation, Spec};
+use super::spec::{Child, MoveKind, Pawngen, RandomMan, Relation, Restriction, Spec};
 
 /// A prune to be.
 pub(super) struct Pruning {
@@ -106,10 +106,10 @@ impl Maker<'_> {
 
     /// The piece elements, like men side by side, pawns last, and the pawngen element somewhere.
     pub(super) fn pieces(&mut self, spec: &Spec, text: &mut String) {
-        let mut blocks: Vec<(bool, Vec<Man>)> = Vec::new();
+        let mut blocks: Vec<(bool, Vec<RandomMan>)> = Vec::new();
         for man in &spec.men {
             let pawn = man.role == Role::Pawn;
-            let alike = |b: &&mut (bool, Vec<Man>)| match b {
+            let alike = |b: &&mut (bool, Vec<RandomMan>)| match b {
                 (true, _) => pawn,
                 (false, men) => (men[0].color, men[0].role) == (man.color, man.role),
             };
@@ -130,9 +130,9 @@ impl Maker<'_> {
             }
             for man in blocks.get(at).map_or(&[][..], |(_, men)| men) {
                 let location = match man.place {
-                    Place::Anywhere => String::new(),
-                    Place::On(squares) => format!(" location=\"{}\"", names(squares)),
-                    Place::Plus(start) => format!(" location=\"{start}+\""),
+                    Restriction::Anywhere => String::new(),
+                    Restriction::On(squares) => format!(" location=\"{}\"", names(squares)),
+                    Restriction::Plus(start) => format!(" location=\"{start}+\""),
                 };
                 let role = role_name(man.role);
                 let color = man.color;
@@ -181,7 +181,7 @@ impl Maker<'_> {
         // Where leaving the squares is conceded there is little play.
         let leaving = self.effect(&effects, 85);
         let other = self.effect(&effects, 50);
-        for Kind { text, relation } in &kinds {
+        for MoveKind { text, relation } in &kinds {
             if lean && children.iter().any(|c| c.relation == *relation) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The pawn structures of a `pawngen` element, by plain search over structures and counters.
+//! The arrangements of pawns of a `pawngen` element, by plain search over pawns and counters.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,7 +7,7 @@ use hoffman_control::PawngenElement;
 
 /// Where the pawns stand, and the square that one of them has just jumped over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Structure {
+pub struct SlowArrangement {
     /// White's pawns.
     pub white: Bitboard,
     /// Black's pawns.
@@ -16,51 +16,51 @@ pub struct Structure {
     pub en_passant: Option<Square>,
 }
 
-/// A structure on the way, with what may and must still happen.
+/// Pawns on the way, with what may and must still happen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct State {
+struct PawnState {
     pawns: [u64; 2],
     en_passant: Option<Square>,
     queens: [u64; 2],
     captures: [u64; 2],
 }
 
-/// All structures with the required numbers of pawns, in the order of the file format.
-pub fn structures(element: &PawngenElement) -> Vec<Structure> {
+/// All arrangements with the required numbers of pawns, in the order of the file format.
+pub fn arrangements(element: &PawngenElement) -> Vec<SlowArrangement> {
     let sides = [&element.white, &element.black];
     let required = sides.map(|side| side.pawns_required.unwrap_or(0));
-    let first = State {
+    let first = PawnState {
         pawns: sides.map(|side| side.start.0),
         en_passant: None,
         queens: sides.map(|side| side.queens_required),
         // More captures than moves of all pawns make no difference.
         captures: sides.map(|side| side.captures_allowed.min(48)),
     };
-    let possible = |state: &State| {
+    let possible = |state: &PawnState| {
         (0..2).all(|c| u64::from(state.pawns[c].count_ones()) >= required[c] + state.queens[c])
     };
     let mut seen = HashSet::new();
-    let mut open: Vec<State> = [first].into_iter().filter(possible).collect();
+    let mut open: Vec<PawnState> = [first].into_iter().filter(possible).collect();
     while let Some(state) = open.pop() {
         if seen.insert(state) {
             open.extend(state.next().into_iter().filter(possible));
         }
     }
-    let complete = |state: &&State| {
+    let complete = |state: &&PawnState| {
         (0..2)
             .all(|c| state.queens[c] == 0 && u64::from(state.pawns[c].count_ones()) == required[c])
     };
-    let found: BTreeSet<SortKey> = seen.iter().filter(complete).map(State::sort_key).collect();
-    found.into_iter().map(|key| structure(&key)).collect()
+    let found: BTreeSet<SortKey> = seen.iter().filter(complete).map(PawnState::sort_key).collect();
+    found.into_iter().map(|key| arrangement(&key)).collect()
 }
 
 /// Pawns by rank from the second on for White and from the seventh on for Black, the h-file left
 /// out as in the original; the masks; the en passant square, 255 for none.
 type SortKey = ([u32; 6], [u32; 6], u64, u64, u8);
 
-fn structure(key: &SortKey) -> Structure {
+fn arrangement(key: &SortKey) -> SlowArrangement {
     let &(_, _, white, black, square) = key;
-    Structure {
+    SlowArrangement {
         white: Bitboard(white),
         black: Bitboard(black),
         en_passant: (square < 64).then(|| Square::new(u32::from(square))),
@@ -69,7 +69,7 @@ fn structure(key: &SortKey) -> Structure {
 
 const H_FILE: u64 = 0x8080_8080_8080_8080;
 
-impl State {
+impl PawnState {
     fn sort_key(&self) -> SortKey {
         let on_rank = |pawns: u64, rank: usize| (pawns & !H_FILE & 0xff << (8 * rank)).count_ones();
         let [white, black] = self.pawns;
@@ -83,9 +83,9 @@ impl State {
     }
 
     /// The state with the pawn of `color` moved from one square to another or off the board.
-    fn moved(&self, color: Color, from: Square, to: Option<Square>) -> State {
+    fn moved(&self, color: Color, from: Square, to: Option<Square>) -> PawnState {
         let own = color.fold_wb(0, 1);
-        let mut next = State { en_passant: None, ..*self };
+        let mut next = PawnState { en_passant: None, ..*self };
         next.pawns[own] &= !(1 << from as u64);
         if let Some(to) = to {
             next.pawns[own] |= 1 << to as u64;
@@ -95,7 +95,7 @@ impl State {
     }
 
     /// What one move of a pawn, or its capture by a piece, makes of the state.
-    fn next(&self) -> Vec<State> {
+    fn next(&self) -> Vec<PawnState> {
         let mut all = Vec::new();
         for color in Color::ALL {
             let own = color.fold_wb(0, 1);
@@ -199,7 +199,7 @@ mod tests {
             rows.push((BIG.0, BIG.1, required, QUEEN, count));
         }
         for (white, black, required, more, count) in rows {
-            let found = structures(&element(white, black, required, more));
+            let found = arrangements(&element(white, black, required, more));
             assert_eq!(found.len(), count, "{white} {black} {required:?} {more}");
         }
     }
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_format() {
-        let found = structures(&element("b3 c2 d3", "b5 c7 d5", (3, 3), ""));
+        let found = arrangements(&element("b3 c2 d3", "b5 c7 d5", (3, 3), ""));
         let at = |white: [&str; 3]| {
             let white: Bitboard = white.iter().map(|s| s.parse::<Square>().unwrap()).collect();
             let black = found[149].black;
