@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&which, rest)) = bytes.split_first() else { return };
     let name = NAMES[usize::from(which) % NAMES.len()];
     let storage = Simulated::default();
-    // Files have a length of 16 more than a multiple of 64, which nobody finds by chance.
+    // Files have a length of 16 more than a multiple of 64, which is not found by chance.
     let mut file = MAGIC.to_vec();
     file.extend_from_slice(rest);
     let len = file.len().next_multiple_of(64) + 16;

@@ -15,7 +15,7 @@ pub enum FuturemoveKind {
     Quiet(Role, Square),
     /// A man takes another one, promoting or not.
     Capture {
-        /// Who takes.
+        /// The man that takes.
         by: Role,
         /// What is taken.
         of: Role,

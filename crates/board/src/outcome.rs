@@ -1,4 +1,4 @@
-//! Who wins, and what is known of it.
+//! The outcome of a position, and what is known of it.
 
 use shakmaty::Color;
 
@@ -7,7 +7,7 @@ use shakmaty::Color;
 pub enum Outcome {
     /// Black wins.
     BlackWins,
-    /// Nobody wins.
+    /// Neither side wins.
     Draw,
     /// White wins.
     WhiteWins,

@@ -66,13 +66,13 @@ pub const fn default_squares(role: Role) -> Bitboard {
 /// The men of a table in the order of its control file.
 pub type PieceList = ArrayVec<ListedPiece, MAX_PIECES>;
 
-/// The slot that each man takes when the board is transformed: one of his colour and kind that may
-/// stand on the images of his squares, his own if that is one.
+/// The slot that each man takes when the board is transformed: one of its colour and kind that may
+/// stand on the images of its squares, its own if that is one.
 ///
 /// # Errors
 ///
 /// The list is not symmetric in this way, so that some of its placements have images that are not
-/// among its placements: the first man for whom there is no slot.
+/// among its placements: the first man for which there is no slot.
 pub fn slot_images(
     pieces: &[ListedPiece],
     symmetry: Symmetry,
@@ -93,7 +93,7 @@ pub fn slot_images(
         *taken.get_mut(image).ok_or(slot)? = true;
         images.push(image);
     }
-    // Where a plus pawn must stay behind a man, its image must stay behind his image.
+    // Where a plus pawn must stay behind a man, its image must stay behind that man's.
     let keeps_order = |(piece, &image): (&ListedPiece, &PieceSlot)| {
         let blocker = piece.blocker.and_then(|blocker| images.get(blocker).copied());
         pieces.get(image).is_some_and(|other| other.blocker == blocker)

@@ -1,4 +1,5 @@
-//! A placement: where every man of a piece list stands, who moves, and the en passant square.
+//! A placement: where every man of a piece list stands, the side to move, and the en passant
+//! square.
 
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Color, Square};

@@ -11,7 +11,8 @@ pub enum Variant {
     /// Orthodox chess without castling, the fifty-move rule and repetition.
     #[default]
     Normal,
-    /// Suicide chess: captures are forced, kings are ordinary pieces, whoever cannot move has won.
+    /// Suicide chess: captures are forced, kings are ordinary pieces, a side that cannot move has
+    /// won.
     Suicide,
 }
 
@@ -23,7 +24,7 @@ pub enum Value {
     Illegal,
     /// Neither side can force the end.
     Draw,
-    /// The player to move wins with his move number `.0`, counted from 1. In suicide chess 0: he
+    /// The player to move wins with its move number `.0`, counted from 1. In suicide chess 0: it
     /// cannot move and has won.
     Win(u16),
     /// The player to move loses to the opponent's move number `.0`; 0 is checkmate on the board.
@@ -52,7 +53,7 @@ impl Value {
         }
     }
 
-    /// Distance to the end in plies, positive if the player to move wins, negative or zero if he
+    /// Distance to the end in plies, positive if the player to move wins, negative or zero if it
     /// loses; none for a draw or an illegal position.
     pub const fn plies(self) -> Option<i32> {
         match self {
@@ -84,7 +85,7 @@ impl Value {
         }
     }
 
-    /// The winner, given who is to move.
+    /// The winner, given the side to move.
     pub const fn winner(self, to_move: Color) -> Option<Color> {
         match self {
             Value::Illegal | Value::Draw => None,

@@ -1,4 +1,4 @@
-//! What happens when somebody wants the program to end: Ctrl-C, or a request to terminate.
+//! What happens when the program is to end: Ctrl-C, or a request to terminate.
 
 #[cfg(unix)]
 use std::sync::Arc;
@@ -16,7 +16,7 @@ static CANCEL: OnceLock<Cancel> = OnceLock::new();
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The request to stop that the first signal makes. The second ends the program at once, as the
-/// first does after ten seconds, or if nobody asked for this; unfinished files are removed in any
+/// first does after ten seconds, or if no work watches; unfinished files are removed in any
 /// case.
 pub(crate) fn cancel() -> Cancel {
     CANCEL.get_or_init(Cancel::new).clone()
@@ -29,7 +29,7 @@ pub(crate) fn install() -> std::io::Result<()> {
     // Where the size of files is limited writing fails instead, which is reported as for a full
     // disk.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-    // A hang-up is left alone: whoever wants to go on without a terminal ignores it.
+    // A hang-up is left alone: a run that is to go on without a terminal ignores it.
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
@@ -66,7 +66,7 @@ fn end_later(signal: i32) {
 fn end(signal: i32, was_asked: bool) {
     hoffman::process::abandon_files();
     if !was_asked {
-        // As if nobody had watched, so that a shell sees why.
+        // As without a watch, so that a shell sees why.
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
     #[expect(clippy::exit, reason = "the other threads are busy and are not to be waited for")]

@@ -60,7 +60,7 @@ const LEAST_SPACE: u64 = 144 << 20;
 
 fn main() -> ExitCode {
     if let Some(refusal) = refusal(limits()) {
-        // Nobody may be listening, and there may be no memory to say more.
+        // It may not be read, and there may be no memory to say more.
         let _ = std::io::stderr().write_all(refusal.as_bytes());
         return ExitCode::from(1);
     }
@@ -111,7 +111,7 @@ fn trace() {
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
             .with_ansi(false)
-            // Nobody may be listening there.
+            // It may not be read any more.
             .log_internal_errors(false)
             .init(),
         Err(error) => note(&format!("RUST_LOG is not understood: {error}")),
@@ -128,7 +128,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
             }
             Ok(cli) => in_pool(cli.threads, || run_command(&cli.command)),
             Err(error) if error.use_stderr() => {
-                // Nobody may be listening there.
+                // It may not be read any more.
                 let _ = error.print();
                 Ok(Outcome::Misused)
             }

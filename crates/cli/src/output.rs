@@ -1,6 +1,6 @@
 //! What is printed where: results on standard output, everything else on standard error.
 //!
-//! Nothing here panics when nobody listens: a pipe closed at the other end of standard output ends
+//! Nothing here panics when nothing reads: a pipe closed at the other end of standard output ends
 //! the run quietly, one of standard error is ignored.
 
 use std::error::Error;
@@ -36,7 +36,7 @@ pub(crate) fn print_line(text: &str) -> anyhow::Result<()> {
 
 /// Writes a line to standard error as it is.
 pub(crate) fn say(text: &str) {
-    // Nobody may be listening.
+    // It may not be read any more.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
     text
 }
 
-/// Whether whoever read our standard output has gone.
+/// Whether the reader of standard output has gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let io = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     io.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -20,7 +20,7 @@ const STATUS: Duration = Duration::from_secs(1);
 /// How often a line is written where there is no terminal.
 const LINE: Duration = Duration::from_mins(1);
 
-/// The bar that is shown, for those who know of none.
+/// The bar that is shown, where none is at hand.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Writes a message in the name of the program, beside the bar if there is one.
@@ -46,7 +46,7 @@ struct Shared {
     lines: bool,
     /// Whether passes are listed.
     passes: bool,
-    /// Whether the bar counts positions, which nobody wants to see.
+    /// Whether the bar counts positions, which tell a user nothing.
     is_run: bool,
     state: Mutex<State>,
     over: Condvar,
@@ -302,7 +302,7 @@ impl Bar {
             }
             Event::Pass { moves } => {
                 self.shared.state().pass = moves;
-                // Small slices have thousands of passes, and nobody can read those.
+                // Small slices have thousands of passes, too many to read.
                 if !self.shared.bar.is_hidden() {
                     self.shared.show();
                 }

@@ -15,7 +15,7 @@ fn main() -> Result<(), Error> {
     let plan = hoffman::plan(&targets, &options)?;
     println!("about {:.1} s, {} tables", plan.elapsed_seconds, plan.tables.len());
 
-    // Somebody else may hold a clone of this and stop the work.
+    // Another thread may hold a clone of this and stop the work.
     let cancel = hoffman::Cancel::new();
     let options = options.cancel(cancel.clone());
     let (mut done, mut total) = (0, 0);

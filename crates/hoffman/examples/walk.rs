@@ -1,5 +1,5 @@
-//! Walks through all positions of a table and finds the mutual zugzwangs: whoever is to move would
-//! rather not. `cargo run --release -p hoffman --example walk -- FOLDER KPvK`.
+//! Walks through all positions of a table and finds the mutual zugzwangs, in which either side
+//! would rather not be to move. `cargo run --release -p hoffman --example walk -- FOLDER KPvK`.
 #![allow(clippy::print_stdout)]
 
 use hoffman::{Color, Error, Options, Position, Role, Square, Tablebase, Wdl};

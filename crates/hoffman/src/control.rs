@@ -170,7 +170,7 @@ impl Expansion {
     /// Writes the control files, and a Makefile if make can handle the names, which is returned.
     ///
     /// # Errors
-    /// A file cannot be written, or was edited by somebody.
+    /// A file cannot be written, or was edited since.
     pub fn write(&self) -> Result<Option<&Path>, Error> {
         Ok(hoffman_run::write_expansion(&self.0)?)
     }

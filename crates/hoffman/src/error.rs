@@ -25,7 +25,7 @@ pub enum Error {
     /// Endings and control files among the targets of a plan.
     #[error("endings and control files are planned apart")]
     MixedTargets,
-    /// No table has the name that somebody gave.
+    /// No table has the name that was given.
     #[error("{0}")]
     NotFound(String),
     /// Something that only tables of ours have.
@@ -40,7 +40,7 @@ pub enum Error {
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
-    /// Somebody asked the work to stop.
+    /// The work was asked to stop.
     #[error("{}", interrupted(*.goes_on, .checkpoint.as_deref()))]
     Cancelled {
         /// Whether the same call goes on with what is finished.

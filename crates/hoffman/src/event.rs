@@ -76,7 +76,7 @@ pub enum Event {
 pub struct Cancel(pub(crate) Stop);
 
 impl Cancel {
-    /// One that nobody has made yet.
+    /// One that was not asked for yet.
     pub fn new() -> Cancel {
         Cancel::default()
     }
@@ -86,7 +86,7 @@ impl Cancel {
         self.0.request();
     }
 
-    /// Whether somebody did.
+    /// Whether it was asked for.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_requested()
     }

@@ -127,7 +127,7 @@ impl Options {
     }
 
     /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more
-    /// than two gigabytes, if nobody says.
+    /// than two gigabytes, if nothing is said.
     #[must_use]
     pub fn keep_free(self, bytes: u64) -> Options {
         Options { keep_free: Some(bytes), ..self }
@@ -139,7 +139,8 @@ impl Options {
         Options { discard, ..self }
     }
 
-    /// How much work on a table may be lost when the process ends; half a minute if nobody says.
+    /// How much work on a table may be lost when the process ends; half a minute if nothing is
+    /// said.
     #[must_use]
     pub fn checkpoint_every(self, time: Duration) -> Options {
         Options { checkpoint_every: Some(time), ..self }

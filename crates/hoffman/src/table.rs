@@ -44,7 +44,7 @@ pub struct ConvertOptions {
 }
 
 impl Table {
-    /// The file that somebody means by a path, or by the name of an ending whose table is in the
+    /// The file that is meant by a path, or by the name of an ending whose table is in the
     /// folder or in the current one.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! A program of somebody else, outside of the workspace, that knows the public documentation only.
+//! A program of another project, outside of the workspace, that knows the public documentation
+//! only.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;

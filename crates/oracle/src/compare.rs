@@ -1,4 +1,4 @@
-//! Comparing somebody else's answers with the slow solver's, or with published Syzygy tables.
+//! Comparing other answers with the slow solver's, or with published Syzygy tables.
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ pub(crate) const MATED: Score = -MATE;
 /// Neither side wins.
 pub(crate) const DRAW: Score = 0;
 
-/// What a position worth `score` to the opponent is worth to him who moves into it.
+/// What a position worth `score` to the opponent is worth to the side that moves into it.
 pub(crate) fn behind_move(score: Score) -> Score {
     debug_assert!(score != UNDECIDED && score != ILLEGAL);
     -score + score.signum()

@@ -563,8 +563,8 @@ fn wide_tables_may_hold_wins_without_a_move_only() {
     assert!(solve_both(&[("base", base), ("main", main)]).unwrap() > 0);
 }
 
-/// A discarded capture of a sort that a futurebase answers in part: who has no other move is
-/// neither mated nor stalemated, conceded or not, in tables with distances; in others he is.
+/// A discarded capture of a sort that a futurebase answers in part: a side without another move is
+/// neither mated nor stalemated, conceded or not, in tables with distances; in others it is.
 #[test]
 fn discarded_moves_of_a_tracked_sort_spare_mate_and_stalemate() {
     let kings = "<piece color=\"white\" type=\"king\" location=\"a1 a2 b1 b2\"/>\

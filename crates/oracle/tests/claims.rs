@@ -111,7 +111,7 @@ fn slow(position: &Asked) -> SlowPosition {
     SlowPosition { men: men.collect(), turn: position.turn, en_passant: position.en_passant }
 }
 
-/// Who wins; none of what is no position.
+/// The winner; none of what is no position.
 fn outcome(value: Value, turn: Color) -> Option<Outcome> {
     match value {
         Value::Illegal => None,

@@ -91,7 +91,7 @@ fn no_move_left_is_mate_or_stalemate() {
     assert_eq!(value(&analysis, "k7/8/1K6/8/8/8/R7/8 b - -"), None);
 }
 
-/// White is in check, and his only move is a discarded capture of a sort that a futurebase
+/// White is in check, and its only move is a discarded capture of a sort that a futurebase
 /// answers.
 #[test]
 fn only_tables_with_distances_are_spared_by_discarded_moves() {
@@ -142,7 +142,7 @@ fn a_knight_still_checks_after_an_en_passant_capture() {
     let prunes = prune("white", "*", "discard") + &prune("black", "*", "discard");
     let men = pieces("Ka1 ke8 Nf6 pe4 Pd4,d5");
     let analysis = solve(&(enabled() + &men + &prunes), &Solved::new()).unwrap();
-    // All moves of the king are discarded, and the capture would leave him in check: mate.
+    // All moves of the king are discarded, and the capture would leave it in check: mate.
     let fen = "4k3/8/5N2/8/3Pp3/8/8/K7 b - d3";
     assert_eq!(value(&analysis, fen), Some(Value::Loss(0)));
 }

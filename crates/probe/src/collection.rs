@@ -230,8 +230,8 @@ impl Collection {
     }
 
     /// Lists a folder with Syzygy tables (`KRPvKR.rtbw`), which are asked where no table of ours
-    /// has the position. They say who wins, but not when. What their answers need is looked for in
-    /// the folders of `options`.
+    /// has the position. They tell the winner, but no distance. What their answers need is looked
+    /// for in the folders of `options`.
     ///
     /// # Errors
     /// The folder cannot be listed.

@@ -58,7 +58,7 @@ struct Fields<'t> {
 /// `moves`, as `7k/R7/8/8/8/8/8/1R5K w - - 0 1 moves b1b8`. Underscores may stand for blanks.
 ///
 /// The position must be possible under the rules of the variant, castling rights must be void, and
-/// moves legal. An en passant square that nobody can use is dropped.
+/// moves legal. An en passant square that no pawn can use is dropped.
 ///
 /// # Errors
 /// What is wrong, and where.
@@ -114,7 +114,7 @@ fn fields(text: &str) -> Result<Fields<'_>, String> {
         None => return Err("eight ranks and the side to move are needed".to_owned()),
     };
 
-    // Who leaves out a field leaves out all behind it but the moves.
+    // Where a field is left out, all behind it are but the moves.
     let mut field = || words.next_if(|&word| word != "moves");
     let castling = field().unwrap_or("-");
     if castling != "-"

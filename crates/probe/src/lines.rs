@@ -27,7 +27,7 @@ pub enum Category {
     MaybeLoss,
     /// Nothing is known, or no more than that one side does not lose.
     Unknown,
-    /// Nobody can force a win.
+    /// Neither side can force a win.
     Draw,
     /// A win by the rules of a table with prunes, which does not prove one.
     MaybeWin,
@@ -88,7 +88,7 @@ pub enum End {
 /// What is known of a position.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// Who is to move.
+    /// The side to move.
     pub turn: Color,
     /// What the table says, if one has the position.
     pub hit: Option<Hit>,
@@ -205,7 +205,7 @@ impl Known {
             (None, _) => Bound::None,
             (Some(_), None) if known => Bound::Exact,
             (Some(_), Some(_)) if self.is_exact => Bound::Exact,
-            // Who is sure to win may win sooner.
+            // A side that is sure to win may win sooner.
             (Some(_), Some(Color::White)) => Bound::WhiteAtLeast,
             (Some(_), Some(Color::Black)) => Bound::WhiteAtMost,
             (Some(_), None) if self.proved.is_held_by(Color::White) => Bound::WhiteAtLeast,

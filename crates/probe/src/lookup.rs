@@ -28,7 +28,7 @@ pub struct Hit {
     pub index: u64,
     /// Whether the colours were exchanged to find it.
     pub inverted: bool,
-    /// Who is to move in the position.
+    /// The side to move in the position.
     pub turn: Color,
     /// What the table says to the side to move; [`EntryValue::Illegal`] in normal chess if the
     /// side not to move is in check, whatever the table says.

@@ -57,7 +57,7 @@ pub enum Impossible {
         /// How many there are.
         found: usize,
     },
-    /// Nobody to move, or nobody to move against, in suicide chess.
+    /// A side without men, in suicide chess.
     #[error("there are no men")]
     Empty,
     /// For another reason.
@@ -160,7 +160,7 @@ impl Position {
         .then_some(square)
     }
 
-    /// The same without an en passant square that nobody can use.
+    /// The same without an en passant square that no pawn can use.
     #[must_use]
     pub fn without_useless_en_passant(self) -> Position {
         let en_passant = self.usable_en_passant();

@@ -109,7 +109,7 @@ pub struct MoveExtra {
 /// What the server does not say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Extra {
-    /// The position, in six fields, without an en passant square that nobody can use.
+    /// The position, in six fields, without an en passant square that no pawn can use.
     pub fen: String,
     /// The file that answers.
     pub table: Option<String>,
@@ -267,7 +267,7 @@ pub fn report_known(collection: &Collection, position: &Position, known: &Known)
     let options = ranked_moves(collection, position, known);
     let line = main_line(collection, position, known);
 
-    // The clock counts only where somebody has set it.
+    // The clock counts only where it is set.
     let is_set = variant == Variant::Normal && position.halfmoves > 0;
     let fifty_move = variant == Variant::Normal && is_late(known, position);
     let plies = known.distance().and_then(Value::plies).map_or(0, i32::unsigned_abs);

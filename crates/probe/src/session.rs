@@ -264,7 +264,7 @@ impl Session {
         out
     }
 
-    /// The moves of a position with what they lead to: index and score; who has won in suicide
+    /// The moves of a position with what they lead to: index and score; the winner in suicide
     /// chess if a side has no men left; `conceded` or `discarded` by the rules of the table that
     /// answers the position itself; else `NO DATA`. Returns the files that are missing, in order
     /// of the alphabet.

@@ -60,7 +60,7 @@ fn bounds_in_words(bounds: OutcomeBounds) -> &'static str {
 /// A win that is certain, with its distance if the table has one: exact, or the most that it
 /// takes.
 fn win_in_words(known: &Known, outcome: Outcome, made: i32) -> String {
-    let winner = outcome.winner().map_or("nobody", color_name);
+    let winner = outcome.winner().map_or("neither side", color_name);
     let agrees = known.outcomes() == Some(OutcomeBounds::exactly(outcome));
     let distance = known.distance().filter(|_| agrees);
     let most = if known.is_exact { "" } else { "at most " };

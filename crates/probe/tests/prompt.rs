@@ -451,7 +451,7 @@ fn folders_are_searched() {
     assert_eq!(value("4k3/1K6/8/4p3/8/8/8/8 b - -"), Some(21));
     assert_eq!(value("8/8/8/8/8/8/1k6/4K3 w - -"), Some(0));
     assert_eq!(value("8/8/8/8/8/8/1kr5/4K1N1 w - -"), None);
-    // KRKP: the rook's side is named first, whoever has it.
+    // KRKP: the rook's side is named first, whichever side that is.
     let report = report(&collection, "8/8/8/4k3/8/8/3Kp3/r7 w - - 0 1").unwrap();
     assert!(report.hoffman.table.is_none());
     assert_eq!(report.hoffman.missing[0], "krpk.htb");

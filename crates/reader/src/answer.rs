@@ -50,7 +50,7 @@ pub enum Value {
         /// if the table does not count them.
         plies: Option<Plies>,
     },
-    /// Nobody can force a win.
+    /// Neither side can force a win.
     Draw,
     /// The side to move loses; it is mated already if the distance is 0.
     Loss {
@@ -71,7 +71,7 @@ impl Value {
         matches!(self, Value::Win { .. })
     }
 
-    /// Whether nobody wins, for certain.
+    /// Whether it is drawn, for certain.
     pub const fn is_draw(self) -> bool {
         matches!(self, Value::Draw)
     }
@@ -120,7 +120,7 @@ fn mate(known: &Known) -> Option<Plies> {
 pub enum Wdl {
     /// It loses.
     Loss,
-    /// Nobody can force a win.
+    /// Neither side can force a win.
     Draw,
     /// It wins.
     Win,

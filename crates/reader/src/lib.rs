@@ -1,6 +1,6 @@
 //! Chess endgame tables, read: what is known of a position and of its moves, and best play.
 //!
-//! The part of crate `hoffman` for those who solve nothing: no solver, no threads, no writing.
+//! The part of crate `hoffman` for programs that solve nothing: no solver, no threads, no writing.
 //! `hoffman` has all of it too, and tells more about it.
 //!
 //! ```no_run

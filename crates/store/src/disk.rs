@@ -157,7 +157,7 @@ impl Storage for Disk {
                 Err(TryLockError::Error(e)) if e.kind() == ErrorKind::Unsupported => {}
                 Err(TryLockError::Error(e)) => return Err(e),
             }
-            // Whoever had it before removed the file and then let go: the name may stand for
+            // The holder before removed the file and then let go: the name may stand for
             // another file by now, or for none. Then this lock is worth nothing.
             if names(path, &file)? {
                 live.paths.insert(path.to_owned());
@@ -181,7 +181,7 @@ fn names(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
-/// Where the system does not say, a file that somebody has open keeps its name until it is closed.
+/// Where the system does not say, a file that is open keeps its name until it is closed.
 #[cfg(not(unix))]
 fn names(path: &Path, _file: &File) -> io::Result<bool> {
     Ok(path.exists())

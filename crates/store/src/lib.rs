@@ -97,9 +97,9 @@ pub trait Storage: Debug + Send + Sync {
     /// Those of the system.
     fn info(&self, path: &Path) -> io::Result<FileInfo>;
 
-    /// Takes the lock of that name; none if somebody has it. A lock is a file that only its holder
-    /// removes: it goes when the guard is dropped, and what a dead process left can be taken by
-    /// anybody.
+    /// Takes the lock of that name; none if it is held. A lock is a file that only its holder
+    /// removes: it goes when the guard is dropped, and what a dead process left can be taken
+    /// again.
     ///
     /// # Errors
     /// Those of the system.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Lock, Storage};
 
-/// Where the lock of a file is: `.NAME.lock` beside it. Whoever writes a table holds it.
+/// Where the lock of a file is: `.NAME.lock` beside it. A run that writes the table holds it.
 pub fn lock_name(target: &Path) -> PathBuf {
     hidden(target, ".lock")
 }
@@ -26,7 +26,8 @@ fn hidden(target: &Path, ending: &str) -> PathBuf {
 }
 
 /// Removes unfinished files and locks that dead processes left in a folder: those of `target`,
-/// whose lock the caller holds; or, without a target, those of all tables that nobody is writing.
+/// whose lock the caller holds; or, without a target, those of all tables that are not being
+/// written.
 ///
 /// # Errors
 /// The folder cannot be read, or a file not be removed.
@@ -70,7 +71,7 @@ pub(crate) const PROBE: &str = "hoffman";
 /// # Errors
 /// They cannot.
 pub fn probe(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
-    // If somebody has it, he could make it.
+    // If another run has it, it could be made.
     storage.try_lock(&lock_name(&folder.join(PROBE))).map(drop)
 }
 

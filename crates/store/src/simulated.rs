@@ -362,7 +362,7 @@ impl Lock for SimulatedLock {}
 impl Drop for SimulatedLock {
     fn drop(&mut self) {
         let mut state = self.storage.state();
-        // Without power nothing is removed, and afterwards somebody else may have it.
+        // Without power nothing is removed, and afterwards another run may have it.
         let off = matches!(state.fault, Some(Fault::PowerOff { .. })) && state.struck;
         if !off
             && state.locked.remove(&self.inode)

@@ -57,7 +57,7 @@ fn what_dead_processes_left_is_removed() {
         all
     };
     let disk = Disk::default();
-    // Somebody is at work on b.
+    // Another run is at work on b.
     let lock = disk.try_lock(&lock_name(&at("b.htb"))).unwrap().unwrap();
     tidy(&disk, folder.path(), None).unwrap();
     let left = [".b.htb.lock", ".b.htb.tmp-1", ".c.xml.tmp-1", "a.htb", "a.htb.checkpoint"];
@@ -98,7 +98,7 @@ fn pipes_are_streams_and_no_tables() {
     let folder = TempDir::new().unwrap();
     let pipe = folder.path().join("pipe.htb");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    // Nobody writes: opening it would wait for ever.
+    // Nothing writes to it: opening it would wait for ever.
     let (sender, receiver) = channel();
     let path = pipe.clone();
     thread::spawn(move || sender.send(Disk::default().open(&path).map(drop)));

@@ -107,7 +107,7 @@ fn answer_lines(tables: &Tablebase) -> anyhow::Result<Outcome> {
             };
             writeln!(out, "{json}").context(broken)?;
         }
-        // Whoever waits for an answer before the next question gets it.
+        // A program may wait for the answer before it asks on.
         if input.buffer().is_empty() {
             out.flush().context(broken)?;
         }

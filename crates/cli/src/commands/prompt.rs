@@ -89,7 +89,7 @@ impl Prompt {
         let broken = "cannot write to standard output";
         let mut bytes = Vec::new();
         loop {
-            // Whoever waits for the prompt gets it.
+            // A program may wait for the prompt.
             write(self.session.prompt(), input.buffer().is_empty()).context(broken)?;
             bytes.clear();
             let read = input.read_until(b'\n', &mut bytes).context("cannot read standard input")?;

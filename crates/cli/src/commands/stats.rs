@@ -25,7 +25,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
         }
     }
     if args.json && !all.is_empty() {
-        // Who names several tables gets a list, however many can be read.
+        // Several tables make a list, however many can be read.
         let json = match all.as_slice() {
             [one] if args.tables.len() == 1 => serde_json::to_string(one)?,
             several => serde_json::to_string(several)?,

@@ -126,8 +126,8 @@ impl SlowAnalysis {
     }
 
     /// Whether some futurebase has the men behind a move. Discarded, it is then left as it is: it
-    /// leads nowhere, but whoever has no other is neither mated nor stalemated in a table with
-    /// distances.
+    /// leads nowhere, but a side without another move is neither mated nor stalemated in a table
+    /// with distances.
     pub(super) fn is_tracked(&self, rules: &MoveRules<'_>, made: &MadeMove) -> bool {
         let men = Material::from_men(made.board.iter().map(|(_, p)| (p.color, p.role)));
         rules.futurebases.iter().any(|base| {

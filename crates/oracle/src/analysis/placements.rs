@@ -170,7 +170,7 @@ impl PlacementSearch<'_> {
 }
 
 /// The squares that enemy pawns may have jumped over in the last move: the pawn on its fourth
-/// rank, the square and the one behind it empty. Nobody need be able to capture.
+/// rank, the square and the one behind it empty. Whether a pawn can capture does not matter.
 fn rights(board: &Board, turn: Color) -> Vec<Square> {
     let (rank, back) = turn.fold_wb((4, 8), (3, -8));
     let free = |square: Option<Square>| square.filter(|&s| !board.occupied().contains(s));

@@ -338,7 +338,7 @@ impl Maker<'_> {
     }
 
     /// Two sets of squares of a man that does not move in a relation, with little or nothing in
-    /// common and neither of them with all that he has here.
+    /// common and neither of them with all that it has here.
     pub(super) fn halves(
         &mut self,
         spec: &Spec,
