@@ -53,6 +53,12 @@ impl ListedPiece {
     pub fn is_restricted(&self) -> bool {
         self.legal != default_squares(self.role)
     }
+
+    /// Whether it is of the same kind and colour, on the same squares and in the same way.
+    fn is_like(&self, other: &ListedPiece) -> bool {
+        (self.color, self.role, self.plus, self.legal)
+            == (other.color, other.role, other.plus, other.legal)
+    }
 }
 
 /// All squares a man of this role may stand on under the rules of chess.
@@ -80,19 +86,15 @@ pub fn slot_images(
     let mut taken = [false; MAX_PIECES];
     let mut images = Vec::with_capacity(pieces.len());
     for (slot, piece) in pieces.iter().enumerate() {
-        let squares = symmetry.apply_bitboard(piece.legal);
-        let fits = |other: &PieceSlot| {
-            pieces.get(*other).is_some_and(|p| {
-                (p.color, p.role, p.plus) == (piece.color, piece.role, piece.plus)
-                    && p.legal == squares
-            })
-        };
+        let image = ListedPiece { legal: symmetry.apply_bitboard(piece.legal), ..*piece };
+        let fits = |other: &PieceSlot| pieces.get(*other).is_some_and(|p| image.is_like(p));
         let free = |other: &PieceSlot| taken.get(*other) == Some(&false) && fits(other);
         let image = Some(slot).filter(free).or_else(|| (0..pieces.len()).find(free));
         let image = image.ok_or(slot)?;
         *taken.get_mut(image).ok_or(slot)? = true;
         images.push(image);
     }
+
     // Where a plus pawn must stay behind a man, its image must stay behind that man's.
     let keeps_order = |(piece, &image): (&ListedPiece, &PieceSlot)| {
         let blocker = piece.blocker.and_then(|blocker| images.get(blocker).copied());

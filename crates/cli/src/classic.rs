@@ -347,7 +347,7 @@ pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcom
 }
 
 fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome> {
-    let request = generate::Request {
+    let request = generate::GenerateRequest {
         output: classic.output.clone(),
         reading: classic.reading(),
         quiet: classic.quiet,
@@ -367,7 +367,7 @@ fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome>
 fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
     let folder = args::default_folder().filter(|folder| folder.is_dir());
     let reading = &classic.work.reading(classic.reading());
-    let request = verify::Request { sample: None, reading, folder };
+    let request = verify::VerifyRequest { sample: None, reading, folder };
     let mut good = true;
     for path in tables {
         say(&format!("Verifying '{}'", path.display()));

@@ -32,33 +32,40 @@ pub(crate) fn install() -> std::io::Result<()> {
     // A hang-up is left alone: a run that is to go on without a terminal ignores it.
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for signal in signals.forever() {
-            match CANCEL.get() {
-                Some(cancel) if !cancel.is_cancelled() => {
-                    cancel.cancel();
-                    crate::progress::announce(
-                        "stopping at the next safe point; interrupt once more to stop at once",
-                    );
-                    end_later(signal);
-                }
-                graceful => end(signal, graceful.is_some()),
-            }
-        }
+        signals.forever().for_each(obey);
     })?;
     Ok(())
+}
+
+/// The first signal stops the work at a safe point, the second one at once.
+#[cfg(unix)]
+fn obey(signal: i32) {
+    match CANCEL.get() {
+        Some(cancel) if !cancel.is_cancelled() => {
+            cancel.cancel();
+            crate::progress::announce(
+                "stopping at the next safe point; interrupt once more to stop at once",
+            );
+            end_later(signal);
+        }
+        graceful => end(signal, graceful.is_some()),
+    }
 }
 
 /// Ends the process if it goes on for too long.
 #[cfg(unix)]
 fn end_later(signal: i32) {
-    let wait = move || {
-        std::thread::sleep(PATIENCE);
-        let seconds = PATIENCE.as_secs();
-        crate::progress::announce(&format!("no safe point in {seconds} seconds; stopping at once"));
-        end(signal, true);
-    };
+    let thread = std::thread::Builder::new().name("patience".to_owned());
     // Without the thread a second signal has to do it.
-    let _ = std::thread::Builder::new().name("patience".to_owned()).spawn(wait);
+    let _ = thread.spawn(move || lose_patience(signal));
+}
+
+#[cfg(unix)]
+fn lose_patience(signal: i32) {
+    std::thread::sleep(PATIENCE);
+    let seconds = PATIENCE.as_secs();
+    crate::progress::announce(&format!("no safe point in {seconds} seconds; stopping at once"));
+    end(signal, true);
 }
 
 /// Ends the process.

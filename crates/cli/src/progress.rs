@@ -34,12 +34,12 @@ pub(crate) fn announce(text: &str) {
 
 /// Shows progress on standard error; the bar disappears when this is dropped.
 pub(crate) struct Bar {
-    shared: Arc<Shared>,
+    shared: Arc<BarShared>,
     /// Writes lines and the file.
     ticker: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct BarShared {
     bar: ProgressBar,
     status: Option<PathBuf>,
     /// Whether lines are written: where the bar cannot be seen.
@@ -48,12 +48,12 @@ struct Shared {
     passes: bool,
     /// Whether the bar counts positions, which tell a user nothing.
     is_run: bool,
-    state: Mutex<State>,
+    state: Mutex<WorkState>,
     over: Condvar,
 }
 
 /// What is known of the work.
-struct State {
+struct WorkState {
     began: Instant,
     phase: &'static str,
     table: String,
@@ -67,7 +67,7 @@ struct State {
     over: bool,
 }
 
-impl State {
+impl WorkState {
     fn fraction(&self) -> f64 {
         if self.total == 0 { 0.0 } else { (self.done as f64 / self.total as f64).min(1.0) }
     }
@@ -112,9 +112,9 @@ impl State {
     }
 }
 
-impl Shared {
+impl BarShared {
     /// No code panics while it holds the lock.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WorkState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -207,7 +207,7 @@ impl Bar {
         if !hidden {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        let state = State {
+        let state = WorkState {
             began: Instant::now(),
             phase: "",
             table: String::new(),
@@ -219,7 +219,7 @@ impl Bar {
             error: None,
             over: false,
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(BarShared {
             bar,
             status,
             lines: lines && hidden,

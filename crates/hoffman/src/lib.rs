@@ -92,7 +92,7 @@ pub use hoffman_board::value::FlagType;
 pub use hoffman_probe::stats::{SideStats, TableStats};
 pub use hoffman_probe::verify::{Verdict, VerifyReport};
 pub use hoffman_reader::{
-    Answer, AsPosition, Assumption, Bound, Category, Color, End, Error as ProbeError, FenError,
+    Answer, AsPosition, Assumption, Bound, Category, Color, Error as ProbeError, FenError, GameEnd,
     Impossible, Material, Move, MoveAnswer, Moves, OpenOptions, Opened, Plies, Position,
     PruneEffect, ReadOptions, Report, Role, Said, Session, Square, TableAnswer, Tablebase, Value,
     Variant, Wdl, shakmaty,

@@ -136,22 +136,23 @@ impl Whole {
 
     /// The same as JSON.
     pub fn to_json(&self) -> serde_json::Value {
-        let of = |extent: &Extent| {
-            json!({
-                "endings": extent.endings,
-                "complete": extent.complete,
-                "positions": extent.positions,
-                "largest": extent.largest.0.stem(),
-                "largest_positions": extent.largest.1,
-            })
-        };
         json!({
             "fen": self.fen,
             "too_large": true,
-            "all": of(&self.all),
-            "without_promotions": of(&self.race),
+            "all": extent_json(&self.all),
+            "without_promotions": extent_json(&self.race),
         })
     }
+}
+
+fn extent_json(extent: &Extent) -> serde_json::Value {
+    json!({
+        "endings": extent.endings,
+        "complete": extent.complete,
+        "positions": extent.positions,
+        "largest": extent.largest.0.stem(),
+        "largest_positions": extent.largest.1,
+    })
 }
 
 impl fmt::Display for Whole {

@@ -36,7 +36,7 @@ pub fn signature() -> Result<u64, Error> {
         solve_table(&mut values, &tables, &options, &|| ()).map_err(RunError::from)?;
         tables.insert(job.material, Arc::new(values));
     }
-    let mut signature = Signature::default();
+    let mut signature = SignatureHash::default();
     for material in &chosen {
         if let Some(values) = tables.get(material) {
             add_statistics(values, &mut signature)?;
@@ -46,20 +46,14 @@ pub fn signature() -> Result<u64, Error> {
 }
 
 /// Adds how often each distance occurs among the indices of a table, and the counts of its header.
-fn add_statistics(values: &TableValues, signature: &mut Signature) -> Result<(), RunError> {
+fn add_statistics(values: &TableValues, signature: &mut SignatureHash) -> Result<(), RunError> {
     let space = index_space(&values.material)?;
     let (distances, counts) = encode(&space, values, Format::Dtm(None), &Stop::default())
         .map_err(|source| RunError::Rows { place: values.material.to_string(), source })?;
-    let mut occurrences = vec![0_u64; 1 << 16];
-    let mut count = |distance: i16| {
-        if let Some(n) = occurrences.get_mut(usize::from(distance.cast_unsigned())) {
-            *n += 1;
-        }
+    let occurrences = match distances {
+        Distances::Narrow(all) => occurrences(all.into_iter().map(i16::from)),
+        Distances::Wide(all) => occurrences(all.into_iter()),
     };
-    match distances {
-        Distances::Narrow(all) => all.iter().for_each(|&d| count(i16::from(d))),
-        Distances::Wide(all) => all.iter().for_each(|&d| count(d)),
-    }
     for (distance, &n) in (0..).zip(&occurrences).filter(|&(_, &n)| n > 0) {
         signature.add(distance);
         signature.add(n);
@@ -91,16 +85,27 @@ fn index_space(material: &Material) -> Result<IndexSpace, RunError> {
     IndexSpace::new(params).map_err(|source| RunError::Index { place, source })
 }
 
-/// A hash of numbers: FNV-1a, a number at a time.
-struct Signature(u64);
+/// How often each distance occurs, by the bits of its number.
+fn occurrences(distances: impl Iterator<Item = i16>) -> Vec<u64> {
+    let mut found = vec![0; 1 << 16];
+    for distance in distances {
+        if let Some(n) = found.get_mut(usize::from(distance.cast_unsigned())) {
+            *n += 1;
+        }
+    }
+    found
+}
 
-impl Default for Signature {
-    fn default() -> Signature {
-        Signature(0xcbf2_9ce4_8422_2325)
+/// A hash of numbers: FNV-1a, a number at a time.
+struct SignatureHash(u64);
+
+impl Default for SignatureHash {
+    fn default() -> SignatureHash {
+        SignatureHash(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Signature {
+impl SignatureHash {
     fn add(&mut self, number: u64) {
         for byte in number.to_le_bytes() {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

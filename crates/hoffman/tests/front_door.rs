@@ -73,9 +73,9 @@ fn games_that_are_over_need_no_table() {
     let tables = OpenOptions::new().open().unwrap();
     let mate = tables.probe("R5k1/5ppp/8/8/8/8/8/K7 b - - 0 1").unwrap();
     assert_eq!(mate.value, Value::Loss { plies: Some(Plies(0)) });
-    assert_eq!((mate.end, mate.bound), (Some(hoffman::End::Checkmate), Bound::Exact));
+    assert_eq!((mate.end, mate.bound), (Some(hoffman::GameEnd::Checkmate), Bound::Exact));
     let stalemate = tables.probe("7k/8/5KQ1/8/8/8/8/8 b - - 0 1").unwrap();
-    assert_eq!((stalemate.value, stalemate.end), (Value::Draw, Some(hoffman::End::Stalemate)));
+    assert_eq!((stalemate.value, stalemate.end), (Value::Draw, Some(hoffman::GameEnd::Stalemate)));
     assert!(tables.value("8/8/8/4k3/8/8/8/K7 w - - 0 1").unwrap().is_draw());
 }
 

@@ -239,19 +239,30 @@ pub fn compare_syzygy(
         if failure.is_some() {
             return;
         }
-        let expected = match legal.map(|chess| syzygy.probe_wdl_after_zeroing(chess)) {
-            None => SideOutcome::Illegal,
-            Some(Ok(Wdl::Win | Wdl::CursedWin)) => SideOutcome::Win,
-            Some(Ok(Wdl::Draw)) => SideOutcome::Draw,
-            Some(Ok(Wdl::Loss | Wdl::BlessedLoss)) => SideOutcome::Loss,
-            Some(Err(source)) => {
+        match syzygy_outcome(&syzygy, legal) {
+            Ok(expected) => {
+                let found = answer(position);
+                let equal = |found| SideOutcome::from(found) == expected;
+                result.count(position, expected, found, equal);
+            }
+            Err(source) => {
                 failure =
                     Some(SyzygyError::Probe { fen: position.fen(), source: Box::new(source) });
-                return;
             }
-        };
-        let found = answer(position);
-        result.count(position, expected, found, |found| SideOutcome::from(found) == expected);
+        }
     });
     failure.map_or(Ok(result), Err)
+}
+
+/// What Syzygy tables say of a position; illegal without one.
+fn syzygy_outcome(
+    syzygy: &Tablebase<Chess>,
+    legal: Option<&Chess>,
+) -> Result<SideOutcome, shakmaty_syzygy::SyzygyError> {
+    let Some(chess) = legal else { return Ok(SideOutcome::Illegal) };
+    Ok(match syzygy.probe_wdl_after_zeroing(chess)? {
+        Wdl::Win | Wdl::CursedWin => SideOutcome::Win,
+        Wdl::Draw => SideOutcome::Draw,
+        Wdl::Loss | Wdl::BlessedLoss => SideOutcome::Loss,
+    })
 }

@@ -4,7 +4,7 @@ use hoffman_board::shakmaty::fen::{Fen, LossyFenError};
 use hoffman_board::shakmaty::{
     Board, CastlingMode, Chess, EnPassantMode, Piece, Position as _, PositionError, Setup,
 };
-use hoffman_board::{Color, Material, Role, Square};
+use hoffman_board::{Bitboard, Color, Material, Role, Square};
 
 /// A man on its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,15 +116,18 @@ pub(crate) fn en_passant_squares(board: &Board, turn: Color) -> impl Iterator<It
     let ours = board.by_color(turn) & board.pawns();
     let theirs = board.by_color(turn.other()) & board.pawns();
     let free = !board.occupied();
-    theirs.into_iter().filter_map(move |pawn| {
-        let number = pawn as i32;
-        if number / 8 != rank {
-            return None;
-        }
-        let jumped = Square::new((number + back) as u32);
-        let start = Square::new((number + 2 * back) as u32);
-        let beside = (number % 8 > 0 && ours.contains(Square::new(number as u32 - 1)))
-            || (number % 8 < 7 && ours.contains(Square::new(number as u32 + 1)));
-        (free.contains(jumped) && free.contains(start) && beside).then_some(jumped)
+    let on_rank = theirs.into_iter().filter(move |&pawn| pawn as i32 / 8 == rank);
+    on_rank.filter_map(move |pawn| {
+        let jumped = Square::new((pawn as i32 + back) as u32);
+        let start = Square::new((pawn as i32 + 2 * back) as u32);
+        let stepped = free.contains(jumped) && free.contains(start);
+        (stepped && is_beside_any(pawn, ours)).then_some(jumped)
     })
+}
+
+/// Whether a square has one of a set to its left or right.
+fn is_beside_any(square: Square, set: Bitboard) -> bool {
+    let (number, file) = (square as u32, square.file() as u32);
+    (file > 0 && set.contains(Square::new(number - 1)))
+        || (file < 7 && set.contains(Square::new(number + 1)))
 }

@@ -128,33 +128,37 @@ fn packed(position: &Chess) -> u128 {
     let board = position.board();
     let ep = usable_en_passant(position);
     let images = if board.pawns().is_empty() { 8 } else { 2 };
-    let key = |image: u8| {
-        let moved = |square: Square| {
-            let mut s = square as u8;
-            if image & 1 != 0 {
-                s ^= 7;
-            }
-            if image & 2 != 0 {
-                s ^= 56;
-            }
-            if image & 4 != 0 {
-                s = s / 8 + s % 8 * 8;
-            }
-            s
-        };
-        let mut men: Vec<u16> = board
-            .iter()
-            .map(|(square, piece)| {
-                let kind = 1 + piece.role as u16 + 7 * u16::from(piece.color == Color::Black);
-                kind << 6 | u16::from(moved(square))
-            })
-            .collect();
-        men.sort_unstable();
-        let men = men.iter().rev().fold(0, |key, &man| key << 10 | u128::from(man));
-        let file = ep.map_or(0, |s| 1 + u128::from(moved(s) % 8));
-        men | u128::from(position.turn() == Color::Black) << 120 | file << 121
+    let keys = (0..images).map(|image| packed_image(board, position.turn(), ep, image));
+    keys.min().expect("at least two images")
+}
+
+/// The key of one image of a position.
+fn packed_image(board: &Board, turn: Color, ep: Option<Square>, image: u8) -> u128 {
+    let man = |(square, piece): (Square, Piece)| {
+        let kind = 1 + piece.role as u16 + 7 * u16::from(piece.color == Color::Black);
+        kind << 6 | u16::from(moved(square, image))
     };
-    (0..images).map(key).min().expect("at least two images")
+    let mut men: Vec<u16> = board.iter().map(man).collect();
+    men.sort_unstable();
+    let men = men.iter().rev().fold(0, |key, &man| key << 10 | u128::from(man));
+    let file = ep.map_or(0, |s| 1 + u128::from(moved(s, image) % 8));
+    men | u128::from(turn == Color::Black) << 120 | file << 121
+}
+
+/// Where an image has a square. Bits of `image`: mirrored left to right, top to bottom, in the
+/// long diagonal, one after the other.
+fn moved(square: Square, image: u8) -> u8 {
+    let mut s = square as u8;
+    if image & 1 != 0 {
+        s ^= 7;
+    }
+    if image & 2 != 0 {
+        s ^= 56;
+    }
+    if image & 4 != 0 {
+        s = s / 8 + s % 8 * 8;
+    }
+    s
 }
 
 fn unpacked(key: u128) -> Chess {

@@ -72,6 +72,20 @@ impl GraphPart {
         self.best_exit.push(best_exit);
     }
 
+    /// The score of a position that is decided in so many plies: won if odd, lost if even.
+    fn decided_in(&self, entry: usize, ply: u16, values: &[Score]) -> Option<Score> {
+        let targets = self.targets(entry);
+        let exit = self.best_exit[entry];
+        let due = plies(exit).is_some_and(|p| p <= ply);
+        if ply % 2 == 1 {
+            let won = is_win(exit) && due || targets.iter().any(|&t| is_loss(values[t as usize]));
+            return won.then_some(MATE - ply as Score);
+        }
+        let lost = (exit == NO_EXIT || is_loss(exit) && due)
+            && targets.iter().all(|&t| is_win(values[t as usize]));
+        lost.then_some(ply as Score - MATE)
+    }
+
     fn targets(&self, entry: usize) -> &[u32] {
         let end = self.first_target.get(entry + 1).map_or(self.targets.len(), |&e| e as usize);
         &self.targets[self.first_target[entry] as usize..end]
@@ -90,30 +104,15 @@ pub(crate) fn decide(chunks: &mut [GraphPart], values: &mut [Score]) {
         let mut found = false;
         for chunk in &mut *chunks {
             let mut open = std::mem::take(&mut chunk.open);
+            let before = open.len();
             open.retain(|&entry| {
-                let entry = entry as usize;
-                let targets = chunk.targets(entry);
-                let exit = chunk.best_exit[entry];
-                let due = plies(exit).is_some_and(|p| p <= ply);
-                let score = if ply % 2 == 1 {
-                    let won =
-                        is_win(exit) && due || targets.iter().any(|&t| is_loss(values[t as usize]));
-                    if !won {
-                        return true;
-                    }
-                    MATE - ply as Score
-                } else {
-                    let lost = (exit == NO_EXIT || is_loss(exit) && due)
-                        && targets.iter().all(|&t| is_win(values[t as usize]));
-                    if !lost {
-                        return true;
-                    }
-                    ply as Score - MATE
-                };
-                values[chunk.nodes[entry] as usize] = score;
-                found = true;
-                false
+                let decided = chunk.decided_in(entry as usize, ply, values);
+                if let Some(score) = decided {
+                    values[chunk.nodes[entry as usize] as usize] = score;
+                }
+                decided.is_none()
             });
+            found |= open.len() < before;
             chunk.open = open;
         }
         quiet_plies = if found { 0 } else { quiet_plies + 1 };

@@ -12,12 +12,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use hoffman_board::{Color, Material, Variant};
+use hoffman_control::FuturebaseElement;
 use hoffman_store::{disk, has_wildcards, is_file, is_like};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::{BlockCache, SourceOptions};
 use hoffman_table::{Table, TableError};
 
-use crate::member::{Member, Named};
+use crate::open_table::{Named, OpenTable};
 use crate::position::Position;
 
 /// The size of the block cache unless another one is asked for, in bytes.
@@ -54,28 +55,28 @@ impl From<TableError> for CollectionError {
 
 /// A table seen in a folder.
 #[derive(Debug)]
-struct Found {
+struct ListedTable {
     path: PathBuf,
-    member: OnceLock<Result<Option<Arc<Member>>, CollectionError>>,
+    member: OnceLock<Result<Option<Arc<OpenTable>>, CollectionError>>,
     /// The file when it was opened.
-    seen: OnceLock<Seen>,
+    seen: OnceLock<PathStamp>,
 }
 
-impl Found {
-    fn new(path: PathBuf) -> Arc<Found> {
-        Arc::new(Found { path, member: OnceLock::new(), seen: OnceLock::new() })
+impl ListedTable {
+    fn new(path: PathBuf) -> Arc<ListedTable> {
+        Arc::new(ListedTable { path, member: OnceLock::new(), seen: OnceLock::new() })
     }
 
     /// Whether it could not be opened, and may have been changed since.
     fn may_be_mended(&self) -> bool {
         let failed = matches!(self.member.get(), Some(Err(_)));
-        failed && self.seen.get().is_none_or(Seen::may_have_changed)
+        failed && self.seen.get().is_none_or(PathStamp::may_have_changed)
     }
 }
 
 /// A folder or file as it was when it was looked at.
 #[derive(Clone, Debug)]
-struct Seen {
+struct PathStamp {
     path: PathBuf,
     /// When it had been changed last; none if the system does not tell.
     changed: Option<SystemTime>,
@@ -86,10 +87,10 @@ struct Seen {
 /// Within so much time after a change there may be another one without a later time of change.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
-impl Seen {
-    fn now(path: &Path) -> Seen {
+impl PathStamp {
+    fn now(path: &Path) -> PathStamp {
         let changed = changed_at(path);
-        Seen { path: path.to_owned(), changed, at: SystemTime::now() }
+        PathStamp { path: path.to_owned(), changed, at: SystemTime::now() }
     }
 
     /// Whether it may have changed since.
@@ -111,16 +112,16 @@ fn listed_path(folder: &Path) -> &Path {
 }
 
 /// Tables opened because the header of another one names them, by their paths.
-type NamedTables = HashMap<PathBuf, Result<Arc<Member>, CollectionError>>;
+type NamedTables = HashMap<PathBuf, Result<Arc<OpenTable>, CollectionError>>;
 
 /// Tables as one oracle. Clones share the tables that are open.
 #[derive(Clone, Debug)]
 pub struct Collection {
-    given: Vec<Arc<Member>>,
-    found: HashMap<Material, Vec<Arc<Found>>>,
+    given: Vec<Arc<OpenTable>>,
+    found: HashMap<Material, Vec<Arc<ListedTable>>>,
     named: Arc<Mutex<NamedTables>>,
     folders: Vec<PathBuf>,
-    listed: Vec<Seen>,
+    listed: Vec<PathStamp>,
     options: SourceOptions,
     /// How tables of other programs are opened.
     foreign: ForeignOptions,
@@ -189,7 +190,7 @@ impl Collection {
         }
         self.variant = Some(table.variant());
         let at = self.given.len();
-        self.given.push(Arc::new(Member::new(table)));
+        self.given.push(Arc::new(OpenTable::new(table)));
         Ok(self.given[at].table())
     }
 
@@ -204,7 +205,7 @@ impl Collection {
         let fail =
             |source| CollectionError::Folder { path: folder.to_owned(), source: Arc::new(source) };
         // Taken before the names: a file that comes in between is seen the next time.
-        let listed = Seen::now(folder);
+        let listed = PathStamp::now(folder);
         let mut names = disk().list(listed_path(folder)).map_err(fail)?;
         // The whole ending before its parts: '-' sorts before '.'.
         names.sort_by_key(|name| {
@@ -218,7 +219,7 @@ impl Collection {
             if known.iter().all(|f| f.path != path) {
                 // Those of other programs come behind.
                 let at = known.partition_point(|f| Kind::of(&f.path).is_none());
-                known.insert(at, Found::new(path));
+                known.insert(at, ListedTable::new(path));
             }
         }
         self.listed.retain(|earlier| earlier.path != folder);
@@ -247,7 +248,7 @@ impl Collection {
             let stem = path.file_stem().and_then(OsStr::to_str);
             let Some(Ok(material)) = stem.map(str::parse::<Material>) else { continue };
             if path.extension().is_some_and(|e| e == "rtbw") {
-                let found = Found::new(path);
+                let found = ListedTable::new(path);
                 self.found.entry(material.normalized().0).or_default().push(found);
             }
         }
@@ -277,7 +278,7 @@ impl Collection {
     /// Whether there may be new files in the folders, or a table that could not be opened may be
     /// mended. A glance at each folder.
     pub fn may_have_changed(&self) -> bool {
-        self.listed.iter().any(Seen::may_have_changed)
+        self.listed.iter().any(PathStamp::may_have_changed)
             || self.found.values().flatten().any(|found| found.may_be_mended())
     }
 
@@ -318,7 +319,7 @@ impl Collection {
     }
 
     /// The tables given, in order, with what follows from their headers.
-    pub(crate) fn given(&self) -> &[Arc<Member>] {
+    pub(crate) fn given(&self) -> &[Arc<OpenTable>] {
         &self.given
     }
 
@@ -326,7 +327,7 @@ impl Collection {
     pub(crate) fn found(
         &self,
         material: &Material,
-    ) -> impl Iterator<Item = Result<Arc<Member>, CollectionError>> {
+    ) -> impl Iterator<Item = Result<Arc<OpenTable>, CollectionError>> {
         let found = self.found.get(&material.normalized().0);
         found.into_iter().flatten().filter_map(|found| self.member_of(found).transpose())
     }
@@ -336,7 +337,7 @@ impl Collection {
     pub(crate) fn found_open(
         &self,
         material: &Material,
-    ) -> impl Iterator<Item = Option<&Arc<Member>>> + Clone {
+    ) -> impl Iterator<Item = Option<&Arc<OpenTable>>> + Clone {
         let found = self.found.get(&material.normalized().0);
         found.into_iter().flatten().filter_map(|found| match found.member.get() {
             None => Some(None),
@@ -346,14 +347,14 @@ impl Collection {
     }
 
     /// The table of a file in a folder; none if it is of another variant.
-    fn member_of(&self, found: &Found) -> Result<Option<Arc<Member>>, CollectionError> {
+    fn member_of(&self, found: &ListedTable) -> Result<Option<Arc<OpenTable>>, CollectionError> {
         let opened = found.member.get_or_init(|| {
-            let _ = found.seen.set(Seen::now(&found.path));
+            let _ = found.seen.set(PathStamp::now(&found.path));
             let table = match Kind::of(&found.path) {
                 Some(_) => Table::open_foreign(&found.path, &self.foreign)?,
                 None => Table::open(&found.path, self.options.clone())?,
             };
-            Ok((table.variant() == self.variant()).then(|| Arc::new(Member::new(table))))
+            Ok((table.variant() == self.variant()).then(|| Arc::new(OpenTable::new(table))))
         });
         opened.clone()
     }
@@ -362,25 +363,15 @@ impl Collection {
     ///
     /// A name stands for the given table of that file name; else for the file of that name, with
     /// or without its folders, beside the table or in one of the folders.
-    pub(crate) fn named_by(&self, member: &Member) -> Arc<[Named]> {
+    pub(crate) fn named_by(&self, member: &OpenTable) -> Arc<[Named]> {
         if let Some(named) = member.named.get() {
             return Arc::clone(named);
         }
         let elements = &member.table().control().futurebases;
-        let named: Arc<[Named]> = elements
-            .iter()
-            .flat_map(|element| {
-                let name = &element.filename;
-                let mut called = self.called(name, member.table().path());
-                called.retain(|other| other.table().path() != member.table().path());
-                let named =
-                    |member| Named { name: name.clone(), inverted: element.inverted, member };
-                let members = called.into_iter().map(Some);
-                let members: Vec<_> =
-                    if members.len() == 0 { vec![None] } else { members.collect() };
-                members.into_iter().map(named).collect::<Vec<_>>()
-            })
-            .collect();
+        let path = member.table().path();
+        let named: Arc<[Named]> =
+            elements.iter().flat_map(|element| self.named_in(element, path)).collect();
+
         // What is missing may be there the next time.
         let complete = named.iter().all(|named| named.member.is_some())
             && !elements.iter().any(|element| has_wildcards(&element.filename));
@@ -390,9 +381,22 @@ impl Collection {
         named
     }
 
+    /// The futurebases that an element in the header of the table `path` stands for; one that is
+    /// missing if there are none.
+    fn named_in(&self, element: &FuturebaseElement, path: &Path) -> Vec<Named> {
+        let FuturebaseElement { filename: name, inverted, .. } = element;
+        let mut called = self.called(name, path);
+        called.retain(|other| other.table().path() != path);
+        let named = |member| Named { name: name.clone(), inverted: *inverted, member };
+        if called.is_empty() {
+            return vec![named(None)];
+        }
+        called.into_iter().map(Some).map(named).collect()
+    }
+
     /// The tables that a name in the header of the table `beside` stands for: those beside it
     /// before given ones elsewhere, and these before those of other folders.
-    fn called(&self, name: &str, beside: &Path) -> Vec<Arc<Member>> {
+    fn called(&self, name: &str, beside: &Path) -> Vec<Arc<OpenTable>> {
         let alone = Path::new(name).file_name().unwrap_or_default();
         let folder = beside.parent().unwrap_or(Path::new(""));
         let here = self.given_in(Some(folder), alone);
@@ -412,9 +416,9 @@ impl Collection {
     }
 
     /// The given tables with a file name, all or those of a folder.
-    fn given_in(&self, folder: Option<&Path>, name: &OsStr) -> Vec<Arc<Member>> {
+    fn given_in(&self, folder: Option<&Path>, name: &OsStr) -> Vec<Arc<OpenTable>> {
         let pattern = name.to_string_lossy();
-        let fits = |member: &&Arc<Member>| {
+        let fits = |member: &&Arc<OpenTable>| {
             let path = member.table().path();
             let own = path.file_name().map(Path::new);
             own.is_some_and(|own| is_like(own, &pattern))
@@ -424,7 +428,7 @@ impl Collection {
     }
 
     /// The tables of a folder with a name, with or without the folders in it.
-    fn lying_in(&self, folder: &Path, name: &str) -> Vec<Arc<Member>> {
+    fn lying_in(&self, folder: &Path, name: &str) -> Vec<Arc<OpenTable>> {
         let storage = &*self.options.storage;
         let alone = Path::new(name).file_name().unwrap_or_default();
         if has_wildcards(name) {
@@ -436,7 +440,7 @@ impl Collection {
     }
 
     /// The tables of a folder whose names fit a pattern.
-    fn listed(&self, folder: &Path, pattern: &str) -> Vec<Arc<Member>> {
+    fn listed(&self, folder: &Path, pattern: &str) -> Vec<Arc<OpenTable>> {
         let mut names = self.options.storage.list(listed_path(folder)).unwrap_or_default();
         names.retain(|name| is_like(Path::new(name), pattern));
         names.sort();
@@ -444,14 +448,14 @@ impl Collection {
     }
 
     /// The table of a file, opened once; none if it cannot be used.
-    fn open_named(&self, path: PathBuf) -> Option<Arc<Member>> {
+    fn open_named(&self, path: PathBuf) -> Option<Arc<OpenTable>> {
         if let Some(found) = self.found.values().flatten().find(|found| found.path == path) {
             return self.member_of(found).ok().flatten();
         }
         let mut named = self.named();
         let member = named.entry(path).or_insert_with_key(|path| {
             let table = Table::open(path, self.options.clone())?;
-            Ok(Arc::new(Member::new(table)))
+            Ok(Arc::new(OpenTable::new(table)))
         });
         let member = member.as_ref().ok()?;
         (member.table().variant() == self.variant()).then(|| Arc::clone(member))

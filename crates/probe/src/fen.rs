@@ -47,7 +47,7 @@ pub enum FenError {
 }
 
 /// The fields of a FEN.
-struct Fields<'t> {
+struct FenFields<'t> {
     position: Position,
     castling: &'t str,
     /// What stands behind the word `moves`.
@@ -104,7 +104,7 @@ fn read_two_fields(text: &str) -> Option<Position> {
 }
 
 /// Reads all fields of a FEN; the first two are needed.
-fn fields(text: &str) -> Result<Fields<'_>, String> {
+fn fields(text: &str) -> Result<FenFields<'_>, String> {
     let mut words = text.split_ascii_whitespace().peekable();
     let board = read_board(words.next().unwrap_or_default())?;
     let turn = match words.next() {
@@ -129,12 +129,8 @@ fn fields(text: &str) -> Result<Fields<'_>, String> {
                 .map_err(|_| format!("the en passant square is a square or -, not '{word}'"))?,
         ),
     };
-    let mut number = |name: &str, otherwise: u16| match field() {
-        None => Ok(otherwise),
-        Some(word) => word.parse().map_err(|_| format!("{name} is a number, not '{word}'")),
-    };
-    let halfmoves = number("the count of half moves since a capture or pawn move", 0)?;
-    let fullmoves = number("the number of the move", 1)?;
+    let halfmoves = number(field(), "the count of half moves since a capture or pawn move", 0)?;
+    let fullmoves = number(field(), "the number of the move", 1)?;
 
     let moves = match words.next() {
         None => Vec::new(),
@@ -146,7 +142,13 @@ fn fields(text: &str) -> Result<Fields<'_>, String> {
         }
     };
     let position = Position { board, turn, en_passant, halfmoves, fullmoves };
-    Ok(Fields { position, castling, moves })
+    Ok(FenFields { position, castling, moves })
+}
+
+/// The number of a field, if it is there.
+fn number(field: Option<&str>, name: &str, otherwise: u16) -> Result<u16, String> {
+    let Some(word) = field else { return Ok(otherwise) };
+    word.parse().map_err(|_| format!("{name} is a number, not '{word}'"))
 }
 
 /// Plays moves as `e2e4`, `e7e8q`.

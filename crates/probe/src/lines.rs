@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::collection::{Collection, CollectionError, is_bare_kings, table_name};
 use crate::lookup::{Hit, Reply};
-use crate::member::outcomes_of;
 use crate::moves::Move;
+use crate::open_table::outcomes_of;
 use crate::position::Position;
 
 /// The most plies of a main line.
@@ -74,7 +74,7 @@ pub enum Bound {
 
 /// How a game ends in a position, by the rules alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum End {
+pub enum GameEnd {
     /// The side to move is mated.
     Checkmate,
     /// The side to move has no move and is not in check.
@@ -100,7 +100,7 @@ pub struct Known {
     /// Whether what is said is what the rules of chess say, distances included.
     pub is_exact: bool,
     /// How the game has ended, if it has.
-    pub end: Option<End>,
+    pub end: Option<GameEnd>,
     /// Neither side can mate.
     pub insufficient_material: bool,
 }
@@ -131,15 +131,17 @@ impl Known {
         let normal = variant == Variant::Normal;
         let insufficient = normal && position.is_insufficient_material();
         let drawn =
-            end == Some(End::Stalemate) || insufficient || normal && is_bare_kings(position);
+            end == Some(GameEnd::Stalemate) || insufficient || normal && is_bare_kings(position);
         let by_rule = match end {
-            Some(End::Checkmate | End::VariantLoss) => Some(EntryValue::Exact(Value::Loss(0))),
-            Some(End::VariantWin) => Some(EntryValue::Exact(Value::Win(0))),
-            Some(End::Stalemate) | None => drawn.then_some(EntryValue::Draw),
+            Some(GameEnd::Checkmate | GameEnd::VariantLoss) => {
+                Some(EntryValue::Exact(Value::Loss(0)))
+            }
+            Some(GameEnd::VariantWin) => Some(EntryValue::Exact(Value::Win(0))),
+            Some(GameEnd::Stalemate) | None => drawn.then_some(EntryValue::Draw),
         };
 
         let turn = position.turn;
-        let over = matches!(end, Some(end) if end != End::Stalemate);
+        let over = matches!(end, Some(end) if end != GameEnd::Stalemate);
         let table = hit.as_ref().filter(|_| !over);
         let said = table.map(|hit| hit.value).or(by_rule);
         let proved = match by_rule.and_then(|value| outcomes_of(value, turn)) {
@@ -181,19 +183,14 @@ impl Known {
 
     /// The result for the side to move.
     pub fn category(&self) -> Category {
-        let side = |outcome: Outcome| match outcome.winner() {
-            Some(winner) if winner == self.turn => 1,
-            Some(_) => -1,
-            None => 0,
-        };
-        let said = self.outcomes().and_then(OutcomeBounds::known).map(side);
-        match (self.proved.known().map(side), said) {
-            (Some(1), _) => Category::Win,
-            (Some(0), _) => Category::Draw,
-            (Some(_), _) => Category::Loss,
-            (None, Some(1)) => Category::MaybeWin,
-            (None, Some(-1)) => Category::MaybeLoss,
-            (None, _) => Category::Unknown,
+        let said = self.outcomes().and_then(OutcomeBounds::known).and_then(Outcome::winner);
+        match (self.proved.known().map(Outcome::winner), said) {
+            (Some(Some(winner)), _) if winner == self.turn => Category::Win,
+            (Some(Some(_)), _) => Category::Loss,
+            (Some(None), _) => Category::Draw,
+            (None, Some(winner)) if winner == self.turn => Category::MaybeWin,
+            (None, Some(_)) => Category::MaybeLoss,
+            (None, None) => Category::Unknown,
         }
     }
 
@@ -216,15 +213,15 @@ impl Known {
 }
 
 /// How the game has ended in a position, by the rules alone.
-fn end_of(position: &Position, variant: Variant) -> Option<End> {
+fn end_of(position: &Position, variant: Variant) -> Option<GameEnd> {
     let stuck = !position.has_legal_move(variant);
     match variant {
-        Variant::Normal if stuck && position.is_check() => Some(End::Checkmate),
-        Variant::Normal => stuck.then_some(End::Stalemate),
+        Variant::Normal if stuck && position.is_check() => Some(GameEnd::Checkmate),
+        Variant::Normal => stuck.then_some(GameEnd::Stalemate),
         Variant::Suicide if position.board.by_color(position.turn.other()).is_empty() => {
-            Some(End::VariantLoss)
+            Some(GameEnd::VariantLoss)
         }
-        Variant::Suicide => stuck.then_some(End::VariantWin),
+        Variant::Suicide => stuck.then_some(GameEnd::VariantWin),
     }
 }
 
@@ -265,7 +262,7 @@ pub fn assess_move(
     };
 
     let known = Known::of(&after, collection.variant(), hit);
-    let variant_over = matches!(known.end, Some(End::VariantWin | End::VariantLoss));
+    let variant_over = matches!(known.end, Some(GameEnd::VariantWin | GameEnd::VariantLoss));
     let pruned = pruned.filter(|_| !variant_over);
     if known.said.is_some() {
         missing = None;
@@ -320,8 +317,8 @@ fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
         (_, None) => i32::MAX,
     };
     let strength = |role: Option<Role>| Reverse(role.map_or(0, |r| r as u8));
-    let mates = matches!(known.end, Some(End::Checkmate | End::VariantLoss));
-    let stalemates = known.end == Some(End::Stalemate);
+    let mates = matches!(known.end, Some(GameEnd::Checkmate | GameEnd::VariantLoss));
+    let stalemates = known.end == Some(GameEnd::Stalemate);
     (result, !mates, distance, !stalemates, strength(m.capture), strength(m.promotion))
 }
 

@@ -1,7 +1,7 @@
 //! Which table answers a position, and a move in a position that a table answers.
 //!
 //! A table answers a position in its own colours, and with the colours exchanged only where that
-//! gives the same game ([`Member::is_own_image`]). Behind a move, the table that answers the
+//! gives the same game ([`OpenTable::is_own_image`]). Behind a move, the table that answers the
 //! position before it decides by its header: first the table itself, then the futurebases that it
 //! names, in the colours in which it names them, then its prunes. Any table of chess answers for
 //! another one of chess.
@@ -15,15 +15,15 @@ use hoffman_control::{Assumption, Claims, PruneEffect};
 use hoffman_table::{EntryValue, Table};
 
 use crate::collection::{Collection, CollectionError, is_bare_kings, table_name};
-use crate::member::{Member, Named, outcomes_of};
 use crate::moves::Move;
+use crate::open_table::{Named, OpenTable, outcomes_of};
 use crate::position::Position;
 
 /// The answer of a table to a position.
 #[derive(Clone, Debug)]
 pub struct Hit {
     /// The table among the others.
-    pub member: Arc<Member>,
+    pub member: Arc<OpenTable>,
     /// The index of the position, or of its mirror image if `inverted`.
     pub index: u64,
     /// Whether the colours were exchanged to find it.
@@ -71,7 +71,7 @@ pub enum Reply {
 }
 
 /// Whether the table's distances to mate are those of chess: no prunes could have changed them.
-fn is_exact_dtm(member: &Member) -> bool {
+fn is_exact_dtm(member: &OpenTable) -> bool {
     matches!(member.table().codec().format(), Format::Dtm(_)) && member.header_claims().is_exact()
 }
 
@@ -95,7 +95,7 @@ impl Collection {
     /// # Errors
     /// As for [`Collection::lookup`].
     pub fn lookup_plain(&self, position: &Position) -> Result<Option<Hit>, CollectionError> {
-        self.lookup_where(position, Member::is_plain)
+        self.lookup_where(position, OpenTable::is_plain)
     }
 
     /// [`Collection::lookup`] as far as memory tells: none as well if a table has to be opened or
@@ -120,7 +120,7 @@ impl Collection {
     fn lookup_where(
         &self,
         position: &Position,
-        test: impl Fn(&Member) -> bool,
+        test: impl Fn(&OpenTable) -> bool,
     ) -> Result<Option<Hit>, CollectionError> {
         let Some(query) = Query::new(position) else { return Ok(None) };
         for member in self.given().iter().filter(|member| test(member)) {
@@ -212,7 +212,11 @@ impl Collection {
 
     /// What a table says of a position, in its own colours or, where that is the same game, with
     /// exchanged ones.
-    fn ask(&self, member: &Arc<Member>, query: &Query<'_>) -> Result<Option<Hit>, CollectionError> {
+    fn ask(
+        &self,
+        member: &Arc<OpenTable>,
+        query: &Query<'_>,
+    ) -> Result<Option<Hit>, CollectionError> {
         for inverted in query.orientations(member) {
             if let Some(hit) = self.ask_so(member, query, inverted)? {
                 return Ok(Some(hit));
@@ -224,7 +228,7 @@ impl Collection {
     /// What a table says of a position as it is, or with the colours exchanged.
     fn ask_so(
         &self,
-        member: &Arc<Member>,
+        member: &Arc<OpenTable>,
         query: &Query<'_>,
         inverted: bool,
     ) -> Result<Option<Hit>, CollectionError> {
@@ -235,7 +239,7 @@ impl Collection {
 
     fn hit(
         &self,
-        member: &Arc<Member>,
+        member: &Arc<OpenTable>,
         query: &Query<'_>,
         inverted: bool,
         (index, value): (u64, EntryValue),
@@ -247,12 +251,12 @@ impl Collection {
     }
 
     /// What the values of a table prove, as far as its header and those of its futurebases tell.
-    pub fn claims_of(&self, member: &Member) -> Claims {
+    pub fn claims_of(&self, member: &OpenTable) -> Claims {
         self.claims_but_of(member, &mut HashSet::new())
     }
 
     /// The same; tables that are being looked at already are taken by their own headers.
-    fn claims_but_of(&self, member: &Member, seen: &mut HashSet<PathBuf>) -> Claims {
+    fn claims_but_of(&self, member: &OpenTable, seen: &mut HashSet<PathBuf>) -> Claims {
         let header = member.header_claims();
         let control = member.table().control();
         let settled = header.is_exact() || Claims::recorded(control).is_some();
@@ -302,17 +306,12 @@ impl Collection {
 
 /// Whether each kind of prune that a table enables is one of its own or of a futurebase: otherwise
 /// a file has taken the place of the one that the table was made from.
-fn explains_enables(member: &Member, named: &[Named]) -> bool {
+fn explains_enables(member: &OpenTable, named: &[Named]) -> bool {
     let control = member.table().control();
     control.prune_enables.iter().all(|enabled| {
-        let own =
-            control.prunes.iter().any(|p| (p.color, p.effect) == (enabled.color, enabled.effect));
-        let behind = |named: &Named| {
-            let color = if named.inverted { enabled.color.other() } else { enabled.color };
-            let member = named.member.as_ref();
-            member.is_some_and(|member| member.table().control().enables(color, enabled.effect))
-        };
-        own || named.iter().any(behind)
+        let (color, effect) = (enabled.color, enabled.effect);
+        let own = control.prunes.iter().any(|p| (p.color, p.effect) == (color, effect));
+        own || named.iter().any(|named| named.enables(color, effect))
     })
 }
 
@@ -337,7 +336,7 @@ impl<'p> Query<'p> {
 
     /// The ways in which a table by itself answers for these men: as they are, and with the
     /// colours exchanged.
-    fn orientations(&self, member: &Member) -> impl Iterator<Item = bool> + use<> {
+    fn orientations(&self, member: &OpenTable) -> impl Iterator<Item = bool> + use<> {
         let own = *member.material() == self.material;
         let exchanged = *member.material() == self.material.swapped() && member.is_own_image();
         [own.then_some(false), exchanged.then_some(true)].into_iter().flatten()
@@ -345,7 +344,7 @@ impl<'p> Query<'p> {
 
     /// The index of the position in a table, as it is or with the colours exchanged, and who is to
     /// move there; none if the table does not hold it.
-    fn find(&self, member: &Member, inverted: bool) -> Option<(u64, Color)> {
+    fn find(&self, member: &OpenTable, inverted: bool) -> Option<(u64, Color)> {
         let men = if inverted { self.material.swapped() } else { self.material };
         let holds = men == *member.material();
         holds.then(|| member.find(self.position, self.en_passant, inverted)).flatten()

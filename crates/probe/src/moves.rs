@@ -154,14 +154,10 @@ impl Position {
         let up = self.turn.fold_wb(1, -1);
         let last = self.turn.fold_wb(Rank::Eighth, Rank::First);
         let mut visit = |to: Square, capture: Option<Role>, en_passant: bool| {
-            let quiet = Move { role: Role::Pawn, from, to, capture, promotion: None, en_passant };
-            if to.rank() != last {
-                return visit(quiet);
-            }
-            let count = if variant == Variant::Suicide { 5 } else { 4 };
-            let mut promotions = PROMOTIONS.iter().take(count);
-            promotions.try_for_each(|&role| visit(Move { promotion: Some(role), ..quiet }))
+            let m = Move { role: Role::Pawn, from, to, capture, promotion: None, en_passant };
+            if to.rank() == last { walk_promotions(m, variant, visit) } else { visit(m) }
         };
+
         let free = |to: &Square| self.board.piece_at(*to).is_none();
         if let Some(one) = step(from, (0, up)).filter(free) {
             visit(one, None, false)?;
@@ -171,6 +167,7 @@ impl Position {
                 visit(two, None, false)?;
             }
         }
+
         for side in [-1, 1] {
             let Some(to) = step(from, (side, up)) else { continue };
             match self.board.piece_at(to) {
@@ -213,6 +210,13 @@ impl Position {
             Variant::Suicide => san(set_up::<Antichess>(setup)?, (*m).into()),
         }
     }
+}
+
+/// Visits a pawn's move to its last rank, once for each piece that the pawn may become.
+fn walk_promotions(m: Move, variant: Variant, visit: &mut Visitor<'_>) -> ControlFlow<()> {
+    let count = if variant == Variant::Suicide { 5 } else { 4 };
+    let mut promotions = PROMOTIONS.iter().take(count);
+    promotions.try_for_each(|&role| visit(Move { promotion: Some(role), ..m }))
 }
 
 fn san<P: shakmaty::Position>(position: P, m: shakmaty::Move) -> Option<String> {

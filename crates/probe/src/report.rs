@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::collection::{Collection, CollectionError};
 use crate::fen::{FenError, read_position};
 use crate::lines::{
-    Bound, Category, End, Known, MoveOption, assess, main_line, missing_tables, ranked_moves,
+    Bound, Category, GameEnd, Known, MoveOption, assess, main_line, missing_tables, ranked_moves,
 };
 use crate::lookup::Hit;
 use crate::moves::Move;
@@ -34,7 +34,7 @@ pub enum ProbeError {
 
 /// What is said of a position, for the side to move. The keys are those of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Verdict {
+pub struct PositionVerdict {
     /// The side to move is mated.
     pub checkmate: bool,
     /// The side to move has no move and is not in check.
@@ -75,7 +75,7 @@ pub struct MoveReport {
     pub hoffman: MoveExtra,
     /// What is said of the position after the move, for the side then to move.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: PositionVerdict,
     /// The same in words.
     #[serde(skip)]
     pub words: String,
@@ -83,7 +83,7 @@ pub struct MoveReport {
 
 /// What a table says of a position for the side to move, by its own rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Said {
+pub struct SaidReport {
     /// `win`, `draw` or `loss`; in tables of one bit `win-or-draw` or `draw-or-loss`.
     pub result: &'static str,
     /// Plies to the end of its game, positive if the side to move wins.
@@ -101,7 +101,7 @@ pub struct MoveExtra {
     /// What the answer is of the truth.
     pub bound: Bound,
     /// What the table says, where that is not the truth for certain.
-    pub said: Option<Said>,
+    pub said: Option<SaidReport>,
     /// Why the table behind the move could not be asked.
     pub error: Option<String>,
 }
@@ -120,7 +120,7 @@ pub struct Extra {
     /// What the table assumes that is not so in chess.
     pub assumes: Vec<String>,
     /// What the table says, where that is not the truth for certain.
-    pub said: Option<Said>,
+    pub said: Option<SaidReport>,
     /// Best play to the end by what the tables say, as UCI moves.
     pub pv: Vec<String>,
     /// The tables that would be needed for what is not known of the position and its moves.
@@ -140,7 +140,7 @@ pub struct Extra {
 pub struct Report {
     /// What is said of the position.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: PositionVerdict,
     /// The legal moves, best first.
     pub moves: Vec<MoveReport>,
     /// Additions.
@@ -162,13 +162,13 @@ pub struct Report {
     pub failures: Vec<CollectionError>,
 }
 
-impl Verdict {
+impl PositionVerdict {
     /// What is said of a position; `doubted` tells that the fifty-move rule may change it.
-    fn new(known: &Known, variant: Variant, doubted: bool) -> Verdict {
-        let end = |end: End| known.end == Some(end);
+    fn new(known: &Known, variant: Variant, doubted: bool) -> PositionVerdict {
+        let end = |end: GameEnd| known.end == Some(end);
         let exact = known.distance().filter(|_| known.is_exact);
         let drawn = known.category() == Category::Draw;
-        let over = known.is_over() && !end(End::Stalemate);
+        let over = known.is_over() && !end(GameEnd::Stalemate);
         let counted = exact.filter(|_| !over && !known.counts_conversions());
         let plies = if drawn { Some(0) } else { counted.and_then(Value::plies) };
         let (dtm, dtw) = match variant {
@@ -176,11 +176,11 @@ impl Verdict {
             Variant::Suicide => (None, plies),
         };
         let conversion = exact.filter(|_| known.counts_conversions());
-        Verdict {
-            checkmate: end(End::Checkmate),
-            stalemate: end(End::Stalemate),
-            variant_win: end(End::VariantWin),
-            variant_loss: end(End::VariantLoss),
+        PositionVerdict {
+            checkmate: end(GameEnd::Checkmate),
+            stalemate: end(GameEnd::Stalemate),
+            variant_win: end(GameEnd::VariantWin),
+            variant_loss: end(GameEnd::VariantLoss),
             insufficient_material: known.insufficient_material,
             dtz: None,
             precise_dtz: None,
@@ -211,13 +211,13 @@ fn signed_moves(value: Value) -> Option<i32> {
     }
 }
 
-impl Said {
+impl SaidReport {
     /// What a table says, if it is not the truth for certain.
-    fn new(known: &Known) -> Option<Said> {
+    fn new(known: &Known) -> Option<SaidReport> {
         let said = known.said.filter(|_| !known.is_exact)?;
         let distance = known.distance();
         let converts = known.counts_conversions();
-        Some(Said {
+        Some(SaidReport {
             result: said_word(said)?,
             plies: distance.filter(|_| !converts).and_then(Value::plies),
             conversion: distance.filter(|_| converts).and_then(signed_moves),
@@ -273,24 +273,9 @@ pub fn report_known(collection: &Collection, position: &Position, known: &Known)
     let plies = known.distance().and_then(Value::plies).map_or(0, i32::unsigned_abs);
     let to_the_end = variant == Variant::Normal && plies > 0 && line.len() == plies as usize;
 
-    let named =
-        |position: &Position, m: &Move| position.san(m, variant).unwrap_or_else(|| m.classic());
     let moves = options.iter().map(|option| {
         let doubted = is_set && is_late(&option.known, &option.after);
-        MoveReport {
-            uci: option.m.uci(),
-            san: named(position, &option.m),
-            zeroing: option.m.is_zeroing(),
-            conversion: option.m.is_conversion(),
-            hoffman: MoveExtra {
-                pruned: option.pruned.map(pruned_word),
-                bound: option.known.bound(),
-                said: Said::new(&option.known),
-                error: option.failure.as_ref().map(ToString::to_string),
-            },
-            verdict: verdict_on(option, variant, doubted),
-            words: words_on(option, doubted),
-        }
+        MoveReport::new(position, option, variant, doubted)
     });
     let pruned = known.hit.as_ref().filter(|_| !known.is_exact);
     let hoffman = Extra {
@@ -299,7 +284,7 @@ pub fn report_known(collection: &Collection, position: &Position, known: &Known)
         index: known.hit.as_ref().map(|hit| hit.index),
         bound: known.bound(),
         assumes: pruned.map(assumptions_of).unwrap_or_default(),
-        said: Said::new(known),
+        said: SaidReport::new(known),
         pv: line.iter().map(|(_, m)| m.uci()).collect(),
         missing: missing_tables(position, known, &options),
         clock: position.halfmoves,
@@ -307,15 +292,45 @@ pub fn report_known(collection: &Collection, position: &Position, known: &Known)
         line_in_time: to_the_end.then(|| is_in_time(&line)),
     };
     Report {
-        verdict: Verdict::new(known, variant, is_set && fifty_move),
+        verdict: PositionVerdict::new(known, variant, is_set && fifty_move),
         moves: moves.collect(),
         hoffman,
         position: position.clone(),
         result: with_doubt(known_in_words(known, 0), is_set && fifty_move),
-        line: line.iter().map(|(before, m)| named(before, m)).collect(),
+        line: line.iter().map(|(before, m)| name_of(*m, before, variant)).collect(),
         certain: pruned.map(|hit| claims_in_words(hit.claims)),
         failures: options.into_iter().filter_map(|option| option.failure).collect(),
     }
+}
+
+impl MoveReport {
+    /// `doubted`: the fifty-move rule may come in between.
+    fn new(
+        position: &Position,
+        option: &MoveOption,
+        variant: Variant,
+        doubted: bool,
+    ) -> MoveReport {
+        MoveReport {
+            uci: option.m.uci(),
+            san: name_of(option.m, position, variant),
+            zeroing: option.m.is_zeroing(),
+            conversion: option.m.is_conversion(),
+            hoffman: MoveExtra {
+                pruned: option.pruned.map(pruned_word),
+                bound: option.known.bound(),
+                said: SaidReport::new(&option.known),
+                error: option.failure.as_ref().map(ToString::to_string),
+            },
+            verdict: verdict_on(option, variant, doubted),
+            words: words_on(option, doubted),
+        }
+    }
+}
+
+/// A move in SAN; of a position that is none of chess as the classic prompt lists it.
+fn name_of(m: Move, position: &Position, variant: Variant) -> String {
+    position.san(&m, variant).unwrap_or_else(|| m.classic())
 }
 
 /// In what the game of the table that answers is not chess.
@@ -324,8 +339,8 @@ fn assumptions_of(hit: &Hit) -> Vec<String> {
 }
 
 /// What is said of the position behind a move. A conceded move may win, as far as is known.
-fn verdict_on(option: &MoveOption, variant: Variant, doubted: bool) -> Verdict {
-    let mut verdict = Verdict::new(&option.known, variant, doubted);
+fn verdict_on(option: &MoveOption, variant: Variant, doubted: bool) -> PositionVerdict {
+    let mut verdict = PositionVerdict::new(&option.known, variant, doubted);
     let open = verdict.category == Category::Unknown;
     if open && option.pruned == Some(PruneEffect::Concede) {
         verdict.category = Category::MaybeLoss;

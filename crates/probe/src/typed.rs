@@ -12,7 +12,7 @@ use crate::position::{Position, color_name};
 
 /// A move as it is typed: origin, perhaps `x`, destination, perhaps `=` and a letter.
 #[derive(Debug)]
-struct Squares {
+struct TypedSquares {
     from: Square,
     to: Square,
     capture: bool,
@@ -31,7 +31,7 @@ pub(crate) fn read_move(
 ) -> Option<Result<Move, String>> {
     let word = line.split_ascii_whitespace().next()?;
     let legal = position.legal_moves(variant);
-    if let Some((role, squares)) = Squares::of_word(word) {
+    if let Some((role, squares)) = TypedSquares::of_word(word) {
         let found = squares.find(role, &legal, position, variant);
         return Some(found.map_err(|why| format!("{word} cannot be played: {why}")));
     }
@@ -80,19 +80,19 @@ fn of_kind(role: Role, color: Color) -> String {
     format!("a {color} {role}")
 }
 
-impl Squares {
+impl TypedSquares {
     /// The letter of a piece, if the word begins with one, and the squares.
-    fn of_word(word: &str) -> Option<(Option<Role>, Squares)> {
-        if let Some(squares) = Squares::parse(word) {
+    fn of_word(word: &str) -> Option<(Option<Role>, TypedSquares)> {
+        if let Some(squares) = TypedSquares::parse(word) {
             return Some((None, squares));
         }
         let mut letters = word.chars();
         let first = letters.next().filter(char::is_ascii_uppercase)?;
-        Some((Some(Role::from_char(first)?), Squares::parse(letters.as_str())?))
+        Some((Some(Role::from_char(first)?), TypedSquares::parse(letters.as_str())?))
     }
 
     /// Reads a word as the original does. Text behind the move is ignored.
-    fn parse(word: &str) -> Option<Squares> {
+    fn parse(word: &str) -> Option<TypedSquares> {
         let square = |text: &str| {
             let square = Square::from_ascii(text.as_bytes().get(..2)?).ok()?;
             Some((square, text.get(2..)?.to_owned()))
@@ -107,7 +107,7 @@ impl Squares {
             Some(rest) => Some((rest.chars().next().unwrap_or(' '), true)),
             None => rest.chars().next().map(|c| (c, false)),
         };
-        Some(Squares { from, to, capture, letter })
+        Some(TypedSquares { from, to, capture, letter })
     }
 
     /// The legal move that is meant.
@@ -118,7 +118,7 @@ impl Squares {
         position: &Position,
         variant: Variant,
     ) -> Result<Move, String> {
-        let Squares { from, to, .. } = *self;
+        let TypedSquares { from, to, .. } = *self;
         let turn = position.turn;
         let piece = position.board.piece_at(from).filter(|piece| piece.color == turn);
         let Some(piece) = piece else {
@@ -151,7 +151,7 @@ impl Squares {
     }
 
     fn why_not_promoted(&self, promotes: bool, turn: Color) -> String {
-        let Squares { from, to, .. } = self;
+        let TypedSquares { from, to, .. } = self;
         if !promotes {
             return "it is no promotion".to_owned();
         }
@@ -161,7 +161,7 @@ impl Squares {
     }
 
     fn why_illegal(&self, legal: &[Move], position: &Position, variant: Variant) -> String {
-        let Squares { from, to, .. } = self;
+        let TypedSquares { from, to, .. } = self;
         if variant == Variant::Suicide && legal.iter().any(|m| m.capture.is_some()) {
             return "something has to be captured, or the piece cannot go there".to_owned();
         }

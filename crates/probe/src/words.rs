@@ -5,7 +5,7 @@ use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_control::{Assumption, Claims};
 use hoffman_table::EntryValue;
 
-use crate::lines::{End, Known};
+use crate::lines::{GameEnd, Known};
 use crate::position::color_name;
 
 /// A number of things: `1 move`, `2 moves`.
@@ -36,13 +36,13 @@ pub fn known_in_words(known: &Known, made: i32) -> String {
 }
 
 /// The end of a game; none where the count of moves to it is told instead.
-fn end_in_words(end: End, turn: Color, made: i32) -> Option<String> {
+fn end_in_words(end: GameEnd, turn: Color, made: i32) -> Option<String> {
     match end {
-        End::Stalemate => Some("Draw by stalemate".to_owned()),
-        End::Checkmate | End::VariantLoss | End::VariantWin if made > 0 => None,
-        End::Checkmate => Some(format!("Checkmate: {} has won", color_name(turn.other()))),
-        End::VariantLoss => Some(format!("{} has won", color_name(turn.other()))),
-        End::VariantWin => Some(format!("{} has won", color_name(turn))),
+        GameEnd::Stalemate => Some("Draw by stalemate".to_owned()),
+        GameEnd::Checkmate | GameEnd::VariantLoss | GameEnd::VariantWin if made > 0 => None,
+        GameEnd::Checkmate => Some(format!("Checkmate: {} has won", color_name(turn.other()))),
+        GameEnd::VariantLoss => Some(format!("{} has won", color_name(turn.other()))),
+        GameEnd::VariantWin => Some(format!("{} has won", color_name(turn))),
     }
 }
 
@@ -114,7 +114,7 @@ fn conversion_moves(distance: Option<Value>, made: i32) -> i32 {
 fn is_suicide(known: &Known) -> bool {
     let table = known.hit.as_ref().map(|hit| hit.table().variant());
     table == Some(hoffman_board::Variant::Suicide)
-        || matches!(known.end, Some(End::VariantLoss | End::VariantWin))
+        || matches!(known.end, Some(GameEnd::VariantLoss | GameEnd::VariantWin))
 }
 
 /// What is certain in chess by the values of a table:

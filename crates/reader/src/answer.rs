@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hoffman_board::{self as board, Color, Outcome, OutcomeBounds, Variant};
 use hoffman_control::{Assumption, PruneEffect};
-use hoffman_probe::lines::{Bound, End, Known};
+use hoffman_probe::lines::{Bound, GameEnd, Known};
 use hoffman_probe::lookup::Hit;
 use hoffman_probe::moves::Move;
 use hoffman_probe::position::Position;
@@ -92,15 +92,10 @@ impl Value {
     }
 
     fn new(known: &Known) -> Value {
-        let side = |outcome: Outcome| match outcome.winner() {
-            Some(winner) if winner == known.turn => Wdl::Win,
-            Some(_) => Wdl::Loss,
-            None => Wdl::Draw,
-        };
-        match known.proved.known().map(side) {
-            Some(Wdl::Win) => Value::Win { plies: mate(known) },
-            Some(Wdl::Draw) => Value::Draw,
-            Some(Wdl::Loss) => Value::Loss { plies: mate(known) },
+        match known.proved.known().map(Outcome::winner) {
+            Some(Some(winner)) if winner == known.turn => Value::Win { plies: mate(known) },
+            Some(Some(_)) => Value::Loss { plies: mate(known) },
+            Some(None) => Value::Draw,
             None if known.proved.is_held_by(known.turn) => Value::AtLeastDraw,
             None if known.proved.is_held_by(known.turn.other()) => Value::AtMostDraw,
             None => Value::Unknown,
@@ -149,7 +144,7 @@ pub struct Answer {
     /// The table that answers; none where the rules of chess alone do.
     pub table: Option<TableAnswer>,
     /// How the game has ended, if it has.
-    pub end: Option<End>,
+    pub end: Option<GameEnd>,
 }
 
 /// What a table says, by its own rules.

@@ -22,7 +22,7 @@ pub use hoffman_board::shakmaty;
 pub use hoffman_board::{Color, Material, Role, Square, Variant};
 pub use hoffman_control::{Assumption, PruneEffect};
 pub use hoffman_probe::fen::FenError;
-pub use hoffman_probe::lines::{Bound, Category, End};
+pub use hoffman_probe::lines::{Bound, Category, GameEnd};
 pub use hoffman_probe::moves::Move;
 pub use hoffman_probe::position::{Impossible, Position};
 pub use hoffman_probe::reading::ReadOptions;

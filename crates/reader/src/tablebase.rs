@@ -27,11 +27,11 @@ use crate::position::AsPosition;
 /// other answers.
 #[derive(Clone, Debug)]
 pub struct Tablebase {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTables>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedTables {
     /// The tables as they were found last.
     tables: ArcSwap<Collection>,
     /// Held while folders are looked through again.
@@ -179,7 +179,8 @@ fn open_into<'c>(
 
 impl From<Collection> for Tablebase {
     fn from(tables: Collection) -> Tablebase {
-        let shared = Shared { tables: ArcSwap::from_pointee(tables), looking: Mutex::new(()) };
+        let shared =
+            SharedTables { tables: ArcSwap::from_pointee(tables), looking: Mutex::new(()) };
         Tablebase { shared: Arc::new(shared) }
     }
 }

@@ -26,11 +26,13 @@ pub fn is_like(path: &Path, pattern: &str) -> bool {
         parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
     };
     let (names, patterns) = (parts(path), parts(Path::new(pattern)));
-    let fits = |(name, pattern): (&String, &String)| {
-        name == pattern
-            || Pattern::new(pattern).is_ok_and(|pattern| pattern.matches_with(name, OPTIONS))
-    };
-    names.len() == patterns.len() && names.iter().zip(&patterns).all(fits)
+    names.len() == patterns.len()
+        && names.iter().zip(&patterns).all(|(name, pattern)| is_name_like(name, pattern))
+}
+
+fn is_name_like(name: &str, pattern: &str) -> bool {
+    name == pattern
+        || Pattern::new(pattern).is_ok_and(|pattern| pattern.matches_with(name, OPTIONS))
 }
 
 /// The files that fit a pattern, with `*`, `?` and `[...]` in the names of folders or of files; in

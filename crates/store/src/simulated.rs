@@ -60,10 +60,10 @@ pub enum Fault {
 
 /// Files in memory. Clones are the same storage.
 #[derive(Clone, Debug, Default)]
-pub struct Simulated(Arc<Mutex<State>>);
+pub struct Simulated(Arc<Mutex<SimulatedDisk>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct SimulatedDisk {
     inodes: Vec<Inode>,
     names: BTreeMap<PathBuf, usize>,
     /// The names that power-off leaves.
@@ -147,7 +147,7 @@ impl Simulated {
         copy
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SimulatedDisk> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -156,7 +156,7 @@ impl Simulated {
     }
 }
 
-impl State {
+impl SimulatedDisk {
     /// Counts an operation and fails if it is to.
     fn begin(&mut self, op: Op) -> io::Result<()> {
         self.operations += 1;

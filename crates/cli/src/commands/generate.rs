@@ -9,7 +9,7 @@ use crate::output::say;
 use crate::work::WorkArgs;
 
 /// How a control file is carried out.
-pub(crate) struct Request<'a> {
+pub(crate) struct GenerateRequest<'a> {
     /// The output file, if not the one named in the control file.
     pub(crate) output: Option<PathBuf>,
     /// Where tables of other programs are looked for.
@@ -23,7 +23,7 @@ pub(crate) struct Request<'a> {
 /// Generates a table and returns its file.
 pub(crate) fn run(
     control: &Path,
-    request: &Request<'_>,
+    request: &GenerateRequest<'_>,
     threads: &Threads,
 ) -> anyhow::Result<PathBuf> {
     let inform = |text: &str| {

@@ -112,12 +112,12 @@ impl Prompt {
         let mut entered = Vec::new();
         let config = Config::builder().max_history_size(RECALLED)?.build();
         let history = MemHistory::with_config(&config);
-        let mut editor: Editor<Moves, MemHistory> = Editor::with_history(config, history)?;
+        let mut editor: Editor<MoveCompleter, MemHistory> = Editor::with_history(config, history)?;
         for line in read_history(Path::new(HISTORY)) {
             editor.add_history_entry(line)?;
         }
         loop {
-            editor.set_helper(Some(Moves(self.session.completions(""))));
+            editor.set_helper(Some(MoveCompleter(self.session.completions(""))));
             match editor.readline(self.session.prompt()) {
                 Ok(line) => {
                     if !line.is_empty() {
@@ -136,9 +136,9 @@ impl Prompt {
 }
 
 /// Completes what can be entered in the current position.
-struct Moves(Vec<String>);
+struct MoveCompleter(Vec<String>);
 
-impl Completer for Moves {
+impl Completer for MoveCompleter {
     type Candidate = String;
 
     fn complete(
@@ -152,12 +152,12 @@ impl Completer for Moves {
     }
 }
 
-impl Hinter for Moves {
+impl Hinter for MoveCompleter {
     type Hint = String;
 }
-impl Highlighter for Moves {}
-impl Validator for Moves {}
-impl Helper for Moves {}
+impl Highlighter for MoveCompleter {}
+impl Validator for MoveCompleter {}
+impl Helper for MoveCompleter {}
 
 /// The last lines of a history file; none if it cannot be read.
 fn read_history(path: &Path) -> Vec<String> {
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn moves_are_completed() {
-        let moves = Moves(["e7e8=Q", "e7e8=R", "e6d6", "undo"].map(str::to_owned).to_vec());
+        let moves = MoveCompleter(["e7e8=Q", "e7e8=R", "e6d6", "undo"].map(str::to_owned).to_vec());
         let history = MemHistory::new();
         let context = rustyline::Context::new(&history);
         let completed = |line: &str, at| moves.complete(line, at, &context).unwrap();

@@ -11,7 +11,7 @@ use crate::output::{complain, note, print_line, say};
 use crate::progress::Bar;
 
 /// What is checked of a table, and against what.
-pub(crate) struct Request<'a> {
+pub(crate) struct VerifyRequest<'a> {
     /// So many entries only.
     pub(crate) sample: Option<u64>,
     /// How tables are read; its folders with Syzygy tables are compared with.
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let folder = args.folder.existing()?;
     let sample = args.sample.map(std::num::NonZeroU64::get);
     let reading = &args.reading.bound(args.foreign.options())?;
-    let request = Request { sample, reading, folder };
+    let request = VerifyRequest { sample, reading, folder };
     let mut good = true;
     let mut all = Vec::new();
     for named in &args.tables {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Verifies a table.
-pub(crate) fn check(named: &Path, request: &Request<'_>) -> anyhow::Result<VerifyReport> {
+pub(crate) fn check(named: &Path, request: &VerifyRequest<'_>) -> anyhow::Result<VerifyReport> {
     let table = tables::open(named, request.folder.as_deref(), request.reading)?;
     let mut options = VerifyOptions::new().threads_of_caller();
     if let Some(entries) = request.sample {

@@ -271,6 +271,19 @@ impl Maker<'_> {
         }
     }
 
+    /// Takes a man away, one that is counted only or one of the list; none if there is none.
+    fn remove(&mut self, behind: &mut Spec, color: Color, role: Role) -> Option<()> {
+        if let (Some(pawngen), Role::Pawn) = (&mut behind.pawngen, role) {
+            let required = &mut pawngen.required[color.fold_wb(0, 1)];
+            *required = required.checked_sub(1)?;
+            return Some(());
+        }
+        let alike = |m: &RandomMan| (m.color, m.role) == (color, role);
+        let slots: Vec<usize> = (0..behind.men.len()).filter(|&i| alike(&behind.men[i])).collect();
+        behind.men.remove(*slots.get(self.rng.below(slots.len().max(1)))?);
+        Some(())
+    }
+
     /// The men behind the moves of a relation, on the squares that they have here.
     pub(super) fn behind(&mut self, spec: &Spec, relation: Relation) -> Option<Spec> {
         let mut behind = spec.clone();
@@ -278,31 +291,20 @@ impl Maker<'_> {
         if let Some(pawngen) = &mut behind.pawngen {
             pawngen.part = None;
         }
-        let mut remove = |behind: &mut Spec, color: Color, role: Role| -> Option<()> {
-            if let (Some(pawngen), Role::Pawn) = (&mut behind.pawngen, role) {
-                let required = &mut pawngen.required[color.fold_wb(0, 1)];
-                *required = required.checked_sub(1)?;
-                return Some(());
-            }
-            let alike = |m: &RandomMan| (m.color, m.role) == (color, role);
-            let slots: Vec<usize> =
-                (0..behind.men.len()).filter(|&i| alike(&behind.men[i])).collect();
-            behind.men.remove(*slots.get(self.rng.below(slots.len().max(1)))?);
-            Some(())
-        };
+
         let promoted = match relation {
             Relation::Normal | Relation::Part => None,
             Relation::Capture(color, role) => {
-                remove(&mut behind, color, role)?;
+                self.remove(&mut behind, color, role)?;
                 None
             }
             Relation::Promotion(color, role) => {
-                remove(&mut behind, color, Role::Pawn)?;
+                self.remove(&mut behind, color, Role::Pawn)?;
                 Some((color, role))
             }
             Relation::CapturePromotion(color, role, victim) => {
-                remove(&mut behind, color, Role::Pawn)?;
-                remove(&mut behind, color.other(), victim)?;
+                self.remove(&mut behind, color, Role::Pawn)?;
+                self.remove(&mut behind, color.other(), victim)?;
                 Some((color, role))
             }
         };

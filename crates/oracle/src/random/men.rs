@@ -148,6 +148,18 @@ impl Maker<'_> {
         sort(&mut spec.men);
     }
 
+    /// Some pawns of a side on a file and those beside it, on squares that are free.
+    fn pawns_near(&mut self, file: usize, color: Color, most: usize, taken: Bitboard) -> Bitboard {
+        let mut set = Bitboard::EMPTY;
+        for _ in 0..self.rng.range(0, most) {
+            let near = (file + self.rng.below(3)).saturating_sub(1).min(7);
+            let rank = self.rng.range(1, 4);
+            let square = Square::new((8 * color.fold_wb(rank, 7 - rank) + near) as u32);
+            set |= Bitboard::from_square(square) & PAWN_SQUARES & !taken;
+        }
+        set
+    }
+
     pub(super) fn pawn_structure(&mut self, spec: &mut Spec) {
         spec.men = self.men(2, Variant::Normal);
         for man in &mut spec.men {
@@ -160,23 +172,11 @@ impl Maker<'_> {
                 man.place = Restriction::On(squares);
             }
         }
-        let mut free = PAWN_SQUARES;
+
         // Not only far from the goal, and close enough to meet.
         let file = self.rng.below(8);
-        let mut pawns = |rng: &mut Rng, color: Color, most: usize| -> Bitboard {
-            let mut set = Bitboard::EMPTY;
-            for _ in 0..rng.range(0, most) {
-                let near = (file + rng.below(3)).saturating_sub(1).min(7);
-                let rank = rng.range(1, 4);
-                let square = Square::new((8 * color.fold_wb(rank, 7 - rank) + near) as u32);
-                if free.contains(square) {
-                    free.discard(square);
-                    set.add(square);
-                }
-            }
-            set
-        };
-        let start = [pawns(&mut self.rng, Color::White, 3), pawns(&mut self.rng, Color::Black, 2)];
+        let white = self.pawns_near(file, Color::White, 3, Bitboard::EMPTY);
+        let start = [white, self.pawns_near(file, Color::Black, 2, white)];
         let mut pawngen =
             Pawngen { start, required: [0; 2], queens: [0; 2], captures: [0; 2], part: None };
         for side in 0..2 {

@@ -158,19 +158,11 @@ impl Maker<'_> {
         let kinds = spec.kinds(color);
         let mut decided: Vec<Option<PruneEffect>> = vec![None; kinds.len()];
         let mut accept = |pattern: String, effect: PruneEffect| -> bool {
-            let matcher = PrunePattern::new(&pattern);
-            let matched: Vec<usize> =
-                (0..kinds.len()).filter(|&k| matcher.matches(&kinds[k].text)).collect();
-            let conflict = matched.iter().any(|&k| decided[k].is_some_and(|d| d != effect));
-            let new = matched.iter().any(|&k| decided[k].is_none());
-            if conflict || !new {
-                return false;
+            let accepted = decide_kinds(&kinds, &mut decided, &pattern, effect);
+            if accepted {
+                prunes.push(Pruning { color, pattern, effect });
             }
-            for k in matched {
-                decided[k] = Some(effect);
-            }
-            prunes.push(Pruning { color, pattern, effect });
-            true
+            accepted
         };
         for _ in 0..self.rng.below(5) {
             let pattern = self.pattern(spec, color);
@@ -261,6 +253,28 @@ impl Maker<'_> {
     }
 }
 
+/// Gives an effect to the kinds that a pattern matches, unless one of them has the other one, or
+/// none is new.
+fn decide_kinds(
+    kinds: &[MoveKind],
+    decided: &mut [Option<PruneEffect>],
+    pattern: &str,
+    effect: PruneEffect,
+) -> bool {
+    let matcher = PrunePattern::new(pattern);
+    let matched: Vec<usize> =
+        (0..kinds.len()).filter(|&k| matcher.matches(&kinds[k].text)).collect();
+    let conflict = matched.iter().any(|&k| decided[k].is_some_and(|d| d != effect));
+    let new = matched.iter().any(|&k| decided[k].is_none());
+    if conflict || !new {
+        return false;
+    }
+    for k in matched {
+        decided[k] = Some(effect);
+    }
+    true
+}
+
 pub(super) fn names(squares: Bitboard) -> String {
     let names: Vec<String> = squares.into_iter().map(|s| s.to_string()).collect();
     names.join(" ")
@@ -268,23 +282,25 @@ pub(super) fn names(squares: Bitboard) -> String {
 
 pub(super) fn pawngen_element(pawngen: &Pawngen) -> String {
     let mut text = String::from("<pawngen");
-    let number = |text: &mut String, name: &str, value: usize, always: bool| {
-        if value > 0 || always {
-            let _ = write!(text, " {name}=\"{value}\"");
-        }
-    };
     for (side, color) in ["white", "black"].into_iter().enumerate() {
         let _ = write!(text, " {color}-pawn-locations=\"{}\"", names(pawngen.start[side]));
-        number(&mut text, &format!("{color}-pawns-required"), pawngen.required[side], true);
-        number(&mut text, &format!("{color}-queens-required"), pawngen.queens[side], false);
-        number(&mut text, &format!("{color}-captures-allowed"), pawngen.captures[side], false);
+        let _ = write!(text, " {color}-pawns-required=\"{}\"", pawngen.required[side]);
+        push_positive(&mut text, &format!("{color}-queens-required"), pawngen.queens[side]);
+        push_positive(&mut text, &format!("{color}-captures-allowed"), pawngen.captures[side]);
     }
     if let Some((start, count)) = pawngen.part {
-        number(&mut text, "start", start, false);
-        number(&mut text, "count", count, false);
+        push_positive(&mut text, "start", start);
+        push_positive(&mut text, "count", count);
     }
     text.push_str("/>");
     text
+}
+
+/// An attribute, left out if it is 0.
+fn push_positive(text: &mut String, name: &str, value: usize) {
+    if value > 0 {
+        let _ = write!(text, " {name}=\"{value}\"");
+    }
 }
 
 pub(super) const fn role_name(role: Role) -> &'static str {

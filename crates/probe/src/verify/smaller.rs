@@ -9,7 +9,7 @@ use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{ForeignError, Table, TableError, TableProblem};
 
-use crate::member::name_may_mean;
+use crate::open_table::name_may_mean;
 
 /// The folders that smaller tables are looked for in: beside the table, the folder given, the current
 /// one.

@@ -16,7 +16,7 @@ use crate::position::Position;
 
 /// A table among others.
 #[derive(Debug)]
-pub struct Member {
+pub struct OpenTable {
     table: Table,
     material: Material,
     /// Whether nothing is pruned in it and in what it was made from.
@@ -39,7 +39,7 @@ pub(crate) struct Named {
     /// Whether its colours are exchanged there.
     pub(crate) inverted: bool,
     /// The table; none if it is not at hand.
-    pub(crate) member: Option<Arc<Member>>,
+    pub(crate) member: Option<Arc<OpenTable>>,
 }
 
 impl Named {
@@ -48,6 +48,13 @@ impl Named {
     /// orientation.
     pub(crate) fn may_hold(&self, men: &Material, both: bool) -> bool {
         name_may_mean(&self.name, self.inverted, men, both)
+    }
+
+    /// Whether the futurebase, in its place, enables prunes of a colour's moves.
+    pub(crate) fn enables(&self, color: Color, effect: PruneEffect) -> bool {
+        let color = if self.inverted { color.other() } else { color };
+        let member = self.member.as_ref();
+        member.is_some_and(|member| member.table().control().enables(color, effect))
     }
 }
 
@@ -60,14 +67,14 @@ pub(crate) fn name_may_mean(name: &str, inverted: bool, men: &Material, both: bo
     named == *men || both && named.swapped() == *men
 }
 
-impl Member {
-    pub(crate) fn new(table: Table) -> Member {
+impl OpenTable {
+    pub(crate) fn new(table: Table) -> OpenTable {
         let control = table.control();
         let material = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
         let header = table.claims();
         let assumed = if header.is_exact() { Vec::new() } else { Assumption::of_header(control) };
         let swapped = assumed.iter().cloned().map(Assumption::swapped).collect();
-        Member {
+        OpenTable {
             material,
             is_plain: control.prune_enables.is_empty() && control.prunes.is_empty(),
             header,
@@ -207,17 +214,18 @@ fn men_are_alike(table: &Table) -> bool {
         men.sort_unstable();
         men
     };
-    let structures_are_alike = |structures: &[PawnStructure]| {
-        let all: HashSet<&PawnStructure> = structures.iter().collect();
-        let image = |s: &PawnStructure| PawnStructure {
-            white: s.black.flip_vertical(),
-            black: s.white.flip_vertical(),
-            en_passant: s.en_passant.map(Square::flip_vertical),
-        };
-        structures.iter().all(|s| all.contains(&image(s)))
-    };
     sorted(false) == sorted(true)
         && table.space().pawn_structures().is_none_or(structures_are_alike)
+}
+
+/// Whether every structure is there with the colours exchanged too.
+fn structures_are_alike(structures: &[PawnStructure]) -> bool {
+    let all: HashSet<&PawnStructure> = structures.iter().collect();
+    structures.iter().all(|s| {
+        let (white, black) = (s.black.flip_vertical(), s.white.flip_vertical());
+        let en_passant = s.en_passant.map(Square::flip_vertical);
+        all.contains(&PawnStructure { white, black, en_passant })
+    })
 }
 
 /// Whether every futurebase is given with its own colours and with exchanged ones.
