@@ -321,14 +321,17 @@ pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcom
     if classic.help {
         return print(&help()).map(|()| Outcome::Done);
     }
+
     say(name);
     let ignored = classic.ignored();
     if !ignored.is_empty() {
         note(&format!("ignored, as of no use here: {}", ignored.join(", ")));
     }
+
     if classic.generate {
         return run_generate(classic, threads);
     }
+
     let mut good = true;
     let mut also = |outcome| good &= outcome == Outcome::Done;
     if classic.info {

@@ -207,6 +207,7 @@ impl Bar {
         if !hidden {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
+
         let state = WorkState {
             began: Instant::now(),
             phase: "",
@@ -228,6 +229,7 @@ impl Bar {
             state: Mutex::new(state),
             over: Condvar::new(),
         });
+
         let needed = shared.status.is_some() || shared.lines;
         let ticking = Arc::clone(&shared);
         // Without the thread there are no lines, which is no reason not to work.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use hoffman_board::{Bitboard, Color, PAWN_SQUARES, Square};
+use hoffman_board::{Bitboard, ByColor, Color, File, PAWN_SQUARES, Square};
 use hoffman_control::PawngenElement;
 
 /// Where the pawns stand, and the square that one of them has just jumped over.
@@ -19,26 +19,24 @@ pub struct SlowArrangement {
 /// Pawns on the way, with what may and must still happen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct PawnState {
-    pawns: [u64; 2],
+    pawns: ByColor<Bitboard>,
     en_passant: Option<Square>,
-    queens: [u64; 2],
-    captures: [u64; 2],
+    queens: ByColor<u64>,
+    captures: ByColor<u64>,
 }
 
 /// All arrangements with the required numbers of pawns, in the order of the file format.
 pub fn arrangements(element: &PawngenElement) -> Vec<SlowArrangement> {
-    let sides = [&element.white, &element.black];
+    let sides = ByColor { white: &element.white, black: &element.black };
     let required = sides.map(|side| side.pawns_required.unwrap_or(0));
     let first = PawnState {
-        pawns: sides.map(|side| side.start.0),
+        pawns: sides.map(|side| side.start),
         en_passant: None,
         queens: sides.map(|side| side.queens_required),
         // More captures than moves of all pawns make no difference.
         captures: sides.map(|side| side.captures_allowed.min(48)),
     };
-    let possible = |state: &PawnState| {
-        (0..2).all(|c| u64::from(state.pawns[c].count_ones()) >= required[c] + state.queens[c])
-    };
+    let possible = |state: &PawnState| state.has_pawns_for(&required);
     let mut seen = HashSet::new();
     let mut open: Vec<PawnState> = [first].into_iter().filter(possible).collect();
     while let Some(state) = open.pop() {
@@ -46,10 +44,7 @@ pub fn arrangements(element: &PawngenElement) -> Vec<SlowArrangement> {
             open.extend(state.next().into_iter().filter(possible));
         }
     }
-    let complete = |state: &&PawnState| {
-        (0..2)
-            .all(|c| state.queens[c] == 0 && u64::from(state.pawns[c].count_ones()) == required[c])
-    };
+    let complete = |state: &&PawnState| state.is_complete(&required);
     let found: BTreeSet<SortKey> = seen.iter().filter(complete).map(PawnState::sort_key).collect();
     found.into_iter().map(|key| arrangement(&key)).collect()
 }
@@ -67,29 +62,42 @@ fn arrangement(key: &SortKey) -> SlowArrangement {
     }
 }
 
-const H_FILE: u64 = 0x8080_8080_8080_8080;
-
 impl PawnState {
+    fn count(&self, color: Color) -> u64 {
+        self.pawns.get(color).count() as u64
+    }
+
+    /// Whether there are pawns enough, those that must still become queens included.
+    fn has_pawns_for(&self, required: &ByColor<u64>) -> bool {
+        Color::ALL.iter().all(|&c| self.count(c) >= required.get(c) + self.queens.get(c))
+    }
+
+    fn is_complete(&self, required: &ByColor<u64>) -> bool {
+        let done = |&c: &Color| *self.queens.get(c) == 0 && self.count(c) == *required.get(c);
+        Color::ALL.iter().all(done)
+    }
+
     fn sort_key(&self) -> SortKey {
-        let on_rank = |pawns: u64, rank: usize| (pawns & !H_FILE & 0xff << (8 * rank)).count_ones();
-        let [white, black] = self.pawns;
+        let on_rank = |pawns: Bitboard, rank: usize| {
+            (pawns & !Bitboard::from_file(File::H) & Bitboard(0xff << (8 * rank))).count() as u32
+        };
+        let ByColor { white, black } = self.pawns;
         (
             std::array::from_fn(|i| on_rank(white, 1 + i)),
             std::array::from_fn(|i| on_rank(black, 6 - i)),
-            white,
-            black,
+            white.0,
+            black.0,
             self.en_passant.map_or(255, |s| s as u8),
         )
     }
 
     /// The state with the pawn of `color` moved from one square to another or off the board.
     fn moved(&self, color: Color, from: Square, to: Option<Square>) -> PawnState {
-        let own = color.fold_wb(0, 1);
         let mut next = PawnState { en_passant: None, ..*self };
-        next.pawns[own] &= !(1 << from as u64);
+        next.pawns.get_mut(color).discard(from);
         if let Some(to) = to {
-            next.pawns[own] |= 1 << to as u64;
-            next.pawns[1 - own] &= !(1 << to as u64);
+            next.pawns.get_mut(color).add(to);
+            next.pawns.get_mut(color.other()).discard(to);
         }
         next
     }
@@ -98,22 +106,22 @@ impl PawnState {
     fn next(&self) -> Vec<PawnState> {
         let mut all = Vec::new();
         for color in Color::ALL {
-            let own = color.fold_wb(0, 1);
-            let (mine, theirs) = (Bitboard(self.pawns[own]), Bitboard(self.pawns[1 - own]));
+            let (mine, theirs) = (*self.pawns.get(color), *self.pawns.get(color.other()));
             let both = mine | theirs;
             let (step, second, seventh) = color.fold_wb((8, 1, 6), (-8, 6, 1));
             for from in mine {
                 let rank = from as u32 / 8;
                 all.push(self.moved(color, from, None));
                 if rank == seventh {
-                    if self.queens[own] > 0 {
+                    if *self.queens.get(color) > 0 {
                         let mut next = self.moved(color, from, None);
-                        next.queens[own] -= 1;
+                        *next.queens.get_mut(color) -= 1;
                         all.push(next);
                     }
                     continue;
                 }
                 let ahead = from.offset(step).expect("not on the seventh rank");
+
                 if !both.contains(ahead) {
                     all.push(self.moved(color, from, Some(ahead)));
                     let two = ahead.offset(step).expect("not beyond the seventh rank");
@@ -130,15 +138,15 @@ impl PawnState {
                 for to in sideways.filter(|s| s.rank() == ahead.rank()) {
                     if theirs.contains(to) {
                         all.push(self.moved(color, from, Some(to)));
-                    } else if !mine.contains(to) && self.captures[own] > 0 {
+                    } else if !mine.contains(to) && *self.captures.get(color) > 0 {
                         let mut next = self.moved(color, from, Some(to));
-                        next.captures[own] -= 1;
+                        *next.captures.get_mut(color) -= 1;
                         all.push(next);
                     }
                 }
             }
         }
-        debug_assert!(all.iter().all(|s| (s.pawns[0] | s.pawns[1]) & !PAWN_SQUARES.0 == 0));
+        debug_assert!(all.iter().all(|s| (s.pawns.white | s.pawns.black).is_subset(PAWN_SQUARES)));
         all
     }
 }

@@ -42,7 +42,7 @@ impl WdlCounts {
     }
 }
 
-/// EndingSummary of a solved ending.
+/// Summary of a solved ending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndingSummary {
     /// White to move.
@@ -57,7 +57,7 @@ pub struct EndingSummary {
     pub en_passant: u64,
 }
 
-/// SlotSquares by slot. Only as many are used as there are men.
+/// Squares by slot. Only as many are used as there are men.
 type SlotSquares = [u8; MAX_MEN];
 
 /// A position of a table before numbering.
@@ -213,7 +213,7 @@ impl SlowTable {
         self.values[number as usize]
     }
 
-    /// WdlCounts and longest mates.
+    /// Counts and longest mates.
     fn summary(&self) -> EndingSummary {
         let mut summary =
             EndingSummary { en_passant: self.en_passant.len() as u64, ..EndingSummary::default() };

@@ -302,6 +302,7 @@ fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
         (None, Some(-1)) => Category::Loss.max(known.category()),
         (None, Some(_)) => Category::Draw,
     };
+
     let plies = match pruned {
         Some(PruneEffect::Concede) => Some(0),
         Some(PruneEffect::Discard) => None,
@@ -309,6 +310,7 @@ fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
         None if counts_conversions && m.is_conversion() => Some(0),
         None => known.distance().and_then(Value::plies).map(i32::abs),
     };
+
     let distance = match (result, plies) {
         (Category::Loss | Category::MaybeLoss, Some(plies)) => plies,
         (Category::Win | Category::MaybeWin, Some(plies)) => -plies,
@@ -316,6 +318,7 @@ fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
         (_, None) if result == Category::Draw => 0,
         (_, None) => i32::MAX,
     };
+
     let strength = |role: Option<Role>| Reverse(role.map_or(0, |r| r as u8));
     let mates = matches!(known.end, Some(GameEnd::Checkmate | GameEnd::VariantLoss));
     let stalemates = known.end == Some(GameEnd::Stalemate);

@@ -38,6 +38,7 @@ pub fn tidy(storage: &dyn Storage, folder: &Path, target: Option<&OsStr>) -> io:
             left.entry(owner.to_owned()).or_default().push(name);
         }
     }
+
     for (owner, names) in left {
         let lock: Option<Box<dyn Lock>> = match target {
             Some(target) if target == owner.as_str() => None,
@@ -51,6 +52,7 @@ pub fn tidy(storage: &dyn Storage, folder: &Path, target: Option<&OsStr>) -> io:
                 None => continue,
             },
         };
+
         let own_lock = lock_name(Path::new(&owner));
         for name in names.into_iter().filter(|name| Path::new(name) != own_lock) {
             match storage.remove(&folder.join(name)) {

@@ -1,5 +1,6 @@
 //! Names with wildcards.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -52,30 +53,32 @@ pub fn files_like(storage: &dyn Storage, pattern: &str) -> io::Result<Vec<PathBu
         }
         let pattern =
             Pattern::new(name).map_err(|e| io::Error::new(io::ErrorKind::InvalidInput, e))?;
+
         let mut fitting = Vec::new();
         for folder in found {
-            let current = folder.as_os_str().is_empty();
-            let names = match storage.list(if current { Path::new(".") } else { &folder }) {
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                    ) =>
-                {
-                    continue;
-                }
-                names => names?,
-            };
-            let fits = |name: &&std::ffi::OsString| {
+            let mut names = names_in(storage, &folder)?;
+            names.retain(|name| {
                 name.to_str().is_some_and(|name| pattern.matches_with(name, OPTIONS))
-            };
-            fitting.extend(names.iter().filter(fits).map(|name| folder.join(name)));
+            });
+            fitting.extend(names.iter().map(|name| folder.join(name)));
         }
         found = fitting;
     }
+
     found.retain(|path| is_file(storage, path));
     found.sort();
     Ok(found)
+}
+
+/// What is in a folder, the current one if it has no name; nothing of what is no folder.
+fn names_in(storage: &dyn Storage, folder: &Path) -> io::Result<Vec<OsString>> {
+    let current = folder.as_os_str().is_empty();
+    match storage.list(if current { Path::new(".") } else { folder }) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        names => names,
+    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
     if let Some(folder) = &folder {
         options = options.folder(folder);
     }
+
     let mut good = true;
     for named in args.tables.iter().chain(&named) {
         // The others may answer.
@@ -32,6 +33,8 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
             }
         }
     }
+
+    // What cannot be opened is said; the rest answers.
     let Opened { tables, failed, notices, .. } = options.open_some()?;
     for (path, notice) in notices {
         note(&format!("{}: {notice}", path.display()));
@@ -43,9 +46,11 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
     if !good && tables.named_tables() == 0 {
         return Ok(Outcome::Failed);
     }
+
     if fen.is_empty() {
         return Ok(answer_lines(&tables)?.and(good));
     }
+
     let report = tables.report(fen.join(" "))?;
     if args.json {
         print_line(&serde_json::to_string(&report)?)?;
@@ -56,9 +61,11 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
         complain(&failure.clone().into());
         good = false;
     }
+
     if report.verdict.category != Category::Unknown {
         return Ok(Outcome::of(good));
     }
+
     let missing = match report.hoffman.missing.join(", ") {
         none if none.is_empty() => none,
         some => format!("; missing: {some}"),

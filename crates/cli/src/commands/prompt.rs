@@ -27,6 +27,7 @@ const RECALLED: usize = 1000;
 pub(crate) fn run(files: &[PathBuf], reading: &ReadOptions) -> anyhow::Result<Outcome> {
     let options = files.iter().fold(OpenOptions::new(), OpenOptions::file);
     let Opened { tables, failed, notices, .. } = options.reading(reading.clone()).open_some()?;
+
     let mut good = true;
     for path in files {
         say(&format!("Loading '{}'", path.display()));
@@ -44,11 +45,13 @@ pub(crate) fn run(files: &[PathBuf], reading: &ReadOptions) -> anyhow::Result<Ou
             good = false;
         }
     }
+
     anyhow::ensure!(tables.named_tables() > 0, "No valid tablebases to probe!");
     let session = tables.session(reading.nalimov_folders());
     if session.nalimov_men() > 0 {
         say(&format!("{} piece Nalimov tablebases found", session.nalimov_men()));
     }
+
     let mut prompt = Prompt { session, good };
     // Line editing writes escape sequences, which only a terminal understands.
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {

@@ -26,6 +26,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let sample = args.sample.map(std::num::NonZeroU64::get);
     let reading = &args.reading.bound(args.foreign.options())?;
     let request = VerifyRequest { sample, reading, folder };
+
     let mut good = true;
     let mut all = Vec::new();
     for named in &args.tables {
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
             }
         }
     }
+
     if args.json && !all.is_empty() {
         let json = match all.as_slice() {
             [one] if args.tables.len() == 1 => serde_json::to_string(one)?,

@@ -39,6 +39,7 @@ impl SolvedFuturebase {
         if matches!(format, Format::Dtm(_)) {
             return Some(value);
         }
+
         let turn = if inverted { turn.other() } else { turn };
         let winner = match value {
             0 => None,

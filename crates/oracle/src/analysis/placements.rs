@@ -32,6 +32,7 @@ impl SlowAnalysis {
         if ways > MAX_PLACEMENTS {
             return Err(SlowError::TooLarge(ways));
         }
+
         for structure in arrangements {
             let mut board = Board::empty();
             for (color, set) in [(Color::White, structure.white), (Color::Black, structure.black)] {

@@ -41,11 +41,13 @@ impl Maker<'_> {
             }
             children.extend(self.children(&spec, name, index));
         }
+
         // Futurebases have been chosen for the colours that the index stores.
         fixed |= spec.is_whole() && spec.material().is_symmetric();
         self.rng.shuffle(&mut children);
         let lean = self.rng.chance(50);
         fixed |= spec.pawngen.as_ref().is_some_and(|p| p.part.is_some());
+
         for attempt in 0..6 {
             if index.starts_with("naive") {
                 spec.symmetry = spec.symmetry.min(4);
@@ -148,6 +150,7 @@ impl Maker<'_> {
                 }
             }
         }
+
         if spec.is_color_symmetric(index) {
             // Tables for White's moves serve both sides.
             wanted.retain(|relation| match *relation {
@@ -158,8 +161,10 @@ impl Maker<'_> {
                 Relation::Normal | Relation::Part => true,
             });
         }
+
         self.rng.shuffle(&mut wanted);
         wanted.truncate(4);
+
         let mut children: Vec<Child> = Vec::new();
         for relation in wanted {
             // Already answered by a table that serves both colours.
@@ -208,12 +213,14 @@ impl Maker<'_> {
             let output = self.complete(&normal);
             return vec![Child { output, inverted, relation }];
         }
+
         let halves = if self.rng.chance(25) { self.halves(spec, &behind, relation) } else { None };
         self.alter(&mut behind, relation);
         if whole && self.rng.chance(50) {
             // Told apart from the complete ending by its prunes alone.
             behind.men.iter_mut().for_each(|man| man.place = Restriction::Anywhere);
         }
+
         let mut undivided = behind.clone();
         undivided.make_symmetric();
         let mut specs = vec![behind];
@@ -223,6 +230,7 @@ impl Maker<'_> {
             second.men[slot].place = Restriction::On(other);
             specs.push(second);
         }
+
         let mut found = Vec::new();
         for (i, mut child) in specs.into_iter().enumerate() {
             let largest = if whole { 4 * LARGEST_FUTUREBASE } else { LARGEST_FUTUREBASE };
@@ -240,6 +248,7 @@ impl Maker<'_> {
             if relation == Relation::Normal && same_squares(&child.men, &spec.men) {
                 continue;
             }
+
             let inverted = self.rng.chance(30);
             if inverted {
                 child.men = child.men.iter().map(RandomMan::flipped).collect();
@@ -397,6 +406,7 @@ impl Maker<'_> {
                 man.place = Restriction::On(new);
             }
         }
+
         sort(&mut spec.men);
         if self.rng.chance(50) {
             // The same prunes or fewer.

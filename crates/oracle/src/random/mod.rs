@@ -117,6 +117,7 @@ impl Maker<'_> {
             7 | 8 => Format::Basic,
             _ => Format::Flag(self.rng.pick(&[FlagType::WhiteWins, FlagType::WhiteDraws])),
         };
+
         let mut may = Vec::new();
         for color in Color::ALL {
             match self.rng.below(8) {
@@ -125,9 +126,11 @@ impl Maker<'_> {
                 _ => may.extend(EFFECTS.map(|effect| (color, effect))),
             }
         }
+
         let depth = self.rng.pick(&[0, 1, 1, 2, 2]);
         let mut spec =
             Spec { variant, format, men: Vec::new(), pawngen: None, may, depth, symmetry: 0 };
+
         let kind = self.rng.below(100);
         if variant == Variant::Suicide {
             self.suicide_men(&mut spec);
@@ -146,6 +149,7 @@ impl Maker<'_> {
                 spec.symmetry = self.rng.pick(&[1, 2, 2, 4, 8]);
             }
         }
+
         if !(self.is_suitable)(variant, &spec.material()) {
             return None;
         }

@@ -20,7 +20,6 @@ pub(super) struct Pruning {
 impl Maker<'_> {
     /// The control file of a table. A lean one leaves it to the futurebases to answer the moves
     /// for which there are any.
-    #[allow(clippy::too_many_lines, reason = "one element after the other")]
     pub(super) fn text(
         &mut self,
         spec: &Spec,
@@ -29,6 +28,34 @@ impl Maker<'_> {
         children: &[Child],
         lean: bool,
     ) -> String {
+        let prunes = self.prunes(spec, index, children, lean);
+        let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tablebase>\n");
+        if spec.variant == Variant::Suicide {
+            text.push_str("   <variant name=\"suicide\"/>\n");
+        }
+        self.enables(spec, &prunes, children, &mut text);
+        self.index_and_format(spec, index, &mut text);
+        self.pieces(spec, &mut text);
+
+        for child in children {
+            let word = child.relation.word().filter(|_| self.rng.chance(30));
+            let word = word.map_or_else(String::new, |w| format!(" type=\"{w}\""));
+            let colors = if child.inverted { " colors=\"invert\"" } else { "" };
+            let _ = writeln!(text, "   <futurebase filename=\"{}\"{word}{colors}/>", child.output);
+        }
+        for Pruning { color, pattern, effect } in prunes {
+            let _ = writeln!(
+                text,
+                "   <prune color=\"{color}\" move=\"{pattern}\" type=\"{}\"/>",
+                effect.name()
+            );
+        }
+        let _ = writeln!(text, "   <output filename=\"{name}.htb\"/>\n</tablebase>");
+        text
+    }
+
+    /// The prunes, in any order.
+    fn prunes(&mut self, spec: &Spec, index: &str, children: &[Child], lean: bool) -> Vec<Pruning> {
         let colors = if spec.is_color_symmetric(index) && self.rng.chance(50) {
             // The prunes of White stand for those of both sides.
             &Color::ALL[..1]
@@ -39,6 +66,7 @@ impl Maker<'_> {
         for &color in colors {
             self.prune(spec, color, children, lean, &mut prunes);
         }
+
         let concede = |&&(_, effect): &&(Color, PruneEffect)| effect == PruneEffect::Concede;
         let conceders: Vec<_> = spec.may.iter().filter(concede).collect();
         if spec.variant == Variant::Normal && !conceders.is_empty() && self.rng.chance(30) {
@@ -46,6 +74,11 @@ impl Maker<'_> {
             prunes.push(Pruning { color, pattern: "stalemate".to_owned(), effect });
         }
         self.rng.shuffle(&mut prunes);
+        prunes
+    }
+
+    /// The elements that allow prunes.
+    fn enables(&mut self, spec: &Spec, prunes: &[Pruning], children: &[Child], text: &mut String) {
         let mut enabled: BTreeSet<(bool, bool)> = BTreeSet::new();
         let entry = |color: Color, effect: PruneEffect| {
             (color == Color::Black, effect == PruneEffect::Discard)
@@ -57,16 +90,15 @@ impl Maker<'_> {
                 enabled.insert(entry(color, effect));
             }
         }
-        let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tablebase>\n");
-        if spec.variant == Variant::Suicide {
-            text.push_str("   <variant name=\"suicide\"/>\n");
-        }
         let shade = |black: bool| if black { "black" } else { "white" };
         for (black, discard) in enabled {
             let effect = if discard { "discard" } else { "concede" };
             let color = shade(black);
             let _ = writeln!(text, "   <prune-enable color=\"{color}\" type=\"{effect}\"/>");
         }
+    }
+
+    fn index_and_format(&mut self, spec: &Spec, index: &str, text: &mut String) {
         if spec.symmetry > 0 {
             let symmetry = spec.symmetry;
             let _ = writeln!(text, "   <index type=\"{index}\" symmetry=\"{symmetry}\"/>");
@@ -86,22 +118,6 @@ impl Maker<'_> {
                 let _ = writeln!(text, "   <{}/>", format.name());
             }
         }
-        self.pieces(spec, &mut text);
-        for child in children {
-            let word = child.relation.word().filter(|_| self.rng.chance(30));
-            let word = word.map_or_else(String::new, |w| format!(" type=\"{w}\""));
-            let colors = if child.inverted { " colors=\"invert\"" } else { "" };
-            let _ = writeln!(text, "   <futurebase filename=\"{}\"{word}{colors}/>", child.output);
-        }
-        for Pruning { color, pattern, effect } in prunes {
-            let _ = writeln!(
-                text,
-                "   <prune color=\"{color}\" move=\"{pattern}\" type=\"{}\"/>",
-                effect.name()
-            );
-        }
-        let _ = writeln!(text, "   <output filename=\"{name}.htb\"/>\n</tablebase>");
-        text
     }
 
     /// The piece elements, like men side by side, pawns last, and the pawngen element somewhere.
@@ -118,6 +134,7 @@ impl Maker<'_> {
                 None => blocks.push((pawn, vec![*man])),
             }
         }
+
         // A part of a split table has the list of the other part.
         let part = spec.pawngen.as_ref().is_some_and(|p| p.part.is_some());
         if !part && self.rng.chance(40) {
@@ -164,12 +181,14 @@ impl Maker<'_> {
             }
             accepted
         };
+
         for _ in 0..self.rng.below(5) {
             let pattern = self.pattern(spec, color);
             let matcher = PrunePattern::new(&pattern);
             let many = kinds.iter().filter(|k| matcher.matches(&k.text)).count() > 16;
             accept(pattern, self.effect(&effects, if many { 85 } else { 50 }));
         }
+
         // Where leaving the squares is conceded there is little play.
         let leaving = self.effect(&effects, 85);
         let other = self.effect(&effects, 50);
