@@ -7,6 +7,11 @@ default: lint test
 test:
     cargo test --workspace
 
+# The same, a process for each test, with cargo-nextest.
+nextest:
+    cargo nextest run --workspace
+    cargo test --workspace --doc
+
 # Also those that are marked slow.
 test-slow:
     cargo test --workspace --release -- --include-ignored
@@ -21,6 +26,14 @@ lint:
 deny:
     cargo deny check
 
+# Spelling of code and documents (needs typos, by cargo or pip). Links are tested by crates/cli/tests/repository.rs.
+spelling:
+    typos
+
+# The oldest compiler that Cargo.toml allows (needs rustup).
+msrv:
+    scripts/long-proof msrv
+
 # The second, slow solver and published facts.
 oracle:
     cargo test --release -p hoffman-oracle
@@ -30,6 +43,10 @@ bench-line:
     @cargo build --release --quiet
     @echo "bench $(target/release/hoffman bench 2>/dev/null)"
 
+# How long two commits take for the commands of docs/performance.md, in turns.
+compare before after="HEAD" *options:
+    scripts/compare-commits {{ options }} {{ before }} {{ after }}
+
 # The stable compiler has coverage but no sanitizers, hence `-s none`. New inputs go to target/fuzz-corpus;
 # fuzz/corpus holds the committed seeds. Targets: cargo fuzz list. Needs cargo-fuzz.
 
@@ -37,6 +54,10 @@ bench-line:
 fuzz target seconds="120":
     mkdir -p target/fuzz-corpus/{{ target }}
     cargo fuzz run -s none {{ target }} target/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} -- -max_total_time={{ seconds }} -max_len=4096 -timeout=10
+
+# All fuzz targets compile.
+fuzz-check:
+    scripts/long-proof fuzz
 
 # Fuzz every target for some seconds.
 fuzz-all seconds="120":

@@ -2,6 +2,7 @@
 //! files there are, and what does not belong into any of them.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -128,22 +129,134 @@ fn nothing_speaks_of_one_machine() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// The headings of a page as the ends of links: small letters, hyphens for blanks, nothing else but
+/// letters, digits and underscores; a number behind a heading that was there before.
+fn anchors(page: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    for heading in outside_of_code(page).filter_map(|line| line.strip_prefix('#')) {
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let name: String = heading
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect();
+        let numbered = (1..).map(|n| format!("{name}-{n}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        anchors.extend(names.find(|name| !anchors.contains(name)));
+    }
+    anchors
+}
+
+/// The lines of a page that are in no fenced block.
+fn outside_of_code(page: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    page.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        inside ^= fence;
+        !inside && !fence
+    })
+}
+
+/// What the links of a line lead to: `](here)`.
+fn links(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
 #[test]
 fn links_between_documents_lead_somewhere() {
     let mut wrong = Vec::new();
-    for (path, text) in files() {
-        if path.extension().is_none_or(|extension| extension != "md") {
-            continue;
-        }
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let file = link.split('#').next().unwrap_or_default();
-            let outside = file.is_empty() || file.contains(':');
-            if !outside && !path.with_file_name(file).exists() {
+    let mut count = 0;
+    let is_page = |path: &Path| path.extension().is_some_and(|extension| extension == "md");
+    for (path, text) in files().into_iter().filter(|(path, _)| is_page(path)) {
+        for link in outside_of_code(&text).flat_map(links).filter(|link| !link.contains(':')) {
+            count += 1;
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.with_file_name(file) };
+            let leads = target.exists()
+                && (anchor.is_empty()
+                    || is_page(&target)
+                        && anchors(&fs::read_to_string(&target).unwrap())
+                            .iter()
+                            .any(|a| a == anchor));
+            if !leads {
                 wrong.push(format!("{}: {link}", path.display()));
             }
         }
     }
+    assert!(count > 30, "only {count} links were found");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The words of a text.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(move |c| !is_part(c)).filter(|word| !word.is_empty())
+}
+
+/// The statements of a file that begin with a word, up to one of some characters.
+fn statements<'t>(text: &'t str, begin: &'t str, end: &'t [char]) -> impl Iterator<Item = &'t str> {
+    let lines = text.match_indices('\n').map(|(at, _)| text[at + 1..].trim_start());
+    let starting = lines.filter(move |rest| rest.starts_with(begin));
+    starting.filter_map(move |rest| rest.split(end).next())
+}
+
+/// What the crate of a folder has for others, by name; where it stands in the crate is not told.
+fn public_names(folder: &str, files: &[(PathBuf, String)]) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for (_, text) in files.iter().filter(|(path, _)| path.to_string_lossy().contains(folder)) {
+        let re_exported = statements(text, "pub use ", &[';']);
+        let own = statements(text, "pub ", &['(', '{', ';', '=', '<', ':']);
+        names.extend(re_exported.chain(own).flat_map(words).map(str::to_owned));
+    }
+    names
+}
+
+/// They are no part of the workspace: the long proof compiles them.
+#[test]
+fn fuzz_targets_are_listed_and_import_what_there_is() {
+    let files = files();
+    let manifest = read("fuzz/Cargo.toml");
+    let mut wrong = Vec::new();
+    let mut imports = 0;
+    for (path, text) in files.iter().filter(|(path, _)| path.starts_with(root().join("fuzz"))) {
+        let name = path.file_stem().unwrap().to_string_lossy();
+        let is_target = path.parent().is_some_and(|folder| folder.ends_with("fuzz_targets"));
+        if is_target && !manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")) {
+            wrong.push(format!("fuzz/Cargo.toml lacks {name}"));
+        }
+        if is_target && !root().join("fuzz/corpus").join(&*name).is_dir() {
+            wrong.push(format!("fuzz/corpus lacks {name}"));
+        }
+        for import in statements(text, "use hoffman_", &[';']) {
+            let import = import.trim_start_matches("use hoffman_");
+            let krate = words(import).next().unwrap();
+            let folder = if krate == "fuzz" {
+                "/fuzz/src/".to_owned()
+            } else {
+                format!("crates/{krate}/src/")
+            };
+            let public = public_names(&folder, &files);
+            let mut names = words(import).skip(1);
+            while let Some(word) = names.next() {
+                if word == "as" {
+                    // The next name is the importer's own.
+                    names.next();
+                } else if word != "self" {
+                    imports += 1;
+                    if !public.contains(word) && !is_of_shakmaty(import, word) {
+                        wrong.push(format!("{}: {krate} has no {word}", path.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(imports > 30, "only {imports} imports were found");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Whether an import is of the crate that `board` hands on as a whole.
+fn is_of_shakmaty(import: &str, word: &str) -> bool {
+    import.contains("shakmaty::") && word != "shakmaty"
 }
 
 /// As `ARCHITECTURE.md` says.
