@@ -41,7 +41,7 @@ fn files() -> Vec<(PathBuf, String)> {
                 if !["target", ".git", "corpus", "artifacts"].contains(&name.as_str()) {
                     folders.push(path);
                 }
-            } else if !["Cargo.lock", "LICENSE"].contains(&name.as_str()) {
+            } else if ![".git", "Cargo.lock", "LICENSE"].contains(&name.as_str()) {
                 // What is no text has no words.
                 found.extend(fs::read_to_string(&path).ok().map(|text| (path, text)));
             }
