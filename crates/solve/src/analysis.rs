@@ -15,10 +15,13 @@ use rayon::prelude::*;
 use crate::blocks::Block;
 use crate::context::{Context, side};
 use crate::exits::{self, Counted, Exit, Right};
+use crate::monitor::Monitor;
+use crate::options::{SolveError, SolveOptions};
 use crate::passes::BlockTask;
-use crate::slice_solver::{self, Problem};
+use crate::problem::Problem;
+use crate::slice_solver;
 use crate::steps::{self, Step, Way};
-use crate::table_solver::{Monitor, SolveError, SolveOptions, solve_slices};
+use crate::table_solver::solve_slices;
 use crate::target::{After, Reading, Rest, Target};
 use crate::view::View;
 

@@ -1,13 +1,12 @@
 //! The blocks of a slice, and the ways between them.
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Role, Symmetry};
+use hoffman_board::{MAX_PIECES as MAX_MOVERS, Role, Symmetry};
 use hoffman_space::{Layout, Mover, PawnStructure, king_pairs};
 
 use crate::context::side;
 use crate::kernels::dense::{Frame, map_row};
 use crate::kernels::tables::{Tables, role_index, squares};
-use crate::view::MAX_MOVERS;
 
 /// A block that an outer man can move to.
 #[derive(Clone, Copy)]

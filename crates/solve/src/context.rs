@@ -8,13 +8,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, Role, Variant};
+use hoffman_board::{Color, MAX_PIECES as MAX_MOVERS, Role, Variant};
 use hoffman_space::{KingPlacement, Layout, PawnStructure};
 
 use crate::blocks::{Block, axis_blocks, paired_blocks};
 use crate::kernels::tables::{Tables, role_index, tables};
-use crate::table_solver::Monitor;
-use crate::view::MAX_MOVERS;
+use crate::monitor::Monitor;
 
 /// The men of one colour, by where they are in the layout.
 #[derive(Clone, Default)]
@@ -146,6 +145,14 @@ impl<'a> Context<'a> {
             incomplete: AtomicBool::new(false),
             ..*self
         }
+    }
+
+    /// The men of a side with the given role (or all) as a set of movers.
+    pub(crate) fn takers(&self, color: Color, role: Option<Role>) -> u32 {
+        let movers = self.layout.movers().iter().enumerate();
+        movers
+            .filter(|(_, m)| m.color == color && role.is_none_or(|role| role == m.role))
+            .fold(0, |set, (i, _)| set | 1 << i)
     }
 
     /// The number of rows of a block.

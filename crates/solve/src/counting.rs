@@ -7,15 +7,15 @@ use rayon::prelude::*;
 use crate::blocks::Block;
 use crate::context::side;
 use crate::dispatch;
-use crate::exits::{self, Counted, Exit, Right};
+use crate::exits::{self, Counted, Exit, ExitRoom, Right};
 use crate::kernels::count;
 use crate::kernels::for_role;
 use crate::kernels::isa::Isa;
 use crate::log::PositionSet;
 use crate::passes::{BlockTask, Planes, Scratch};
-use crate::slice_solver::{PARALLEL_ROWS, Problem, share, with_exit_room, with_scratch};
+use crate::problem::Problem;
 use crate::target::{Reading, Target};
-use crate::valuation::ExitRoom;
+use crate::threads::{PARALLEL_ROWS, share, with_exit_room, with_scratch};
 
 /// Access to the blocks of a slice whose mates are known.
 pub(crate) trait Blocks: Sync {

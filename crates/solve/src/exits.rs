@@ -14,10 +14,10 @@ use crate::context::{Context, side};
 use crate::kernels::dense::Frame;
 use crate::kernels::isa::{Isa, Portable, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};
+use crate::log::Sorting;
 use crate::passes::BlockTask;
 use crate::steps::{Way, empty_squares};
 use crate::target::{Axes, Placed, Reading, Target};
-use crate::valuation::ExitRoom;
 use crate::view::Wanted;
 
 /// A kind of exit of one side, with what is behind it.
@@ -107,6 +107,19 @@ pub(crate) struct Buffer<C> {
 impl<C: Code> Buffer<C> {
     pub(crate) fn new() -> Buffer<C> {
         Buffer { first: Vec::new(), spare: Vec::new() }
+    }
+}
+
+/// Room for evaluating exits, one a thread and width of code.
+pub(crate) struct ExitRoom<C> {
+    pub(crate) best: Vec<C>,
+    pub(crate) buffer: Buffer<C>,
+    pub(crate) sorting: Sorting,
+}
+
+impl<C: Code> ExitRoom<C> {
+    pub(crate) fn new() -> ExitRoom<C> {
+        ExitRoom { best: Vec::new(), buffer: Buffer::new(), sorting: Sorting::default() }
     }
 }
 

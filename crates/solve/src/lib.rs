@@ -20,15 +20,21 @@ mod exits;
 mod kernels;
 mod log;
 mod memory_slice;
+mod monitor;
+mod options;
 mod paged_sets;
 mod paged_slice;
+mod pass_loop;
 mod passes;
+mod problem;
+mod processor;
 mod proptable_slice;
 mod recycled;
 mod slice_solver;
 mod steps;
 mod table_solver;
 mod target;
+mod threads;
 mod valuation;
 mod view;
 
@@ -36,7 +42,6 @@ pub use analysis::{
     Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, can_happen, clear_illegal,
     solve_analysis, structures_behind, survey,
 };
-pub use table_solver::{
-    Decided, Method, Monitor, PassReport, SolveError, SolveOptions, Tables, TakeDecided, in_pages,
-    solve_table,
-};
+pub use monitor::{Decided, Monitor, PassReport, TakeDecided};
+pub use options::{Method, SolveError, SolveOptions};
+pub use table_solver::{Tables, in_pages, solve_table};

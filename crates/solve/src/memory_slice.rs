@@ -10,18 +10,19 @@ use rayon::prelude::*;
 use crate::context::{Context, side};
 use crate::counting::{BlockParts, Blocks, count};
 use crate::dispatch;
-use crate::exits::{Exit, Right};
+use crate::exits::{Exit, ExitRoom, Right};
 use crate::log::{ExitEvents, Log, PositionSet};
+use crate::monitor::{Decided, Monitor, TakeDecided};
+use crate::options::{SolveError, SolveOptions};
+use crate::pass_loop::{Passes, RunResult, begin, decide, run};
 use crate::passes::{
     BlockTask, Frontiers, LossSources, MatePlanes, Planes, WinSources, dense_threshold,
 };
+use crate::problem::{Problem, deepest_capture};
 use crate::recycled::Recycled;
-use crate::slice_solver::{
-    PARALLEL_ROWS, Passes, Problem, RunResult, begin, decide, deepest_capture, finished, run,
-    share, with_exit_room, with_scratch,
-};
-use crate::table_solver::{Decided, Monitor, SolveError, SolveOptions, TakeDecided};
-use crate::valuation::{ExitPlanes, ExitRoom, WithoutRight, spared_block};
+use crate::slice_solver::finished;
+use crate::threads::{PARALLEL_ROWS, share, with_exit_room, with_scratch};
+use crate::valuation::{ExitPlanes, WithoutRight, spared_block};
 
 /// From how many frontier rows on a pass is worth being shared.
 const PARALLEL_FRONTIER: usize = 4_096;

@@ -18,21 +18,22 @@ use rayon::prelude::*;
 use crate::context::{Context, side};
 use crate::counting::{BlockParts, Blocks, count};
 use crate::dispatch;
-use crate::exits::Right;
+use crate::exits::{ExitRoom, Right};
 use crate::log::{Log, PositionSet};
+use crate::monitor::{Decided, Monitor, TakeDecided};
+use crate::options::{Method, SolveError};
 use crate::paged_sets::{
     EventPages, LoadedSet, PagedEvents, PagedLog, Plane, Segment, unpack, unpack_list, words_of,
 };
+use crate::pass_loop::{Passes, RunResult, begin, decide, run};
 use crate::passes::{
     BlockTask, Frontiers, LossSources, MatePlanes, Planes, WinSources, dense_threshold,
 };
+use crate::problem::{Problem, deepest_capture};
 use crate::proptable_slice::PropTableSlice;
-use crate::slice_solver::{
-    Passes, Problem, RunResult, begin, decide, deepest_capture, finished, run, with_exit_room,
-    with_scratch,
-};
-use crate::table_solver::{Decided, Method, Monitor, SolveError, TakeDecided};
-use crate::valuation::{ExitPlanes, ExitRoom, WithoutRight, spared_block};
+use crate::slice_solver::finished;
+use crate::threads::{with_exit_room, with_scratch};
+use crate::valuation::{ExitPlanes, WithoutRight, spared_block};
 
 /// A slice being solved in pages.
 pub(crate) struct PagedSlice<'a> {

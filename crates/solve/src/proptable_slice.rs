@@ -26,11 +26,12 @@ use rayon::prelude::*;
 use crate::context::{Context, side};
 use crate::dispatch;
 use crate::log::{Log, PositionSet};
+use crate::monitor::{Decided, TakeDecided};
 use crate::paged_sets::{LoadedSet, PagedLog, Segment, pack, unpack, unpack_list, words_of};
 use crate::paged_slice::PagedSlice;
+use crate::pass_loop::{Passes, RunResult};
 use crate::passes::{BlockTask, Frontiers, LossSources, Planes, WinSources, dense_threshold};
-use crate::slice_solver::{Passes, RunResult, with_scratch};
-use crate::table_solver::{Decided, TakeDecided};
+use crate::threads::with_scratch;
 
 /// Updates of how many blocks are in memory for a thread.
 const BLOCKS: usize = 4;

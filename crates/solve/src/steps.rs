@@ -5,7 +5,6 @@ use hoffman_space::PawnStructure;
 
 use crate::context::{Context, side};
 use crate::kernels::tables::{role_index, squares};
-use crate::target::takers;
 use crate::view::Change;
 
 /// How an exit is made.
@@ -214,10 +213,10 @@ impl StepList<'_, '_> {
         roles.sort_unstable();
         roles.dedup();
         if by_role {
-            return roles.iter().map(|&role| (role, takers(context, color, Some(role)))).collect();
+            return roles.iter().map(|&role| (role, context.takers(color, Some(role)))).collect();
         }
         // The role does not matter then.
-        roles.first().map(|&role| (role, takers(context, color, None))).into_iter().collect()
+        roles.first().map(|&role| (role, context.takers(color, None))).into_iter().collect()
     }
 
     /// Moves of men to empty squares that are none of theirs in this table.

@@ -4,15 +4,15 @@
 //! the moves, and what none of them answers is conceded, discarded or an error. A table beats what is
 //! agreed, position by position: a code of 0 in a view means that the table does not answer.
 
-use hoffman_board::{Color, FuturemoveKind, Material, Role};
+use hoffman_board::{Color, FuturemoveKind, MAX_PIECES as MAX_MOVERS, Material, Role};
 use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
-use crate::dispatch::{fetch_mixed, fetch_view};
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
 use crate::kernels::tables::{Tables, role_index};
+use crate::processor::for_processor;
 use crate::steps::{Step, Way};
-use crate::view::{MAX_MOVERS, PROMOTED, View, Wanted};
+use crate::view::{PROMOTED, View, Wanted, fetch_view};
 
 /// What a move is worth that no table answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -369,10 +369,14 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The men of `color` with the given role (or all) as a set of movers.
-pub(crate) fn takers(context: &Context<'_>, color: Color, role: Option<Role>) -> u32 {
-    let movers = context.layout.movers().iter().enumerate();
-    movers
-        .filter(|(_, m)| m.color == color && role.is_none_or(|role| role == m.role))
-        .fold(0, |set, (i, _)| set | 1 << i)
+for_processor! {
+    /// See [`Target::fetch_mixed`].
+    fn fetch_mixed<C: Code>(
+        target: &Target<'_>,
+        wanted: Wanted<'_>,
+        reading: Reading,
+        out: &mut [C],
+        spare: &mut Vec<C>,
+    ),
+    I => target.fetch_mixed::<I, C>(wanted, reading, out, spare)
 }

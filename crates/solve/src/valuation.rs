@@ -5,24 +5,11 @@ use hoffman_space::Code;
 
 use crate::blocks::Block;
 use crate::context::Context;
-use crate::exits::{self, Buffer, Exit, Right};
+use crate::exits::{self, Exit, ExitRoom, Right};
 use crate::kernels::isa::{Isa, equal_mask, put_code};
-use crate::log::{ExitEvents, PositionSet, Sorting, sort_exits};
+use crate::log::{ExitEvents, PositionSet, sort_exits};
 use crate::passes::BlockTask;
 use crate::target::{Reading, Target};
-
-/// Room for evaluating exits, one a thread and width of code.
-pub(crate) struct ExitRoom<C> {
-    best: Vec<C>,
-    pub(crate) buffer: Buffer<C>,
-    sorting: Sorting,
-}
-
-impl<C: Code> ExitRoom<C> {
-    pub(crate) fn new() -> ExitRoom<C> {
-        ExitRoom { best: Vec::new(), buffer: Buffer::new(), sorting: Sorting::default() }
-    }
-}
 
 /// The legal positions of a block.
 #[inline(always)]

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, Role, Symmetry};
+use hoffman_board::{Color, MAX_PIECES as MAX_MOVERS, Role, Symmetry};
 use hoffman_space::{
     Code, Codes, KingPlacement, Layout, Orientation, PawnStructure, SliceValues, StoredCodes,
     TableValues,
@@ -17,9 +17,8 @@ use hoffman_space::{
 
 use crate::kernels::isa::{Isa, rearranged, transposed};
 use crate::kernels::tables::Tables;
+use crate::processor::for_processor;
 
-/// Movers in order, as the layouts number them.
-pub(crate) const MAX_MOVERS: usize = 16;
 const GONE: u8 = u8::MAX;
 /// Stands for the newly promoted man among the movers here.
 pub(crate) const PROMOTED: usize = MAX_MOVERS;
@@ -326,6 +325,12 @@ impl<'a> View<'a> {
         let mut window = codes.window(base, ways.iter().map(reach).sum::<usize>() + 1);
         gather_restricted(window.codes(), 0, &ways, out);
     }
+}
+
+for_processor! {
+    /// See [`View::fetch`]. A function of its own, because it is large and called in many places.
+    fn fetch_view<C: Code>(view: &View<'_>, wanted: Wanted<'_>, out: &mut [C]),
+    I => view.fetch::<I, C>(wanted, out)
 }
 
 /// Where codes come from.

@@ -2,7 +2,7 @@
 
 use hoffman_space::Code;
 
-/// Marks one position of a row.
+/// The codes of a row.
 pub(crate) type Row<C> = [C; 64];
 
 /// What a processor can do for whole rows of bytes.
@@ -207,7 +207,7 @@ pub(crate) mod x86 {
 
     use super::Isa;
 
-    /// Processors with AVX-512 F, BW and VBMI. Only [`crate::dispatch`] names it, inside functions
+    /// Processors with AVX-512 F, BW and VBMI. Only [`crate::processor`] names it, inside functions
     /// compiled for these features and called after a check that the processor has them.
     pub(crate) struct Avx512;
 
