@@ -15,6 +15,7 @@ mod stretch;
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -146,6 +147,28 @@ impl Page {
     /// Whether it holds nothing.
     pub fn is_empty(self) -> bool {
         self.len == 0
+    }
+}
+
+/// The words of a page that is being changed.
+#[derive(Debug)]
+pub struct Lifted {
+    words: Vec<u64>,
+    /// Whether the disk does not have them as they were.
+    dirty: bool,
+}
+
+impl Deref for Lifted {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.words
+    }
+}
+
+impl DerefMut for Lifted {
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.words
     }
 }
 
@@ -493,15 +516,6 @@ impl PageFile {
         words
     }
 
-    /// A page to be changed and written back; without a copy where it is in memory. Must not happen while
-    /// another thread reads it from this file, which need not have it until it is written back.
-    pub fn take(&self, page: Page) -> Vec<u64> {
-        match self.remove(page) {
-            Some((words, _)) => Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()),
-            None => self.load(page),
-        }
-    }
-
     /// A page in memory, and whether the disk does not have it as it is.
     fn remove(&self, page: Page) -> Option<(Words, bool)> {
         let key = (self.id, page.start);
@@ -515,17 +529,33 @@ impl PageFile {
 
     /// Lets `f` change a page; `f` says whether it did. No other thread may read it in the meantime.
     pub fn change(&self, page: Page, f: impl FnOnce(&mut [u64]) -> bool) {
-        let key = (self.id, page.start);
-        let (mut words, dirty) = match self.remove(page) {
+        let mut words = self.lift(page);
+        let changed = f(&mut words);
+        self.put_back(page, words, changed);
+    }
+
+    /// A page to be changed and then put back; without a copy where it is in memory. No other thread may read it
+    /// from this file in the meantime, which need not have it.
+    pub fn lift(&self, page: Page) -> Lifted {
+        match self.remove(page) {
             Some((words, dirty)) => {
-                (Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()), dirty)
+                Lifted { words: Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()), dirty }
             }
-            None => (self.load(page), false),
-        };
-        let dirty = f(&mut words) || dirty;
+            None => Lifted { words: self.load(page), dirty: false },
+        }
+    }
+
+    /// A page to be changed and written back, or not to be read again.
+    pub fn take(&self, page: Page) -> Vec<u64> {
+        self.lift(page).words
+    }
+
+    /// Puts a page back where it was, changed or not.
+    pub fn put_back(&self, page: Page, lifted: Lifted, changed: bool) {
+        let Lifted { words, dirty } = lifted;
         let cache = self.pages.lock();
         let mut cache = self.pages.make_room(cache, words.capacity() * 8 + OVERHEAD);
-        cache.insert(key, Arc::new(words), dirty);
+        cache.insert((self.id, page.start), Arc::new(words), dirty || changed);
     }
 
     fn load(&self, page: Page) -> Vec<u64> {
@@ -624,9 +654,9 @@ mod tests {
                 places.push((a.append(vec![n; 64]), b.append(vec![n + 1000; 16])));
             }
             for n in (0..100_u64).rev() {
-                let mut words = a.take(places[n as usize].0);
+                let mut words = a.lift(places[n as usize].0);
                 words[1] = n + 5;
-                a.write(places[n as usize].0, words);
+                a.put_back(places[n as usize].0, words, true);
             }
             for (n, place) in places.iter().enumerate() {
                 let words = a.read(place.0);

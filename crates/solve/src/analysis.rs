@@ -8,12 +8,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use hoffman_board::{Color, FuturemoveKind, Role};
+use hoffman_board::{ByColor, Color, FuturemoveKind, Role};
 use hoffman_space::{PawnStructure, TableValues};
 use rayon::prelude::*;
 
 use crate::blocks::Block;
-use crate::context::{Context, side};
+use crate::context::Context;
 use crate::exits::{self, Counted, Exit, Right};
 use crate::monitor::Monitor;
 use crate::options::{SolveError, SolveOptions};
@@ -122,12 +122,11 @@ pub fn solve_analysis(
             let steps = steps::steps(&context, color, true);
             steps.iter().filter_map(|step| exit(&context, table, analysis, step)).collect()
         };
-        let [white, black]: [Vec<Exit<'_>>; 2] = [list(Color::White), list(Color::Black)];
+        let mut exits: ByColor<Vec<Exit<'_>>> = ByColor::new_with(list);
         // In suicide chess a discarded capture rules out other moves, so it stays.
         let stays = |exit: &Exit<'_>| exit.counted != Counted::Discarded || context.suicide();
-        let [(white, no_white), (black, no_black)] =
-            [white, black].map(|exits| exits.into_iter().partition(stays));
-        let (exits, discarded) = ([white, black], [no_white, no_black]);
+        let discarded =
+            exits.as_mut().map(|exits| exits.extract_if(.., |exit| !stays(exit)).collect());
         let rights = rights(&context, table, analysis);
         let stalemates = analysis.rules.stalemates;
         let count = options.count;
@@ -485,9 +484,9 @@ pub fn clear_illegal(table: &mut TableValues) {
         for (n, block) in context.blocks.iter().enumerate() {
             for row in 0..rows {
                 let place = (n * rows + row) * 64;
-                for color in Color::ALL {
+                for (codes, color) in slice.codes.iter_mut().zip([Color::White, Color::Black]) {
                     let legal = context.legal(block, row, color);
-                    slice.codes[side(color)].retain(place, legal);
+                    codes.retain(place, legal);
                     for right in &mut slice.en_passant {
                         if (right.square >= 32) == (color == Color::White) {
                             right.codes.retain(place, legal);

@@ -1,10 +1,9 @@
 //! The blocks of a slice, and the ways between them.
 
 use arrayvec::ArrayVec;
-use hoffman_board::{MAX_PIECES as MAX_MOVERS, Role, Symmetry};
+use hoffman_board::{ByColor, MAX_PIECES as MAX_MOVERS, Role, Symmetry};
 use hoffman_space::{Layout, Mover, PawnStructure, king_pairs};
 
-use crate::context::side;
 use crate::kernels::dense::{Frame, map_row};
 use crate::kernels::tables::{Tables, role_index, squares};
 
@@ -119,8 +118,8 @@ pub(crate) struct Block {
     pub(crate) frame: Frame,
     /// The squares of the outer men.
     pub(crate) outer: ArrayVec<u8, MAX_MOVERS>,
-    /// `neighbours[color]`: where this colour's outer men can move.
-    pub(crate) neighbours: [Vec<Neighbour>; 2],
+    /// Where a side's outer men can move.
+    pub(crate) neighbours: ByColor<Vec<Neighbour>>,
     /// No position in this block exists: outer men touch or stand on each other.
     pub(crate) empty: bool,
 }
@@ -145,7 +144,10 @@ pub(crate) fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
             Block {
                 frame: Frame { fixed: 1 << w | 1 << b, dims },
                 outer: [w, b].into_iter().collect(),
-                neighbours: [white.map(numbered).collect(), black.map(numbered).collect()],
+                neighbours: ByColor {
+                    white: white.map(numbered).collect(),
+                    black: black.map(numbered).collect(),
+                },
                 empty: false,
             }
         })
@@ -156,7 +158,7 @@ pub(crate) fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
 pub(crate) fn axis_blocks(
     tables: &Tables,
     layout: &Layout,
-    kings: [Option<usize>; 2],
+    kings: ByColor<Option<usize>>,
     dims: usize,
     pawns: PawnStructure,
 ) -> Vec<Block> {
@@ -193,7 +195,7 @@ fn advance(movers: &[Mover], stands: &mut ArrayVec<u8, MAX_MOVERS>) -> bool {
 fn axis_block(
     tables: &Tables,
     stands: &ArrayVec<u8, MAX_MOVERS>,
-    kings: [Option<usize>; 2],
+    kings: ByColor<Option<usize>>,
     dims: usize,
     pawns: PawnStructure,
 ) -> Block {
@@ -204,11 +206,11 @@ fn axis_block(
         fixed |= 1 << square;
     }
     let outer = |king: Option<usize>| king.and_then(|king| stands.get(king));
-    if let [Some(&white), Some(&black)] = kings.map(outer) {
+    if let ByColor { white: Some(&white), black: Some(&black) } = kings.map(outer) {
         let reach = &tables.reach[role_index(Role::King)];
         empty |= reach[white as usize & 63] >> black & 1 != 0;
     }
-    let neighbours = [Vec::new(), Vec::new()];
+    let neighbours = ByColor::default();
     Block { frame: Frame { fixed, dims }, outer: stands.clone(), neighbours, empty }
 }
 
@@ -218,11 +220,11 @@ fn axis_neighbours(
     layout: &Layout,
     blocks: &[Block],
     n: usize,
-) -> [Vec<Neighbour>; 2] {
+) -> ByColor<Vec<Neighbour>> {
     let outer = layout.outer();
     let unit = if outer > 0 { layout.stride(outer - 1) } else { 1 };
     let Block { frame, outer: stands, .. } = &blocks[n];
-    let mut neighbours = [Vec::new(), Vec::new()];
+    let mut neighbours = ByColor::<Vec<Neighbour>>::default();
     for (m, mover) in layout.movers()[..outer].iter().enumerate() {
         let from = stands[m];
         let Some(here) = layout.place(m, from) else { continue };
@@ -231,12 +233,7 @@ fn axis_neighbours(
             let block = n + there / unit - here / unit;
             if between & frame.fixed == 0 && !blocks[block].empty {
                 let (block, symmetry) = (block as u32, Symmetry::IDENTITY);
-                neighbours[side(mover.color)].push(Neighbour {
-                    block,
-                    symmetry,
-                    between,
-                    exchange,
-                });
+                neighbours[mover.color].push(Neighbour { block, symmetry, between, exchange });
             }
         };
 

@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, MAX_PIECES as MAX_MOVERS, Role, Variant};
+use hoffman_board::{ByColor, Color, MAX_PIECES as MAX_MOVERS, Role, Variant};
 use hoffman_space::{KingPlacement, Layout, PawnStructure};
 
 use crate::blocks::{Block, axis_blocks, paired_blocks};
@@ -35,12 +35,11 @@ pub(crate) struct Context<'a> {
     /// How many men are outer.
     pub(crate) outer: usize,
     pub(crate) dims: usize,
-    /// White's men, Black's men.
-    pub(crate) men: [SideMen; 2],
-    /// `pawn_attacks[color]`.
-    pub(crate) pawn_attacks: [u64; 2],
-    /// The royal kings, White's and Black's; none in suicide chess.
-    pub(crate) kings: [Option<usize>; 2],
+    pub(crate) men: ByColor<SideMen>,
+    /// What a side's pawns attack.
+    pub(crate) pawn_attacks: ByColor<u64>,
+    /// The royal kings; none in suicide chess.
+    pub(crate) kings: ByColor<Option<usize>>,
     /// The squares that the man of a dimension may stand on.
     dim_squares: Vec<u64>,
     /// The squares that the lane man may stand on.
@@ -51,23 +50,15 @@ pub(crate) struct Context<'a> {
     incomplete: AtomicBool,
 }
 
-/// White 0, Black 1.
-pub(crate) const fn side(color: Color) -> usize {
-    match color {
-        Color::White => 0,
-        Color::Black => 1,
-    }
-}
-
 impl<'a> Context<'a> {
     pub(crate) fn new(layout: &'a Layout, pawns: PawnStructure) -> Context<'a> {
         let tables = tables();
         let movers = layout.movers();
         let outer = layout.outer();
         let dims = movers.len() - 1 - outer;
-        let mut men = [SideMen::default(), SideMen::default()];
+        let mut men = ByColor::<SideMen>::default();
         for (m, mover) in movers.iter().enumerate() {
-            let men = &mut men[side(mover.color)];
+            let men = &mut men[mover.color];
             if !mover.is_man() {
                 continue;
             }
@@ -79,7 +70,7 @@ impl<'a> Context<'a> {
                 men.dims.push((m - outer, mover.role));
             }
         }
-        let kings = Color::ALL.map(|color| {
+        let kings = ByColor::new_with(|color| {
             let royal = |m: &hoffman_space::Mover| m.color == color && m.role == Role::King;
             let at = movers.iter().position(royal);
             at.filter(|_| layout.variant() == Variant::Normal)
@@ -88,10 +79,7 @@ impl<'a> Context<'a> {
             KingPlacement::Pairs => paired_blocks(tables, dims),
             KingPlacement::Axes => axis_blocks(tables, layout, kings, dims, pawns),
         };
-        let pawn_attacks = [
-            tables.pawn_attacks(Color::White, pawns.white),
-            tables.pawn_attacks(Color::Black, pawns.black),
-        ];
+        let pawn_attacks = ByColor::new_with(|color| tables.pawn_attacks(color, pawns.of(color)));
         let dim_squares = movers[outer..].iter().map(|m| m.squares).collect();
         let lane_squares = movers.last().map_or(0, |m| m.squares);
         Context {
@@ -135,7 +123,7 @@ impl<'a> Context<'a> {
         let alone = |block: &Block| Block {
             frame: block.frame,
             outer: block.outer.clone(),
-            neighbours: [Vec::new(), Vec::new()],
+            neighbours: ByColor::default(),
             empty: block.empty,
         };
         Context {
@@ -207,19 +195,18 @@ impl<'a> Context<'a> {
             lanes &= self.admitted(block, row);
         }
 
-        let [Some(white), Some(black)] = self.kings else { return lanes };
-        let kings = [white, black].map(|king| self.square_of(block, row, king));
+        let ByColor { white: Some(white), black: Some(black) } = self.kings else { return lanes };
+        let kings = ByColor { white, black }.map(|king| self.square_of(block, row, king));
         let king_reach = &self.tables.reach[role_index(Role::King)];
-        match kings {
-            [Some(w), Some(b)] if king_reach[w as usize & 63] >> b & 1 != 0 => return 0,
-            [Some(k), None] | [None, Some(k)] => lanes &= !king_reach[k as usize & 63],
+        match (kings.white, kings.black) {
+            (Some(w), Some(b)) if king_reach[w as usize & 63] >> b & 1 != 0 => return 0,
+            (Some(k), None) | (None, Some(k)) => lanes &= !king_reach[k as usize & 63],
             _ => {}
         }
 
-        let attackers = side(turn);
-        match kings[1 - attackers] {
-            Some(king) => lanes & self.safe_for_king(block, row, (attackers, king), occupied),
-            None => lanes & self.safe_for_lane_king(block, row, attackers, occupied),
+        match kings[turn.other()] {
+            Some(king) => lanes & self.safe_for_king(block, row, (turn, king), occupied),
+            None => lanes & self.safe_for_lane_king(block, row, turn, occupied),
         }
     }
 
@@ -243,8 +230,13 @@ impl<'a> Context<'a> {
 
     /// The men of a side but the lane man, where they stand in a row.
     #[inline(always)]
-    fn standing(&self, block: &Block, row: usize, own: usize) -> impl Iterator<Item = (u8, Role)> {
-        let men = &self.men[own];
+    fn standing(
+        &self,
+        block: &Block,
+        row: usize,
+        color: Color,
+    ) -> impl Iterator<Item = (u8, Role)> {
+        let men = &self.men[color];
         let (frame, squares) = (block.frame, &block.outer);
         let outer = men.outer.iter().map(|&(m, role)| (squares[m], role));
         outer.chain(men.dims.iter().map(move |&(i, role)| (frame.square(row, i), role)))
@@ -256,7 +248,7 @@ impl<'a> Context<'a> {
         &self,
         block: &Block,
         row: usize,
-        attackers: usize,
+        attackers: Color,
         occupied: u64,
     ) -> u64 {
         let mut lanes = !self.pawn_attacks[attackers];
@@ -273,7 +265,7 @@ impl<'a> Context<'a> {
         &self,
         block: &Block,
         row: usize,
-        (attackers, king): (usize, u8),
+        (attackers, king): (Color, u8),
         occupied: u64,
     ) -> u64 {
         let tables = self.tables;

@@ -7,13 +7,15 @@ use hoffman_space::Code;
 
 use crate::blocks::Block;
 use crate::context::Context;
-use crate::counting::{self, CountedPositions};
+use crate::exit_events::ExitEvents;
 use crate::exits::{self, Exit, ExitRoom, Right};
 use crate::kernels::dense::{Frame, all_moves, pull};
 use crate::kernels::tables::tables;
-use crate::log::{ExitEvents, Log, PositionSet};
-use crate::passes::{self, BlockTask, LossSources, MatePlanes, Planes, Scratch, WinSources};
+use crate::move_counts::{self, CountedPositions};
+use crate::nearby::Planes;
+use crate::passes::{self, BlockTask, LossSources, MatePlanes, Scratch, WinSources};
 use crate::processor::for_processor;
+use crate::sets::{Log, PositionSet};
 use crate::target::{Reading, Target};
 use crate::valuation::{self, ExitPlanes, WithoutRight};
 
@@ -66,22 +68,22 @@ for_processor! {
     fn mate_block(
         task: BlockTask<'_>,
         open: &[u64],
-        goal: Planes<'_>,
+        goal: &Planes<'_>,
         planes: MatePlanes<'_>,
         losses: &mut Log,
         scratch: &mut Scratch,
-    ),
+    ) -> bool,
     I => passes::mate_block(task, open, goal, planes, losses, scratch)
 }
 
 for_processor! {
     /// See [`valuation::write_block`].
-    fn write_block<C: Code>(open: &[u64], decided: &[(C, PositionSet<'_>)], codes: &mut [C]),
+    fn write_block<C: Code>(open: &[u64], decided: Option<(C, PositionSet<'_>)>, codes: &mut [C]),
     I => valuation::write_block::<I, C>(open, decided, codes)
 }
 
 for_processor! {
-    /// See [`counting::count_block`].
+    /// See [`move_counts::count_block`].
     fn count_block<C: Code>(
         task: BlockTask<'_>,
         exits: [&[Exit<'_>]; 2],
@@ -89,7 +91,7 @@ for_processor! {
         room: &mut ExitRoom<C>,
         scratch: &mut Scratch,
     ) -> [u64; 2],
-    I => counting::count_block::<I, C>(task, exits, counted, room, scratch)
+    I => move_counts::count_block::<I, C>(task, exits, counted, room, scratch)
 }
 
 for_processor! {

@@ -10,11 +10,11 @@ use hoffman_board::{Color, FuturemoveKind, Role};
 use hoffman_space::Code;
 
 use crate::blocks::Block;
-use crate::context::{Context, side};
+use crate::context::Context;
+use crate::exit_events::Sorting;
 use crate::kernels::dense::Frame;
 use crate::kernels::isa::{Isa, Portable, Row, equal_mask, raise, raise_to};
 use crate::kernels::tables::{role_index, squares};
-use crate::log::Sorting;
 use crate::passes::BlockTask;
 use crate::steps::{Way, empty_squares};
 use crate::target::{Axes, Placed, Reading, Target};
@@ -420,7 +420,7 @@ impl<'a> Evaluation<'a> {
     /// men, and where they stand.
     #[inline(always)]
     fn outer_takers(&self, takers: u32) -> impl Iterator<Item = (usize, u64, u8)> {
-        let men = self.context.men[side(self.color)].outer.iter();
+        let men = self.context.men[self.color].outer.iter();
         men.filter(move |(m, _)| takers >> m & 1 != 0).map(|&(m, role)| {
             let from = self.block.outer[m];
             (m, self.context.tables.attacks(role, from, self.block.frame.fixed), from)
@@ -430,7 +430,7 @@ impl<'a> Evaluation<'a> {
     /// The dimensions of this side's men among `takers`.
     #[inline(always)]
     fn dim_takers(&self, takers: u32) -> impl Iterator<Item = (usize, Role)> {
-        let men = self.context.men[side(self.color)].dims.iter().copied();
+        let men = self.context.men[self.color].dims.iter().copied();
         men.filter(move |&(i, _)| takers >> self.context.mover_of(i) & 1 != 0)
     }
 
@@ -438,7 +438,7 @@ impl<'a> Evaluation<'a> {
     #[inline(always)]
     fn lane_taker(&self, takers: u32) -> Option<Role> {
         let taking = takers >> self.context.lane_mover() & 1 != 0;
-        self.context.men[side(self.color)].lane.filter(|_| taking)
+        self.context.men[self.color].lane.filter(|_| taking)
     }
 
     #[inline(always)]

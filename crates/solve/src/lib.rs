@@ -16,27 +16,32 @@ mod blocks;
 mod context;
 mod counting;
 mod dispatch;
+mod exit_events;
 mod exits;
 mod kernels;
-mod log;
-mod memory_slice;
+mod memory_store;
 mod monitor;
+mod move_counts;
+mod nearby;
 mod options;
-mod paged_sets;
-mod paged_slice;
+mod paged_store;
 mod pass_loop;
 mod passes;
 mod problem;
 mod processor;
 mod proptable_slice;
 mod recycled;
+mod sets;
+mod slice;
 mod slice_solver;
 mod steps;
+mod store;
 mod table_solver;
 mod target;
 mod threads;
 mod valuation;
 mod view;
+mod written_values;
 
 pub use analysis::{
     Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, can_happen, clear_illegal,

@@ -13,7 +13,7 @@ use hoffman_space::{PawnStructure, SliceValues};
 pub struct Decided<'a> {
     /// Who is to move.
     pub turn: Color,
-    /// Whether he wins.
+    /// Whether that side wins.
     pub won: bool,
     /// In how many moves.
     pub moves: u16,
@@ -23,6 +23,18 @@ pub struct Decided<'a> {
     pub rows: &'a [u32],
     /// The positions of each of these rows; none is empty.
     pub masks: &'a [u64],
+}
+
+impl Decided<'_> {
+    /// Whether a pass can have decided that in a block in which so much was open.
+    pub(crate) fn fits(&self, open: &[u64]) -> bool {
+        let is_open = |(&row, &mask): (&u32, &u64)| {
+            mask != 0 && open.get(row as usize).is_some_and(|open| mask & !open == 0)
+        };
+        self.rows.is_sorted_by(|a, b| a < b)
+            && self.rows.len() == self.masks.len()
+            && self.rows.iter().zip(self.masks).all(is_open)
+    }
 }
 
 /// What one pass did in a slice.

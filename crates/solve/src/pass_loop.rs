@@ -23,7 +23,7 @@ pub(crate) trait Passes {
     fn waiting(&self, result: RunResult) -> usize;
     /// The number of positions that the newest pass has decided.
     fn decided(&self, result: RunResult) -> u64;
-    /// The win pass of a number of moves; `due` if exits may sort_exits something for it.
+    /// The win pass of a number of moves; `due` if exits may decide something for it.
     fn win(&mut self, moves: u16, due: bool);
     /// The loss pass, likewise.
     fn lose(&mut self, moves: u16, due: bool);
@@ -36,8 +36,8 @@ pub(crate) trait Passes {
 }
 
 /// A slice before a pass, and how far it is.
-pub(crate) struct Reached<S> {
-    pub(crate) slice: S,
+struct Reached<S> {
+    slice: S,
     /// The number of moves of the next pass.
     next: u16,
     /// The longest win or loss so far, in moves.
@@ -49,9 +49,24 @@ fn first_pass(context: &Context<'_>) -> u16 {
     u16::from(!context.suicide())
 }
 
+/// Starts a slice and runs its passes; the slice, and its longest win or loss in moves.
+///
+/// # Errors
+///
+/// [`SolveError::Stopped`].
+pub(crate) fn decide<S: Passes>(
+    context: &Context<'_>,
+    monitor: &dyn Monitor,
+    start: impl FnMut() -> S,
+) -> Result<(S, u16), SolveError> {
+    let mut reached = begin(context, monitor, start);
+    let moves = run(context, &mut reached, monitor)?;
+    Ok((reached.slice, moves))
+}
+
 /// Starts a slice, and goes through the passes that an earlier run saved. If they are not what passes
 /// of this slice decide it is started once more.
-pub(crate) fn begin<S: Passes>(
+fn begin<S: Passes>(
     context: &Context<'_>,
     monitor: &dyn Monitor,
     mut start: impl FnMut() -> S,
@@ -79,22 +94,8 @@ pub(crate) fn begin<S: Passes>(
     Reached { slice, next: first, longest: 0 }
 }
 
-/// Checks that positions of a block can have been decided, and lets them leave `open`.
-pub(crate) fn decide(open: &mut [u64], decided: &Decided<'_>, leave: bool) -> bool {
-    let (rows, masks) = (decided.rows, decided.masks);
-    let ascending = rows.is_sorted_by(|a, b| a < b);
-    let fits = |(&row, &mask): (&u32, &u64)| match open.get_mut(row as usize) {
-        Some(open) if mask != 0 && mask & !*open == 0 => {
-            *open &= !if leave { mask } else { 0 };
-            true
-        }
-        _ => false,
-    };
-    ascending && rows.len() == masks.len() && rows.iter().zip(masks).all(fits)
-}
-
 /// Runs the passes; returns the longest win or loss, in moves.
-pub(crate) fn run(
+fn run(
     context: &Context<'_>,
     reached: &mut Reached<impl Passes>,
     monitor: &dyn Monitor,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hoffman_space::{Code, Codes, SliceValues};
 
-use crate::log::Log;
+use crate::sets::Log;
 
 /// What the slices of one table have left behind.
 pub(crate) struct Recycled {

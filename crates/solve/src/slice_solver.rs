@@ -6,13 +6,16 @@ use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{Code, CodeStore as _, Codes, EnPassantValues, SliceValues};
 
 use crate::context::Context;
-use crate::memory_slice;
+use crate::memory_store::MemoryStore;
 use crate::monitor::Monitor;
-use crate::options::{SolveError, SolveOptions};
-use crate::paged_slice;
+use crate::options::{Method, SolveError, SolveOptions};
+use crate::paged_store::PagedStore;
+use crate::pass_loop;
 use crate::problem::Problem;
+use crate::proptable_slice::PropTableSlice;
 use crate::recycled::Recycled;
-use crate::target::Target;
+use crate::slice::Slice;
+use crate::written_values::{CodesInPages, Coding, MemoryCodes, Outcomes};
 
 /// Solves a slice; in pages if there are any, and block by block if it does not fit there.
 ///
@@ -25,19 +28,22 @@ pub(crate) fn solve(
     recycled: &Recycled,
     monitor: &dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
-    let exits = problem.exits.iter().flatten().map(|exit| &exit.target);
-    let captures = problem.rights.iter().flat_map(|r| &r.captures);
-    let deepest = exits.chain(captures).map(Target::max_moves).max().unwrap_or(0);
-    let narrow = deepest < u8::MAX_MOVES;
-    let in_memory = || {
-        if narrow {
-            memory_slice::solve::<u8>(problem, options, recycled, monitor)
-        } else {
-            memory_slice::solve::<u16>(problem, options, recycled, monitor)
-        }
-    };
+    if problem.deepest() < u8::MAX_MOVES {
+        solve_with::<u8>(problem, options, recycled, monitor)
+    } else {
+        solve_with::<u16>(problem, options, recycled, monitor)
+    }
+}
+
+/// The same with codes `C` for the values behind the exits.
+fn solve_with<C: Code>(
+    problem: &Problem<'_>,
+    options: &SolveOptions,
+    recycled: &Recycled,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
     let Some(pages) = &options.pages else {
-        let slice = in_memory()?;
+        let slice = in_memory::<C>(problem, options.outcomes, recycled, monitor)?;
         if !options.outcomes || matches!(slice.codes, [Codes::Stored(_), Codes::Stored(_)]) {
             return Ok(slice);
         }
@@ -47,13 +53,72 @@ pub(crate) fn solve(
     };
     let needed = working_bytes(&problem.context);
     if needed <= pages.budget() / 2 {
-        return Ok(stored(pages.lend(needed, in_memory)?, pages));
+        let slice = pages.lend(needed, || in_memory::<C>(problem, false, recycled, monitor))?;
+        return Ok(stored(slice, pages));
     }
-    if narrow {
-        paged_slice::solve::<u8>(problem, pages, options.method, monitor)
+    in_pages::<C>(problem, pages, options.method, monitor)
+}
+
+/// Solves a slice in memory. Where outcomes are all that is asked for they are written at once, if that is possible.
+fn in_memory<C: Code>(
+    problem: &Problem<'_>,
+    outcomes: bool,
+    recycled: &Recycled,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
+    let context = &problem.context;
+    let (rows, blocks) = (context.rows(), context.blocks.len());
+    let start = || Slice::start::<C>(MemoryStore { recycled, rows, blocks }, problem);
+    let (slice, moves) = pass_loop::decide(context, monitor, start)?;
+
+    let len = rows * blocks * 64;
+    // What captures en passant start from would be needed as codes.
+    let values = if outcomes && !problem.has_rights() {
+        let values = slice.into_values(problem, moves, Coding::OUTCOMES, || Outcomes::new(len));
+        SliceValues { max_moves: 1, ..values }
+    } else if is_narrow(problem, moves) {
+        let new = || MemoryCodes::<u8>::new(recycled, len);
+        slice.into_values(problem, moves, Coding::exact(), new)
     } else {
-        paged_slice::solve::<u16>(problem, pages, options.method, monitor)
-    }
+        let new = || MemoryCodes::<u16>::new(recycled, len);
+        slice.into_values(problem, moves, Coding::exact(), new)
+    };
+    finished(context, values)
+}
+
+/// Solves a slice in pages.
+fn in_pages<C: Code>(
+    problem: &Problem<'_>,
+    pages: &Arc<Pages>,
+    method: Method,
+    monitor: &dyn Monitor,
+) -> Result<SliceValues, SolveError> {
+    let context = &problem.context;
+    let (rows, blocks) = (context.rows(), context.blocks.len());
+    let start = || Slice::start::<C>(PagedStore { pages, rows, blocks }, problem);
+    let (slice, moves) = match method {
+        Method::Sweep => pass_loop::decide(context, monitor, start)?,
+        Method::PropTables { compress } => {
+            let start = || PropTableSlice::new(start(), pages, compress);
+            let (slice, moves) = pass_loop::decide(context, monitor, start)?;
+            (slice.into_slice(), moves)
+        }
+    };
+
+    let len = rows * blocks * 64;
+    let values = if is_narrow(problem, moves) {
+        let new = || CodesInPages::new::<u8>(pages, len);
+        slice.into_values::<u8, _>(problem, moves, Coding::exact(), new)
+    } else {
+        let new = || CodesInPages::new::<u16>(pages, len);
+        slice.into_values::<u16, _>(problem, moves, Coding::exact(), new)
+    };
+    finished(context, values)
+}
+
+/// Whether the values of a slice fit into bytes, whose longest win or loss is known.
+fn is_narrow(problem: &Problem<'_>, moves: u16) -> bool {
+    moves <= u8::MAX_MOVES && problem.deepest_capture() < u8::MAX_MOVES
 }
 
 /// What solving a slice in memory takes at most: five bytes for every four positions of a side besides
@@ -84,9 +149,6 @@ pub(crate) fn stored(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
 }
 
 /// The values of a slice, unless blocks were left out because the work was to stop.
-pub(crate) fn finished(
-    context: &Context<'_>,
-    values: SliceValues,
-) -> Result<SliceValues, SolveError> {
+fn finished(context: &Context<'_>, values: SliceValues) -> Result<SliceValues, SolveError> {
     if context.is_incomplete() { Err(SolveError::Stopped) } else { Ok(values) }
 }

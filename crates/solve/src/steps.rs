@@ -3,7 +3,7 @@
 use hoffman_board::{Color, FuturemoveKind, Role, Square, Variant};
 use hoffman_space::PawnStructure;
 
-use crate::context::{Context, side};
+use crate::context::Context;
 use crate::kernels::tables::{role_index, squares};
 use crate::view::Change;
 
@@ -153,7 +153,7 @@ impl StepList<'_, '_> {
     /// Captures by the pawn on `from`, of pawns and of men; those en passant are rights.
     fn add_pawn_captures(&mut self, from: u8) {
         let enemy = self.color.other();
-        for at in squares(self.context.tables.pawn[side(self.color)][from as usize & 63]) {
+        for at in squares(self.context.tables.pawn_reach(self.color, from)) {
             if self.context.pawns.of(enemy) >> at & 1 != 0 {
                 let mut pawns = self.pawns_after(from, Some(at));
                 *pawns.of_mut(enemy) &= !(1 << at);
@@ -274,8 +274,7 @@ pub(crate) fn rights(context: &Context<'_>) -> Vec<(u8, Color, Vec<Step>)> {
 /// The captures en passant of the pawn on `at` that has jumped over `square`.
 fn captures_en_passant(context: &Context<'_>, taker: Color, at: u8, square: u8) -> Vec<Step> {
     let pawns = context.pawns;
-    let attack =
-        |&from: &u8| context.tables.pawn[side(taker)][from as usize & 63] >> square & 1 != 0;
+    let attack = |&from: &u8| context.tables.pawn_reach(taker, from) >> square & 1 != 0;
     let capture = |from: u8| {
         let mut taken = pawns;
         *taken.of_mut(taker.other()) &= !(1 << at);

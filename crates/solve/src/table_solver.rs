@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::{Color, Material, Role};
+use hoffman_board::{ByColor, Color, Material, Role};
 use hoffman_pages::Pages;
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
@@ -162,7 +162,7 @@ fn problem<'a>(
         };
         steps.into_iter().map(exit).collect::<Result<Vec<_>, SolveError>>()
     };
-    let exits = [list(Color::White)?, list(Color::Black)?];
+    let exits = ByColor { white: list(Color::White)?, black: list(Color::Black)? };
     let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
         let captures = captures.iter().map(|step| Ok(Target::view(view(step)?)));
         let captures = captures.collect::<Result<Vec<_>, SolveError>>()?;
@@ -171,7 +171,7 @@ fn problem<'a>(
     };
     let rights =
         steps::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
-    let discarded = [Vec::new(), Vec::new()];
+    let discarded = ByColor::default();
     Ok(Problem { context, exits, discarded, rights, count, stalemates: None })
 }
 

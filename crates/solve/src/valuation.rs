@@ -5,10 +5,11 @@ use hoffman_space::Code;
 
 use crate::blocks::Block;
 use crate::context::Context;
+use crate::exit_events::{ExitEvents, sort_exits};
 use crate::exits::{self, Exit, ExitRoom, Right};
 use crate::kernels::isa::{Isa, equal_mask, put_code};
-use crate::log::{ExitEvents, PositionSet, sort_exits};
 use crate::passes::BlockTask;
+use crate::sets::PositionSet;
 use crate::target::{Reading, Target};
 
 /// The legal positions of a block.
@@ -89,11 +90,11 @@ pub(crate) fn spared_block<C: Code>(
     exits::spared(task, exits, best, buffer)
 }
 
-/// Writes the codes of a block: what is still open is drawn, the rest is `decided`.
+/// Writes the codes of a block: what is still open is drawn, what is `decided` has a code.
 #[inline(always)]
 pub(crate) fn write_block<I: Isa, C: Code>(
     open: &[u64],
-    decided: &[(C, PositionSet<'_>)],
+    decided: Option<(C, PositionSet<'_>)>,
     codes: &mut [C],
 ) {
     let (codes, _) = codes.as_chunks_mut::<64>();
@@ -102,7 +103,7 @@ pub(crate) fn write_block<I: Isa, C: Code>(
             put_code::<I, C>(row, C::DRAW, open);
         }
     }
-    for &(code, positions) in decided {
+    if let Some((code, positions)) = decided {
         for (row, mask) in positions.iter() {
             put_code::<I, C>(&mut codes[row], code, mask);
         }

@@ -99,7 +99,8 @@ impl<'a> View<'a> {
             let mut partner = [GONE; MAX_MOVERS + 1];
             match_men(&table.layout, &men, &mut partner, &mut found);
         }
-        let codes = &slice.codes[orientation.color(turn) as usize ^ 1];
+        let [white, black] = &slice.codes;
+        let codes = orientation.color(turn).fold_wb(white, black);
         let view = |partner: [u8; MAX_MOVERS + 1]| View {
             slice: slice.as_ref(),
             codes,
