@@ -14,8 +14,8 @@ const PAGE: usize = 1 << 16;
 pub struct PagedCodes {
     file: PageFile,
     pages: Vec<Page>,
-    /// A page is out of the file while a part of it is changed, so nobody may read it then. One lock for
-    /// every so many pages.
+    /// A page is out of the file while a part of it is changed, so it must not be read then. One
+    /// lock for every so many pages.
     changing: [RwLock<()>; LOCKS],
 }
 

@@ -15,12 +15,12 @@ pub(crate) struct Neighbour {
     pub(crate) symmetry: Symmetry,
     /// The squares passed on the way.
     pub(crate) between: u64,
-    /// If he becomes the lane man by his move.
+    /// If it becomes the lane man by its move.
     pub(crate) exchange: Option<Exchange>,
 }
 
 impl Neighbour {
-    /// Whether nothing can be in the way and every man stays who he is.
+    /// Whether nothing can be in the way and every man keeps its part.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.between == 0 && self.exchange.is_none()
@@ -74,7 +74,8 @@ impl Neighbour {
         (map_row(image, row, frame.dims), inverse.apply_set(mask))
     }
 
-    /// The positions of a row of the block from which it ends in `plane`, a plane of the neighbour.
+    /// The positions of a row of the block from which it ends in `plane`, a plane of the
+    /// neighbour.
     #[inline(always)]
     pub(crate) fn pull_row(&self, tables: &Tables, frame: Frame, row: usize, plane: &[u64]) -> u64 {
         if self.symmetry.is_identity() {
@@ -85,27 +86,29 @@ impl Neighbour {
     }
 }
 
-/// A move of the narrow one of two twins off his squares: from then on the other one, the lane man until
-/// then, is the narrow one.
+/// A move of the narrow one of two twins off its squares: from then on the other one, the lane man
+/// until then, is the narrow one.
 #[derive(Clone, Copy)]
 pub(crate) struct Exchange {
     role: Role,
     from: u8,
-    /// Where the other one stands: his lane before the move.
+    /// Where the other one stands: its lane before the move.
     pub(crate) to: u8,
     /// The lanes that are no squares of the narrow one.
     off: u64,
 }
 
 impl Exchange {
-    /// The lanes that the move can end on, in a row of the block that it leaves or of the other one.
+    /// The lanes that the move can end on, in a row of the block that it leaves or of the other
+    /// one.
     #[inline(always)]
     pub(crate) fn ends(&self, tables: &Tables, frame: Frame, row: usize) -> u64 {
         let others = frame.others(row, usize::MAX) & !(1 << self.from) | 1 << self.to;
         tables.attacks(self.role, self.from, others) & self.off
     }
 
-    /// Whence positions of a row of the other block came by the move, and how many moves these are.
+    /// Whence positions of a row of the other block came by the move, and how many moves these
+    /// are.
     #[inline(always)]
     pub(crate) fn back(&self, tables: &Tables, frame: Frame, row: usize, mask: u64) -> (u64, u32) {
         let moves = (mask & self.ends(tables, frame, row)).count_ones();

@@ -1,14 +1,14 @@
 //! The slice being solved, cut into blocks.
 //!
-//! A block is one placement of the **outer** men: for complete endings both kings (462 pairs without
-//! pawns, or 64 by 64 squares), the white one, or none, so that a block has at most 4096 rows wherever
-//! the number of men allows; in restricted tables also every piece with few squares. All other movers
-//! but the lane are the block's dimensions.
+//! A block is one placement of the **outer** men: for complete endings both kings (462 pairs
+//! without pawns, or 64 by 64 squares), the white one, or none, so that a block has at most 4096
+//! rows wherever the number of men allows; in restricted tables also every piece with few squares.
+//! All other movers but the lane are the block's dimensions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrayvec::ArrayVec;
-use hoffman_board::{ByColor, Color, MAX_PIECES as MAX_MOVERS, Role, Variant};
+use hoffman_board::{Bitboard, ByColor, Color, MAX_PIECES as MAX_MOVERS, Role, Variant};
 use hoffman_space::{KingPlacement, Layout, PawnStructure};
 
 use crate::blocks::{Block, axis_blocks, paired_blocks};
@@ -22,7 +22,7 @@ pub(crate) struct SideMen {
     pub(crate) outer: Vec<(usize, Role)>,
     /// Dimension and role.
     pub(crate) dims: Vec<(usize, Role)>,
-    /// The role of the lane man, if he is of this colour.
+    /// The role of the lane man, if it is of this colour.
     pub(crate) lane: Option<Role>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Context<'a> {
     dim_squares: Vec<u64>,
     /// The squares that the lane man may stand on.
     lane_squares: u64,
-    /// Who may want to stop the work.
+    /// May want to stop the work.
     monitor: Option<&'a dyn Monitor>,
     /// Whether blocks were left out because of that.
     incomplete: AtomicBool,
@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
         Context { monitor: Some(monitor), ..self }
     }
 
-    /// Whether the work is to stop. Whoever asks before a block leaves it out then.
+    /// Whether the work is to stop. A block before which that is asked is left out then.
     pub(crate) fn is_stopped(&self) -> bool {
         let stopped = self.monitor.is_some_and(Monitor::is_stopped);
         if stopped {
@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
         self.incomplete.load(Ordering::Relaxed)
     }
 
-    /// The same slice, cut into blocks that nobody leaves.
+    /// The same slice, cut into blocks that no man leaves.
     pub(crate) fn isolated(&self) -> Context<'a> {
         let alone = |block: &Block| Block {
             frame: block.frame,
@@ -185,8 +185,21 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The lane squares of a row for which the position is legal with `turn` to move: every man on a
-    /// square of its own, no two on one, kings apart, the king of the other side not attacked.
+    /// The men of a position: colour, role, square.
+    pub(crate) fn men_at(&self, block: &Block, row: usize, lane: u8) -> Vec<(Color, Role, u8)> {
+        let men = self.layout.movers().iter().enumerate().filter(|(_, m)| m.is_man());
+        let movers = men.map(|(m, mover)| {
+            (mover.color, mover.role, self.square_of(block, row, m).unwrap_or(lane))
+        });
+        let pawns = Color::ALL.into_iter().flat_map(|color| {
+            let squares = Bitboard(self.pawns.of(color)).into_iter();
+            squares.map(move |square| (color, Role::Pawn, u8::from(square)))
+        });
+        movers.chain(pawns).collect()
+    }
+
+    /// The lane squares of a row for which the position is legal with `turn` to move: every man on
+    /// a square of its own, no two on one, kings apart, the king of the other side not attacked.
     #[inline(always)]
     pub(crate) fn legal(&self, block: &Block, row: usize, turn: Color) -> u64 {
         let Some(occupied) = self.occupied(block, row) else { return 0 };
@@ -210,7 +223,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The squares of all men but the lane man; none if two stand on one or a man where it may not.
+    /// The squares of all men but the lane man; none if two stand on one or a man where it may
+    /// not.
     #[inline(always)]
     fn occupied(&self, block: &Block, row: usize) -> Option<u64> {
         if block.empty {
@@ -242,7 +256,7 @@ impl<'a> Context<'a> {
         outer.chain(men.dims.iter().map(move |&(i, role)| (frame.square(row, i), role)))
     }
 
-    /// The lanes on which the king, who is the lane man, is not attacked.
+    /// The lanes on which the king, which is the lane man, is not attacked.
     #[inline(always)]
     fn safe_for_lane_king(
         &self,
@@ -258,8 +272,8 @@ impl<'a> Context<'a> {
         lanes
     }
 
-    /// The lanes with which a king on a known square is not attacked: the lane man is in the way of all that
-    /// would attack it, and does not attack it.
+    /// The lanes with which a king on a known square is not attacked: the lane man is in the way
+    /// of all that would attack it, and does not attack it.
     #[inline(always)]
     fn safe_for_king(
         &self,
@@ -289,7 +303,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The lane squares for which like men can be told apart so that each stands on a square of his.
+    /// The lane squares for which like men can be told apart so that each stands on a square of
+    /// its own.
     fn admitted(&self, block: &Block, row: usize) -> u64 {
         let movers = self.layout.movers().len();
         let stands: ArrayVec<u8, MAX_MOVERS> =

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use crate::blocks::Block;
 use crate::dispatch;
-use crate::exits::{self, Counted, ExitRoom, Right};
+use crate::exit_values::{self, ExitRoom};
+use crate::exits::{Counted, Right};
 use crate::move_counts::CountedPositions;
 use crate::nearby::Planes;
 use crate::passes::BlockTask;
@@ -21,8 +22,9 @@ pub(crate) trait Blocks: Sync {
     fn with(&self, n: usize, color: Color, f: &mut dyn FnMut(&BlockParts<'_>));
 }
 
-/// One side's part of a block: legal positions, stalemates, mates, the other side's legal positions in
-/// and around the block, and in suicide chess the positions in which something must be taken.
+/// One side's part of a block: legal positions, stalemates, mates, the other side's legal
+/// positions in and around the block, and in suicide chess the positions in which something must
+/// be taken.
 pub(crate) struct BlockParts<'a> {
     pub(crate) open: &'a [u64],
     pub(crate) stalemates: &'a [u64],
@@ -40,7 +42,7 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
     }
     let with_right = |right: &Right<'_>| {
         let counting = Counting { problem, color: right.taker, right: Some(right) };
-        (right.square, counting.slice::<C>(slice)[0])
+        (u8::from(right.square), counting.slice::<C>(slice)[0])
     };
     counts.en_passant = problem.rights.iter().map(with_right).collect();
     counts
@@ -145,7 +147,7 @@ impl Counting<'_> {
             let plane: Vec<u64> = plane.iter().map(|positions| positions & once).collect();
             let Some(right) = self.right else { return plane };
             let mut clear = vec![0; plane.len()];
-            clear_of(block, right.empty_squares(), &plane, &mut clear);
+            clear_of(block, right.empty_squares().0, &plane, &mut clear);
             clear
         })
     }
@@ -171,7 +173,7 @@ impl Counting<'_> {
         let exits = &self.problem.exits[self.color];
         if exits.iter().any(|exit| exit.counted == Counted::Deciding) {
             let decided = with_exit_room(|room: &mut ExitRoom<u8>| {
-                exits::decided(task, exits, &mut room.buffer)
+                exit_values::decided(task, exits, &mut room.buffer)
             });
             positions.iter_mut().zip(decided).for_each(|(p, decided)| *p &= !decided);
         }

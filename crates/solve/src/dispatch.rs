@@ -8,7 +8,8 @@ use hoffman_space::Code;
 use crate::blocks::Block;
 use crate::context::Context;
 use crate::exit_events::ExitEvents;
-use crate::exits::{self, Exit, ExitRoom, Right};
+use crate::exit_values::{self, ExitRoom};
+use crate::exits::{Exit, Right};
 use crate::kernels::dense::{Frame, all_moves, pull};
 use crate::kernels::tables::tables;
 use crate::move_counts::{self, CountedPositions};
@@ -95,14 +96,14 @@ for_processor! {
 }
 
 for_processor! {
-    /// See [`exits::count_captures`].
+    /// See [`exit_values::count_captures`].
     fn count_captures<C: Code>(
         task: BlockTask<'_>,
         captures: &[Target<'_>],
         positions: &[u64],
         room: &mut ExitRoom<C>,
     ) -> u64,
-    I => exits::count_captures::<I, C>(task, captures, positions, room)
+    I => exit_values::count_captures::<I, C>(task, captures, positions, room)
 }
 
 for_processor! {

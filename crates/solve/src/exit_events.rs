@@ -1,5 +1,6 @@
-//! What the exits of a block decide beforehand: exit wins (positions that win by an exit, in the pass of its
-//! distance) and exit losses (positions whose exits all lose, so that nothing holds them from some pass on).
+//! What the exits of a block decide beforehand: exit wins (positions that win by an exit, in the
+//! pass of its distance) and exit losses (positions whose exits all lose, so that nothing holds
+//! them from some pass on).
 
 use hoffman_board::Value;
 use hoffman_space::Code;
@@ -23,7 +24,8 @@ pub(crate) struct Sorting {
     losses: Vec<(u16, u32, u64)>,
 }
 
-/// Splits the best exits of a block into wins, losses and `held`, the positions that have any exit.
+/// Splits the best exits of a block into wins, losses and `held`, the positions that have any
+/// exit.
 #[inline(always)]
 pub(crate) fn sort_exits<I: Isa, C: Code>(
     best: &[Row<C>],

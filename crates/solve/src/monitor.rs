@@ -11,7 +11,7 @@ use hoffman_space::{PawnStructure, SliceValues};
 /// What one pass decided in one block of a slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Decided<'a> {
-    /// Who is to move.
+    /// The side to move.
     pub turn: Color,
     /// Whether that side wins.
     pub won: bool,
@@ -55,8 +55,8 @@ pub struct PassReport {
 /// Takes what passes decided.
 pub type TakeDecided<'t> = dyn FnMut(Decided<'_>) -> io::Result<()> + 't;
 
-/// Told by the solver how far it is, and asked whether to go on; from any thread. Every function without
-/// arguments is one that is told of solved slices and never stops.
+/// Told by the solver how far it is, and asked whether to go on; from any thread. Every function
+/// without arguments is one that is told of solved slices and never stops.
 pub trait Monitor: Sync {
     /// A slice is solved.
     fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>);
@@ -76,15 +76,15 @@ pub trait Monitor: Sync {
         false
     }
 
-    /// Whether [`Monitor::save_passes`] is wanted now; asked between passes. `work` is how long those took
-    /// that are not saved.
+    /// Whether [`Monitor::save_passes`] is wanted now; asked between passes. `work` is how long
+    /// those took that are not saved.
     fn saves_passes(&self, work: Duration) -> bool {
         let _ = work;
         false
     }
 
-    /// Saves what the passes of a slice for so many moves decided, all of which `show` shows. It goes on
-    /// where the last saved ones end, or starts anew. Returns whether it is saved.
+    /// Saves what the passes of a slice for so many moves decided, all of which `show` shows. It
+    /// goes on where the last saved ones end, or starts anew. Returns whether it is saved.
     fn save_passes(
         &self,
         pawns: PawnStructure,
@@ -101,8 +101,9 @@ pub trait Monitor: Sync {
         None
     }
 
-    /// Shows `take` all that was saved of a slice, the passes in order; no block has more than `rows` rows.
-    /// Returns whether all of it could be read and was taken; if not the slice is solved anew.
+    /// Shows `take` all that was saved of a slice, the passes in order; no block has more than
+    /// `rows` rows. Returns whether all of it could be read and was taken; if not the slice is
+    /// solved anew.
     fn restore_passes(
         &self,
         pawns: PawnStructure,

@@ -2,7 +2,8 @@
 
 use hoffman_space::Code;
 
-use crate::exits::{self, Counted, Exit, ExitRoom};
+use crate::exit_values::{self, ExitRoom};
+use crate::exits::{Counted, Exit};
 use crate::kernels::isa::Isa;
 use crate::kernels::{count, for_role};
 use crate::nearby::Planes;
@@ -33,7 +34,7 @@ pub(crate) fn count_block<I: Isa, C: Code>(
     let mut moves = [quiet_moves(task, counted.positions, counted.goal, scratch), 0];
     for exit in exits.into_iter().flatten() {
         let positions = if exit.is_capture() { counted.bound } else { counted.positions };
-        let n = exits::count::<I, C>(task, exit, positions, &mut room.buffer);
+        let n = exit_values::count::<I, C>(task, exit, positions, &mut room.buffer);
         if exit.counted != Counted::Discarded {
             moves[0] += n;
         }

@@ -1,5 +1,5 @@
-//! What the work on a block sees of a slice: its own part of planes and logs and those of its neighbours, borrowed from
-//! memory or read from pages.
+//! What the work on a block sees of a slice: its own part of planes and logs and those of its
+//! neighbours, borrowed from memory or read from pages.
 
 use std::ops::Deref;
 

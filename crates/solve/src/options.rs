@@ -12,8 +12,8 @@ pub enum Method {
     /// Blocks of positions and those around them are in memory, and passes sweep over the blocks.
     #[default]
     Sweep,
-    /// Blocks are in memory one by one, and what they have to tell each other goes through propagation
-    /// tables.
+    /// Blocks are in memory one by one, and what they have to tell each other goes through
+    /// propagation tables.
     PropTables {
         /// Compress the runs of these tables.
         compress: bool,
@@ -35,13 +35,16 @@ impl std::fmt::Display for Method {
 pub struct SolveOptions {
     /// Count moves and stalemates.
     pub count: bool,
-    /// Keep all slices. If not, slices are dropped as soon as no other slice of the ending needs them.
+    /// Keep all slices. If not, slices are dropped as soon as no other slice of the ending needs
+    /// them.
     pub keep: bool,
-    /// Bounded memory for everything large, the values among it. If none is given all is in memory.
+    /// Bounded memory for everything large, the values among it. If none is given all is in
+    /// memory.
     pub pages: Option<Arc<Pages>>,
     /// How slices are solved that do not fit into these pages.
     pub method: Method,
-    /// Keep the outcomes of solved slices only, in a quarter of the memory; those in pages stay as they are.
+    /// Keep the outcomes of solved slices only, in a quarter of the memory; those in pages stay as
+    /// they are.
     pub outcomes: bool,
 }
 

@@ -1,8 +1,9 @@
 //! A slice in pages, one a block.
 //!
-//! The work on a block needs its planes, those of its neighbours and what the pass before decided there, and nothing
-//! else. So a pass sweeps over the blocks in order: kings that stand near each other have numbers near each other, and
-//! what one block reads the next ones find in memory. Logs are only ever added to.
+//! The work on a block needs its planes, those of its neighbours and what the pass before decided
+//! there, and nothing else. So a pass sweeps over the blocks in order: kings that stand near each
+//! other have numbers near each other, and what one block reads the next ones find in memory. Logs
+//! are only ever added to.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -166,7 +167,7 @@ impl PagedPlane {
         self.pages.get(n).copied()
     }
 
-    /// Lets `f` change a block's part, which nobody else may work on; `f` says whether it did.
+    /// Lets `f` change a block's part, which no other thread may work on; `f` says whether it did.
     pub(crate) fn change_shared(&self, n: usize, f: impl FnOnce(&mut [u64]) -> bool) {
         if let Some(page) = self.page(n) {
             self.file.change(page, f);

@@ -31,7 +31,8 @@ pub(crate) trait Passes {
     fn show(&self, passes: RangeInclusive<u16>, take: &mut TakeDecided<'_>) -> io::Result<()>;
     /// Does what passes do besides deciding, for a slice whose mates are known and nothing else.
     fn skip(&mut self, passes: &RangeInclusive<u16>);
-    /// Takes over what a pass decided, after [`Passes::skip`]. False if no pass can have decided that.
+    /// Takes over what a pass decided, after [`Passes::skip`]. False if no pass can have decided
+    /// that.
     fn take(&mut self, decided: &Decided<'_>, passes: &RangeInclusive<u16>) -> bool;
 }
 
@@ -64,8 +65,8 @@ pub(crate) fn decide<S: Passes>(
     Ok((reached.slice, moves))
 }
 
-/// Starts a slice, and goes through the passes that an earlier run saved. If they are not what passes
-/// of this slice decide it is started once more.
+/// Starts a slice, and goes through the passes that an earlier run saved. If they are not what
+/// passes of this slice decide it is started once more.
 fn begin<S: Passes>(
     context: &Context<'_>,
     monitor: &dyn Monitor,
@@ -106,7 +107,7 @@ fn run(
     let mut unsaved = *next;
     let mut since = Instant::now();
     for moves in *next..u16::MAX {
-        // Asked before it is saved: whoever stops later asks again.
+        // Asked before it is saved: what stops later is asked about again.
         let stopped = monitor.is_stopped() || context.is_incomplete();
         if save(slice, context, monitor, unsaved..moves, since) {
             unsaved = moves;
@@ -148,7 +149,7 @@ fn run(
     Ok(longest)
 }
 
-/// Saves passes that nobody has saved, where that is worth it; whether it was done.
+/// Saves passes that are not saved yet, where that is worth it; whether it was done.
 fn save(
     slice: &impl Passes,
     context: &Context<'_>,

@@ -1,10 +1,10 @@
 //! What a pass does to one block.
 //!
 //! Two planes a side are all there is: `open`, the legal positions not yet decided, and `held`,
-//! those that cannot be lost now because an exit holds them (or because they are stalemate). The escape
-//! set of a side is the other side's `open`: positions already lost for the opponent need not be in it,
-//! since whoever can go there has won. For that to hold, losses leave `open` only in the win pass that
-//! follows them.
+//! those that cannot be lost now because an exit holds them (or because they are stalemate). The
+//! escape set of a side is the other side's `open`: positions already lost for the opponent need
+//! not be in it, since a side that can go there has won. For that to hold, losses leave `open`
+//! only in the win pass that follows them.
 
 use hoffman_board::Color;
 
@@ -142,7 +142,8 @@ impl<'a> BlockTask<'a> {
         }
     }
 
-    /// The positions of one row, among `wanted`, that can escape. Cheap moves first: it ends when all are found.
+    /// The positions of one row, among `wanted`, that can escape. Cheap moves first: it ends when
+    /// all are found.
     #[inline(always)]
     fn row_escapes(self, row: usize, wanted: u64, goal: &Planes<'_>, rows: usize) -> u64 {
         let (tables, frame, men) = (self.context.tables, self.block().frame, self.men());
@@ -150,7 +151,8 @@ impl<'a> BlockTask<'a> {
         let mut found = 0;
 
         if let Some(role) = men.lane {
-            // Quiet moves are their own inverse: from the goal back to where the lane man stands now.
+            // Quiet moves are their own inverse: from the goal back to where the lane man stands
+            // now.
             found |= lane_move(role, here[row], frame.others(row, usize::MAX));
             if wanted & !found == 0 {
                 return found;
@@ -178,16 +180,17 @@ impl<'a> BlockTask<'a> {
     }
 }
 
-/// What a win pass starts from: what the side to move has just lost in the block, what the other side has just
-/// lost around it, and what exits win in this pass.
+/// What a win pass starts from: what the side to move has just lost in the block, what the other
+/// side has just lost around it, and what exits win in this pass.
 pub(crate) struct WinSources<'a> {
     pub(crate) lost: PositionSet<'a>,
     pub(crate) losses: Frontiers<'a>,
     pub(crate) exit_wins: PositionSet<'a>,
 }
 
-/// The win pass of `moves` for one block: everything open that can move to a position just lost for the
-/// other side, or that an exit wins now. What this side has just lost is not open any more.
+/// The win pass of `moves` for one block: everything open that can move to a position just lost
+/// for the other side, or that an exit wins now. What this side has just lost is not open any
+/// more.
 #[inline(always)]
 pub(crate) fn win_block(
     task: BlockTask<'_>,
@@ -221,8 +224,8 @@ pub(crate) fn win_block(
     wins.finish(moves, rows);
 }
 
-/// Keeps of the rows of a group what `kept` has, and returns which of them are not empty then. Most are empty,
-/// and are found to be without a branch each.
+/// Keeps of the rows of a group what `kept` has, and returns which of them are not empty then.
+/// Most are empty, and are found to be without a branch each.
 #[inline(always)]
 fn sift(group: &mut [u64], kept: impl Iterator<Item = u64>) -> u64 {
     let mut left = 0;
@@ -233,8 +236,9 @@ fn sift(group: &mut [u64], kept: impl Iterator<Item = u64>) -> u64 {
     left
 }
 
-/// What a loss pass starts from: what the other side has just won around the block, what exits do not hold from
-/// now on, what is open for the side to move in the block, and what for the other side around it.
+/// What a loss pass starts from: what the other side has just won around the block, what exits do
+/// not hold from now on, what is open for the side to move in the block, and what for the other
+/// side around it.
 pub(crate) struct LossSources<'a> {
     pub(crate) wins: Frontiers<'a>,
     pub(crate) exit_losses: PositionSet<'a>,
@@ -242,7 +246,8 @@ pub(crate) struct LossSources<'a> {
     pub(crate) goal: Planes<'a>,
 }
 
-/// The loss pass of `moves` for one block: everything open that nothing holds and from which no move escapes.
+/// The loss pass of `moves` for one block: everything open that nothing holds and from which no
+/// move escapes.
 #[inline(always)]
 pub(crate) fn loss_block(
     task: BlockTask<'_>,
@@ -297,13 +302,15 @@ pub(crate) fn loss_block(
 pub(crate) struct MatePlanes<'a> {
     /// Stalemates and spared positions become held.
     pub(crate) held: &'a mut [u64],
-    /// The positions with a discarded move that would spare them; those without another move are left. May be empty.
+    /// The positions with a discarded move that would spare them; those without another move are
+    /// left. May be empty.
     pub(crate) spared: &'a mut [u64],
     /// Where stalemates are put, or empty.
     pub(crate) stalemates: &'a mut [u64],
 }
 
-/// Finds the mates and stalemates of a block among its `open` positions: mates go to the log. Whether a plane changed.
+/// Finds the mates and stalemates of a block among its `open` positions: mates go to the log.
+/// Whether a plane changed.
 #[inline(always)]
 pub(crate) fn mate_block(
     task: BlockTask<'_>,

@@ -17,7 +17,7 @@ pub(crate) struct Problem<'a> {
     pub(crate) rights: Vec<Right<'a>>,
     /// Whether moves are to be counted.
     pub(crate) count: bool,
-    /// Who wins stalemates, if they are conceded.
+    /// The side that wins stalemates, if they are conceded.
     pub(crate) stalemates: Option<Color>,
 }
 

@@ -44,7 +44,8 @@ pub(crate) fn level() -> Level {
     }
 }
 
-/// A function that is compiled for each of these levels: what it does, where `$isa` stands for the [`Isa`] of the level.
+/// A function that is compiled for each of these levels: what it does, where `$isa` stands for the
+/// [`Isa`] of the level.
 ///
 /// [`Isa`]: crate::kernels::isa::Isa
 macro_rules! for_processor {

@@ -1,19 +1,19 @@
 //! Solving a slice that is larger than its memory through propagation tables.
 //!
-//! Only the outer men leave a block. So a pass needs one block in memory at a time, where a [`PagedStore`] needs
-//! those around it as well; what crosses from block to block is an [`Update`], a row and a mask, and all
-//! updates of a pass are sorted by a [`PropTable`] before they are read. Every step sweeps once over the
-//! blocks in order:
+//! Only the outer men leave a block. So a pass needs one block in memory at a time, where a
+//! [`PagedStore`] needs those around it as well; what crosses from block to block is an
+//! [`Update`], a row and a mask, and all updates of a pass are sorted by a [`PropTable`] before
+//! they are read. Every step sweeps once over the blocks in order:
 //!
-//! - *win pass*: what was just lost sends its predecessors to their blocks; there they are won if they are
-//!   open, together with the predecessors within the block.
-//! - *loss pass*: what was just won sends its predecessors likewise. Those that cannot escape within
-//!   their block ask the neighbours whether they can escape there: the positions behind their outer men's
-//!   moves are sent as questions, those of them that are open send their predecessors back as answers,
-//!   and those that get none are lost.
+//! - *win pass*: what was just lost sends its predecessors to their blocks; there they are won if
+//!   they are open, together with the predecessors within the block.
+//! - *loss pass*: what was just won sends its predecessors likewise. Those that cannot escape
+//!   within their block ask the neighbours whether they can escape there: the positions behind
+//!   their outer men's moves are sent as questions, those of them that are open send their
+//!   predecessors back as answers, and those that get none are lost.
 //!
-//! The start, the logs and the values are those of any [`Slice`], and the kernels are the same: they are told
-//! of blocks that nobody leaves.
+//! The start, the logs and the values are those of any [`Slice`], and the kernels are the same:
+//! they are told of blocks that no man leaves.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -48,8 +48,8 @@ pub(crate) struct PropTableSlice<'a> {
     compress: bool,
     /// The slice as the kernels are to see it.
     isolated: Context<'a>,
-    /// `arrivals[color][n]`: the blocks from which this side's outer men come to a block, and as which of their
-    /// neighbours.
+    /// `arrivals[color][n]`: the blocks from which this side's outer men come to a block, and as
+    /// which of their neighbours.
     arrivals: ByColor<Vec<Vec<(u32, u32)>>>,
     /// The rows of a loss pass that ask their neighbours.
     asking: PageFile,
@@ -87,7 +87,8 @@ impl<'a> PropTableSlice<'a> {
         self.slice
     }
 
-    /// The number of the first row of a block's side among all rows, as they follow each other in a sweep.
+    /// The number of the first row of a block's side among all rows, as they follow each other in
+    /// a sweep.
     fn first_row(&self, n: usize, color: Color) -> u64 {
         (2 * n + color.fold_wb(0, 1)) as u64 * self.slice.context.rows() as u64
     }
@@ -97,8 +98,8 @@ impl<'a> PropTableSlice<'a> {
         BlockTask { context: &self.isolated, number, color, must_capture }
     }
 
-    /// A propagation table of its share of `memory` bytes: two of them are in use at a time, what is
-    /// gathered and what is read, and pages of their runs.
+    /// A propagation table of its share of `memory` bytes: two of them are in use at a time, what
+    /// is gathered and what is read, and pages of their runs.
     fn table(&self, memory: usize) -> PropTable {
         let rows = self.first_row(self.slice.context.blocks.len(), Color::White);
         PropTable::new(&self.pages, rows, memory / 3, self.compress)
@@ -110,8 +111,8 @@ impl<'a> PropTableSlice<'a> {
         self.pages.lend(memory, || pass(memory));
     }
 
-    /// What `f` finds in every block for both sides, given the updates of its rows, which are numbered
-    /// within the block.
+    /// What `f` finds in every block for both sides, given the updates of its rows, which are
+    /// numbered within the block.
     fn sweep<R: Send>(
         &self,
         mut updates: Option<Updates>,
@@ -150,7 +151,8 @@ impl<'a> PropTableSlice<'a> {
         found
     }
 
-    /// Sends the positions of block `n` that `color` can have moved from to the positions of a frontier.
+    /// Sends the positions of block `n` that `color` can have moved from to the positions of a
+    /// frontier.
     fn send_back(
         &self,
         n: usize,
@@ -245,8 +247,8 @@ impl<'a> PropTableSlice<'a> {
 
         let mut log = Log::default();
         slice.held[color].change_shared(n, |held| {
-            // For the kernel what other blocks say is the same as what falls due, but it does not make
-            // anything losable.
+            // For the kernel what other blocks say is the same as what falls due, but it does not
+            // make anything losable.
             let told = updates.iter().map(|update| {
                 let row = update.row as usize;
                 (row, update.mask & !held[row])

@@ -1,9 +1,11 @@
 //! Sets of positions of a block, by rows and by moves.
 //!
-//! A log records which positions of a block were decided in which pass; its newest set is the frontier that the next
-//! pass starts from, and the whole log is replayed at the end to write the values.
+//! A log records which positions of a block were decided in which pass; its newest set is the
+//! frontier that the next pass starts from, and the whole log is replayed at the end to write the
+//! values.
 
-/// A set of positions of a block by rows: what a pass decided, which the next one starts from, or what falls due.
+/// A set of positions of a block by rows: what a pass decided, which the next one starts from, or
+/// what falls due.
 #[derive(Clone, Copy)]
 pub(crate) struct PositionSet<'a> {
     rows: &'a [u32],
@@ -63,7 +65,8 @@ pub(crate) fn marked(plane: &[u64]) -> impl Iterator<Item = (usize, u64)> {
     plane.iter().copied().enumerate().filter(|&(_, mask)| mask != 0)
 }
 
-/// Sets of positions of a block, each with the number of moves after which it is decided or falls due.
+/// Sets of positions of a block, each with the number of moves after which it is decided or falls
+/// due.
 #[derive(Default)]
 pub(crate) struct PositionSets {
     rows: Vec<u32>,
@@ -145,7 +148,8 @@ impl PositionSets {
     }
 }
 
-/// From how many rows of 4096 on a frontier is moved as a whole. Measured: flat between 150 and 1500.
+/// From how many rows of 4096 on a frontier is moved as a whole. Measured: flat between 150 and
+/// 1500.
 const DENSE_SHARE: usize = 10;
 
 /// A frontier at least this long is laid out as a plane.

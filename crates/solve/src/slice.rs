@@ -9,7 +9,8 @@ use hoffman_space::{Code, SliceCounts};
 use crate::context::Context;
 use crate::counting::{BlockParts, Blocks, count};
 use crate::dispatch;
-use crate::exits::{Exit, ExitRoom};
+use crate::exit_values::{ExitRoom, spared_block};
+use crate::exits::Exit;
 use crate::monitor::{Decided, TakeDecided};
 use crate::pass_loop::{Passes, RunResult};
 use crate::passes::{BlockTask, LossSources, MatePlanes, WinSources};
@@ -17,7 +18,7 @@ use crate::problem::Problem;
 use crate::sets::{PositionSet, marked};
 use crate::store::{EventStore, LogStore, Pass, PlaneStore, Store};
 use crate::threads::{PARALLEL_ROWS, share, with_exit_room, with_scratch};
-use crate::valuation::{ExitPlanes, spared_block};
+use crate::valuation::ExitPlanes;
 
 /// From how many frontier rows on a pass is worth being shared.
 const PARALLEL_FRONTIER: usize = 4_096;
@@ -28,7 +29,7 @@ pub(crate) struct Slice<'a, S: Store> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) open: ByColor<S::Plane>,
     pub(crate) held: ByColor<S::Plane>,
-    /// Left out where nobody asks for them.
+    /// Left out where nothing depends on them.
     pub(crate) stalemates: ByColor<S::Plane>,
     /// The positions in which something must be taken. Left out in normal chess.
     pub(crate) must_capture: ByColor<S::Plane>,
@@ -144,7 +145,8 @@ impl<'a, S: Store> Slice<'a, S> {
         );
     }
 
-    /// Gives stalemates to `winner`: won after one move with that side to move, else lost after one.
+    /// Gives stalemates to `winner`: won after one move with that side to move, else lost after
+    /// one.
     fn concede_stalemates(&mut self, winner: Color) {
         for color in Color::ALL {
             let events = if color == winner { &mut self.exit_wins } else { &mut self.exit_losses };

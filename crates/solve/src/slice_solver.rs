@@ -59,7 +59,8 @@ fn solve_with<C: Code>(
     in_pages::<C>(problem, pages, options.method, monitor)
 }
 
-/// Solves a slice in memory. Where outcomes are all that is asked for they are written at once, if that is possible.
+/// Solves a slice in memory. Where outcomes are all that is asked for they are written at once, if
+/// that is possible.
 fn in_memory<C: Code>(
     problem: &Problem<'_>,
     outcomes: bool,
@@ -121,8 +122,8 @@ fn is_narrow(problem: &Problem<'_>, moves: u16) -> bool {
     moves <= u8::MAX_MOVES && problem.deepest_capture() < u8::MAX_MOVES
 }
 
-/// What solving a slice in memory takes at most: five bytes for every four positions of a side besides
-/// the values, as `hoffman_plan::estimate` says, and twice the values, which may be wide.
+/// What solving a slice in memory takes at most: five bytes for every four positions of a side
+/// besides the values, as `hoffman_plan::estimate` says, and twice the values, which may be wide.
 fn working_bytes(context: &Context<'_>) -> usize {
     let positions = 2 * context.rows() * context.blocks.len() * 64;
     positions * 5 / 4 + positions * 2

@@ -1,8 +1,8 @@
-//! Where the planes, logs and exit events of a slice being solved lie: in memory ([`crate::memory_store`]) or in pages
-//! ([`crate::paged_store`]).
+//! Where the planes, logs and exit events of a slice being solved lie: in memory
+//! ([`crate::memory_store`]) or in pages ([`crate::paged_store`]).
 //!
-//! Everything is kept by blocks. A store hands the parts of a block to the work on it, and says how blocks are shared
-//! between threads.
+//! Everything is kept by blocks. A store hands the parts of a block to the work on it, and says
+//! how blocks are shared between threads.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -35,7 +35,8 @@ pub(crate) trait Store: Sync {
         logs: impl IntoIterator<Item = Self::Logs>,
     );
 
-    /// Lets `work` write the parts of some planes, `share` blocks after each other; what it returns, block by block.
+    /// Lets `work` write the parts of some planes, `share` blocks after each other; what it
+    /// returns, block by block.
     fn write<const N: usize, R: Send>(
         &self,
         share: usize,
@@ -43,8 +44,8 @@ pub(crate) trait Store: Sync {
         work: impl Fn(usize, [&mut [u64]; N]) -> R + Sync,
     ) -> Vec<R>;
 
-    /// Does the work of a pass of both sides on the blocks that are wanted. `work` writes a log; it may change some
-    /// planes, and says whether it did.
+    /// Does the work of a pass of both sides on the blocks that are wanted. `work` writes a log;
+    /// it may change some planes, and says whether it did.
     fn pass<const N: usize>(
         &self,
         pass: Pass,
@@ -102,7 +103,8 @@ pub(crate) trait LogStore: Send + Sync {
     /// Lets nothing wait any more.
     fn begin(&mut self);
 
-    /// Whether the newest pass decided anything in a block or where the men of `color` can go from there.
+    /// Whether the newest pass decided anything in a block or where the men of `color` can go from
+    /// there.
     fn reaches(&self, n: usize, block: &Block, color: Color) -> bool {
         let mut neighbours = block.neighbours[color].iter();
         self.is_waiting(n) || neighbours.any(|neighbour| self.is_waiting(neighbour.block as usize))

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::{ByColor, Color, Material, Role};
+use hoffman_board::{Bitboard, ByColor, Color, Material, Rank, Role, Square};
 use hoffman_pages::Pages;
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
@@ -22,13 +22,13 @@ use crate::view::{Change, View};
 /// Solved endings by material, stronger side White.
 pub type Tables = HashMap<Material, Arc<TableValues>>;
 
-/// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in
-/// moves of those.
+/// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss
+/// in moves of those.
 ///
 /// # Errors
 ///
-/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks, [`SolveError::Pages`] if working
-/// files fail, [`SolveError::Stopped`].
+/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks, [`SolveError::Pages`]
+/// if working files fail, [`SolveError::Stopped`].
 pub fn solve_table(
     table: &mut TableValues,
     tables: &Tables,
@@ -114,65 +114,75 @@ pub(crate) fn solve_slices(
 
 /// How many single steps the pawns have left to the last rank.
 fn steps_left(pawns: PawnStructure) -> u32 {
-    let ranks = |set: u64, toward: fn(u32) -> u32| {
-        (0..64).filter(|s| set >> s & 1 != 0).map(|s| toward(s >> 3)).sum::<u32>()
+    let left = |color: Color| {
+        let ranks =
+            Bitboard(pawns.of(color)).into_iter().map(move |s| color.relative_rank(s.rank()));
+        ranks.map(|rank| u32::from(Rank::Eighth) - u32::from(rank)).sum::<u32>()
     };
-    ranks(pawns.white, |rank| 7 - rank) + ranks(pawns.black, |rank| rank)
+    left(Color::White) + left(Color::Black)
 }
 
 /// The exits of a slice of a complete ending.
-fn problem<'a>(
+pub(crate) fn problem<'a>(
     context: Context<'a>,
     table: &'a TableValues,
     tables: &'a Tables,
     count: bool,
 ) -> Result<Problem<'a>, SolveError> {
-    let view = |step: &Step| {
-        let material = material_after(table, &step.change, step.pawns);
-        let (normal, swapped) = material.normalized();
+    let behind = Behind { table, tables };
+    let exits = |color: Color| {
+        let steps = steps::steps(&context, color, false);
+        steps.iter().map(|step| behind.exit(step)).collect::<Result<Vec<_>, SolveError>>()
+    };
+    let exits = ByColor { white: exits(Color::White)?, black: exits(Color::Black)? };
+    let rights = steps::rights(&context).into_iter().map(|right| behind.right(right));
+    let rights = rights.collect::<Result<_, SolveError>>()?;
+    let discarded = ByColor::default();
+    Ok(Problem { context, exits, discarded, rights, count, stalemates: None })
+}
+
+/// What the exits of a complete ending lead to: the ending itself, or a table behind it.
+struct Behind<'a> {
+    table: &'a TableValues,
+    tables: &'a Tables,
+}
+
+impl<'a> Behind<'a> {
+    fn view(&self, step: &Step) -> Result<View<'a>, SolveError> {
+        let table = self.table;
+        let (normal, swapped) = material_after(table, &step.change, step.pawns).normalized();
         let behind = if normal == table.material {
             Some(table)
         } else {
-            tables.get(&normal).map(AsRef::as_ref)
+            self.tables.get(&normal).map(AsRef::as_ref)
         };
-        let turn = step.color.other();
-        behind
-            .and_then(|behind| {
-                View::new(behind, swapped, step.pawns, turn, &table.layout, step.change)
-            })
-            .ok_or(SolveError::Missing {
-                ending: table.material,
-                needed: normal,
-                pawns: step.pawns,
-            })
-    };
-    let list = |color: Color| {
-        let steps = steps::steps(&context, color, false);
-        let exit = |step: Step| {
-            let mut view = view(&step)?;
-            if let Way::Whole { jumped: Some(square) } = step.way {
-                view = view.with_right(square);
-            }
-            Ok(Exit {
-                way: step.way,
-                kind: step.kind,
-                target: Target::view(view),
-                counted: if step.kind.is_pawn_step() { Counted::Inside } else { Counted::Leaving },
-            })
-        };
-        steps.into_iter().map(exit).collect::<Result<Vec<_>, SolveError>>()
-    };
-    let exits = ByColor { white: list(Color::White)?, black: list(Color::Black)? };
-    let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
-        let captures = captures.iter().map(|step| Ok(Target::view(view(step)?)));
+        let (turn, change) = (step.color.other(), step.change);
+        let view = |behind| View::new(behind, swapped, step.pawns, turn, &table.layout, change);
+        behind.and_then(view).ok_or(SolveError::Missing {
+            ending: table.material,
+            needed: normal,
+            pawns: step.pawns,
+        })
+    }
+
+    fn exit(&self, step: &Step) -> Result<Exit<'a>, SolveError> {
+        let mut view = self.view(step)?;
+        if let Way::Whole { jumped: Some(square) } = step.way {
+            view = view.with_right(square);
+        }
+        let counted = if step.kind.is_pawn_step() { Counted::Inside } else { Counted::Leaving };
+        Ok(Exit { way: step.way, kind: step.kind, target: Target::view(view), counted })
+    }
+
+    fn right(
+        &self,
+        (square, taker, captures): (Square, Color, Vec<Step>),
+    ) -> Result<Right<'a>, SolveError> {
+        let captures = captures.iter().map(|step| Ok(Target::view(self.view(step)?)));
         let captures = captures.collect::<Result<Vec<_>, SolveError>>()?;
         let moves = captures.len();
         Ok(Right { square, taker, captures, moves, deciding: false })
-    };
-    let rights =
-        steps::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
-    let discarded = ByColor::default();
-    Ok(Problem { context, exits, discarded, rights, count, stalemates: None })
+    }
 }
 
 /// The material behind an exit.

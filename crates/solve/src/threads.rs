@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use hoffman_space::Code;
 
-use crate::exits::ExitRoom;
+use crate::exit_values::ExitRoom;
 use crate::passes::Scratch;
 
 /// From how many rows on a slice is worth being shared between threads.

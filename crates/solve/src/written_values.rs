@@ -8,7 +8,8 @@ use hoffman_space::{Code, CodeStore as _, Codes, EnPassantValues, PackedOutcomes
 use rayon::prelude::*;
 
 use crate::dispatch;
-use crate::exits::{ExitRoom, Right};
+use crate::exit_values::ExitRoom;
+use crate::exits::Right;
 use crate::passes::BlockTask;
 use crate::problem::Problem;
 use crate::recycled::Recycled;
@@ -19,8 +20,8 @@ use crate::valuation::WithoutRight;
 
 /// Where codes go, block by block.
 pub(crate) trait CodeSink<C: Code>: Sized {
-    /// Lets `fill` write the codes of so many blocks, which are illegal before; in memory a thread takes `share` blocks
-    /// at once.
+    /// Lets `fill` write the codes of so many blocks, which are illegal before; in memory a thread
+    /// takes `share` blocks at once.
     fn write(&mut self, blocks: usize, share: usize, fill: impl Fn(usize, &mut [C]) + Sync);
     /// The codes.
     fn into_codes(self) -> Codes;
@@ -133,8 +134,8 @@ impl<C: Code> Coding<C> {
 }
 
 impl<S: Store> Slice<'_, S> {
-    /// Writes the values of a solved slice, with each right that can be used too, into sinks that `new` makes.
-    /// The longest win or loss takes so many `moves`.
+    /// Writes the values of a solved slice, with each right that can be used too, into sinks that
+    /// `new` makes. The longest win or loss takes so many `moves`.
     pub(crate) fn into_values<C: Code, W: CodeSink<C>>(
         mut self,
         problem: &Problem<'_>,
@@ -154,7 +155,7 @@ impl<S: Store> Slice<'_, S> {
         });
         let usable = || problem.rights.iter().filter(|right| right.is_usable(self.context));
         let en_passant = usable().map(|right| EnPassantValues {
-            square: right.square,
+            square: u8::from(right.square),
             codes: self.written(new(), |n, codes| self.decode_right(n, right, coding, codes)),
         });
         let en_passant = en_passant.collect();

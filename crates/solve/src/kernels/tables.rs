@@ -1,9 +1,9 @@
-//! Small tables of moves on an empty board, made once. None of them comes from the move generator that
-//! the tests check the solver with.
+//! Small tables of moves on an empty board, made once. None of them comes from the move generator
+//! that the tests check the solver with.
 
 use std::sync::LazyLock;
 
-use hoffman_board::{ByColor, Color, Role, Symmetry};
+use hoffman_board::{Bitboard, ByColor, Color, Role, Square, Symmetry};
 
 /// The squares from a square to the edge of the board, in order.
 #[derive(Clone, Copy, Default)]
@@ -129,13 +129,13 @@ impl Tables {
     }
 
     /// What a pawn attacks.
-    pub(crate) fn pawn_reach(&self, color: Color, square: u8) -> u64 {
-        self.pawn[color][square as usize & 63]
+    pub(crate) fn pawn_reach(&self, color: Color, square: Square) -> Bitboard {
+        Bitboard(self.pawn[color][usize::from(square)])
     }
 
     /// What pawns of a colour attack.
     pub(crate) fn pawn_attacks(&self, color: Color, pawns: u64) -> u64 {
-        squares(pawns).fold(0, |set, s| set | self.pawn_reach(color, s))
+        squares(pawns).fold(0, |set, s| set | self.pawn[color][s as usize])
     }
 }
 
