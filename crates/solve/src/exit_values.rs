@@ -217,8 +217,8 @@ mod tests {
 
     use super::*;
     use crate::context::Context;
+    use crate::for_tests::{Men, Random, men_of, position, solved_behind, value, written};
     use crate::table_solver::{Tables, problem};
-    use crate::testing::{Men, Random, men_of, position, solved_behind, value, written};
 
     /// Whether a move leaves a slice.
     fn leaves(played: Move) -> bool {

@@ -78,4 +78,4 @@ pub use options::{Method, SolveError, SolveOptions};
 pub use table_solver::{Tables, in_pages, solve_table};
 
 #[cfg(test)]
-mod testing;
+mod for_tests;

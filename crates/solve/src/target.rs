@@ -386,9 +386,9 @@ for_processor! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::{Random, men_behind, position, written};
     use crate::kernels::tables::tables;
     use crate::steps::steps;
-    use crate::testing::{Random, men_behind, position, written};
 
     /// Fetches a conceded move with some movers everywhere, and compares places with `shakmaty`.
     fn check(context: &Context<'_>, step: &Step, axes: &[usize], random: &mut Random) -> usize {

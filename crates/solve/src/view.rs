@@ -604,8 +604,8 @@ mod tests {
     use hoffman_space::Mover;
 
     use super::*;
+    use crate::for_tests::{Random, men_behind, numbered, value, written};
     use crate::kernels::tables::tables;
-    use crate::testing::{Random, men_behind, numbered, value, written};
 
     /// A fetch from one table, in words of the ending that an exit leaves.
     struct Case<'c> {
