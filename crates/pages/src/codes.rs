@@ -14,8 +14,8 @@ const PAGE: usize = 1 << 16;
 pub struct PagedCodes {
     file: PageFile,
     pages: Vec<Page>,
-    /// A page is out of the file while a part of it is changed, so nobody may read it then. One lock for
-    /// every so many pages.
+    /// A page is out of the file while a part of it is changed, so it must not be read then. One
+    /// lock for every so many pages.
     changing: [RwLock<()>; LOCKS],
 }
 
@@ -71,9 +71,10 @@ impl CodeStore for PagedCodes {
             } else {
                 let _held =
                     self.changing[n % LOCKS].write().unwrap_or_else(PoisonError::into_inner);
-                let mut words = self.file.take(page);
-                bytemuck::cast_slice_mut::<u64, u8>(&mut words)[start..end].copy_from_slice(now);
-                self.file.write(page, words);
+                self.file.change(page, |words| {
+                    bytemuck::cast_slice_mut::<u64, u8>(words)[start..end].copy_from_slice(now);
+                    true
+                });
             }
             bytes = later;
         }

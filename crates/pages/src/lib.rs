@@ -1,16 +1,20 @@
 //! Working memory that may lie on the disk.
 //!
-//! What a run makes on its way to a table (planes, logs, values by rows) can be larger than the memory
-//! it may take. [`Pages`] keeps as much of it in memory as a budget allows and the rest in a file without
-//! a name, which vanishes with the process. A page is written and read as a whole; who reads one holds it
-//! for as long as he needs it.
+//! What a run makes on its way to a table (planes, logs, values by rows) can be larger than the
+//! memory it may take. [`Pages`] keeps as much of it in memory as a budget allows and the rest in
+//! a file without a name, which vanishes with the process. A page is written and read as a whole;
+//! a reader holds it for as long as it needs it.
 //!
 //! Errors are kept, not passed along: after the first one every page reads as zeros, and
 //! [`Pages::check`] tells. Callers ask before they rely on what they have computed.
 #![forbid(unsafe_code)]
 
+mod buckets;
+mod cache;
 mod codes;
+mod page_file;
 mod proptable;
+mod runs;
 mod stretch;
 
 use std::collections::HashMap;
@@ -22,7 +26,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use hoffman_store::{Storage, StoredFile, disk};
 use rayon::prelude::*;
 
+use cache::{Cache, TRIES};
+
 pub use codes::PagedCodes;
+pub use page_file::{Lifted, Page, PageFile};
 pub use proptable::{PropTable, Sender, Update, Updates};
 
 /// A page in memory: 64-bit words.
@@ -30,12 +37,6 @@ pub type Words = Arc<Vec<u64>>;
 
 /// Bytes of management a page in memory costs besides its words.
 const OVERHEAD: usize = 160;
-
-/// How many pages touched last are not given up for others, as far as the budget allows.
-const RECENT: u64 = 64;
-
-/// How many pages are looked at to find one that may be given up.
-const TRIES: usize = 32;
 
 /// How many pages come between two looks at the memory of the process.
 const LOOK: u64 = 128;
@@ -77,48 +78,19 @@ struct Margin {
 /// What the whole process may take, and how much it does.
 #[derive(Debug)]
 struct Watch {
-    /// The bound, or what was taken when the budget was lowered last: memory that is free again may stay with
-    /// the process.
+    /// The bound, or what was taken when the budget was lowered last: memory that is free again
+    /// may stay with the process.
     bound: AtomicU64,
     measure: fn() -> Option<u64>,
     pages: AtomicU64,
 }
 
-#[derive(Debug, Default)]
-struct Cache {
-    slots: HashMap<Key, Slot>,
-    /// The keys of all slots, to choose from at random.
-    keys: Vec<Key>,
-    /// Pages on their way to the disk. Who wants one finds it here; it cannot leave a second time before it
-    /// is there.
-    leaving: HashMap<Key, Words>,
-    /// How many wait for one to have left.
-    awaited: usize,
-    /// What all of these take.
-    bytes: usize,
-    clock: u64,
-    files: HashMap<u32, Arc<Places>>,
-    next_file: u32,
-    failure: Option<(io::ErrorKind, String)>,
-}
-
-/// File and place of a page.
-type Key = (u32, u64);
-
-#[derive(Debug)]
-struct Slot {
-    words: Words,
-    dirty: bool,
-    touched: u64,
-    /// Where the key stands in `keys`.
-    at: usize,
-}
-
-/// Where the pages of a file that were written lie on the disk, in bytes, with their length in words.
+/// Where the pages of a file that were written lie on the disk, in bytes, with their length in
+/// words.
 type Places = Mutex<HashMap<u64, (u64, u32)>>;
 
-/// How many files on the disk hold the pages of all: one thread at a time writes to a file, and systems allow
-/// few open files.
+/// How many files on the disk hold the pages of all: one thread at a time writes to a file, and
+/// systems allow few open files.
 const FILES: usize = 8;
 
 /// A working file.
@@ -130,37 +102,9 @@ struct OnDisk {
     free: HashMap<u32, Vec<u64>>,
 }
 
-/// Where a page lies in its file, in words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
-    start: u64,
-    len: u32,
-}
-
-impl Page {
-    /// The number of words.
-    pub fn len(self) -> usize {
-        self.len as usize
-    }
-
-    /// Whether it holds nothing.
-    pub fn is_empty(self) -> bool {
-        self.len == 0
-    }
-}
-
-/// A row of pages that belong together; given up as a whole when it is dropped.
-#[derive(Debug)]
-pub struct PageFile {
-    pages: Arc<Pages>,
-    id: u32,
-    end: AtomicU64,
-    places: Arc<Places>,
-}
-
 impl Pages {
-    /// Pages that take up to `budget` bytes of memory; files are made in `folder`, when the first page
-    /// has to make room.
+    /// Pages that take up to `budget` bytes of memory; files are made in `folder`, when the first
+    /// page has to make room.
     pub fn new(folder: &Path, budget: usize) -> Arc<Pages> {
         Pages::new_in(disk(), folder, budget)
     }
@@ -182,22 +126,23 @@ impl Pages {
         })
     }
 
-    /// Lowers the budget whenever the process takes more than `bound` bytes, and more than ever before, as
-    /// `measure` finds: pages of all sizes come and go, and nobody knows before how much of the memory between
-    /// them can be used again.
+    /// Lowers the budget whenever the process takes more than `bound` bytes, and more than ever
+    /// before, as `measure` finds: pages of all sizes come and go, and it is not known before how
+    /// much of the memory between them can be used again.
     pub fn watch(&self, bound: u64, measure: fn() -> Option<u64>) {
-        // Who watches already goes on.
+        // An earlier watch goes on.
         let _ = self.watch.set(Watch { bound: bound.into(), measure, pages: 0.into() });
     }
 
-    /// Leaves so many bytes of the disk free, as `measure` finds: files that would grow beyond that fail.
+    /// Leaves so many bytes of the disk free, as `measure` finds: files that would grow beyond
+    /// that fail.
     pub fn keep_free(&self, bytes: u64, measure: fn(&Path) -> Option<u64>) {
-        // Who asked first has said it.
+        // The first margin stays.
         let _ = self.margin.set(Margin { bytes, measure, grown: 0.into() });
     }
 
-    /// Lets a file grow by so many bytes, unless that would leave too little to others. The disk is asked once
-    /// in a while.
+    /// Lets a file grow by so many bytes, unless that would leave too little to others. The disk
+    /// is asked once in a while.
     fn grow(&self, bytes: u64) -> io::Result<()> {
         let Some(margin) = self.margin.get() else { return Ok(()) };
         let before = margin.grown.fetch_add(bytes, Ordering::Relaxed);
@@ -300,8 +245,8 @@ impl Pages {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives up pages until `more` bytes fit. Pages that somebody holds stay. Others may use the cache while
-    /// pages are written to the disk.
+    /// Gives up pages until `more` bytes fit. Pages that are held stay. Others may use the cache
+    /// while pages are written to the disk.
     fn make_room<'a>(
         &'a self,
         mut cache: MutexGuard<'a, Cache>,
@@ -401,180 +346,12 @@ impl Pages {
     }
 }
 
-impl Cache {
-    fn insert(&mut self, key: Key, words: Words, dirty: bool) {
-        self.clock += 1;
-        self.remove(key);
-        self.bytes += words.capacity() * 8 + OVERHEAD;
-        let slot = Slot { words, dirty, touched: self.clock, at: self.keys.len() };
-        self.keys.push(key);
-        self.slots.insert(key, slot);
-    }
-
-    fn remove(&mut self, key: Key) -> Option<Slot> {
-        let slot = self.slots.remove(&key)?;
-        self.keys.swap_remove(slot.at);
-        if let Some(&moved) = self.keys.get(slot.at)
-            && let Some(other) = self.slots.get_mut(&moved)
-        {
-            other.at = slot.at;
-        }
-        self.bytes -= slot.words.capacity() * 8 + OVERHEAD;
-        Some(slot)
-    }
-
-    /// A page that nobody holds. Sweeps come back to every page in turn, so the one that was not used
-    /// for the longest time is the next to be needed: chance does better.
-    fn choose(&self) -> Option<Key> {
-        let mut second = None;
-        for _ in 0..TRIES {
-            let key = self.keys[fastrand::usize(..self.keys.len())];
-            let Some(slot) = self.slots.get(&key) else { continue };
-            if Arc::strong_count(&slot.words) > 1 || self.leaving.contains_key(&key) {
-                continue;
-            }
-            if slot.touched + RECENT <= self.clock {
-                return Some(key);
-            }
-            second = Some(key);
-        }
-        second
-    }
-}
-
-impl PageFile {
-    /// A place for a page of `len` words, all zero until they are written.
-    pub fn reserve(&self, len: usize) -> Page {
-        let start = self.end.fetch_add(len as u64, Ordering::Relaxed);
-        Page { start, len: len as u32 }
-    }
-
-    /// A new page at the end.
-    pub fn append(&self, words: Vec<u64>) -> Page {
-        let page = self.reserve(words.len());
-        self.write(page, words);
-        page
-    }
-
-    /// Replaces the contents of a page. Must not happen while another thread reads it from this file.
-    pub fn write(&self, page: Page, words: Vec<u64>) {
-        debug_assert_eq!(words.len(), page.len());
-        let mut cache = self.pages.lock();
-        let key = (self.id, page.start);
-        cache.remove(key);
-        cache = self.pages.make_room(cache, words.capacity() * 8 + OVERHEAD);
-        cache.insert(key, Arc::new(words), true);
-    }
-
-    /// The contents of a page.
-    pub fn read(&self, page: Page) -> Words {
-        let key = (self.id, page.start);
-        {
-            let mut cache = self.pages.lock();
-            cache.clock += 1;
-            let clock = cache.clock;
-            if let Some(slot) = cache.slots.get_mut(&key) {
-                slot.touched = clock;
-                return slot.words.clone();
-            }
-            if let Some(words) = cache.leaving.get(&key) {
-                return words.clone();
-            }
-        }
-        let words = self.load(page);
-        let cache = self.pages.lock();
-        let mut cache = self.pages.make_room(cache, words.len() * 8 + OVERHEAD);
-        if let Some(slot) = cache.slots.get(&key) {
-            // Another thread was quicker.
-            return slot.words.clone();
-        }
-        let words = Arc::new(words);
-        cache.insert(key, words.clone(), false);
-        words
-    }
-
-    /// A page to be changed and written back; without a copy where it is in memory. Must not happen while
-    /// another thread reads it from this file, which need not have it until it is written back.
-    pub fn take(&self, page: Page) -> Vec<u64> {
-        match self.remove(page) {
-            Some((words, _)) => Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()),
-            None => self.load(page),
-        }
-    }
-
-    /// A page in memory, and whether the disk does not have it as it is.
-    fn remove(&self, page: Page) -> Option<(Words, bool)> {
-        let key = (self.id, page.start);
-        let mut cache = self.pages.lock();
-        match cache.remove(key) {
-            Some(slot) => Some((slot.words, slot.dirty)),
-            // The disk will have it.
-            None => cache.leaving.get(&key).map(|words| (words.clone(), false)),
-        }
-    }
-
-    /// Lets `f` change a page; `f` says whether it did. No other thread may read it in the meantime.
-    pub fn change(&self, page: Page, f: impl FnOnce(&mut [u64]) -> bool) {
-        let key = (self.id, page.start);
-        let (mut words, dirty) = match self.remove(page) {
-            Some((words, dirty)) => {
-                (Arc::try_unwrap(words).unwrap_or_else(|held| held.to_vec()), dirty)
-            }
-            None => (self.load(page), false),
-        };
-        let dirty = f(&mut words) || dirty;
-        let cache = self.pages.lock();
-        let mut cache = self.pages.make_room(cache, words.capacity() * 8 + OVERHEAD);
-        cache.insert(key, Arc::new(words), dirty);
-    }
-
-    fn load(&self, page: Page) -> Vec<u64> {
-        let mut words = vec![0; page.len()];
-        if let Err(error) = self.pages.get(&self.places, page.start, &mut words) {
-            self.pages.fail(&mut self.pages.lock(), &error);
-            words.fill(0);
-        }
-        words
-    }
-
-    /// Forgets all pages and begins anew.
-    pub fn clear(&self) {
-        self.end.store(0, Ordering::Relaxed);
-        drop(self.forget());
-        self.pages.give_up(&self.places);
-    }
-
-    /// Drops all pages, once none of them is on its way to the disk any more: their places will be others'.
-    fn forget(&self) -> MutexGuard<'_, Cache> {
-        let mut cache = self.pages.lock();
-        let own: Vec<Key> = cache.keys.iter().filter(|k| k.0 == self.id).copied().collect();
-        for key in own {
-            cache.remove(key);
-        }
-        while cache.leaving.keys().any(|key| key.0 == self.id) {
-            cache.awaited += 1;
-            cache = self.pages.left.wait(cache).unwrap_or_else(PoisonError::into_inner);
-            cache.awaited -= 1;
-        }
-        cache
-    }
-}
-
 /// Systems take their time to forget what large files held, a file at a time.
 impl Drop for Pages {
     fn drop(&mut self) {
         self.on_disk.par_iter_mut().for_each(|on_disk| {
             *on_disk.get_mut().unwrap_or_else(PoisonError::into_inner) = OnDisk::default();
         });
-    }
-}
-
-impl Drop for PageFile {
-    fn drop(&mut self) {
-        let mut cache = self.forget();
-        cache.files.remove(&self.id);
-        drop(cache);
-        self.pages.give_up(&self.places);
     }
 }
 
@@ -624,9 +401,9 @@ mod tests {
                 places.push((a.append(vec![n; 64]), b.append(vec![n + 1000; 16])));
             }
             for n in (0..100_u64).rev() {
-                let mut words = a.take(places[n as usize].0);
+                let mut words = a.lift(places[n as usize].0);
                 words[1] = n + 5;
-                a.write(places[n as usize].0, words);
+                a.put_back(places[n as usize].0, words, true);
             }
             for (n, place) in places.iter().enumerate() {
                 let words = a.read(place.0);

@@ -1,4 +1,5 @@
-//! Stretches of working files: what is written and read from beginning to end, as runs of updates are.
+//! Stretches of working files: what is written and read from beginning to end, as runs of updates
+//! are.
 
 use std::collections::VecDeque;
 use std::io;
@@ -53,8 +54,8 @@ fn locked(pages: &Pages, number: usize) -> MutexGuard<'_, OnDisk> {
     pages.on_disk[number].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Pages one behind another in stretches of their own. Errors are kept by [`Pages`]: what could not be written
-/// is missing, what cannot be read is zeros.
+/// Pages one behind another in stretches of their own. Errors are kept by [`Pages`]: what could
+/// not be written is missing, what cannot be read is zeros.
 #[derive(Debug)]
 pub(crate) struct Sequence {
     pages: Arc<Pages>,
@@ -101,7 +102,7 @@ impl Sequence {
     /// The next page, for the last time: stretches that are read are given up.
     pub(crate) fn take(&mut self) -> Option<Vec<u64>> {
         let len = self.lengths.pop_front()?;
-        // Whoever wrote went on to another stretch where a page had no room, and so does the reader.
+        // The writer went on to another stretch where a page had no room, and so does the reader.
         while self.stretches.front().is_some_and(|first| !first.has_room(len as usize)) {
             self.stretches.pop_front();
         }

@@ -1,24 +1,28 @@
-//! Analyses: tables with restricted pieces, prunes, futurebases of the user's choice, pawn structures,
-//! or the rules of suicide chess.
+//! Analyses: tables with restricted pieces, prunes, futurebases of the user's choice, pawn
+//! structures, or the rules of suicide chess.
 //!
-//! A move that leads to a position of the table itself is played out; so are pawn steps between its
-//! slices. All other moves are answered by the futurebases, and where none does by the rules: conceded,
-//! discarded, or an error that is found before anything is solved.
+//! A move that leads to a position of the table itself is played out; so are pawn steps between
+//! its slices. All other moves are answered by the futurebases, and where none does by the rules:
+//! conceded, discarded, or an error that is found before anything is solved.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use hoffman_board::{Color, FuturemoveKind, Role};
+use hoffman_board::{Bitboard, ByColor, Color, FuturemoveKind, Role, Square};
 use hoffman_space::{PawnStructure, TableValues};
 use rayon::prelude::*;
 
-use crate::blocks::Block;
-use crate::context::{Context, side};
-use crate::exits::{self, Counted, Exit, Right};
+use crate::context::Context;
+use crate::exit_moves::Buffer;
+use crate::exit_values::positions_with;
+use crate::exits::{Counted, Exit, Right};
+use crate::monitor::Monitor;
+use crate::options::{SolveError, SolveOptions};
 use crate::passes::BlockTask;
-use crate::slice_solver::{self, Problem};
+use crate::problem::Problem;
+use crate::slice_solver;
 use crate::steps::{self, Step, Way};
-use crate::table_solver::{Monitor, SolveError, SolveOptions, solve_slices};
+use crate::table_solver::solve_slices;
 use crate::target::{After, Reading, Rest, Target};
 use crate::view::View;
 
@@ -42,16 +46,16 @@ pub enum Verdict {
 
 /// What is agreed about moves that leave the table.
 pub struct Rules<'r> {
-    /// The verdict on moves of a colour of a kind, named as in a control file: `Ke4`, `KxP`, `P=Q`,
-    /// `PxR=Q`.
+    /// The verdict on moves of a colour of a kind, named as in a control file: `Ke4`, `KxP`,
+    /// `P=Q`, `PxR=Q`.
     pub prune: &'r (dyn Fn(Color, FuturemoveKind) -> Option<Verdict> + Sync),
-    /// Who wins stalemates; nobody under the rules of chess.
+    /// The side that wins stalemates; none under the rules of chess.
     pub stalemates: Option<Color>,
-    /// Whether the pawns are those of a list of structures: then steps to structures of another list count as
-    /// moves inside the table.
+    /// Whether the pawns are those of a list of structures: then steps to structures of another
+    /// list count as moves inside the table.
     pub listed_pawns: bool,
-    /// Whether discarded moves of a sort that futurebases answer spare their side mate and stalemate, so that a
-    /// position in which only such moves are left is drawn.
+    /// Whether discarded moves of a sort that futurebases answer spare their side mate and
+    /// stalemate, so that a position in which only such moves are left is drawn.
     pub discards_spare: bool,
 }
 
@@ -68,7 +72,7 @@ pub struct Analysis<'r> {
 pub struct Unsaid {
     /// The men: colour, role, square.
     pub men: Vec<(Color, Role, u8)>,
-    /// Who is to move.
+    /// The side to move.
     pub turn: Color,
     /// The square that may be taken on en passant.
     pub en_passant: Option<u8>,
@@ -79,14 +83,14 @@ pub struct Unsaid {
 /// A kind of moves out of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindOfMove {
-    /// Who makes them.
+    /// The side that makes them.
     pub mover: Color,
     /// The kind.
     pub kind: FuturemoveKind,
     /// Whether a futurebase answers all of them.
     pub complete: bool,
-    /// Whether discarded ones leave the position drawn that has no other: a futurebase holds the men behind
-    /// some of them, and the rules are such.
+    /// Whether discarded ones leave the position drawn that has no other: a futurebase holds the
+    /// men behind some of them, and the rules are such.
     pub tracked: bool,
 }
 
@@ -101,8 +105,8 @@ pub struct Survey {
     pub twice: Vec<(Color, FuturemoveKind)>,
 }
 
-/// Solves all slices of an analysis; returns the longest win or loss in moves. `done` is called after
-/// every slice. [`survey`] must have found nothing unsaid.
+/// Solves all slices of an analysis; returns the longest win or loss in moves. `done` is called
+/// after every slice. [`survey`] must have found nothing unsaid.
 ///
 /// # Errors
 ///
@@ -119,12 +123,11 @@ pub fn solve_analysis(
             let steps = steps::steps(&context, color, true);
             steps.iter().filter_map(|step| exit(&context, table, analysis, step)).collect()
         };
-        let [white, black]: [Vec<Exit<'_>>; 2] = [list(Color::White), list(Color::Black)];
+        let mut exits: ByColor<Vec<Exit<'_>>> = ByColor::new_with(list);
         // In suicide chess a discarded capture rules out other moves, so it stays.
         let stays = |exit: &Exit<'_>| exit.counted != Counted::Discarded || context.suicide();
-        let [(white, no_white), (black, no_black)] =
-            [white, black].map(|exits| exits.into_iter().partition(stays));
-        let (exits, discarded) = ([white, black], [no_white, no_black]);
+        let discarded =
+            exits.as_mut().map(|exits| exits.extract_if(.., |exit| !stays(exit)).collect());
         let rights = rights(&context, table, analysis);
         let stalemates = analysis.rules.stalemates;
         let count = options.count;
@@ -170,7 +173,7 @@ fn rights<'a>(
     table: &'a TableValues,
     analysis: &'a Analysis<'_>,
 ) -> Vec<Right<'a>> {
-    let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
+    let right = |(square, taker, captures): (Square, Color, Vec<Step>)| {
         let captures = captures.iter().filter_map(|step| exit(context, table, analysis, step));
         let mut captures: Vec<Exit<'_>> = captures.collect();
         captures.sort_by_key(|e| e.counted == Counted::Discarded);
@@ -184,9 +187,10 @@ fn rights<'a>(
 
 /// What is found behind a step out of the table.
 ///
-/// A discarded move is as good as none, except where a futurebase holds the men behind it: then all such
-/// moves are *tracked*, one by one, and in tables with distances those that no futurebase answers spare their
-/// side mate and stalemate. This is what 1.7 does, and the published figures depend on it.
+/// A discarded move is as good as none, except where a futurebase holds the men behind it: then
+/// all such moves are *tracked*, one by one, and in tables with distances those that no futurebase
+/// answers spare their side mate and stalemate. This is what 1.7 does, and the published figures
+/// depend on it.
 struct Outside<'a> {
     target: Option<Target<'a>>,
     /// How many futurebases hold everything behind it.
@@ -245,7 +249,7 @@ fn landings(context: &Context<'_>, step: &Step) -> Vec<Vec<u64>> {
     let squares: Vec<u64> = context.layout.movers().iter().map(|m| m.squares).collect();
     let (takers, to) = match step.way {
         Way::Whole { .. } | Way::PawnTakes { .. } => return vec![squares],
-        Way::GoesTo { at, takers } => (takers, 1 << at),
+        Way::GoesTo { at, takers } => (takers, Bitboard::from_square(at).0),
         Way::Takes { victim, takers } => (takers, squares[victim]),
     };
     let landed = |taker: usize| {
@@ -348,7 +352,7 @@ fn note(
     found: &mut KnownKinds,
     table: &TableValues,
     analysis: &Analysis<'_>,
-    (context, step, right): (&Context<'_>, &Step, Option<u8>),
+    (context, step, right): (&Context<'_>, &Step, Option<Square>),
 ) {
     if is_inside(table, step) {
         return;
@@ -368,14 +372,14 @@ fn note(
     }
 }
 
-/// Whether a move of a kind that leaves a table is possible in any of its positions; the survey lists kinds by
-/// the men alone.
+/// Whether a move of a kind that leaves a table is possible in any of its positions; the survey
+/// lists kinds by the men alone.
 pub fn can_happen(table: &TableValues, color: Color, kind: FuturemoveKind) -> bool {
     let mut slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
     slices.sort_unstable();
     slices.par_iter().any(|&pawns| {
         let context = Context::new(&table.layout, pawns);
-        let possible = |step: &Step, right: Option<u8>| {
+        let possible = |step: &Step, right: Option<Square>| {
             let meant = step.color == color && step.kind == kind;
             meant && !is_inside(table, step) && {
                 let target = Target::new(Vec::new(), Rest::Unsaid, After::new(&context, step));
@@ -392,27 +396,26 @@ pub fn can_happen(table: &TableValues, color: Color, kind: FuturemoveKind) -> bo
     })
 }
 
-/// A position in which a step can be made about which nothing is said, and in which none of `conceded` is
-/// possible: where a move is conceded the others do not count.
+/// A position in which a step can be made about which nothing is said, and in which none of
+/// `conceded` is possible: where a move is conceded the others do not count.
 fn find_unsaid(
     context: &Context<'_>,
     step: &Step,
-    right: Option<u8>,
+    right: Option<Square>,
     target: &Target<'_>,
     conceded: &[(Way, Target<'_>)],
 ) -> Option<Unsaid> {
     let rows = context.rows();
-    let mut buffer = exits::Buffer::new();
+    let mut buffer = Buffer::new();
     let color = step.color;
     for (number, block) in context.blocks.iter().enumerate().filter(|(_, block)| !block.empty) {
         let task = BlockTask { context, number, color, must_capture: &[] };
         let asked = (step.way, target, Reading::Unsaid);
-        let mut left = exits::positions_with(task, asked, &mut buffer);
+        let mut left = positions_with(task, asked, &mut buffer);
         for (row, left) in left.iter_mut().enumerate().take(rows) {
             *left &= context.legal(block, row, color);
             if let Some(square) = right {
-                let behind = color.fold_wb(square + 8, square.wrapping_sub(8));
-                let empty = 1 << square | 1_u64 << (behind & 63);
+                let empty = steps::empty_squares(square, color).0;
                 let taken = block.frame.others(row, usize::MAX) & empty != 0;
                 *left = if taken { 0 } else { *left & !empty };
             }
@@ -422,15 +425,15 @@ fn find_unsaid(
                 break;
             }
             let asked = (*way, target, Reading::Conceded);
-            let won = exits::positions_with(task, asked, &mut buffer);
+            let won = positions_with(task, asked, &mut buffer);
             left.iter_mut().zip(won).for_each(|(left, won)| *left &= !won);
         }
         if let Some(row) = left.iter().position(|&row| row != 0) {
             let lane = left[row].trailing_zeros() as u8;
             return Some(Unsaid {
-                men: men(context, block, row, lane),
+                men: context.men_at(block, row, lane),
                 turn: color,
-                en_passant: right,
+                en_passant: right.map(u8::from),
                 kind: step.kind,
             });
         }
@@ -438,8 +441,8 @@ fn find_unsaid(
     None
 }
 
-/// The moves out of a slice that may be conceded, but for captures en passant. In suicide chess a move that
-/// must be made can rule them out, so there they settle nothing.
+/// The moves out of a slice that may be conceded, but for captures en passant. In suicide chess a
+/// move that must be made can rule them out, so there they settle nothing.
 fn concessions<'a>(
     context: &Context<'a>,
     table: &TableValues,
@@ -458,19 +461,6 @@ fn concessions<'a>(
     leaving.filter_map(target).collect()
 }
 
-/// The men of a position.
-fn men(context: &Context<'_>, block: &Block, row: usize, lane: u8) -> Vec<(Color, Role, u8)> {
-    let men = context.layout.movers().iter().enumerate().filter(|(_, m)| m.is_man());
-    let movers = men.map(|(m, mover)| {
-        (mover.color, mover.role, context.square_of(block, row, m).unwrap_or(lane))
-    });
-    let pawns = Color::ALL.into_iter().flat_map(|color| {
-        let pawns = context.pawns.of(color);
-        (0..64).filter(move |s| pawns >> s & 1 != 0).map(move |s| (color, Role::Pawn, s))
-    });
-    movers.chain(pawns).collect()
-}
-
 /// Makes positions illegal that are not legal on the board: some formats, and some tables of other
 /// programs, give them values.
 pub fn clear_illegal(table: &mut TableValues) {
@@ -482,9 +472,9 @@ pub fn clear_illegal(table: &mut TableValues) {
         for (n, block) in context.blocks.iter().enumerate() {
             for row in 0..rows {
                 let place = (n * rows + row) * 64;
-                for color in Color::ALL {
+                for (codes, color) in slice.codes.iter_mut().zip([Color::White, Color::Black]) {
                     let legal = context.legal(block, row, color);
-                    slice.codes[side(color)].retain(place, legal);
+                    codes.retain(place, legal);
                     for right in &mut slice.en_passant {
                         if (right.square >= 32) == (color == Color::White) {
                             right.codes.retain(place, legal);

@@ -1,4 +1,5 @@
-//! Entry points for the kernel benchmark (`cargo bench -p hoffman-solve`), not part of the interface.
+//! Entry points for the kernel benchmark (`cargo bench -p hoffman-solve`), not part of the
+//! interface.
 
 use hoffman_board::{Color, Role, Symmetry};
 use hoffman_space::Layout;

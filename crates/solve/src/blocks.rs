@@ -1,13 +1,11 @@
 //! The blocks of a slice, and the ways between them.
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Role, Symmetry};
+use hoffman_board::{ByColor, MAX_PIECES as MAX_MOVERS, Role, Symmetry};
 use hoffman_space::{Layout, Mover, PawnStructure, king_pairs};
 
-use crate::context::side;
 use crate::kernels::dense::{Frame, map_row};
 use crate::kernels::tables::{Tables, role_index, squares};
-use crate::view::MAX_MOVERS;
 
 /// A block that an outer man can move to.
 #[derive(Clone, Copy)]
@@ -17,12 +15,12 @@ pub(crate) struct Neighbour {
     pub(crate) symmetry: Symmetry,
     /// The squares passed on the way.
     pub(crate) between: u64,
-    /// If he becomes the lane man by his move.
+    /// If it becomes the lane man by its move.
     pub(crate) exchange: Option<Exchange>,
 }
 
 impl Neighbour {
-    /// Whether nothing can be in the way and every man stays who he is.
+    /// Whether nothing can be in the way and every man keeps its part.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.between == 0 && self.exchange.is_none()
@@ -76,7 +74,8 @@ impl Neighbour {
         (map_row(image, row, frame.dims), inverse.apply_set(mask))
     }
 
-    /// The positions of a row of the block from which it ends in `plane`, a plane of the neighbour.
+    /// The positions of a row of the block from which it ends in `plane`, a plane of the
+    /// neighbour.
     #[inline(always)]
     pub(crate) fn pull_row(&self, tables: &Tables, frame: Frame, row: usize, plane: &[u64]) -> u64 {
         if self.symmetry.is_identity() {
@@ -87,27 +86,29 @@ impl Neighbour {
     }
 }
 
-/// A move of the narrow one of two twins off his squares: from then on the other one, the lane man until
-/// then, is the narrow one.
+/// A move of the narrow one of two twins off its squares: from then on the other one, the lane man
+/// until then, is the narrow one.
 #[derive(Clone, Copy)]
 pub(crate) struct Exchange {
     role: Role,
     from: u8,
-    /// Where the other one stands: his lane before the move.
+    /// Where the other one stands: its lane before the move.
     pub(crate) to: u8,
     /// The lanes that are no squares of the narrow one.
     off: u64,
 }
 
 impl Exchange {
-    /// The lanes that the move can end on, in a row of the block that it leaves or of the other one.
+    /// The lanes that the move can end on, in a row of the block that it leaves or of the other
+    /// one.
     #[inline(always)]
     pub(crate) fn ends(&self, tables: &Tables, frame: Frame, row: usize) -> u64 {
         let others = frame.others(row, usize::MAX) & !(1 << self.from) | 1 << self.to;
         tables.attacks(self.role, self.from, others) & self.off
     }
 
-    /// Whence positions of a row of the other block came by the move, and how many moves these are.
+    /// Whence positions of a row of the other block came by the move, and how many moves these
+    /// are.
     #[inline(always)]
     pub(crate) fn back(&self, tables: &Tables, frame: Frame, row: usize, mask: u64) -> (u64, u32) {
         let moves = (mask & self.ends(tables, frame, row)).count_ones();
@@ -120,8 +121,8 @@ pub(crate) struct Block {
     pub(crate) frame: Frame,
     /// The squares of the outer men.
     pub(crate) outer: ArrayVec<u8, MAX_MOVERS>,
-    /// `neighbours[color]`: where this colour's outer men can move.
-    pub(crate) neighbours: [Vec<Neighbour>; 2],
+    /// Where a side's outer men can move.
+    pub(crate) neighbours: ByColor<Vec<Neighbour>>,
     /// No position in this block exists: outer men touch or stand on each other.
     pub(crate) empty: bool,
 }
@@ -146,7 +147,10 @@ pub(crate) fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
             Block {
                 frame: Frame { fixed: 1 << w | 1 << b, dims },
                 outer: [w, b].into_iter().collect(),
-                neighbours: [white.map(numbered).collect(), black.map(numbered).collect()],
+                neighbours: ByColor {
+                    white: white.map(numbered).collect(),
+                    black: black.map(numbered).collect(),
+                },
                 empty: false,
             }
         })
@@ -157,7 +161,7 @@ pub(crate) fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
 pub(crate) fn axis_blocks(
     tables: &Tables,
     layout: &Layout,
-    kings: [Option<usize>; 2],
+    kings: ByColor<Option<usize>>,
     dims: usize,
     pawns: PawnStructure,
 ) -> Vec<Block> {
@@ -194,7 +198,7 @@ fn advance(movers: &[Mover], stands: &mut ArrayVec<u8, MAX_MOVERS>) -> bool {
 fn axis_block(
     tables: &Tables,
     stands: &ArrayVec<u8, MAX_MOVERS>,
-    kings: [Option<usize>; 2],
+    kings: ByColor<Option<usize>>,
     dims: usize,
     pawns: PawnStructure,
 ) -> Block {
@@ -205,11 +209,11 @@ fn axis_block(
         fixed |= 1 << square;
     }
     let outer = |king: Option<usize>| king.and_then(|king| stands.get(king));
-    if let [Some(&white), Some(&black)] = kings.map(outer) {
+    if let ByColor { white: Some(&white), black: Some(&black) } = kings.map(outer) {
         let reach = &tables.reach[role_index(Role::King)];
         empty |= reach[white as usize & 63] >> black & 1 != 0;
     }
-    let neighbours = [Vec::new(), Vec::new()];
+    let neighbours = ByColor::default();
     Block { frame: Frame { fixed, dims }, outer: stands.clone(), neighbours, empty }
 }
 
@@ -219,11 +223,11 @@ fn axis_neighbours(
     layout: &Layout,
     blocks: &[Block],
     n: usize,
-) -> [Vec<Neighbour>; 2] {
+) -> ByColor<Vec<Neighbour>> {
     let outer = layout.outer();
     let unit = if outer > 0 { layout.stride(outer - 1) } else { 1 };
     let Block { frame, outer: stands, .. } = &blocks[n];
-    let mut neighbours = [Vec::new(), Vec::new()];
+    let mut neighbours = ByColor::<Vec<Neighbour>>::default();
     for (m, mover) in layout.movers()[..outer].iter().enumerate() {
         let from = stands[m];
         let Some(here) = layout.place(m, from) else { continue };
@@ -232,12 +236,7 @@ fn axis_neighbours(
             let block = n + there / unit - here / unit;
             if between & frame.fixed == 0 && !blocks[block].empty {
                 let (block, symmetry) = (block as u32, Symmetry::IDENTITY);
-                neighbours[side(mover.color)].push(Neighbour {
-                    block,
-                    symmetry,
-                    between,
-                    exchange,
-                });
+                neighbours[mover.color].push(Neighbour { block, symmetry, between, exchange });
             }
         };
 

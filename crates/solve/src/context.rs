@@ -1,20 +1,19 @@
 //! The slice being solved, cut into blocks.
 //!
-//! A block is one placement of the **outer** men: for complete endings both kings (462 pairs without
-//! pawns, or 64 by 64 squares), the white one, or none, so that a block has at most 4096 rows wherever
-//! the number of men allows; in restricted tables also every piece with few squares. All other movers
-//! but the lane are the block's dimensions.
+//! A block is one placement of the **outer** men: for complete endings both kings (462 pairs
+//! without pawns, or 64 by 64 squares), the white one, or none, so that a block has at most 4096
+//! rows wherever the number of men allows; in restricted tables also every piece with few squares.
+//! All other movers but the lane are the block's dimensions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, Role, Variant};
+use hoffman_board::{Bitboard, ByColor, Color, MAX_PIECES as MAX_MOVERS, Role, Variant};
 use hoffman_space::{KingPlacement, Layout, PawnStructure};
 
 use crate::blocks::{Block, axis_blocks, paired_blocks};
 use crate::kernels::tables::{Tables, role_index, tables};
-use crate::table_solver::Monitor;
-use crate::view::MAX_MOVERS;
+use crate::monitor::Monitor;
 
 /// The men of one colour, by where they are in the layout.
 #[derive(Clone, Default)]
@@ -23,7 +22,7 @@ pub(crate) struct SideMen {
     pub(crate) outer: Vec<(usize, Role)>,
     /// Dimension and role.
     pub(crate) dims: Vec<(usize, Role)>,
-    /// The role of the lane man, if he is of this colour.
+    /// The role of the lane man, if it is of this colour.
     pub(crate) lane: Option<Role>,
 }
 
@@ -36,28 +35,19 @@ pub(crate) struct Context<'a> {
     /// How many men are outer.
     pub(crate) outer: usize,
     pub(crate) dims: usize,
-    /// White's men, Black's men.
-    pub(crate) men: [SideMen; 2],
-    /// `pawn_attacks[color]`.
-    pub(crate) pawn_attacks: [u64; 2],
-    /// The royal kings, White's and Black's; none in suicide chess.
-    pub(crate) kings: [Option<usize>; 2],
+    pub(crate) men: ByColor<SideMen>,
+    /// What a side's pawns attack.
+    pub(crate) pawn_attacks: ByColor<u64>,
+    /// The royal kings; none in suicide chess.
+    pub(crate) kings: ByColor<Option<usize>>,
     /// The squares that the man of a dimension may stand on.
     dim_squares: Vec<u64>,
     /// The squares that the lane man may stand on.
     lane_squares: u64,
-    /// Who may want to stop the work.
+    /// May want to stop the work.
     monitor: Option<&'a dyn Monitor>,
     /// Whether blocks were left out because of that.
     incomplete: AtomicBool,
-}
-
-/// White 0, Black 1.
-pub(crate) const fn side(color: Color) -> usize {
-    match color {
-        Color::White => 0,
-        Color::Black => 1,
-    }
 }
 
 impl<'a> Context<'a> {
@@ -66,9 +56,9 @@ impl<'a> Context<'a> {
         let movers = layout.movers();
         let outer = layout.outer();
         let dims = movers.len() - 1 - outer;
-        let mut men = [SideMen::default(), SideMen::default()];
+        let mut men = ByColor::<SideMen>::default();
         for (m, mover) in movers.iter().enumerate() {
-            let men = &mut men[side(mover.color)];
+            let men = &mut men[mover.color];
             if !mover.is_man() {
                 continue;
             }
@@ -80,7 +70,7 @@ impl<'a> Context<'a> {
                 men.dims.push((m - outer, mover.role));
             }
         }
-        let kings = Color::ALL.map(|color| {
+        let kings = ByColor::new_with(|color| {
             let royal = |m: &hoffman_space::Mover| m.color == color && m.role == Role::King;
             let at = movers.iter().position(royal);
             at.filter(|_| layout.variant() == Variant::Normal)
@@ -89,10 +79,7 @@ impl<'a> Context<'a> {
             KingPlacement::Pairs => paired_blocks(tables, dims),
             KingPlacement::Axes => axis_blocks(tables, layout, kings, dims, pawns),
         };
-        let pawn_attacks = [
-            tables.pawn_attacks(Color::White, pawns.white),
-            tables.pawn_attacks(Color::Black, pawns.black),
-        ];
+        let pawn_attacks = ByColor::new_with(|color| tables.pawn_attacks(color, pawns.of(color)));
         let dim_squares = movers[outer..].iter().map(|m| m.squares).collect();
         let lane_squares = movers.last().map_or(0, |m| m.squares);
         Context {
@@ -117,7 +104,7 @@ impl<'a> Context<'a> {
         Context { monitor: Some(monitor), ..self }
     }
 
-    /// Whether the work is to stop. Whoever asks before a block leaves it out then.
+    /// Whether the work is to stop. A block before which that is asked is left out then.
     pub(crate) fn is_stopped(&self) -> bool {
         let stopped = self.monitor.is_some_and(Monitor::is_stopped);
         if stopped {
@@ -131,12 +118,12 @@ impl<'a> Context<'a> {
         self.incomplete.load(Ordering::Relaxed)
     }
 
-    /// The same slice, cut into blocks that nobody leaves.
+    /// The same slice, cut into blocks that no man leaves.
     pub(crate) fn isolated(&self) -> Context<'a> {
         let alone = |block: &Block| Block {
             frame: block.frame,
             outer: block.outer.clone(),
-            neighbours: [Vec::new(), Vec::new()],
+            neighbours: ByColor::default(),
             empty: block.empty,
         };
         Context {
@@ -146,6 +133,14 @@ impl<'a> Context<'a> {
             incomplete: AtomicBool::new(false),
             ..*self
         }
+    }
+
+    /// The men of a side with the given role (or all) as a set of movers.
+    pub(crate) fn takers(&self, color: Color, role: Option<Role>) -> u32 {
+        let movers = self.layout.movers().iter().enumerate();
+        movers
+            .filter(|(_, m)| m.color == color && role.is_none_or(|role| role == m.role))
+            .fold(0, |set, (i, _)| set | 1 << i)
     }
 
     /// The number of rows of a block.
@@ -190,8 +185,21 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The lane squares of a row for which the position is legal with `turn` to move: every man on a
-    /// square of its own, no two on one, kings apart, the king of the other side not attacked.
+    /// The men of a position: colour, role, square.
+    pub(crate) fn men_at(&self, block: &Block, row: usize, lane: u8) -> Vec<(Color, Role, u8)> {
+        let men = self.layout.movers().iter().enumerate().filter(|(_, m)| m.is_man());
+        let movers = men.map(|(m, mover)| {
+            (mover.color, mover.role, self.square_of(block, row, m).unwrap_or(lane))
+        });
+        let pawns = Color::ALL.into_iter().flat_map(|color| {
+            let squares = Bitboard(self.pawns.of(color)).into_iter();
+            squares.map(move |square| (color, Role::Pawn, u8::from(square)))
+        });
+        movers.chain(pawns).collect()
+    }
+
+    /// The lane squares of a row for which the position is legal with `turn` to move: every man on
+    /// a square of its own, no two on one, kings apart, the king of the other side not attacked.
     #[inline(always)]
     pub(crate) fn legal(&self, block: &Block, row: usize, turn: Color) -> u64 {
         let Some(occupied) = self.occupied(block, row) else { return 0 };
@@ -200,23 +208,23 @@ impl<'a> Context<'a> {
             lanes &= self.admitted(block, row);
         }
 
-        let [Some(white), Some(black)] = self.kings else { return lanes };
-        let kings = [white, black].map(|king| self.square_of(block, row, king));
+        let ByColor { white: Some(white), black: Some(black) } = self.kings else { return lanes };
+        let kings = ByColor { white, black }.map(|king| self.square_of(block, row, king));
         let king_reach = &self.tables.reach[role_index(Role::King)];
-        match kings {
-            [Some(w), Some(b)] if king_reach[w as usize & 63] >> b & 1 != 0 => return 0,
-            [Some(k), None] | [None, Some(k)] => lanes &= !king_reach[k as usize & 63],
+        match (kings.white, kings.black) {
+            (Some(w), Some(b)) if king_reach[w as usize & 63] >> b & 1 != 0 => return 0,
+            (Some(k), None) | (None, Some(k)) => lanes &= !king_reach[k as usize & 63],
             _ => {}
         }
 
-        let attackers = side(turn);
-        match kings[1 - attackers] {
-            Some(king) => lanes & self.safe_for_king(block, row, (attackers, king), occupied),
-            None => lanes & self.safe_for_lane_king(block, row, attackers, occupied),
+        match kings[turn.other()] {
+            Some(king) => lanes & self.safe_for_king(block, row, (turn, king), occupied),
+            None => lanes & self.safe_for_lane_king(block, row, turn, occupied),
         }
     }
 
-    /// The squares of all men but the lane man; none if two stand on one or a man where it may not.
+    /// The squares of all men but the lane man; none if two stand on one or a man where it may
+    /// not.
     #[inline(always)]
     fn occupied(&self, block: &Block, row: usize) -> Option<u64> {
         if block.empty {
@@ -236,20 +244,25 @@ impl<'a> Context<'a> {
 
     /// The men of a side but the lane man, where they stand in a row.
     #[inline(always)]
-    fn standing(&self, block: &Block, row: usize, own: usize) -> impl Iterator<Item = (u8, Role)> {
-        let men = &self.men[own];
+    fn standing(
+        &self,
+        block: &Block,
+        row: usize,
+        color: Color,
+    ) -> impl Iterator<Item = (u8, Role)> {
+        let men = &self.men[color];
         let (frame, squares) = (block.frame, &block.outer);
         let outer = men.outer.iter().map(|&(m, role)| (squares[m], role));
         outer.chain(men.dims.iter().map(move |&(i, role)| (frame.square(row, i), role)))
     }
 
-    /// The lanes on which the king, who is the lane man, is not attacked.
+    /// The lanes on which the king, which is the lane man, is not attacked.
     #[inline(always)]
     fn safe_for_lane_king(
         &self,
         block: &Block,
         row: usize,
-        attackers: usize,
+        attackers: Color,
         occupied: u64,
     ) -> u64 {
         let mut lanes = !self.pawn_attacks[attackers];
@@ -259,14 +272,14 @@ impl<'a> Context<'a> {
         lanes
     }
 
-    /// The lanes with which a king on a known square is not attacked: the lane man is in the way of all that
-    /// would attack it, and does not attack it.
+    /// The lanes with which a king on a known square is not attacked: the lane man is in the way
+    /// of all that would attack it, and does not attack it.
     #[inline(always)]
     fn safe_for_king(
         &self,
         block: &Block,
         row: usize,
-        (attackers, king): (usize, u8),
+        (attackers, king): (Color, u8),
         occupied: u64,
     ) -> u64 {
         let tables = self.tables;
@@ -290,7 +303,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The lane squares for which like men can be told apart so that each stands on a square of his.
+    /// The lane squares for which like men can be told apart so that each stands on a square of
+    /// its own.
     fn admitted(&self, block: &Block, row: usize) -> u64 {
         let movers = self.layout.movers().len();
         let stands: ArrayVec<u8, MAX_MOVERS> =

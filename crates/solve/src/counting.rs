@@ -5,45 +5,44 @@ use hoffman_space::{Code, Counts, KingPlacement, SliceCounts};
 use rayon::prelude::*;
 
 use crate::blocks::Block;
-use crate::context::side;
 use crate::dispatch;
-use crate::exits::{self, Counted, Exit, Right};
-use crate::kernels::count;
-use crate::kernels::for_role;
-use crate::kernels::isa::Isa;
-use crate::log::PositionSet;
-use crate::passes::{BlockTask, Planes, Scratch};
-use crate::slice_solver::{PARALLEL_ROWS, Problem, share, with_exit_room, with_scratch};
+use crate::exit_values::{self, ExitRoom};
+use crate::exits::{Counted, Right};
+use crate::move_counts::CountedPositions;
+use crate::nearby::Planes;
+use crate::passes::BlockTask;
+use crate::problem::Problem;
+use crate::sets::PositionSet;
 use crate::target::{Reading, Target};
-use crate::valuation::ExitRoom;
+use crate::threads::{PARALLEL_ROWS, share, with_exit_room, with_scratch};
 
 /// Access to the blocks of a slice whose mates are known.
 pub(crate) trait Blocks: Sync {
     /// Shows `f` one side's part of a block.
-    fn with(&self, n: usize, own: usize, f: &mut dyn FnMut(&BlockParts<'_>));
+    fn with(&self, n: usize, color: Color, f: &mut dyn FnMut(&BlockParts<'_>));
 }
 
-/// One side's part of a block: legal positions, stalemates, mates, the other side's legal positions in
-/// and around the block, and in suicide chess the positions in which something must be taken.
+/// One side's part of a block: legal positions, stalemates, mates, the other side's legal
+/// positions in and around the block, and in suicide chess the positions in which something must
+/// be taken.
 pub(crate) struct BlockParts<'a> {
     pub(crate) open: &'a [u64],
     pub(crate) stalemates: &'a [u64],
     pub(crate) lost: PositionSet<'a>,
-    pub(crate) goal: Planes<'a>,
+    pub(crate) goal: &'a Planes<'a>,
     pub(crate) must_capture: &'a [u64],
 }
 
 /// Counts moves and stalemates.
 pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> SliceCounts {
     let mut counts = SliceCounts::default();
-    for color in [Color::White, Color::Black] {
-        let own = side(color);
+    for (own, color) in [Color::White, Color::Black].into_iter().enumerate() {
         let counting = Counting { problem, color, right: None };
         [counts.plain[own], counts.diagonal[own]] = counting.slice::<C>(slice);
     }
     let with_right = |right: &Right<'_>| {
         let counting = Counting { problem, color: right.taker, right: Some(right) };
-        (right.square, counting.slice::<C>(slice)[0])
+        (u8::from(right.square), counting.slice::<C>(slice)[0])
     };
     counts.en_passant = problem.rights.iter().map(with_right).collect();
     counts
@@ -77,8 +76,7 @@ impl Counting<'_> {
         let count = |n: usize| {
             let mut counts = Counts::default();
             if !context.is_stopped() {
-                let own = side(self.color);
-                slice.with(n, own, &mut |parts| counts = self.block::<C>(n, parts));
+                slice.with(n, self.color, &mut |parts| counts = self.block::<C>(n, parts));
             }
             [counts, if is_diagonal(n) { counts } else { Counts::default() }]
         };
@@ -105,7 +103,7 @@ impl Counting<'_> {
         let stalemates = stalemates.map(|w| u64::from(w.count_ones())).sum();
 
         self.leave_out_decided(task, &marks, &mut positions);
-        // Whoever has no move has no discarded one that counts.
+        // Where there is no move no discarded one counts.
         let stuck = parts.stalemates.iter().copied().enumerate();
         for (row, mask) in stuck.chain(parts.lost.iter()) {
             positions[row] &= !(mask & !marks.saving[row]);
@@ -124,9 +122,9 @@ impl Counting<'_> {
                 dispatch::count_captures(task, captures, &bound, room)
             })
         });
-        let own = side(self.color);
         let counted = CountedPositions { positions: &positions, bound: &bound, goal: parts.goal };
-        let exits = [&self.problem.exits[own][..], &self.problem.discarded[own]];
+        let Problem { exits, discarded, .. } = self.problem;
+        let exits = [&exits[self.color][..], &discarded[self.color]];
         let [moves, futuremoves] = with_exit_room(|room: &mut ExitRoom<C>| {
             with_scratch(|scratch| dispatch::count_block(task, exits, &counted, room, scratch))
         });
@@ -149,7 +147,7 @@ impl Counting<'_> {
             let plane: Vec<u64> = plane.iter().map(|positions| positions & once).collect();
             let Some(right) = self.right else { return plane };
             let mut clear = vec![0; plane.len()];
-            clear_of(block, right.empty_squares(), &plane, &mut clear);
+            clear_of(block, right.empty_squares().0, &plane, &mut clear);
             clear
         })
     }
@@ -172,10 +170,10 @@ impl Counting<'_> {
 
     /// Takes positions away that a move decides at once: no move of them is counted.
     fn leave_out_decided(&self, task: BlockTask<'_>, marks: &CaptureMarks, positions: &mut [u64]) {
-        let exits = &self.problem.exits[side(self.color)];
+        let exits = &self.problem.exits[self.color];
         if exits.iter().any(|exit| exit.counted == Counted::Deciding) {
             let decided = with_exit_room(|room: &mut ExitRoom<u8>| {
-                exits::decided(task, exits, &mut room.buffer)
+                exit_values::decided(task, exits, &mut room.buffer)
             });
             positions.iter_mut().zip(decided).for_each(|(p, decided)| *p &= !decided);
         }
@@ -185,85 +183,9 @@ impl Counting<'_> {
     }
 }
 
-/// The positions of a block whose moves are counted.
-pub(crate) struct CountedPositions<'a> {
-    /// Those whose quiet moves count.
-    pub(crate) positions: &'a [u64],
-    /// Those whose captures count, which in suicide chess are others.
-    pub(crate) bound: &'a [u64],
-    /// The legal positions of the other side, in the block and around it.
-    pub(crate) goal: Planes<'a>,
-}
-
-/// Counts the legal moves of positions of a block: all, and those that leave the ending.
-#[inline(always)]
-pub(crate) fn count_block<I: Isa, C: Code>(
-    task: BlockTask<'_>,
-    exits: [&[Exit<'_>]; 2],
-    counted: &CountedPositions<'_>,
-    room: &mut ExitRoom<C>,
-    scratch: &mut Scratch,
-) -> [u64; 2] {
-    if task.block().empty {
-        return [0; 2];
-    }
-    let mut moves = [quiet_moves(task, counted.positions, counted.goal, scratch), 0];
-    for exit in exits.into_iter().flatten() {
-        let positions = if exit.is_capture() { counted.bound } else { counted.positions };
-        let n = exits::count::<I, C>(task, exit, positions, &mut room.buffer);
-        if exit.counted != Counted::Discarded {
-            moves[0] += n;
-        }
-        if exit.counted != Counted::Inside {
-            moves[1] += n;
-        }
-    }
-    moves
-}
-
-/// The number of quiet moves from `positions` to `goal`.
-#[inline(always)]
-fn quiet_moves(
-    task: BlockTask<'_>,
-    positions: &[u64],
-    goal: Planes<'_>,
-    scratch: &mut Scratch,
-) -> u64 {
-    let rows = positions.len();
-    let (tables, frame, men) = (task.context.tables, task.block().frame, task.men());
-    let here = goal.here(task.number, rows);
-    let mut quiet = 0;
-
-    for &(i, role) in &men.dims {
-        quiet += for_role!(role, ROLE => {
-            count::dimension(tables, frame, ROLE, i, positions, here)
-        });
-    }
-    if let Some(role) = men.lane {
-        quiet += for_role!(role, ROLE => count::lane(frame, ROLE, positions, here));
-    }
-
-    for (i, neighbour) in task.neighbours().iter().enumerate() {
-        let there = goal.neighbour(i, neighbour, rows);
-        if let Some(exchange) = &neighbour.exchange {
-            let from = positions.iter().zip(there).enumerate();
-            for (row, (_, &there)) in from.filter(|(_, (p, _))| **p >> exchange.to & 1 != 0) {
-                quiet += u64::from(exchange.back(tables, frame, row, there).1);
-            }
-            continue;
-        }
-        let moved = scratch.plane(rows);
-        task.pull_from(neighbour, there, moved);
-        for (moved, &position) in moved.iter_mut().zip(positions) {
-            quiet += u64::from((std::mem::take(moved) & position).count_ones());
-        }
-    }
-    quiet
-}
-
 /// The positions of a plane where none of the `empty` squares is taken by a mover.
 #[inline(always)]
-pub(crate) fn clear_of(block: &Block, empty: u64, plane: &[u64], out: &mut [u64]) {
+fn clear_of(block: &Block, empty: u64, plane: &[u64], out: &mut [u64]) {
     let frame = block.frame;
     for (row, (out, &positions)) in out.iter_mut().zip(plane).enumerate() {
         let taken = frame.others(row, usize::MAX) & empty != 0;

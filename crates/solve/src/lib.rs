@@ -1,42 +1,81 @@
 //! The solver: from the values behind all exits to the values of every position.
 //!
 //! Owns exits by rows, the passes and their kernels. Takes endings and pawn structures, gives back
-//! [`TableValues`]; knows nothing of files, index types or XML. How it works is told in ARCHITECTURE.md;
-//! the idea of working on sets of positions without move counters is that of Wu and Beal (2001), the row
-//! layout is our own.
+//! [`TableValues`]; knows nothing of files, index types or XML. How it works is told in
+//! ARCHITECTURE.md; the idea of working on sets of positions without move counters is that of Wu
+//! and Beal (2001), the row layout is our own.
 //!
 //! Results do not depend on the number of threads: a block is computed from finished blocks alone.
+//!
+//! No file uses one that stands above it here, so one can read from the top or from the bottom:
+//!
+//! - *tables*: `analysis` (control files) and `table_solver` (complete endings) say what is behind
+//!   the exits of every slice, and solve the slices in order;
+//! - *a slice*: `slice_solver` solves one, in memory or in pages; `slice` is the slice with its
+//!   start and its passes, `proptable_slice` one whose blocks tell each other by updates,
+//!   `written_values` its end, `counting` its statistics, `pass_loop` the order of its passes.
+//!   `store` is what it lies in: `memory_store` or `paged_store`;
+//! - *the work on a block*: `dispatch` chooses the instructions for `valuation` (exits and
+//!   values), `passes` and `move_counts`; `nearby` is what they see of other blocks;
+//! - *exits*: `exit_values` and `exit_moves` find what `exits` are worth, `target` and `view` read
+//!   what is behind them, `steps` lists them;
+//! - *words*: `context` and `blocks` (a slice cut into blocks), `sets` (sets of positions),
+//!   `options` and `monitor` (what is asked and told);
+//! - `kernels`: the inner loops.
+//!
+//! [`TableValues`]: hoffman_space::TableValues
 #![deny(unsafe_code)]
 #![allow(clippy::inline_always)]
 
 mod analysis;
-#[doc(hidden)]
-pub mod bench;
+mod table_solver;
+
+mod counting;
+mod pass_loop;
+mod proptable_slice;
+mod slice;
+mod slice_solver;
+mod written_values;
+
+mod memory_store;
+mod paged_store;
+mod problem;
+mod recycled;
+mod store;
+mod threads;
+
+mod dispatch;
+mod move_counts;
+mod nearby;
+mod passes;
+mod processor;
+mod valuation;
+
+mod exit_events;
+mod exit_moves;
+mod exit_values;
+mod exits;
+mod steps;
+mod target;
+mod view;
+
 mod blocks;
 mod context;
-mod counting;
-mod dispatch;
-mod exits;
 mod kernels;
-mod log;
-mod memory_slice;
-mod paged_sets;
-mod paged_slice;
-mod passes;
-mod proptable_slice;
-mod recycled;
-mod slice_solver;
-mod steps;
-mod table_solver;
-mod target;
-mod valuation;
-mod view;
+mod monitor;
+mod options;
+mod sets;
+
+#[doc(hidden)]
+pub mod bench;
 
 pub use analysis::{
     Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, can_happen, clear_illegal,
     solve_analysis, structures_behind, survey,
 };
-pub use table_solver::{
-    Decided, Method, Monitor, PassReport, SolveError, SolveOptions, Tables, TakeDecided, in_pages,
-    solve_table,
-};
+pub use monitor::{Decided, Monitor, PassReport, TakeDecided};
+pub use options::{Method, SolveError, SolveOptions};
+pub use table_solver::{Tables, in_pages, solve_table};
+
+#[cfg(test)]
+mod for_tests;

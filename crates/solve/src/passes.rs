@@ -1,28 +1,21 @@
 //! What a pass does to one block.
 //!
 //! Two planes a side are all there is: `open`, the legal positions not yet decided, and `held`,
-//! those that cannot be lost now because an exit holds them (or because they are stalemate). The escape
-//! set of a side is the other side's `open`: positions already lost for the opponent need not be in it,
-//! since whoever can go there has won. For that to hold, losses leave `open` only in the win pass that
-//! follows them.
+//! those that cannot be lost now because an exit holds them (or because they are stalemate). The
+//! escape set of a side is the other side's `open`: positions already lost for the opponent need
+//! not be in it, since a side that can go there has won. For that to hold, losses leave `open`
+//! only in the win pass that follows them.
 
 use hoffman_board::Color;
 
 use crate::blocks::{Block, Neighbour};
-use crate::context::{Context, SideMen, side};
+use crate::context::{Context, SideMen};
 use crate::kernels::dense::{all_moves, lane_move, pull};
 use crate::kernels::for_role;
 use crate::kernels::sparse::{MovedRows, push_dimension, push_lane, reach_dimension};
 use crate::kernels::tables::squares;
-use crate::log::{Log, PositionSet};
-
-/// From how many rows of 4096 on a frontier is moved as a whole. Measured: flat between 150 and 1500.
-const DENSE_SHARE: usize = 10;
-
-/// A frontier at least this long is laid out as a plane.
-pub(crate) fn dense_threshold(rows: usize) -> usize {
-    (rows / DENSE_SHARE).max(2)
-}
+use crate::nearby::{Frontiers, Planes};
+use crate::sets::{Log, PositionSet};
 
 /// Room for one block, one a thread. All words are 0 between uses.
 #[derive(Default)]
@@ -52,62 +45,6 @@ impl Scratch {
     }
 }
 
-/// One side's planes, as the work on one block sees them: all of them, or those of the block and of its
-/// neighbours.
-#[derive(Clone, Copy)]
-pub(crate) enum Planes<'a> {
-    All(&'a [u64]),
-    Near { here: &'a [u64], neighbours: &'a [&'a [u64]] },
-}
-
-impl<'a> Planes<'a> {
-    #[inline(always)]
-    pub(crate) fn here(&self, number: usize, rows: usize) -> &'a [u64] {
-        match *self {
-            Planes::All(words) => &words[number * rows..(number + 1) * rows],
-            Planes::Near { here, .. } => here,
-        }
-    }
-
-    /// That of the `i`-th neighbour.
-    #[inline(always)]
-    pub(crate) fn neighbour(&self, i: usize, neighbour: &Neighbour, rows: usize) -> &'a [u64] {
-        match *self {
-            Planes::All(words) => {
-                let start = neighbour.block as usize * rows;
-                &words[start..start + rows]
-            }
-            Planes::Near { neighbours, .. } => neighbours[i],
-        }
-    }
-}
-
-/// One side's frontiers, in the same way.
-#[derive(Clone, Copy)]
-pub(crate) enum Frontiers<'a> {
-    All(&'a [Log]),
-    Near { here: PositionSet<'a>, neighbours: &'a [PositionSet<'a>] },
-}
-
-impl<'a> Frontiers<'a> {
-    #[inline(always)]
-    fn here(&self, number: usize) -> PositionSet<'a> {
-        match *self {
-            Frontiers::All(logs) => logs[number].frontier(),
-            Frontiers::Near { here, .. } => here,
-        }
-    }
-
-    /// That of the `i`-th neighbour.
-    #[inline(always)]
-    fn neighbour(&self, i: usize, neighbour: &Neighbour) -> PositionSet<'a> {
-        match *self {
-            Frontiers::All(logs) => logs[neighbour.block as usize].frontier(),
-            Frontiers::Near { neighbours, .. } => neighbours[i],
-        }
-    }
-}
-
 /// One side's moves in one block, which is what all work is cut into.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockTask<'a> {
@@ -128,13 +65,13 @@ impl<'a> BlockTask<'a> {
 
     #[inline(always)]
     pub(crate) fn men(self) -> &'a SideMen {
-        &self.context.men[side(self.color)]
+        &self.context.men[self.color]
     }
 
     /// The blocks that this side's outer men can move to.
     #[inline(always)]
     pub(crate) fn neighbours(self) -> &'a [Neighbour] {
-        &self.block().neighbours[side(self.color)]
+        &self.block().neighbours[self.color]
     }
 
     /// The positions of a row in which quiet moves may be played.
@@ -145,7 +82,7 @@ impl<'a> BlockTask<'a> {
 
     /// Adds this side's moves to or from the frontiers, into this block.
     #[inline(always)]
-    fn spread(self, frontiers: Frontiers<'_>, moved: &mut MovedRows<'_>) {
+    fn spread(self, frontiers: &Frontiers<'_>, moved: &mut MovedRows<'_>) {
         let (tables, frame, men) = (self.context.tables, self.block().frame, self.men());
 
         let here = frontiers.here(self.number);
@@ -196,7 +133,7 @@ impl<'a> BlockTask<'a> {
 
     /// The positions of this side that can escape by a quiet move, over the whole block.
     #[inline(always)]
-    fn escapes(self, goal: Planes<'_>, out: &mut [u64]) {
+    fn escapes(self, goal: &Planes<'_>, out: &mut [u64]) {
         let (men, rows) = (self.men(), out.len());
         let here = goal.here(self.number, rows);
         all_moves(self.context.tables, self.block().frame, &men.dims, men.lane, here, out);
@@ -205,15 +142,17 @@ impl<'a> BlockTask<'a> {
         }
     }
 
-    /// The positions of one row, among `wanted`, that can escape. Cheap moves first: it ends when all are found.
+    /// The positions of one row, among `wanted`, that can escape. Cheap moves first: it ends when
+    /// all are found.
     #[inline(always)]
-    fn row_escapes(self, row: usize, wanted: u64, goal: Planes<'_>, rows: usize) -> u64 {
+    fn row_escapes(self, row: usize, wanted: u64, goal: &Planes<'_>, rows: usize) -> u64 {
         let (tables, frame, men) = (self.context.tables, self.block().frame, self.men());
         let here = goal.here(self.number, rows);
         let mut found = 0;
 
         if let Some(role) = men.lane {
-            // Quiet moves are their own inverse: from the goal back to where the lane man stands now.
+            // Quiet moves are their own inverse: from the goal back to where the lane man stands
+            // now.
             found |= lane_move(role, here[row], frame.others(row, usize::MAX));
             if wanted & !found == 0 {
                 return found;
@@ -241,16 +180,17 @@ impl<'a> BlockTask<'a> {
     }
 }
 
-/// What a win pass starts from: what the side to move has just lost in the block, what the other side has just
-/// lost around it, and what exits win in this pass.
+/// What a win pass starts from: what the side to move has just lost in the block, what the other
+/// side has just lost around it, and what exits win in this pass.
 pub(crate) struct WinSources<'a> {
     pub(crate) lost: PositionSet<'a>,
     pub(crate) losses: Frontiers<'a>,
     pub(crate) exit_wins: PositionSet<'a>,
 }
 
-/// The win pass of `moves` for one block: everything open that can move to a position just lost for the
-/// other side, or that an exit wins now. What this side has just lost is not open any more.
+/// The win pass of `moves` for one block: everything open that can move to a position just lost
+/// for the other side, or that an exit wins now. What this side has just lost is not open any
+/// more.
 #[inline(always)]
 pub(crate) fn win_block(
     task: BlockTask<'_>,
@@ -260,13 +200,11 @@ pub(crate) fn win_block(
     wins: &mut Log,
     scratch: &mut Scratch,
 ) {
-    for (row, mask) in from.lost.iter() {
-        open[row] &= !mask;
-    }
+    from.lost.leave(open);
 
     let rows = open.len();
     let mut moved = scratch.prepare(rows);
-    task.spread(from.losses, &mut moved);
+    task.spread(&from.losses, &mut moved);
     moved.remove(task.must_capture);
     for (row, mask) in from.exit_wins.iter() {
         moved.add(row, mask);
@@ -283,11 +221,11 @@ pub(crate) fn win_block(
             wins.push(row, new);
         }
     }
-    wins.finish(moves, rows, dense_threshold(rows));
+    wins.finish(moves, rows);
 }
 
-/// Keeps of the rows of a group what `kept` has, and returns which of them are not empty then. Most are empty,
-/// and are found to be without a branch each.
+/// Keeps of the rows of a group what `kept` has, and returns which of them are not empty then.
+/// Most are empty, and are found to be without a branch each.
 #[inline(always)]
 fn sift(group: &mut [u64], kept: impl Iterator<Item = u64>) -> u64 {
     let mut left = 0;
@@ -298,8 +236,9 @@ fn sift(group: &mut [u64], kept: impl Iterator<Item = u64>) -> u64 {
     left
 }
 
-/// What a loss pass starts from: what the other side has just won around the block, what exits do not hold from
-/// now on, what is open for the side to move in the block, and what for the other side around it.
+/// What a loss pass starts from: what the other side has just won around the block, what exits do
+/// not hold from now on, what is open for the side to move in the block, and what for the other
+/// side around it.
 pub(crate) struct LossSources<'a> {
     pub(crate) wins: Frontiers<'a>,
     pub(crate) exit_losses: PositionSet<'a>,
@@ -307,7 +246,8 @@ pub(crate) struct LossSources<'a> {
     pub(crate) goal: Planes<'a>,
 }
 
-/// The loss pass of `moves` for one block: everything open that nothing holds and from which no move escapes.
+/// The loss pass of `moves` for one block: everything open that nothing holds and from which no
+/// move escapes.
 #[inline(always)]
 pub(crate) fn loss_block(
     task: BlockTask<'_>,
@@ -318,15 +258,13 @@ pub(crate) fn loss_block(
     scratch: &mut Scratch,
 ) {
     let rows = held.len();
-    for (row, mask) in from.exit_losses.iter() {
-        held[row] &= !mask;
-    }
+    from.exit_losses.leave(held);
     losses.begin();
 
     if from.wins.here(task.number).plane().is_some() {
         // So much was won that nearly every row is a candidate.
         let escaped = scratch.plane(rows);
-        task.escapes(from.goal, escaped);
+        task.escapes(&from.goal, escaped);
         for row in 0..rows {
             let escaped = std::mem::take(&mut escaped[row]) & task.quiet(row);
             let new = from.open[row] & !held[row] & !escaped;
@@ -334,12 +272,12 @@ pub(crate) fn loss_block(
                 losses.push(row, new);
             }
         }
-        losses.finish(moves, rows, dense_threshold(rows));
+        losses.finish(moves, rows);
         return;
     }
 
     let mut moved = scratch.prepare(rows);
-    task.spread(from.wins, &mut moved);
+    task.spread(&from.wins, &mut moved);
     for (row, mask) in from.exit_losses.iter() {
         moved.add(row, mask);
     }
@@ -350,44 +288,43 @@ pub(crate) fn loss_block(
         for at in squares(left) {
             let row = group.start + at as usize;
             let candidates = std::mem::take(&mut moved[row]);
-            let escaped = task.row_escapes(row, candidates, from.goal, rows);
+            let escaped = task.row_escapes(row, candidates, &from.goal, rows);
             let new = candidates & !(escaped & task.quiet(row));
             if new != 0 {
                 losses.push(row, new);
             }
         }
     }
-    losses.finish(moves, rows, dense_threshold(rows));
+    losses.finish(moves, rows);
 }
 
 /// The planes of a block that finding mates changes.
 pub(crate) struct MatePlanes<'a> {
     /// Stalemates and spared positions become held.
     pub(crate) held: &'a mut [u64],
-    /// The positions with a discarded move that would spare them; those without another move are left. May be empty.
+    /// The positions with a discarded move that would spare them; those without another move are
+    /// left. May be empty.
     pub(crate) spared: &'a mut [u64],
     /// Where stalemates are put, or empty.
     pub(crate) stalemates: &'a mut [u64],
 }
 
 /// Finds the mates and stalemates of a block among its `open` positions: mates go to the log.
+/// Whether a plane changed.
 #[inline(always)]
 pub(crate) fn mate_block(
     task: BlockTask<'_>,
     open: &[u64],
-    goal: Planes<'_>,
+    goal: &Planes<'_>,
     planes: MatePlanes<'_>,
     losses: &mut Log,
     scratch: &mut Scratch,
-) {
+) -> bool {
     let MatePlanes { held, spared, stalemates } = planes;
     let rows = held.len();
     let theirs = goal.here(task.number, rows);
+    let mut changed = 0;
     losses.begin();
-    if task.block().empty {
-        losses.finish(0, rows, dense_threshold(rows));
-        return;
-    }
 
     let escaped = scratch.plane(rows);
     task.escapes(goal, escaped);
@@ -395,14 +332,16 @@ pub(crate) fn mate_block(
         let escaped = std::mem::take(&mut escaped[row]) & task.quiet(row);
         let mut stuck = open[row] & !held[row] & !escaped;
         if let Some(spared) = spared.get_mut(row) {
+            changed |= *spared;
             *spared &= stuck;
             stuck &= !*spared;
             held[row] |= *spared;
         }
         // With the other side to move the position is illegal exactly if this king is in check.
-        // (In suicide chess, where nobody is in check, it never is.)
+        // (In suicide chess, which knows no check, it never is.)
         let mates = stuck & !theirs[row];
         let stalemate = stuck & theirs[row];
+        changed |= stalemate;
         held[row] |= stalemate;
         if let Some(out) = stalemates.get_mut(row) {
             *out = stalemate;
@@ -411,5 +350,6 @@ pub(crate) fn mate_block(
             losses.push(row, mates);
         }
     }
-    losses.finish(0, rows, dense_threshold(rows));
+    losses.finish(0, rows);
+    changed != 0
 }

@@ -1,11 +1,11 @@
-//! Memory of solved slices, used again for the next ones: the system takes longer to hand out fresh memory,
-//! page by page, than a slice takes to fill it.
+//! Memory of solved slices, used again for the next ones: the system takes longer to hand out
+//! fresh memory, page by page, than a slice takes to fill it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hoffman_space::{Code, Codes, SliceValues};
 
-use crate::log::Log;
+use crate::sets::Log;
 
 /// What the slices of one table have left behind.
 pub(crate) struct Recycled {
@@ -44,7 +44,8 @@ impl Recycled {
         logs
     }
 
-    /// So many codes, and whether they are fresh, which is to say illegal. If not they have to be overwritten.
+    /// So many codes, and whether they are fresh, which is to say illegal. If not they have to be
+    /// overwritten.
     pub(crate) fn codes<C: Code>(&self, len: usize) -> (Vec<C>, bool) {
         let found = self.left().codes.pop().and_then(C::from_codes);
         match found.filter(|codes| codes.len() == len) {
@@ -66,7 +67,8 @@ impl Recycled {
         }
     }
 
-    /// Takes the values of a slice that nothing needs any more, if so many slices have use for them.
+    /// Takes the values of a slice that nothing needs any more, if so many slices have use for
+    /// them.
     pub(crate) fn keep_codes(&self, slice: SliceValues, slices: usize) {
         let mut left = self.left();
         if self.keeps && left.codes.len() < 2 * slices {

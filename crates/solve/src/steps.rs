@@ -1,24 +1,23 @@
 //! Steps: the moves that leave a slice, told apart by what they do to its men.
 
-use hoffman_board::{Color, FuturemoveKind, Role, Square, Variant};
+use hoffman_board::{Bitboard, Color, FuturemoveKind, Rank, Role, Square, Variant};
 use hoffman_space::PawnStructure;
 
-use crate::context::{Context, side};
-use crate::kernels::tables::{role_index, squares};
-use crate::target::takers;
+use crate::context::Context;
+use crate::kernels::tables::role_index;
 use crate::view::Change;
 
 /// How an exit is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// A pawn moves to an empty square (or takes a pawn): all movers stay where they are. `jumped` is
-    /// the square that a double step jumps over.
-    Whole { jumped: Option<u8> },
+    /// A pawn moves to an empty square (or takes a pawn): all movers stay where they are. `jumped`
+    /// is the square that a double step jumps over.
+    Whole { jumped: Option<Square> },
     /// A pawn takes the mover `victim` on the square `at`, promoting or not.
-    PawnTakes { victim: usize, at: u8 },
-    /// One of the movers `takers` goes to `at`, where it takes a pawn or where it may not stand in this
-    /// table.
-    GoesTo { at: u8, takers: u32 },
+    PawnTakes { victim: usize, at: Square },
+    /// One of the movers `takers` goes to `at`, where it takes a pawn or where it may not stand in
+    /// this table.
+    GoesTo { at: Square, takers: u32 },
     /// One of the movers `takers` takes the mover `victim`.
     Takes { victim: usize, takers: u32 },
 }
@@ -39,8 +38,9 @@ fn captures(by: Role, of: Role, promotion: Option<Role>) -> FuturemoveKind {
     FuturemoveKind::Capture { by, of, promotion }
 }
 
-fn square(square: u8) -> Square {
-    Square::new(u32::from(square))
+/// A square as a set of one.
+fn bit(square: Square) -> u64 {
+    Bitboard::from_square(square).0
 }
 
 /// The roles a pawn can become.
@@ -52,12 +52,12 @@ pub(crate) fn promotions(variant: Variant) -> &'static [Role] {
     }
 }
 
-/// Lists the steps out of the slice by `color`. Where `by_role`, men of different roles that do the same
-/// come as different steps.
+/// Lists the steps out of the slice by `color`. Where `by_role`, men of different roles that do
+/// the same come as different steps.
 pub(crate) fn steps(context: &Context<'_>, color: Color, by_role: bool) -> Vec<Step> {
     let mut list =
         StepList { context, color, victims: victims(context, color.other()), steps: Vec::new() };
-    for from in squares(context.pawns.of(color)) {
+    for from in Bitboard(context.pawns.of(color)) {
         list.add_pawn_steps(from);
         list.add_pawn_captures(from);
     }
@@ -92,35 +92,36 @@ impl StepList<'_, '_> {
     }
 
     /// Whether a pawn stands on a square.
-    fn is_taken(&self, square: u8) -> bool {
-        self.context.pawns.occupied() >> square & 1 != 0
+    fn is_taken(&self, square: Square) -> bool {
+        Bitboard(self.context.pawns.occupied()).contains(square)
     }
 
     /// The pawns without the one on `from`, or with it on `to` instead.
-    fn pawns_after(&self, from: u8, to: Option<u8>) -> PawnStructure {
+    fn pawns_after(&self, from: Square, to: Option<Square>) -> PawnStructure {
         let mut pawns = self.context.pawns;
-        *pawns.of_mut(self.color) &= !(1 << from);
+        *pawns.of_mut(self.color) &= !bit(from);
         if let Some(to) = to {
-            *pawns.of_mut(self.color) |= 1 << to;
+            *pawns.of_mut(self.color) |= bit(to);
         }
         pawns
     }
 
-    /// The rank of a square as its side counts, from 0.
-    fn relative_rank(&self, square: u8) -> u8 {
-        self.color.fold_wb(square >> 3, 7 - (square >> 3))
+    /// The rank of a square as its side counts.
+    fn relative_rank(&self, square: Square) -> Rank {
+        self.color.relative_rank(square.rank())
+    }
+
+    /// The square before a pawn, if it is on the board.
+    fn ahead(&self, from: Square) -> Option<Square> {
+        from.offset(self.color.fold_wb(8, -8))
     }
 
     /// Steps of the pawn on `from` along its file.
-    fn add_pawn_steps(&mut self, from: u8) {
-        let forward: i8 = self.color.fold_wb(8, -8);
-        let ahead = from.wrapping_add_signed(forward);
-        if self.is_taken(ahead) {
-            return;
-        }
+    fn add_pawn_steps(&mut self, from: Square) {
+        let Some(ahead) = self.ahead(from).filter(|&ahead| !self.is_taken(ahead)) else { return };
         let whole = Way::Whole { jumped: None };
 
-        if self.relative_rank(from) == 6 {
+        if self.relative_rank(from) == Rank::Seventh {
             for &role in promotions(self.context.layout.variant()) {
                 let promoted = Some((self.color, role, ahead));
                 let change = Change { captured: None, promoted };
@@ -135,29 +136,22 @@ impl StepList<'_, '_> {
         }
 
         let pawns = self.pawns_after(from, Some(ahead));
-        self.add(FuturemoveKind::Quiet(Role::Pawn, square(ahead)), whole, Change::default(), pawns);
-        if self.relative_rank(from) == 1 {
-            let far = ahead.wrapping_add_signed(forward);
-            if !self.is_taken(far) {
-                let way = Way::Whole { jumped: Some(ahead) };
-                let pawns = self.pawns_after(from, Some(far));
-                self.add(
-                    FuturemoveKind::Quiet(Role::Pawn, square(far)),
-                    way,
-                    Change::default(),
-                    pawns,
-                );
-            }
+        self.add(FuturemoveKind::Quiet(Role::Pawn, ahead), whole, Change::default(), pawns);
+        let far = self.ahead(ahead).filter(|&far| !self.is_taken(far));
+        if let Some(far) = far.filter(|_| self.relative_rank(from) == Rank::Second) {
+            let way = Way::Whole { jumped: Some(ahead) };
+            let pawns = self.pawns_after(from, Some(far));
+            self.add(FuturemoveKind::Quiet(Role::Pawn, far), way, Change::default(), pawns);
         }
     }
 
     /// Captures by the pawn on `from`, of pawns and of men; those en passant are rights.
-    fn add_pawn_captures(&mut self, from: u8) {
+    fn add_pawn_captures(&mut self, from: Square) {
         let enemy = self.color.other();
-        for at in squares(self.context.tables.pawn[side(self.color)][from as usize & 63]) {
-            if self.context.pawns.of(enemy) >> at & 1 != 0 {
+        for at in self.context.tables.pawn_reach(self.color, from) {
+            if Bitboard(self.context.pawns.of(enemy)).contains(at) {
                 let mut pawns = self.pawns_after(from, Some(at));
-                *pawns.of_mut(enemy) &= !(1 << at);
+                *pawns.of_mut(enemy) &= !bit(at);
                 let kind = captures(Role::Pawn, Role::Pawn, None);
                 self.add(kind, Way::Whole { jumped: None }, Change::default(), pawns);
             } else if !self.is_taken(at) {
@@ -167,13 +161,13 @@ impl StepList<'_, '_> {
     }
 
     /// Captures of men on `at` by the pawn on `from`.
-    fn add_captures_of_men(&mut self, from: u8, at: u8) {
+    fn add_captures_of_men(&mut self, from: Square, at: Square) {
         let movers = self.context.layout.movers();
-        let reached = |&(victim, _): &(usize, Role)| movers[victim].squares >> at & 1 != 0;
+        let reached = |&(victim, _): &(usize, Role)| Bitboard(movers[victim].squares).contains(at);
         let victims: Vec<(usize, Role)> = self.victims.iter().copied().filter(reached).collect();
         for (victim, of) in victims {
             let (way, captured) = (Way::PawnTakes { victim, at }, Some(victim));
-            if self.relative_rank(from) < 6 {
+            if self.relative_rank(from) != Rank::Seventh {
                 let change = Change { captured, promoted: None };
                 let pawns = self.pawns_after(from, Some(at));
                 self.add(captures(Role::Pawn, of, None), way, change, pawns);
@@ -192,9 +186,9 @@ impl StepList<'_, '_> {
         let context = self.context;
         let enemy = self.color.other();
         for (role, takers) in self.groups(by_role) {
-            for at in squares(context.pawns.of(enemy)) {
+            for at in Bitboard(context.pawns.of(enemy)) {
                 let mut pawns = context.pawns;
-                *pawns.of_mut(enemy) &= !(1 << at);
+                *pawns.of_mut(enemy) &= !bit(at);
                 let kind = captures(role, Role::Pawn, None);
                 self.add(kind, Way::GoesTo { at, takers }, Change::default(), pawns);
             }
@@ -214,10 +208,10 @@ impl StepList<'_, '_> {
         roles.sort_unstable();
         roles.dedup();
         if by_role {
-            return roles.iter().map(|&role| (role, takers(context, color, Some(role)))).collect();
+            return roles.iter().map(|&role| (role, context.takers(color, Some(role)))).collect();
         }
         // The role does not matter then.
-        roles.first().map(|&role| (role, takers(context, color, None))).into_iter().collect()
+        roles.first().map(|&role| (role, context.takers(color, None))).into_iter().collect()
     }
 
     /// Moves of men to empty squares that are none of theirs in this table.
@@ -230,14 +224,15 @@ impl StepList<'_, '_> {
             if mover.color != self.color || !mover.is_man() {
                 continue;
             }
-            // A man of a mixed group may leave the table on squares that belong to others of the group.
+            // A man of a mixed group may leave the table on squares that belong to others of the
+            // group.
             let leaves = if is_mixed(m) { u64::MAX } else { !mover.squares };
-            for at in squares(leaves & !occupied) {
-                let reach = context.tables.reach[role_index(mover.role)][at as usize & 63];
+            for at in Bitboard(leaves & !occupied) {
+                let reach = context.tables.reach[role_index(mover.role)][usize::from(at)];
                 if reach & mover.squares & !occupied != 0 {
                     let way = Way::GoesTo { at, takers: 1 << m };
                     self.add(
-                        FuturemoveKind::Quiet(mover.role, square(at)),
+                        FuturemoveKind::Quiet(mover.role, at),
                         way,
                         Change::default(),
                         context.pawns,
@@ -249,22 +244,25 @@ impl StepList<'_, '_> {
 }
 
 /// The square jumped over and the one that the pawn came from, of a right of `taker`.
-pub(crate) fn empty_squares(square: u8, taker: Color) -> u64 {
-    let behind = taker.fold_wb(square + 8, square - 8);
-    1 << square | 1 << behind
+pub(crate) fn empty_squares(square: Square, taker: Color) -> Bitboard {
+    let behind = square.offset(taker.fold_wb(8, -8));
+    behind.into_iter().chain([square]).collect()
 }
 
-/// The en passant rights that the slice's pawns allow, usable or not: square jumped over, the side that
-/// may take, and its captures.
-pub(crate) fn rights(context: &Context<'_>) -> Vec<(u8, Color, Vec<Step>)> {
+/// The en passant rights that the slice's pawns allow, usable or not: square jumped over, the side
+/// that may take, and its captures.
+pub(crate) fn rights(context: &Context<'_>) -> Vec<(Square, Color, Vec<Step>)> {
     let pawns = context.pawns;
     let mut rights = Vec::new();
     for mover in Color::ALL {
         let taker = mover.other();
-        let fourth = mover.fold_wb(0xff00_0000, 0x00ff_0000_0000);
-        for at in squares(pawns.of(mover) & fourth) {
-            let square = mover.fold_wb(at.wrapping_sub(8), at + 8);
-            if empty_squares(square, taker) & pawns.occupied() == 0 {
+        let fourth = mover.relative_rank(Rank::Fourth);
+        for at in Bitboard(pawns.of(mover)) & Bitboard::from_rank(fourth) {
+            let jumped = at.offset(mover.fold_wb(-8, 8));
+            let free = |&square: &Square| {
+                (empty_squares(square, taker) & Bitboard(pawns.occupied())).is_empty()
+            };
+            if let Some(square) = jumped.filter(free) {
                 rights.push((square, taker, captures_en_passant(context, taker, at, square)));
             }
         }
@@ -273,14 +271,18 @@ pub(crate) fn rights(context: &Context<'_>) -> Vec<(u8, Color, Vec<Step>)> {
 }
 
 /// The captures en passant of the pawn on `at` that has jumped over `square`.
-fn captures_en_passant(context: &Context<'_>, taker: Color, at: u8, square: u8) -> Vec<Step> {
+fn captures_en_passant(
+    context: &Context<'_>,
+    taker: Color,
+    at: Square,
+    square: Square,
+) -> Vec<Step> {
     let pawns = context.pawns;
-    let attack =
-        |&from: &u8| context.tables.pawn[side(taker)][from as usize & 63] >> square & 1 != 0;
-    let capture = |from: u8| {
+    let attacks = |&from: &Square| context.tables.pawn_reach(taker, from).contains(square);
+    let capture = |from: Square| {
         let mut taken = pawns;
-        *taken.of_mut(taker.other()) &= !(1 << at);
-        *taken.of_mut(taker) ^= 1 << from | 1 << square;
+        *taken.of_mut(taker.other()) &= !bit(at);
+        *taken.of_mut(taker) ^= bit(from) | bit(square);
         Step {
             color: taker,
             kind: captures(Role::Pawn, Role::Pawn, None),
@@ -289,7 +291,7 @@ fn captures_en_passant(context: &Context<'_>, taker: Color, at: u8, square: u8) 
             pawns: taken,
         }
     };
-    squares(pawns.of(taker)).filter(attack).map(capture).collect()
+    Bitboard(pawns.of(taker)).into_iter().filter(attacks).map(capture).collect()
 }
 
 #[cfg(test)]
@@ -321,7 +323,8 @@ mod tests {
         Some((kind.to_string(), after))
     }
 
-    /// Plays all legal moves in many positions: what leaves the slice is what is listed, no more and no less.
+    /// Plays all legal moves in many positions: what leaves the slice is what is listed, no more
+    /// and no less.
     #[test]
     fn steps_are_the_moves_that_leave_the_slice() {
         let pawns = "8/P6p/8/2Pp4/8/1p6/P1P4p/8";

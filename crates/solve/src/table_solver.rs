@@ -1,195 +1,34 @@
 //! Solving an ending: its slices in order of their pawns, from the tables behind its exits.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io;
-use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use hoffman_board::{Color, Material, Role};
+use hoffman_board::{Bitboard, ByColor, Color, Material, Rank, Role, Square};
 use hoffman_pages::Pages;
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::context::Context;
 use crate::exits::{Counted, Exit, Right};
+use crate::monitor::Monitor;
+use crate::options::{SolveError, SolveOptions};
+use crate::problem::Problem;
 use crate::recycled::Recycled;
-use crate::slice_solver::{self, Problem};
+use crate::slice_solver;
 use crate::steps::{self, Step, Way};
 use crate::target::Target;
 use crate::view::{Change, View};
 
-/// FinishedSlice endings by material, stronger side White.
+/// Solved endings by material, stronger side White.
 pub type Tables = HashMap<Material, Arc<TableValues>>;
 
-/// Why an ending cannot be solved.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SolveError {
-    /// A table or slice that an exit leads to has not been solved.
-    #[error("{ending} cannot be solved without {needed}")]
-    Missing {
-        /// The ending being solved.
-        ending: Material,
-        /// The ending that an exit leads to.
-        needed: Material,
-        /// Its pawns, as the ending being solved sees them.
-        pawns: PawnStructure,
-    },
-    /// The files of working memory failed.
-    #[error("{0}")]
-    Pages(#[from] std::io::Error),
-    /// [`Monitor::is_stopped`] said so. The slices that were solved by then stay solved.
-    #[error("the run was interrupted")]
-    Stopped,
-}
-
-/// What one pass decided in one block of a slice.
-#[derive(Clone, Copy, Debug)]
-pub struct Decided<'a> {
-    /// Who is to move.
-    pub turn: Color,
-    /// Whether he wins.
-    pub won: bool,
-    /// In how many moves.
-    pub moves: u16,
-    /// The number of the block.
-    pub block: u32,
-    /// The rows of the block in which something was decided, in ascending order.
-    pub rows: &'a [u32],
-    /// The positions of each of these rows; none is empty.
-    pub masks: &'a [u64],
-}
-
-/// What one pass did in a slice.
-#[derive(Clone, Copy, Debug)]
-pub struct PassReport {
-    /// The pawns of the slice.
-    pub pawns: PawnStructure,
-    /// Whether it looked for wins of the side to move, else for its losses.
-    pub won: bool,
-    /// In how many moves.
-    pub moves: u16,
-    /// How many positions it decided, with either side to move; like men are told apart.
-    pub positions: u64,
-    /// How long it took.
-    pub time: Duration,
-}
-
-/// Takes what passes decided.
-pub type TakeDecided<'t> = dyn FnMut(Decided<'_>) -> io::Result<()> + 't;
-
-/// Told by the solver how far it is, and asked whether to go on; from any thread. Every function without
-/// arguments is one that is told of solved slices and never stops.
-pub trait Monitor: Sync {
-    /// A slice is solved.
-    fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>);
-
-    /// A slice begins to look for what is won or lost in so many moves.
-    fn pass(&self, moves: u16) {
-        let _ = moves;
-    }
-
-    /// A pass is over.
-    fn passed(&self, report: &PassReport) {
-        let _ = report;
-    }
-
-    /// Whether to stop; asked before every slice and every pass.
-    fn is_stopped(&self) -> bool {
-        false
-    }
-
-    /// Whether [`Monitor::save_passes`] is wanted now; asked between passes. `work` is how long those took
-    /// that are not saved.
-    fn saves_passes(&self, work: Duration) -> bool {
-        let _ = work;
-        false
-    }
-
-    /// Saves what the passes of a slice for so many moves decided, all of which `show` shows. It goes on
-    /// where the last saved ones end, or starts anew. Returns whether it is saved.
-    fn save_passes(
-        &self,
-        pawns: PawnStructure,
-        moves: RangeInclusive<u16>,
-        show: &dyn Fn(&mut TakeDecided<'_>) -> io::Result<()>,
-    ) -> bool {
-        let _ = (pawns, moves, show);
-        false
-    }
-
-    /// The number of moves of the last saved pass of a slice.
-    fn saved_passes(&self, pawns: PawnStructure) -> Option<u16> {
-        let _ = pawns;
-        None
-    }
-
-    /// Shows `take` all that was saved of a slice, the passes in order; no block has more than `rows` rows.
-    /// Returns whether all of it could be read and was taken; if not the slice is solved anew.
-    fn restore_passes(
-        &self,
-        pawns: PawnStructure,
-        rows: usize,
-        take: &mut TakeDecided<'_>,
-    ) -> bool {
-        let _ = (pawns, rows, take);
-        false
-    }
-}
-
-impl<F: Fn() + Sync> Monitor for F {
-    fn slice(&self, _pawns: PawnStructure, _values: &Arc<SliceValues>) {
-        self();
-    }
-}
-
-/// How a slice is solved that is larger than its memory. The values are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// Blocks of positions and those around them are in memory, and passes sweep over the blocks.
-    #[default]
-    Sweep,
-    /// Blocks are in memory one by one, and what they have to tell each other goes through propagation
-    /// tables.
-    PropTables {
-        /// Compress the runs of these tables.
-        compress: bool,
-    },
-}
-
-impl std::fmt::Display for Method {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Method::Sweep => "sweeps",
-            Method::PropTables { compress: false } => "propagation tables",
-            Method::PropTables { compress: true } => "propagation tables, compressed",
-        })
-    }
-}
-
-/// What is asked for besides the values.
-#[derive(Clone, Debug, Default)]
-pub struct SolveOptions {
-    /// Count moves and stalemates.
-    pub count: bool,
-    /// Keep all slices. If not, slices are dropped as soon as no other slice of the ending needs them.
-    pub keep: bool,
-    /// Bounded memory for everything large, the values among it. If none is given all is in memory.
-    pub pages: Option<Arc<Pages>>,
-    /// How slices are solved that do not fit into these pages.
-    pub method: Method,
-    /// Keep the outcomes of solved slices only, in a quarter of the memory; those in pages stay as they are.
-    pub outcomes: bool,
-}
-
-/// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss in
-/// moves of those.
+/// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss
+/// in moves of those.
 ///
 /// # Errors
 ///
-/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks, [`SolveError::Pages`] if working
-/// files fail, [`SolveError::Stopped`].
+/// [`SolveError::Missing`] if an exit leads to a table that `tables` lacks, [`SolveError::Pages`]
+/// if working files fail, [`SolveError::Stopped`].
 pub fn solve_table(
     table: &mut TableValues,
     tables: &Tables,
@@ -275,65 +114,75 @@ pub(crate) fn solve_slices(
 
 /// How many single steps the pawns have left to the last rank.
 fn steps_left(pawns: PawnStructure) -> u32 {
-    let ranks = |set: u64, toward: fn(u32) -> u32| {
-        (0..64).filter(|s| set >> s & 1 != 0).map(|s| toward(s >> 3)).sum::<u32>()
+    let left = |color: Color| {
+        let ranks =
+            Bitboard(pawns.of(color)).into_iter().map(move |s| color.relative_rank(s.rank()));
+        ranks.map(|rank| u32::from(Rank::Eighth) - u32::from(rank)).sum::<u32>()
     };
-    ranks(pawns.white, |rank| 7 - rank) + ranks(pawns.black, |rank| rank)
+    left(Color::White) + left(Color::Black)
 }
 
 /// The exits of a slice of a complete ending.
-fn problem<'a>(
+pub(crate) fn problem<'a>(
     context: Context<'a>,
     table: &'a TableValues,
     tables: &'a Tables,
     count: bool,
 ) -> Result<Problem<'a>, SolveError> {
-    let view = |step: &Step| {
-        let material = material_after(table, &step.change, step.pawns);
-        let (normal, swapped) = material.normalized();
+    let behind = Behind { table, tables };
+    let exits = |color: Color| {
+        let steps = steps::steps(&context, color, false);
+        steps.iter().map(|step| behind.exit(step)).collect::<Result<Vec<_>, SolveError>>()
+    };
+    let exits = ByColor { white: exits(Color::White)?, black: exits(Color::Black)? };
+    let rights = steps::rights(&context).into_iter().map(|right| behind.right(right));
+    let rights = rights.collect::<Result<_, SolveError>>()?;
+    let discarded = ByColor::default();
+    Ok(Problem { context, exits, discarded, rights, count, stalemates: None })
+}
+
+/// What the exits of a complete ending lead to: the ending itself, or a table behind it.
+struct Behind<'a> {
+    table: &'a TableValues,
+    tables: &'a Tables,
+}
+
+impl<'a> Behind<'a> {
+    fn view(&self, step: &Step) -> Result<View<'a>, SolveError> {
+        let table = self.table;
+        let (normal, swapped) = material_after(table, &step.change, step.pawns).normalized();
         let behind = if normal == table.material {
             Some(table)
         } else {
-            tables.get(&normal).map(AsRef::as_ref)
+            self.tables.get(&normal).map(AsRef::as_ref)
         };
-        let turn = step.color.other();
-        behind
-            .and_then(|behind| {
-                View::new(behind, swapped, step.pawns, turn, &table.layout, step.change)
-            })
-            .ok_or(SolveError::Missing {
-                ending: table.material,
-                needed: normal,
-                pawns: step.pawns,
-            })
-    };
-    let list = |color: Color| {
-        let steps = steps::steps(&context, color, false);
-        let exit = |step: Step| {
-            let mut view = view(&step)?;
-            if let Way::Whole { jumped: Some(square) } = step.way {
-                view = view.with_right(square);
-            }
-            Ok(Exit {
-                way: step.way,
-                kind: step.kind,
-                target: Target::view(view),
-                counted: if step.kind.is_pawn_step() { Counted::Inside } else { Counted::Leaving },
-            })
-        };
-        steps.into_iter().map(exit).collect::<Result<Vec<_>, SolveError>>()
-    };
-    let exits = [list(Color::White)?, list(Color::Black)?];
-    let right = |(square, taker, captures): (u8, Color, Vec<Step>)| {
-        let captures = captures.iter().map(|step| Ok(Target::view(view(step)?)));
+        let (turn, change) = (step.color.other(), step.change);
+        let view = |behind| View::new(behind, swapped, step.pawns, turn, &table.layout, change);
+        behind.and_then(view).ok_or(SolveError::Missing {
+            ending: table.material,
+            needed: normal,
+            pawns: step.pawns,
+        })
+    }
+
+    fn exit(&self, step: &Step) -> Result<Exit<'a>, SolveError> {
+        let mut view = self.view(step)?;
+        if let Way::Whole { jumped: Some(square) } = step.way {
+            view = view.with_right(square);
+        }
+        let counted = if step.kind.is_pawn_step() { Counted::Inside } else { Counted::Leaving };
+        Ok(Exit { way: step.way, kind: step.kind, target: Target::view(view), counted })
+    }
+
+    fn right(
+        &self,
+        (square, taker, captures): (Square, Color, Vec<Step>),
+    ) -> Result<Right<'a>, SolveError> {
+        let captures = captures.iter().map(|step| Ok(Target::view(self.view(step)?)));
         let captures = captures.collect::<Result<Vec<_>, SolveError>>()?;
         let moves = captures.len();
         Ok(Right { square, taker, captures, moves, deciding: false })
-    };
-    let rights =
-        steps::rights(&context).into_iter().map(right).collect::<Result<_, SolveError>>()?;
-    let discarded = [Vec::new(), Vec::new()];
-    Ok(Problem { context, exits, discarded, rights, count, stalemates: None })
+    }
 }
 
 /// The material behind an exit.

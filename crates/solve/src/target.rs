@@ -1,18 +1,19 @@
 //! Targets: what an exit leads to, put together from views and from what is agreed for the rest.
 //!
-//! For a complete ending a target is one view. In an analysis several tables may each answer a part of
-//! the moves, and what none of them answers is conceded, discarded or an error. A table beats what is
-//! agreed, position by position: a code of 0 in a view means that the table does not answer.
+//! For a complete ending a target is one view. In an analysis several tables may each answer a
+//! part of the moves, and what none of them answers is conceded, discarded or an error. A table
+//! beats what is agreed, position by position: a code of 0 in a view means that the table does not
+//! answer.
 
-use hoffman_board::{Color, FuturemoveKind, Material, Role};
+use hoffman_board::{Color, FuturemoveKind, MAX_PIECES as MAX_MOVERS, Material, Role};
 use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
-use crate::dispatch::{fetch_mixed, fetch_view};
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
 use crate::kernels::tables::{Tables, role_index};
+use crate::processor::for_processor;
 use crate::steps::{Step, Way};
-use crate::view::{MAX_MOVERS, PROMOTED, View, Wanted};
+use crate::view::{PROMOTED, View, Wanted, fetch_view};
 
 /// What a move is worth that no table answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +24,13 @@ pub(crate) enum Rest {
     Won,
     /// It loses at once: the last enemy man is taken in suicide chess.
     Lost,
-    /// It is left out of account, but because of it nothing else may be played: a discarded capture in
-    /// suicide chess.
+    /// It is left out of account, but because of it nothing else may be played: a discarded
+    /// capture in suicide chess.
     Discarded,
-    /// It is left out of account as well, but it is a move: who has no other is neither mated nor
-    /// stalemated, and the position is drawn.
+    /// It is left out of account as well, but it is a move: a side without another is neither
+    /// mated nor stalemated, and the position is drawn.
     Spared,
-    /// Nobody has said; met only where another move of the same position is conceded.
+    /// Nothing is said; met only where another move of the same position is conceded.
     Unsaid,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct After<'a> {
     squares: [u64; MAX_MOVERS],
     promoted: Option<u8>,
     pawns: PawnStructure,
-    /// Who made the move.
+    /// The side that made the move.
     color: Color,
     suicide: bool,
     /// The table that the move leaves, where a man can leave it for a square that others of it may
@@ -75,7 +76,7 @@ impl<'a> After<'a> {
             .chain(change.promoted.map(|(color, role, _)| (PROMOTED, color, role)))
             .collect();
         let mut squares = [u64::MAX; MAX_MOVERS];
-        // Who takes a mover stands where that one may stand.
+        // A man that takes a mover stands where that one may stand.
         if !matches!(step.way, Way::Takes { .. }) {
             for (squares, mover) in squares.iter_mut().zip(context.layout.movers()) {
                 *squares = mover.squares;
@@ -86,7 +87,7 @@ impl<'a> After<'a> {
         After {
             men,
             squares,
-            promoted: change.promoted.map(|(_, _, square)| square),
+            promoted: change.promoted.map(|(_, _, square)| u8::from(square)),
             pawns,
             color,
             suicide: context.suicide(),
@@ -132,8 +133,8 @@ impl<'a> After<'a> {
         lanes
     }
 
-    /// The squares of the last man for which the mover's king is not attacked and does not touch the
-    /// other.
+    /// The squares of the last man for which the mover's king is not attacked and does not touch
+    /// the other.
     fn king_is_safe(
         &self,
         tables: &Tables,
@@ -182,7 +183,7 @@ impl<'a> After<'a> {
         lanes
     }
 
-    /// Where men stand who do not change along a fetch.
+    /// Where men stand that do not move along a fetch.
     fn stands(&self, placed: &[(usize, u8)]) -> [u8; MAX_MOVERS + 1] {
         let mut stands = [0_u8; MAX_MOVERS + 1];
         for &(mover, square) in placed {
@@ -194,8 +195,8 @@ impl<'a> After<'a> {
         stands
     }
 
-    /// The squares of the last axis for which the position is legal, in one of `64^(axes - 1)` rows. Without
-    /// axes there is one row, and bit 0 means that the position is legal.
+    /// The squares of the last axis for which the position is legal, in one of `64^(axes - 1)`
+    /// rows. Without axes there is one row, and bit 0 means that the position is legal.
     fn legal_row(
         &self,
         tables: &Tables,
@@ -226,11 +227,11 @@ pub(crate) enum Reading {
     Worth,
     /// Something else than 0 where the move is legal on the board.
     Legality,
-    /// The same, but for moves that are left out of account and do not spare the one who makes them either.
+    /// The same, but for moves that are left out of account and do not spare their side either.
     Played,
     /// A draw where the move is legal and nothing is said about it, else 0.
     Unsaid,
-    /// A draw where the move is legal and spares the one who makes it, else 0.
+    /// A draw where the move is legal and spares its side, else 0.
     Spared,
     /// A draw where the move is legal and conceded, else 0.
     Conceded,
@@ -261,7 +262,7 @@ impl<'a> Target<'a> {
         self.rest == Rest::Won
     }
 
-    /// Whether there may be moves that spare the one who makes them.
+    /// Whether there may be moves that spare their side.
     pub(crate) fn may_spare(&self) -> bool {
         self.rest == Rest::Spared
     }
@@ -271,7 +272,7 @@ impl<'a> Target<'a> {
         self.layers.iter().map(View::max_moves).max().unwrap_or(0).max(1)
     }
 
-    /// Fills `out` with what the moves are worth to the player who makes them, as
+    /// Fills `out` with what the moves are worth to the side that makes them, as
     /// [`View::fetch`] does. `spare` is room of any size.
     #[inline(always)]
     pub(crate) fn fetch<C: Code>(
@@ -309,7 +310,8 @@ impl<'a> Target<'a> {
         let mut stands = after.stands(wanted.placed);
         for row in 0..1 << (6 * wanted.axes.len().saturating_sub(1)) {
             let legal = after.legal_row(wanted.tables, &mut stands, wanted.axes, row);
-            // What a table says is not asked for, or does not count outside of the table that is left.
+            // What a table says is not asked for, or does not count outside of the table that is
+            // left.
             let void = match after.outside {
                 _ if clear => u64::MAX,
                 Some(_) => !legal,
@@ -369,10 +371,62 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The men of `color` with the given role (or all) as a set of movers.
-pub(crate) fn takers(context: &Context<'_>, color: Color, role: Option<Role>) -> u32 {
-    let movers = context.layout.movers().iter().enumerate();
-    movers
-        .filter(|(_, m)| m.color == color && role.is_none_or(|role| role == m.role))
-        .fold(0, |set, (i, _)| set | 1 << i)
+for_processor! {
+    /// See [`Target::fetch_mixed`].
+    fn fetch_mixed<C: Code>(
+        target: &Target<'_>,
+        wanted: Wanted<'_>,
+        reading: Reading,
+        out: &mut [C],
+        spare: &mut Vec<C>,
+    ),
+    I => target.fetch_mixed::<I, C>(wanted, reading, out, spare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::for_tests::{Random, men_behind, position, written};
+    use crate::kernels::tables::tables;
+    use crate::steps::steps;
+
+    /// Fetches a conceded move with some movers everywhere, and compares places with `shakmaty`.
+    fn check(context: &Context<'_>, step: &Step, axes: &[usize], random: &mut Random) -> usize {
+        let target = Target::new(Vec::new(), Rest::Won, After::new(context, step)).unwrap();
+        let movers = 0..context.layout.movers().len();
+        let others = movers.filter(|m| !axes.contains(m) && step.change.captured != Some(*m));
+        let placed: Vec<_> = others.map(|m| (m, random.below(64) as u8)).collect();
+        let wanted = Wanted { tables: tables(), placed: &placed, axes };
+        let (mut out, turn) = (vec![0_u8; 1 << (6 * axes.len())], step.color.other());
+        target.fetch(wanted, Reading::Worth, &mut out, &mut Vec::new());
+        for _ in 0..60 {
+            let place = random.below(out.len() as u64) as usize;
+            let shift = |i: usize| 6 * (axes.len() - 1 - i);
+            let along = axes.iter().enumerate().map(|(i, &m)| (m, (place >> shift(i) & 63) as u8));
+            let stands = along.chain(placed.iter().copied());
+            let men = men_behind(context.layout, stands, step.change, step.pawns);
+            let expected = if position(&men, turn).is_some() { u8::win(1) } else { 0 };
+            assert_eq!(out[place], expected, "{} after {}", written(&men, turn), step.kind);
+        }
+        out.iter().filter(|&&code| code != 0).count()
+    }
+
+    #[test]
+    fn moves_are_conceded_where_they_are_legal() {
+        let layout = Layout::new(&"KRPPvKNP".parse().unwrap());
+        let pawns = PawnStructure { white: 1 << 49 | 1 << 26, black: 1 << 35 };
+        let context = Context::new(&layout, pawns);
+        let (mut random, mut found) = (Random(11), 0);
+        for color in Color::ALL {
+            for step in steps(&context, color, true) {
+                let movers =
+                    (0..layout.movers().len()).filter(|&m| step.change.captured != Some(m));
+                let movers: Vec<usize> = movers.collect();
+                for axes in [&movers[..0], &movers[..2], &movers[1..], &movers[2..]] {
+                    found += check(&context, &step, axes, &mut random);
+                }
+            }
+        }
+        assert!(found > 1000, "{found} legal moves");
+    }
 }

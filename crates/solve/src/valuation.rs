@@ -5,24 +5,13 @@ use hoffman_space::Code;
 
 use crate::blocks::Block;
 use crate::context::Context;
-use crate::exits::{self, Buffer, Exit, Right};
+use crate::exit_events::{ExitEvents, sort_exits};
+use crate::exit_values::{self, ExitRoom};
+use crate::exits::{Exit, Right};
 use crate::kernels::isa::{Isa, equal_mask, put_code};
-use crate::log::{ExitEvents, PositionSet, Sorting, sort_exits};
 use crate::passes::BlockTask;
+use crate::sets::PositionSet;
 use crate::target::{Reading, Target};
-
-/// Room for evaluating exits, one a thread and width of code.
-pub(crate) struct ExitRoom<C> {
-    best: Vec<C>,
-    pub(crate) buffer: Buffer<C>,
-    sorting: Sorting,
-}
-
-impl<C: Code> ExitRoom<C> {
-    pub(crate) fn new() -> ExitRoom<C> {
-        ExitRoom { best: Vec::new(), buffer: Buffer::new(), sorting: Sorting::default() }
-    }
-}
 
 /// The legal positions of a block.
 #[inline(always)]
@@ -40,7 +29,8 @@ pub(crate) struct ExitPlanes<'a> {
     pub(crate) must_capture: &'a mut [u64],
 }
 
-/// Evaluates the exits of a block in its `open` positions: what they win and lose, and what they hold.
+/// Evaluates the exits of a block in its `open` positions: what they win and lose, and what they
+/// hold.
 #[inline(always)]
 pub(crate) fn exit_block<I: Isa, C: Code>(
     task: BlockTask<'_>,
@@ -74,7 +64,7 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
             captures.clone_from(best);
         }
         let wanted = |exit: &Exit<'_>| wanted.is_none_or(|wanted| wanted == exit.is_capture());
-        exits::evaluate::<I, C>(task, exits, wanted, reading, best, buffer);
+        exit_values::evaluate::<I, C>(task, exits, wanted, reading, best, buffer);
         if reading == Reading::Legality {
             let (rows, _) = best.as_chunks::<64>();
             for (must_capture, row) in must_capture.iter_mut().zip(rows) {
@@ -92,21 +82,11 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
     sort_exits::<I, C>(rows, open, held, sorting)
 }
 
-/// The positions of a block with a discarded move that spares them mate and stalemate.
-pub(crate) fn spared_block<C: Code>(
-    task: BlockTask<'_>,
-    exits: &[Exit<'_>],
-    room: &mut ExitRoom<C>,
-) -> Vec<u64> {
-    let ExitRoom { best, buffer, .. } = room;
-    exits::spared(task, exits, best, buffer)
-}
-
-/// Writes the codes of a block: what is still open is drawn, the rest is `decided`.
+/// Writes the codes of a block: what is still open is drawn, what is `decided` has a code.
 #[inline(always)]
 pub(crate) fn write_block<I: Isa, C: Code>(
     open: &[u64],
-    decided: &[(C, PositionSet<'_>)],
+    decided: Option<(C, PositionSet<'_>)>,
     codes: &mut [C],
 ) {
     let (codes, _) = codes.as_chunks_mut::<64>();
@@ -115,7 +95,7 @@ pub(crate) fn write_block<I: Isa, C: Code>(
             put_code::<I, C>(row, C::DRAW, open);
         }
     }
-    for &(code, positions) in decided {
+    if let Some((code, positions)) = decided {
         for (row, mask) in positions.iter() {
             put_code::<I, C>(&mut codes[row], code, mask);
         }
@@ -154,15 +134,15 @@ pub(crate) fn right_block<I: Isa, C: Code>(
     ];
     for (marked, (reading, needed)) in marked.iter_mut().zip(wanted) {
         if needed {
-            exits::captures_of::<I, C>(task, captures, reading, codes, buffer);
+            exit_values::captures_of::<I, C>(task, captures, reading, codes, buffer);
             let (rows, _) = codes.as_chunks::<64>();
             marked.extend(rows.iter().map(|row| !equal_mask::<I, C>(row, C::ILLEGAL)));
         }
     }
     let [legal, spared] = marked;
-    exits::captures_of::<I, C>(task, captures, Reading::Worth, codes, buffer);
+    exit_values::captures_of::<I, C>(task, captures, Reading::Worth, codes, buffer);
 
-    let empty = right.empty_squares();
+    let empty = right.empty_squares().0;
     let (rows, _) = codes.as_chunks_mut::<64>();
     let (plain, _) = without.plain.as_chunks::<64>();
     for (row, ((codes, plain), &stuck)) in rows.iter_mut().zip(plain).zip(without.stuck).enumerate()
@@ -200,7 +180,8 @@ struct RightMarks {
 }
 
 impl RightMarks {
-    /// The value of a lane with the right, from that without it and that of the best capture en passant.
+    /// The value of a lane with the right, from that without it and that of the best capture en
+    /// passant.
     #[inline(always)]
     fn value<C: Code>(&self, lane: usize, plain: C, capture: C) -> C {
         let is = |plane: u64| plane >> lane & 1 != 0;
@@ -214,7 +195,7 @@ impl RightMarks {
         {
             C::DRAW
         } else if capture == C::ILLEGAL && is(self.legal & self.unforced) {
-            // All that may be played is left out of account: whoever cannot move has won.
+            // All that may be played is left out of account: the side that cannot move has won.
             C::win(0)
         } else {
             plain.max(capture)
@@ -222,8 +203,8 @@ impl RightMarks {
     }
 }
 
-/// Those of the marked positions of a block in which one of some en passant captures is legal, as far
-/// as `reading` takes notice of it.
+/// Those of the marked positions of a block in which one of some en passant captures is legal, as
+/// far as `reading` takes notice of it.
 #[inline(always)]
 pub(crate) fn capture_block<I: Isa, C: Code>(
     task: BlockTask<'_>,
@@ -238,7 +219,7 @@ pub(crate) fn capture_block<I: Isa, C: Code>(
         return found;
     }
     best.resize(positions.len() * 64, C::ILLEGAL);
-    exits::captures_of::<I, C>(task, captures, reading, best, buffer);
+    exit_values::captures_of::<I, C>(task, captures, reading, best, buffer);
     let (rows, _) = best.as_chunks::<64>();
     for ((found, row), &positions) in found.iter_mut().zip(rows).zip(positions) {
         *found = !equal_mask::<I, C>(row, C::ILLEGAL) & positions;

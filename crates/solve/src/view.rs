@@ -1,15 +1,16 @@
 //! Views: the values behind an exit, read in the row order of the slice that the exit leaves.
 //!
-//! The values lie in another slice, often of another ending, whose colours may be exchanged, whose board
-//! may be mirrored and whose king pairs may be seen through any of the eight symmetries. A view knows
-//! which mover there is which mover here; fetching copies what one block needs, already negated, so
-//! that a fetched code is what the move is worth to the player who makes it (0: no such move).
+//! The values lie in another slice, often of another ending, whose colours may be exchanged, whose
+//! board may be mirrored and whose king pairs may be seen through any of the eight symmetries. A
+//! view knows which mover there is which mover here; fetching copies what one block needs, already
+//! negated, so that a fetched code is what the move is worth to the side that makes it (0: no such
+//! move).
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, Role, Symmetry};
+use hoffman_board::{Color, MAX_PIECES as MAX_MOVERS, Role, Square, Symmetry};
 use hoffman_space::{
     Code, Codes, KingPlacement, Layout, Orientation, PawnStructure, SliceValues, StoredCodes,
     TableValues,
@@ -17,9 +18,8 @@ use hoffman_space::{
 
 use crate::kernels::isa::{Isa, rearranged, transposed};
 use crate::kernels::tables::Tables;
+use crate::processor::for_processor;
 
-/// Movers in order, as the layouts number them.
-pub(crate) const MAX_MOVERS: usize = 16;
 const GONE: u8 = u8::MAX;
 /// Stands for the newly promoted man among the movers here.
 pub(crate) const PROMOTED: usize = MAX_MOVERS;
@@ -37,8 +37,8 @@ pub(crate) struct View<'a> {
     promoted: Option<(u8, u8)>,
 }
 
-/// What is fetched: `axes` are movers of ours, the last one fastest, 64 squares each; all other movers that still
-/// exist stand on the squares given by `placed`.
+/// What is fetched: `axes` are movers of ours, the last one fastest, 64 squares each; all other
+/// movers that still exist stand on the squares given by `placed`.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'w> {
     pub(crate) tables: &'w Tables,
@@ -52,13 +52,13 @@ pub(crate) struct Change {
     /// The mover that disappears.
     pub(crate) captured: Option<usize>,
     /// A man that appears on a square.
-    pub(crate) promoted: Option<(Color, Role, u8)>,
+    pub(crate) promoted: Option<(Color, Role, Square)>,
 }
 
 impl<'a> View<'a> {
-    /// The view of `structure` in `table`, whose colours are exchanged against ours if `swapped`, for
-    /// the side `turn` to move there. None if the slice is not solved or the men are not those behind
-    /// the change.
+    /// The view of `structure` in `table`, whose colours are exchanged against ours if `swapped`,
+    /// for the side `turn` to move there. None if the slice is not solved or the men are not those
+    /// behind the change.
     pub(crate) fn new(
         table: &'a TableValues,
         swapped: bool,
@@ -70,9 +70,9 @@ impl<'a> View<'a> {
         View::all(table, swapped, structure, turn, ours, change).into_iter().next()
     }
 
-    /// Like [`View::new`], with one view for every way to match our men with theirs, as far as theirs
-    /// can be told apart by their squares. A position is behind at most one of them, or has the same value in
-    /// both: twins on the squares of the narrow one.
+    /// Like [`View::new`], with one view for every way to match our men with theirs, as far as
+    /// theirs can be told apart by their squares. A position is behind at most one of them, or has
+    /// the same value in both: twins on the squares of the narrow one.
     pub(crate) fn all(
         table: &'a TableValues,
         swapped: bool,
@@ -100,20 +100,21 @@ impl<'a> View<'a> {
             let mut partner = [GONE; MAX_MOVERS + 1];
             match_men(&table.layout, &men, &mut partner, &mut found);
         }
-        let codes = &slice.codes[orientation.color(turn) as usize ^ 1];
+        let [white, black] = &slice.codes;
+        let codes = orientation.color(turn).fold_wb(white, black);
         let view = |partner: [u8; MAX_MOVERS + 1]| View {
             slice: slice.as_ref(),
             codes,
             layout: &table.layout,
             orientation,
-            promoted: change.promoted.map(|(_, _, square)| (partner[PROMOTED], square)),
+            promoted: change.promoted.map(|(_, _, square)| (partner[PROMOTED], u8::from(square))),
             partner,
         };
         found.into_iter().map(view).collect()
     }
 
-    /// Whether it holds every position with its men on the given squares: `squares[mover]` are sets, for
-    /// our movers; the promoted man's is known.
+    /// Whether it holds every position with its men on the given squares: `squares[mover]` are
+    /// sets, for our movers; the promoted man's is known.
     pub(crate) fn covers(&self, squares: &[u64]) -> bool {
         let symmetry = self.orientation.symmetry();
         let theirs = self.layout.movers();
@@ -132,9 +133,10 @@ impl<'a> View<'a> {
         self.slice.max_moves
     }
 
-    /// The same with the right to take en passant on `square` (as seen from here), if it can be used.
-    pub(crate) fn with_right(mut self, square: u8) -> View<'a> {
-        let there = self.orientation.symmetry().apply_index(square);
+    /// The same with the right to take en passant on `square` (as seen from here), if it can be
+    /// used.
+    pub(crate) fn with_right(mut self, square: Square) -> View<'a> {
+        let there = u8::from(self.orientation.symmetry().apply(square));
         if let Some(right) = self.slice.en_passant.iter().find(|e| e.square == there) {
             self.codes = &right.codes;
         }
@@ -142,8 +144,8 @@ impl<'a> View<'a> {
     }
 
     /// Whether [`View::with_right`] makes a difference.
-    pub(crate) fn has_right(&self, square: u8) -> bool {
-        let there = self.orientation.symmetry().apply_index(square);
+    pub(crate) fn has_right(&self, square: Square) -> bool {
+        let there = u8::from(self.orientation.symmetry().apply(square));
         self.slice.en_passant.iter().any(|e| e.square == there)
     }
 
@@ -278,7 +280,7 @@ impl<'a> View<'a> {
                     continue;
                 };
                 let symmetry = turn.then(symmetry);
-                // Beside paired kings everybody has all places.
+                // Beside paired kings all men have all places.
                 let from = start + self.base(plan, symmetry).unwrap_or(0);
                 let turned = Turned::by(tables, symmetry);
                 let mut window = codes.window(from, extent(&plan.axes));
@@ -328,6 +330,12 @@ impl<'a> View<'a> {
     }
 }
 
+for_processor! {
+    /// See [`View::fetch`]. A function of its own, because it is large and called in many places.
+    fn fetch_view<C: Code>(view: &View<'_>, wanted: Wanted<'_>, out: &mut [C]),
+    I => view.fetch::<I, C>(wanted, out)
+}
+
 /// Where codes come from.
 enum Source<'a, S> {
     Memory(&'a [S]),
@@ -342,8 +350,8 @@ thread_local! {
 impl<S: Code> Source<'_, S> {
     /// The codes from `from` on, `len` of which are needed.
     ///
-    /// Nothing is called with them here: closures that are called in several places are compiled for any
-    /// processor, not for the caller's.
+    /// Nothing is called with them here: closures that are called in several places are compiled
+    /// for any processor, not for the caller's.
     #[inline(always)]
     fn window(&self, from: usize, len: usize) -> Window<'_, S> {
         match self {
@@ -439,8 +447,8 @@ fn extent(axes: &[Axis]) -> usize {
 /// No place on an axis.
 const NOWHERE: usize = usize::MAX;
 
-/// Copies `out[... s1 * 64 + s0] = -codes[from + ... + ways[1][s1] + ways[0][s0]]` as far as these places
-/// exist.
+/// Copies `out[... s1 * 64 + s0] = -codes[from + ... + ways[1][s1] + ways[0][s0]]` as far as these
+/// places exist.
 fn gather_restricted<C: Code, S: Code>(
     codes: &[S],
     from: usize,
@@ -467,8 +475,8 @@ fn gather_restricted<C: Code, S: Code>(
     }
 }
 
-/// Finds the ways to match men (mover here, colour and role there) with the movers of a layout. Like
-/// movers on the same squares are not told apart.
+/// Finds the ways to match men (mover here, colour and role there) with the movers of a layout.
+/// Like movers on the same squares are not told apart.
 fn match_men(
     layout: &Layout,
     men: &[(usize, Color, Role)],
@@ -493,7 +501,8 @@ fn match_men(
     }
 }
 
-/// Copies `out[sum of s_i * ours_i] = -codes[sum of image(s_i) * theirs_i]` for all squares `s_i` of the axes:
+/// Copies `out[sum of s_i * ours_i] = -codes[sum of image(s_i) * theirs_i]` for all squares `s_i`
+/// of the axes:
 ///
 /// ```text
 ///     codes (theirs)                      out (ours)
@@ -586,5 +595,109 @@ fn gather_plane<I: Isa, C: Code, S: Code>(
     for s in 0..64 {
         let (codes, out) = (&codes[turned.offset(s, outer)..], &mut out[s * outer.ours..]);
         gather_row::<I, C, S>(codes, inner, turned, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hoffman_board::Variant;
+    use hoffman_space::Mover;
+
+    use super::*;
+    use crate::for_tests::{Random, men_behind, numbered, value, written};
+    use crate::kernels::tables::tables;
+
+    /// A fetch from one table, in words of the ending that an exit leaves.
+    struct Case<'c> {
+        table: &'c TableValues,
+        swapped: bool,
+        ours: &'c Layout,
+        pawns: PawnStructure,
+        change: Change,
+    }
+
+    impl Case<'_> {
+        fn check(&self, all: &[&[usize]]) {
+            for axes in all {
+                self.check_axes(axes);
+            }
+        }
+
+        /// Fetches with the movers of `axes` everywhere and the others on some squares, and
+        /// compares places with what the table says of the position there.
+        fn check_axes(&self, axes: &[usize]) {
+            let Case { table, swapped, ours, pawns, change } = *self;
+            let turn = Color::Black;
+            let view = View::new(table, swapped, pawns, turn, ours, change).unwrap();
+            let mut random = Random(axes.len() as u64 + 1);
+            for _ in 0..20 {
+                let others = (0..ours.movers().len()).filter(|m| !axes.contains(m));
+                let others = others.filter(|&m| change.captured != Some(m));
+                let placed: Vec<_> = others.map(|m| (m, random.below(64) as u8)).collect();
+                let mut out = vec![0_u8; 1 << (6 * axes.len())];
+                fetch_view(&view, Wanted { tables: tables(), placed: &placed, axes }, &mut out);
+                for _ in 0..200 {
+                    let place = random.below(out.len() as u64) as usize;
+                    let shift = |i: usize| 6 * (axes.len() - 1 - i);
+                    let along = axes.iter().enumerate();
+                    let along = along.map(|(i, &m)| (m, (place >> shift(i) & 63) as u8));
+                    let stands = along.chain(placed.iter().copied());
+                    let men = men_behind(ours, stands, change, pawns);
+                    let expected = u8::from_value(value(table, swapped, &men, turn)).negate();
+                    assert_eq!(out[place], expected, "{}, axes {axes:?}", written(&men, turn));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fetches_from_paired_kings_are_what_the_table_says() {
+        let table =
+            numbered(Layout::new(&"KQRvK".parse().unwrap()), "KQRvK", PawnStructure::default());
+        // White king, black king, queen, rook, bishop that was taken.
+        let ours = Layout::new(&"KQRvKB".parse().unwrap());
+        let change = Change { captured: Some(4), promoted: None };
+        let pawns = PawnStructure::default();
+        let case = Case { table: &table, swapped: false, ours: &ours, pawns, change };
+        case.check(&[&[], &[3], &[2, 3], &[3, 2], &[1, 2, 3], &[0, 1], &[0], &[3, 0, 2]]);
+    }
+
+    #[test]
+    fn fetches_with_exchanged_colours_and_a_promotion_are_too() {
+        let table =
+            numbered(Layout::new(&"KQvK".parse().unwrap()), "KQvK", PawnStructure::default());
+        let ours = Layout::new(&"KvKP".parse().unwrap());
+        let change =
+            Change { captured: None, promoted: Some((Color::Black, Role::Queen, Square::C1)) };
+        let pawns = PawnStructure::default();
+        let case = Case { table: &table, swapped: true, ours: &ours, pawns, change };
+        case.check(&[&[], &[0], &[1], &[0, 1]]);
+    }
+
+    #[test]
+    fn fetches_from_a_mirrored_slice_with_a_pawn_are_too() {
+        // The normal form of a pawn on the h-file is one on the a-file.
+        let pawns = PawnStructure { white: 1 << 31, black: 0 };
+        let table = numbered(Layout::new(&"KRPvK".parse().unwrap()), "KRPvK", pawns);
+        let ours = Layout::new(&"KRPvKN".parse().unwrap());
+        let change = Change { captured: Some(3), promoted: None };
+        let case = Case { table: &table, swapped: false, ours: &ours, pawns, change };
+        case.check(&[&[], &[2], &[1, 2], &[2, 0], &[0, 1, 2], &[1]]);
+    }
+
+    #[test]
+    fn fetches_from_a_restricted_table_are_too() {
+        let movers = [
+            Mover { color: Color::White, role: Role::King, squares: 0xff00_ff00 },
+            Mover { color: Color::Black, role: Role::King, squares: u64::MAX },
+            Mover { color: Color::White, role: Role::Rook, squares: 0x0101_0101_0101_0101 },
+        ];
+        let layout = Layout::restricted(&movers, true, Variant::Normal);
+        let pawns = PawnStructure { white: 1 << 28, black: 0 };
+        let table = numbered(layout, "KRPvK", pawns);
+        let ours = Layout::new(&"KRPvKN".parse().unwrap());
+        let change = Change { captured: Some(3), promoted: None };
+        let case = Case { table: &table, swapped: false, ours: &ours, pawns, change };
+        case.check(&[&[], &[2], &[0], &[1, 2], &[0, 1, 2]]);
     }
 }

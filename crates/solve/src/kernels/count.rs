@@ -1,6 +1,6 @@
-//! Counting quiet moves: how many pairs of a position of one set and a position of another are one move
-//! of a man apart. Unlike the other kernels these cannot merge what slides along a line, so every start
-//! is walked on its own.
+//! Counting quiet moves: how many pairs of a position of one set and a position of another are one
+//! move of a man apart. Unlike the other kernels these cannot merge what slides along a line, so
+//! every start is walked on its own.
 
 use hoffman_board::Role;
 
@@ -214,7 +214,8 @@ fn lane_eight(role: Role, from: &Eight, to: &Eight, blockers: &Eight) -> Eight {
     sum
 }
 
-/// Up to `REACH` steps in four directions: by how much squares are shifted, and which can be reached so.
+/// Up to `REACH` steps in four directions: by how much squares are shifted, and which can be
+/// reached so.
 #[inline(always)]
 fn walk_lanes<const REACH: usize>(
     steps: [(i32, u64); 4],

@@ -1,7 +1,8 @@
 //! Dense kernels: move every position of a block.
 //!
-//! Lines of the board are walked once each, carrying the running union of what can slide along. Eight
-//! rows are carried side by side, which is one vector operation a step on a machine with wide registers.
+//! Lines of the board are walked once each, carrying the running union of what can slide along.
+//! Eight rows are carried side by side, which is one vector operation a step on a machine with
+//! wide registers.
 
 use hoffman_board::{Role, Symmetry};
 
@@ -47,7 +48,8 @@ pub(super) fn west(x: &Eight, by: usize) -> Eight {
 
 #[inline(always)]
 pub(super) fn transpose(x: &[Eight; 8]) -> [Eight; 8] {
-    // Three rounds of exchanging halves, pairs and neighbours; every round is whole-vector shuffles.
+    // Three rounds of exchanging halves, pairs and neighbours; every round is whole-vector
+    // shuffles.
     let mut a = *x;
     for i in 0..4 {
         let (p, q) = (a[i], a[i + 4]);
@@ -89,8 +91,8 @@ fn walk(s: &[Eight; 8], pass: &[Eight; 8], out: &mut [Eight; 8], drift: i8) {
     }
 }
 
-/// Moves the man of the last dimension through one group. `pass[rank][file]` is what may stand with the
-/// man on that square, `s[rank][file]` the rows.
+/// Moves the man of the last dimension through one group. `pass[rank][file]` is what may stand
+/// with the man on that square, `s[rank][file]` the rows.
 #[inline(always)]
 fn group_moves(role: Role, s: &[Eight; 8], pass: &[Eight; 8], out: &mut [Eight; 8]) {
     if matches!(role, Role::Rook | Role::Queen) {
@@ -338,8 +340,8 @@ pub(crate) fn dimension(
     }
 }
 
-/// The rows of a chunk: eight neighbouring rows for each square of dimension `i` (not the last one),
-/// and the number of the first row.
+/// The rows of a chunk: eight neighbouring rows for each square of dimension `i` (not the last
+/// one), and the number of the first row.
 #[inline(always)]
 pub(crate) fn load_column(
     frame: Frame,
@@ -358,8 +360,8 @@ pub(crate) fn load_column(
     (base, rows)
 }
 
-/// What may stand in the lane while the man of the last dimension stands on a square: `[rank][file]` for the
-/// 64 rows of a group.
+/// What may stand in the lane while the man of the last dimension stands on a square:
+/// `[rank][file]` for the 64 rows of a group.
 #[inline(always)]
 pub(crate) fn pass_for_group(frame: Frame, group: usize) -> [Eight; 8] {
     let mut pass: [Eight; 8] = [[0; 8]; 8];
@@ -374,8 +376,8 @@ pub(crate) fn pass_for_group(frame: Frame, group: usize) -> [Eight; 8] {
     pass
 }
 
-/// What may stand in the lane while the man of dimension `i` stands on a square: `[square][row]` for the
-/// chunk that begins at row `base`.
+/// What may stand in the lane while the man of dimension `i` stands on a square: `[square][row]`
+/// for the chunk that begins at row `base`.
 #[inline(always)]
 pub(crate) fn pass_for_chunk(frame: Frame, i: usize, base: usize) -> [Eight; 64] {
     let mut pass = OPEN_BOARD;
@@ -419,8 +421,8 @@ pub(crate) fn lane(frame: Frame, role: Role, from: &[u64], out: &mut [u64]) {
     }
 }
 
-/// Adds to `out` the rows of another block seen through the inverse of `symmetry`: what a king that
-/// crosses over to that block leaves behind.
+/// Adds to `out` the rows of another block seen through the inverse of `symmetry`: what a king
+/// that crosses over to that block leaves behind.
 #[inline(always)]
 pub(crate) fn pull(
     tables: &Tables,

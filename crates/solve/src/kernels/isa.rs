@@ -2,7 +2,7 @@
 
 use hoffman_space::Code;
 
-/// Marks one position of a row.
+/// The codes of a row.
 pub(crate) type Row<C> = [C; 64];
 
 /// What a processor can do for whole rows of bytes.
@@ -151,7 +151,8 @@ pub(crate) fn transposed<C: Code>(row: impl Fn(usize) -> Row<C>) -> [Row<C>; 64]
     out
 }
 
-/// Makes rows of columns in each of eight squares of eight rows, if codes are bytes, and says whether they are.
+/// Makes rows of columns in each of eight squares of eight rows, if codes are bytes, and says
+/// whether they are.
 #[inline(always)]
 fn exchange_bytes<C: Code>(rows: &mut [Row<C>; 8]) -> bool {
     let mut words = [[0_u64; 8]; 8];
@@ -162,7 +163,8 @@ fn exchange_bytes<C: Code>(rows: &mut [Row<C>; 8]) -> bool {
             *word = u64::from_le_bytes(*bytes);
         }
     }
-    // Halves of the squares, quarters of the halves, and so on: the upper right one with the lower left one.
+    // Halves of the squares, quarters of the halves, and so on: the upper right one with the lower
+    // left one.
     for (apart, bits, mask) in
         [(4, 32, 0xffff_ffff), (2, 16, 0xffff_0000_ffff), (1, 8, 0xff_00ff_00ff_00ff_u64)]
     {
@@ -207,12 +209,13 @@ pub(crate) mod x86 {
 
     use super::Isa;
 
-    /// Processors with AVX-512 F, BW and VBMI. Only [`crate::dispatch`] names it, inside functions
-    /// compiled for these features and called after a check that the processor has them.
+    /// Processors with AVX-512 F, BW and VBMI. Only [`crate::processor`] names it, inside
+    /// functions compiled for these features and called after a check that the processor has them.
     pub(crate) struct Avx512;
 
-    // SAFETY of all blocks below: loads and stores cover exactly the 64 bytes of the array behind the
-    // reference, unaligned forms are used, and the instructions exist wherever `Avx512` is used.
+    // SAFETY of all blocks below: loads and stores cover exactly the 64 bytes of the array behind
+    // the reference, unaligned forms are used, and the instructions exist wherever `Avx512` is
+    // used.
     impl Isa for Avx512 {
         #[inline(always)]
         fn equal(row: &[u8; 64], code: u8) -> u64 {

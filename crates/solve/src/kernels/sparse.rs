@@ -45,7 +45,8 @@ impl<'a> MovedRows<'a> {
         }
     }
 
-    /// The rows, and the ranges of those that were reached. Who goes through them has to leave every word 0.
+    /// The rows, and the ranges of those that were reached. Whatever goes through them has to
+    /// leave every word 0.
     #[inline(always)]
     pub(crate) fn finish(self) -> (&'a mut [u64], impl Iterator<Item = Range<usize>> + 'a) {
         let MovedRows { rows, groups } = self;
@@ -115,8 +116,8 @@ pub(crate) fn push_lane(
     }
 }
 
-/// The positions of one row, among `wanted`, from which the man of dimension `i` can move to a position
-/// of `goal`. May return early once all are found.
+/// The positions of one row, among `wanted`, from which the man of dimension `i` can move to a
+/// position of `goal`. May return early once all are found.
 #[inline(always)]
 pub(crate) fn reach_dimension(
     tables: &Tables,

@@ -1,9 +1,9 @@
-//! Small tables of moves on an empty board, made once. None of them comes from the move generator that
-//! the tests check the solver with.
+//! Small tables of moves on an empty board, made once. None of them comes from the move generator
+//! that the tests check the solver with.
 
 use std::sync::LazyLock;
 
-use hoffman_board::{Color, Role, Symmetry};
+use hoffman_board::{Bitboard, ByColor, Color, Role, Square, Symmetry};
 
 /// The squares from a square to the edge of the board, in order.
 #[derive(Clone, Copy, Default)]
@@ -31,8 +31,8 @@ pub(crate) struct Tables {
     pub(crate) behind: Vec<[u64; 64]>,
     /// `reach[role][square]`: what a man attacks on an empty board (roles by [`role_index`]).
     pub(crate) reach: [[u64; 64]; 5],
-    /// `pawn[color][square]`: what a pawn attacks, White first.
-    pub(crate) pawn: [[u64; 64]; 2],
+    /// `pawn[color][square]`: what a pawn attacks.
+    pawn: ByColor<[u64; 64]>,
     /// `image[symmetry][square]`.
     pub(crate) image: [[u8; 64]; 8],
 }
@@ -75,7 +75,7 @@ impl Tables {
         let mut between = vec![[0; 64]; 64];
         let mut behind = vec![[0; 64]; 64];
         let mut reach = [[0; 64]; 5];
-        let mut pawn = [[0; 64]; 2];
+        let mut pawn = ByColor::new_with(|_| [0; 64]);
         for s in 0..64u8 {
             let i = s as usize;
             for (d, &(f, r)) in STEPS.iter().enumerate() {
@@ -100,8 +100,8 @@ impl Tables {
             reach[0][i] = leaps(s, &STEPS);
             let jumps = [(1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1)];
             reach[4][i] = leaps(s, &jumps);
-            pawn[0][i] = leaps(s, &[(1, 1), (-1, 1)]);
-            pawn[1][i] = leaps(s, &[(1, -1), (-1, -1)]);
+            pawn.white[i] = leaps(s, &[(1, 1), (-1, 1)]);
+            pawn.black[i] = leaps(s, &[(1, -1), (-1, -1)]);
         }
         let mut image = [[0; 64]; 8];
         for symmetry in Symmetry::all() {
@@ -128,9 +128,14 @@ impl Tables {
         set
     }
 
+    /// What a pawn attacks.
+    pub(crate) fn pawn_reach(&self, color: Color, square: Square) -> Bitboard {
+        Bitboard(self.pawn[color][usize::from(square)])
+    }
+
     /// What pawns of a colour attack.
     pub(crate) fn pawn_attacks(&self, color: Color, pawns: u64) -> u64 {
-        squares(pawns).fold(0, |set, s| set | self.pawn[color as usize ^ 1][s as usize])
+        squares(pawns).fold(0, |set, s| set | self.pawn[color][s as usize])
     }
 }
 

@@ -77,7 +77,8 @@ fn plane(random: &mut Random, frame: Frame, thinness: u32) -> Vec<u64> {
         .collect()
 }
 
-/// Where the positions of `from` get to when one man moves: the man of a dimension, or of the lane.
+/// Where the positions of `from` get to when one man moves: the man of a dimension, or of the
+/// lane.
 fn expected(frame: Frame, role: Role, man: Option<usize>, from: &[u64]) -> Vec<u64> {
     let mut out = vec![0; from.len()];
     for (row, &positions) in from.iter().enumerate() {
@@ -103,7 +104,8 @@ fn expected(frame: Frame, role: Role, man: Option<usize>, from: &[u64]) -> Vec<u
     out
 }
 
-/// What may stand in a row at all; kernels may mark impossible placements besides, which `open` clears.
+/// What may stand in a row at all; kernels may mark impossible placements besides, which `open`
+/// clears.
 fn possible(frame: Frame, moved: &mut [u64]) {
     for (row, moved) in moved.iter_mut().enumerate() {
         let mut taken = frame.fixed;

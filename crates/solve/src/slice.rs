@@ -1,0 +1,338 @@
+//! A slice being solved: its start, its passes, and what they are told of earlier ones.
+
+use std::io;
+use std::ops::RangeInclusive;
+
+use hoffman_board::{ByColor, Color};
+use hoffman_space::{Code, SliceCounts};
+
+use crate::context::Context;
+use crate::counting::{BlockParts, Blocks, count};
+use crate::dispatch;
+use crate::exit_values::{ExitRoom, spared_block};
+use crate::exits::Exit;
+use crate::monitor::{Decided, TakeDecided};
+use crate::pass_loop::{Passes, RunResult};
+use crate::passes::{BlockTask, LossSources, MatePlanes, WinSources};
+use crate::problem::Problem;
+use crate::sets::{PositionSet, marked};
+use crate::store::{EventStore, LogStore, Pass, PlaneStore, Store};
+use crate::threads::{PARALLEL_ROWS, share, with_exit_room, with_scratch};
+use crate::valuation::ExitPlanes;
+
+/// From how many frontier rows on a pass is worth being shared.
+const PARALLEL_FRONTIER: usize = 4_096;
+
+/// A slice whose planes and logs lie in a store.
+pub(crate) struct Slice<'a, S: Store> {
+    pub(crate) store: S,
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) open: ByColor<S::Plane>,
+    pub(crate) held: ByColor<S::Plane>,
+    /// Left out where nothing depends on them.
+    pub(crate) stalemates: ByColor<S::Plane>,
+    /// The positions in which something must be taken. Left out in normal chess.
+    pub(crate) must_capture: ByColor<S::Plane>,
+    /// The positions in which nothing can be played but discarded moves that spare them mate and
+    /// stalemate. Left out where there are no such moves.
+    pub(crate) spared: ByColor<S::Plane>,
+    pub(crate) exit_wins: ByColor<S::Events>,
+    pub(crate) exit_losses: ByColor<S::Events>,
+    pub(crate) wins: ByColor<S::Logs>,
+    pub(crate) losses: ByColor<S::Logs>,
+    /// If they are asked for.
+    pub(crate) counts: Option<SliceCounts>,
+}
+
+impl<'a, S: Store> Slice<'a, S> {
+    /// A slice whose exits, mates and stalemates are known, and counted if that is asked for.
+    pub(crate) fn start<C: Code>(store: S, problem: &'a Problem<'a>) -> Slice<'a, S> {
+        let context = &problem.context;
+        let may_spare = |color| problem.exits[color].iter().any(|exit| exit.target.may_spare());
+        let mut slice = Slice {
+            context,
+            open: ByColor::new_with(|_| store.work_plane()),
+            held: ByColor::new_with(|_| store.work_plane()),
+            stalemates: ByColor::new_with(|_| store.plane_if(problem.needs_stalemates())),
+            must_capture: ByColor::new_with(|_| store.plane_if(context.suicide())),
+            spared: ByColor::new_with(|color| store.plane_if(may_spare(color))),
+            exit_wins: ByColor::new_with(|_| store.events()),
+            exit_losses: ByColor::new_with(|_| store.events()),
+            wins: ByColor::new_with(|_| store.logs()),
+            losses: ByColor::new_with(|_| store.logs()),
+            counts: None,
+            store,
+        };
+        for color in Color::ALL {
+            slice.evaluate_exits::<C>(color, &problem.exits[color]);
+        }
+        slice.find_mates::<C>(&problem.exits);
+        slice.counts = problem.count.then(|| count::<C>(problem, &slice));
+
+        if let Some(winner) = problem.stalemates {
+            slice.concede_stalemates(winner);
+        }
+        if context.suicide() {
+            slice.win_stalemates();
+        }
+        slice
+    }
+
+    /// How many blocks a thread takes at once where every block is worked on.
+    pub(crate) fn share_of_all(&self) -> usize {
+        let (rows, blocks) = (self.context.rows(), self.context.blocks.len());
+        share(rows * blocks >= PARALLEL_ROWS, blocks)
+    }
+
+    /// How many blocks a thread takes at once in a pass that starts from so many rows.
+    fn share(&self, waiting: usize, due: bool) -> usize {
+        let (rows, blocks) = (self.context.rows(), self.context.blocks.len());
+        let large = rows * blocks >= PARALLEL_ROWS && blocks > 1;
+        share(large && (waiting >= PARALLEL_FRONTIER || due), blocks)
+    }
+
+    /// The legal positions of a side, and what its exits decide.
+    fn evaluate_exits<C: Code>(&mut self, color: Color, exits: &[Exit<'_>]) {
+        let share = self.share_of_all();
+        let Slice { store, context, open, held, must_capture, exit_wins, exit_losses, .. } = self;
+        let context = *context;
+        let (wins, losses) = (&mut exit_wins[color], &mut exit_losses[color]);
+        let planes = [&mut open[color], &mut held[color], &mut must_capture[color]];
+        let events = store.write(share, planes, |number, [open, held, must_capture]| {
+            dispatch::legal_block(context, &context.blocks[number], color, open);
+            let task = BlockTask { context, number, color, must_capture: &[] };
+            let planes = ExitPlanes { held, must_capture };
+            let events = with_exit_room(|room: &mut ExitRoom<C>| {
+                // What is left out for good is forgotten in the end.
+                let exits = if context.is_stopped() { &[] } else { exits };
+                dispatch::exit_block::<C>(task, exits, open, planes, room)
+            });
+            (wins.keep(events.wins), losses.keep(events.losses))
+        });
+        let (of_wins, of_losses) = events.into_iter().unzip();
+        wins.fill(of_wins);
+        losses.fill(of_losses);
+    }
+
+    fn find_mates<C: Code>(&mut self, exits: &ByColor<Vec<Exit<'_>>>) {
+        let share = self.share_of_all();
+        let Slice { store, context, open, held, stalemates, must_capture, spared, losses, .. } =
+            self;
+        let context = *context;
+        let planes = held.as_mut().zip(stalemates.as_mut()).zip(spared.as_mut());
+        store.pass(
+            Pass { moves: 0, share },
+            planes.map(|((held, stalemates), spared)| [held, stalemates, spared]),
+            losses,
+            |_, n| !context.blocks[n].empty && !context.is_stopped(),
+            |color, number, [held, stalemates, spared], log| {
+                let must_capture = must_capture[color].block(number);
+                let task = BlockTask { context, number, color, must_capture: &must_capture };
+                if !spared.is_empty() {
+                    let exits = &exits[color];
+                    with_exit_room(|room: &mut ExitRoom<C>| {
+                        spared.copy_from_slice(&spared_block(task, exits, room));
+                    });
+                }
+                let goal = open[color.other()].around(number, task.block(), color);
+                let open = open[color].block(number);
+                let planes =
+                    MatePlanes { held, spared: &mut *spared, stalemates: &mut *stalemates };
+                with_scratch(|scratch| {
+                    dispatch::mate_block(task, &open, &goal, planes, log, scratch)
+                })
+            },
+        );
+    }
+
+    /// Gives stalemates to `winner`: won after one move with that side to move, else lost after
+    /// one.
+    fn concede_stalemates(&mut self, winner: Color) {
+        for color in Color::ALL {
+            let events = if color == winner { &mut self.exit_wins } else { &mut self.exit_losses };
+            for n in 0..self.context.blocks.len() {
+                events[color].add(n, &self.stalemates[color].block(n));
+            }
+        }
+    }
+
+    /// In suicide chess the side that cannot move has won.
+    fn win_stalemates(&mut self) {
+        let share = self.share_of_all();
+        let Slice { store, context, open, stalemates, wins, .. } = self;
+        let rows = context.rows();
+        store.pass(
+            Pass { moves: 0, share },
+            open.as_mut().map(|open| [open]),
+            wins,
+            |color, n| stalemates[color].block(n).iter().any(|&mask| mask != 0),
+            |color, n, [open], wins| {
+                wins.begin();
+                for (row, mask) in marked(&stalemates[color].block(n)) {
+                    open[row] &= !mask;
+                    wins.push(row, mask);
+                }
+                wins.finish(0, rows);
+                true
+            },
+        );
+    }
+
+    fn logs(&self, result: RunResult) -> &ByColor<S::Logs> {
+        match result {
+            RunResult::Wins => &self.wins,
+            RunResult::Losses => &self.losses,
+        }
+    }
+}
+
+impl<S: Store> Passes for Slice<'_, S> {
+    fn ahead(&self) -> u16 {
+        self.exit_wins.iter().chain(self.exit_losses.iter()).map(S::Events::last).max().unwrap_or(0)
+    }
+
+    fn waiting(&self, result: RunResult) -> usize {
+        self.logs(result).iter().map(S::Logs::waiting).sum()
+    }
+
+    fn decided(&self, result: RunResult) -> u64 {
+        self.logs(result).iter().map(S::Logs::decided).sum()
+    }
+
+    fn win(&mut self, moves: u16, due: bool) {
+        let share = self.share(self.waiting(RunResult::Losses), due);
+        let Slice { store, context, open, exit_wins, wins, losses, must_capture, .. } = self;
+        let context = *context;
+        store.pass(
+            Pass { moves, share },
+            open.as_mut().map(|open| [open]),
+            wins,
+            |color, n| {
+                let reached = losses[color].is_waiting(n)
+                    || losses[color.other()].reaches(n, &context.blocks[n], color);
+                (reached || exit_wins[color].has(n, moves)) && !context.is_stopped()
+            },
+            |color, number, [open], wins| {
+                let must_capture = must_capture[color].block(number);
+                let task = BlockTask { context, number, color, must_capture: &must_capture };
+                let lost = losses[color].newest(number);
+                let exit_wins = exit_wins[color].of(number, moves);
+                let from = WinSources {
+                    lost: lost.get(),
+                    losses: losses[color.other()].around(number, task.block(), color),
+                    exit_wins: exit_wins.get(),
+                };
+                with_scratch(|scratch| {
+                    dispatch::win_block(task, moves, &from, open, wins, scratch);
+                });
+                lost.get().len() > 0 || wins.frontier().len() > 0
+            },
+        );
+    }
+
+    fn lose(&mut self, moves: u16, due: bool) {
+        let share = self.share(self.waiting(RunResult::Wins), due);
+        let Slice { store, context, open, held, exit_losses, wins, losses, must_capture, .. } =
+            self;
+        let context = *context;
+        store.pass(
+            Pass { moves, share },
+            held.as_mut().map(|held| [held]),
+            losses,
+            |color, n| {
+                let reached = wins[color.other()].reaches(n, &context.blocks[n], color);
+                (reached || exit_losses[color].has(n, moves)) && !context.is_stopped()
+            },
+            |color, number, [held], losses| {
+                let must_capture = must_capture[color].block(number);
+                let task = BlockTask { context, number, color, must_capture: &must_capture };
+                let exit_losses = exit_losses[color].of(number, moves);
+                let from = LossSources {
+                    wins: wins[color.other()].around(number, task.block(), color),
+                    exit_losses: exit_losses.get(),
+                    open: &open[color].block(number),
+                    goal: open[color.other()].around(number, task.block(), color),
+                };
+                with_scratch(|scratch| {
+                    dispatch::loss_block(task, moves, &from, held, losses, scratch);
+                });
+                exit_losses.get().len() > 0
+            },
+        );
+    }
+
+    fn show(&self, passes: RangeInclusive<u16>, take: &mut TakeDecided<'_>) -> io::Result<()> {
+        for turn in [Color::White, Color::Black] {
+            for (logs, won) in [(&self.wins[turn], true), (&self.losses[turn], false)] {
+                // Wins without a move are there from the start.
+                let passes = (*passes.start()).max(u16::from(won))..=*passes.end();
+                for (block, n) in (0..).zip(0..self.context.blocks.len()) {
+                    logs.replay(n, &passes, |moves, set| {
+                        let (rows, masks) = (set.rows(), set.masks());
+                        take(Decided { turn, won, moves, block, rows, masks })
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, passes: &RangeInclusive<u16>) {
+        for color in Color::ALL {
+            let (losses, events) = (&mut self.losses[color], &self.exit_losses[color]);
+            for n in 0..self.context.blocks.len() {
+                if losses.is_waiting(n) {
+                    self.open[color].change(n, |open| {
+                        losses.newest(n).get().leave(open);
+                        true
+                    });
+                }
+                let due = passes.clone().take_while(|&moves| moves <= events.last());
+                for moves in due.filter(|&moves| events.has(n, moves)) {
+                    self.held[color].change(n, |held| {
+                        events.of(n, moves).get().leave(held);
+                        true
+                    });
+                }
+            }
+            losses.begin();
+            self.wins[color].begin();
+        }
+    }
+
+    fn take(&mut self, decided: &Decided<'_>, passes: &RangeInclusive<u16>) -> bool {
+        let &Decided { turn, won, moves, rows, masks, .. } = decided;
+        let n = decided.block as usize;
+        let logs = if won { &mut self.wins } else { &mut self.losses };
+        if !logs[turn].can_take(n, moves) {
+            return false;
+        }
+        // The next win pass starts from the last losses and lets them leave.
+        let newest = !won && moves == *passes.end();
+        let mut fits = false;
+        self.open[turn].change(n, |open| {
+            fits = decided.fits(open);
+            let leave = fits && !newest;
+            if leave {
+                PositionSet::new(rows, masks, None).leave(open);
+            }
+            leave
+        });
+        if fits {
+            logs[turn].take(n, moves, PositionSet::new(rows, masks, None), newest);
+        }
+        fits
+    }
+}
+
+impl<S: Store> Blocks for Slice<'_, S> {
+    fn with(&self, n: usize, color: Color, f: &mut dyn FnMut(&BlockParts<'_>)) {
+        f(&BlockParts {
+            open: &self.open[color].block(n),
+            stalemates: &self.stalemates[color].block(n),
+            lost: self.losses[color].newest(n).get(),
+            goal: &self.open[color.other()].around(n, &self.context.blocks[n], color),
+            must_capture: &self.must_capture[color].block(n),
+        });
+    }
+}
