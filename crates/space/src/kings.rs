@@ -1,7 +1,8 @@
 //! The 462 canonical placements of two kings on a board without pawns.
 //!
-//! Numbered by white king square, then black king square, both ascending, as the file format numbers
-//! them (white king in the triangle a1-d1-d4; if it stands on the diagonal, black king on or below it).
+//! Numbered by white king square, then black king square, both ascending, as the file format
+//! numbers them (white king in the triangle a1-d1-d4; if it stands on the diagonal, black king on
+//! or below it).
 
 use std::sync::LazyLock;
 
@@ -43,8 +44,8 @@ impl KingPairs {
         KingPairs { pairs, lookup }
     }
 
-    /// The number of the canonical pair that two king squares belong to, and the symmetry that carries
-    /// the board there; none if the kings touch.
+    /// The number of the canonical pair that two king squares belong to, and the symmetry that
+    /// carries the board there; none if the kings touch.
     #[inline]
     pub fn find(&self, white: u8, black: u8) -> Option<(usize, Symmetry)> {
         let (number, symmetry) = self.lookup[white as usize * 64 + black as usize];

@@ -1,29 +1,30 @@
 //! The layout of a slice: where in its array of values a position stands.
 //!
-//! The men that move inside a slice are the **movers**. The last one is the **lane**: 64 positions that
-//! differ only in its square make one row. A placement of the **outer** movers is a block; the others
-//! are inner movers. In a complete ending the order is: both kings, then White's pieces, then Black's,
-//! each side queen, rook, bishop, knight; without pawns the 462 canonical king pairs take the place of
-//! the kings' squares. Removing a mover keeps the order of the others, so the values of a smaller ending
-//! can mostly be read as they stand.
+//! The men that move inside a slice are the **movers**. The last one is the **lane**: 64 positions
+//! that differ only in its square make one row. A placement of the **outer** movers is a block;
+//! the others are inner movers. In a complete ending the order is: both kings, then White's
+//! pieces, then Black's, each side queen, rook, bishop, knight; without pawns the 462 canonical
+//! king pairs take the place of the kings' squares. Removing a mover keeps the order of the
+//! others, so the values of a smaller ending can mostly be read as they stand.
 //!
-//! Where pieces are restricted, those with few squares become outer movers and have one place for each
-//! square they may stand on. Inner movers always have 64 places. Like men whose squares overlap have the
-//! union of their squares, but for [`Twins`].
+//! Where pieces are restricted, those with few squares become outer movers and have one place for
+//! each square they may stand on. Inner movers always have 64 places. Like men whose squares
+//! overlap have the union of their squares, but for [`Twins`].
 
 use hoffman_board::{Color, Material, Role, Symmetry, Variant, material::NAMING_ORDER};
 
 use crate::kings::king_pairs;
+use crate::overlaps::{Groups, MixedGroup, Twins, unite_groups};
 
-/// A restricted man with at most this many squares is an outer mover. Below it the compact axis saves
-/// more than the dense kernels of inner movers gain.
-const FEW_SQUARES: u32 = 16;
+/// A restricted man with at most this many squares is an outer mover. Below it the compact axis
+/// saves more than the dense kernels of inner movers gain.
+pub(crate) const FEW_SQUARES: u32 = 16;
 
-/// With so many blocks of one row they should be fewer, of 64 rows: that takes a third of the time. With
-/// more of them the memory for squares on which the man may not stand would count.
+/// With so many blocks of one row they should be fewer, of 64 rows: that takes a third of the
+/// time. With more of them the memory for squares on which the man may not stand would count.
 const MANY_BLOCKS: std::ops::RangeInclusive<u64> = 1024..=1 << 16;
 
-/// The fewest squares of a man who may get 64 places for that.
+/// The fewest squares of a piece that may get 64 places for that.
 const NOT_FEW: u32 = 8;
 
 /// No place: the man may not stand there.
@@ -32,13 +33,13 @@ const NOWHERE: u32 = u32::MAX;
 /// A man that moves inside a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mover {
-    /// Whose man it is.
+    /// Whose piece it is.
     pub color: Color,
-    /// What it is; never a pawn. (A mover that is one stands for no man: tables of pawns alone have it as
-    /// their lane, on a1.)
+    /// What it is; never a pawn. (A mover that is one stands for no man: tables of pawns alone
+    /// have it as their lane, on a1.)
     pub role: Role,
-    /// The squares that it, or a man that it can be mistaken for, may stand on; of the narrow one of
-    /// [`Twins`] only its own.
+    /// The squares that it, or a man that it can be mistaken for, may stand on; of the narrow one
+    /// of [`Twins`] only its own.
     pub squares: u64,
 }
 
@@ -56,87 +57,6 @@ pub enum KingPlacement {
     Pairs,
     /// An axis each, as for other men.
     Axes,
-}
-
-/// Like men whose squares overlap without being equal. A placement exists if the men can be told apart
-/// in some way that puts each on a square of its own set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MixedGroup {
-    /// The movers.
-    pub movers: Vec<usize>,
-    /// The squares of each man, in no particular order.
-    pub squares: Vec<u64>,
-    /// Of two or three men: for each placement of the others, the first one's square counting most, what
-    /// [`MixedGroup::left_over`] says. Empty if there are more.
-    beside: Vec<u64>,
-}
-
-impl MixedGroup {
-    fn new(movers: Vec<usize>, squares: Vec<u64>) -> MixedGroup {
-        let mut group = MixedGroup { movers, squares, beside: Vec::new() };
-        let all = group.squares.iter().fold(0, |all, set| all | set);
-        let among = |s: u8| all >> s & 1 != 0;
-        let known = |stands: &[u8]| {
-            let possible = stands.iter().all(|&s| among(s));
-            if possible { group.left_over(&stands.iter().copied()) } else { 0 }
-        };
-        group.beside = match group.squares.len() {
-            2 => (0..64).map(|s| known(&[s])).collect(),
-            3 => (0..64).flat_map(|a| (0..64).map(move |b| [a, b])).map(|s| known(&s)).collect(),
-            _ => Vec::new(),
-        };
-        group
-    }
-
-    /// The squares for one more man of the group, the others standing on `stands`.
-    #[inline]
-    fn admitted(&self, stands: &(impl Iterator<Item = u8> + Clone)) -> u64 {
-        if self.beside.is_empty() {
-            return self.left_over(stands);
-        }
-        let place = stands.clone().fold(0, |place, s| place << 6 | usize::from(s));
-        self.beside.get(place).copied().unwrap_or(0)
-    }
-
-    /// The squares of every man who can be left over, the others standing on `stands`.
-    fn left_over(&self, stands: &(impl Iterator<Item = u8> + Clone)) -> u64 {
-        fn assign(
-            squares: &[u64],
-            mut stands: impl Iterator<Item = u8> + Clone,
-            taken: u32,
-        ) -> bool {
-            let Some(first) = stands.next() else { return true };
-            squares.iter().enumerate().any(|(i, set)| {
-                taken >> i & 1 == 0
-                    && set >> first & 1 != 0
-                    && assign(squares, stands.clone(), taken | 1 << i)
-            })
-        }
-        let spare = |i: usize| assign(&self.squares, stands.clone(), 1 << i);
-        let sets = self.squares.iter().enumerate();
-        sets.filter(|&(i, _)| spare(i)).fold(0, |all, (_, set)| all | set)
-    }
-}
-
-/// Two like men, one of whom may stand on some of the other's squares only. Each keeps his own squares, so
-/// a placement with both of them on those of the narrow one has two places, and whoever of them may go
-/// anywhere is said to be the wide one: a move of the narrow one off his squares, while the other stands on
-/// one of them, exchanges their parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Twins {
-    /// The man with fewer squares, who is outer; the wide one is the lane.
-    pub narrow: usize,
-    /// His squares.
-    pub squares: u64,
-    group: MixedGroup,
-}
-
-impl Twins {
-    /// The squares of the wide man that count if every placement is to count once, the narrow one standing
-    /// on a square.
-    pub fn once(&self, narrow: u8) -> u64 {
-        !self.squares | u64::MAX << narrow << 1
-    }
 }
 
 /// The arrangement of a slice's positions.
@@ -202,8 +122,8 @@ impl Layout {
     }
 
     /// The layout for pieces (no pawns) each of which may stand on a set of squares. Pieces on all
-    /// squares under the rules of normal chess get the layout of their ending, if there are `pawns`
-    /// or not.
+    /// squares under the rules of normal chess get the layout of their ending, if there are
+    /// `pawns` or not.
     pub fn restricted(pieces: &[Mover], pawns: bool, variant: Variant) -> Layout {
         let mut material = Material::from_men(pieces.iter().map(|m| (m.color, m.role)));
         let kings = |color: Color| *material.count.get(color).get(Role::King);
@@ -240,15 +160,13 @@ impl Layout {
             .chain((0..movers.len()).filter(|&m| m == wide))
             .collect();
         let outer = is_outer.iter().filter(|&&outer| outer).count();
-        let reordered = |group: MixedGroup| {
-            let members = (0..order.len()).filter(|&m| group.movers.contains(&order[m]));
-            MixedGroup { movers: members.collect(), ..group }
-        };
+        let reordered = |group: MixedGroup| group.reordered(&order);
         let twins = twins.map(|(narrow, _, group)| Twins {
             narrow: order.iter().position(|&m| m == narrow).unwrap_or(0),
             squares: movers[narrow].squares,
             group: reordered(group),
         });
+
         let mixed = mixed.into_iter().map(reordered).collect();
         let movers: Vec<Mover> = order.iter().map(|&m| movers[m]).collect();
         let mut strides = vec![1; movers.len()];
@@ -263,6 +181,7 @@ impl Layout {
             let squares = if restricted { mover.squares.count_ones() } else { 64 };
             len = len.saturating_mul(squares as usize);
         }
+
         let kings = KingPlacement::Axes;
         Layout { movers, kings, variant, outer, strides, places, mixed, twins, len }
     }
@@ -292,8 +211,8 @@ impl Layout {
         &self.mixed
     }
 
-    /// Two like men, one with some of the squares of the other, if there are any and the layout makes use of
-    /// it.
+    /// Two like men, one with some of the squares of the other, if there are any and the layout
+    /// makes use of it.
     pub fn twins(&self) -> Option<&Twins> {
         self.twins.as_ref()
     }
@@ -308,8 +227,8 @@ impl Layout {
         self.movers.iter().all(|m| m.squares == u64::MAX) && self.mixed.is_empty()
     }
 
-    /// The number of values of one side to move; `usize::MAX` if it is larger than that, and the layout
-    /// useless.
+    /// The number of values of one side to move; `usize::MAX` if it is larger than that, and the
+    /// layout useless.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -331,8 +250,8 @@ impl Layout {
         self.places[m].is_empty()
     }
 
-    /// What mover `m` on a square adds to the place of a position; none if it has no place there. Not
-    /// for paired kings.
+    /// What mover `m` on a square adds to the place of a position; none if it has no place there.
+    /// Not for paired kings.
     #[inline]
     pub fn place(&self, m: usize, square: u8) -> Option<usize> {
         match self.places[m].get(square as usize) {
@@ -354,8 +273,8 @@ impl Layout {
         (0..place).fold(squares, |rest, _| rest & (rest - 1)).trailing_zeros() as u8
     }
 
-    /// Where the positions with these king squares begin, and the symmetry to apply to all other men;
-    /// none if the kings touch and the layout has no place for that. For complete endings.
+    /// Where the positions with these king squares begin, and the symmetry to apply to all other
+    /// men; none if the kings touch and the layout has no place for that. For complete endings.
     #[inline]
     pub fn king_base(&self, white: u8, black: u8) -> Option<(usize, Symmetry)> {
         match self.kings {
@@ -390,10 +309,10 @@ impl Layout {
         Some(offset)
     }
 
-    /// The squares that `mover` may stand on, as far as restrictions go, the others standing on `squares`;
-    /// his own there does not count.
+    /// The squares that `mover` may stand on, as far as restrictions go, the others standing on
+    /// `squares`; its own there does not count.
     pub fn admitted(&self, squares: &[u8], mover: usize) -> u64 {
-        // Where somebody may stand who can be mistaken for a man.
+        // Where a piece may stand that can be mistaken for a mover.
         let squares_of = |m: usize| match (&self.twins, self.movers.last()) {
             (Some(twins), Some(wide)) if m == twins.narrow => wide.squares,
             _ => self.movers.get(m).map_or(0, |m| m.squares),
@@ -404,7 +323,7 @@ impl Layout {
         }
         let twins = self.twins.iter().map(|twins| &twins.group);
         self.mixed.iter().chain(twins).fold(squares_of(mover), |admitted, group| {
-            // Somebody of the group plays the part of the man sought.
+            // One of the group plays the part of the piece sought.
             let Some((&last, rest)) = group.movers.split_last() else { return admitted };
             let sought = if group.movers.contains(&mover) { mover } else { last };
             let known = rest.iter().chain([&last]).filter(|&&m| m != sought);
@@ -420,61 +339,8 @@ impl Layout {
     }
 }
 
-/// Like men with overlapping squares, numbered by their order.
-#[derive(Default)]
-struct Groups {
-    mixed: Vec<MixedGroup>,
-    /// The narrow man and the wide one.
-    twins: Option<(usize, usize, MixedGroup)>,
-}
-
-/// Gives like men with overlapping squares (taken as transitive) the union of their squares; returns the
-/// groups in which that adds placements that do not exist. Twins keep their squares.
-fn unite_groups(movers: &mut [Mover]) -> Groups {
-    let own: Vec<u64> = movers.iter().map(|m| m.squares).collect();
-    loop {
-        let before = movers.to_vec();
-        for a in 0..movers.len() {
-            for b in 0..movers.len() {
-                let like = movers[a].color == movers[b].color && movers[a].role == movers[b].role;
-                if like && movers[a].squares & movers[b].squares != 0 {
-                    movers[a].squares |= movers[b].squares;
-                }
-            }
-        }
-        if before == movers {
-            break;
-        }
-    }
-    let mut groups = Groups::default();
-    let few = |m: usize| own[m].count_ones() <= FEW_SQUARES;
-    for a in 0..movers.len() {
-        let all = movers[a].squares;
-        let members: Vec<usize> = (0..movers.len()).filter(|&b| movers[b] == movers[a]).collect();
-        if members.first() != Some(&a) || members.iter().all(|&b| own[b] == all) {
-            continue;
-        }
-        let group = MixedGroup::new(members.clone(), members.iter().map(|&b| own[b]).collect());
-        let twins = match *members.as_slice() {
-            [narrow, wide] if few(narrow) && own[wide] == all => Some((narrow, wide)),
-            [wide, narrow] if few(narrow) && own[wide] == all => Some((narrow, wide)),
-            _ => None,
-        };
-        match twins {
-            Some((narrow, wide)) if !few(wide) && groups.twins.is_none() => {
-                groups.twins = Some((narrow, wide, group));
-            }
-            _ => groups.mixed.push(group),
-        }
-    }
-    if let Some((narrow, ..)) = groups.twins {
-        movers[narrow].squares = own[narrow];
-    }
-    groups
-}
-
-/// Which movers are outer: those with few squares, and kings if there are too many others. `narrow` and `wide`
-/// are twins, if there are any.
+/// Which movers are outer: those with few squares, and kings if there are too many others.
+/// `narrow` and `wide` are twins, if there are any.
 fn outer_movers(movers: &[Mover], narrow: usize, wide: usize) -> Vec<bool> {
     let few = |m: &Mover| m.squares.count_ones() <= FEW_SQUARES;
     let mut is_outer: Vec<bool> = movers.iter().map(few).collect();
@@ -483,7 +349,7 @@ fn outer_movers(movers: &[Mover], narrow: usize, wide: usize) -> Vec<bool> {
         movers.max_by_key(|(_, mover)| mover.squares.count_ones()).map(|(m, _)| m)
     };
 
-    // Somebody has to be the lane.
+    // One has to be the lane.
     if is_outer.iter().all(|&outer| outer)
         && let Some(widest) = widest(&|_| true)
     {

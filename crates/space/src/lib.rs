@@ -1,9 +1,9 @@
 //! The solver's geometry: which positions stand in which row.
 //!
-//! Owns slices (one pawn structure each), the layout of the men that move inside a slice (king pairs,
-//! dimensions, the lane), the normal form of pawn structures under mirroring and exchange of colours,
-//! and the containers that hold one value a position in that order. Knows nothing of files, index types,
-//! futurebases or threads. The method is our own, see ARCHITECTURE.md.
+//! Owns slices (one pawn structure each), the layout of the men that move inside a slice (king
+//! pairs, dimensions, the lane), the normal form of pawn structures under mirroring and exchange
+//! of colours, and the containers that hold one value a position in that order. Knows nothing of
+//! files, index types, futurebases or threads. The method is our own, see ARCHITECTURE.md.
 #![forbid(unsafe_code)]
 #![allow(clippy::inline_always)]
 
@@ -11,15 +11,17 @@ pub mod code;
 pub mod kings;
 pub mod layout;
 mod outcomes;
+mod overlaps;
 pub mod slice;
 pub mod values;
 
 pub use code::Code;
 pub use kings::{KingPairs, king_pairs};
-pub use layout::{KingPlacement, Layout, MixedGroup, Mover};
+pub use layout::{KingPlacement, Layout, Mover};
 pub use outcomes::PackedOutcomes;
+pub use overlaps::{MixedGroup, Twins};
 pub use slice::{Orientation, PawnStructure};
 pub use values::{
     CodeStore, Codes, Counts, EnPassantValues, NormalForm, SliceCounts, SliceValues, StoredCodes,
-    TableValues,
+    TableValues, side,
 };

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::code::Code;
 use crate::values::CodeStore;
 
-/// The codes of illegal, lost, drawn and won positions. Whoever moves into a lost one wins in one move, as
-/// whoever asks for outcomes takes it.
+/// The codes of illegal, lost, drawn and won positions. A move into a lost one wins in one move,
+/// as outcomes are taken.
 const CODES: [u8; 4] = [u8::ILLEGAL, 1, u8::DRAW, 254];
 
 /// The four codes of every byte.
@@ -24,7 +24,7 @@ const EXPANDED: [[u8; 4]; 256] = {
     all
 };
 
-/// Outcomes in memory, four to a byte. Who reads finds codes of one byte.
+/// Outcomes in memory, four to a byte. Read, they are codes of one byte.
 #[derive(Debug)]
 pub struct PackedOutcomes {
     bytes: Vec<AtomicU8>,
@@ -36,7 +36,8 @@ impl PackedOutcomes {
         PackedOutcomes { bytes: (0..len.div_ceil(4)).map(|_| AtomicU8::new(0)).collect() }
     }
 
-    /// Puts down the outcomes of the codes from `at` on, a multiple of four, up to the end or another one.
+    /// Puts down the outcomes of the codes from `at` on, a multiple of four, up to the end or
+    /// another one.
     pub fn put<C: Code>(&self, at: usize, codes: &[C]) {
         let bytes = self.bytes.get(at / 4..).unwrap_or_default();
         for (byte, four) in bytes.iter().zip(codes.chunks(4)) {

@@ -1,7 +1,9 @@
-//! Slices: pawn structures, their normal form, and how to read a structure through its normal form.
+//! Slices: pawn structures, their normal form, and how to read a structure through its normal
+//! form.
 //!
-//! A board without castling looks the same in a left-right mirror, and the same with colours exchanged
-//! and turned upside down. Of the (up to four) structures that are images of each other one is solved.
+//! A board without castling looks the same in a left-right mirror, and the same with colours
+//! exchanged and turned upside down. Of the (up to four) structures that are images of each other
+//! one is solved.
 
 use hoffman_board::{Color, Symmetry};
 

@@ -1,6 +1,7 @@
 //! Containers of solved values: one code a position in the order of the layout.
 
 use std::collections::HashMap;
+use std::ops::{Add as _, AddAssign, Div, Mul, Sub as _, SubAssign};
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Color, Material, Value};
@@ -10,7 +11,8 @@ use crate::layout::Layout;
 use crate::outcomes::PackedOutcomes;
 use crate::slice::{Orientation, PawnStructure};
 
-/// Codes that lie elsewhere, perhaps on a disk: bytes by place, two of them a code where codes are wide.
+/// Codes that lie elsewhere, perhaps on a disk: bytes by place, two of them a code where codes are
+/// wide.
 pub trait CodeStore: std::fmt::Debug + Send + Sync {
     /// Fills `out` with the bytes from `at` on.
     fn read(&self, at: usize, out: &mut [u8]);
@@ -42,30 +44,65 @@ pub struct StoredCodes {
 }
 
 impl StoredCodes {
-    /// Fills `out` with the codes from `at` on, in their own width or a larger one.
+    /// Fills `out` with the codes from `at` on, in their own width or another that they fit into.
     pub fn read<C: Code>(&self, at: usize, out: &mut [C]) {
-        let mut narrow = [0_u8; 1024];
-        let mut wide = [0_u16; 512];
-        let mut at = at;
         if self.wide {
-            for out in out.chunks_mut(wide.len()) {
-                let wide = &mut wide[..out.len()];
-                self.store.read(2 * at, bytemuck::cast_slice_mut(wide));
-                out.iter_mut().zip(wide).for_each(|(out, code)| *out = C::convert(*code));
-                at += out.len();
-            }
+            self.read_converted::<u16, C>(at, out);
         } else if let Some(bytes) = C::as_byte_slice_mut(out) {
             self.store.read(at, bytes);
         } else {
-            for out in out.chunks_mut(narrow.len()) {
-                let narrow = &mut narrow[..out.len()];
-                self.store.read(at, narrow);
-                out.iter_mut().zip(narrow).for_each(|(out, code)| *out = C::convert(*code));
-                at += out.len();
-            }
+            self.read_converted::<u8, C>(at, out);
         }
     }
+
+    /// The code at a place.
+    fn read_one<C: Code>(&self, at: usize) -> C {
+        let mut code = [C::ILLEGAL];
+        self.read(at, &mut code);
+        code[0]
+    }
+
+    /// Reads codes, which have the width `S`.
+    fn read_converted<S: Code, C: Code>(&self, mut at: usize, out: &mut [C]) {
+        let mut own = [S::ILLEGAL; 512];
+        for out in out.chunks_mut(own.len()) {
+            let own = &mut own[..out.len()];
+            self.store.read(at * size_of::<S>(), bytemuck::cast_slice_mut(own));
+            convert_all(own, out);
+            at += out.len();
+        }
+    }
+
+    /// [`Codes::retain`] for codes, which have the width `S`.
+    fn retain<S: Code>(&self, at: usize, keep: u64) {
+        let mut row = [S::ILLEGAL; 64];
+        self.read(at, &mut row);
+        clear_others(&mut row, keep);
+        self.store.write(at * size_of::<S>(), S::as_bytes_of(&row));
+    }
 }
+
+/// Copies codes to places of another width, as many as there are places.
+fn convert_all<S: Code, C: Code>(codes: &[S], out: &mut [C]) {
+    out.iter_mut().zip(codes).for_each(|(out, &code)| *out = C::convert(code));
+}
+
+/// Makes the codes illegal that `keep` does not mark.
+fn clear_others<C: Code>(row: &mut [C], keep: u64) {
+    for (i, code) in row.iter_mut().enumerate() {
+        *code = code.mask(keep >> i & 1 != 0);
+    }
+}
+
+/// The longest win in moves: one minimum, which the compiler takes of many codes at once.
+fn longest_win_of<C: Code>(codes: &[C]) -> Option<u16> {
+    let none = C::DRAW.below_longest_win();
+    let least = codes.iter().fold(none, |least, code| least.min(code.below_longest_win()));
+    C::MAX_MOVES.checked_sub(least.number() as u16)
+}
+
+/// Codes that are fetched at a time where they lie elsewhere.
+const PART: usize = 1 << 15;
 
 impl Codes {
     /// The number of codes.
@@ -96,77 +133,49 @@ impl Codes {
         match self {
             Codes::Narrow(codes) => codes[offset].value(),
             Codes::Wide(codes) => codes[offset].value(),
-            Codes::Stored(stored) => {
-                let mut code = [0_u16];
-                stored.read(offset, &mut code);
-                code[0].value()
-            }
+            Codes::Stored(stored) => stored.read_one::<u16>(offset).value(),
+        }
+    }
+
+    /// Fills `out` with the codes from `at` on, in their own width or another that they fit into.
+    pub fn read<C: Code>(&self, at: usize, out: &mut [C]) {
+        match self {
+            Codes::Narrow(codes) => convert_all(&codes[at..], out),
+            Codes::Wide(codes) => convert_all(&codes[at..], out),
+            Codes::Stored(stored) => stored.read(at, out),
         }
     }
 
     /// The longest win of the side to move, in moves; none if it never wins.
     pub fn longest_win(&self) -> Option<u16> {
-        fn of_bytes(codes: &[u8]) -> Option<u16> {
-            // The wins follow upon the draw, the longest first. Less the first of them, all that are none are larger:
-            // one minimum, which the compiler takes of many bytes at once.
-            const FIRST: u8 = u8::DRAW + 1;
-            let least = codes.iter().fold(u8::MAX, |least, c| least.min(c.wrapping_sub(FIRST)));
-            match least.wrapping_add(FIRST).value() {
-                Value::Win(moves) => Some(moves),
-                _ => None,
-            }
-        }
-        fn of_words(codes: &[u16]) -> Option<u16> {
-            const FIRST: u16 = u16::DRAW + 1;
-            let least = codes.iter().fold(u16::MAX, |least, c| least.min(c.wrapping_sub(FIRST)));
-            match least.wrapping_add(FIRST).value() {
-                Value::Win(moves) => Some(moves),
-                _ => None,
-            }
-        }
         match self {
-            Codes::Narrow(codes) => of_bytes(codes),
-            Codes::Wide(codes) => of_words(codes),
+            Codes::Narrow(codes) => longest_win_of(codes),
+            Codes::Wide(codes) => longest_win_of(codes),
             Codes::Stored(stored) => {
-                let mut part = vec![0_u16; (1 << 15).min(stored.len)];
-                let part = |at: usize| {
+                let mut part = vec![0_u16; PART.min(stored.len)];
+                let starts = (0..stored.len).step_by(PART);
+                let longest = starts.map(|at| {
                     let len = part.len().min(stored.len - at);
                     stored.read(at, &mut part[..len]);
-                    of_words(&part[..len])
-                };
-                (0..stored.len).step_by(1 << 15).map(part).max().flatten()
+                    longest_win_of(&part[..len])
+                });
+                longest.max().flatten()
             }
         }
     }
 
-    /// Makes those of the 64 values from `offset` on illegal that `keep` does not mark. Values that are
-    /// not there stay so.
+    /// Makes those of the 64 values from `offset` on illegal that `keep` does not mark. A side
+    /// that is not there, and so has no values, stays so.
     pub fn retain(&mut self, offset: usize, keep: u64) {
-        fn clear<C: Code>(codes: &mut [C], keep: u64) {
-            for (i, code) in codes.iter_mut().enumerate() {
-                *code = code.mask(keep >> i & 1 != 0);
-            }
+        let row = offset..offset + 64;
+        if row.end > self.len() {
+            return;
         }
         match self {
-            Codes::Narrow(codes) => {
-                clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep);
-            }
-            Codes::Wide(codes) => {
-                clear(codes.get_mut(offset..offset + 64).unwrap_or_default(), keep);
-            }
-            Codes::Stored(stored) if offset + 64 <= stored.len => {
-                let width = if stored.wide { 2 } else { 1 };
-                let mut bytes = [0_u8; 128];
-                let bytes = &mut bytes[..64 * width];
-                stored.store.read(offset * width, bytes);
-                for (i, code) in bytes.chunks_exact_mut(width).enumerate() {
-                    if keep >> i & 1 == 0 {
-                        code.fill(0);
-                    }
-                }
-                stored.store.write(offset * width, bytes);
-            }
-            Codes::Stored(_) => {}
+            Codes::Narrow(codes) => clear_others(&mut codes[row], keep),
+            Codes::Wide(codes) => clear_others(&mut codes[row], keep),
+            Codes::Stored(stored) if stored.wide => stored.retain::<u16>(offset, keep),
+            Codes::Stored(stored) => stored.retain::<u8>(offset, keep),
         }
     }
 
@@ -205,6 +214,12 @@ pub struct EnPassantValues {
     pub codes: Codes,
 }
 
+/// The number of a side to move where both stand side by side: White's is first.
+#[inline(always)]
+pub fn side(turn: Color) -> usize {
+    turn.fold_wb(0, 1)
+}
+
 /// What is counted of a slice's legal positions, one side to move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -216,11 +231,42 @@ pub struct Counts {
     pub futuremoves: u64,
 }
 
-impl std::ops::AddAssign for Counts {
+impl Counts {
+    /// Each number with one of others.
+    fn with(self, other: Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
+        Counts {
+            stalemates: f(self.stalemates, other.stalemates),
+            moves: f(self.moves, other.moves),
+            futuremoves: f(self.futuremoves, other.futuremoves),
+        }
+    }
+}
+
+impl AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
-        self.stalemates += other.stalemates;
-        self.moves += other.moves;
-        self.futuremoves += other.futuremoves;
+        *self = self.with(other, u64::add);
+    }
+}
+
+impl SubAssign for Counts {
+    fn sub_assign(&mut self, other: Counts) {
+        *self = self.with(other, u64::sub);
+    }
+}
+
+impl Mul<u64> for Counts {
+    type Output = Counts;
+
+    fn mul(self, times: u64) -> Counts {
+        self.with(self, |n, _| n * times)
+    }
+}
+
+impl Div<u64> for Counts {
+    type Output = Counts;
+
+    fn div(self, divisor: u64) -> Counts {
+        self.with(self, |n, _| n / divisor)
     }
 }
 
@@ -315,8 +361,8 @@ impl TableValues {
         TableValues::with_layout(material, Layout::new(&material), form, slices)
     }
 
-    /// A table with a layout of its own, in the colours of `material`, and the given slices, none of
-    /// them solved.
+    /// A table with a layout of its own, in the colours of `material`, and the given slices, none
+    /// of them solved.
     pub fn with_layout(
         material: Material,
         layout: Layout,
@@ -343,8 +389,9 @@ impl TableValues {
         Some((self.slices.get(&normal)?.get()?, orientation))
     }
 
-    /// The value of a position: squares of the movers in layout order, pawns, side to move, the square
-    /// jumped over by a pawn that has just made a double step. None if its slice is not solved.
+    /// The value of a position: squares of the movers in layout order, pawns, side to move, the
+    /// square jumped over by a pawn that has just made a double step. None if its slice is not
+    /// solved.
     pub fn value(
         &self,
         movers: &[u8],
@@ -365,7 +412,7 @@ impl TableValues {
         let Some(offset) = self.layout.offset(&squares) else { return Some(Value::Illegal) };
         let right = en_passant.map(|s| symmetry.apply_index(s));
         let with_right = right.and_then(|s| slice.en_passant.iter().find(|e| e.square == s));
-        let codes = with_right.map_or(&slice.codes[turned as usize ^ 1], |e| &e.codes);
+        let codes = with_right.map_or(&slice.codes[side(turned)], |e| &e.codes);
         Some(codes.value(offset))
     }
 

@@ -7,7 +7,7 @@ use hoffman_space::TableValues;
 use rayon::prelude::*;
 
 use crate::entries::{EntryValue, Number};
-use crate::foreign::{ForeignError, Row, setup_of};
+use crate::foreign::{ForeignError, ForeignTable, Row, setup_of};
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
 use crate::rows::{RowsError, Taking, Wanted, ask_all};
@@ -29,7 +29,8 @@ impl Table {
         debug_assert_eq!(first % 8, 0);
         let codec = self.shape.codec;
         let bits = u64::from(codec.bits());
-        // A window of at least a block a thread keeps all threads busy and the scratch space small.
+        // A window of at least a block a thread keeps all threads busy and the scratch space
+        // small.
         let block = self.entries.together(&self.shape).saturating_mul(bits) / 8;
         let threads = rayon::current_num_threads() as u64;
         let window = (block.saturating_mul(threads).max(WINDOW) / bits * 8) as usize;
@@ -47,13 +48,13 @@ impl Table {
         Ok(())
     }
 
-    /// How many entries are best asked for at once by those who want all.
+    /// How many entries are best asked for at once where all are wanted.
     pub fn together(&self) -> u64 {
         self.entries.together(&self.shape)
     }
 
-    /// Compares the checksums of the file, without unpacking it. Of a table of another program nothing is
-    /// compared.
+    /// Compares the checksums of the file, without unpacking it. Of a table of another program
+    /// nothing is compared.
     ///
     /// # Errors
     ///
@@ -62,8 +63,8 @@ impl Table {
         self.entries.check().map_err(|problem| self.error(problem))
     }
 
-    /// Unpacks the file, comparing every checksum and the length. A remark, if the entries do not begin where the
-    /// header says.
+    /// Unpacks the file, comparing every checksum and the length. A remark, if the entries do not
+    /// begin where the header says.
     ///
     /// # Errors
     ///
@@ -73,8 +74,8 @@ impl Table {
         verified.map_err(|problem| self.error(problem))
     }
 
-    /// All entries as they are packed in the file, [`EntryCodec::area_bytes`] of them, in place of what is
-    /// in `area`.
+    /// All entries as they are packed in the file, [`EntryCodec::area_bytes`] of them, in place of
+    /// what is in `area`.
     ///
     /// # Errors
     ///
@@ -103,14 +104,14 @@ impl Table {
         self.entries.pack(&self.shape, first, area).map_err(|problem| self.error(problem))
     }
 
-    /// The values of a table of another program by rows, as far as they are wanted; none of a table of ours.
-    /// Where it is not read as a whole, each position is asked for by itself, which takes up to microseconds a
-    /// position and thread.
-    /// `another` as in [`ask_all`].
+    /// The values of a table of another program by rows, as far as they are wanted; none of a
+    /// table of ours. Where it is not read as a whole, each position is asked for by itself, which
+    /// takes up to microseconds a position and thread. `another` as in [`ask_all`].
     ///
     /// # Errors
     ///
-    /// Damage; positions without an answer, see [`Table::check_complete`]; somebody asked to stop.
+    /// Damage; positions without an answer, see [`Table::check_complete`]; the caller asked to
+    /// stop.
     pub fn foreign_values(
         &self,
         wanted: &Wanted,
@@ -128,20 +129,14 @@ impl Table {
             }
             match &fast {
                 Some(fast) => fast.row(row, values)?,
-                None => {
-                    for square in row.squares {
-                        row.men[row.walks].0 = square;
-                        let men = row.men.iter().copied();
-                        let value = foreign.value(&setup_of(men, row.turn, row.en_passant))?;
-                        values[square as usize] = value.unwrap_or(EntryValue::Unknown);
-                    }
-                }
+                None => ask_one_by_one(foreign, row, values)?,
             }
             if row.squares.into_iter().any(|s| values[s as usize] == EntryValue::Unknown) {
                 return Err(ForeignError::Incomplete { missing: foreign.missing() }.into());
             }
             Ok(())
         };
+
         let ask_all = || {
             if self.codec().bits() <= 8 {
                 ask_all::<u8, _>(self.space(), wanted, taking, pages, another, ask)
@@ -149,6 +144,7 @@ impl Table {
                 ask_all::<u16, _>(self.space(), wanted, taking, pages, another, ask)
             }
         };
+
         let held = fast.as_ref().map_or(0, |values| values.bytes()) as usize;
         let values = match pages {
             Some(pages) => pages.lend(held, ask_all),
@@ -156,4 +152,19 @@ impl Table {
         };
         values.map(Some).map_err(|problem| self.error(problem))
     }
+}
+
+/// Asks a table of another program for the positions of a row.
+fn ask_one_by_one(
+    table: &dyn ForeignTable,
+    row: &mut Row<'_>,
+    values: &mut [EntryValue; 64],
+) -> Result<(), ForeignError> {
+    for square in row.squares {
+        row.men[row.walks].0 = square;
+        let men = row.men.iter().copied();
+        let value = table.value(&setup_of(men, row.turn, row.en_passant))?;
+        values[square as usize] = value.unwrap_or(EntryValue::Unknown);
+    }
+    Ok(())
 }

@@ -1,15 +1,16 @@
 //! Entries: bit packing, and what a stored number means in each format.
 //!
-//! Entry `i` owns the bits `i*b .. (i+1)*b` of the area, least significant bit first, without padding:
+//! Entry `i` owns the bits `i*b .. (i+1)*b` of the area, least significant bit first, without
+//! padding:
 //!
 //! ```text
 //! b = 6   byte 0          byte 1          byte 2
 //!         |0 0 0 0 0 0 1 1|1 1 1 1 2 2 2 2|2 2 3 3 3 3 3 3|   (entry numbers, lowest bit left)
 //! ```
 //!
-//! Eight entries fill `b` bytes; the last eight are always there in full, the unused ones zero. Knows
-//! nothing of where in a file the area is, nor of positions: whether the player not to move is in check
-//! is for the caller to find out.
+//! Eight entries fill `b` bytes; the last eight are always there in full, the unused ones zero.
+//! Knows nothing of where in a file the area is, nor of positions: whether the player not to move
+//! is in check is for the caller to find out.
 
 use hoffman_board::value::FlagType;
 use hoffman_board::{Color, Format, Value, Variant};
@@ -70,7 +71,7 @@ pub enum EntryValue {
     Exact(Value),
     /// The player to move wins.
     Win,
-    /// Nobody wins.
+    /// Neither side wins.
     Draw,
     /// The player to move loses.
     Loss,
@@ -172,8 +173,8 @@ impl EntryCodec {
         Some(RawEntry(self.extend(bits as u32)))
     }
 
-    /// Where in the area entry `index` lies: the first byte and the number of bytes, at most 5. Reading
-    /// them and then calling [`EntryCodec::get_within`] is a probe.
+    /// Where in the area entry `index` lies: the first byte and the number of bytes, at most 5.
+    /// Reading them and then calling [`EntryCodec::get_within`] is a probe.
     pub const fn byte_range(self, index: u64) -> (u64, usize) {
         let first = index.saturating_mul(self.bits as u64);
         (first / 8, (first % 8 + self.bits as u64).div_ceil(8) as usize)
@@ -189,11 +190,11 @@ impl EntryCodec {
         self.get(&group, index & 7)
     }
 
-    /// What a number says about a position in which the player not to move is *not* in check (in suicide
-    /// chess: any position). None for numbers that mean nothing.
+    /// What a number says about a position in which the player not to move is *not* in check (in
+    /// suicide chess: any position). None for numbers that mean nothing.
     ///
-    /// Where the player not to move is in check the entry is to be ignored: old basic tables hold "won"
-    /// there, flag tables cannot tell (D1). One-bit distances hold 1 for -1, mate (D5).
+    /// Where the player not to move is in check the entry is to be ignored: old basic tables hold
+    /// "won" there, flag tables cannot tell (D1). One-bit distances hold 1 for -1, mate (D5).
     pub fn value(self, raw: RawEntry, turn: Color) -> Option<EntryValue> {
         Some(match self.format {
             Format::Dtm(_) | Format::Dtc(_) => EntryValue::Exact(self.distance(raw)?),
@@ -253,8 +254,8 @@ impl EntryCodec {
         RawEntry(matches!(self.format, Format::Flag(FlagType::WhiteDraws)) as i32)
     }
 
-    /// Packs numbers, the first at the start of a byte, and fills up the last group of eight with zeros.
-    /// To go on with a further call, `numbers` must be a multiple of eight long.
+    /// Packs numbers, the first at the start of a byte, and fills up the last group of eight with
+    /// zeros. To go on with a further call, `numbers` must be a multiple of eight long.
     ///
     /// # Errors
     /// A number outside the range of the width.
@@ -278,6 +279,7 @@ impl EntryCodec {
         } else {
             (0, (1 << self.bits) - 1)
         };
+
         let outside = |n: &T| n.to_entry() < least || n.to_entry() > most;
         // Without a way out of the loop it runs over many numbers at a time.
         if numbers.iter().fold(false, |any, n| any | outside(n)) {
@@ -286,6 +288,7 @@ impl EntryCodec {
         }
         let bits = usize::from(self.bits);
         let start = out.len();
+
         // Words are stored whole, each over the unused bytes of the one before.
         let len = numbers.len().div_ceil(8) * bits;
         out.resize(start + len + 8, 0);
@@ -300,6 +303,7 @@ impl EntryCodec {
                 place.copy_from_slice(&word.to_le_bytes());
             }
         };
+
         let (blocks, rest) = numbers.as_chunks::<64>();
         for (block, numbers) in blocks.iter().enumerate() {
             // Most of what a sparse table has; the area is zero.
@@ -309,13 +313,15 @@ impl EntryCodec {
             let (groups, _) = numbers.as_chunks::<8>();
             groups.iter().enumerate().for_each(|(group, eight)| put(block * 8 + group, eight));
         }
+
         let groups = rest.chunks(8).enumerate();
         groups.for_each(|(group, eight)| put(blocks.len() * 8 + group, eight));
         out.truncate(start + len);
         Ok(())
     }
 
-    /// Packs up to eight numbers into as many bytes as an entry has bits; false if one does not fit.
+    /// Packs up to eight numbers into as many bytes as an entry has bits; false if one does not
+    /// fit.
     fn pack_group<T: Number>(self, numbers: &[T], out: &mut Vec<u8>) -> bool {
         let bits = u32::from(self.bits);
         let mask = u32::MAX >> (32 - bits);
@@ -375,6 +381,7 @@ impl EntryCodec {
                 }
             }
         }
+
         for (k, n) in tail.iter_mut().enumerate() {
             let raw = self.get(area, (done * 8 + k) as u64).unwrap_or(RawEntry(0));
             *n = T::from_entry(raw.0);
@@ -394,8 +401,8 @@ const fn squeeze(word: u64, bits: u32) -> u64 {
 
 /// The width of a table's distances.
 ///
-/// `max` is the largest number stored for a win and `min` the smallest for a loss, 0 if there is none;
-/// the number 1 does not count. At least 2 bits as soon as there is a mate (D5).
+/// `max` is the largest number stored for a win and `min` the smallest for a loss, 0 if there is
+/// none; the number 1 does not count. At least 2 bits as soon as there is a mate (D5).
 ///
 /// # Errors
 /// A requested width that is too small, or a range beyond 16 bits.

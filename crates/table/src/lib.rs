@@ -1,8 +1,9 @@
 //! The bytes of a table: the container and its compression, the entry formats, the index types.
 //!
-//! Owns everything between a file on disk and a value at an index. Knows nothing of solving, of the
-//! command line or of XML. Who only asks for single positions does without the feature `bulk`: without whole tables,
-//! threads and writing. The authority for every layout is `docs/file-formats.md`.
+//! Owns everything between a file on disk and a value at an index. Knows nothing of solving, of
+//! the command line or of XML. A program that asks for single positions only does without the
+//! feature `bulk`: without whole tables, threads and writing. The authority for every layout is
+//! `docs/file-formats.md`.
 #![forbid(unsafe_code)]
 // What only whole tables need is not told apart in every room.
 #![cfg_attr(not(feature = "bulk"), allow(dead_code))]

@@ -27,8 +27,8 @@ impl PackedFile {
         PackedFile { source, start }
     }
 
-    /// By how many bytes the header lets the entries begin too early: versions of the original program count
-    /// letters instead of bytes.
+    /// By how many bytes the header lets the entries begin too early: versions of the original
+    /// program count letters instead of bytes.
     fn delay(&self, shape: &Shape, header: &ControlFile) -> Result<u64, TableProblem> {
         let found = self.source.uncompressed_len()?;
         let expected = header.offset.saturating_add(shape.area_bytes());

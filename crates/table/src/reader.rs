@@ -81,7 +81,7 @@ impl TableError {
         matches!(self.problem, TableProblem::Container(HtbError::Io { .. }))
     }
 
-    /// Whether somebody asked to stop, and nothing is wrong with the table.
+    /// Whether the caller asked to stop, and nothing is wrong with the table.
     pub fn is_stopped(&self) -> bool {
         match &self.problem {
             TableProblem::Container(HtbError::Stopped) => true,
@@ -123,7 +123,8 @@ impl Table {
         Table::from_source(path, source).map_err(fail)
     }
 
-    /// The header of a file that cannot be opened as a table, if it can be read: it tells what the file was.
+    /// The header of a file that cannot be opened as a table, if it can be read: it tells what the
+    /// file was.
     pub fn salvage_header(path: &Path, storage: &dyn Storage) -> Option<ControlFile> {
         let file = storage.open(path).ok()?;
         let mut bytes = vec![0; SALVAGED];
@@ -180,14 +181,14 @@ impl Table {
         })
     }
 
-    /// Opens a table of another program by the ending of its name. It then is a table of ours with the men
-    /// in the order of the file name, kings last, with index type combinadic5 and all symmetry there is,
-    /// made without prunes, of [`Format::Basic`] or [`Format::Dtm`].
+    /// Opens a table of another program by the ending of its name. It then is a table of ours with
+    /// the men in the order of the file name, kings last, with index type combinadic5 and all
+    /// symmetry there is, made without prunes, of [`Format::Basic`] or [`Format::Dtm`].
     ///
-    /// Entries are asked for one by one, so reading all of a table takes microseconds an index and thread.
-    /// Where files are missing that answers need, [`Table::value`] is [`EntryValue::Unknown`], and entries
-    /// are errors that name the files; to refuse such a table beforehand, see
-    /// [`Table::check_complete`].
+    /// Entries are asked for one by one, so reading all of a table takes microseconds an index and
+    /// thread. Where files are missing that answers need, [`Table::value`] is
+    /// [`EntryValue::Unknown`], and entries are errors that name the files; to refuse such a table
+    /// beforehand, see [`Table::check_complete`].
     ///
     /// # Errors
     ///
@@ -202,7 +203,8 @@ impl Table {
         Table::from_foreign(path, foreign).map_err(fail)
     }
 
-    /// Opens a table of ours or, by its suffix, of another program, and checks that it is complete.
+    /// Opens a table of ours or, by its suffix, of another program, and checks that it is
+    /// complete.
     ///
     /// # Errors
     ///
@@ -220,8 +222,8 @@ impl Table {
         Ok(table)
     }
 
-    /// A table of ours that answers what a foreign one says; see [`Table::open_foreign`]. `path` is what
-    /// messages call it.
+    /// A table of ours that answers what a foreign one says; see [`Table::open_foreign`]. `path`
+    /// is what messages call it.
     ///
     /// # Errors
     ///
@@ -240,8 +242,8 @@ impl Table {
         Ok(table)
     }
 
-    /// Refuses a table of another program of which some positions have no answer, because other files
-    /// are missing; for those who need every answer, before they begin.
+    /// Refuses a table of another program of which some positions have no answer, because other
+    /// files are missing; for those who need every answer, before they begin.
     ///
     /// # Errors
     ///
@@ -256,7 +258,8 @@ impl Table {
     }
 
     /// Compares the length of the file with what the header implies, and repairs the start of the
-    /// entries where a header counted characters instead of bytes. Reads foreign files to their end.
+    /// entries where a header counted characters instead of bytes. Reads foreign files to their
+    /// end.
     ///
     /// # Errors
     ///
@@ -347,8 +350,8 @@ impl Table {
         self.entries.number(&self.shape, index).map_err(|problem| self.error(problem))
     }
 
-    /// What the entry of a position says. `unreachable` tells that the player not to move is in check,
-    /// which no entry is asked about.
+    /// What the entry of a position says. `unreachable` tells that the player not to move is in
+    /// check, which no entry is asked about.
     ///
     /// # Errors
     ///
@@ -357,14 +360,14 @@ impl Table {
         self.entries.value(&self.shape, index, turn).map_err(|problem| self.error(problem))
     }
 
-    /// [`Table::value`] as far as memory tells; none if the file would have to be read, and of tables of other
-    /// programs.
+    /// [`Table::value`] as far as memory tells; none if the file would have to be read, and of
+    /// tables of other programs.
     pub fn cached_value(&self, index: u64, turn: Color) -> Option<EntryValue> {
         self.entries.cached_value(&self.shape, index, turn)
     }
 
-    /// The placement of a board in this table's slots: men by square, side to move, en passant square.
-    /// None if the men are others or stand where they may not.
+    /// The placement of a board in this table's slots: men by square, side to move, en passant
+    /// square. None if the men are others or stand where they may not.
     pub fn place(
         &self,
         men: impl IntoIterator<Item = (Square, Color, Role)>,
@@ -389,7 +392,8 @@ impl Table {
     }
 }
 
-/// Fills a buffer with the start of a file, as far as there are bytes; returns how many there were.
+/// Fills a buffer with the start of a file, as far as there are bytes; returns how many there
+/// were.
 fn fill_as_far(file: &dyn StoredFile, buffer: &mut [u8]) -> Option<usize> {
     let mut done = 0;
     while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {

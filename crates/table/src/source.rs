@@ -1,5 +1,5 @@
-//! Where the entries of a table come from: one trait, whether a file of ours holds them, a table of another program
-//! answers for them, or they were solved and are not written yet.
+//! Where the entries of a table come from: one trait, whether a file of ours holds them, a table
+//! of another program answers for them, or they were solved and are not written yet.
 
 use std::fmt;
 
@@ -30,13 +30,15 @@ impl Shape {
         self.space.size().div_ceil(8).saturating_mul(u64::from(self.codec.bits()))
     }
 
-    /// The meaning of a number. One that the format does not know only occurs at indices without a position.
+    /// The meaning of a number. One that the format does not know only occurs at indices without a
+    /// position.
     pub fn value(&self, raw: RawEntry, turn: Color) -> EntryValue {
         self.codec.value(raw, turn).unwrap_or(EntryValue::Draw)
     }
 }
 
-/// Entries by their indices. A [`crate::Table`] has one source and hands it its shape with every question.
+/// Entries by their indices. A [`crate::Table`] has one source and hands it its shape with every
+/// question.
 pub trait Entries: fmt::Debug + Send + Sync {
     /// The number at an index.
     ///
@@ -58,40 +60,35 @@ pub trait Entries: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The entries from `first` on, a multiple of eight, as a file of ours would pack them: as many as there is
-    /// room for in `area`.
+    /// The entries from `first` on, a multiple of eight, as a file of ours would pack them: as
+    /// many as there is room for in `area`.
     ///
     /// # Errors
     /// As [`Entries::number`].
     #[cfg(feature = "bulk")]
     fn pack(&self, shape: &Shape, first: u64, area: &mut [u8]) -> Result<(), TableProblem> {
-        let pack = |packed: &mut Vec<u8>, (number, area): (usize, &mut [u8])| {
-            let first = first + (number * CHUNK) as u64;
-            let end = shape.space.size().min(first + CHUNK as u64);
-            let numbers = (first..end).map(|index| Ok(self.number(shape, index)?.0));
-            let numbers: Vec<i32> = numbers.collect::<Result<_, TableProblem>>()?;
-            packed.clear();
-            shape.codec.pack(&numbers, packed)?;
-            let (bytes, entries, bits) = (packed.len(), numbers.len(), shape.codec.bits());
-            let short = EntryError::Short { bytes, entries, bits };
-            area.copy_from_slice(packed.get(..area.len()).ok_or(short)?);
-            Ok(())
-        };
-        // Entries that are asked for one by one cost so much each that small pieces are worth while.
+        // Entries that are asked for one by one cost so much each that small pieces are worth
+        // while.
         area.par_chunks_mut(CHUNK / 8 * usize::from(shape.codec.bits()))
             .enumerate()
-            .try_for_each_init(Vec::new, pack)
+            .try_for_each_init(Vec::new, |packed, (number, area)| {
+                let first = first + (number * CHUNK) as u64;
+                let end = shape.space.size().min(first + CHUNK as u64);
+                let numbers = (first..end).map(|index| Ok(self.number(shape, index)?.0));
+                let numbers: Vec<i32> = numbers.collect::<Result<_, TableProblem>>()?;
+                pack_into(shape, &numbers, packed, area)
+            })
     }
 
-    /// How many entries are unpacked together, where it is about that many; whoever asks for all takes several
-    /// times as many at once.
+    /// How many entries are unpacked together, where it is about that many; a caller that asks for
+    /// all takes several times as many at once.
     fn together(&self, shape: &Shape) -> u64 {
         let _ = shape;
         1 << 20
     }
 
-    /// Compares the length with the one that the header implies, and settles where the entries begin. A remark, if
-    /// that was not where the header says.
+    /// Compares the length with the one that the header implies, and settles where the entries
+    /// begin. A remark, if that was not where the header says.
     ///
     /// # Errors
     /// [`TableProblem::Length`], damage.
@@ -118,7 +115,8 @@ pub trait Entries: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Reads everything, compares every checksum and the length. A remark, as for [`Entries::settle`].
+    /// Reads everything, compares every checksum and the length. A remark, as for
+    /// [`Entries::settle`].
     ///
     /// # Errors
     /// Damage, [`TableProblem::Length`], files that are missing.
@@ -142,3 +140,19 @@ pub trait Entries: fmt::Debug + Send + Sync {
 /// Entries that a thread asks for at a time, where each is asked for by itself.
 #[cfg(feature = "bulk")]
 const CHUNK: usize = 1024;
+
+/// Packs numbers into an area, as much as it has room for; `packed` is scratch space.
+#[cfg(feature = "bulk")]
+fn pack_into(
+    shape: &Shape,
+    numbers: &[i32],
+    packed: &mut Vec<u8>,
+    area: &mut [u8],
+) -> Result<(), TableProblem> {
+    packed.clear();
+    shape.codec.pack(numbers, packed)?;
+    let (bytes, entries, bits) = (packed.len(), numbers.len(), shape.codec.bits());
+    let short = EntryError::Short { bytes, entries, bits };
+    area.copy_from_slice(packed.get(..area.len()).ok_or(short)?);
+    Ok(())
+}

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A request to stop; clones are the same request. Work that is given one looks at it at least every few
-/// seconds.
+/// A request to stop; clones are the same request. Work that is given one looks at it at least
+/// every few seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -14,7 +14,7 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody did.
+    /// Whether that was asked.
     #[inline]
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -67,7 +67,7 @@ pub enum WriteProblem {
     /// The container.
     #[error("{}", with_cause(.0))]
     Container(#[from] HtbError),
-    /// Somebody asked to stop.
+    /// The caller asked to stop.
     #[error("stopped")]
     Stopped,
     /// A number that does not fit its entry.
@@ -124,7 +124,7 @@ impl TableWriter<'_> {
     /// Takes the next entries: a multiple of eight, but for the last ones.
     ///
     /// # Errors
-    /// The file cannot be written, a number does not fit, or somebody asked to stop.
+    /// The file cannot be written, a number does not fit, or the caller asked to stop.
     pub fn push<T: Number>(&mut self, numbers: &[T]) -> Result<(), WriteError> {
         let pushed = numbers.chunks(CHUNK).try_for_each(|chunk| self.push_chunk(chunk));
         pushed.map_err(|problem| WriteError { path: self.path.to_owned(), problem })

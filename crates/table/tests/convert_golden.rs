@@ -1,8 +1,8 @@
-//! Converts golden tables of the original program into each other: entries and statistics must be those
-//! that the original computed for the other index type or format.
+//! Converts golden tables of the original program into each other: entries and statistics must be
+//! those that the original computed for the other index type or format.
 //!
-//! The tables lie outside the repository, at `$HOFFMAN_SHARED/spec/golden` (default: `shared` beside the
-//! checkout).
+//! The tables lie outside the repository, at `$HOFFMAN_SHARED/spec/golden` (default: `shared`
+//! beside the checkout).
 
 use std::collections::BTreeMap;
 use std::fs;

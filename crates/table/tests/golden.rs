@@ -1,8 +1,9 @@
 //! Reads the golden tables of the original program and checks every probed row: index, whether it
 //! decodes, and value.
 //!
-//! The tables lie outside the repository, at `$HOFFMAN_SHARED/spec/golden` (default: `shared` beside the
-//! checkout). The header reader is as small as these files allow; it stands in for the real one.
+//! The tables lie outside the repository, at `$HOFFMAN_SHARED/spec/golden` (default: `shared`
+//! beside the checkout). The header reader is as small as these files allow; it stands in for the
+//! real one.
 
 use std::fs;
 use std::path::{Path, PathBuf};

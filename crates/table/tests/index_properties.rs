@@ -1,6 +1,6 @@
-//! Random piece lists as control files describe them: restricted, frozen and plus pawns, like men whose
-//! squares overlap, up to sixteen men. Which positions exist is found here from the squares of the men
-//! alone; each of them must have an index, or the table must not be writable.
+//! Random piece lists as control files describe them: restricted, frozen and plus pawns, like men
+//! whose squares overlap, up to sixteen men. Which positions exist is found here from the squares
+//! of the men alone; each of them must have an index, or the table must not be writable.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -189,8 +189,8 @@ impl List {
     }
 }
 
-/// The en passant squares that go with squares of the men: none, and those of every pawn that may just
-/// have stepped.
+/// The en passant squares that go with squares of the men: none, and those of every pawn that may
+/// just have stepped.
 fn en_passant_squares(pieces: &PieceList, squares: &[Square], turn: Color) -> Vec<Option<Square>> {
     let occupied: Bitboard = squares.iter().copied().collect();
     let mover = turn.other();

@@ -1,12 +1,14 @@
-//! Conversion by way of values in rows, where nothing stands against it: in about the time of copying.
+//! Conversion by way of values in rows, where nothing stands against it: in about the time of
+//! copying.
 //!
-//! The values of the old table are arranged by rows and written in the order of the new one, as when a table is
-//! solved. Nothing is taken on trust: written in the old order they have to be the old entries again, and the
-//! positions without a value those with the player not to move in check. Otherwise, and wherever prunes,
-//! restrictions or formats need a closer look, the conversion goes index by index, and says what is wrong.
+//! The values of the old table are arranged by rows and written in the order of the new one, as
+//! when a table is solved. Nothing is taken on trust: written in the old order they have to be the
+//! old entries again, and the positions without a value those with the player not to move in
+//! check. Otherwise, and wherever prunes, restrictions or formats need a closer look, the
+//! conversion goes index by index, and says what is wrong.
 
 use hoffman_board::shakmaty::attacks;
-use hoffman_board::{Bitboard, Color, Format, MAX_PIECES, PieceList, Placement, Role, Square};
+use hoffman_board::{Bitboard, Color, Format, PieceList, Placement, Role, Square};
 use rayon::prelude::*;
 
 use super::{Tally, moves};
@@ -24,7 +26,8 @@ const BYTES: u64 = 3;
 /// Entries that a thread compares at a time: a multiple of eight.
 const CHUNK: usize = 1 << 16;
 
-/// The numbers of the new table with what is counted of them; none where the conversion has to go by indices.
+/// The numbers of the new table with what is counted of them; none where the conversion has to go
+/// by indices.
 ///
 /// # Errors
 /// The old table cannot be read.
@@ -62,8 +65,8 @@ pub(super) fn by_rows(
     Ok(Some((numbers, tally)))
 }
 
-/// Whether the table is one of chess with distances to mate, its men stand where they like, and the new one tells
-/// apart at least what the old one does.
+/// Whether the table is one of chess with distances to mate, its men stand where they like, and
+/// the new one tells apart at least what the old one does.
 fn is_plain(table: &Table, new: &IndexSpace, memory: u64) -> bool {
     let (old, control) = (table.space(), table.control());
     let unpruned = control.prunes.is_empty() && control.prune_enables.is_empty();
@@ -118,7 +121,7 @@ fn has_legal_values(space: &IndexSpace, numbers: &Distances) -> bool {
     right.is_some_and(|shares| shares.into_iter().all(|right| right))
 }
 
-/// The squares of the man who walks on which the player not to move is in check.
+/// The squares of the walking piece on which the player not to move is in check.
 fn checked_lanes(pieces: &PieceList, row: &EntryRow<'_>) -> u64 {
     let attacker = row.turn;
     let fixed = || {
@@ -141,12 +144,12 @@ fn checked_lanes(pieces: &PieceList, row: &EntryRow<'_>) -> u64 {
     let mut checked = Bitboard::EMPTY;
     for (piece, square) in attackers() {
         if seen_from(piece, square).contains(king) {
-            // Only he who walks can step in between.
+            // Only the walking piece can step in between.
             checked |= !attacks::between(square, king);
         }
     }
     if walker.color == attacker {
-        // Whom he attacks sees him, with the eyes of his opponent where pawns look ahead.
+        // What it attacks sees it, with the eyes of its opponent where pawns look ahead.
         checked |= attacks::attacks(king, walker.role.of(attacker.other()), occupied);
     }
     checked.0
@@ -168,8 +171,8 @@ fn tally_of(table: &Table, new: &IndexSpace, counts: &IndexCounts) -> Option<Tal
         // The numbers of the old header stay.
         return Some(tally);
     }
-    // Every position of the old table has as many images in the new one, but for those with both kings on a long
-    // diagonal, which are counted.
+    // Every position of the old table has as many images in the new one, but for those with both
+    // kings on a long diagonal, which are counted.
     let times = i64::from(old.symmetry() / new.symmetry());
     let (there, here) = (diagonal_moves(old)?, diagonal_moves(new)?);
     let sides = if old.has_side_bit() == new.has_side_bit() { 1 } else { 2 };
@@ -183,6 +186,13 @@ fn tally_of(table: &Table, new: &IndexSpace, counts: &IndexCounts) -> Option<Tal
     Some(tally)
 }
 
+/// Whether two squares are on the same long diagonal.
+fn are_on_diagonal(squares: [u8; 2]) -> bool {
+    let is_rising = |square: u8| square & 7 == square >> 3;
+    let is_falling = |square: u8| square & 7 == 7 - (square >> 3);
+    squares.into_iter().all(is_rising) || squares.into_iter().all(is_falling)
+}
+
 /// Moves and stalemates of the positions with both kings on the same long diagonal.
 fn diagonal_moves(space: &IndexSpace) -> Option<Tally> {
     if has_pawns(space) {
@@ -194,19 +204,8 @@ fn diagonal_moves(space: &IndexSpace) -> Option<Tally> {
         space.pieces().iter().position(is_king)
     };
     let kings = [king(Color::White)?, king(Color::Black)?];
-    let is_diagonal = |squares: &[u8; MAX_PIECES]| {
-        let on = |step: u8, start: u8| {
-            kings.iter().all(|&slot| {
-                let square = squares[slot];
-                square >= start
-                    && (square - start).is_multiple_of(step)
-                    && square / 8 == (square - start) / step
-            })
-        };
-        on(9, 0) || on(7, 7)
-    };
     let look = |tally: &mut Tally, row: &EntryRow<'_>| {
-        if kings.contains(&row.lane) || !is_diagonal(row.squares) {
+        if kings.contains(&row.lane) || !are_on_diagonal(kings.map(|slot| row.squares[slot])) {
             return;
         }
         let checked = checked_lanes(space.pieces(), row);

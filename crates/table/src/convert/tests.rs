@@ -1,17 +1,20 @@
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use Square::{B2, B4, B5, C4, C5, C7};
 use arrayvec::ArrayVec;
-use hoffman_board::{MAX_PIECES, Square};
-use hoffman_control::{Mode, resolve_pieces};
+use hoffman_board::value::FlagType;
+use hoffman_board::{Color, MAX_PIECES, Placement, Square, Symmetry, Value, Variant};
+use hoffman_control::{HeaderEdits, Mode, PawngenEdits, render_header, resolve_pieces};
 use proptest::prelude::*;
 
 use super::*;
+use crate::entries::RawEntry;
 use crate::htb::{GzipSource, SourceOptions};
 use crate::index::{PawnStructure, PawnStructures};
 
-/// A position as numbers: the men in order, the side to move, the en passant square. For values that do
-/// not depend on how men are listed.
+/// A position as numbers: the men in order, the side to move, the en passant square. For values
+/// that do not depend on how men are listed.
 type Key = ArrayVec<u16, { MAX_PIECES + 1 }>;
 
 fn key(pieces: &PieceList, placement: &Placement, image: impl Fn(u8) -> u8, turned: bool) -> Key {
@@ -231,8 +234,8 @@ fn every_type_becomes_every_other() {
     assert!(done > 50 && refused > 50, "{done} done, {refused} refused");
 }
 
-/// By rows or by indices: header, counts and entries are the same, with another symmetry, with like men, and
-/// where one side to move becomes two.
+/// By rows or by indices: header, counts and entries are the same, with another symmetry, with
+/// like men, and where one side to move becomes two.
 #[test]
 fn rows_and_indices_write_the_same_table() {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");

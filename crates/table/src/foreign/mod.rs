@@ -1,9 +1,9 @@
 //! Tables of other programs, read as if they were ours.
 //!
-//! A reader is one implementation of [`ForeignTable`]: it is told a legal position and says what its file
-//! says. [`crate::Table::open_foreign`] gives it the header and the numbering of a table of ours with the
-//! same men, so that whoever reads tables need not know where the entries come from. A third kind of
-//! table is one more file here and one more line in [`Kind::of`] and [`open`].
+//! A reader is one implementation of [`ForeignTable`]: it is told a legal position and says what
+//! its file says. [`crate::Table::open_foreign`] gives it the header and the numbering of a table
+//! of ours with the same men, so that readers of tables need not know where the entries come from.
+//! A third kind of table is one more file here and one more line in [`Kind::of`] and [`open`].
 //!
 //! | kind | files | format | what it cannot say |
 //! |---|---|---|---|
@@ -33,8 +33,8 @@ use crate::entries::{EntryValue, MAX_WRITTEN_BITS, RawEntry};
 use crate::reader::TableProblem;
 use crate::source::{Entries, Shape};
 
-/// Why a table of another program cannot be used. Messages do not name the file; [`crate::TableError`]
-/// does.
+/// Why a table of another program cannot be used. Messages do not name the file;
+/// [`crate::TableError`] does.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForeignError {
@@ -135,8 +135,8 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
-    /// The kind of table that a file name speaks of; none for all other names. Files of both kinds that
-    /// cannot be used (`.rtbz`) count too, so that they can be refused by their name.
+    /// The kind of table that a file name speaks of; none for all other names. Files of both kinds
+    /// that cannot be used (`.rtbz`) count too, so that they can be refused by their name.
     pub fn of(path: &Path) -> Option<Kind> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "rtbw" | "rtbz" => Some(Kind::Syzygy),
@@ -163,8 +163,8 @@ pub struct ForeignOptions {
     pub storage: Arc<dyn Storage>,
     /// Folders with Syzygy tables, asked after the folder in the name of a table.
     pub syzygy: Vec<PathBuf>,
-    /// Folders with Nalimov tables; the folder in the name of a table does not count. The current folder
-    /// if there are none.
+    /// Folders with Nalimov tables; the folder in the name of a table does not count. The current
+    /// folder if there are none.
     pub nalimov: Vec<PathBuf>,
     /// What cursed wins and blessed losses of Syzygy tables are.
     pub fifty_moves: FiftyMoves,
@@ -196,27 +196,28 @@ pub trait ForeignTable: fmt::Debug + Send + Sync {
     /// The men, White's first in the file name.
     fn material(&self) -> Material;
 
-    /// What its entries say: [`Format::Basic`], or [`Format::Dtm`] with a width that holds its distances.
+    /// What its entries say: [`Format::Basic`], or [`Format::Dtm`] with a width that holds its
+    /// distances.
     fn format(&self) -> Format;
 
-    /// The names of files without which some positions have no answer. Whoever needs every answer refuses
-    /// the table before work if there are any.
+    /// The names of files without which some positions have no answer. A caller that needs every
+    /// answer refuses the table before work if there are any.
     fn missing(&self) -> Vec<String> {
         Vec::new()
     }
 
     /// What the table says to the side to move; none if it has no answer for want of other files.
     ///
-    /// The men are those of [`ForeignTable::material`], colours as there. The position is legal: kings
-    /// apart, the side not to move not in check, the en passant square set only if a pawn attacks it.
-    /// Entries of other positions are not to be asked for.
+    /// The men are those of [`ForeignTable::material`], colours as there. The position is legal:
+    /// kings apart, the side not to move not in check, the en passant square set only if a pawn
+    /// attacks it. Entries of other positions are not to be asked for.
     ///
     /// # Errors
     /// Damage.
     fn value(&self, position: &Setup) -> Result<Option<EntryValue>, ForeignError>;
 
-    /// A quicker way to ask for very many positions, if there is one in so many bytes of memory; it says the
-    /// same.
+    /// A quicker way to ask for very many positions, if there is one in so many bytes of memory;
+    /// it says the same.
     fn values(&self, room: u64) -> Option<Box<dyn ForeignValues + '_>> {
         let _ = room;
         None
@@ -228,8 +229,9 @@ pub trait ForeignValues: Send + Sync {
     /// The memory that it takes at most, in bytes.
     fn bytes(&self) -> u64;
 
-    /// What [`ForeignTable::value`] says of positions that differ in the square of one man, each of them
-    /// legal, by that square; [`EntryValue::Unknown`] where it says nothing. His square in `men` is any.
+    /// What [`ForeignTable::value`] says of positions that differ in the square of one man, each
+    /// of them legal, by that square; [`EntryValue::Unknown`] where it says nothing. The square of
+    /// that man in `men` is any.
     ///
     /// # Errors
     /// Damage.
@@ -239,11 +241,11 @@ pub trait ForeignValues: Send + Sync {
 /// Positions that differ in the square of one man.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// All men; the square of the one who walks comes and goes.
+    /// All men; the square of the one that walks comes and goes.
     pub men: &'a mut [(Square, Piece)],
-    /// The number of the man who walks.
+    /// The number of the man that walks.
     pub walks: usize,
-    /// His squares.
+    /// Its squares.
     pub squares: Bitboard,
     /// Who is to move.
     pub turn: Color,
@@ -263,7 +265,8 @@ pub fn open(path: &Path, options: &ForeignOptions) -> Result<Box<dyn ForeignTabl
     }
 }
 
-/// The header of a table of ours with the men of a foreign one: in the order of the file name, kings last.
+/// The header of a table of ours with the men of a foreign one: in the order of the file name,
+/// kings last.
 pub(crate) fn header(path: &Path, foreign: &dyn ForeignTable) -> ControlFile {
     let material = foreign.material();
     let kings = Color::ALL.map(|color| (color, Role::King));
@@ -282,7 +285,8 @@ pub(crate) fn header(path: &Path, foreign: &dyn ForeignTable) -> ControlFile {
 pub(crate) struct Answers(pub(crate) Box<dyn ForeignTable>);
 
 impl Answers {
-    /// The answer at an index: none if there is no position, [`EntryValue::Unknown`] if there is no answer.
+    /// The answer at an index: none if there is no position, [`EntryValue::Unknown`] if there is
+    /// no answer.
     fn at(&self, shape: &Shape, index: u64) -> Result<Option<EntryValue>, ForeignError> {
         let Some(placement) = shape.space.decode(index) else { return Ok(None) };
         let men = shape.space.pieces().iter().zip(&placement.squares);

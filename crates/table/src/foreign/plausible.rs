@@ -1,7 +1,7 @@
 //! Whether the values of a foreign table can be values of chess at all, in a sample of positions.
 //!
-//! For readers that could not be tried with real files: a wrong number for a position gives a value that
-//! contradicts those of the positions around it.
+//! For readers that could not be tried with real files: a wrong number for a position gives a
+//! value that contradicts those of the positions around it.
 
 use hoffman_board::shakmaty::fen::Fen;
 use hoffman_board::shakmaty::{CastlingMode, Chess, EnPassantMode, Position, PositionError, Setup};
@@ -13,9 +13,10 @@ use crate::entries::EntryValue;
 /// How many placements are tried.
 const SAMPLE: u64 = 4000;
 
-/// Compares values with those behind quiet moves, which lie in the same table: who can move to a
-/// position lost for the other side wins, at most one move later; who loses has only moves to positions
-/// won for the other side, no later; who can neither win nor is lost has no move of the first kind.
+/// Compares values with those behind quiet moves, which lie in the same table: a side that can
+/// move to a position lost for the other side wins, at most one move later; one that loses has
+/// only moves to positions won for the other side, no later; one that neither wins nor loses has
+/// no move of the first kind.
 ///
 /// # Errors
 /// A contradiction, or damage.
@@ -38,7 +39,7 @@ pub fn check_plausible(table: &dyn ForeignTable) -> Result<(), ForeignError> {
         let Some(value) = table.value(&setup)?.and_then(Worth::of) else { continue };
         if let Some(problem) = contradiction(table, &chess, value)? {
             let fen = Fen::from_position(&chess, EnPassantMode::Legal);
-            // What only a reader nobody has tried could get wrong is said to be its table's fault.
+            // What only a untried reader could get wrong is said to be its table's fault.
             return Err(ForeignError::Damaged {
                 kind: Kind::of(table.path()).unwrap_or(Kind::Nalimov),
                 path: table.path().to_owned(),
@@ -92,6 +93,7 @@ fn contradiction(
             (false, _) => Some("it is stalemate"),
         });
     }
+
     for &m in moves.iter().filter(|m| !m.is_capture() && !m.is_promotion()) {
         let mut after = chess.clone();
         after.play_unchecked(m);
@@ -114,6 +116,7 @@ fn contradiction(
             _ => {}
         }
     }
+
     Ok(None)
 }
 

@@ -1,8 +1,9 @@
 //! Syzygy tables of wins, draws and losses (`.rtbw`), read by `shakmaty-syzygy`.
 //!
-//! A file leaves out what a capture decides, so answers need the files of all endings that captures lead
-//! to, on the search path: the folder in the name of the table, or the current one, then the folders of
-//! [`ForeignOptions::syzygy`]. Files are held in memory up to a size; nothing is mapped.
+//! A file leaves out what a capture decides, so answers need the files of all endings that
+//! captures lead to, on the search path: the folder in the name of the table, or the current one,
+//! then the folders of [`ForeignOptions::syzygy`]. Files are held in memory up to a size; nothing
+//! is mapped.
 
 use std::fmt;
 use std::io;
@@ -33,9 +34,9 @@ pub fn file_name(material: &Material) -> String {
     format!("{}.rtbw", material.normalized().0)
 }
 
-/// The endings that captures lead to from an ending, and from those in turn, without the bare kings:
-/// what answers depend on. Captures that promote are among them; other promotions decide nothing, as
-/// the file itself knows what they lead to.
+/// The endings that captures lead to from an ending, and from those in turn, without the bare
+/// kings: what answers depend on. Captures that promote are among them; other promotions decide
+/// nothing, as the file itself knows what they lead to.
 pub fn endings_needed(material: &Material) -> Vec<Material> {
     let mut found: Vec<Material> = Vec::new();
     let mut open = vec![*material];
@@ -89,7 +90,8 @@ impl SyzygyFolders {
         Ok(SyzygyFolders { tables, fifty_moves })
     }
 
-    /// What the tables say of a legal position; none if a file is missing, see [`ForeignTable::value`].
+    /// What the tables say of a legal position; none if a file is missing, see
+    /// [`ForeignTable::value`].
     ///
     /// # Errors
     /// Damage to one of the files behind the position's ending, which the message names.
@@ -114,8 +116,8 @@ pub struct SyzygyTable {
 }
 
 impl SyzygyTable {
-    /// Opens a table and looks for the smaller ones; those missing are in [`ForeignTable::missing`]. The
-    /// side that the file name has first is White.
+    /// Opens a table and looks for the smaller ones; those missing are in
+    /// [`ForeignTable::missing`]. The side that the file name has first is White.
     ///
     /// # Errors
     /// `.rtbz` files, names that are no endings, files that are absent, unreadable or no tables.
@@ -139,6 +141,7 @@ impl SyzygyTable {
         folders.extend(options.syzygy.iter().cloned());
         let storage = &*options.storage;
         let mut tables = Tablebase::with_filesystem(Files::of(options));
+
         // A link or a file may be named the other way round; shakmaty goes by what is in the file.
         let names =
             |m: &Material| [file_name(m), format!("{m}.rtbw"), format!("{}.rtbw", m.swapped())];
@@ -158,6 +161,7 @@ impl SyzygyTable {
                 None => missing.push(file_name(&ending)),
             }
         }
+
         // What is shown is the name that was given, even if another folder has the file.
         let path = if is_file(storage, path) { path.to_owned() } else { own };
         let options = options.clone();
@@ -193,7 +197,8 @@ impl ForeignTable for SyzygyTable {
 }
 
 impl SyzygyTable {
-    /// The table with its values unpacked; none if that is not possible in so many bytes, or files are missing.
+    /// The table with its values unpacked; none if that is not possible in so many bytes, or files
+    /// are missing.
     fn unpacked(&self, room: u64) -> Option<Unpacked<'_>> {
         let storage = &*self.options.storage;
         let mut len = 0;
@@ -408,7 +413,8 @@ mod tests {
         assert_eq!(values(FiftyMoves::Wins), [win, win, draw, loss, loss]);
     }
 
-    /// All values at once and those asked for one by one. `HOFFMAN_SYZYGY_STEP=1` compares every position.
+    /// All values at once and those asked for one by one. `HOFFMAN_SYZYGY_STEP=1` compares every
+    /// position.
     #[test]
     fn unpacked_values_are_the_ones_asked_for() {
         let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
@@ -466,7 +472,7 @@ mod tests {
                     |&(square, man): &Man| (square.flip_vertical(), man.role.of(man.color.other()));
                 let swapped: Vec<Man> = placed.iter().map(other).collect();
                 assert_eq!(find(&swapped, turn.other()), expected, "{name}: {position:?}");
-                // So it is when the man walks along a row, wherever he came from.
+                // So it is when the man walks along a row, wherever it came from.
                 for placed in [&placed, &swapped] {
                     let walks = number / step % placed.len();
                     let squares = Bitboard::from(placed[walks].0);

@@ -10,8 +10,8 @@ use hoffman_store::{
 
 use super::{HtbError, during};
 
-/// A file written under a temporary name beside its target and renamed when it is complete. Dropped
-/// before that, it is removed and the target stays as it was.
+/// A file written under a temporary name beside its target and renamed when it is complete.
+/// Dropped before that, it is removed and the target stays as it was.
 #[derive(Debug)]
 pub struct AtomicFile {
     storage: Arc<dyn Storage>,
@@ -41,7 +41,8 @@ impl AtomicFile {
         let target = target.as_ref().to_owned();
         let create = during("cannot create a temporary file beside the output file");
         check_place(&*storage, &target).map_err(during("cannot write the output file"))?;
-        // A number is added if a process of the same id left a file, or another thread writes here.
+        // A number is added if a process of the same id left a file, or another thread writes
+        // here.
         for attempt in 0..100_u32 {
             let temporary = temporary_name(&target, attempt);
             match storage.create(&temporary) {
@@ -68,8 +69,8 @@ impl AtomicFile {
     /// Makes the data durable and gives the file its name, replacing what was there.
     ///
     /// # Errors
-    /// The data cannot be made durable or the file not renamed; then it is removed. Or the name cannot be
-    /// made durable; then the file is there, and may be gone if the power fails.
+    /// The data cannot be made durable or the file not renamed; then it is removed. Or the name
+    /// cannot be made durable; then the file is there, and may be gone if the power fails.
     pub fn commit(mut self) -> Result<(), HtbError> {
         self.file.sync().map_err(during("cannot flush the output file to disk"))?;
         self.give_name()?;
@@ -78,8 +79,8 @@ impl AtomicFile {
             .map_err(during("cannot flush the folder of the output file to disk"))
     }
 
-    /// Gives the file its name without waiting for the disk: at power-off it may be lost or cut short. For
-    /// what is of use only while the program runs.
+    /// Gives the file its name without waiting for the disk: at power-off it may be lost or cut
+    /// short. For what is of use only while the program runs.
     ///
     /// # Errors
     /// The file cannot be renamed; then it is removed.

@@ -1,7 +1,7 @@
 //! The block index: where in a compressed file each stretch of the uncompressed stream begins.
 //!
-//! It stands in the gzip header's extra field as a subfield with the id `HF`. Its size depends on the
-//! uncompressed length alone, so it can be reserved before anything is compressed:
+//! It stands in the gzip header's extra field as a subfield with the id `HF`. Its size depends on
+//! the uncompressed length alone, so it can be reserved before anything is compressed:
 //!
 //! ```text
 //! 0   version, 1
@@ -14,8 +14,8 @@
 //! ..  CRC-32 of all bytes of the subfield before it
 //! ```
 //!
-//! Numbers are little-endian. Block 0 begins right behind the gzip header, and every block begins with a
-//! fresh deflate state. Programs that do not know the subfield skip it. The layout is ours.
+//! Numbers are little-endian. Block 0 begins right behind the gzip header, and every block begins
+//! with a fresh deflate state. Programs that do not know the subfield skip it. The layout is ours.
 
 use super::member::FIXED;
 
@@ -27,8 +27,9 @@ const HEAD: usize = 16;
 pub(super) const MIN_STRIDE_LOG2: u8 = 19;
 /// The largest stride there is.
 const MAX_STRIDE_LOG2: u8 = 32;
-/// The largest stride that a reader accepts where the length of the stream does not demand more. A block is
-/// inflated before the header can tell how long the stream may be, so it must not be larger than it has to.
+/// The largest stride that a reader accepts where the length of the stream does not demand more. A
+/// block is inflated before the header can tell how long the stream may be, so it must not be
+/// larger than it has to.
 const USUAL_STRIDE_LOG2: u8 = 22;
 /// Room for data in the extra field behind the subfield's own head.
 const MAX_DATA: usize = 65_535 - 4;
@@ -38,19 +39,21 @@ const MAX_DATA: usize = 65_535 - 4;
 pub struct BlockIndex {
     pub(super) stride_log2: u8,
     pub(super) len: u64,
-    /// `starts[k]..starts[k + 1]`: the compressed bytes of block `k` from the first byte of block 0.
+    /// `starts[k]..starts[k + 1]`: the compressed bytes of block `k` from the first byte of block
+    /// 0.
     pub(super) starts: Vec<u64>,
     pub(super) crcs: Vec<u32>,
 }
 
-/// Bytes of a compressed length for a stride: deflate never makes a block longer than twice its size.
+/// Bytes of a compressed length for a stride: deflate never makes a block longer than twice its
+/// size.
 const fn width(stride_log2: u8) -> usize {
     (stride_log2 as usize + 2).div_ceil(8)
 }
 
 impl BlockIndex {
-    /// The smallest stride, as a power of two, for which the index of a stream of that length fits the
-    /// extra field.
+    /// The smallest stride, as a power of two, for which the index of a stream of that length fits
+    /// the extra field.
     pub(super) fn stride_for(len: u64) -> u8 {
         (MIN_STRIDE_LOG2..MAX_STRIDE_LOG2)
             .find(|&log2| data_len(len, log2).is_some_and(|n| n <= MAX_DATA))

@@ -6,8 +6,8 @@ use super::HtbError;
 use super::source::{GzipSource, Kind};
 
 impl GzipSource {
-    /// Fills `out` with the bytes at `offset`, inflating in parallel the blocks that are not in the cache, and
-    /// leaving the cache as it is.
+    /// Fills `out` with the bytes at `offset`, inflating in parallel the blocks that are not in
+    /// the cache, and leaving the cache as it is.
     ///
     /// # Errors
     /// Damage, and ranges that pass the end.
@@ -29,6 +29,7 @@ impl GzipSource {
             at += len as u64;
             rest = tail;
         }
+
         parts.into_par_iter().try_for_each_init(Vec::new, |buffer, (block, within, part)| {
             self.check_stop()?;
             if let Some(data) = self.cache.get(self.id, block as u64)
@@ -48,8 +49,8 @@ impl GzipSource {
         })
     }
 
-    /// Compares the checksums of all blocks, without inflating them. A file without our block index is
-    /// read to its end.
+    /// Compares the checksums of all blocks, without inflating them. A file without our block
+    /// index is read to its end.
     ///
     /// # Errors
     /// Damage.

@@ -1,7 +1,7 @@
 //! A cache of inflated blocks for many tables and threads at once.
 //!
-//! It is cut into shards with a lock each, so that threads that find what they look for hardly ever wait for
-//! each other.
+//! It is cut into shards with a lock each, so that threads that find what they look for hardly
+//! ever wait for each other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,8 +39,8 @@ impl Weighter<Key, Arc<[u8]>> for Bytes {
 }
 
 impl BlockCache {
-    /// A cache of that many bytes, but at least a megabyte. Blocks that are larger than an eighth of it may not
-    /// be kept.
+    /// A cache of that many bytes, but at least a megabyte. Blocks that are larger than an eighth
+    /// of it may not be kept.
     pub fn new(capacity: usize) -> Arc<BlockCache> {
         let capacity = capacity.max(LEAST);
         let shards = (capacity / SHARD).clamp(1, SHARDS).next_power_of_two();

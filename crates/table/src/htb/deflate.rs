@@ -1,9 +1,10 @@
 //! Compressing a unit so that another one can follow it.
 //!
-//! libdeflate is several times faster than zlib at the same size, but every stream it makes is closed: its
-//! last block says that it is the last. Here that mark is taken away and the stream filled up to a whole
-//! byte, as zlib does for a full flush. Where the last block begins is known only by reading the stream's
-//! codes from the front; they are stepped over without being carried out.
+//! libdeflate is several times faster than zlib at the same size, but every stream it makes is
+//! closed: its last block says that it is the last. Here that mark is taken away and the stream
+//! filled up to a whole byte, as zlib does for a full flush. Where the last block begins is known
+//! only by reading the stream's codes from the front; they are stepped over without being carried
+//! out.
 
 use std::{fmt, io};
 
@@ -33,8 +34,8 @@ impl Compression {
 
     /// The level for units of which little is left, where it is another one.
     ///
-    /// There libdeflate's level 6 loses up to a twentieth against zlib's. The next one makes up for it, but
-    /// takes longer.
+    /// There libdeflate's level 6 loses up to a twentieth against zlib's. The next one makes up
+    /// for it, but takes longer.
     const fn sparse_level(self) -> Option<i32> {
         match self {
             Compression::Normal => Some(7),
@@ -46,7 +47,8 @@ impl Compression {
 /// A sample of a unit: so many bytes at the beginning of each stretch.
 const SAMPLE: usize = 1 << 12;
 const STRETCH: usize = 1 << 16;
-/// A unit is sparse if less than this part of its sample is left at the fastest level, in hundredths.
+/// A unit is sparse if less than this part of its sample is left at the fastest level, in
+/// hundredths.
 const SPARSE_BELOW: usize = 38;
 
 /// Finds the units of which little will be left, from a sixteenth of their bytes.
@@ -62,8 +64,8 @@ impl Sparse {
         Sparse { quick, sample: Vec::new(), compressor: compressor(level) }
     }
 
-    /// The compressor for a unit if it is sparse. It depends on nothing but the unit, so that files do not
-    /// depend on the number of threads.
+    /// The compressor for a unit if it is sparse. It depends on nothing but the unit, so that
+    /// files do not depend on the number of threads.
     fn compressor_for(
         &mut self,
         unit: &[u8],
@@ -115,8 +117,8 @@ impl Deflater {
         let last = self.steps.last_block(&self.out[..len + Steps::READ_AHEAD]);
         let last = last.ok_or_else(|| io::Error::other("the compressor made no deflate stream"))?;
         self.out[last.begin / 8] &= !(1 << (last.begin % 8));
-        // The head of an empty stored block is three bits of zero, which end in a whole byte. So is what
-        // follows the end in the last byte.
+        // The head of an empty stored block is three bits of zero, which end in a whole byte. So
+        // is what follows the end in the last byte.
         let mut stream = self.out[..(last.end + 3).div_ceil(8)].to_vec();
         stream.extend_from_slice(&[0, 0, 0xff, 0xff]);
         Ok(stream)
@@ -144,8 +146,8 @@ struct Steps {
     lengths: Codes,
 }
 
-/// A code in a table, by the bits that follow in the stream: how many bits it takes with its extra bits, and
-/// what comes then. 0 is no code.
+/// A code in a table, by the bits that follow in the stream: how many bits it takes with its extra
+/// bits, and what comes then. 0 is no code.
 type Step = u16;
 /// The bits of a step that are a number of bits.
 const BITS: Step = 31;
@@ -223,6 +225,7 @@ impl Steps {
             at += count;
             Some(bits)
         };
+
         let (literals, distances) = (take(5)? + 257, take(5)? + 1);
         let mut code = [0; 19];
         for &symbol in &ORDER[..take(4)? + 4] {
@@ -246,6 +249,7 @@ impl Steps {
             known += times;
             at += usize::from(taken) + extra;
         }
+
         self.literals.set(lengths.get(..literals)?, literal_step)?;
         self.distances.set(lengths.get(literals..literals + distances)?, distance_step)?;
         Some(at)
@@ -287,8 +291,8 @@ impl Codes {
         self.mask = size as u64 - 1;
         self.steps.clear();
         self.steps.resize(size, 0);
-        // Codes are given out in the order of their lengths, then of their symbols, and stored from their
-        // first bit on.
+        // Codes are given out in the order of their lengths, then of their symbols, and stored
+        // from their first bit on.
         let mut code = 0_usize;
         for len in 1..=longest {
             for (symbol, _) in lengths.iter().enumerate().filter(|&(_, &l)| l == len) {
@@ -335,7 +339,8 @@ mod tests {
         out
     }
 
-    /// Entries that are nearly all the same, as in KBvKN, take no more than with zlib at its level 6.
+    /// Entries that are nearly all the same, as in KBvKN, take no more than with zlib at its level
+    /// 6.
     #[test]
     fn sparse_units_are_compressed_harder() {
         let mut state = 7_u64;

@@ -1,8 +1,9 @@
-//! gzip files of other programs: inflated from the front, what was passed kept as far as memory allows.
+//! gzip files of other programs: inflated from the front, what was passed kept as far as memory
+//! allows.
 //!
-//! A deflate stream without an index can only be read from its start. So the stream is inflated once,
-//! as far as reads demand, and everything is kept until a limit is reached; behind the limit blocks are
-//! held in the cache only, and a read before the current place starts over.
+//! A deflate stream without an index can only be read from its start. So the stream is inflated
+//! once, as far as reads demand, and everything is kept until a limit is reached; behind the limit
+//! blocks are held in the cache only, and a read before the current place starts over.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -48,6 +49,7 @@ impl Foreign {
             return Ok(data);
         }
         let mut inflater = self.inflater.lock().unwrap_or_else(PoisonError::into_inner);
+
         // Another thread may have come by while this one waited.
         if let Some(data) = self.kept(block).or_else(|| cache.get(id, block)) {
             return Ok(data);
@@ -206,6 +208,7 @@ impl Inflater {
                 return Err(corrupt("the compressed data ends too early", offset));
             }
         }
+
         self.block += 1;
         out.truncate(filled);
         Ok(out)

@@ -1,9 +1,10 @@
 //! The container of a table: a gzip stream, or the bare bytes, with random access.
 //!
-//! Tables of ours are one gzip member whose deflate stream is flushed completely at regular distances; a
-//! field in the gzip header tells where ([`BlockIndex`]), so that any block can be inflated alone and
-//! many at once. Any other gzip file, of one member or several, and uncompressed files are read too.
-//! Offsets are always those of the *uncompressed* stream. Knows nothing of what the stream says.
+//! Tables of ours are one gzip member whose deflate stream is flushed completely at regular
+//! distances; a field in the gzip header tells where ([`BlockIndex`]), so that any block can be
+//! inflated alone and many at once. Any other gzip file, of one member or several, and
+//! uncompressed files are read too. Offsets are always those of the *uncompressed* stream. Knows
+//! nothing of what the stream says.
 
 mod atomic;
 mod block_index;
@@ -46,7 +47,7 @@ pub enum HtbError {
         /// Why it failed.
         source: io::Error,
     },
-    /// Somebody asked to stop.
+    /// The caller asked to stop.
     #[error("stopped")]
     Stopped,
     /// The file is damaged.

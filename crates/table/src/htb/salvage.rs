@@ -4,8 +4,8 @@ use flate2::{Decompress, FlushDecompress};
 
 use super::member;
 
-/// The uncompressed bytes at the start of a damaged file, at most so many, as far as there are any. Nothing is
-/// checked.
+/// The uncompressed bytes at the start of a damaged file, at most so many, as far as there are
+/// any. Nothing is checked.
 pub(crate) fn salvaged_start(file: &[u8], most: usize) -> Vec<u8> {
     let Some(deflated) = member::parse(file).and_then(|header| file.get(header.len..)) else {
         return file.get(..most.min(file.len())).unwrap_or_default().to_vec();

@@ -84,7 +84,7 @@ pub struct SourceOptions {
     pub memory_limit: u64,
     /// The most bytes the uncompressed stream may have; see [`GzipSource::set_limit`].
     pub limit: u64,
-    /// Asked between blocks by whoever reads many of them.
+    /// Asked between blocks where many of them are read.
     pub stop: Stop,
 }
 
@@ -143,13 +143,15 @@ impl GzipSource {
         });
         let kind = match (head.first(), index) {
             (_, Some((index, first))) => {
-                // Behind the blocks stand an empty last block (2 bytes), checksum and length (4 each).
+                // Behind the blocks stand an empty last block (2 bytes), checksum and length (4
+                // each).
                 let end = first.saturating_add(index.starts.last().copied().unwrap_or(0)) + 10;
                 let len = file.byte_len().map_err(during("cannot read the table"))?;
                 if len < end {
                     return Err(HtbError::PastEnd { end, len });
                 }
-                // A file that claims to hold more than there can be is refused before memory is taken for it.
+                // A file that claims to hold more than there can be is refused before memory is
+                // taken for it.
                 let claims = (0..index.blocks()).find(|&block| {
                     let compressed = index.starts[block + 1] - index.starts[block];
                     index.block_len(block) as u64 > compressed.saturating_mul(MOST)
@@ -163,14 +165,15 @@ impl GzipSource {
             (Some(0x1f), None) => Kind::Foreign(Box::new(Foreign::new(options.memory_limit))),
             _ => Kind::Plain,
         };
+
         let id = options.cache.new_source();
         let limit = AtomicU64::new(options.limit);
         let SourceOptions { cache, stop, .. } = options;
         Ok(GzipSource { file, kind, cache, id, limit, stop })
     }
 
-    /// Sets the most bytes the stream may have, once the header has told it. A longer stream is an error
-    /// where it passes the limit.
+    /// Sets the most bytes the stream may have, once the header has told it. A longer stream is an
+    /// error where it passes the limit.
     pub fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
     }
@@ -271,7 +274,7 @@ impl GzipSource {
         true
     }
 
-    /// An error if somebody asked to stop.
+    /// An error if the caller asked to stop.
     pub(super) fn check_stop(&self) -> Result<(), HtbError> {
         if self.stop.is_requested() { Err(HtbError::Stopped) } else { Ok(()) }
     }
@@ -301,8 +304,8 @@ impl GzipSource {
         }
     }
 
-    /// The length of a block. Deflate expands at most 1032 times, so that little input cannot claim a large
-    /// buffer.
+    /// The length of a block. Deflate expands at most 1032 times, so that little input cannot
+    /// claim a large buffer.
     pub(super) fn checked_len(index: &BlockIndex, block: usize) -> Result<usize, HtbError> {
         let len = index.block_len(block);
         let packed = index.starts[block + 1] - index.starts[block];
@@ -346,7 +349,8 @@ impl GzipSource {
             return Err(HtbError::TooLong { limit });
         }
         let (start, end) = (index.starts[block], index.starts[block + 1]);
-        // No honest block is much longer than its contents; a dishonest one shall not eat the memory.
+        // No honest block is much longer than its contents; a dishonest one shall not eat the
+        // memory.
         let len = index.block_len(block) as u64;
         if end - start > len + len / 8 + 4096 {
             return Err(corrupt("the block index is wrong", offset));

@@ -175,7 +175,8 @@ fn flipped_bits_are_found() {
             let limit = SourceOptions { limit: data.len() as u64, ..SourceOptions::default() };
             let source = GzipSource::new(Box::new(bytes), limit).unwrap();
             let read = source.verify().and_then(|()| source.read_parallel(0, &mut all));
-            // The flip may lie in a part that does not matter (time stamp, last block, trailer of ours).
+            // The flip may lie in a part that does not matter (time stamp, last block, trailer of
+            // ours).
             assert!(read.is_err() || all == data, "flip at {at}");
         }
     }

@@ -14,8 +14,8 @@ use super::{HtbError, LAST_BLOCK, during};
 
 /// Uncompressed bytes that are compressed at once.
 const UNIT: usize = 1 << MIN_STRIDE_LOG2;
-/// Units that are collected for each thread before all get to work, if there is more than one: more is fresh
-/// memory, which the system takes its time to clear.
+/// Units that are collected for each thread before all get to work, if there is more than one:
+/// more is fresh memory, which the system takes its time to clear.
 const BATCH: usize = 4;
 
 /// Writes one gzip member whose uncompressed length is known beforehand.
@@ -74,14 +74,14 @@ impl<W: Write + Seek> GzipWriter<W> {
         })
     }
 
-    /// Collects another number of units of 512 KiB than usual before they are compressed side by side:
-    /// fewer need less memory. Before anything is written.
+    /// Collects another number of units of 512 KiB than usual before they are compressed side by
+    /// side: fewer need less memory. Before anything is written.
     pub fn set_batch(&mut self, units: usize) {
         self.batch = units.max(1);
     }
 
-    /// The same by memory: what is collected and what it is compressed to fit into so many bytes. Never more
-    /// than usual.
+    /// The same by memory: what is collected and what it is compressed to fit into so many bytes.
+    /// Never more than usual.
     pub fn set_memory(&mut self, bytes: u64) {
         let units = bytes / (2 * UNIT as u64);
         self.set_batch(usize::try_from(units).unwrap_or(self.batch).min(self.batch));
@@ -126,6 +126,7 @@ impl<W: Write + Seek> GzipWriter<W> {
                 self.close_block();
             }
         }
+
         Ok(())
     }
 
@@ -137,8 +138,8 @@ impl<W: Write + Seek> GzipWriter<W> {
         }
     }
 
-    /// Writes what is left and the trailer, fills in the header and returns the output, its position
-    /// behind the member.
+    /// Writes what is left and the trailer, fills in the header and returns the output, its
+    /// position behind the member.
     ///
     /// # Errors
     /// Output errors, and another amount of data than announced.

@@ -1,12 +1,13 @@
-//! The types combinadic3, 4 and 5: a combination number for each group of like men, the first group
-//! least significant, squares taken by certain earlier men left out (7.5).
+//! The types combinadic3, 4 and 5: a combination number for each group of like men, the first
+//! group least significant, squares taken by certain earlier men left out (7.5).
 
 use arrayvec::ArrayVec;
 use hoffman_board::{Color, MAX_PIECES, PieceSlot};
 
 use super::binomial::{binomial, largest_below};
 use super::kings::KingPairs;
-use super::men::{Men, Position, Squares, bit, double_step_rank};
+use super::men::Men;
+use super::position::{Position, Squares, bit, double_step_rank};
 use super::simple::Codes;
 use super::{IndexError, IndexType, NONE, is_en_passant_code, times};
 
@@ -22,36 +23,38 @@ enum Digit {
 /// What changes in an index as one man walks over the board, all others standing still.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
-    /// The weight of his group's digit, and the group.
+    /// The weight of its group's digit, and the group.
     weight: u64,
     group: std::ops::Range<usize>,
-    /// The men of his chain.
+    /// The men of its chain.
     chain: ArrayVec<u8, MAX_PIECES>,
-    /// Men alone in their groups whose chains contain him, with the weights of their digits.
+    /// Men alone in their groups whose chains contain it, with the weights of their digits.
     dependents: ArrayVec<(u8, u64), MAX_PIECES>,
 }
 
 /// The indices of the placements that differ in the square of one man only.
 ///
-/// With the man on `s`, `j` of his group's values being smaller than his own value `v`, the index is
-/// `rest + weight * (C(v, j + 1) + sum)`, less the weights of the dependents that he stands below; the sum
-/// is that of the others' terms, of which those above his have moved up by one place.
+/// With the man on `s`, `j` of its group's values being smaller than its own value `v`, the index
+/// is `rest + weight * (C(v, j + 1) + sum)`, less the weights of the dependents that it stands
+/// below; the sum is that of the others' terms, of which those above its own have moved up by one
+/// place.
 pub(super) struct Line<'a> {
     walk: &'a Walk,
     codes: &'a Codes,
-    /// The squares of his chain.
+    /// The squares of its chain.
     chain: u64,
-    /// Where all men stand, and the one who can be taken en passant.
+    /// Where all men stand, and the one that can be taken en passant.
     squares: &'a Squares,
     en_passant_man: u8,
-    /// The other values of his group, ascending. Lines are made for every row, and moved: they are small.
+    /// The other values of its group, ascending. Lines are made for every row, and moved: they are
+    /// small.
     mates: ArrayVec<u8, MAX_PIECES>,
     rest: u64,
 }
 
 impl Line<'_> {
-    /// The index with the man on `square`, what a step to the next one adds, if that is always the same,
-    /// his value and its place among those of the group.
+    /// The index with the man on `square`, what a step to the next one adds, if that is always the
+    /// same, its value and the place of that among those of the group.
     #[inline(always)]
     pub(super) fn start(&self, square: u8) -> (u64, Option<u64>, usize, usize) {
         let below = bit(square) - 1;
@@ -76,7 +79,7 @@ impl Line<'_> {
         (rest, None, value, place + 1)
     }
 
-    /// The squares that his numbering leaves out.
+    /// The squares that its numbering leaves out.
     #[inline(always)]
     pub(super) fn left_out(&self) -> u64 {
         self.chain
@@ -108,7 +111,7 @@ pub(super) struct Combinadic {
     /// The first link of the chain of a man's group.
     chain: [u8; MAX_PIECES],
     size: u64,
-    /// For each man, if the index changes simply as he walks.
+    /// For each man, if the index changes simply as it walks.
     walks: Vec<Option<Walk>>,
 }
 
@@ -126,11 +129,13 @@ impl Combinadic {
             size: 1,
             walks: Vec::new(),
         };
+
         for man in 0..men.count {
             let inside = |&j: &usize| joined.semilegal[j] & !joined.semilegal[man] == 0;
             this.under[man] = (0..man).rev().find(inside).map_or(NONE, |j| j as u8);
             this.chain[man] = this.under[joined.head(man)];
         }
+
         let mut man = 0;
         while man < men.count {
             let len = this.add_codes(men, &joined, index_type, man)?;
@@ -146,6 +151,7 @@ impl Combinadic {
             }
             man += len;
         }
+
         this.walks = (0..men.count).map(|man| this.walk_of(men, man)).collect();
         Ok(this)
     }
@@ -169,6 +175,7 @@ impl Combinadic {
                 }
             }
         }
+
         let (weight, group) = own?;
         let mut dependents = ArrayVec::new();
         for other in (0..men.count).filter(|&m| self.chain_of(m).any(|c| c == man)) {
@@ -180,6 +187,7 @@ impl Combinadic {
             }
             dependents.push((other as u8, alone[other]));
         }
+
         let chain = self.chain_of(man).map(|m| m as u8).collect();
         Some(Walk { weight, group, chain, dependents })
     }
@@ -190,8 +198,8 @@ impl Combinadic {
         self.kings.as_ref().filter(|_| lowest)
     }
 
-    /// The weight of the king pair's digit and the pairs, if the rest of an index does not depend on
-    /// where the kings stand.
+    /// The weight of the king pair's digit and the pairs, if the rest of an index does not depend
+    /// on where the kings stand.
     pub(super) fn free_kings(&self, men: &Men) -> Option<(u64, &KingPairs)> {
         let kings = self.kings.as_ref()?;
         let listed = (0..men.count).filter(|&m| !men.is_king(m) && !men.structured[m]);
@@ -258,33 +266,35 @@ impl Combinadic {
         self.size
     }
 
-    /// A white and a black pawn of one encoding group that can be taken for each other, so that some
-    /// positions share an index or have none: White's may stand above Black's, or they have different
-    /// codes, as the range has the double-step square of one of them only. Then no harm is done where
-    /// Black's code stands for a square with no room for White below it.
+    /// A white and a black pawn of one encoding group that can be taken for each other, so that
+    /// some positions share an index or have none: White's may stand above Black's, or they have
+    /// different codes, as the range has the double-step square of one of them only. Then no harm
+    /// is done where Black's code stands for a square with no room for White below it.
     pub(super) fn clashing_pair(&self, men: &Men) -> Option<(PieceSlot, PieceSlot)> {
-        let clash = |white: usize, black: usize| {
-            let (more, fewer) = (self.codes[black].len(), self.codes[white].len());
-            let steps = men.legal[black] & double_step_rank(Color::Black);
-            let first = men.legal[white].trailing_zeros();
-            // The highest of them is the one with most room below.
-            let below = steps != 0 && first < steps.ilog2();
-            let blockers = std::iter::successors(Some(white), |&m| {
-                Some(usize::from(men.blocker[m])).filter(|&next| next < men.count && next != m)
-            });
-            let stays_below = blockers.take(men.count + 1).any(|m| m == black)
-                || men.legal[white].checked_ilog2() < Some(men.legal[black].trailing_zeros());
-            fewer > more || more > fewer && below || !stays_below
-        };
         self.digits.iter().find_map(|digit| match *digit {
             Digit::Kings { .. } => None,
             Digit::Group { first, len, .. } => {
                 let black = (first + 1..first + len).find(|&m| men.color[m] != men.color[first])?;
                 (first..black)
-                    .find(|&white| clash(white, black))
+                    .find(|&white| self.clash(men, white, black))
                     .map(|white| (men.slot(white), men.slot(black)))
             }
         })
+    }
+
+    /// Whether a white and a black pawn can be taken for each other.
+    fn clash(&self, men: &Men, white: usize, black: usize) -> bool {
+        let (more, fewer) = (self.codes[black].len(), self.codes[white].len());
+        let steps = men.legal[black] & double_step_rank(Color::Black);
+        let first = men.legal[white].trailing_zeros();
+        // The highest of them is the one with most room below.
+        let below = steps != 0 && first < steps.ilog2();
+        let blockers = std::iter::successors(Some(white), |&m| {
+            Some(usize::from(men.blocker[m])).filter(|&next| next < men.count && next != m)
+        });
+        let stays_below = blockers.take(men.count + 1).any(|m| m == black)
+            || men.legal[white].checked_ilog2() < Some(men.legal[black].trailing_zeros());
+        fewer > more || more > fewer && below || !stays_below
     }
 
     pub(super) fn encode(
@@ -322,11 +332,12 @@ impl Combinadic {
                 }
             }
         }
+
         Some(index)
     }
 
-    /// The indices of the placements in which all men but `man` stand on `squares`; none where they do
-    /// not follow a simple rule.
+    /// The indices of the placements in which all men but `man` stand on `squares`; none where
+    /// they do not follow a simple rule.
     #[inline(always)]
     pub(super) fn line<'a>(
         &'a self,
@@ -374,13 +385,14 @@ impl Combinadic {
                 }
             }
         }
+
         let squares_of = |m: u8| bit(squares[usize::from(m)]);
         let chain = walk.chain.iter().fold(0, |set, &m| set | squares_of(m));
         let codes = &self.codes[man];
         Some(Line { walk, codes, chain, squares, en_passant_man, mates, rest })
     }
 
-    /// The value of every man, as if `absent` stood nowhere; his own means nothing.
+    /// The value of every man, as if `absent` stood nowhere; its own means nothing.
     #[inline]
     fn values_of(
         &self,
@@ -440,6 +452,7 @@ impl Combinadic {
                 }
             }
         }
+
         self.place(men, &values, en_passant_man, p)?;
         if en_passant_man != NONE {
             self.raise(men, usize::from(en_passant_man), p)?;
@@ -542,6 +555,7 @@ impl Joined {
                 this.semilegal[m] = union;
             }
         }
+
         Ok(this)
     }
 

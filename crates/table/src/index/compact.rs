@@ -1,11 +1,13 @@
-//! The type compact: as simple, with one digit for both kings and half a digit for a second like man.
+//! The type compact: as simple, with one digit for both kings and half a digit for a second like
+//! man.
 
 use arrayvec::ArrayVec;
 use hoffman_board::MAX_PIECES;
 
 use super::kings::KingPairs;
-use super::men::{Men, Position, Squares, bit};
+use super::men::Men;
 use super::naive::{Digit, FieldLine, Mate, pack_pair, pairs, unpack_pair};
+use super::position::{Position, Squares, bit};
 use super::simple::Codes;
 use super::{IndexError, NONE, is_en_passant_code, times};
 
@@ -85,7 +87,7 @@ impl Compact {
         Some((*weight, &self.kings))
     }
 
-    /// The rule for a man who is no king.
+    /// The rule for a man that is no king.
     pub(super) fn line(
         &self,
         men: &Men,
@@ -123,6 +125,7 @@ impl Compact {
                 rest += first.put(base) + second.put(delta);
             }
         }
+
         Some(FieldLine { rest, own, mate })
     }
 
@@ -140,6 +143,7 @@ impl Compact {
                 digits[man] = digit as u8;
             }
         }
+
         for &(a, b) in &self.pairs {
             digits[b] = unpack_pair(digits[a], digits[b], self.codes[a].len() as u8)?;
         }
@@ -150,11 +154,13 @@ impl Compact {
             }
             p.squares[man] = s;
         }
+
         for &(a, b) in &self.pairs {
             let (low, high) = (p.squares[a].min(p.squares[b]), p.squares[a].max(p.squares[b]));
             let ascending = men.legal[a] & bit(low) != 0 && men.legal[b] & bit(high) != 0;
             (p.squares[a], p.squares[b]) = if ascending { (low, high) } else { (high, low) };
         }
+
         Some(())
     }
 }

@@ -1,6 +1,7 @@
 //! The numbers of king pairs, and what kings may not do.
 
-use super::men::{Men, bit};
+use super::men::Men;
+use super::position::bit;
 
 /// The squares a king on a square attacks, and that square.
 pub(super) static KING_ZONE: [u64; 64] = king_zones();
@@ -22,14 +23,15 @@ const fn king_zones() -> [u64; 64] {
     zones
 }
 
-/// Whether a white king on this square is canonical in a table of that symmetry, wherever the black one
-/// stands.
+/// Whether a white king on this square is canonical in a table of that symmetry, wherever the
+/// black one stands.
 pub(super) const fn is_canonical(symmetry: u8, white: u8) -> bool {
     let (rank, file) = (white >> 3, white & 7);
     !(symmetry >= 2 && file > 3 || symmetry >= 4 && rank > 3 || symmetry == 8 && rank > file)
 }
 
-/// The pairs of squares that the kings of a table may stand on, canonical under its symmetry and apart.
+/// The pairs of squares that the kings of a table may stand on, canonical under its symmetry and
+/// apart.
 pub(super) fn canonical_pairs(men: &Men) -> impl Iterator<Item = (u8, u8)> {
     let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
     let (white, black) = (men.legal[white], men.legal[black]);
@@ -50,8 +52,8 @@ pub(super) fn canonical_pairs(men: &Men) -> impl Iterator<Item = (u8, u8)> {
 #[derive(Clone, Debug)]
 pub(super) struct KingPairs {
     pairs: Vec<(u8, u8)>,
-    /// Pairs with the same white square and neighbouring black ones: the first number, the white square and
-    /// the black squares.
+    /// Pairs with the same white square and neighbouring black ones: the first number, the white
+    /// square and the black squares.
     runs: Vec<(u16, u8, u64)>,
     /// `numbers[white << 6 | black]`; `u16::MAX` for no pair.
     numbers: Vec<u16>,
@@ -74,8 +76,8 @@ impl KingPairs {
         KingPairs { pairs, runs, numbers }
     }
 
-    /// Pairs with neighbouring black squares and numbers, as many as possible together: the first number, the
-    /// white square and the set of black squares.
+    /// Pairs with neighbouring black squares and numbers, as many as possible together: the first
+    /// number, the white square and the set of black squares.
     pub(super) fn runs(&self) -> &[(u16, u8, u64)] {
         &self.runs
     }

@@ -8,18 +8,10 @@ use hoffman_board::{
     Bitboard, Color, ListedPiece, MAX_PIECES, PieceSlot, Placement, Role, Square, Symmetry, Variant,
 };
 
+use super::groups::Group;
 use super::kings::KING_ZONE;
+use super::position::{Position, Squares, bit, double_step_squares, square};
 use super::{IndexError, IndexParams, IndexType, NONE};
-
-/// The set of one square.
-pub(super) const fn bit(square: u8) -> u64 {
-    1 << square
-}
-
-/// The square of a number below 64.
-pub(super) fn square(s: u8) -> Square {
-    Square::new(u32::from(s))
-}
 
 static IMAGES: [[u8; 64]; 8] = images();
 
@@ -38,63 +30,8 @@ const fn images() -> [[u8; 64]; 8] {
     images
 }
 
-/// A square number for every man, in internal order.
-pub(super) type Squares = [u8; MAX_PIECES];
-
-/// A placement in internal order.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Position {
-    pub(super) squares: Squares,
-    /// The en passant square, or [`NONE`].
-    pub(super) en_passant: u8,
-    /// Whether Black is to move.
-    pub(super) black: bool,
-}
-
-impl Position {
-    pub(super) const fn empty(black: bool) -> Position {
-        Position { squares: [0; MAX_PIECES], en_passant: NONE, black }
-    }
-
-    pub(super) const fn turn(&self) -> Color {
-        if self.black { Color::Black } else { Color::White }
-    }
-
-    /// The square of a pawn whose code is 0 to 7, the double step noted; none if there was one already or
-    /// the pawn belongs to the player to move.
-    pub(super) fn double_step(&mut self, color: Color, column: u8) -> Option<u8> {
-        if self.en_passant != NONE || color == self.turn() {
-            return None;
-        }
-        let (jumped, square) = double_step_squares(color, column);
-        self.en_passant = jumped;
-        Some(square)
-    }
-}
-
-/// The square jumped over and the square reached by a double step.
-pub(super) fn double_step_squares(color: Color, column: u8) -> (u8, u8) {
-    color.fold_wb((column + 16, column + 24), (column + 40, column + 32))
-}
-
-/// The fourth rank of a colour's pawns, as a set.
-pub(super) fn double_step_rank(color: Color) -> u64 {
-    color.fold_wb(0xff << 24, 0xff << 32)
-}
-
-/// How many ways to place men are tried to see whether all are found again.
-const MAX_DEALS: u64 = 300_000;
-
-/// Interchangeable men (6.3).
-#[derive(Clone, Debug)]
-struct Group {
-    members: ArrayVec<u8, MAX_PIECES>,
-    /// Whether all members may stand on the same squares.
-    uniform: bool,
-}
-
-/// The men of a table in internal order: that of the list, but for combinadic3 and 4, which exchange the
-/// white king and the first man.
+/// The men of a table in internal order: that of the list, but for combinadic3 and 4, which
+/// exchange the white king and the first man.
 #[derive(Clone, Debug)]
 pub(super) struct Men {
     pub(super) count: usize,
@@ -114,12 +51,12 @@ pub(super) struct Men {
     pub(super) black_king: u8,
     /// The slot that is exchanged with slot 0; 0 for none.
     exchanged: usize,
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     /// `(pawn, blocker)`: neither may pass the other.
-    blocked: Vec<(u8, u8)>,
+    pub(super) blocked: Vec<(u8, u8)>,
     pairs: Option<[u8; MAX_PIECES]>,
-    /// `images[symmetry][man]`: the man that takes his place on the transformed board. None if everybody
-    /// keeps his own.
+    /// `images[symmetry][man]`: the man that takes its place on the transformed board. None if
+    /// each keeps its own.
     images: Option<Box<[Squares; 8]>>,
 }
 
@@ -143,6 +80,7 @@ impl Men {
                 slot as u8
             }
         };
+
         let mut men = Men {
             count: pieces.len(),
             symmetry: params.symmetry,
@@ -163,6 +101,7 @@ impl Men {
             pairs: None,
             images: None,
         };
+
         for (slot, piece) in pieces.iter().enumerate() {
             let i = usize::from(internal(slot));
             men.color[i] = piece.color;
@@ -178,6 +117,7 @@ impl Men {
                 }
             }
         }
+
         men.link(params, internal)?;
         men.pairs = men.find_pairs();
         if pieces.iter().any(ListedPiece::is_restricted) {
@@ -219,6 +159,7 @@ impl Men {
                 self.groups.push(Group { members, uniform });
             }
         }
+
         // A man whose predecessor names another successor belongs to no chain found above.
         for (slot, piece) in pieces.iter().enumerate() {
             let linked = self.prev[usize::from(internal(slot))] != NONE
@@ -227,6 +168,7 @@ impl Men {
                 return Err(IndexError::Groups { slot });
             }
         }
+
         Ok(())
     }
 
@@ -261,143 +203,10 @@ impl Men {
         self.role[man] == Role::Pawn
     }
 
-    /// Whether a man has a digit of its own: not the kings where they share one, not structured pawns.
+    /// Whether a man has a digit of its own: not the kings where they share one, not structured
+    /// pawns.
     pub(super) fn is_king(&self, man: usize) -> bool {
         man == usize::from(self.white_king) || man == usize::from(self.black_king)
-    }
-
-    pub(super) fn largest_group(&self) -> usize {
-        self.groups
-            .iter()
-            .filter(|g| !self.structured[usize::from(g.members[0])])
-            .map(|g| g.members.len())
-            .max()
-            .unwrap_or(1)
-    }
-
-    /// Whether men are linked with each other and numbered by the same squares.
-    pub(super) fn are_one_group(&self, men: &[usize]) -> bool {
-        let Some((&first, others)) = men.split_first() else { return true };
-        let group = self.groups.iter().find(|g| g.members.contains(&(first as u8)));
-        others.iter().all(|&man| {
-            group.is_some_and(|g| g.members.contains(&(man as u8)))
-                && self.semilegal[man] == self.semilegal[first]
-        })
-    }
-
-    pub(super) fn has_like_listed_pawns(&self) -> bool {
-        self.groups.iter().any(|g| {
-            let head = usize::from(g.members[0]);
-            self.is_pawn(head) && !self.structured[head]
-        })
-    }
-
-    /// Two men of one kind and different groups whose squares overlap (D16).
-    pub(super) fn intransitive_pair(&self) -> Option<(PieceSlot, PieceSlot)> {
-        let group_of =
-            |man: usize| self.groups.iter().position(|g| g.members.contains(&(man as u8)));
-        for i in 0..self.count {
-            for j in i + 1..self.count {
-                if (self.color[i], self.role[i]) == (self.color[j], self.role[j])
-                    && self.semilegal[i] & self.semilegal[j] != 0
-                    && (group_of(i).is_none() || group_of(i) != group_of(j))
-                {
-                    return Some((self.slot(i), self.slot(j)));
-                }
-            }
-        }
-        None
-    }
-
-    /// A pawn and what it cannot pass, if dealing the squares of like men to them can break that order
-    /// where another way to deal would keep it: such a position has no index.
-    pub(super) fn misdealt_pair(&self) -> Option<(PieceSlot, PieceSlot)> {
-        let groups_of = |men: &[u8]| {
-            self.groups.iter().filter(|g| g.members.iter().any(|m| men.contains(m))).collect()
-        };
-        for &(pawn, blocker) in &self.blocked {
-            // All men that the two have to do with, over groups and over others in the way.
-            let mut men: Vec<u8> = vec![pawn, blocker];
-            // A plus pawn with squares of its own ahead is its own blocker.
-            men.dedup();
-            loop {
-                let groups: Vec<&Group> = groups_of(&men);
-                let alike = groups.iter().flat_map(|g| g.members.iter().copied());
-                let in_the_way = self.blocked.iter().flat_map(|&(p, b)| {
-                    if men.contains(&p) || men.contains(&b) { vec![p, b] } else { Vec::new() }
-                });
-                let mut more: Vec<u8> =
-                    alike.chain(in_the_way).chain(men.iter().copied()).collect();
-                more.sort_unstable();
-                more.dedup();
-                if more.len() == men.len() {
-                    break;
-                }
-                men = more;
-            }
-            let groups: Vec<&Group> = groups_of(&men);
-            if groups.is_empty() {
-                continue;
-            }
-            let pair = Some((self.slot(usize::from(pawn)), self.slot(usize::from(blocker))));
-            let ways = men.iter().fold(1_u64, |ways, &m| {
-                ways.saturating_mul(u64::from(self.legal[usize::from(m)].count_ones()))
-            });
-            if ways > MAX_DEALS {
-                // Plus pawns alone are in board order, and so are the squares dealt to them.
-                if men.iter().any(|&m| !self.plus[usize::from(m)]) {
-                    return pair;
-                }
-                continue;
-            }
-            let mut squares: Squares = [NONE; MAX_PIECES];
-            if self.is_misdealt(&men, &groups, 0, 0, &mut squares) {
-                return pair;
-            }
-        }
-        None
-    }
-
-    /// Whether some way to place the men from number `next` on cannot be found again by
-    /// [`Men::arrange`].
-    fn is_misdealt(
-        &self,
-        men: &[u8],
-        groups: &[&Group],
-        next: usize,
-        taken: u64,
-        squares: &mut Squares,
-    ) -> bool {
-        let in_order = |squares: &Squares| {
-            self.blocked
-                .iter()
-                .filter(|(p, _)| men.contains(p))
-                .all(|&pair| self.keeps(pair, squares))
-        };
-        let Some(&man) = men.get(next) else {
-            if !in_order(squares) {
-                return false;
-            }
-            let mut dealt = *squares;
-            let found = groups.iter().all(|g| self.arrange_group(g, &mut dealt).is_some());
-            return !found || !in_order(&dealt);
-        };
-        let mut free = self.legal[usize::from(man)] & !taken;
-        while free != 0 {
-            squares[usize::from(man)] = free.trailing_zeros() as u8;
-            let taken = taken | (free & free.wrapping_neg());
-            if self.is_misdealt(men, groups, next + 1, taken, squares) {
-                return true;
-            }
-            free &= free - 1;
-        }
-        false
-    }
-
-    /// Whether a pawn has not passed what it cannot pass.
-    fn keeps(&self, (pawn, blocker): (u8, u8), squares: &Squares) -> bool {
-        let (own, other) = (squares[usize::from(pawn)], squares[usize::from(blocker)]);
-        self.color[usize::from(pawn)].fold_wb(own <= other, own >= other)
     }
 
     /// The slot of a man in the list; its own inverse.
@@ -483,7 +292,8 @@ impl Men {
         self.transform(symmetry, p);
     }
 
-    /// Transforms the board. Men whose squares change places with those of others take their slots.
+    /// Transforms the board. Men whose squares change places with those of others take their
+    /// slots.
     pub(super) fn transform(&self, symmetry: Symmetry, p: &mut Position) {
         let images = &IMAGES[symmetry.index()];
         for s in &mut p.squares[..self.count] {
@@ -500,76 +310,8 @@ impl Men {
         }
     }
 
-    /// Deals the squares of each group to its members: ascending if that is legal, else in some legal
-    /// way; none if there is none.
-    pub(super) fn arrange(&self, squares: &mut Squares) -> Option<()> {
-        for group in &self.groups {
-            self.arrange_group(group, squares)?;
-        }
-        Some(())
-    }
-
-    /// The same for all groups but that of one man. Returns the slots of the two like men of that group, or his
-    /// own twice; none if there are more, or they may not stand on the same squares.
-    pub(super) fn arrange_others(
-        &self,
-        squares: &mut Squares,
-        man: usize,
-    ) -> Option<(usize, usize)> {
-        let mut pair = (man, man);
-        for group in &self.groups {
-            if !group.members.iter().any(|&m| usize::from(m) == man) {
-                self.arrange_group(group, squares)?;
-                continue;
-            }
-            match *group.members {
-                [_] => {}
-                [a, b] if group.uniform => pair = (usize::from(a), usize::from(b)),
-                _ => return None,
-            }
-        }
-        Some(pair)
-    }
-
-    fn arrange_group(&self, group: &Group, squares: &mut Squares) -> Option<()> {
-        let members = &group.members;
-        for k in 1..members.len() {
-            let mut j = k;
-            while j > 0 && squares[usize::from(members[j - 1])] > squares[usize::from(members[j])] {
-                squares.swap(usize::from(members[j - 1]), usize::from(members[j]));
-                j -= 1;
-            }
-        }
-        let stands = |m: &u8| self.legal[usize::from(*m)] & bit(squares[usize::from(*m)]) != 0;
-        if group.uniform || members.iter().all(stands) {
-            return Some(());
-        }
-        self.match_group(members, squares)
-    }
-
-    /// A perfect matching of members and squares by augmenting paths.
-    fn match_group(&self, members: &[u8], squares: &mut Squares) -> Option<()> {
-        let mut free: Squares = [0; MAX_PIECES];
-        for (k, &m) in members.iter().enumerate() {
-            free[k] = squares[usize::from(m)];
-        }
-        let free = &free[..members.len()];
-        let legal: ArrayVec<u64, MAX_PIECES> =
-            members.iter().map(|&m| self.legal[usize::from(m)]).collect();
-        let mut owner = [NONE; MAX_PIECES];
-        for member in 0..members.len() {
-            if !augment(member, &legal, free, &mut owner, &mut 0) {
-                return None;
-            }
-        }
-        for (k, &s) in free.iter().enumerate() {
-            squares[usize::from(members[usize::from(owner[k])])] = s;
-        }
-        Some(())
-    }
-
-    /// The tests of 6.7: kings apart, plus pawns in order, every man on a legal square of its own, the
-    /// squares of a double step empty.
+    /// The tests of 6.7: kings apart, plus pawns in order, every man on a legal square of its own,
+    /// the squares of a double step empty.
     pub(super) fn accepts(&self, p: &Position) -> bool {
         let at = |man: u8| p.squares[usize::from(man)];
         if !self.blocked.iter().all(|&pair| self.keeps(pair, &p.squares)) {
@@ -627,8 +369,8 @@ impl Men {
         if off_diagonal(self.white_king) || off_diagonal(self.black_king) { 2 } else { 1 }
     }
 
-    /// Deals men to slots: each to the first free member of the group of the first listed man of its kind
-    /// that may stand there. The men come in ascending order of squares.
+    /// Deals men to slots: each to the first free member of the group of the first listed man of
+    /// its kind that may stand there. The men come in ascending order of squares.
     pub(super) fn deal(
         &self,
         board: &[(Square, Color, Role)],
@@ -660,12 +402,13 @@ impl Men {
             dealt |= 1 << man;
             p.squares[man] = square as u8;
         }
+
         Some(self.store(&p))
     }
 }
 
-/// The slot images of all symmetries that the table identifies, in internal order; none if all men keep
-/// their slots.
+/// The slot images of all symmetries that the table identifies, in internal order; none if all men
+/// keep their slots.
 fn slot_images_by_symmetry(
     params: &IndexParams,
     internal: impl Fn(PieceSlot) -> u8,
@@ -685,25 +428,4 @@ fn slot_images_by_symmetry(
         }
     }
     Ok(moved.then_some(images))
-}
-
-/// Finds a square for a member, moving earlier members where needed.
-fn augment(
-    member: usize,
-    legal: &[u64],
-    squares: &[u8],
-    owner: &mut Squares,
-    visited: &mut u32,
-) -> bool {
-    for (k, &s) in squares.iter().enumerate() {
-        if *visited & 1 << k != 0 || legal[member] & bit(s) == 0 {
-            continue;
-        }
-        *visited |= 1 << k;
-        if owner[k] == NONE || augment(usize::from(owner[k]), legal, squares, owner, visited) {
-            owner[k] = member as u8;
-            return true;
-        }
-    }
-    false
 }

@@ -3,7 +3,8 @@
 use arrayvec::ArrayVec;
 use hoffman_board::MAX_PIECES;
 
-use super::men::{Men, Position, Squares};
+use super::men::Men;
+use super::position::{Position, Squares};
 use super::simple::Codes;
 use super::{IndexError, NONE, is_en_passant_code};
 
@@ -43,9 +44,9 @@ impl Field {
 /// The place of a man's number in an index.
 #[derive(Clone, Copy)]
 pub(super) enum Digit<'a> {
-    /// A field of bits with his code.
+    /// A field of bits with its code.
     Field(Field),
-    /// The number of his code, with a weight.
+    /// The number of its code, with a weight.
     Number(&'a Codes, u64),
 }
 
@@ -68,17 +69,17 @@ impl Digit<'_> {
     }
 }
 
-/// The like man of one who walks. Where there is one, the digit of the walking man is that of the first of
-/// the two.
+/// The like man of one that walks. Where there is one, the digit of the walking man is that of the
+/// first of the two.
 pub(super) enum Mate<'a> {
     None,
-    /// The pair has a number and half a number; his digit, his number, and how many there are.
+    /// The pair has a number and half a number; its digit, its number, and how many there are.
     Packed(Digit<'a>, u8, u8),
-    /// The man on the lower square has the first digit; the second one, and his code.
+    /// The man on the lower square has the first digit; the second one, and its code.
     Sorted(Digit<'a>, u8),
 }
 
-/// The rule for the indices as one man walks: the part of all others, and what he adds.
+/// The rule for the indices as one man walks: the part of all others, and what it adds.
 pub(super) struct FieldLine<'a> {
     pub(super) rest: u64,
     pub(super) own: Digit<'a>,
@@ -111,8 +112,8 @@ impl FieldLine<'_> {
 
 type Fields = ArrayVec<Field, MAX_PIECES>;
 
-/// Lays out the fields of all men but structured pawns; `bits_of` is the width of a man that is not a
-/// confined king. Returns the fields and the total width.
+/// Lays out the fields of all men but structured pawns; `bits_of` is the width of a man that is
+/// not a confined king. Returns the fields and the total width.
 fn lay_out(men: &Men, bits_of: impl Fn(usize) -> u32) -> Result<(Fields, u32), IndexError> {
     let mut fields = Fields::new();
     let mut shift = 0;
@@ -179,8 +180,8 @@ impl Naive {
         encode(&self.fields, codes)
     }
 
-    /// The rule for a man, all others being in order; `first` and `second` are the slots of him and
-    /// his like, or his own twice.
+    /// The rule for a man, all others being in order; `first` and `second` are the slots of it and
+    /// its like, or its own twice.
     pub(super) fn line(
         &self,
         codes: &Squares,

@@ -1,12 +1,13 @@
-//! Pawn structures: the most significant part of the index of a pawngen table, and their table in the
-//! file.
+//! Pawn structures: the most significant part of the index of a pawngen table, and their table in
+//! the file.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use hoffman_board::{Bitboard, Color, Rank, Square};
 
-use super::men::{Men, Position, bit};
+use super::men::Men;
+use super::position::{Position, bit};
 use super::{IndexError, NONE};
 
 /// Where all pawns stand, and the en passant square.
@@ -24,8 +25,8 @@ impl PawnStructure {
     /// Bytes of a structure in a file.
     pub const BYTES: usize = 20;
 
-    /// Reads a structure: white mask, black mask, en passant square (255: none), little-endian. None if
-    /// it is not one.
+    /// Reads a structure: white mask, black mask, en passant square (255: none), little-endian.
+    /// None if it is not one.
     pub fn from_bytes(bytes: &[u8; PawnStructure::BYTES]) -> Option<PawnStructure> {
         let (white, rest) = bytes.split_first_chunk::<8>()?;
         let (black, rest) = rest.split_first_chunk::<8>()?;
@@ -49,7 +50,8 @@ impl PawnStructure {
         bytes
     }
 
-    /// Pawns on ranks 2 to 7 and not on each other, an en passant square jumped over by one of them.
+    /// Pawns on ranks 2 to 7 and not on each other, an en passant square jumped over by one of
+    /// them.
     fn is_valid(&self) -> bool {
         let all = self.white | self.black;
         (self.white & self.black).is_empty()
@@ -57,7 +59,8 @@ impl PawnStructure {
             && self.en_passant.is_none_or(|s| self.has_made_step(s))
     }
 
-    /// Whether a pawn stands where a double step over the square ends, the square and its start empty.
+    /// Whether a pawn stands where a double step over the square ends, the square and its start
+    /// empty.
     fn has_made_step(&self, jumped: Square) -> bool {
         let (own, from, to) = match jumped.rank() {
             Rank::Third => (self.white, -8, 8),
@@ -150,7 +153,8 @@ impl PawnIndex {
         self.numbers.get(&(white, black, p.en_passant)).map(|&n| u64::from(n))
     }
 
-    /// Puts the pawns of a structure on the board; none if its double step is the player to move's own.
+    /// Puts the pawns of a structure on the board; none if its double step is the player to move's
+    /// own.
     pub(super) fn place(&self, men: &Men, number: u64, p: &mut Position) -> Option<()> {
         let structure = self.structures.get(usize::try_from(number).ok()?)?;
         let (mut white, mut black) = (structure.white, structure.black);

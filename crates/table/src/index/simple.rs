@@ -3,8 +3,9 @@
 use hoffman_board::MAX_PIECES;
 
 use super::kings::is_canonical;
-use super::men::{Men, Position, Squares, bit, double_step_rank};
+use super::men::Men;
 use super::naive::{Digit, FieldLine, Mate};
+use super::position::{Position, Squares, bit, double_step_rank};
 use super::{IndexError, NONE, is_en_passant_code, times};
 
 /// A list of codes and the number of each.
@@ -23,8 +24,8 @@ impl Codes {
         Codes { list, number }
     }
 
-    /// The squares of a set in order, each square of a pawn's double step followed by its en passant
-    /// code.
+    /// The squares of a set in order, each square of a pawn's double step followed by its en
+    /// passant code.
     pub(super) fn interleaved(men: &Men, man: usize, squares: u64) -> Codes {
         let steps = if men.is_pawn(man) { double_step_rank(men.color[man]) } else { 0 };
         let mut list = Vec::new();
@@ -98,8 +99,8 @@ impl Simple {
         })
     }
 
-    /// The rule for a man, all others being in order; `first` and `second` are the slots of him and
-    /// his like, or his own twice.
+    /// The rule for a man, all others being in order; `first` and `second` are the slots of it and
+    /// its like, or its own twice.
     pub(super) fn line(
         &self,
         codes: &Squares,

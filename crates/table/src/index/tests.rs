@@ -110,7 +110,8 @@ fn what_is_only_read_is_not_written() {
     assert!(space(IndexType::Combinadic5, 2, "KkPP").check_writable().is_ok());
 }
 
-/// The rook of piece 5 overlaps both others, which do not overlap: it is linked to the last one (D16).
+/// The rook of piece 5 overlaps both others, which do not overlap: it is linked to the last one
+/// (D16).
 #[test]
 fn tables_with_positions_that_have_no_index_are_not_written() {
     let mut pieces = unrestricted("KkRRR");
@@ -137,7 +138,8 @@ fn opposed_plus_pawns_with_black_doubled_are_refused() {
     assert!(IndexSpace::new(params(IndexType::Combinadic5, 1, pieces)).is_err());
 }
 
-/// White a2+ against Black a4+: the range has a4 but not a5, so only White has a code for a double step.
+/// White a2+ against Black a4+: the range has a4 but not a5, so only White has a code for a double
+/// step.
 #[test]
 fn opposed_plus_pawns_with_clashing_codes_are_not_written() {
     let mut pieces = unrestricted("KkPp");

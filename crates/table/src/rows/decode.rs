@@ -1,90 +1,33 @@
-//! The values of slices from the entries of a table, in memory; what is asked for, and how it is taken.
+//! The values of slices from the entries of a table: in memory, or with a window of entries at a
+//! time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
-use hoffman_board::{Color, Material, Role, Value};
+use hoffman_board::Color;
+use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
-    Code, Codes, EnPassantValues, Layout, Mover, NormalForm, Orientation, PawnStructure,
-    SliceValues, TableValues,
+    Code, CodeStore as _, Codes, EnPassantValues, Orientation, PawnStructure, SliceValues,
+    StoredCodes, TableValues, side,
 };
 use rayon::prelude::*;
 
-use super::stock::{SharedCode, Stock, Target};
-use super::walk::{Job, Rows, en_passant_squares};
-use super::{RowsError, has_free_pieces, layout_of};
-use crate::entries::{EntryCodec, EntryValue};
+use super::colors::fill_black;
+use super::key_codes::{EntryReader, KeyCodes, OwnBlock, WholeRows};
+use super::squares::usable_rights;
+use super::transpose::KingMatrix;
+use super::walk::{Job, Rows};
+use super::wanted::{Taking, Wanted};
+use super::ways::{Way, wanted_slices};
+use super::{RowsError, has_free_pieces};
+use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
 use crate::stop::Stop;
 
-/// Which values of a table are wanted, in the colours of the ending with its stronger side White.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// The sides to move, White first.
-    pub sides: [bool; 2],
-    /// If not empty: only positions in which one of these men stands on his last rank, where promoted men do
-    /// (without pawns: on the edge of the board, as the rank may be turned).
-    pub on_edge: Vec<(Color, Role)>,
-    /// If given: only positions with these pawns, in the colours of the table.
-    pub structures: Option<Arc<BTreeSet<PawnStructure>>>,
-    /// Whether mirror images may have different values, as far as the table does not give them the same index.
-    pub apart: bool,
-}
-
-impl Wanted {
-    /// All values.
-    pub fn all() -> Wanted {
-        Wanted { sides: [true; 2], ..Wanted::default() }
-    }
-
-    /// Whether everything that `other` asks for is asked for.
-    pub fn covers(&self, other: &Wanted) -> bool {
-        let structures = match (&self.structures, &other.structures) {
-            (None, _) => true,
-            (Some(own), Some(theirs)) => theirs.is_subset(own),
-            (Some(_), None) => false,
-        };
-        let sides = (0..2).all(|i| self.sides[i] || !other.sides[i]);
-        let contained =
-            !other.on_edge.is_empty() && other.on_edge.iter().all(|man| self.on_edge.contains(man));
-        let images = self.apart || !other.apart;
-        structures && sides && images && (self.on_edge.is_empty() || contained)
-    }
-
-    /// Asks for what `other` asks for, too.
-    pub fn extend(&mut self, other: &Wanted) {
-        let fresh = self.sides == [false; 2];
-        self.structures = match (self.structures.take(), &other.structures) {
-            (None, theirs) if fresh => theirs.clone(),
-            (Some(own), Some(theirs)) => Some(Arc::new(own.union(theirs).copied().collect())),
-            _ => None,
-        };
-        if fresh || !self.on_edge.is_empty() && !other.on_edge.is_empty() {
-            for &man in &other.on_edge {
-                if !self.on_edge.contains(&man) {
-                    self.on_edge.push(man);
-                }
-            }
-        } else {
-            self.on_edge.clear();
-        }
-        self.sides = [self.sides[0] | other.sides[0], self.sides[1] | other.sides[1]];
-        self.apart |= other.apart;
-    }
-}
-
-/// How stored numbers are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taking {
-    /// With their distances.
-    Exactly,
-    /// By outcome only: whoever moves into the position wins, or loses, in one move.
-    ByOutcome,
-}
-
-/// The values of a table's slices, from its entries as they are packed in a file, as far as they are wanted: others are not looked at.
-/// Restricted pawns leave out slices. Tables with free pieces come with their stronger side White, others
-/// in their own colours.
+/// The values of a table's slices, from its entries as they are packed in a file, as far as they
+/// are wanted: others are not looked at. Restricted pawns leave out slices. Tables with free
+/// pieces come with their stronger side White, others in their own colours.
 ///
 /// # Errors
 ///
@@ -97,273 +40,356 @@ pub fn decode(
     taking: Taking,
     stop: &Stop,
 ) -> Result<TableValues, RowsError> {
-    let narrow = codec.bits() <= 8;
-    let stock = if narrow {
-        Stock::new::<u8>(entries, codec, taking)
+    let table = PackedTable { space, codec, wanted, taking, stop };
+    if codec.bits() <= 8 { table.decode::<u8>(entries) } else { table.decode::<u16>(entries) }
+}
+
+/// Why a table cannot be decoded.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError<E> {
+    /// What is read makes no sense.
+    #[error(transparent)]
+    Rows(#[from] RowsError),
+    /// It cannot be read.
+    #[error("{0}")]
+    Read(E),
+}
+
+/// Brings packed entries: given the first index, a multiple of eight, and how many there shall be,
+/// it puts them in the place of what is in the vector.
+pub type ReadEntries<'a, E> = &'a mut dyn FnMut(u64, u64, &mut Vec<u8>) -> Result<(), E>;
+
+/// Like [`decode()`], with the values in `pages` and the entries, which `read` brings, in memory a
+/// window at a time. Tables without a side to move must have free pieces ([`has_free_pieces`]).
+///
+/// # Errors
+///
+/// As there, and those of `read`.
+pub fn decode_in<E>(
+    space: &IndexSpace,
+    codec: EntryCodec,
+    wanted: &Wanted,
+    taking: Taking,
+    (pages, stop): (&Arc<Pages>, &Stop),
+    read: ReadEntries<'_, E>,
+) -> Result<TableValues, DecodeError<E>> {
+    let table = PackedTable { space, codec, wanted, taking, stop };
+    if codec.bits() <= 8 {
+        table.decode_in::<u8, E>(pages, read)
     } else {
-        Stock::new::<u16>(entries, codec, taking)
-    };
-    stock.check(space.size())?;
-    // Black's moves follow from White's.
-    let half = !has_free_pieces(space) && !space.has_side_bit();
-    let mut values = decode_with(space, wanted, stop, |rows, values, ways| {
-        values.slices.par_iter().try_for_each(|(normal, slot)| {
-            let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
-            let slice = if narrow {
-                decode_slice::<u8>(rows, *normal, ways, &stock, wanted)?
-            } else {
-                decode_slice::<u16>(rows, *normal, ways, &stock, wanted)?
-            };
-            let packed = taking == Taking::ByOutcome && !half;
-            // Each slice is made once.
-            let _ = slot.set(Arc::new(if packed { slice.outcomes() } else { slice }));
-            Ok(())
-        })
-    })?;
-    if half {
-        fill_black(&mut values);
+        table.decode_in::<u16, E>(pages, read)
     }
-    Ok(values)
 }
 
-/// Every orientation that carries a structure of the table to a slice, by slices. A slice that is its own
-/// image is reached in several ways, and each contributes the positions that have indices.
-pub(super) type Ways = HashMap<PawnStructure, Vec<Way>>;
-
-/// A structure of the table and the orientation that carries it to a slice; whether the board is turned upside
-/// down besides.
-type Way = (PawnStructure, Orientation, bool);
-
-/// Slices for a table that may tell images apart, none of them filled.
-fn values_apart(
-    space: &IndexSpace,
-    (material, to_values): (Material, Orientation),
-    layout: Layout,
-    structures: impl Iterator<Item = PawnStructure>,
-) -> TableValues {
-    if material.has_pawns() && space.symmetry() == 2 {
-        let normal = structures.map(|s| s.oriented(to_values).normalized(false).0);
-        let slices = normal.collect::<BTreeSet<_>>();
-        return TableValues::with_layout(material, layout, NormalForm::Mirrored, slices);
-    }
-    let slices = structures.map(|s| s.oriented(to_values)).collect::<BTreeSet<_>>();
-    TableValues::with_layout(material, layout, NormalForm::None, slices)
+/// A table whose entries are to be decoded.
+struct PackedTable<'a> {
+    space: &'a IndexSpace,
+    codec: EntryCodec,
+    wanted: &'a Wanted,
+    taking: Taking,
+    stop: &'a Stop,
 }
 
-/// The wanted slices of a table, with the values that `fill` puts there.
-pub(super) fn decode_with<E: From<RowsError>>(
-    space: &IndexSpace,
-    wanted_values: &Wanted,
-    stop: &Stop,
-    fill: impl FnOnce(&Rows<'_>, &TableValues, &Ways) -> Result<(), E>,
-) -> Result<TableValues, E> {
-    let pieces = space.pieces();
-    let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
-    let free = has_free_pieces(space);
-    let (material, swapped) = if free { table.normalized() } else { (table, false) };
-    // A table with all symmetries cannot tell any images apart.
-    let apart = free && wanted_values.apart && space.symmetry() < 8;
-    let layout = match (free, apart) {
-        (true, true) => Layout::without_symmetry(&material),
-        (true, false) => Layout::new(&material),
-        (false, _) => layout_of(space),
-    };
-    let rows = Rows::with_layout(space, &material, &layout)?.watching(stop);
-    let is_wanted = |s: &PawnStructure| {
-        wanted_values.structures.as_ref().is_none_or(|structures| structures.contains(s))
-    };
-    let to_values = Orientation { swap: swapped, mirror: false };
-    let structures = rows.structures();
-    let structures = structures.iter().copied().filter(|structure| is_wanted(structure));
-    let (layout, table) = (layout.clone(), (material, to_values));
-    let values = match (free, apart) {
-        (true, true) => values_apart(space, table, layout, structures),
-        (true, false) => {
-            let swappable = material.is_symmetric();
-            let normal = structures.map(|s| s.oriented(to_values).normalized(swappable).0);
-            TableValues::new(material, normal.collect::<BTreeSet<_>>())
+impl PackedTable<'_> {
+    /// The values, in memory, from all entries.
+    fn decode<C: Code>(&self, entries: &[u8]) -> Result<TableValues, RowsError> {
+        let PackedTable { space, wanted, .. } = *self;
+        let keys = KeyCodes::new::<C>(self.codec, self.taking);
+        keys.check(entries, space.size())?;
+        // Black's moves follow from White's.
+        let half = !has_free_pieces(space) && !space.has_side_bit();
+        let packed = self.taking == Taking::ByOutcome && !half;
+        let mut values = wanted_slices(space, wanted, self.stop, |rows, values, ways| {
+            let promoted = wanted.promoted_movers(rows.layout());
+            let (keys, indices) = (&keys, 0..space.size());
+            let reader = EntryReader { rows, keys, area: entries, indices, promoted };
+            values.slices.par_iter().try_for_each(|(normal, slot)| {
+                let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
+                let slice = read_slice::<C>(&reader, *normal, ways, wanted)?;
+                // Each slice is made once.
+                let _ = slot.set(Arc::new(if packed { slice.outcomes() } else { slice }));
+                Ok::<(), RowsError>(())
+            })
+        })?;
+        if half {
+            fill_black::<C>(&mut values);
         }
-        (false, _) => TableValues::with_layout(material, layout, NormalForm::None, structures),
-    };
-    let mut ways = Ways::new();
-    for structure in rows.structures() {
-        let Rows::Free(rows) = &rows else {
-            if is_wanted(&structure) {
-                ways.entry(structure).or_default().push((structure, Orientation::default(), false));
-            }
-            continue;
-        };
-        for (swap, mirror) in [(false, false), (false, true), (true, false), (true, true)] {
-            let orientation = to_values.then(Orientation { swap, mirror });
-            let image = structure.oriented(orientation);
-            // Without pawns the layout itself takes care of mirror images, and the other colours are
-            // read only where they have no indices of their own.
-            let other_colors = !swap || !space.has_side_bit();
-            let needed = if apart {
-                other_colors && (!mirror || space.symmetry() >= 2)
-            } else {
-                material.has_pawns() || !mirror && other_colors
-            };
-            let possible = !rows.slots[usize::from(orientation.swap)].is_empty();
-            if needed && possible && values.slices.contains_key(&image) {
-                let ways = ways.entry(image).or_default();
-                ways.push((structure, orientation, false));
-                if apart && space.symmetry() == 4 {
-                    ways.push((structure, orientation, true));
+        Ok(values)
+    }
+
+    /// The values, in pages.
+    fn decode_in<C: Code, E>(
+        &self,
+        pages: &Arc<Pages>,
+        read: ReadEntries<'_, E>,
+    ) -> Result<TableValues, DecodeError<E>> {
+        wanted_slices(self.space, self.wanted, self.stop, |rows, values, ways| {
+            let room = |len: usize| Arc::new(PagedCodes::new::<C>(pages, len));
+            let slices: Vec<SliceReading<Arc<PagedCodes>>> = values
+                .slices
+                .keys()
+                .map(|&normal| {
+                    let ways = ways.get(&normal).map(Vec::as_slice).unwrap_or_default();
+                    SliceReading::new(rows, normal, ways, self.wanted, room)
+                })
+                .collect();
+            let keys = KeyCodes::new::<C>(self.codec, self.taking);
+            let promoted = self.wanted.promoted_movers(rows.layout());
+            let longest = match KingMatrix::of(self.space, rows) {
+                Some(matrix) if matrix.is_disjoint(&slices) => {
+                    matrix.decode::<C, E>(&slices, &keys, promoted, pages, read)?
                 }
-            }
-        }
-    }
-    fill(&rows, &values, &ways)?;
-    rows.finished()?;
-    Ok(values)
-}
-
-/// Derives the values with Black to move from those with White to move, colours exchanged: for tables
-/// without a side to move whose men may stand everywhere.
-fn fill_black(values: &mut TableValues) {
-    fn gather<C: Code>(codes: &[C], place: impl Fn(usize) -> usize + Sync) -> Vec<C> {
-        let at = |offset| codes.get(place(offset)).copied().unwrap_or_default();
-        (0..codes.len()).into_par_iter().map(at).collect()
-    }
-    let TableValues { layout, slices, .. } = values;
-    let movers = layout.movers();
-    let partner: Vec<usize> = movers
-        .iter()
-        .enumerate()
-        .map(|(m, mover)| {
-            let like = |color: Color| {
-                let same = move |o: &&(usize, &Mover)| o.1.color == color && o.1.role == mover.role;
-                let all: Vec<(usize, &Mover)> = movers.iter().enumerate().collect();
-                all.iter().filter(same).map(|o| o.0).collect::<Vec<usize>>()
+                _ => {
+                    let windows = Windows { space: self.space, rows, slices: &slices, promoted };
+                    windows.read::<C, E>(&keys, pages, read)?
+                }
             };
-            let rank = like(mover.color).iter().position(|&o| o == m).unwrap_or(0);
-            like(mover.color.other()).get(rank).copied().unwrap_or(m)
-        })
-        .collect();
-    let from: HashMap<PawnStructure, Arc<SliceValues>> =
-        slices.iter().filter_map(|(s, slot)| Some((*s, slot.get()?.clone()))).collect();
-    let swap = Orientation { swap: true, mirror: false };
-    let turned = |codes: &Codes| {
-        let place = |offset: usize| -> usize {
-            let squares = (0..movers.len()).map(|m| (offset / layout.stride(m) % 64) as u8);
-            squares.enumerate().filter_map(|(m, s)| layout.place(partner[m], s ^ 56)).sum()
-        };
-        match codes {
-            Codes::Narrow(codes) => Codes::Narrow(gather(codes, place)),
-            Codes::Wide(codes) => Codes::Wide(gather(codes, place)),
-            // What is decoded is in memory here.
-            Codes::Stored(stored) => Codes::Stored(stored.clone()),
-        }
-    };
-    for (structure, slot) in slices {
-        let image = from.get(&structure.oriented(swap));
-        let (Some(slice), Some(image)) = (slot.get_mut().map(Arc::make_mut), image) else {
-            continue;
-        };
-        slice.codes[1] = turned(&image.codes[0]);
-        for right in slice.en_passant.iter_mut().filter(|right| right.square < 32) {
-            if let Some(other) = image.en_passant.iter().find(|o| o.square == right.square ^ 56) {
-                right.codes = turned(&other.codes);
+
+            for slice in slices {
+                let Some(slot) = values.slices.get(&slice.normal) else { continue };
+                let slice = slice.finish(keys.max_moves(longest), |store, len| match store {
+                    Some(store) => Codes::Stored(StoredCodes { store, len, wide: C::WIDE }),
+                    None => C::into_codes(Vec::new()),
+                });
+                // Each slice is made once.
+                let _ = slot.set(Arc::new(slice));
             }
+            Ok::<(), DecodeError<E>>(())
+        })
+    }
+}
+
+/// The codes of a slice being read, in containers of a kind.
+pub(super) struct SliceReading<T> {
+    normal: PawnStructure,
+    /// How many codes each side to move has.
+    pub(super) len: usize,
+    /// White to move, Black to move, then every right; none of those that are not wanted.
+    pub(super) targets: Vec<Option<T>>,
+    /// The squares of the rights.
+    rights: Vec<u8>,
+    /// What is read, structure by structure.
+    pub(super) sides: Vec<Side>,
+}
+
+/// A job that reads codes.
+pub(super) struct Side {
+    /// Which way to the slice it is on.
+    way: usize,
+    /// Which of the slice's codes it reads.
+    pub(super) target: usize,
+    pub(super) job: Job,
+    pub(super) orientation: Orientation,
+}
+
+impl<T> SliceReading<T> {
+    /// With a symmetric index only part of a slice has indices of its own; the rest is read
+    /// through the mirror image of its pawns, so that there may be several ways.
+    fn new(
+        rows: &Rows<'_>,
+        normal: PawnStructure,
+        ways: &[Way],
+        wanted: &Wanted,
+        room: impl Fn(usize) -> T,
+    ) -> SliceReading<T> {
+        let len = rows.layout().len();
+        let (turns, rights): (Vec<Color>, Vec<u8>) = usable_rights(normal).unzip();
+        let turns = [Color::White, Color::Black].into_iter().chain(turns);
+        let room = |turn: Color| wanted.sides[side(turn)].then(|| room(len));
+        let targets = turns.map(room).collect();
+        let mut slice = SliceReading { normal, len, targets, rights, sides: Vec::new() };
+        for (number, way) in ways.iter().enumerate() {
+            for job in rows.sides(way.structure) {
+                let job = Job { flip: way.flip, ..job };
+                slice.read_side(number, job, way.orientation);
+            }
+        }
+        slice
+    }
+
+    /// Reads a job, if its codes are wanted.
+    fn read_side(&mut self, way: usize, job: Job, orientation: Orientation) {
+        let target = match job.en_passant {
+            None => Some(side(orientation.color(job.turn))),
+            Some(square) => {
+                let there = orientation.symmetry().apply_index(square);
+                self.rights.iter().position(|&s| s == there).map(|number| number + 2)
+            }
+        };
+        if let Some(target) = target.filter(|&t| self.targets[t].is_some()) {
+            self.sides.push(Side { way, target, job, orientation });
+        }
+    }
+
+    /// The values of the slice, the longest of which takes that many moves.
+    fn finish(self, max_moves: u16, codes: impl Fn(Option<T>, usize) -> Codes) -> SliceValues {
+        let mut targets = self.targets.into_iter().map(|target| codes(target, self.len));
+        let mut next = || targets.next().unwrap_or(Codes::Narrow(Vec::new()));
+        let plain = [next(), next()];
+        let rights = self.rights.into_iter().zip(targets);
+        let en_passant = rights.map(|(square, codes)| EnPassantValues { square, codes }).collect();
+        SliceValues { codes: plain, en_passant, counts: None, max_moves }
+    }
+}
+
+/// Where codes in memory are written to, by many threads at once.
+enum Target<'a, C: Code> {
+    /// By rows of 64 codes, each as a whole by one thread at a time.
+    Rows(&'a [AtomicU64]),
+    /// Code by code.
+    Codes(&'a [C::Shared]),
+}
+
+impl<'a, C: Code> Target<'a, C> {
+    /// By rows if a row comes as a `whole`.
+    fn new(codes: &'a mut [C], whole: bool) -> Target<'a, C> {
+        // Allocations of this size are aligned; if one is not, it is written code by code.
+        let aligned = codes.as_ptr().addr().is_multiple_of(8) && codes.len().is_multiple_of(64);
+        if whole && aligned {
+            Target::Rows(C::share_words(codes).unwrap_or_default())
+        } else {
+            Target::Codes(C::share(codes))
+        }
+    }
+
+    /// Reads a job, and returns the longest distance in moves.
+    fn read(
+        &self,
+        reader: &EntryReader<'_>,
+        job: &Job,
+        orientation: Orientation,
+    ) -> Result<u16, RowsError> {
+        match *self {
+            Target::Rows(words) => {
+                let mut rows = WholeRows::<C>::new(words);
+                let longest = reader.read(job, orientation, &mut rows);
+                rows.close();
+                longest
+            }
+            Target::Codes(mut codes) => reader.read::<C>(job, orientation, &mut codes),
         }
     }
 }
 
-/// Reads one slice in normal form. With a symmetric index only part of a slice has indices of its own;
-/// the rest is read through the mirror image of its pawns.
-fn decode_slice<C: SharedCode>(
-    rows: &Rows<'_>,
+/// Reads one slice in normal form, in memory.
+fn read_slice<C: Code>(
+    reader: &EntryReader<'_>,
     normal: PawnStructure,
     ways: &[Way],
-    stock: &Stock<'_>,
     wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
-    let len = rows.layout().len();
-    let sides = wanted.sides;
-    let movers = rows.layout().movers().iter().enumerate();
-    let edge = movers
-        .filter(|(_, m)| wanted.on_edge.contains(&(m.color, m.role)))
-        .fold(0, |set, (i, _)| set | 1_u32 << i);
-    let new = |wanted: bool| vec![C::ILLEGAL; if wanted { len } else { 0 }];
-    let mut codes = sides.map(new);
-    let mut rights: Vec<(u8, Vec<C>)> = Vec::new();
-    for color in [Color::White, Color::Black] {
-        for square in en_passant_squares(normal, color) {
-            if can_capture(normal, square, color) {
-                rights.push((square, new(sides[color as usize ^ 1])));
+    let rows = reader.rows;
+    let room = |len: usize| vec![C::ILLEGAL; len];
+    let mut slice = SliceReading::new(rows, normal, ways, wanted, room);
+    // Read in one way, a row comes as a whole from one row of the table.
+    let whole = ways.len() == 1 && rows.is_by_rows();
+    let targets = slice
+        .targets
+        .iter_mut()
+        .map(|codes| codes.as_mut().map(|codes| Target::new(codes.as_mut_slice(), whole)));
+    let targets: Vec<Option<Target<'_, C>>> = targets.collect();
+    let mut longest = 0;
+    for way in 0..ways.len() {
+        let sides = slice.sides.iter().filter(|side| side.way == way);
+        let jobs: Vec<(Job, &Side)> = sides
+            .flat_map(|side| rows.shares(side.job).into_iter().map(move |job| (job, side)))
+            .collect();
+        let read = jobs.par_iter().map(|(job, side)| match &targets[side.target] {
+            Some(target) => target.read(reader, job, side.orientation),
+            None => Ok(0),
+        });
+        longest = longest.max(read.try_reduce(|| 0, |a, b| Ok(a.max(b)))?);
+    }
+    drop(targets);
+
+    Ok(slice.finish(reader.keys.max_moves(longest), |codes, _| {
+        C::into_codes(codes.unwrap_or_default())
+    }))
+}
+
+/// Slices in pages that are read with a window of entries at a time.
+struct Windows<'a> {
+    space: &'a IndexSpace,
+    rows: &'a Rows<'a>,
+    slices: &'a [SliceReading<Arc<PagedCodes>>],
+    promoted: u32,
+}
+
+/// The part of some codes that several jobs write to.
+struct Block<'a> {
+    store: &'a PagedCodes,
+    start: usize,
+    len: usize,
+    jobs: Vec<(Job, Orientation)>,
+}
+
+impl Windows<'_> {
+    /// Reads all entries; returns the longest distance.
+    fn read<C: Code, E>(
+        &self,
+        keys: &KeyCodes,
+        pages: &Arc<Pages>,
+        read: ReadEntries<'_, E>,
+    ) -> Result<u16, DecodeError<E>> {
+        let size = self.space.size();
+        let bytes = pages.budget() as u64 / 2;
+        let window = (bytes * 8 / u64::from(keys.codec.bits()) / 64 * 64).max(1 << 16);
+        let blocks = self.blocks();
+        let mut longest = 0;
+        for start in (0..size).step_by(window as usize) {
+            let len = window.min(size - start);
+            let found = pages.lend(keys.codec.area_bytes(len) as usize, || {
+                let mut area = Vec::new();
+                read(start, len, &mut area).map_err(DecodeError::Read)?;
+                keys.check(&area, len)?;
+                let (rows, promoted, indices) = (self.rows, self.promoted, start..start + len);
+                let reader = EntryReader { rows, keys, area: &area, indices, promoted };
+                let found = blocks.par_iter().map(|block| block.read::<C>(&reader));
+                Ok::<u16, DecodeError<E>>(found.try_reduce(|| 0, |a, b| Ok(a.max(b)))?)
+            });
+            longest = longest.max(found?);
+        }
+        Ok(longest)
+    }
+
+    /// The parts of the codes that can be read side by side.
+    fn blocks(&self) -> Vec<Block<'_>> {
+        let mut blocks: BTreeMap<(usize, usize, usize), Block<'_>> = BTreeMap::new();
+        for (number, slice) in self.slices.iter().enumerate() {
+            for side in &slice.sides {
+                let Some(store) = &slice.targets[side.target] else { continue };
+                for job in self.rows.by_pairs(side.job) {
+                    // Kings that touch after they were turned have no values.
+                    let Some((start, len)) = self.rows.block_of(&job, side.orientation) else {
+                        continue;
+                    };
+                    let jobs = Vec::new();
+                    let block = blocks.entry((number, side.target, start)).or_insert(Block {
+                        store,
+                        start,
+                        len,
+                        jobs,
+                    });
+                    block.jobs.push((job, side.orientation));
+                }
             }
         }
-    }
-    let max_moves = {
-        // Read in one way, a row comes as a whole from one row of the table.
-        let by_rows = match rows {
-            Rows::Free(rows) => rows.layout.movers().len() > 2,
-            Rows::Restricted(rows) => rows.is_by_rows(),
-        };
-        let whole = ways.len() == 1 && by_rows;
-        let codes = codes.each_mut().map(|codes| Target::new(codes, whole));
-        let rights: Vec<(u8, Target<'_, C>)> =
-            rights.iter_mut().map(|(s, codes)| (*s, Target::new(codes, whole))).collect();
-        let read = |(structure, orientation, flip): Way| {
-            let jobs: Vec<Job> =
-                rows.jobs(structure).into_iter().map(|job| Job { flip, ..job }).collect();
-            let longest = jobs.par_iter().map(|job| {
-                let side = orientation.color(job.turn) as usize ^ 1;
-                if !sides[side] {
-                    return Ok(0);
-                }
-                let target = match job.en_passant {
-                    None => &codes[side],
-                    Some(square) => {
-                        let there = orientation.symmetry().apply_index(square);
-                        match rights.iter().find(|(s, _)| *s == there) {
-                            Some((_, codes)) => codes,
-                            None => return Ok(0),
-                        }
-                    }
-                };
-                stock.read::<C>(rows, job, orientation, edge, target)
-            });
-            longest.try_reduce(|| 0, |a, b| Ok(a.max(b)))
-        };
-        ways.iter().try_fold(0, |longest, &way| Ok(longest.max(read(way)?)))?
-    };
-    Ok(SliceValues {
-        codes: codes.map(C::into_codes),
-        en_passant: rights
-            .into_iter()
-            .map(|(square, codes)| EnPassantValues { square, codes: C::into_codes(codes) })
-            .collect(),
-        counts: None,
-        max_moves: if stock.exact { max_moves } else { 1 },
-    })
-}
-
-/// What is taken for the value of a position.
-pub(super) fn value_of(entry: EntryValue, taking: Taking) -> Value {
-    let value = match entry {
-        EntryValue::Exact(value) => value,
-        EntryValue::Win => Value::Win(1),
-        EntryValue::Loss => Value::Loss(0),
-        EntryValue::Illegal => Value::Illegal,
-        // What a flag does not tell apart is taken as the draw: the question asked of it is the same
-        // whichever it is.
-        EntryValue::Draw | EntryValue::WinOrDraw | EntryValue::DrawOrLoss => Value::Draw,
-        EntryValue::Unknown => Value::Illegal,
-    };
-    match (taking, value) {
-        (Taking::ByOutcome, Value::Win(_)) => Value::Win(1),
-        (Taking::ByOutcome, Value::Loss(_)) => Value::Loss(0),
-        _ => value,
+        blocks.into_values().collect()
     }
 }
 
-/// Whether a pawn of `turn` stands ready to take on a square.
-pub(super) fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
-    let (file, rank) = (square & 7, square >> 3);
-    let from_rank = turn.fold_wb(rank.wrapping_sub(1), rank + 1);
-    [file.wrapping_sub(1), file + 1]
-        .into_iter()
-        .any(|f| f < 8 && structure.of(turn) >> (from_rank * 8 + f) & 1 != 0)
+impl Block<'_> {
+    /// Reads what a window has for the block, and returns the longest distance in moves.
+    fn read<C: Code>(&self, reader: &EntryReader<'_>) -> Result<u16, RowsError> {
+        let mut codes = vec![C::ILLEGAL; self.len];
+        let bytes = self.start * size_of::<C>();
+        self.store.read(bytes, bytemuck::cast_slice_mut(&mut codes));
+        let mut longest = 0;
+        for (job, orientation) in &self.jobs {
+            let mut block = OwnBlock { start: self.start, codes: &mut codes };
+            longest = longest.max(reader.read(job, *orientation, &mut block)?);
+        }
+        self.store.write(bytes, C::as_bytes_of(&codes));
+        Ok(longest)
+    }
 }

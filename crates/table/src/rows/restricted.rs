@@ -1,17 +1,20 @@
-//! Rows and indices of tables with restricted pieces, pawn structures, or the rules of suicide chess.
+//! Rows and indices of tables with restricted pieces, pawn structures, or the rules of suicide
+//! chess.
 //!
-//! All movers are walked on the squares they may stand on, the lane innermost, so that its index mostly
-//! grows by a constant step. Where that is not possible every placement is numbered by itself.
+//! All movers are walked on the squares they may stand on, the lane innermost, so that its index
+//! mostly grows by a constant step. Where that is not possible every placement is numbered by
+//! itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Role, Variant};
-use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues};
+use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Variant};
+use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues, side};
 
 use super::RowsError;
-use super::encode::like_orders;
-use super::walk::{Job, Run, empty_squares, pawn_placements, sides_of, touch};
-use crate::index::{IndexSpace, bits_of};
+use super::counts::like_orders;
+use super::squares::{empty_squares, pawn_placements, touch};
+use super::walk::{Job, Run, sides_of};
+use crate::index::{IndexSpace, PawnStructure as ListedStructure, bits_of};
 use crate::stop::Stop;
 
 /// The image of the squares of a lane: themselves.
@@ -79,42 +82,23 @@ impl<'a> Restricted<'a> {
         if table != *material {
             return Err(mismatch());
         }
-        let mut taken = [false; MAX_PIECES];
-        let slot_of = |mover: &Mover| {
-            if !mover.is_man() {
-                return Ok(PieceSlot::MAX);
-            }
-            let slot = pieces
-                .iter()
-                .enumerate()
-                .position(|(i, p)| {
-                    let like = (p.color, p.role) == (mover.color, mover.role);
-                    !taken[i] && like && p.legal.0 & !mover.squares == 0
-                })
-                .ok_or_else(mismatch)?;
-            taken[slot] = true;
-            Ok(slot)
-        };
-        let slots: Vec<PieceSlot> =
-            layout.movers().iter().map(slot_of).collect::<Result<_, RowsError>>()?;
+        let slots = slots_of(pieces, layout.movers()).ok_or_else(mismatch)?;
         let twins = layout.twins().map(|twins| vec![twins.narrow, layout.movers().len() - 1]);
         let mixed = layout.mixed().iter().map(|group| group.movers.clone());
         let free_of_order = mixed.chain(twins).all(|group| {
             let slots: Vec<PieceSlot> = group.iter().map(|&m| slots[m]).collect();
             space.is_free_of_order(&slots)
         });
-        let (pawns, listed) = match space.pawn_structures() {
-            None => (pawn_placements(space), None),
-            Some(list) => {
-                let mut pawns = BTreeMap::new();
-                let mut listed = BTreeSet::new();
-                for s in list {
-                    let structure = PawnStructure { white: s.white.0, black: s.black.0 };
-                    pawns.insert(structure, deal(space, structure));
-                    listed.insert((structure, s.en_passant.map(|e| e as u8)));
-                }
-                (pawns, Some(listed))
-            }
+
+        let listed: Option<BTreeSet<(PawnStructure, Option<u8>)>> =
+            space.pawn_structures().map(|list| {
+                let pawns =
+                    |s: &ListedStructure| PawnStructure { white: s.white.0, black: s.black.0 };
+                list.iter().map(|s| (pawns(s), s.en_passant.map(|e| e as u8))).collect()
+            });
+        let pawns = match &listed {
+            None => pawn_placements(space),
+            Some(listed) => listed.iter().map(|&(s, _)| (s, deal(space, s))).collect(),
         };
         let stop = Stop::default();
         Ok(Restricted { space, layout, slots, pawns, listed, free_of_order, stop })
@@ -180,7 +164,7 @@ impl<'a> Restricted<'a> {
         self.place(&turns, Taken { occupied, base: 0 }, &mut standing, &mut visit);
     }
 
-    /// Places the men whose turn it is, then the lane or the kings.
+    /// Places the pieces whose turn it is, then the lane or the kings.
     fn place(
         &self,
         turns: &Turns<'_>,
@@ -210,8 +194,8 @@ impl<'a> Restricted<'a> {
         }
     }
 
-    /// The squares of a man for which each set of squares of like men is taken once, if it is to be:
-    /// those behind the one of the like man before.
+    /// The squares of a man for which each set of squares of like men is taken once, if it is to
+    /// be: those behind the one of the like man before.
     fn later(&self, turns: &Turns<'_>, mover: usize, stands: &[u8; MAX_PIECES]) -> u64 {
         let movers = self.layout.movers();
         if turns.once
@@ -297,8 +281,8 @@ impl<'a> Restricted<'a> {
             return;
         }
 
-        // Like men must be dealt to the slots anew for every placement; with a symmetry, all images of a
-        // position have the same index.
+        // Like men must be dealt to the slots anew for every placement; with a symmetry, all
+        // images of a position have the same index.
         for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
             standing.squares[slot] = start;
             if let Some(index) = self.space.encode_squares(&standing.squares, turn, en_passant) {
@@ -363,30 +347,44 @@ impl<'a> Restricted<'a> {
     }
 
     /// What the slices counted, of the positions that have indices.
-    pub(super) fn moves(
-        &self,
-        values: &TableValues,
-        structures: &[PawnStructure],
-    ) -> Option<Counts> {
+    pub(super) fn moves(&self, values: &TableValues) -> Option<Counts> {
         let mut sum = Counts::default();
-        for &structure in structures {
+        for structure in self.structures() {
             let (slice, _) = values.find(structure)?;
             let counts = slice.counts.as_ref()?;
             for (turn, en_passant) in self.sides(structure) {
                 sum += match en_passant {
-                    None => counts.plain[turn as usize ^ 1],
+                    None => counts.plain[side(turn)],
                     Some(square) => counts.en_passant.iter().find(|(s, _)| *s == square)?.1,
                 };
             }
         }
-        let orders = like_orders(self.layout) * u64::from(self.space.symmetry());
         // In suicide chess they are wins, and counted as such.
-        let stalemates = self.layout.variant() == Variant::Normal;
-        sum.stalemates = if stalemates { sum.stalemates / orders } else { 0 };
-        sum.moves /= orders;
-        sum.futuremoves /= orders;
-        Some(sum)
+        if self.layout.variant() != Variant::Normal {
+            sum.stalemates = 0;
+        }
+        Some(sum / (like_orders(self.layout) * u64::from(self.space.symmetry())))
     }
+}
+
+/// The slot of every mover, of one that stands for no man none; none at all if they do not go together.
+fn slots_of(pieces: &[ListedPiece], movers: &[Mover]) -> Option<Vec<PieceSlot>> {
+    let mut taken = [false; MAX_PIECES];
+    let mut slots = Vec::with_capacity(movers.len());
+    for mover in movers {
+        if !mover.is_man() {
+            slots.push(PieceSlot::MAX);
+            continue;
+        }
+        let is_it = |(i, p): (usize, &ListedPiece)| {
+            let like = (p.color, p.role) == (mover.color, mover.role);
+            !taken[i] && like && p.legal.0 & !mover.squares == 0
+        };
+        let slot = pieces.iter().enumerate().position(is_it)?;
+        taken[slot] = true;
+        slots.push(slot);
+    }
+    Some(slots)
 }
 
 /// Deals the pawns of a listed structure to the slots of the pawngen element, ascending by square.

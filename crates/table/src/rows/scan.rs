@@ -1,13 +1,13 @@
-//! The entries of a table row by row, for those who look at every one of them.
+//! The entries of a table row by row, for callers that look at every one of them.
 
 use arrayvec::ArrayVec;
 use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot};
 use hoffman_space::{Layout, Orientation};
 use rayon::prelude::*;
 
-use super::stock::word_at;
-use super::walk::Rows;
-use super::{has_free_pieces, walk::Job};
+use super::has_free_pieces;
+use super::key_codes::word_at;
+use super::walk::{Job, Rows, Visits};
 use crate::entries::{EntryCodec, RawEntry};
 use crate::index::{IndexSpace, bits_of};
 use crate::reader::{Table, TableError};
@@ -57,9 +57,9 @@ impl PackedEntries {
 pub struct EntryRow<'a> {
     /// The squares of all slots but `lane`.
     pub squares: &'a [u8; MAX_PIECES],
-    /// The slot of the man who stands on different squares.
+    /// The slot of the piece that stands on different squares.
     pub lane: PieceSlot,
-    /// His squares, a bit each.
+    /// Its squares, a bit each.
     pub lanes: u64,
     /// Who is to move.
     pub turn: Color,
@@ -120,8 +120,8 @@ pub fn has_rows(space: &IndexSpace) -> bool {
     has_free_pieces(space) && space.check_writable().is_ok()
 }
 
-/// Shows every position that has an entry to `look` exactly once, with a `T` for each of several shares of the
-/// work, which are returned. None unless [`has_rows`].
+/// Shows every position that has an entry to `look` exactly once, with a `T` for each of several
+/// shares of the work, which are returned. None unless [`has_rows`].
 pub fn scan<T: Send>(
     space: &IndexSpace,
     new: impl Fn() -> T + Sync + Send,
@@ -138,12 +138,13 @@ pub fn scan<T: Send>(
     };
     let orientation = Orientation { swap, mirror: false };
     rows.walk_nearest(orientation);
-    let jobs: Vec<Job> =
-        rows.structures().into_iter().flat_map(|structure| rows.jobs_of(structure)).collect();
+    let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
+    let jobs: Vec<Job> = sides.flat_map(|side| rows.shares(side)).collect();
+    let visits = Visits { orientation, once: true, promoted: 0 };
     let shares = jobs.into_par_iter().fold(&new, |mut share, job| {
         let mut gathered = Gathered::default();
         let mut walker = 0;
-        rows.walk_placed(&job, orientation, true, 0, |run, squares, lane| {
+        rows.walk_placed(&job, visits, |run, squares, lane| {
             let Job { turn, en_passant, .. } = job;
             let (lanes, index, step) = (run.lanes, run.index, run.step);
             let single = lanes.is_power_of_two();
@@ -164,5 +165,6 @@ pub fn scan<T: Send>(
         gathered.show(&job, walker, |row| look(&mut share, row));
         share
     });
+
     Some(shares.collect())
 }

@@ -8,12 +8,12 @@ use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value, Varia
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
     Code, CodeStore as _, Codes, EnPassantValues, KingPlacement, Layout, Mover, Orientation,
-    PawnStructure, SliceValues, TableValues, king_pairs,
+    PawnStructure, SliceValues, TableValues, king_pairs, side,
 };
 use rayon::prelude::*;
 
-use super::decode::{Taking, Wanted, can_capture, value_of};
-use super::walk::{EDGE, empty_squares, en_passant_squares, last_rank};
+use super::squares::{empty_squares, last_rank, promotion_squares, usable_rights};
+use super::wanted::{Taking, Wanted, value_of};
 use super::{RowsError, structures_of};
 use crate::entries::EntryValue;
 use crate::foreign::Row;
@@ -22,13 +22,14 @@ use crate::index::IndexSpace;
 /// Codes that a thread takes at a time, whole rows.
 const PART: usize = 64 * 64;
 
-/// The values of an ending, asked for row by row as far as they are wanted; in pages, if there are any. The
-/// space is that of its table, whose men may stand everywhere. `ask` is asked for legal positions only: every
-/// man on a square of his own, kings apart, the player not to move not in check.
+/// The values of an ending, asked for row by row as far as they are wanted; in pages, if there are
+/// any. The space is that of its table, whose men may stand everywhere. `ask` is asked for legal
+/// positions only: every man on a square of its own, kings apart, the player not to move not in
+/// check.
 ///
-/// If only promotions lead there and only their outcomes count, the values behind the same promotions to
-/// `another` man may be known. A position that is lost there is not asked for and called lost: whatever it
-/// is worth, nobody who promotes a pawn can do better than with the other man.
+/// If only promotions lead there and only their outcomes count, the values behind the same
+/// promotions to `another` man may be known. A position that is lost there is not asked for and
+/// called lost: whatever it is worth, a promotion is never better than that to the other piece.
 ///
 /// # Errors
 /// Those of `ask`; distances that do not fit.
@@ -56,14 +57,13 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     for (&structure, slot) in &values.slices {
         let asked = Asked { layout, structure, swapped, wanted, taking, pages, another };
         // Each slice is made once.
-        if let Some(slice) = asked.slice::<W, E>(&ask)? {
-            let _ = slot.set(Arc::new(slice));
-        }
+        let _ = slot.set(Arc::new(asked.slice::<W, E>(&ask)?));
     }
     Ok(values)
 }
 
-/// Whether values of other men have the same places, but for a promoted man of another role on the last rank.
+/// Whether values of other men have the same places, but for a promoted man of another role on the
+/// last rank.
 fn are_alike(layout: &Layout, other: &TableValues) -> bool {
     let mut men = layout.movers().iter().zip(other.layout.movers());
     let alike = |(own, other): (&Mover, &Mover)| {
@@ -76,8 +76,8 @@ fn are_alike(layout: &Layout, other: &TableValues) -> bool {
     layout.len() == other.layout.len() && men.all(alike) && by_promotion
 }
 
-/// A layout in which a promoted man has places on his last rank only, if no other man is wanted there and
-/// nobody can be mistaken for him.
+/// A layout in which a promoted piece has places on its last rank only, if no other one is wanted
+/// there and none can be mistaken for it.
 fn layout_of_edge(material: &Material, wanted: &Wanted) -> Option<Layout> {
     let &[(color, role)] = wanted.on_edge.as_slice() else { return None };
     if !material.has_pawns() || *material.count.get(color).get(role) != 1 {
@@ -107,43 +107,33 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// All its values; none is never returned for the two sides that there are.
+    /// All its values.
     fn slice<W: Code, E: From<RowsError> + Send>(
         &self,
         ask: &(impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync),
-    ) -> Result<Option<SliceValues>, E> {
-        let structure = self.structure;
+    ) -> Result<SliceValues, E> {
         let mut longest = 0;
-        let mut plain = Vec::new();
-        let mut en_passant = Vec::new();
-        for turn in Color::ALL {
-            let (codes, most) = self.rows(turn, None).all::<W, E>(self.pages, ask)?;
-            plain.push(codes);
+        let mut read = |turn: Color, en_passant: Option<u8>| -> Result<Codes, E> {
+            let (codes, most) = self.rows(turn, en_passant).all::<W, E>(self.pages, ask)?;
             longest = longest.max(most);
-            for square in en_passant_squares(structure, turn) {
-                if can_capture(structure, square, turn) {
-                    let rows = self.rows(turn, Some(square));
-                    let (codes, most) = rows.all::<W, E>(self.pages, ask)?;
-                    en_passant.push(EnPassantValues { square, codes });
-                    longest = longest.max(most);
-                }
-            }
+            Ok(codes)
+        };
+        let codes = [read(Color::White, None)?, read(Color::Black, None)?];
+        let mut en_passant = Vec::new();
+        for (turn, square) in usable_rights(self.structure) {
+            en_passant.push(EnPassantValues { square, codes: read(turn, Some(square))? });
         }
         let max_moves = if self.taking == Taking::Exactly { longest } else { 1 };
-        let codes = plain.try_into().ok();
-        Ok(codes.map(|codes| SliceValues { codes, en_passant, counts: None, max_moves }))
+        Ok(SliceValues { codes, en_passant, counts: None, max_moves })
     }
 
     fn rows(&self, turn: Color, en_passant: Option<u8>) -> Rows<'a> {
-        let side = turn as usize ^ 1;
-        let len = if self.wanted.sides[side] { self.layout.len() } else { 0 };
-        let another =
-            self.another.filter(|_| en_passant.is_none()).and_then(|other| {
-                match &other.slices.get(&self.structure)?.get()?.codes[side] {
-                    Codes::Narrow(codes) if codes.len() == len => Some(codes.as_slice()),
-                    _ => None,
-                }
-            });
+        let number = side(turn);
+        let len = if self.wanted.sides[number] { self.layout.len() } else { 0 };
+        let another = self.another.filter(|_| en_passant.is_none());
+        let another = another
+            .and_then(|other| Some(&other.slices.get(&self.structure)?.get()?.codes[number]))
+            .filter(|codes| codes.len() == len);
         Rows { asked: *self, len, turn, en_passant, another }
     }
 }
@@ -151,15 +141,16 @@ impl<'a> Asked<'a> {
 /// The rows of a slice with one side to move and one en passant right.
 struct Rows<'a> {
     asked: Asked<'a>,
-    /// How many places there are; none if nobody asks for this side.
+    /// How many places there are; none if this side is not asked for.
     len: usize,
     turn: Color,
     en_passant: Option<u8>,
     /// The codes of the same rows behind promotions to another man.
-    another: Option<&'a [u8]>,
+    another: Option<&'a Codes>,
 }
 
-/// The men of a row as the table sees them, the movers first, with what is known of them beforehand.
+/// The men of a row as the table sees them, the movers first, with what is known of them
+/// beforehand.
 struct RowMen {
     men: Vec<(Square, Piece)>,
     /// Squares on which no man may stand.
@@ -201,7 +192,7 @@ impl Rows<'_> {
         Ok((store.into_codes::<W>(len), longest))
     }
 
-    /// A man of the layout, as the table sees him.
+    /// A man of the layout, as the table sees it.
     fn man(&self, square: u8, man: Piece) -> (Square, Piece) {
         let square = Square::new(u32::from(square));
         if self.asked.swapped {
@@ -216,8 +207,8 @@ impl Rows<'_> {
         if self.asked.swapped { squares.swap_bytes() } else { squares }
     }
 
-    /// Fills neighbouring rows, the first of which begins at a place, and returns the longest distance in
-    /// moves.
+    /// Fills neighbouring rows, the first of which begins at a place, and returns the longest
+    /// distance in moves.
     fn fill<W: Code, E: From<RowsError>>(
         &self,
         place: usize,
@@ -318,22 +309,25 @@ impl Rows<'_> {
         }
     }
 
-    /// Where a man must stand for its position to be wanted, if only such positions are; 0: nobody asks for it.
+    /// Where a man must stand for its position to be wanted, if only such positions are; 0 if none
+    /// is.
     fn goal(&self, m: usize) -> u64 {
         let mover = &self.asked.layout.movers()[m];
         if !self.asked.wanted.on_edge.contains(&(mover.color, mover.role)) {
             return 0;
         }
-        if self.asked.structure.occupied() == 0 { EDGE } else { last_rank(mover.color) }
+        promotion_squares(self.asked.structure, mover.color)
     }
 
     /// Takes over what is lost behind promotions to another man, and returns where that is.
     fn take_known<W: Code>(&self, at: usize, codes: &mut [W]) -> u64 {
-        let known = self.another.and_then(|known| known.get(at..at + codes.len()));
+        let Some(known) = self.another else { return 0 };
+        let mut row = [u8::ILLEGAL; 64];
+        let row = &mut row[..codes.len()];
+        known.read(at, row);
         let loss = u8::from_value(Value::Loss(0));
         let mut lost = 0;
-        for (square, (code, &known)) in codes.iter_mut().zip(known.unwrap_or_default()).enumerate()
-        {
+        for (square, (code, &known)) in codes.iter_mut().zip(&*row).enumerate() {
             lost |= u64::from(known == loss) << square;
             *code = W::convert(known).mask(known == loss);
         }
@@ -341,8 +335,8 @@ impl Rows<'_> {
     }
 }
 
-/// The squares of one man for which the player to move does not attack the other king, who is the man of a
-/// number.
+/// The squares of one man for which the player to move does not attack the other king, which is
+/// the man of a number.
 fn spares_king(
     men: &[(Square, Piece)],
     walks: usize,
@@ -366,7 +360,7 @@ fn spares_king(
     }
     for (from, man) in own {
         if attacks::attacks(from, man, occupied).contains(at) {
-            // Nobody but the walking man can stand in between.
+            // Only the walking piece can stand in between.
             free &= attacks::between(from, at);
         }
     }

@@ -1,0 +1,102 @@
+//! Which values of a table are asked for, and how its numbers are taken.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hoffman_board::{Color, Role, Value};
+use hoffman_space::{Layout, PawnStructure};
+
+use crate::entries::EntryValue;
+
+/// Which values of a table are wanted, in the colours of the ending with its stronger side White.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The sides to move, White first.
+    pub sides: [bool; 2],
+    /// If not empty: only positions in which one of these pieces stands on its last rank, where
+    /// promoted ones do (without pawns: on the edge of the board, as the rank may be turned).
+    pub on_edge: Vec<(Color, Role)>,
+    /// If given: only positions with these pawns, in the colours of the table.
+    pub structures: Option<Arc<BTreeSet<PawnStructure>>>,
+    /// Whether mirror images may have different values, as far as the table does not give them the
+    /// same index.
+    pub apart: bool,
+}
+
+impl Wanted {
+    /// All values.
+    pub fn all() -> Wanted {
+        Wanted { sides: [true; 2], ..Wanted::default() }
+    }
+
+    /// Whether everything that `other` asks for is asked for.
+    pub fn covers(&self, other: &Wanted) -> bool {
+        let structures = match (&self.structures, &other.structures) {
+            (None, _) => true,
+            (Some(own), Some(theirs)) => theirs.is_subset(own),
+            (Some(_), None) => false,
+        };
+        let sides = (0..2).all(|i| self.sides[i] || !other.sides[i]);
+        let contained =
+            !other.on_edge.is_empty() && other.on_edge.iter().all(|man| self.on_edge.contains(man));
+        let images = self.apart || !other.apart;
+        structures && sides && images && (self.on_edge.is_empty() || contained)
+    }
+
+    /// The movers of which one must stand where promoted pieces do, a bit each; none if all
+    /// positions are wanted.
+    pub(super) fn promoted_movers(&self, layout: &Layout) -> u32 {
+        let movers = layout.movers().iter().enumerate();
+        let promoted = movers.filter(|(_, m)| self.on_edge.contains(&(m.color, m.role)));
+        promoted.fold(0, |set, (i, _)| set | 1 << i)
+    }
+
+    /// Asks for what `other` asks for, too.
+    pub fn extend(&mut self, other: &Wanted) {
+        let fresh = self.sides == [false; 2];
+        self.structures = match (self.structures.take(), &other.structures) {
+            (None, theirs) if fresh => theirs.clone(),
+            (Some(own), Some(theirs)) => Some(Arc::new(own.union(theirs).copied().collect())),
+            _ => None,
+        };
+        if fresh || !self.on_edge.is_empty() && !other.on_edge.is_empty() {
+            for &man in &other.on_edge {
+                if !self.on_edge.contains(&man) {
+                    self.on_edge.push(man);
+                }
+            }
+        } else {
+            self.on_edge.clear();
+        }
+        self.sides = [self.sides[0] | other.sides[0], self.sides[1] | other.sides[1]];
+        self.apart |= other.apart;
+    }
+}
+
+/// How stored numbers are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// With their distances.
+    Exactly,
+    /// By outcome only: the side that moves into the position wins, or loses, in one move.
+    ByOutcome,
+}
+
+/// What is taken for the value of a position.
+pub(super) fn value_of(entry: EntryValue, taking: Taking) -> Value {
+    let value = match entry {
+        EntryValue::Exact(value) => value,
+        EntryValue::Win => Value::Win(1),
+        EntryValue::Loss => Value::Loss(0),
+        EntryValue::Illegal => Value::Illegal,
+        // What a flag does not tell apart is taken as the draw: the question asked of it is the
+        // same whichever it is.
+        EntryValue::Draw | EntryValue::WinOrDraw | EntryValue::DrawOrLoss => Value::Draw,
+        EntryValue::Unknown => Value::Illegal,
+    };
+    match (taking, value) {
+        (Taking::ByOutcome, Value::Win(_)) => Value::Win(1),
+        (Taking::ByOutcome, Value::Loss(_)) => Value::Loss(0),
+        _ => value,
+    }
+}
