@@ -330,7 +330,7 @@ fn is_intact(path: &Path, job: &Job, workplace: &Workplace) -> Result<Result<(),
         Err(error) => {
             let header = Table::salvage_header(path, &*workplace.storage);
             let wanted = control_for_job(job)?;
-            let own = header.is_some_and(|header| is_made_from(&header, &wanted));
+            let own = header.is_some_and(|header| is_made_from(&header, &wanted, &workplace.stop));
             return Ok(Err(Unfit { why: error.to_string(), own }));
         }
     };
@@ -348,7 +348,7 @@ fn is_intact(path: &Path, job: &Job, workplace: &Workplace) -> Result<Result<(),
     if !plain {
         return other(format!("{name}: is no plain table of distances to mate"));
     }
-    let own = is_made_from(table.control(), &control_for_job(job)?);
+    let own = is_made_from(table.control(), &control_for_job(job)?, &workplace.stop);
     match table.check_length().and_then(|()| table.check()) {
         Ok(()) => Ok(Ok(())),
         Err(error) if error.is_unreadable() || error.is_stopped() => Err(error.into()),
@@ -638,7 +638,7 @@ impl<'a> Work<'a> {
                 instruction: String::new(),
                 passes: std::mem::take(&mut solved.passes),
             };
-            let numbering = Numbering::of(&control)?;
+            let numbering = Numbering::of(&control, &workplace.stop)?;
             let counts = {
                 let (values, progress) = (&solved.values, self.options.progress);
                 write_table((&control, &numbering), values, &path, &making, progress, self.place())?

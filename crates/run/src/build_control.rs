@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use hoffman_board::{Bitboard, Color, Format, Role, Square};
 use hoffman_control::{ControlFile, Mode, PruneEffect, check_declarations};
 use hoffman_store::{folder_of, has_wildcards, is_file};
-use hoffman_table::Table;
+use hoffman_table::{Stop, Table};
 use hoffman_table::foreign::ForeignOptions;
 
 use crate::checkpoint;
@@ -153,7 +153,7 @@ impl Work<'_> {
         let workplace = &self.workplace;
         workplace.check_stop()?;
         check_declarations(control)?;
-        let numbering = Numbering::of(control)?;
+        let numbering = Numbering::of(control, &workplace.stop)?;
         workplace.probe(folder_of(&output)).map_err(|error| at_output(error, control, &output))?;
         // Another run may be making it, and what a run that died left of it is removed.
         let _lock = workplace.lock(&output, self.options.progress)?;
@@ -201,7 +201,7 @@ pub(crate) fn is_current(
     table.check_length().map_err(|e| e.to_string())?;
     let size = table.space().size();
     workplace.install(size, || table.check()).map_err(|e| e.to_string())?;
-    if !is_made_from(table.control(), control) {
+    if !is_made_from(table.control(), control, &workplace.stop) {
         return Err(format!("{name}: was made from another control file"));
     }
     let modified =
@@ -235,10 +235,10 @@ fn expect_of_family(
 }
 
 /// Whether a header is that of the table that a control file describes.
-pub(crate) fn is_made_from(header: &ControlFile, control: &ControlFile) -> bool {
+pub(crate) fn is_made_from(header: &ControlFile, control: &ControlFile, stop: &Stop) -> bool {
     Contents::of(header) == Contents::of(control)
         && fits(control, header)
-        && index_fits(control, header)
+        && index_fits(control, header, stop)
 }
 
 /// Whether a header says what a control file leaves open or says the same: index symmetry and width.
@@ -255,14 +255,14 @@ fn fits(control: &ControlFile, header: &ControlFile) -> bool {
 
 /// Whether a table has the index type that its control file asks for, or the one that stands in for it where
 /// both sides to move have to be stored.
-fn index_fits(control: &ControlFile, header: &ControlFile) -> bool {
+fn index_fits(control: &ControlFile, header: &ControlFile, stop: &Stop) -> bool {
     let found = header.index_type();
     let is_found = |numbering: &Numbering| numbering.space.index_type() == found;
-    let Ok(numbering) = Numbering::of(control) else { return false };
+    let Ok(numbering) = Numbering::of(control, stop) else { return false };
     // Whether the futurebases are alike for both colours is known when they are open.
     let may_differ = !numbering.space.has_side_bit() && !control.futurebases.is_empty();
     is_found(&numbering)
-        || may_differ && Numbering::with_side_to_move(control).is_ok_and(|other| is_found(&other))
+        || may_differ && Numbering::with_side_to_move(control, stop).is_ok_and(|other| is_found(&other))
 }
 
 /// What decides the values of a table, apart from what the program fills in.

@@ -30,8 +30,9 @@ use hoffman_board::{Color, FuturemoveKind, Material, Role, Variant};
 use hoffman_control::{
     ControlFile, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Place, Prune, decode_text,
 };
-use hoffman_plan::pawngen::{PawngenError, all_arrangements_within, masks};
+use hoffman_plan::pawngen::{PawngenError, all_arrangements, masks};
 use hoffman_store::{disk, has_wildcards};
+use hoffman_table::Stop;
 use hoffman_table::htb::AtomicFile;
 
 pub(crate) use self::family::Family;
@@ -41,7 +42,7 @@ use self::seal::{is_sealed, mark, sealed};
 use crate::condition::{Condition, PawnFiles};
 use crate::error::{RunError, write_error};
 use crate::futurebases::{Futuremove, futuremoves};
-use crate::memory::available_memory;
+use crate::numbering::bounds;
 use crate::workplace::Workplace;
 
 /// More tables than this are not made from one file.
@@ -98,8 +99,7 @@ pub fn expand(
     workplace: &Workplace,
 ) -> Result<Expansion, RunError> {
     let control = read_input(path, workplace)?;
-    let input = Input::new(&control, Family::of(&control, path, folder)?, workplace)?;
-    input.expand()
+    Input::new(&control, Family::of(&control, path, folder)?, workplace)?.expand(&workplace.stop)
 }
 
 /// Writes the control files of an expansion, and its Makefile if `make` can handle the names. Returns
@@ -292,7 +292,7 @@ impl<'c> Input<'c> {
         Ok(names)
     }
 
-    fn expand(mut self) -> Result<Expansion, RunError> {
+    fn expand(mut self, stop: &Stop) -> Result<Expansion, RunError> {
         if self.old {
             let index = self.control.index.as_ref().filter(|_| self.drops_index());
             if let Some(index) = index.filter(|index| !index.on_root) {
@@ -301,7 +301,7 @@ impl<'c> Input<'c> {
                 self.notices.push(format!("{place}: {text}"));
             }
         }
-        let nodes = self.nodes()?;
+        let nodes = self.nodes(stop)?;
         let exists = |named: &Named| match named {
             Named::Given(_) => true,
             Named::Own(behind) => nodes.get(behind).is_some_and(|node| node.masks.is_some()),
@@ -355,11 +355,11 @@ impl<'c> Input<'c> {
     }
 
     /// All tables, the ones that no arrangement fits among them.
-    fn nodes(&self) -> Result<HashMap<Material, Node>, RunError> {
+    fn nodes(&self, stop: &Stop) -> Result<HashMap<Material, Node>, RunError> {
         let new = |captures| Node { captures, named: Vec::new(), masks: None, pawns: Vec::new() };
+        let is_stopped = || stop.is_requested();
         let mut done = HashMap::new();
         // The men furthest up first: all ways to a table are known when it is looked at.
-        let memory = available_memory().unwrap_or(u64::MAX) / 2;
         let mut todo: BTreeMap<_, (Material, Node)> = BTreeMap::new();
         let start = self.start();
         todo.insert(Reverse(order(&start)), (start, new([0; 2])));
@@ -371,13 +371,16 @@ impl<'c> Input<'c> {
                 );
                 return Err(fail(self.control, self.element.place, self.element_name(), problem));
             }
-            match all_arrangements_within(&self.element_of(&material, &node), memory) {
+            match all_arrangements(&self.element_of(&material, &node), bounds(&is_stopped)) {
                 Ok(found) => {
                     node.masks = Some(masks(&found));
                     let files: BTreeSet<_> = found.iter().map(|a| PawnFiles::of(a.pawns)).collect();
                     node.pawns = files.into_iter().collect();
                 }
                 Err(PawngenError::Empty) => {}
+                Err(PawngenError::Stopped) => {
+                    return Err(RunError::Interrupted { checkpoint: None });
+                }
                 Err(error) => {
                     let problem = error.to_string();
                     let name = self.element_name();

@@ -17,6 +17,7 @@ use hoffman_solve::{
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
 use hoffman_store::{folder_of, is_same_file};
+use hoffman_table::Stop;
 use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::rows::{IndexCounts, layout_of, structures_of};
 use sha2::{Digest as _, Sha256};
@@ -93,10 +94,10 @@ pub fn read_control(path: &Path, workplace: &Workplace) -> Result<ControlFile, R
 ///
 /// # Errors
 ///
-/// The control file is wrong.
-pub fn summary(control: &ControlFile) -> Result<Summary, RunError> {
+/// The control file is wrong, or somebody asked to stop.
+pub fn summary(control: &ControlFile, stop: &Stop) -> Result<Summary, RunError> {
     check_declarations(control)?;
-    let numbering = Numbering::of(control)?;
+    let numbering = Numbering::of(control, stop)?;
     let structures = numbering.space.pawn_structures().map(|list| list.len() as u64);
     Ok(Summary { indices: numbering.space.size(), structures })
 }
@@ -129,7 +130,7 @@ pub fn generate_read(
     };
     check_declarations(control)?;
     // What is wrong with the control file alone is said before anything is waited for.
-    let numbering = Numbering::of(control)?;
+    let numbering = Numbering::of(control, &options.workplace.stop)?;
     if is_same_file(&*options.workplace.storage, Path::new(&control.origin), &output) {
         return Err(RunError::OutputIsControl { output });
     }
@@ -189,7 +190,7 @@ pub(crate) fn generate_control(
     let place = (&workplace, output.as_path());
     let mut open = futurebases::open_all(control, numbering, &options.foreign, place, *progress)?;
     if !numbering.space.has_side_bit() && futurebases::differ_by_color(control, &open) {
-        let numbering = wider.insert(Numbering::with_side_to_move(control)?);
+        let numbering = wider.insert(Numbering::with_side_to_move(control, &workplace.stop)?);
         open = futurebases::open_all(control, numbering, &options.foreign, place, *progress)?;
     }
     let numbering = wider.as_ref().unwrap_or(numbering);

@@ -209,7 +209,7 @@ fn plan_jobs(
         let own = Sizes {
             slice: 2 * layout.len() as u64,
             slices: job.slices().len() as u64,
-            indices: Numbering::of(&control)?.space.size(),
+            indices: Numbering::of(&control, &workplace.stop)?.space.size(),
             layout,
         };
         let kept = is_kept(job)?;
@@ -320,7 +320,7 @@ fn plan_table(
     workplace: &Workplace,
 ) -> Result<Made, RunError> {
     hoffman_control::check_declarations(&control)?;
-    let mut numbering = Numbering::of(&control)?;
+    let mut numbering = Numbering::of(&control, &workplace.stop)?;
     let to_be_made = made.iter().filter(|made| !made.table.kept);
     let rebuilt: HashSet<PathBuf> = to_be_made.map(|made| made.output.clone()).collect();
     let kept = is_file(&*workplace.storage, &output)
@@ -340,7 +340,7 @@ fn plan_table(
         |numbering: &Numbering| futurebases::open_all(&control, numbering, foreign, place, &Silent);
     let mut open = open_all(&numbering)?;
     if !numbering.space.has_side_bit() && futurebases::differ_by_color(&control, &open) {
-        numbering = Numbering::with_side_to_move(&control)?;
+        numbering = Numbering::with_side_to_move(&control, &workplace.stop)?;
         open = open_all(&numbering)?;
     }
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart)
