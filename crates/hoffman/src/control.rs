@@ -1,12 +1,12 @@
 //! Control files: what their tables would be, and making one with a say in where it goes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hoffman_board::Format;
 pub use hoffman_control::Ending;
 use hoffman_control::{ControlFile, HeaderEdits, check_pieces, render_header, resolve_pieces};
 use hoffman_run::{
-    GenerateOptions, RunError, Summary, Workplace, generate_read, in_order_of_need, read_control, summary,
+    RunError, Summary, Workplace, generate_read, graph_of_controls, read_control, summary,
 };
 use hoffman_table::foreign::Kind;
 use hoffman_table::htb::SourceOptions;
@@ -45,19 +45,13 @@ impl Control {
     /// cancelled.
     pub fn generate(
         &self,
-        output: Option<PathBuf>,
+        output: Option<&Path>,
         options: &Options,
         progress: &mut (dyn FnMut(Event) + Send),
     ) -> Result<Made, Error> {
         let relay = Relay::new(progress);
-        let run = GenerateOptions {
-            output,
-            args: options.args(),
-            foreign: options.reading().foreign(),
-            progress: &relay,
-            workplace: options.workplace(),
-        };
-        options.install(|| Ok(generate_read(&self.0, &run)?.into()))
+        let run = options.run(&relay);
+        options.install(|| Ok(Made::of_control(generate_read(&self.0, output, &run)?)))
     }
 
     /// Its text with what the program fills in.
@@ -87,7 +81,8 @@ pub fn in_order<'p>(controls: &[&'p Path], cancel: &Cancel) -> Result<Vec<&'p Pa
         // Its output may be named elsewhere.
         return Ok(controls.to_vec());
     }
-    let ordered = in_order_of_need(controls, None, &Workplace::default())?;
+    let graph = graph_of_controls(controls, None, &Workplace::default())?;
+    let ordered: Vec<&Path> = graph.nodes.into_iter().map(|node| node.source).collect();
     for control in &ordered {
         Control::read(control)?.summary(cancel)?;
     }
@@ -172,7 +167,7 @@ impl Expansion {
 
     /// How many tables there are.
     pub fn tables(&self) -> usize {
-        self.0.tables.len()
+        self.0.graph.nodes.len()
     }
 
     /// Writes the control files, and a Makefile if make can handle the names, which is returned.

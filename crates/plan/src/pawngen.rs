@@ -1,13 +1,15 @@
-//! Pawn structures of a `pawngen` element: all arrangements that arise from a start, in their order.
+//! Pawn structures of a `pawngen` element: all arrangements that arise from a start, in their
+//! order.
 //!
-//! Captures, promotions and steps are taken in any order, whoever is to move and whatever other men
-//! there are. Two counters a side limit them: promotions that must still happen and captures of pieces
-//! that may still happen. What can arise depends on placement and counters together, so both are
-//! remembered; of several ways to one placement those that leave more captures stand for the others.
+//! Captures, promotions and steps are taken in any order, whichever side is to move and whatever
+//! other men there are. Two counters a side limit them: promotions that must still happen and
+//! captures of pieces that may still happen. What can arise depends on placement and counters
+//! together, so both are remembered; of several ways to one placement those that leave more
+//! captures stand for the others.
 //!
-//! The order is that of the files, where the number of an arrangement is part of an index. Steps lead to
-//! smaller numbers, so that a table can be cut in two. The h-file is not counted in the order, as it never
-//! was; steps of an h-pawn can therefore lead to larger numbers.
+//! The order is that of the files, where the number of an arrangement is part of an index. Steps
+//! lead to smaller numbers, so that a table can be cut in two. The h-file is not counted in the
+//! order, as it never was; steps of an h-pawn can therefore lead to larger numbers.
 
 mod search;
 #[cfg(test)]
@@ -26,7 +28,8 @@ use self::search::Search;
 pub struct Arrangement {
     /// Where the pawns stand.
     pub pawns: PawnStructure,
-    /// The square jumped over by a pawn that has just made a double step, if an enemy pawn stands beside.
+    /// The square jumped over by a pawn that has just made a double step, if an enemy pawn stands
+    /// beside.
     pub en_passant: Option<Square>,
 }
 
@@ -55,7 +58,7 @@ pub enum PawngenError {
     /// The start has too many pawns that can go too many ways.
     #[error("the pawns can reach more than {0} positions, for which there is no room in memory")]
     TooMany(usize),
-    /// Somebody asked to stop.
+    /// The search was asked to stop.
     #[error("interrupted")]
     Stopped,
 }
@@ -74,7 +77,8 @@ pub struct Bounds<'s> {
 ///
 /// # Errors
 ///
-/// The element leaves the number of pawns open, or admits nothing or too much; the search was stopped.
+/// The element leaves the number of pawns open, or admits nothing or too much; the search was
+/// stopped.
 pub fn all_arrangements(
     spec: &PawngenElement,
     bounds: Bounds<'_>,
@@ -153,8 +157,8 @@ fn moved(mut pawns: PawnStructure, color: Color, from: u64, to: u64) -> PawnStru
     pawns
 }
 
-/// The arrangement after a double step of a pawn on `from`, if it can make one that an enemy pawn beside
-/// the destination could answer en passant.
+/// The arrangement after a double step of a pawn on `from`, if it can make one that an enemy pawn
+/// beside the destination could answer en passant.
 fn double_step(pawns: PawnStructure, color: Color, from: u64) -> Option<Arrangement> {
     let jumped = ahead(color, from);
     let to = ahead(color, jumped);

@@ -10,8 +10,7 @@ use hoffman_table::Stop;
 use hoffman_table::index::{IndexParams, IndexSpace, PawnStructure, PawnStructures};
 
 use crate::error::RunError;
-use crate::futurebases::futuremoves;
-use crate::generate::prune_of;
+use crate::futuremoves::{futuremoves, prune_of};
 use crate::memory::available_memory;
 
 /// Index types that always store the side to move, the one that numbers the fewest positions first.
@@ -28,8 +27,8 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Numbers the positions of a control file's table. Where its prunes are not the same for both colours
-    /// both sides to move are stored, see [`Numbering::with_side_to_move`].
+    /// Numbers the positions of a control file's table. Where its prunes are not the same for both
+    /// colours both sides to move are stored, see [`Numbering::with_side_to_move`].
     ///
     /// # Errors
     ///
@@ -43,8 +42,8 @@ impl Numbering {
         Numbering::with_side_to_move(control, stop)
     }
 
-    /// Numbers the positions of both sides, for a file whose index type would leave the side to move out:
-    /// with an index type that cannot.
+    /// Numbers the positions of both sides, for a file whose index type would leave the side to
+    /// move out: with an index type that cannot.
     ///
     /// # Errors
     ///
@@ -126,8 +125,9 @@ impl Numbering {
     }
 }
 
-/// Whether the prunes treat the colours differently, whatever the futurebases are: a kind of move is pruned in
-/// two ways, or stalemates are won by one side. What is said for one colour alone stands for both.
+/// Whether the prunes treat the colours differently, whatever the futurebases are: a kind of move
+/// is pruned in two ways, or stalemates are won by one side. What is said for one colour alone
+/// stands for both.
 fn prunes_differ(control: &ControlFile, material: &Material) -> bool {
     let stalemates =
         control.variant == Variant::Normal && control.stalemates_conceded_to().is_some();
@@ -143,11 +143,7 @@ pub(crate) fn bounds(is_stopped: &dyn Fn() -> bool) -> Bounds<'_> {
     Bounds { memory: available_memory().unwrap_or(u64::MAX) / 2, is_stopped }
 }
 
-fn pawngen_error(
-    control: &ControlFile,
-    element: &PawngenElement,
-    error: PawngenError,
-) -> RunError {
+fn pawngen_error(control: &ControlFile, element: &PawngenElement, error: PawngenError) -> RunError {
     if error == PawngenError::Stopped {
         return RunError::Interrupted { checkpoint: None };
     }

@@ -1,4 +1,5 @@
-//! A solved table that can be probed before it is written: its entries are made when they are asked for.
+//! A solved table that can be probed before it is written: its entries are made when they are asked
+//! for.
 
 use std::path::Path;
 use std::sync::Arc;

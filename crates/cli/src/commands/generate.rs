@@ -42,7 +42,7 @@ pub(crate) fn run(
     }
 
     let bar = request.work.bar(request.quiet)?;
-    let made = control.generate(request.output.clone(), &options, &mut |event| bar.tell(event));
+    let made = control.generate(request.output.as_deref(), &options, &mut |event| bar.tell(event));
     let made = bar.end(made)?;
     drop(bar);
     inform(&format!("Total legal positions: {}", made.legal.unwrap_or_default()));

@@ -15,8 +15,8 @@ use super::{
 /// More placements than this are not looked at: a gigabyte of memory and seven seconds.
 pub(super) const MAX_PLACEMENTS: usize = 10_000_000;
 
-/// The memory that a placement takes at most while arrangements are searched, in bytes: the tables of the
-/// search grow by doubling.
+/// The memory that a placement takes at most while arrangements are searched, in bytes: the tables
+/// of the search grow by doubling.
 pub(super) const PLACEMENT: u64 = 200;
 
 /// How many placements are looked at before it is asked whether to stop: a few milliseconds.
@@ -37,8 +37,8 @@ impl Hash for Place {
     }
 }
 
-/// Multiplies words and folds the product. Places come from no stranger who would look for collisions,
-/// and most of the time of a search goes into finding them.
+/// Multiplies words and folds the product. Places come from no stranger who would look for
+/// collisions, and most of the time of a search goes into finding them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FoldHasher(u64);
 
@@ -84,8 +84,9 @@ fn slot(color: Color) -> usize {
     usize::from(color.is_black())
 }
 
-/// How many placements steps and losses of pawns alone lead to, of which `lives` takes the pawns left of each
-/// colour: a search looks at so many at least. Without captures each file goes its own way.
+/// How many placements steps and losses of pawns alone lead to, of which `lives` takes the pawns
+/// left of each colour: a search looks at so many at least. Without captures each file goes its own
+/// way.
 pub(super) fn least_placements(start: PawnStructure, lives: impl Fn(Color, u32) -> bool) -> u64 {
     // By the numbers of White's and Black's pawns that are left.
     let mut ways: HashMap<[u32; 2], u64> = HashMap::from([([0, 0], 1)]);
@@ -193,8 +194,8 @@ impl<'s> Search<'s> {
         Ok(self.found)
     }
 
-    /// Looks at everything that can arise, ways with fewer captures of pieces first: what comes later to a
-    /// placement is then never better than what came before.
+    /// Looks at everything that can arise, ways with fewer captures of pieces first: what comes
+    /// later to a placement is then never better than what came before.
     pub(super) fn look_at_all(&mut self) -> Result<(), PawngenError> {
         let mut looked_at = 0_usize;
         while !self.later.is_empty() {
@@ -300,8 +301,8 @@ impl<'s> Search<'s> {
                 }
             }
         }
-        // The right to capture en passant lapses with the next move, and what follows then also follows
-        // from two single steps. So the arrangement is kept and not looked at further.
+        // The right to capture en passant lapses with the next move, and what follows then also
+        // follows from two single steps. So the arrangement is kept and not looked at further.
         if let Some(arrangement) = double_step(place.pawns, color, from) {
             self.keep(&place, arrangement);
         }

@@ -50,8 +50,8 @@ fn arrangements(spec: &PawngenElement) -> Result<Vec<Arrangement>, PawngenError>
     Ok(all[cut].to_vec())
 }
 
-/// A pawn step from an arrangement below number `at` to `at` or above, as a pair of numbers. None if the
-/// part from `at` on can be solved after the part below it.
+/// A pawn step from an arrangement below number `at` to `at` or above, as a pair of numbers. None
+/// if the part from `at` on can be solved after the part below it.
 fn step_upwards(all: &[Arrangement], at: usize) -> Option<(usize, usize)> {
     let upper: HashMap<Arrangement, usize> =
         all.iter().copied().enumerate().skip(at).map(|(number, a)| (a, number)).collect();
@@ -61,8 +61,8 @@ fn step_upwards(all: &[Arrangement], at: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// The arrangements one pawn step away, with the number of pawns as it is. A double step without an enemy
-/// pawn beside its end is left out: it ends where two single steps do.
+/// The arrangements one pawn step away, with the number of pawns as it is. A double step without an
+/// enemy pawn beside its end is left out: it ends where two single steps do.
 fn steps(pawns: PawnStructure) -> Vec<Arrangement> {
     let mut found = Vec::new();
     for color in Color::ALL {
@@ -181,7 +181,8 @@ fn without_a_pawn_on_the_h_file_moves_lead_to_smaller_numbers() {
     }
 }
 
-/// All that a move of a pawn can lead to with the number of pawns as it is, captures of pieces included.
+/// All that a move of a pawn can lead to with the number of pawns as it is, captures of pieces
+/// included.
 fn successors(pawns: PawnStructure) -> Vec<Arrangement> {
     let mut found = steps(pawns);
     for color in Color::ALL {
@@ -215,8 +216,7 @@ fn tables_are_cut() {
     let second = arrangements(&PawngenElement { start: 19, ..whole.clone() }).unwrap();
     assert_eq!([first, second].concat(), all);
     for (start, count) in [(38, 0), (19, 20), (u64::MAX, 1), (1, u64::MAX)] {
-        let error =
-            arrangements(&PawngenElement { start, count, ..whole.clone() }).unwrap_err();
+        let error = arrangements(&PawngenElement { start, count, ..whole.clone() }).unwrap_err();
         assert_eq!(error, PawngenError::Cut { start, count, arrangements: 38 });
     }
 }
@@ -243,13 +243,9 @@ fn what_is_too_much_is_refused_at_once() {
     let all = ["a2 b2 c2 d2 e2 f2 g2 h2", "a7 b7 c7 d7 e7 f7 g7 h7"];
     // Nothing is searched for that.
     let too_many = Err(PawngenError::TooMany(MAX_PLACEMENTS));
-    let refused =
-        Search::new(&element(all, [4, 4], [0, 0], [0, 0]), FREE).map(|_| ());
+    let refused = Search::new(&element(all, [4, 4], [0, 0], [0, 0]), FREE).map(|_| ());
     assert_eq!(refused, too_many);
-    assert_eq!(
-        arrangements(&element(all, [8, 8], [0, 0], [0, 0])),
-        too_many.map(|()| Vec::new())
-    );
+    assert_eq!(arrangements(&element(all, [8, 8], [0, 0], [0, 0])), too_many.map(|()| Vec::new()));
     // Captures lead to many more; the search ends where memory does.
     let spec = element(["b2 c2 d2", "b7 c7 d7"], [2, 2], [0, 0], [3, 3]);
     let most = 1 << 15;
@@ -305,8 +301,7 @@ fn masks_hold_every_pawn() {
 #[test]
 fn hundreds_of_thousands_of_placements_are_quick() {
     let began = Instant::now();
-    let mut search =
-        Search::new(&element(FINE, [2, 2], [0, 0], [1, 1]), FREE).unwrap();
+    let mut search = Search::new(&element(FINE, [2, 2], [0, 0], [1, 1]), FREE).unwrap();
     search.look_at_all().unwrap();
     eprintln!(
         "{} placements, {} ways, {} kept, {:?}",
