@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use hoffman_fuzz::crc32;
-use hoffman_plan::complete;
-use hoffman_run::{BuildOptions, RunError, Silent, Workplace, build};
+use hoffman_plan::{Graph, complete};
+use hoffman_run::{RunError, RunOptions, Silent, Workplace, build_endings};
 use hoffman_store::{Fault, Simulated};
 use libfuzzer_sys::fuzz_target;
 
@@ -30,15 +30,9 @@ struct Change {
 fn krk(storage: &Simulated) -> Result<(), RunError> {
     let storage = Arc::new(storage.clone());
     let checkpoint_every = Duration::ZERO;
-    let options = BuildOptions {
-        dir: "t".into(),
-        write: true,
-        args: String::new(),
-        progress: &Silent,
-        solved: None,
-        workplace: Workplace { storage, checkpoint_every, ..Workplace::default() },
-    };
-    build(&complete(["KRvK".parse().expect("an ending")]), &options).map(drop)
+    let options = RunOptions::new(&Silent, Workplace { storage, checkpoint_every, ..Workplace::default() });
+    let jobs = complete(["KRvK".parse().expect("an ending")]);
+    build_endings(&Graph::of_endings(&jobs, Path::new("t")), &options).map(drop)
 }
 
 /// Folders with checkpoints of runs that ended at different operations.

@@ -358,7 +358,7 @@ fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome>
     };
     let controls: Vec<&Path> = classic.files.iter().map(PathBuf::as_path).collect();
     let mut made = Vec::new();
-    for control in in_order(&controls)? {
+    for control in in_order(&controls, &crate::interrupt::cancel())? {
         made.push(generate::run(control, &request, threads)?);
     }
     if !classic.verify {

@@ -342,3 +342,29 @@ fn many_kills_do_no_harm() {
     let kills = std::env::var("HOFFMAN_KILLS").map_or(100, |n| n.parse().unwrap());
     kill_storm(kills);
 }
+
+#[test]
+fn a_search_for_pawn_structures_stops_within_five_seconds() {
+    let folder = TempDir::new().unwrap();
+    // All ways of three pawns a side: more than fit, found out after seconds of search.
+    let element = "<pawngen white-pawn-locations=\"b2 c2 d2\" black-pawn-locations=\"b7 c7 d7\" \
+                   white-captures-allowed=\"3\" black-captures-allowed=\"3\"";
+    let numbers = " white-pawns-required=\"2\" black-pawns-required=\"2\"";
+    let kings = "<piece color=\"white\" type=\"king\"/><piece color=\"black\" type=\"king\"/>";
+    for (name, numbers, line) in
+        [("family", "", "pawngen family.xml"), ("one", numbers, "-g one.xml -o one.htb")]
+    {
+        let text = format!("<tablebase><dtm/>{kings}{element}{numbers}/></tablebase>");
+        fs::write(folder.path().join(name).with_extension("xml"), text).unwrap();
+        let mut child = program(folder.path(), line, 30).spawn().unwrap();
+        sleep(Duration::from_millis(400));
+        assert!(child.try_wait().unwrap().is_none(), "{line} takes no time");
+        let told = Instant::now();
+        signal(&child, "-INT");
+        let (code, _, err) = finish(child);
+        assert!(told.elapsed() < Duration::from_secs(5), "{line}: {:?}", told.elapsed());
+        assert!(code == 1 && err.contains("interrupted"), "{line}: {code} {err}");
+        assert_eq!(names(folder.path()), [format!("{name}.xml")]);
+        fs::remove_file(folder.path().join(name).with_extension("xml")).unwrap();
+    }
+}

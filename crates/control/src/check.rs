@@ -1,7 +1,7 @@
 //! Conflicts that the text and the piece list show: symmetry, index types, prunes.
 //!
-//! Follows sections 2.4 and 2.7 of the behaviour and the list of defects of the file format: what the
-//! original would write wrongly is refused in control files and still read in headers.
+//! Follows sections 2.4 and 2.7 of the behaviour and the list of defects of the file format: what
+//! the original would write wrongly is refused in control files and still read in headers.
 
 use hoffman_board::pieces::slot_images;
 use hoffman_board::{Color, ListedPiece, PieceList, PieceSlot, Role, Symmetry, Variant};
@@ -81,8 +81,8 @@ fn check_suicide(control: &ControlFile) -> Result<(), ControlError> {
     }
 }
 
-/// The symmetry of a table whose control file names none: 1 with any restricted piece, pawn structures
-/// or suicide rules, else 2 with pawns, else 8, or 4 for the naive index types.
+/// The symmetry of a table whose control file names none: 1 with any restricted piece, pawn
+/// structures or suicide rules, else 2 with pawns, else 8, or 4 for the naive index types.
 pub fn automatic_symmetry(control: &ControlFile, pieces: &PieceList) -> u8 {
     let restricted = pieces.iter().any(ListedPiece::is_restricted);
     if restricted || control.pawngen.is_some() || control.variant == Variant::Suicide {
@@ -187,7 +187,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The two combinadic types that put the white king first lose the black king if it stands there.
+    /// The two combinadic types that put the white king first lose the black king if it stands
+    /// there.
     fn king_first(&self) -> Result<(), ControlError> {
         let first = self.pieces.first().map(|piece| (piece.color, piece.role));
         let black_king = first == Some((Color::Black, Role::King));
@@ -206,8 +207,8 @@ impl Check<'_> {
         (other.blocker == Some(slot) && other.color != piece.color).then_some(other_slot)
     }
 
-    /// Men that a combinadic index numbers together must be neighbours: interchangeable men and plus
-    /// pawns that block each other.
+    /// Men that a combinadic index numbers together must be neighbours: interchangeable men and
+    /// plus pawns that block each other.
     fn encoding_groups(&self) -> Result<(), ControlError> {
         let mut group: Vec<usize> = (0..self.pieces.len()).collect();
         for (slot, piece) in self.pieces.iter().enumerate() {

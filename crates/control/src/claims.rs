@@ -1,9 +1,9 @@
 //! What the values of a table prove of chess, as far as its header tells.
 //!
-//! A table made with prunes is right about another game than chess: some moves were taken from a side
-//! (discarded), or won at once (conceded). What such a value proves depends on whose moves they were.
-//! The four claims of [`Claims`] keep that apart; each is proved by induction over the moves to the
-//! end of the game:
+//! A table made with prunes is right about another game than chess: some moves were taken from a
+//! side (discarded), or won at once (conceded). What such a value proves depends on whose moves
+//! they were. The four claims of [`Claims`] keep that apart; each is proved by induction over the
+//! moves to the end of the game:
 //!
 //! - *White's wins* hold if nothing was given to White: none of Black's moves is discarded, none of
 //!   White's is conceded, and stalemates do not win for White.
@@ -11,8 +11,8 @@
 //!   and none of White's is conceded, and if White is nowhere called safe because all its moves were
 //!   discarded: an artificial stalemate, in which White would have to make one of those moves.
 //!
-//! Black's are the same with the colours exchanged. A table has a claim if its own prunes leave it and
-//! every futurebase has it too.
+//! Black's are the same with the colours exchanged. A table has a claim if its own prunes leave it
+//! and every futurebase has it too.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -52,8 +52,8 @@ pub struct PruneUse {
 }
 
 impl PruneUse {
-    /// What the elements of a control file make possible, its futurebases left aside: prunes that match
-    /// no move count as well.
+    /// What the elements of a control file make possible, its futurebases left aside: prunes that
+    /// match no move count as well.
     pub fn possible(control: &ControlFile) -> PruneUse {
         let prunes = |color: Color, effect: PruneEffect| {
             let moves = control.prunes.iter().filter(|prune| !prune.is_stalemate());
@@ -66,7 +66,8 @@ impl PruneUse {
             let mut named = control.prunes.iter().filter(|p| p.color == color && p.matches(kind));
             named.next().is_some_and(|prune| prune.effect == PruneEffect::Discard)
         };
-        // Only where no futurebase is given have all versions counted all such positions as stalemates.
+        // Only where no futurebase is given have all versions counted all such positions as
+        // stalemates.
         let lost = |color: Color| {
             control.variant == Variant::Normal
                 && control.futurebases.is_empty()
@@ -83,13 +84,15 @@ impl PruneUse {
     fn enabled(control: &ControlFile) -> PruneUse {
         let discards = ByColor::new_with(|color| control.enables(color, PruneEffect::Discard));
         let concedes = ByColor::new_with(|color| control.enables(color, PruneEffect::Concede));
-        // Stalemates may be conceded to whoever moves may be conceded to, which rules out more.
+        // Stalemates may be conceded to the side that moves may be conceded to, which rules out
+        // more.
         PruneUse { discards, concedes, stalemates: None, idle: discards }
     }
 }
 
-/// Whether a side may be left with discarded moves only, if of these kinds of its moves those marked are
-/// discarded. A discarded promotion is no such move where the pawn may become something else.
+/// Whether a side may be left with discarded moves only, if of these kinds of its moves those
+/// marked are discarded. A discarded promotion is no such move where the pawn may become something
+/// else.
 pub fn may_be_idle(kinds: impl IntoIterator<Item = (FuturemoveKind, bool)>) -> bool {
     // By what is taken on the way.
     let mut promotions: HashMap<Option<Role>, bool> = HashMap::new();
@@ -122,8 +125,8 @@ impl Claims {
         Claims(ByColor { white: side, black: side })
     }
 
-    /// What holds after these prunes, if all futurebases are exact. In suicide chess a side that has no move
-    /// has won, so discarded moves prove nothing for either side.
+    /// What holds after these prunes, if all futurebases are exact. In suicide chess a side that
+    /// has no move has won, so discarded moves prove nothing for either side.
     pub fn after(variant: Variant, prunes: PruneUse) -> Claims {
         let discards = prunes.discards.white || prunes.discards.black;
         if variant == Variant::Suicide && discards {
@@ -140,9 +143,9 @@ impl Claims {
 
     /// What the header of a table says of it by itself, its futurebases not at hand.
     ///
-    /// What the program that wrote it has put down, see [`Claims::instruction`]. If it has put down nothing,
-    /// the values are exact where no prunes are enabled; elsewhere, what follows from the `prune-enable`
-    /// elements, which no futurebase of it can go beyond. Less if it may have a
+    /// What the program that wrote it has put down, see [`Claims::instruction`]. If it has put down
+    /// nothing, the values are exact where no prunes are enabled; elsewhere, what follows from the
+    /// `prune-enable` elements, which no futurebase of it can go beyond. Less if it may have a
     /// [defect](Defect) of the original program.
     pub fn of_header(control: &ControlFile) -> Claims {
         if let Some(recorded) = Claims::recorded(control) {
@@ -245,7 +248,8 @@ fn names(color: Color) -> [&'static str; 2] {
 /// A defect of the original program that may have spoilt a table of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Defect {
-    /// Illegal captures may count as moves: a table without distances, from futurebases without them.
+    /// Illegal captures may count as moves: a table without distances, from futurebases without
+    /// them.
     IllegalCaptures,
     /// Wins by having no move are not carried on: distances in suicide chess.
     SuicideStalemates,
@@ -365,8 +369,8 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// What the header of a table assumes. A kind of prune that it enables and does not use itself is one
-    /// of its futurebases.
+    /// What the header of a table assumes. A kind of prune that it enables and does not use itself
+    /// is one of its futurebases.
     pub fn of_header(control: &ControlFile) -> Vec<Assumption> {
         let own = control.prunes.iter().map(|prune| {
             let (color, effect) = (prune.color, prune.effect);

@@ -5,17 +5,17 @@
 //! the layout of the original. Byte lengths are measured, so that the offset is right whatever
 //! characters the text contains.
 
-use std::ops::Range;
-
 use hoffman_board::{Bitboard, Format};
 use roxmltree::Document;
 
 use crate::document::{Element, INSTRUCTION, instruction_content, open};
+use crate::elements::format_element;
 use crate::error::ControlError;
 use crate::location::PawnMasks;
 use crate::model::{ControlFile, IndexType};
 use crate::prolog::{Prolog, PrologItem};
-use crate::statistics::{GenerationStatistics, escape, render_generation, render_tablebase};
+use crate::sheet::Sheet;
+use crate::statistics::{GenerationStatistics, render_generation, render_tablebase};
 use crate::text::END_TAG;
 
 /// Bytes of one pawn structure in the file of a table.
@@ -141,11 +141,11 @@ fn render_root(
     padded: usize,
 ) -> String {
     let root = document.root_element();
-    let mut sheet = Sheet::default();
+    let mut sheet = Sheet::new(document.input_text());
     let children = || root.children().filter(Element::is_element);
     let kept = |c: &Element<'_>| edits.keep_generation && c.has_tag_name("generation-statistics");
     for old in children().filter(|c| is_statistics(*c) && !kept(c)) {
-        sheet.remove(document.input_text(), old.range());
+        sheet.remove(old.range());
     }
     edit_index(&mut sheet, document, control, edits);
     edit_format(&mut sheet, document, control, edits);
@@ -171,17 +171,17 @@ fn render_root(
         sheet.append(&render_generation(statistics));
     }
     sheet.set(root, "offset", &entries_offset(padded, edits).to_string());
-    sheet.apply(document.input_text(), root.range())
+    sheet.root(root.range())
 }
 
 fn is_statistics(node: Element<'_>) -> bool {
     node.has_tag_name("tablebase-statistics") || node.has_tag_name("generation-statistics")
 }
 
-/// Writes index type and symmetry where they differ from what the text says. The oldest files have the
-/// type on the root element, where a symmetry could not be read back: they get an element.
+/// Writes index type and symmetry where they differ from what the text says. The oldest files have
+/// the type on the root element, where a symmetry could not be read back: they get an element.
 fn edit_index(
-    sheet: &mut Sheet,
+    sheet: &mut Sheet<'_>,
     document: &Document<'_>,
     control: &ControlFile,
     edits: &HeaderEdits,
@@ -199,21 +199,21 @@ fn edit_index(
     if let Some(element) = element {
         if changed.is_some() {
             sheet.set(element, "type", name);
-            sheet.unset(document.input_text(), root, "index");
+            sheet.unset(root, "index");
         }
         if control.symmetry() != Some(edits.symmetry) {
             sheet.set(element, "symmetry", &symmetry);
         }
         return;
     }
-    sheet.unset(document.input_text(), root, "index");
-    sheet.unset(document.input_text(), root, "symmetry");
+    sheet.unset(root, "index");
+    sheet.unset(root, "symmetry");
     sheet.append(&format!("   <index type=\"{name}\" symmetry=\"{symmetry}\"/>\n"));
 }
 
 /// Writes the entry format where it differs from what the text says.
 fn edit_format(
-    sheet: &mut Sheet,
+    sheet: &mut Sheet<'_>,
     document: &Document<'_>,
     control: &ControlFile,
     edits: &HeaderEdits,
@@ -224,7 +224,7 @@ fn edit_format(
         return;
     }
     if declared.is_some() {
-        sheet.unset(document.input_text(), document.root_element(), "format");
+        sheet.unset(document.root_element(), "format");
     }
     let element = declared.filter(|declared| !declared.on_root).and_then(|declared| {
         document.descendants().find(|n| n.is_element() && n.range() == declared.place.span())
@@ -239,87 +239,6 @@ fn edit_format(
         (None, _) => {
             sheet.append(&format!("   {}\n", format_element(format)));
         }
-    }
-}
-
-/// The element that declares a format.
-pub(crate) fn format_element(format: Format) -> String {
-    use hoffman_board::value::FlagType;
-    match format {
-        Format::Dtm(Some(bits)) | Format::Dtc(Some(bits)) => {
-            format!("<{} bits=\"{bits}\"/>", format.name())
-        }
-        Format::Dtm(None) | Format::Dtc(None) | Format::Basic => format!("<{}/>", format.name()),
-        Format::Flag(FlagType::WhiteWins) => "<flag type=\"white-wins\"/>".to_owned(),
-        Format::Flag(FlagType::WhiteDraws) => "<flag type=\"white-draws\"/>".to_owned(),
-    }
-}
-
-/// Replacements of parts of a text, and what is added before the closing tag.
-#[derive(Default)]
-struct Sheet {
-    replacements: Vec<(Range<usize>, String)>,
-    appended: String,
-}
-
-impl Sheet {
-    fn replace(&mut self, range: Range<usize>, by: String) {
-        self.replacements.push((range, by));
-    }
-
-    fn append(&mut self, text: &str) {
-        self.appended.push_str(text);
-    }
-
-    /// Removes a part of the text and the white space before it.
-    fn remove(&mut self, text: &str, range: Range<usize>) {
-        let before = text.get(..range.start).unwrap_or_default();
-        self.replace(before.trim_end().len()..range.end, String::new());
-    }
-
-    /// Sets an attribute: in its place if it is there, else as the last one.
-    fn set(&mut self, node: Element<'_>, name: &str, value: &str) {
-        let written = format!("{name}=\"{}\"", escape(value));
-        if let Some(attribute) = node.attribute_node(name) {
-            self.replace(attribute.range(), written);
-            return;
-        }
-        let name_end = node.range().start + 1 + node.tag_name().name().len();
-        let end = node.attributes().map(|a| a.range().end).max().unwrap_or(name_end);
-        self.replace(end..end, format!(" {written}"));
-    }
-
-    /// Removes an attribute, if it is there.
-    fn unset(&mut self, text: &str, node: Element<'_>, name: &str) {
-        if let Some(attribute) = node.attribute_node(name) {
-            self.remove(text, attribute.range());
-        }
-    }
-
-    /// The root element with everything applied and its closing tag without a blank.
-    fn apply(mut self, text: &str, root: Range<usize>) -> String {
-        let whole = text.get(root.clone()).unwrap_or_default();
-        let (body, open_only) = match whole.strip_suffix("/>") {
-            Some(start) if !whole.contains("</") => (start.trim_end(), true),
-            _ => (whole.rfind("</").and_then(|at| whole.get(..at)).unwrap_or(whole), false),
-        };
-        let body_end = root.start + body.len();
-        // The sort is stable: what is inserted at one place keeps its order.
-        self.replacements.sort_by_key(|(range, _)| (range.start, range.end));
-        let mut result = String::with_capacity(whole.len() + self.appended.len() + 100);
-        let mut at = root.start;
-        for (range, by) in self.replacements {
-            result.push_str(text.get(at..range.start).unwrap_or_default());
-            result.push_str(&by);
-            at = at.max(range.end);
-        }
-        result.push_str(text.get(at..body_end).unwrap_or_default());
-        if open_only {
-            result.push_str(">\n");
-        }
-        result.push_str(&self.appended);
-        result.push_str(END_TAG);
-        result
     }
 }
 

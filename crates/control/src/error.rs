@@ -43,7 +43,8 @@ impl fmt::Display for Notice {
 /// More remarks than this are counted, not listed.
 const LISTED: usize = 20;
 
-/// Remarks of which those that differ in the line only are said once, and of which there are not too many.
+/// Remarks of which those that differ in the line only are said once, and of which there are not
+/// too many.
 pub fn folded(messages: Vec<String>) -> Vec<String> {
     let (mut messages, more) = fold(messages, |message| message);
     messages.extend(more);

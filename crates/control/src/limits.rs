@@ -1,11 +1,12 @@
-//! Limits beyond which a text is refused, as nobody writes such and reading it would take long.
+//! Limits beyond which a text is refused, as none is written so and reading it would take long.
 
 use crate::error::ControlError;
 
 /// The most attributes of an element. The XML parser compares each with all before it.
 pub(crate) const MOST_ATTRIBUTES: usize = 1000;
 
-/// The most bytes of the pattern of a prune. The moves that it could match have six letters at most.
+/// The most bytes of the pattern of a prune. The moves that it could match have six letters at
+/// most.
 pub(crate) const MOST_PATTERN: usize = 1000;
 
 /// Refuses tags with too many attributes, which are counted by the quotes around their values.

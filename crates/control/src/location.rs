@@ -1,7 +1,7 @@
 //! Locations and the piece list: plus pawns, interchangeable men and frozen pieces.
 //!
-//! The rules are those of sections 6.2 and 6.3 of the file format, literally, peculiarities included:
-//! they decide the size of every table.
+//! The rules are those of sections 6.2 and 6.3 of the file format, literally, peculiarities
+//! included: they decide the size of every table.
 
 use hoffman_board::pieces::default_squares;
 use hoffman_board::{
@@ -125,8 +125,8 @@ pub fn resolve_pieces_with(
     Ok(men.into_iter().map(|man| man.piece).collect())
 }
 
-/// The place of the white king if it changes places with the first piece before anything is numbered.
-/// The numbering sees the list in that order, so grouping must see it too.
+/// The place of the white king if it changes places with the first piece before anything is
+/// numbered. The numbering sees the list in that order, so grouping must see it too.
 fn king_order(control: &ControlFile) -> Option<PieceSlot> {
     let swaps = control.index_type().moves_white_king_first();
     (swaps && control.variant == Variant::Normal).then(|| white_king_slot(control)).flatten()
@@ -154,8 +154,8 @@ impl Slot {
     }
 }
 
-/// The men in the order of the list: the pieces, and the pawns of a pawngen element at its place, of
-/// each colour at most one more than a table can have men.
+/// The men in the order of the list: the pieces, and the pawns of a pawngen element at its place,
+/// of each colour at most one more than a table can have men.
 pub(crate) fn slots(control: &ControlFile) -> Vec<Slot> {
     let mut slots = Vec::new();
     let pawns_at = control.pawngen.as_ref().map(|pawngen| pawngen.position);

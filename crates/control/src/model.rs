@@ -1,4 +1,5 @@
-//! The typed model of a control file. Words, not meanings: what follows from them is found elsewhere.
+//! The typed model of a control file. Words, not meanings: what follows from them is found
+//! elsewhere.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -67,8 +68,8 @@ impl IndexType {
         IndexType::Combinadic5,
     ];
 
-    /// The type of that name; `pawngen` is another name of combinadic4. None if there is none, or none
-    /// that is still supported.
+    /// The type of that name; `pawngen` is another name of combinadic4. None if there is none, or
+    /// none that is still supported.
     pub fn from_name(name: &str) -> Option<IndexType> {
         if name == "pawngen" {
             return Some(IndexType::Combinadic4);
@@ -324,8 +325,8 @@ impl ControlFile {
         }
     }
 
-    /// The header of a table that no text describes, as of another program: men that may stand wherever the rules
-    /// of chess allow, in this order, with the default index and this format.
+    /// The header of a table that no text describes, as of another program: men that may stand
+    /// wherever the rules of chess allow, in this order, with the default index and this format.
     pub fn of_men(
         origin: &str,
         men: impl IntoIterator<Item = (Color, Role)>,
@@ -385,12 +386,20 @@ impl ControlFile {
         self.prunes.iter().find(|p| p.is_stalemate()).map(|p| p.color)
     }
 
-    /// Whether discarded moves of a sort that a futurebase answers spare their side mate and stalemate, so that
-    /// a position in which only such moves are left is drawn. So it is with version 1.7, in tables with
-    /// distances; ours count such a position as stalemate where those are conceded.
+    /// Whether discarded moves of a sort that a futurebase answers spare their side mate and
+    /// stalemate, so that a position in which only such moves are left is drawn. So it is with
+    /// version 1.7, in tables with distances; ours count such a position as stalemate where those
+    /// are conceded.
     pub fn discards_spare(&self) -> bool {
         let original = self.program().is_some_and(|program| program.starts_with("Hoffman Version"));
         self.entry_format().has_distance() && (original || self.stalemates_conceded_to().is_none())
+    }
+
+    /// Whether nothing but outcomes is wanted of solved slices: of a bitbase no more is asked for.
+    /// In suicide chess the side that cannot move has won without a move, which is counted by
+    /// itself.
+    pub fn asks_outcomes(&self) -> bool {
+        !self.entry_format().has_distance() && self.variant == Variant::Normal
     }
 
     /// The file that the table goes to.

@@ -1,8 +1,8 @@
 //! Numbers as the file format reads them: C's `strtol` with base 0 on the leading part of a text.
 
 /// The number at the start of `text`: `0x` hexadecimal, a leading `0` octal, else decimal, after
-/// blanks and a sign; what follows is ignored (`8-way` is 8). None if there is no digit. Numbers that `i128` cannot
-/// hold are cut to its range.
+/// blanks and a sign; what follows is ignored (`8-way` is 8). None if there is no digit. Numbers
+/// that `i128` cannot hold are cut to its range.
 pub fn leading_number(text: &str) -> Option<i128> {
     let text = text.trim_start();
     let (negative, text) = match text.strip_prefix('-') {

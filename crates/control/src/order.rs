@@ -7,8 +7,8 @@ use crate::error::{ControlError, Notice};
 use crate::location::resolve_pieces;
 use crate::model::{ControlFile, PieceElement};
 
-/// The same control file with its pieces in an order that can be numbered, and a notice. None unless their order
-/// is all that is wrong with them.
+/// The same control file with its pieces in an order that can be numbered, and a notice. None
+/// unless their order is all that is wrong with them.
 pub(crate) fn put_right(file: &ControlFile) -> Option<ControlFile> {
     let error = wrong_order(file)?;
     let is_of_pawns =
@@ -62,7 +62,8 @@ fn sort_plus_pawns(pieces: &[PieceElement], order: &mut [usize]) {
     }
 }
 
-/// Every piece behind the first of those that are numbered together with it, the white king before all.
+/// Every piece behind the first of those that are numbered together with it, the white king before
+/// all.
 fn side_by_side(pieces: &[PieceElement], order: &[usize]) -> Vec<usize> {
     let together = |a: usize, b: usize| {
         let (a, b) = (&pieces[a], &pieces[b]);

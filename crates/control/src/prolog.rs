@@ -1,7 +1,7 @@
 //! What stands before the root element: declaration, document type, comments, instructions.
 //!
-//! The XML parser reports no document type, and the header of a table has the items one per line, so
-//! the text is walked here. It is called only on text that the parser has found well-formed.
+//! The XML parser reports no document type, and the header of a table has the items one per line,
+//! so the text is walked here. It is called only on text that the parser has found well-formed.
 
 /// The text before the root element, cut into its items.
 #[derive(Debug, Default)]

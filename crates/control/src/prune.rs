@@ -1,7 +1,8 @@
 //! Prunes: which kinds of futuremoves are taken as decided, and the shell patterns that name them.
 //!
-//! The patterns are those of POSIX `fnmatch` with letter case ignored, preceded by the old rule that
-//! the letters `any` stand for `*`. Written here because no crate folds case and quotes in this way.
+//! The patterns are those of POSIX `fnmatch` with letter case ignored, preceded by the old rule
+//! that the letters `any` stand for `*`. Written here because no crate folds case and quotes in
+//! this way.
 
 use hoffman_board::{Color, FuturemoveKind};
 

@@ -1,6 +1,7 @@
 //! The statistics elements that the program adds to a table's header.
 //!
-//! Names, order and layout are those of the original, so that scripts that read headers keep working.
+//! Names, order and layout are those of the original, so that scripts that read headers keep
+//! working.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -114,8 +115,8 @@ pub(crate) fn render_generation(statistics: &GenerationStatistics) -> String {
     text
 }
 
-/// Text for an element or a quoted attribute: markup is escaped, characters that XML 1.0 cannot hold
-/// become question marks.
+/// Text for an element or a quoted attribute: markup is escaped, characters that XML 1.0 cannot
+/// hold become question marks.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for ch in text.chars() {

@@ -15,8 +15,8 @@ pub fn prefix_length(bytes: &[u8]) -> Option<usize> {
     bytes.windows(tag.len()).position(|window| window == tag).map(|at| at + tag.len())
 }
 
-/// The text of a control file or an XML prefix: UTF-8 with or without byte-order mark, or ISO 8859-1
-/// if the XML declaration says so.
+/// The text of a control file or an XML prefix: UTF-8 with or without byte-order mark, or ISO
+/// 8859-1 if the XML declaration says so.
 ///
 /// # Errors
 ///

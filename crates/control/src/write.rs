@@ -3,20 +3,21 @@
 use hoffman_board::pieces::default_squares;
 use hoffman_board::{Bitboard, Color, Format, Material, Role, Variant};
 
-use crate::edit::format_element;
+use crate::elements::{format_element, futurebase_element, piece_element, prune_element};
 use crate::ending::Ending;
 use crate::model::IndexType;
+use crate::prune::PruneEffect;
 
-/// The text of a control file for a complete ending in normal chess: dtm, default index, every table
-/// that a capture or a promotion leads to as futurebase, output to `STEM.htb`. The stronger side
-/// should be White, see [`Material::normalized`].
+/// The text of a control file for a complete ending in normal chess: dtm, default index, every
+/// table that a capture or a promotion leads to as futurebase, output to `STEM.htb`. The stronger
+/// side should be White, see [`Material::normalized`].
 pub fn control_for_material(material: &Material) -> String {
     control_for_part(material, &[])
 }
 
-/// The text of a control file for a part of an ending: as [`control_for_material`], but the men named
-/// in `locations` stand on those squares only, each entry meaning one man of its colour and role in
-/// list order. No table is named for moves to other squares.
+/// The text of a control file for a part of an ending: as [`control_for_material`], but the men
+/// named in `locations` stand on those squares only, each entry meaning one man of its colour and
+/// role in list order. No table is named for moves to other squares.
 pub fn control_for_part(material: &Material, locations: &[(Color, Role, Bitboard)]) -> String {
     let whole = locations.iter().all(|&(_, role, squares)| squares == default_squares(role));
     let white_only = whole && material.is_symmetric();
@@ -86,15 +87,14 @@ pub(crate) fn render(contents: &Contents<'_>) -> String {
             let names: Vec<String> = squares.into_iter().map(|s| s.to_string()).collect();
             format!(" location=\"{}\"", names.join(" "))
         };
-        add(format!("<piece color=\"{color}\" type=\"{}\"{location}/>", role_name(role)));
+        add(piece_element(color, role, &location));
     }
     for (stem, inverted) in &contents.futurebases {
-        let colors = if *inverted { " colors=\"invert\"" } else { "" };
-        add(format!("<futurebase filename=\"{stem}.htb\"{colors}/>"));
+        add(futurebase_element(&format!("{stem}.htb"), *inverted));
     }
     for color in pruned {
         // Every move to a square, whichever: the only ones that leave the table lead off the board.
-        add(format!("<prune color=\"{color}\" move=\"?[a-h][1-8]\" type=\"discard\"/>"));
+        add(prune_element(color, "?[a-h][1-8]", PruneEffect::Discard));
     }
     add(format!("<output filename=\"{}.htb\"/>", contents.stem));
     if let Some(megabytes) = contents.megabytes {
@@ -116,18 +116,6 @@ fn list_order(contents: &Contents<'_>) -> Vec<(Color, Role)> {
     }
     let side = |color| kings(color).chain(men.iter().copied().filter(move |man| man.0 == color));
     Color::ALL.into_iter().flat_map(side).collect()
-}
-
-/// The word for a role in a control file.
-pub const fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::King => "king",
-        Role::Queen => "queen",
-        Role::Rook => "rook",
-        Role::Bishop => "bishop",
-        Role::Knight => "knight",
-        Role::Pawn => "pawn",
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Whatever `docs/control-files.md` shows is true.
 //!
-//! A block marked `xml` is a control file, or part of one, that is accepted without a remark; `xml refused`
-//! and `xml noticed` are followed by a block with the message or the notices. Tables whose first column is
-//! headed `pattern` say what prunes match.
+//! A block marked `xml` is a control file, or part of one, that is accepted without a remark; `xml
+//! refused` and `xml noticed` are followed by a block with the message or the notices. Tables whose
+//! first column is headed `pattern` say what prunes match.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -346,8 +346,8 @@ fn xmllint_agrees() {
     }
 }
 
-/// The compact notation is converted by a program that is not always there: at least the same names,
-/// words and patterns stand in both, in the same order.
+/// The compact notation is converted by a program that is not always there: at least the same
+/// names, words and patterns stand in both, in the same order.
 #[test]
 fn both_notations_have_the_same_words() {
     let text = schema();
@@ -407,8 +407,8 @@ fn the_examples_are_valid() {
     }
 }
 
-/// The files of the collection of invalid ones that are wrong in structure; the others are wrong in what
-/// they mean.
+/// The files of the collection of invalid ones that are wrong in structure; the others are wrong in
+/// what they mean.
 const STRUCTURE: [&str; 18] = [
     "bad-colour",
     "dtm-bits-text",

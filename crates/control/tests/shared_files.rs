@@ -1,5 +1,5 @@
-//! Reads every control file, golden control file and golden header of the specification, refuses the
-//! invalid ones, and makes the golden headers anew.
+//! Reads every control file, golden control file and golden header of the specification, refuses
+//! the invalid ones, and makes the golden headers anew.
 //!
 //! The files are found under `$HOFFMAN_SHARED`, by default beside the repository.
 

@@ -8,15 +8,14 @@ use hoffman_board::{Material, Variant};
 use hoffman_probe::collection::{Collection, DEFAULT_CACHE};
 use hoffman_reader::{Answer, AsPosition, Error as ProbeError, Tablebase};
 use hoffman_run::{
-    BuildOptions, BuildReport, Generated, SolvedHook, build as build_endings, build_control,
-    in_order_of_need,
+    MadeTable, RunOptions, RunReport, build_control, build_endings, graph_of_controls,
 };
 use hoffman_table::Table;
 
 use crate::error::Error;
 use crate::event::{Event, Relay};
 use crate::options::Options;
-use crate::plan::{jobs_of_position, jobs_of_targets};
+use crate::plan::{graph_of_position, graph_of_targets};
 
 /// Something that can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,11 +73,21 @@ pub struct Made {
     pub moves: Option<u64>,
 }
 
-impl From<Generated> for Made {
-    fn from(table: Generated) -> Made {
-        let name = table.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (legal, moves) = (Some(table.counts.legal), table.counts.moves.map(|c| c.moves));
-        Made { name, path: Some(table.path), longest_wins: None, legal, moves }
+impl Made {
+    /// A table of a control file.
+    pub(crate) fn of_control(table: MadeTable) -> Made {
+        Made { longest_wins: None, ..Made::of_ending(table) }
+    }
+
+    fn of_ending(table: MadeTable) -> Made {
+        let file = table.path.as_deref().and_then(Path::file_name);
+        Made {
+            name: file.map_or(table.name, |name| name.to_string_lossy().into_owned()),
+            longest_wins: Some(table.longest_wins),
+            legal: table.counts.map(|counts| counts.legal),
+            moves: table.counts.and_then(|counts| counts.moves).map(|counts| counts.moves),
+            path: table.path,
+        }
     }
 }
 
@@ -99,26 +108,15 @@ impl Built {
     }
 
     /// Takes a report down and tells it.
-    fn add(&mut self, kept: Vec<PathBuf>, made: impl Iterator<Item = Made>, relay: &Relay<'_>) {
-        for path in &kept {
+    fn add(&mut self, report: RunReport, made_of: fn(MadeTable) -> Made, relay: &Relay<'_>) {
+        for path in &report.kept {
             relay.tell(Event::Kept { path: path.clone() });
         }
-        self.kept.extend(kept);
-        for made in made {
+        self.kept.extend(report.kept);
+        for made in report.made.into_iter().map(made_of) {
             relay.tell(Event::Made(made.clone()));
             self.made.push(made);
         }
-    }
-
-    fn add_endings(&mut self, report: BuildReport, relay: &Relay<'_>) {
-        let made = report.built.into_iter().map(|table| Made {
-            name: table.name,
-            path: table.path,
-            longest_wins: Some(table.longest_wins),
-            legal: table.counts.map(|counts| counts.legal),
-            moves: table.counts.and_then(|counts| counts.moves).map(|counts| counts.moves),
-        });
-        self.add(report.kept, made, relay);
     }
 }
 
@@ -135,35 +133,20 @@ pub fn build(
 ) -> Result<Built, Error> {
     let relay = Relay::new(progress);
     let mut built = Built::default();
-    let jobs = jobs_of_targets(targets)?;
+    let endings = graph_of_targets(targets, options)?;
     let files: Vec<&Path> = targets.iter().filter_map(Target::control_file).collect();
     if files.len() < targets.len() {
-        let run = endings_run(options, &relay, None);
-        let report = options.install(|| Ok(build_endings(&jobs, &run)?))?;
-        built.add_endings(report, &relay);
+        let run = options.run(&relay);
+        let report = options.install(|| Ok(build_endings(&endings, &run)?))?;
+        built.add(report, Made::of_ending, &relay);
     }
-    for file in in_order_of_need(&files, options.given_folder(), &options.workplace())? {
-        let run = options.control_build(&relay);
-        let report = options.install(|| Ok(build_control(file, &run)?))?;
-        built.add(report.kept, report.generated.into_iter().map(Made::from), &relay);
+    let dir = options.given_folder();
+    for file in graph_of_controls(&files, dir, &options.workplace())?.nodes {
+        let run = options.run(&relay);
+        let report = options.install(|| Ok(build_control(file.source, dir, &run)?))?;
+        built.add(report, Made::of_control, &relay);
     }
     Ok(built)
-}
-
-/// How complete endings are built.
-fn endings_run<'r>(
-    options: &Options,
-    relay: &'r Relay<'_>,
-    solved: Option<&'r SolvedHook<'r>>,
-) -> BuildOptions<'r> {
-    BuildOptions {
-        dir: options.folder().to_owned(),
-        write: options.writes(),
-        args: options.args(),
-        progress: relay,
-        solved,
-        workplace: options.workplace(),
-    }
 }
 
 /// The answer to a position, and the tables that it comes from.
@@ -192,7 +175,7 @@ pub fn solve(
     progress: &mut (dyn FnMut(Event) + Send),
 ) -> Result<Solved, Error> {
     let position = position.as_position(Variant::Normal)?.into_owned();
-    let jobs = jobs_of_position(&position)?;
+    let endings = graph_of_position(&position, options)?;
     let relay = Relay::new(progress);
     let cache = options.bound().map_or(DEFAULT_CACHE, |bytes| {
         usize::try_from(bytes / 8).unwrap_or(DEFAULT_CACHE).min(DEFAULT_CACHE)
@@ -205,13 +188,13 @@ pub fn solve(
         }
         *answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(tables);
     };
-    let run = endings_run(options, &relay, Some(&solved));
-    let report = options.install(|| Ok(build_endings(&jobs, &run)?))?;
+    let run = RunOptions { solved: Some(&solved), ..options.run(&relay) };
+    let report = options.install(|| Ok(build_endings(&endings, &run)?))?;
 
     let tables = answer.into_inner().unwrap_or_else(PoisonError::into_inner);
     let tables = tables.unwrap_or_else(|| tablebase_of(Vec::new(), cache))?;
     let mut built = Built::default();
-    built.add_endings(report, &relay);
+    built.add(report, Made::of_ending, &relay);
     Ok(Solved { answer: tables.probe(&position)?, tables, built })
 }
 

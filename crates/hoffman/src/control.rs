@@ -1,12 +1,12 @@
 //! Control files: what their tables would be, and making one with a say in where it goes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hoffman_board::Format;
 pub use hoffman_control::Ending;
 use hoffman_control::{ControlFile, HeaderEdits, check_pieces, render_header, resolve_pieces};
 use hoffman_run::{
-    GenerateOptions, Summary, Workplace, generate_read, in_order_of_need, read_control, summary,
+    RunError, Summary, Workplace, generate_read, graph_of_controls, read_control, summary,
 };
 use hoffman_table::foreign::Kind;
 use hoffman_table::htb::SourceOptions;
@@ -14,7 +14,7 @@ use hoffman_table::{Table, TableProblem};
 
 use crate::build::Made;
 use crate::error::Error;
-use crate::event::{Event, Relay};
+use crate::event::{Cancel, Event, Relay};
 use crate::options::Options;
 
 /// A control file that was read. It is read once, for it may be a pipe.
@@ -33,9 +33,9 @@ impl Control {
     /// The size of its table.
     ///
     /// # Errors
-    /// It describes no table.
-    pub fn summary(&self) -> Result<Summary, Error> {
-        Ok(summary(&self.0)?)
+    /// It describes no table, or the search for its pawn structures was cancelled.
+    pub fn summary(&self, cancel: &Cancel) -> Result<Summary, Error> {
+        Ok(summary(&self.0, &cancel.0)?)
     }
 
     /// Makes its table from the futurebases that it names, at `output` or where it says.
@@ -45,31 +45,25 @@ impl Control {
     /// the work was cancelled.
     pub fn generate(
         &self,
-        output: Option<PathBuf>,
+        output: Option<&Path>,
         options: &Options,
         progress: &mut (dyn FnMut(Event) + Send),
     ) -> Result<Made, Error> {
         let relay = Relay::new(progress);
-        let run = GenerateOptions {
-            output,
-            args: options.args(),
-            foreign: options.reading().foreign(),
-            progress: &relay,
-            workplace: options.workplace(),
-        };
-        options.install(|| Ok(generate_read(&self.0, &run)?.into()))
+        let run = options.run(&relay);
+        options.install(|| Ok(Made::of_control(generate_read(&self.0, output, &run)?)))
     }
 
     /// Its text with what the program fills in.
     fn filled_in(&self) -> Result<String, Error> {
         let control = &self.0;
-        let pieces = resolve_pieces(control).map_err(hoffman_run::RunError::from)?;
+        let pieces = resolve_pieces(control).map_err(RunError::from)?;
         let edits = HeaderEdits {
-            symmetry: check_pieces(control, &pieces).map_err(hoffman_run::RunError::from)?,
+            symmetry: check_pieces(control, &pieces).map_err(RunError::from)?,
             format: control.format.is_none().then_some(Format::Dtm(None)),
             ..HeaderEdits::default()
         };
-        let header = render_header(control, &edits).map_err(hoffman_run::RunError::from)?;
+        let header = render_header(control, &edits).map_err(RunError::from)?;
         let prefix = header.bytes.get(..header.prefix_length).unwrap_or_default();
         let xml = String::from_utf8_lossy(prefix);
         // There are no entries yet that could begin anywhere.
@@ -82,14 +76,15 @@ impl Control {
 ///
 /// # Errors
 /// One is wrong, or they need each other in a circle.
-pub fn in_order<'p>(controls: &[&'p Path]) -> Result<Vec<&'p Path>, Error> {
+pub fn in_order<'p>(controls: &[&'p Path], cancel: &Cancel) -> Result<Vec<&'p Path>, Error> {
     if controls.len() < 2 {
         // Its output may be named elsewhere.
         return Ok(controls.to_vec());
     }
-    let ordered = in_order_of_need(controls, None, &Workplace::default())?;
+    let graph = graph_of_controls(controls, None, &Workplace::default())?;
+    let ordered: Vec<&Path> = graph.nodes.into_iter().map(|node| node.source).collect();
     for control in &ordered {
-        Control::read(control)?.summary()?;
+        Control::read(control)?.summary(cancel)?;
     }
     Ok(ordered)
 }
@@ -117,7 +112,7 @@ pub fn header(path: impl AsRef<Path>) -> Result<Header, Error> {
     }
     let of_control = || {
         let control = Control::read(path)?;
-        let (indices, xml) = (control.summary()?.indices, control.filled_in()?);
+        let (indices, xml) = (control.summary(&Cancel::new())?.indices, control.filled_in()?);
         Ok(Header { xml, indices, damage: None })
     };
     match Table::open(path, SourceOptions::default()) {
@@ -146,9 +141,17 @@ pub struct Expansion(hoffman_run::Expansion);
 /// Works out the control files that a `pawngen` element asks for.
 ///
 /// # Errors
-/// The control file is wrong, or there are too many pawn structures.
-pub fn expand(path: impl AsRef<Path>) -> Result<Expansion, Error> {
-    Ok(Expansion(hoffman_run::expand(path.as_ref(), None, &Workplace::default())?))
+/// The control file is wrong, there are too many pawn structures, or the work was cancelled.
+pub fn expand(path: impl AsRef<Path>, cancel: &Cancel) -> Result<Expansion, Error> {
+    let workplace = Workplace { stop: cancel.0.clone(), ..Workplace::default() };
+    match hoffman_run::expand(path.as_ref(), None, &workplace) {
+        Ok(expansion) => Ok(Expansion(expansion)),
+        // Nothing of it is kept.
+        Err(RunError::Interrupted { .. }) => {
+            Err(Error::Cancelled { goes_on: false, checkpoint: None })
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Expansion {
@@ -164,7 +167,7 @@ impl Expansion {
 
     /// How many tables there are.
     pub fn tables(&self) -> usize {
-        self.0.tables.len()
+        self.0.graph.nodes.len()
     }
 
     /// Writes the control files, and a Makefile if make can handle the names, which is returned.

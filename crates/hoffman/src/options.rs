@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hoffman_reader::ReadOptions;
-use hoffman_run::{ControlBuildOptions, Memory, Method, Progress, Threads, Workplace, cores};
+use hoffman_run::{Memory, Method, Progress, RunOptions, Threads, Workplace, cores};
 use hoffman_table::htb::Compression;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -180,31 +180,18 @@ impl Options {
         self.dir.as_deref()
     }
 
-    pub(crate) fn writes(&self) -> bool {
-        self.write
-    }
-
-    pub(crate) fn args(&self) -> String {
-        self.program.clone()
-    }
-
-    pub(crate) fn reading(&self) -> &ReadOptions {
-        &self.reading
-    }
-
     /// The bound of memory in bytes.
     pub(crate) fn bound(&self) -> Option<u64> {
         self.memory.map(|memory| memory.bytes)
     }
 
-    /// How the tables of a control file are built.
-    pub(crate) fn control_build<'p>(&self, progress: &'p dyn Progress) -> ControlBuildOptions<'p> {
-        ControlBuildOptions {
-            dir: self.dir.clone(),
-            args: self.args(),
+    /// How tables are made.
+    pub(crate) fn run<'p>(&self, progress: &'p dyn Progress) -> RunOptions<'p> {
+        RunOptions {
+            write: self.write,
+            args: self.program.clone(),
             foreign: self.reading.foreign(),
-            progress,
-            workplace: self.workplace(),
+            ..RunOptions::new(progress, self.workplace())
         }
     }
 

@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::Path;
 
 use hoffman_board::{Color, Material, Role, Variant};
-use hoffman_plan::{Extent, Job, all_endings, complete, extent, reachable};
+use hoffman_plan::{Extent, Graph, Job, all_endings, complete, extent, reachable};
 use hoffman_probe::position::Position;
 use hoffman_reader::AsPosition;
-use hoffman_run::{RunPlan, Silent, available_memory, plan_build, plan_controls};
+use hoffman_run::{RunPlan, Silent, available_memory, plan_controls, plan_endings};
 use serde_json::json;
 
 use crate::build::Target;
@@ -23,14 +23,13 @@ use crate::options::Options;
 pub fn plan(targets: &[Target], options: &Options) -> Result<RunPlan, Error> {
     let files: Vec<&Path> = targets.iter().filter_map(Target::control_file).collect();
     if files.is_empty() {
-        let jobs = jobs_of_targets(targets)?;
-        return plan_jobs(&jobs, options);
+        return plan_graph(&graph_of_targets(targets, options)?, options);
     }
     if files.len() < targets.len() {
         return Err(Error::MixedTargets);
     }
-    let run = options.control_build(&Silent);
-    options.install(|| Ok(plan_controls(&files, &run)?))
+    let run = options.run(&Silent);
+    options.install(|| Ok(plan_controls(&files, options.given_folder(), &run)?))
 }
 
 /// The same for all that [`crate::solve`] would need of a position, which is only what its pawns
@@ -41,16 +40,16 @@ pub fn plan(targets: &[Target], options: &Options) -> Result<RunPlan, Error> {
 /// no machine holds all of it.
 pub fn plan_position(position: impl AsPosition, options: &Options) -> Result<RunPlan, Error> {
     let position = position.as_position(Variant::Normal)?;
-    plan_jobs(&jobs_of_position(&position)?, options)
+    plan_graph(&graph_of_position(&position, options)?, options)
 }
 
-fn plan_jobs(jobs: &[Job], options: &Options) -> Result<RunPlan, Error> {
-    options.install(|| Ok(plan_build(jobs, options.folder(), &options.workplace())?))
+fn plan_graph(graph: &Graph<Job>, options: &Options) -> Result<RunPlan, Error> {
+    options.install(|| Ok(plan_endings(graph, options.folder(), &options.workplace())?))
 }
 
 /// The endings that targets name, with all that they depend on. One that cannot fit is refused
 /// before it is planned, for even the plan of a very large one would not fit.
-pub(crate) fn jobs_of_targets(targets: &[Target]) -> Result<Vec<Job>, Error> {
+pub(crate) fn graph_of_targets(targets: &[Target], options: &Options) -> Result<Graph<Job>, Error> {
     let mut endings = Vec::new();
     for target in targets {
         match target {
@@ -68,16 +67,20 @@ pub(crate) fn jobs_of_targets(targets: &[Target]) -> Result<Vec<Job>, Error> {
             Target::ControlFile(_) => {}
         }
     }
-    Ok(complete(endings))
+    Ok(Graph::of_endings(&complete(endings), options.folder()))
 }
 
 /// The tables that a position needs.
-pub(crate) fn jobs_of_position(position: &Position) -> Result<Vec<Job>, Error> {
+pub(crate) fn graph_of_position(
+    position: &Position,
+    options: &Options,
+) -> Result<Graph<Job>, Error> {
     let whole = Whole::behind(position);
     if whole.is_too_large() {
         return Err(Error::Vast(Box::new(whole)));
     }
-    Ok(reachable(&position.material(), &pawns_of(position)))
+    let jobs = reachable(&position.material(), &pawns_of(position));
+    Ok(Graph::of_endings(&jobs, options.folder()))
 }
 
 /// The pawns of a position, each with its square.

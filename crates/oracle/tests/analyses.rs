@@ -12,8 +12,7 @@ use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces
 use hoffman_oracle::{
     PlacedMan, RandomAnalysis, RandomFile, SlowAnalysis, SlowError, SlowPosition, arrangements,
 };
-use hoffman_run::{GenerateOptions, Method, Silent, Workplace, generate};
-use hoffman_table::foreign::ForeignOptions;
+use hoffman_run::{Method, RunOptions, Silent, Workplace, generate};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
 use rayon::prelude::*;
@@ -192,9 +191,11 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
     for file in files {
         let made = make(Path::new(&file.name), &file.text)
             .map_err(|error| format!("{} is refused: {error}\n{}", file.name, file.text))?;
-        entries += compare(&made.path, &file.analysis)
-            .and_then(|n| compare_statistics(&made.path, &file.analysis).map(|()| n))
-            .and_then(|n| compare_bounded(file, &made.path).map(|()| n))
+        entries += compare(made.path.as_ref().unwrap(), &file.analysis)
+            .and_then(|n| {
+                compare_statistics(made.path.as_ref().unwrap(), &file.analysis).map(|()| n)
+            })
+            .and_then(|n| compare_bounded(file, made.path.as_ref().unwrap()).map(|()| n))
             .map_err(|problem| format!("{}: {problem}\n{}", file.name, file.text))?;
     }
     Ok(entries)
@@ -207,17 +208,14 @@ fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
     let ways = [(0, 4, Method::Sweep), (200_000, 1, Method::Sweep), (0, 3, propagated)];
     for (budget, threads, method) in ways {
         let output = Path::new("bounded.htb");
-        let options = GenerateOptions {
-            output: Some(output.to_owned()),
-            args: String::new(),
-            foreign: ForeignOptions::default(),
-            progress: &Silent,
-            workplace: Workplace { pages: Some(budget), method, ..Workplace::default() },
-        };
+        let options = RunOptions::new(
+            &Silent,
+            Workplace { pages: Some(budget), method, ..Workplace::default() },
+        );
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| generate(Path::new(&file.name), &options)).map_err(|error| {
-            format!("refused with {budget} bytes of pages, {method:?}: {error}")
-        })?;
+        pool.install(|| generate(Path::new(&file.name), Some(output), &options)).map_err(
+            |error| format!("refused with {budget} bytes of pages, {method:?}: {error}"),
+        )?;
         let open = |path| Table::open(path, SourceOptions::default()).unwrap();
         let [plain, bounded] = [made, output].map(open);
         let entries = |table: &Table| {
@@ -299,8 +297,9 @@ fn what_is_left_unsaid_is_settled_or_refused() {
             match (slow, made) {
                 (Ok(slow), Ok(made)) => {
                     settled += 1;
-                    let compared = compare(&made.path, &slow)
-                        .and_then(|n| compare_statistics(&made.path, &slow).map(|()| n));
+                    let compared = compare(made.path.as_ref().unwrap(), &slow).and_then(|n| {
+                        compare_statistics(made.path.as_ref().unwrap(), &slow).map(|()| n)
+                    });
                     match compared {
                         Ok(count) => entries += count,
                         Err(problem) => wrong(&problem),
@@ -325,16 +324,10 @@ fn what_is_left_unsaid_is_settled_or_refused() {
 }
 
 /// Carries out a control file, which is written first.
-fn make(path: &Path, text: &str) -> Result<hoffman_run::Generated, hoffman_run::RunError> {
+fn make(path: &Path, text: &str) -> Result<hoffman_run::MadeTable, hoffman_run::RunError> {
     std::fs::write(path, text).unwrap();
-    let options = GenerateOptions {
-        output: None,
-        args: String::new(),
-        foreign: ForeignOptions::default(),
-        progress: &Silent,
-        workplace: Workplace::default(),
-    };
-    generate(path, &options)
+    let options = RunOptions::new(&Silent, Workplace::default());
+    generate(path, None, &options)
 }
 
 #[test]
@@ -393,14 +386,8 @@ fn futurebases_may_tell_images_apart() {
     let known = [("half.htb".to_owned(), std::sync::Arc::new(slow))].into_iter().collect();
     let make = |name: &str| {
         let path = folder.path().join(name);
-        let options = GenerateOptions {
-            output: Some(path.with_extension("htb")),
-            args: String::new(),
-            foreign: ForeignOptions::default(),
-            progress: &Silent,
-            workplace: Workplace::default(),
-        };
-        generate(&path, &options)
+        let options = RunOptions::new(&Silent, Workplace::default());
+        generate(&path, Some(&path.with_extension("htb")), &options)
     };
     make("half.xml").unwrap();
     for symmetry in [1, 8] {
@@ -419,7 +406,7 @@ fn futurebases_may_tell_images_apart() {
         if symmetry == 8 {
             assert!(made.unwrap_err().to_string().contains("mirror images"));
         } else {
-            let entries = compare(&made.unwrap().path, &expected.unwrap()).unwrap();
+            let entries = compare(&made.unwrap().path.unwrap(), &expected.unwrap()).unwrap();
             assert!(entries > 400_000, "{entries}");
         }
     }
@@ -438,14 +425,8 @@ fn solve_both(texts: &[(&str, String)]) -> Result<u64, String> {
         let control = ControlFile::parse(&text, name, Mode::Control).unwrap();
         let slow = SlowAnalysis::solve(&control, &known);
         let output = folder.path().join(format!("{name}.htb"));
-        let options = GenerateOptions {
-            output: Some(output.clone()),
-            args: String::new(),
-            foreign: ForeignOptions::default(),
-            progress: &Silent,
-            workplace: Workplace::default(),
-        };
-        let made = generate(&path, &options);
+        let options = RunOptions::new(&Silent, Workplace::default());
+        let made = generate(&path, Some(&output), &options);
         assert_eq!(slow.is_err(), made.is_err(), "{name}: {slow:?}, {made:?}");
         let slow = slow.map_err(|_| made.unwrap_err().to_string())?;
         entries += compare(&output, &slow).and_then(|n| {

@@ -20,8 +20,7 @@ use hoffman_probe::lookup::Hit;
 use hoffman_probe::position::Position as Asked;
 use hoffman_probe::report::report_position;
 use hoffman_probe::words::known_in_words;
-use hoffman_run::{GenerateOptions, Silent, Workplace, generate};
-use hoffman_table::foreign::ForeignOptions;
+use hoffman_run::{RunOptions, Silent, Workplace, generate};
 
 /// How many files are looked at every day.
 const DAILY: u64 = 500;
@@ -304,16 +303,10 @@ fn carry_out(files: &[RandomFile], truth: &mut Truth, met: &mut Met) -> Result<(
     let mut made: Vec<PathBuf> = Vec::new();
     for file in files {
         std::fs::write(&file.name, &file.text).unwrap();
-        let options = GenerateOptions {
-            output: None,
-            args: String::new(),
-            foreign: ForeignOptions::default(),
-            progress: &Silent,
-            workplace: Workplace::default(),
-        };
-        let generated = generate(Path::new(&file.name), &options)
+        let options = RunOptions::new(&Silent, Workplace::default());
+        let generated = generate(Path::new(&file.name), None, &options)
             .map_err(|error| format!("{} is refused: {error}", file.name))?;
-        made.push(generated.path);
+        made.push(generated.path.unwrap());
     }
     // The whole folder, in both orders, as on the command line of the prompt.
     let forwards = Collection::open(&made).map_err(|e| e.to_string())?;

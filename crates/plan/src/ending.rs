@@ -1,4 +1,5 @@
-//! Complete endings: what they lead to, and a list of jobs in which everything comes after what it needs.
+//! Complete endings: what they lead to, and a list of jobs in which everything comes after what it
+//! needs.
 
 use std::collections::BTreeSet;
 
@@ -84,8 +85,8 @@ impl Ord for MaterialKey {
     }
 }
 
-/// The jobs for complete endings and everything they lead to. Endings with fewer men come first, among
-/// them those with fewer pawns, so that every job comes after what it needs.
+/// The jobs for complete endings and everything they lead to. Endings with fewer men come first,
+/// among them those with fewer pawns, so that every job comes after what it needs.
 pub fn complete(materials: impl IntoIterator<Item = Material>) -> Vec<Job> {
     let mut wanted: Vec<Material> = materials.into_iter().map(|m| m.normalized().0).collect();
     let mut seen = BTreeSet::new();

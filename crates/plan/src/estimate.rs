@@ -1,24 +1,32 @@
-//! What a job costs in memory, before it is begun.
+//! What a job takes of memory, before it is begun.
 
 use hoffman_space::Layout;
 
-use crate::ending::Job;
-
-/// Bytes of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Estimate {
-    /// What remains of the job: its values.
-    pub values: u64,
-    /// What solving its largest slice takes besides.
-    pub working: u64,
+/// The size of a table that is to be solved.
+#[derive(Clone, Debug)]
+pub struct Resources {
+    /// Where positions of a slice are.
+    pub layout: Layout,
+    /// How many slices there are.
+    pub slices: u64,
 }
 
-/// Estimates a job. Solving needs, per position of a slice and side, two bits of planes, about four of
-/// logs and three of events; per position of the table one byte of value a side.
-pub fn estimate(job: &Job) -> Estimate {
-    let positions = Layout::new(&job.material).len() as u64;
-    let slices = job.slices().len() as u64;
-    Estimate { values: 2 * positions * slices, working: 2 * positions * 5 / 4 }
+impl Resources {
+    /// Positions of a slice, both sides to move.
+    pub fn slice(&self) -> u64 {
+        2 * self.layout.len() as u64
+    }
+
+    /// Positions of the table, both sides to move. That many bytes its values take.
+    pub fn values(&self) -> u64 {
+        self.slice().saturating_mul(self.slices)
+    }
+
+    /// Bytes that solving a slice takes besides: per position two bits of planes, about four of
+    /// logs and three of events.
+    pub fn working(&self) -> u64 {
+        self.slice().saturating_mul(5) / 4
+    }
 }
 
 #[cfg(test)]
@@ -27,7 +35,7 @@ mod tests {
 
     #[test]
     fn five_men_take_a_quarter_gigabyte() {
-        let job = Job { material: "KQRvKR".parse().unwrap(), part: None };
-        assert_eq!(estimate(&job).values, 462 * 64 * 64 * 64 * 2);
+        let layout = Layout::new(&"KQRvKR".parse().unwrap());
+        assert_eq!(Resources { layout, slices: 1 }.values(), 462 * 64 * 64 * 64 * 2);
     }
 }

@@ -1,7 +1,8 @@
 //! Parts of endings: a set of squares for every pawn, closed under pawn steps.
 //!
-//! A part never goes by the name of the whole. Its name lists, pawn by pawn (White's first), the squares
-//! where the pawn's way begins; `+` says that the squares in front belong to it: `b7`, `b2+`, `a3+c3+`.
+//! A part never goes by the name of the whole. Its name lists, pawn by pawn (White's first), the
+//! squares where the pawn's way begins; `+` says that the squares in front belong to it: `b7`,
+//! `b2+`, `a3+c3+`.
 
 use std::fmt;
 
@@ -25,8 +26,8 @@ pub fn ways(color: Color, set: u64) -> u64 {
 }
 
 impl Part {
-    /// The part with these pawn squares: sets are closed under steps, overlapping sets of one colour are
-    /// united.
+    /// The part with these pawn squares: sets are closed under steps, overlapping sets of one
+    /// colour are united.
     pub fn new(pawns: impl IntoIterator<Item = (Color, u64)>) -> Part {
         let mut pawns: Vec<(Color, u64)> =
             pawns.into_iter().map(|(color, set)| (color, ways(color, set))).collect();

@@ -1,7 +1,7 @@
 //! What one position can reach: for every ending behind it, the squares that each pawn can get to.
 //!
-//! Sets are taken pawn by pawn: a table holds all combinations of its pawns' squares. That is more than
-//! the position can reach when pawns hinder each other, never less.
+//! Sets are taken pawn by pawn: a table holds all combinations of its pawns' squares. That is more
+//! than the position can reach when pawns hinder each other, never less.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub struct Extent {
     pub largest: (Material, f64),
 }
 
-/// Counts what lies behind a position, with promotions or as if nobody could promote.
+/// Counts what lies behind a position, with promotions or as if no pawn could promote.
 pub fn extent(material: &Material, pawns: &[(Color, u64)], promotions: bool) -> Extent {
     let Walk { found, complete } = walk(material, pawns, promotions, STEPS);
     let sizes = found.iter().map(|(key, part)| (key.0, positions(&key.0, part)));

@@ -4,9 +4,9 @@ use hoffman_board::{ByColor, Color, FuturemoveKind, Variant};
 use hoffman_control::{Claims, ControlFile, PruneUse, may_be_idle};
 use hoffman_solve::{KindOfMove, Survey, Verdict};
 
-/// What a table claims that is made with the prunes of a control file, out of futurebases that claim
-/// `behind`, each in the colours of the table. `verdict` is that on moves of a kind that no futurebase
-/// answers.
+/// What a table claims that is made with the prunes of a control file, out of futurebases that
+/// claim `behind`, each in the colours of the table. `verdict` is that on moves of a kind that no
+/// futurebase answers.
 pub(crate) fn claims_of(
     control: &ControlFile,
     survey: &Survey,
@@ -23,7 +23,8 @@ pub(crate) fn claims_of(
         let discarded = |kind: &KindOfMove| {
             !kind.complete && verdict(color, kind.kind) == Some(Verdict::Discard)
         };
-        // Where stalemates are conceded to the other side, whoever has only discarded moves has lost.
+        // Where stalemates are conceded to the other side, a side that has only discarded moves has
+        // lost.
         let lost = control.variant == Variant::Normal && stalemates == Some(color.other());
         !lost && may_be_idle(kinds.map(|kind| (kind.kind, discarded(kind))))
     };

@@ -1,18 +1,39 @@
 //! The `pawngen-condition` of a prune: an expression over the men of a table, in the words of 2006.
 //!
 //! Of Perl there is what such files need: `grep(/Q/,@white_pieces)` counts the letters that fit,
-//! `$#white_pawns` is the number of elements less one, `@white_pawns` and `scalar(@white_pawns)` the number
-//! itself, whole numbers, `== != < <= > >=`,
-//! `not and or ! && ||` with Perl's ranks, and parentheses. The lists are `@white_pieces` and
-//! `@black_pieces`, a letter for the king and for each piece, and `@white_pawns` and `@black_pawns`, the
-//! squares of the pawns, of which the files can be asked for: `grep(/b/,@white_pawns)`. A table has one answer
-//! to that if all its positions agree.
+//! `$#white_pawns` is the number of elements less one, `@white_pawns` and `scalar(@white_pawns)`
+//! the number itself, whole numbers, `== != < <= > >=`, `not and or ! && ||` with Perl's ranks, and
+//! parentheses. The lists are `@white_pieces` and `@black_pieces`, a letter for the king and for
+//! each piece, and `@white_pawns` and `@black_pawns`, the squares of the pawns, of which the files
+//! can be asked for: `grep(/b/,@white_pawns)`. A table has one answer to that if all its positions
+//! agree.
 
 use hoffman_board::{Bitboard, Color, File, Material, Role};
 use hoffman_space::PawnStructure;
 
 /// More expressions inside each other than this are refused.
 const MAX_DEPTH: u32 = 50;
+
+/// Why an expression cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the condition '{text}' {problem}")]
+pub(crate) struct ConditionError {
+    text: String,
+    problem: Problem,
+}
+
+/// What is wrong with an expression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Problem {
+    #[error("ends too early")]
+    Ends,
+    #[error("cannot be read from '{0}' on")]
+    Unexpected(String),
+    #[error("has more than {MAX_DEPTH} expressions inside each other")]
+    Deep,
+    #[error("has a pattern '/{0}/' that fits nothing in its list")]
+    Pattern(String),
+}
 
 /// An expression that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,17 +93,17 @@ impl PawnFiles {
 
 impl Condition {
     /// Reads an expression; the error says where it stops making sense.
-    pub(crate) fn parse(text: &str) -> Result<Condition, String> {
+    pub(crate) fn parse(text: &str) -> Result<Condition, ConditionError> {
         let mut parser = Parser { rest: text, depth: 0 };
         let whole = parser.low_or().and_then(|node| match parser.rest.trim() {
             "" => Ok(node),
             _ => Err(parser.unexpected()),
         });
-        whole.map(Condition).map_err(|problem| format!("the condition '{text}' {problem}"))
+        whole.map(Condition).map_err(|problem| ConditionError { text: text.to_owned(), problem })
     }
 
-    /// Whether it holds in a table with these men, whose pawns can be on these files; none: in some of its
-    /// positions only.
+    /// Whether it holds in a table with these men, whose pawns can be on these files; none: in some
+    /// of its positions only.
     pub(crate) fn holds(&self, material: &Material, pawns: &[PawnFiles]) -> Option<bool> {
         let mut answers = pawns.iter().map(|pawns| value(&self.0, material, pawns) != 0);
         let first = answers.next()?;
@@ -122,10 +143,10 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn unexpected(&self) -> String {
+    fn unexpected(&self) -> Problem {
         match self.rest.trim() {
-            "" => "ends too early".to_owned(),
-            rest => format!("cannot be read from '{rest}' on"),
+            "" => Problem::Ends,
+            rest => Problem::Unexpected(rest.to_owned()),
         }
     }
 
@@ -138,7 +159,7 @@ impl Parser<'_> {
         found.is_some()
     }
 
-    fn expect(&mut self, token: &str) -> Result<(), String> {
+    fn expect(&mut self, token: &str) -> Result<(), Problem> {
         if self.take(token) { Ok(()) } else { Err(self.unexpected()) }
     }
 
@@ -157,10 +178,10 @@ impl Parser<'_> {
 
     fn deeper<T>(
         &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<T, String>,
-    ) -> Result<T, String> {
+        inner: impl FnOnce(&mut Self) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
         if self.depth == MAX_DEPTH {
-            return Err(format!("has more than {MAX_DEPTH} expressions inside each other"));
+            return Err(Problem::Deep);
         }
         self.depth += 1;
         let result = inner(self);
@@ -168,7 +189,7 @@ impl Parser<'_> {
         result
     }
 
-    fn low_or(&mut self) -> Result<Node, String> {
+    fn low_or(&mut self) -> Result<Node, Problem> {
         let mut left = self.low_and()?;
         while self.word("or") {
             left = binary(Operator::Or, left, self.low_and()?);
@@ -176,7 +197,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn low_and(&mut self) -> Result<Node, String> {
+    fn low_and(&mut self) -> Result<Node, Problem> {
         let mut left = self.low_not()?;
         while self.word("and") {
             left = binary(Operator::And, left, self.low_not()?);
@@ -184,7 +205,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn low_not(&mut self) -> Result<Node, String> {
+    fn low_not(&mut self) -> Result<Node, Problem> {
         if self.word("not") {
             return self.deeper(|p| Ok(Node::Not(Box::new(p.low_not()?))));
         }
@@ -195,7 +216,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn high_and(&mut self) -> Result<Node, String> {
+    fn high_and(&mut self) -> Result<Node, Problem> {
         let mut left = self.equality()?;
         while self.take("&&") {
             left = binary(Operator::And, left, self.equality()?);
@@ -203,7 +224,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn equality(&mut self) -> Result<Node, String> {
+    fn equality(&mut self) -> Result<Node, Problem> {
         let left = self.relation()?;
         for (token, operator) in [("==", Operator::Equal), ("!=", Operator::Unequal)] {
             if self.take(token) {
@@ -213,7 +234,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn relation(&mut self) -> Result<Node, String> {
+    fn relation(&mut self) -> Result<Node, Problem> {
         let left = self.unary()?;
         for (token, operator) in [
             ("<=", Operator::LessOrEqual),
@@ -228,7 +249,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Node, String> {
+    fn unary(&mut self) -> Result<Node, Problem> {
         if self.take("!") {
             return self.deeper(|p| Ok(Node::Not(Box::new(p.unary()?))));
         }
@@ -256,7 +277,7 @@ impl Parser<'_> {
         self.number()
     }
 
-    fn number(&mut self) -> Result<Node, String> {
+    fn number(&mut self) -> Result<Node, Problem> {
         let text = self.rest.trim_start();
         let signed = text.strip_prefix('-').unwrap_or(text);
         let digits = signed.len() - signed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -271,7 +292,7 @@ impl Parser<'_> {
     }
 
     /// The name of a list behind its sign.
-    fn list(&mut self) -> Result<(Color, Vec<Role>), String> {
+    fn list(&mut self) -> Result<(Color, Vec<Role>), Problem> {
         for color in Color::ALL {
             for (what, roles) in [("pieces", &PIECES[..]), ("pawns", &[Role::Pawn])] {
                 if self.word(&format!("{color}_{what}")) {
@@ -282,8 +303,9 @@ impl Parser<'_> {
         Err(self.unexpected())
     }
 
-    /// What follows the word `grep`: a pattern of one letter, or of one letter of several, and a list.
-    fn grep(&mut self) -> Result<Node, String> {
+    /// What follows the word `grep`: a pattern of one letter, or of one letter of several, and a
+    /// list.
+    fn grep(&mut self) -> Result<Node, Problem> {
         self.expect("(")?;
         self.expect("/")?;
         let Some((pattern, rest)) = self.rest.split_once('/') else {
@@ -297,7 +319,7 @@ impl Parser<'_> {
         let (color, roles) = self.list()?;
         self.expect(")")?;
 
-        let unknown = || format!("has a pattern '/{pattern}/' that fits nothing in its list");
+        let unknown = || Problem::Pattern(pattern.to_owned());
         if roles == [Role::Pawn] {
             let files = all_of(letters, File::from_char).ok_or_else(unknown)?;
             return Ok(Node::OnFiles(color, files));
@@ -413,7 +435,7 @@ mod tests {
             &deep,
             &nots,
         ] {
-            let error = Condition::parse(text).unwrap_err();
+            let error = Condition::parse(text).unwrap_err().to_string();
             assert!(error.starts_with("the condition '"), "{error}");
         }
     }

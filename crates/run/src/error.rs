@@ -12,6 +12,8 @@ use hoffman_table::index::IndexError;
 use hoffman_table::rows::RowsError;
 use hoffman_table::{TableError, WriteError, WriteProblem};
 
+use crate::problem::FuturebaseProblem;
+
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -108,7 +110,7 @@ pub enum RunError {
         /// Control file, line and element.
         place: String,
         /// What is wrong with it.
-        problem: String,
+        problem: Box<FuturebaseProblem>,
     },
     /// A pawngen element that describes no table.
     #[error("{place}: {problem}")]
@@ -128,7 +130,8 @@ pub enum RunError {
         /// The move as a prune would name it.
         kind: String,
     },
-    /// Prunes that tell a move from its image on the board, in a table whose indices stand for both.
+    /// Prunes that tell a move from its image on the board, in a table whose indices stand for
+    /// both.
     #[error(
         "{place}: {mover}'s {kind} and {image} are pruned differently, but with symmetry {symmetry} the \
          positions before them share an index; write symmetry=\"1\""
@@ -174,7 +177,7 @@ pub enum RunError {
     /// The solver lacks a table.
     #[error(transparent)]
     Solve(SolveError),
-    /// Somebody asked the run to stop.
+    /// The run was asked to stop.
     #[error(
         "interrupted; the same command goes on with the tables that are finished{from}",
         from = .checkpoint.as_ref().map_or_else(String::new, |c| format!(" and with {}", c.display()))
@@ -266,7 +269,8 @@ impl From<TableError> for RunError {
 }
 
 impl RunError {
-    /// What is wrong with values or entries of a control file or table, or that somebody asked to stop.
+    /// What is wrong with values or entries of a control file or table, or that the run was asked
+    /// to stop.
     pub(crate) fn of_rows(place: &str, source: RowsError) -> RunError {
         match source {
             RowsError::Stopped => RunError::Interrupted { checkpoint: None },

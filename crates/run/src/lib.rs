@@ -1,41 +1,73 @@
 //! Carrying out a plan from start to finished files.
 //!
-//! Owns the order of work, what is kept in memory for later tables, the headers and files that come out,
-//! and the refusal of what cannot fit. Knows nothing of how progress is shown.
+//! Owns the order of work, what is kept in memory for later tables, the headers and files that come
+//! out, and the refusal of what cannot fit. Knows nothing of how progress is shown.
+//!
+//! Read from above downwards: a file uses those of later groups, and of its own those below it.
 #![forbid(unsafe_code)]
 
-mod build;
-mod build_control;
+// What is asked for: a graph of jobs, planned or made.
+mod plan;
+
+mod controls;
+mod endings;
+
+mod order;
+
+mod expand;
+
+// One table, from what is asked to the file in place.
+mod analysis;
+mod presence;
+
+mod cost;
+
+mod ending;
+
+mod task;
+
+// What that takes: what is behind moves and what is said of them, checkpoints, the file.
 mod checkpoint;
 mod claims;
 mod condition;
-mod error;
-mod expand;
 mod futurebases;
-mod generate;
-mod memory;
-mod numbering;
-mod order;
-mod plan;
-mod progress;
-mod room;
-mod threads;
+mod judgement;
+
+mod seal;
 mod unwritten;
-mod workplace;
+mod values;
 mod write;
 
-pub use build::{BuildOptions, BuildReport, BuiltTable, SolvedHook, build};
-pub use build_control::{ControlBuild, ControlBuildOptions, build_control};
+mod numbering;
+
+// Where it is done.
+mod room;
+
+mod options;
+
+mod workplace;
+
+mod error;
+mod memory;
+mod progress;
+mod threads;
+
+mod problem;
+
+mod futuremoves;
+
+pub use controls::{Summary, build_control, generate, generate_read, summary};
+pub use cost::{PlannedTable, RunPlan};
+pub use endings::build_endings;
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
-pub use generate::{
-    GenerateOptions, Generated, Summary, generate, generate_read, read_control, summary,
-};
 pub use hoffman_solve::{Method, PassReport};
 pub use hoffman_table::Stop;
 pub use memory::{Limits, available_memory, free_disk, limits, resident_memory, use_huge_pages};
-pub use order::in_order_of_need;
-pub use plan::{PlannedTable, RunPlan, plan_build, plan_controls};
+pub use options::{MadeTable, RunOptions, RunReport, SolvedHook};
+pub use order::{graph_of_controls, read_control};
+pub use plan::{plan_controls, plan_endings};
+pub use problem::{FuturebaseProblem, Misfit};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;
 pub use threads::{Threads, cores};

@@ -10,8 +10,8 @@ pub fn resident_memory() -> Option<u64> {
     line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The memory that a run may take, in bytes: what the machine has free, or what the control group of the
-/// process allows if that is less. None where the system does not say.
+/// The memory that a run may take, in bytes: what the machine has free, or what the control group
+/// of the process allows if that is less. None where the system does not say.
 pub fn available_memory() -> Option<u64> {
     let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
@@ -53,14 +53,14 @@ fn address_space() -> Option<u64> {
     line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The bytes that a folder, or the nearest one above it that exists, has room for. None where the system
-/// does not say.
+/// The bytes that a folder, or the nearest one above it that exists, has room for. None where the
+/// system does not say.
 pub fn free_disk(folder: &Path) -> Option<u64> {
     disk(folder).map(|(free, _)| free)
 }
 
-/// The bytes of a folder's disk that are left to others if nobody says how many: a twentieth of it, and not more
-/// than two gigabytes.
+/// The bytes of a folder's disk that are left to others unless it is said how many: a twentieth of
+/// it, and not more than two gigabytes.
 pub(crate) fn usual_margin(folder: &Path) -> u64 {
     disk(folder).map_or(0, |(_, all)| (all / 20).min(2 << 30))
 }
@@ -80,9 +80,10 @@ fn disk(folder: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Lets the system hand out memory in huge pages, or not; from now on and in the whole process. They save a
-/// quarter of the time of a table that takes tens of milliseconds. What a smaller one needs is less than what
-/// is left of them, where much memory is needed they save nothing, and where it is bounded they waste it.
+/// Lets the system hand out memory in huge pages, or not; from now on and in the whole process.
+/// They save a quarter of the time of a table that takes tens of milliseconds. What a smaller one
+/// needs is less than what is left of them, where much memory is needed they save nothing, and
+/// where it is bounded they waste it.
 pub fn use_huge_pages(use_them: bool) {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::thread::disable_transparent_huge_pages(!use_them) {

@@ -5,12 +5,12 @@ use hoffman_control::{
     ControlFile, IndexDeclaration, IndexType, PawngenEdits, PawngenElement, check_pieces,
     resolve_pieces, resolve_pieces_with,
 };
-use hoffman_plan::pawngen;
+use hoffman_plan::pawngen::{self, Bounds, PawngenError};
+use hoffman_table::Stop;
 use hoffman_table::index::{IndexParams, IndexSpace, PawnStructure, PawnStructures};
 
 use crate::error::RunError;
-use crate::futurebases::futuremoves;
-use crate::generate::prune_of;
+use crate::futuremoves::{futuremoves, prune_of};
 use crate::memory::available_memory;
 
 /// Index types that always store the side to move, the one that numbers the fewest positions first.
@@ -27,28 +27,31 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Numbers the positions of a control file's table. Where its prunes are not the same for both colours
-    /// both sides to move are stored, see [`Numbering::with_side_to_move`].
+    /// Numbers the positions of a control file's table. Where its prunes are not the same for both
+    /// colours both sides to move are stored, see [`Numbering::with_side_to_move`].
     ///
     /// # Errors
     ///
     /// Pieces, pawn structures, index type and symmetry that do not go together.
-    pub(crate) fn of(control: &ControlFile) -> Result<Numbering, RunError> {
-        let numbering = Numbering::as_declared(control)?;
+    pub(crate) fn of(control: &ControlFile, stop: &Stop) -> Result<Numbering, RunError> {
+        let numbering = Numbering::as_declared(control, stop)?;
         let material = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
         if numbering.space.has_side_bit() || !prunes_differ(control, &material) {
             return Ok(numbering);
         }
-        Numbering::with_side_to_move(control)
+        Numbering::with_side_to_move(control, stop)
     }
 
-    /// Numbers the positions of both sides, for a file whose index type would leave the side to move out:
-    /// with an index type that cannot.
+    /// Numbers the positions of both sides, for a file whose index type would leave the side to
+    /// move out: with an index type that cannot.
     ///
     /// # Errors
     ///
     /// Those of [`Numbering::of`].
-    pub(crate) fn with_side_to_move(control: &ControlFile) -> Result<Numbering, RunError> {
+    pub(crate) fn with_side_to_move(
+        control: &ControlFile,
+        stop: &Stop,
+    ) -> Result<Numbering, RunError> {
         let numbered = |index_type: IndexType| {
             let mut control = control.clone();
             let root = control.root;
@@ -60,7 +63,7 @@ impl Numbering {
                 place: root,
             });
             index.index_type = index_type;
-            Numbering::as_declared(&control)
+            Numbering::as_declared(&control, stop)
         };
         let [first, others @ ..] = WITH_SIDE_TO_MOVE;
         others.into_iter().fold(numbered(first), |found, other| found.or_else(|_| numbered(other)))
@@ -80,12 +83,11 @@ impl Numbering {
         })
     }
 
-    fn as_declared(control: &ControlFile) -> Result<Numbering, RunError> {
+    fn as_declared(control: &ControlFile, stop: &Stop) -> Result<Numbering, RunError> {
         let (pieces, structures, masks) = match &control.pawngen {
             None => (resolve_pieces(control)?, None, None),
             Some(element) => {
-                let memory = available_memory().unwrap_or(u64::MAX) / 2;
-                let list = pawngen::all_arrangements_within(element, memory)
+                let list = pawngen::all_arrangements(element, bounds(&|| stop.is_requested()))
                     .map_err(|e| pawngen_error(control, element, e))?;
                 // Refuses what lies outside the list.
                 pawngen::cut(element, list.len())
@@ -123,8 +125,9 @@ impl Numbering {
     }
 }
 
-/// Whether the prunes treat the colours differently, whatever the futurebases are: a kind of move is pruned in
-/// two ways, or stalemates are won by one side. What is said for one colour alone stands for both.
+/// Whether the prunes treat the colours differently, whatever the futurebases are: a kind of move
+/// is pruned in two ways, or stalemates are won by one side. What is said for one colour alone
+/// stands for both.
 fn prunes_differ(control: &ControlFile, material: &Material) -> bool {
     let stalemates =
         control.variant == Variant::Normal && control.stalemates_conceded_to().is_some();
@@ -135,11 +138,15 @@ fn prunes_differ(control: &ControlFile, material: &Material) -> bool {
     stalemates || futuremoves(material, control.variant).iter().any(|m| differ(m.kind))
 }
 
-fn pawngen_error(
-    control: &ControlFile,
-    element: &PawngenElement,
-    error: pawngen::PawngenError,
-) -> RunError {
+/// What a search for arrangements may take here.
+pub(crate) fn bounds(is_stopped: &dyn Fn() -> bool) -> Bounds<'_> {
+    Bounds { memory: available_memory().unwrap_or(u64::MAX) / 2, is_stopped }
+}
+
+fn pawngen_error(control: &ControlFile, element: &PawngenElement, error: PawngenError) -> RunError {
+    if error == PawngenError::Stopped {
+        return RunError::Interrupted { checkpoint: None };
+    }
     let place = control.site(element.place, "pawngen").to_string();
     RunError::Pawngen { place, problem: error.to_string() }
 }

@@ -67,7 +67,7 @@ impl Phase {
     }
 }
 
-/// Tells nobody.
+/// Tells nothing.
 pub struct Silent;
 
 impl Progress for Silent {}

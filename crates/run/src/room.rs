@@ -23,14 +23,15 @@ const GAPS: u64 = 6 << 20;
 /// The bytes for which huge pages pay.
 const WORTH_HUGE_PAGES: std::ops::Range<u64> = 4 << 20..256 << 20;
 
-/// What a block takes besides the planes of its positions, in bytes: where its outer men can go, and the pages
-/// of what passes decide there.
+/// What a block takes besides the planes of its positions, in bytes: where its outer men can go,
+/// and the pages of what passes decide there.
 const BLOCK: u64 = 2 << 10;
 
 /// The least memory in bytes that a slice of a layout can be solved in, by so many threads.
 ///
-/// Each works on one block at a time: values of two sorts for its positions, twice as wide where distances
-/// are long, planes of the block and of what lies around it, and a dozen events a row. All blocks are listed.
+/// Each works on one block at a time: values of two sorts for its positions, twice as wide where
+/// distances are long, planes of the block and of what lies around it, and a dozen events a row.
+/// All blocks are listed.
 pub fn least_memory(layout: &Layout, threads: usize) -> u64 {
     let movers = layout.movers().len();
     let rows = 1_u64.checked_shl(6 * (movers - 1 - layout.outer()) as u32).unwrap_or(u64::MAX);
@@ -43,8 +44,8 @@ pub fn least_memory(layout: &Layout, threads: usize) -> u64 {
     working.saturating_add(blocks.saturating_mul(BLOCK)).saturating_add(OWN + PAGES)
 }
 
-/// The bytes of pages and the bound of the process, if memory is bounded: as much as was asked for, or,
-/// where nothing was, what there is if that is not enough for `needed` bytes.
+/// The bytes of pages and the bound of the process, if memory is bounded: as much as was asked for,
+/// or, where nothing was, what there is if that is not enough for `needed` bytes.
 ///
 /// # Errors
 ///
@@ -81,8 +82,8 @@ pub(crate) fn bounded_budget(
         ));
         bound = least;
     }
-    // Pages come and go in all sizes, which leaves gaps between them: measured, up to half of their size and
-    // some megabytes.
+    // Pages come and go in all sizes, which leaves gaps between them: measured, up to half of their
+    // size and some megabytes.
     let pages = (bound - (least - PAGES)) / 3 * 2;
     Ok(Some((pages.saturating_sub(GAPS).max(PAGES / 4), bound)))
 }

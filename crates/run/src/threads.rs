@@ -5,19 +5,19 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A table with fewer positions than this is made by the thread that asks for it. It takes some tenths of a
-/// second, and the cores of a machine are often halves of one: side by side their threads take up to a
-/// quarter more processor time, not counting what it takes to start them.
+/// A table with fewer positions than this is made by the thread that asks for it. It takes some
+/// tenths of a second, and the cores of a machine are often halves of one: side by side their
+/// threads take up to a quarter more processor time, not counting what it takes to start them.
 const WORTH_THREADS: u64 = 1 << 25;
 
-/// How many threads the machine runs at a time, as far as this process may use it. Nothing else is listened
-/// to, such as variables for the library that runs them.
+/// How many threads the machine runs at a time, as far as this process may use it. Nothing else is
+/// listened to, such as variables for the library that runs them.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Threads that are started when there is a table that is worth them; clones are the same threads. For
-/// callers outside of any pool, or in a pool that has nothing else to do.
+/// Threads that are started when there is a table that is worth them; clones are the same threads.
+/// For callers outside of any pool, or in a pool that has nothing else to do.
 #[derive(Clone)]
 pub struct Threads(Arc<Shared>);
 

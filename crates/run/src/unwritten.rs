@@ -1,4 +1,5 @@
-//! A solved table that can be probed before it is written: its entries are made when they are asked for.
+//! A solved table that can be probed before it is written: its entries are made when they are asked
+//! for.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use hoffman_board::{Color, Format, PieceList, Placement, Role, Value};
 use hoffman_control::{ControlFile, FormatDeclaration, IndexDeclaration};
 use hoffman_space::{Orientation, PawnStructure, TableValues};
 use hoffman_table::entries::width;
-use hoffman_table::{Entries, RawEntry, Shape, Table, TableError, TableProblem};
+use hoffman_table::{Entries, RawEntry, Shape, Stop, Table, TableError, TableProblem};
 
 use crate::error::RunError;
 use crate::numbering::Numbering;
@@ -19,7 +20,7 @@ pub(crate) fn open(
     longest: u16,
     path: &Path,
 ) -> Result<Table, RunError> {
-    let Numbering { space, symmetry, .. } = Numbering::of(control)?;
+    let Numbering { space, symmetry, .. } = Numbering::of(control, &Stop::default())?;
     let most = i32::from(longest) + 1;
     let bits = width(None, most, -most)
         .map_err(|source| RunError::Entry { place: control.origin.clone(), source })?;

@@ -20,7 +20,7 @@ use crate::threads::Threads;
 /// The most bytes of a control file.
 const LONGEST_CONTROL_FILE: u64 = 4 << 20;
 
-/// How often somebody who waits for a lock looks again.
+/// How often a run that waits for a lock looks again.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The storage of a run and what holds for all of its tables.
@@ -30,8 +30,8 @@ pub struct Workplace {
     pub storage: Arc<dyn Storage>,
     /// Asked at every safe point.
     pub stop: Stop,
-    /// How much work on a table may be lost: after so long what is solved of it is put into a checkpoint,
-    /// unless that would take more than a thirtieth of the time.
+    /// How much work on a table may be lost: after so long what is solved of it is put into a
+    /// checkpoint, unless that would take more than a thirtieth of the time.
     pub checkpoint_every: Duration,
     /// The memory that the process may take; none: what is there.
     pub memory: Option<Memory>,
@@ -41,15 +41,17 @@ pub struct Workplace {
     pub pages: Option<usize>,
     /// How small the files are to be.
     pub compression: Compression,
-    /// How many bytes of the disk are left to others by working files and checkpoints, and by finished files as far
-    /// as can be foreseen; none: a twentieth of the disk, and not more than two gigabytes.
+    /// How many bytes of the disk are left to others by working files and checkpoints, and by
+    /// finished files as far as can be foreseen; none: a twentieth of the disk, and not more than
+    /// two gigabytes.
     pub keep_free: Option<u64>,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
-    /// A folder in which futurebases are looked for first, by their file names alone, unless their names begin
-    /// at the root.
+    /// A folder in which futurebases are looked for first, by their file names alone, unless their
+    /// names begin at the root.
     pub tables: Option<PathBuf>,
-    /// The threads for the tables of control files that are worth them; none: those of the caller's pool.
+    /// The threads for the tables of control files that are worth them; none: those of the caller's
+    /// pool.
     pub threads: Option<Threads>,
 }
 
@@ -77,12 +79,13 @@ impl Default for Workplace {
 pub struct Memory {
     /// In bytes, everything that the process takes.
     pub bytes: u64,
-    /// Whether a bound below what is needed at least is raised, as version 1.7 does. It is an error otherwise.
+    /// Whether a bound below what is needed at least is raised, as version 1.7 does. It is an error
+    /// otherwise.
     pub raise: bool,
 }
 
 impl Workplace {
-    /// An error if somebody asked to stop.
+    /// An error if the run was asked to stop.
     pub(crate) fn check_stop(&self) -> Result<(), RunError> {
         if self.stop.is_requested() {
             return Err(RunError::Interrupted { checkpoint: None });
@@ -117,8 +120,8 @@ impl Workplace {
             .map_err(|source| RunError::Io { action: "write", path: target.to_owned(), source })
     }
 
-    /// Waits for the lock of a table, and removes what a dead process left of it. Nobody may wait for a
-    /// lock while he holds one.
+    /// Waits for the lock of a table, and removes what a dead process left of it. A run must not
+    /// wait for a lock while it holds one.
     ///
     /// # Errors
     ///
@@ -159,7 +162,8 @@ impl Workplace {
         there.unwrap_or_else(|| PathBuf::from(name))
     }
 
-    /// The files that a futurebase with wildcards stands for. A file hides others of its name in later places.
+    /// The files that a futurebase with wildcards stands for. A file hides others of its name in
+    /// later places.
     pub(crate) fn files_like(&self, name: &str) -> io::Result<Vec<PathBuf>> {
         let mut found: Vec<PathBuf> = Vec::new();
         for pattern in self.names_of(name) {

@@ -21,8 +21,8 @@ use hoffman_table::{IndexSpace, Stop, TableFile};
 
 use crate::error::RunError;
 use crate::numbering::Numbering;
+use crate::options::RunContext;
 use crate::progress::Progress;
-use crate::workplace::Workplace;
 
 /// The memory for compressing where memory is bounded.
 const COMPRESSING: u64 = 2 << 20;
@@ -50,9 +50,9 @@ pub(crate) fn write_table(
     values: &TableValues,
     path: &Path,
     making: &Making,
-    progress: &dyn Progress,
-    (workplace, pages): (&Workplace, Option<&Arc<Pages>>),
+    run: RunContext<'_>,
 ) -> Result<IndexCounts, RunError> {
+    let RunContext { workplace, pages, progress } = run;
     let space = &numbering.space;
     let (numbers, counts) =
         encoded(space, values, control.entry_format(), (pages, &workplace.stop))
@@ -100,8 +100,9 @@ pub(crate) fn write_table(
     Ok(counts)
 }
 
-/// The format of a table, its width written out. Where the width that is asked for is too small the table gets a
-/// wider one and that is said: what is solved is not thrown away for the width of a field.
+/// The format of a table, its width written out. Where the width that is asked for is too small the
+/// table gets a wider one and that is said: what is solved is not thrown away for the width of a
+/// field.
 fn fitting_format(
     control: &ControlFile,
     counts: &IndexCounts,
@@ -250,7 +251,8 @@ fn timestamp(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let days = (seconds / 86400) as i64;
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days % 7) as usize];
-    // Civil date from day number, after Howard Hinnant's "chrono-compatible low-level date algorithms".
+    // Civil date from day number, after Howard Hinnant's "chrono-compatible low-level date
+    // algorithms".
     let z = days + 719_468;
     let era = z / 146_097;
     let doe = z - era * 146_097;

@@ -1,11 +1,10 @@
-//! Where prunes or futurebases are not the same for both colours, positions with either side to move are stored,
-//! whatever index type is asked for.
+//! Where prunes or futurebases are not the same for both colours, positions with either side to
+//! move are stored, whatever index type is asked for.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 
-use hoffman_run::{GenerateOptions, Generated, RunError, Silent, Workplace, generate};
-use hoffman_table::foreign::ForeignOptions;
+use hoffman_run::{MadeTable, RunError, RunOptions, Silent, Workplace, generate};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{RawEntry, Table};
 
@@ -29,27 +28,21 @@ fn prune(color: &str, pattern: &str, effect: &str) -> String {
 }
 
 /// Generates a table in a folder; `{}` in the elements stands for the folder.
-fn make(folder: &Path, name: &str, elements: &str) -> Result<Generated, RunError> {
+fn make(folder: &Path, name: &str, elements: &str) -> Result<MadeTable, RunError> {
     let elements = elements.replace("{}", folder.to_str().unwrap());
     let path = folder.join(format!("{name}.xml"));
     std::fs::write(&path, format!("<tablebase>{ENABLED}<dtm/>{elements}</tablebase>")).unwrap();
-    let options = GenerateOptions {
-        output: Some(path.with_extension("htb")),
-        args: String::new(),
-        foreign: ForeignOptions::default(),
-        progress: &Silent,
-        workplace: Workplace::default(),
-    };
-    generate(&path, &options)
+    let options = RunOptions::new(&Silent, Workplace::default());
+    generate(&path, Some(&path.with_extension("htb")), &options)
 }
 
-/// The indices of a table of an index type, after every entry was compared with that of the table with
-/// combinadic3.
+/// The indices of a table of an index type, after every entry was compared with that of the table
+/// with combinadic3.
 fn compared(folder: &Path, index: &str, elements: &str) -> u64 {
     let table = |index: &str| {
         let elements = format!("<index type=\"{index}\"/>{elements}");
         let made = make(folder, index, &elements).unwrap();
-        Table::open(&made.path, SourceOptions::default()).unwrap()
+        Table::open(made.path.as_ref().unwrap(), SourceOptions::default()).unwrap()
     };
     let (table, full) = (table(index), table("combinadic3"));
     let stored = |table: &Table| {
@@ -92,7 +85,7 @@ fn prunes_that_differ_by_colour_store_both_sides() {
     // What is said of White's moves only stands for Black's.
     let white = prune("white", "?xN", "concede");
     let made = make(folder.path(), "white", &format!("{knights}{white}")).unwrap();
-    assert_eq!(made.counts.indices, one_side);
+    assert_eq!(made.counts.unwrap().indices, one_side);
     // With the black king first combinadic3 is not possible.
     let (king, others) = knights.split_at(knights.find("<piece color=\"black\"").unwrap());
     let made = make(folder.path(), "black", &format!("{others}{king}{differing}")).unwrap();
@@ -112,9 +105,12 @@ fn futurebases_that_differ_by_colour_store_both_sides() {
     let discard = prune("black", "?xN", "discard");
     let whites_only = elements("", &discard).replace("{}", folder.path().to_str().unwrap());
     let indices = compared(folder.path(), "combinadic5", &whites_only);
-    assert_eq!(indices, 2 * white.counts.indices);
+    assert_eq!(indices, 2 * white.counts.unwrap().indices);
     // Given for both colours it says the same of both.
     let both = format!("{}{}", elements("", &discard), futurebase(" colors=\"invert\""));
     let both = format!("{both}{}", prune("white", "?xN", "discard"));
-    assert_eq!(make(folder.path(), "both", &both).unwrap().counts.indices, white.counts.indices);
+    assert_eq!(
+        make(folder.path(), "both", &both).unwrap().counts.unwrap().indices,
+        white.counts.unwrap().indices
+    );
 }

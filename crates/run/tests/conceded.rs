@@ -3,17 +3,16 @@
 
 use std::path::Path;
 
-use hoffman_run::{GenerateOptions, Generated, RunError, Silent, Workplace, generate};
+use hoffman_run::{MadeTable, RunError, RunOptions, Silent, Workplace, generate};
 use hoffman_table::Table;
-use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 
 const ENABLED: &str = "<prune-enable color=\"white\" type=\"concede\"/>\
                        <prune-enable color=\"white\" type=\"discard\"/>\
                        <prune-enable color=\"black\" type=\"discard\"/>";
 
-/// The white king in the corner, and the black king with a blocked knight or without it. White's queen takes
-/// the knight on d8.
+/// The white king in the corner, and the black king with a blocked knight or without it. White's
+/// queen takes the knight on d8.
 const MEN: &str = "<piece color=\"white\" type=\"king\" location=\"a1\"/><piece color=\"black\" type=\"king\"/>\
                    <piece color=\"white\" type=\"queen\" location=\"d1\"/>\
                    <piece color=\"black\" type=\"knight\" location=\"d8\"/>";
@@ -25,21 +24,15 @@ fn prune(color: &str, pattern: &str, effect: &str) -> String {
     format!("<prune color=\"{color}\" move=\"{pattern}\" type=\"{effect}\"/>")
 }
 
-fn make(folder: &Path, name: &str, elements: &str) -> Result<Generated, RunError> {
+fn make(folder: &Path, name: &str, elements: &str) -> Result<MadeTable, RunError> {
     let path = folder.join(format!("{name}.xml"));
     std::fs::write(&path, format!("<tablebase>{ENABLED}<dtm/>{elements}</tablebase>")).unwrap();
-    let options = GenerateOptions {
-        output: Some(path.with_extension("htb")),
-        args: String::new(),
-        foreign: ForeignOptions::default(),
-        progress: &Silent,
-        workplace: Workplace::default(),
-    };
-    generate(&path, &options)
+    let options = RunOptions::new(&Silent, Workplace::default());
+    generate(&path, Some(&path.with_extension("htb")), &options)
 }
 
-fn entries(made: &Generated) -> Vec<i32> {
-    let mut table = Table::open(&made.path, SourceOptions::default()).unwrap();
+fn entries(made: &MadeTable) -> Vec<i32> {
+    let mut table = Table::open(made.path.as_ref().unwrap(), SourceOptions::default()).unwrap();
     table.check_length().unwrap();
     let mut entries = vec![0; table.space().size() as usize];
     table.read_entries(0, &mut entries).unwrap();

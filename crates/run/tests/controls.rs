@@ -1,17 +1,17 @@
-//! The example control files of the original: every table has the figures that the original's has, except
-//! where the original is wrong, and what it refuses is refused. Runs where the shared data are; says loudly
-//! when they are not.
+//! The example control files of the original: every table has the figures that the original's has,
+//! except where the original is wrong, and what it refuses is refused. Runs where the shared data
+//! are; says loudly when they are not.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hoffman_board::Material;
+use hoffman_plan::{Graph, complete};
 use hoffman_run::{
-    BuildOptions, GenerateOptions, Generated, RunError, Silent, Workplace, build, generate,
+    FuturebaseProblem, MadeTable, RunError, RunOptions, Silent, Workplace, generate,
 };
 use hoffman_table::Table;
-use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 
 /// The names of the figures: elements of the header.
@@ -26,8 +26,8 @@ const NAMES: [&str; 8] = [
     "min",
 ];
 
-/// The figures of each table as published for the original, in the order of [`NAMES`]; `-` where none is
-/// published. The longest win and loss are as stored, one more than the moves.
+/// The figures of each table as published for the original, in the order of [`NAMES`]; `-` where
+/// none is published. The longest win and loss are as stored, one more than the moves.
 const PUBLISHED: &[(&str, &str)] = &[
     ("kk", "462 0 462 0 0 0 0 0"),
     ("kqk", "57288 10152 47136 115 44183 0 11 -11"),
@@ -153,18 +153,13 @@ fn directory() -> MutexGuard<'static, ()> {
     DIRECTORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn generate_here(control: &Path) -> Result<Generated, RunError> {
-    let options = GenerateOptions {
-        output: None,
-        args: String::new(),
-        foreign: ForeignOptions::default(),
-        progress: &Silent,
-        workplace: Workplace::default(),
-    };
-    generate(control, &options)
+fn generate_here(control: &Path) -> Result<MadeTable, RunError> {
+    let options = RunOptions::new(&Silent, Workplace::default());
+    generate(control, None, &options)
 }
 
-/// The largest and the smallest number in a table: the longest win and loss, where the header does not tell.
+/// The largest and the smallest number in a table: the longest win and loss, where the header does
+/// not tell.
 fn extremes(table: &Table) -> (i64, i64) {
     let size = table.space().size();
     let mut numbers = vec![0_i32; usize::try_from(size).unwrap()];
@@ -200,7 +195,8 @@ fn differences(name: &str, path: &Path, expected: &str) -> Vec<String> {
     differences
 }
 
-/// An empty folder of the name, made the current one, with the complete endings that the examples use.
+/// An empty folder of the name, made the current one, with the complete endings that the examples
+/// use.
 fn work_in(folder: &Path, endings: &Path) {
     std::fs::create_dir_all(folder).unwrap();
     std::env::set_current_dir(folder).unwrap();
@@ -212,22 +208,17 @@ fn work_in(folder: &Path, endings: &Path) {
 
 fn build_endings(folder: &Path) {
     let endings = ENDINGS.map(|name| name.parse::<Material>().unwrap());
-    let options = BuildOptions {
-        dir: folder.to_owned(),
-        write: true,
-        args: String::new(),
-        progress: &Silent,
-        workplace: Workplace::default(),
-        solved: None,
-    };
-    build(&hoffman_plan::complete(endings), &options).unwrap();
+    let options = RunOptions::new(&Silent, Workplace::default());
+    let graph = Graph::of_endings(&complete(endings), folder);
+    hoffman_run::build_endings(&graph, &options).unwrap();
 }
 
-/// Generates the files in an order in which each finds its futurebases; calls `then` with what came of each.
+/// Generates the files in an order in which each finds its futurebases; calls `then` with what came
+/// of each.
 fn in_order(
     controls: &Path,
     names: &[&str],
-    mut then: impl FnMut(&str, Result<Generated, RunError>),
+    mut then: impl FnMut(&str, Result<MadeTable, RunError>),
 ) {
     let mut waiting = names.to_vec();
     while !waiting.is_empty() {
@@ -235,7 +226,7 @@ fn in_order(
         waiting.retain(|name| {
             let result = generate_here(&controls.join(format!("{name}.xml")));
             if let Err(RunError::Futurebase { problem, .. }) = &result
-                && problem.contains("no such file")
+                && matches!(**problem, FuturebaseProblem::Missing(_))
             {
                 return true;
             }
@@ -269,7 +260,7 @@ fn examples_have_the_published_figures() {
         in_order(&controls, &names, |name, result| match (expected(name), result) {
             (Some(expected), Ok(made)) => {
                 tables += 1;
-                failures.extend(differences(name, &made.path, expected));
+                failures.extend(differences(name, made.path.as_ref().unwrap(), expected));
             }
             (Some(_), Err(error)) => failures.push(format!("{name}: {error}")),
             (None, Ok(_)) => failures.push(format!("{name}: not refused")),
@@ -304,11 +295,15 @@ fn the_example_with_syzygy_files_only_has_the_figures_of_the_ending() {
     let made = generate_here(&shared.join("spec/controls/kpkp-syz.xml")).unwrap();
     // The original counts 407841 wins of White.
     let expected = "5562480 122343 4273601 117 1906737 923422 - -";
-    assert_eq!(differences("kpkp-syz", &made.path, expected), Vec::<String>::new());
+    assert_eq!(
+        differences("kpkp-syz", made.path.as_ref().unwrap(), expected),
+        Vec::<String>::new()
+    );
 }
 
-/// What the original refuses and this program does not: it looks for files that a pattern matches, for a table of
-/// less symmetry it looks positions up as they stand, and pieces in a wrong order are put right.
+/// What the original refuses and this program does not: it looks for files that a pattern matches,
+/// for a table of less symmetry it looks positions up as they stand, and pieces in a wrong order
+/// are put right.
 const LIFTED: [&str; 7] = [
     "doubled-order",
     "dtm-too-small",
@@ -348,7 +343,7 @@ fn what_must_be_refused_is_refused_by_name() {
         let stem = file.file_stem().unwrap().to_str().unwrap();
         let before = tables(&folder);
         match generate_here(file) {
-            Ok(made) if LIFTED.contains(&stem) => std::fs::remove_file(made.path).unwrap(),
+            Ok(made) if LIFTED.contains(&stem) => std::fs::remove_file(made.path.unwrap()).unwrap(),
             Ok(_) => failures.push(format!("{stem}: not refused")),
             Err(error) if LIFTED.contains(&stem) => failures.push(format!("{stem}: {error}")),
             Err(error) => {

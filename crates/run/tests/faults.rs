@@ -39,8 +39,8 @@ impl Scene {
         Scene { before, run, after, checkpoints, many: false }
     }
 
-    /// Every table that has its name is right; there is nothing else but what a run reads and at most one
-    /// checkpoint.
+    /// Every table that has its name is right; there is nothing else but what a run reads and at
+    /// most one checkpoint.
     fn check_what_is_left(&self, storage: &Simulated, what: &str, unfinished: bool) {
         let mut checkpoints = 0;
         for path in storage.names() {

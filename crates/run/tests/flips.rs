@@ -12,8 +12,8 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use hoffman_store::Simulated;
 
-/// Flips bits of a file, `step` apart, and makes a table from it each time. Returns how many flips were
-/// refused and how many had no effect.
+/// Flips bits of a file, `step` apart, and makes a table from it each time. Returns how many flips
+/// were refused and how many had no effect.
 fn flip(storage: &Simulated, file: &Path, step: usize) -> (usize, usize) {
     let table = Path::new("t/b7.htb");
     let clean = storage.copy();

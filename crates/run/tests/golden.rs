@@ -1,14 +1,13 @@
-//! Tables generated from the control files of the golden set, compared entry by entry with the hashes of
-//! the original's tables. Runs where the shared data are; says loudly when they are not.
+//! Tables generated from the control files of the golden set, compared entry by entry with the
+//! hashes of the original's tables. Runs where the shared data are; says loudly when they are not.
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::format_collect)]
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use hoffman_run::{GenerateOptions, RunError, Silent, Workplace, generate};
+use hoffman_run::{FuturebaseProblem, RunError, RunOptions, Silent, Workplace, generate};
 use hoffman_table::Table;
-use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 use sha2::{Digest, Sha256};
 
@@ -58,12 +57,13 @@ fn hashes(golden: &Path) -> HashMap<String, String> {
         .collect()
 }
 
-/// The tables that the original made wrong: how many entries of ours differ. That ours are right is tested
-/// with the slow solver, which finds the same numbers.
+/// The tables that the original made wrong: how many entries of ours differ. That ours are right is
+/// tested with the slow solver, which finds the same numbers.
 ///
-/// Basic tables hold 1 where the player not to move is in check, ours 3; two of them took such entries for
-/// moves. A field of one bit lost a mate. Distances to conversion were taken over from distances to mate.
-/// Suicide tables do not know that stalemate wins; a split pawn table lost en passant positions.
+/// Basic tables hold 1 where the player not to move is in check, ours 3; two of them took such
+/// entries for moves. A field of one bit lost a mate. Distances to conversion were taken over from
+/// distances to mate. Suicide tables do not know that stalemate wins; a split pawn table lost en
+/// passant positions.
 const WRONG: [(&str, u64); 18] = [
     ("bugs/kbk-basic.htb", 3908),
     ("bugs/knkn-dtc-from-dtc-wrong.htb", 11596),
@@ -87,8 +87,9 @@ const WRONG: [(&str, u64); 18] = [
 
 /// What `tablebase-statistics` of ours differ in: the number, ours and the original's.
 ///
-/// The original counts too few wins by the side to move where it keeps no distances, has an element of its own
-/// in white-draws tables that it cannot read back, and counts wrong entries where it has such.
+/// The original counts too few wins by the side to move where it keeps no distances, has an element
+/// of its own in white-draws tables that it cannot read back, and counts wrong entries where it has
+/// such.
 const COUNTED: [(&str, &str, Option<i64>, Option<i64>); 25] = [
     ("bugs/krbk-basic-from-basic-wrong.htb", WHITE, Some(2_791_805), Some(2_109_525)),
     ("bugs/krbk-basic-from-dtm-correct.htb", WHITE, Some(2_791_805), Some(2_188_554)),
@@ -130,14 +131,8 @@ struct Compared {
 }
 
 fn generate_here(control: &Path) -> Result<PathBuf, RunError> {
-    let options = GenerateOptions {
-        output: None,
-        args: String::new(),
-        foreign: ForeignOptions::default(),
-        progress: &Silent,
-        workplace: Workplace::default(),
-    };
-    generate(control, &options).map(|made| made.path)
+    let options = RunOptions::new(&Silent, Workplace::default());
+    generate(control, None, &options).map(|made| made.path.unwrap())
 }
 
 /// Generates a control file in the current folder and compares the table with the original's.
@@ -203,7 +198,7 @@ fn all_tables_are_those_of_the_original_or_better() {
                 let key = format!("{folder}/{stem}.htb");
                 match generate_here(control) {
                     Err(RunError::Futurebase { problem, .. })
-                        if problem.contains("no such file") =>
+                        if matches!(*problem, FuturebaseProblem::Missing(_)) =>
                     {
                         return true;
                     }

@@ -8,7 +8,8 @@ use std::path::Path;
 use common::{build_in, entries, workplace};
 use hoffman_store::{Simulated, Storage as _};
 
-/// Tables in which everything is drawn have one bit an entry, which does not tell illegal positions.
+/// Tables in which everything is drawn have one bit an entry, which does not tell illegal
+/// positions.
 #[test]
 fn drawn_tables_are_read_right() {
     let storage = Simulated::default();

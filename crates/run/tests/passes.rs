@@ -1,15 +1,15 @@
-//! A table of one slice goes on from the passes in its checkpoint; a damaged checkpoint never gives a
-//! wrong value.
+//! A table of one slice goes on from the passes in its checkpoint; a damaged checkpoint never gives
+//! a wrong value.
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use common::{entries, workplace};
-use hoffman_plan::complete;
-use hoffman_run::{BuildOptions, Memory, Progress, RunError, Workplace, build};
+use hoffman_plan::{Graph, complete};
+use hoffman_run::{Memory, Progress, RunError, RunOptions, Workplace, build_endings};
 use hoffman_store::{Fault, Simulated};
 
 /// Hears what is said, which passes begin, and how much is done.
@@ -48,17 +48,12 @@ impl Progress for Heard {
 /// Builds KRvK and what it needs.
 fn krk(workplace: Workplace) -> (Result<(), RunError>, Heard) {
     let heard = Heard::default();
-    let options = BuildOptions {
-        dir: PathBuf::from("t"),
-        write: true,
-        args: String::new(),
-        progress: &heard,
-        solved: None,
-        workplace,
-    };
+    let options = RunOptions::new(&heard, workplace);
     let jobs = complete(["KRvK".parse().unwrap()]);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let done = pool.install(|| build(&jobs, &options)).map(drop);
+    let done = pool
+        .install(|| build_endings(&Graph::of_endings(&jobs, Path::new("t")), &options))
+        .map(drop);
     (done, heard)
 }
 

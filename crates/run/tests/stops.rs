@@ -3,16 +3,15 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use common::{entries, promotion, workplace};
-use hoffman_plan::complete;
+use hoffman_plan::{Graph, complete};
 use hoffman_run::{
-    BuildOptions, GenerateOptions, Phase, Progress, RunError, Stop, Workplace, build, generate,
+    Phase, Progress, RunError, RunOptions, Stop, Workplace, build_endings, generate,
 };
 use hoffman_store::Simulated;
-use hoffman_table::foreign::ForeignOptions;
 
 /// When a run is told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,17 +72,14 @@ fn attempt(
 }
 
 fn carry_out(place: &Workplace, progress: &dyn Progress) -> Result<(), RunError> {
-    let foreign = ForeignOptions::default();
-    let (args, workplace) = (String::new(), place.clone());
-    let options = GenerateOptions { output: None, args, foreign, progress, workplace };
-    generate(Path::new("t/c.xml"), &options).map(drop)
+    let options = RunOptions::new(progress, place.clone());
+    generate(Path::new("t/c.xml"), None, &options).map(drop)
 }
 
 fn build_one(place: &Workplace, progress: &dyn Progress) -> Result<(), RunError> {
-    let (args, workplace) = (String::new(), place.clone());
-    let dir = PathBuf::from("t");
-    let options = BuildOptions { dir, write: true, args, progress, solved: None, workplace };
-    build(&complete(["KPvK".parse().unwrap()]), &options).map(drop)
+    let options = RunOptions::new(progress, place.clone());
+    let jobs = complete(["KPvK".parse().unwrap()]);
+    build_endings(&Graph::of_endings(&jobs, Path::new("t")), &options).map(drop)
 }
 
 #[test]

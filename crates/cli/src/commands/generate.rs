@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use hoffman::control::Control;
 use hoffman::{ReadOptions, Threads};
 
+use crate::interrupt;
 use crate::output::say;
 use crate::work::WorkArgs;
 
@@ -34,14 +35,14 @@ pub(crate) fn run(
     let options = request.work.options(None)?;
     let options = options.large_tables_on(threads.clone()).read_with(request.reading.clone());
     let control = Control::read(control)?;
-    let summary = control.summary()?;
+    let summary = control.summary(&interrupt::cancel())?;
     inform(&format!("Total indices: {}", summary.indices));
     if let Some(structures) = summary.structures {
         inform(&format!("{structures} pawngen positions"));
     }
 
     let bar = request.work.bar(request.quiet)?;
-    let made = control.generate(request.output.clone(), &options, &mut |event| bar.tell(event));
+    let made = control.generate(request.output.as_deref(), &options, &mut |event| bar.tell(event));
     let made = bar.end(made)?;
     drop(bar);
     inform(&format!("Total legal positions: {}", made.legal.unwrap_or_default()));

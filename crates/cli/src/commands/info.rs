@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hoffman::control::{Control, Header, header};
-use hoffman::{Error, Summary};
+use hoffman::{Cancel, Error, Summary};
 
 use crate::Outcome;
 use crate::output::{complain, print, print_line, say};
@@ -56,5 +56,5 @@ pub(crate) fn summaries(files: &[PathBuf]) -> anyhow::Result<Outcome> {
 }
 
 fn summary(path: &Path) -> Result<Summary, Error> {
-    Control::read(path)?.summary()
+    Control::read(path)?.summary(&Cancel::new())
 }

@@ -4,12 +4,13 @@ use hoffman::control::expand;
 
 use crate::Outcome;
 use crate::args::PawngenArgs;
+use crate::interrupt;
 use crate::output::{note, print_line, say};
 
 /// Expands the files, one after the other.
 pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<Outcome> {
     for path in &args.files {
-        let expansion = expand(path)?;
+        let expansion = expand(path, &interrupt::cancel())?;
         for notice in expansion.notices() {
             note(notice);
         }

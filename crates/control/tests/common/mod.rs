@@ -1,8 +1,8 @@
 //! The schema of control files, and the parser's judgement to compare it with.
 //!
-//! Schemas are judged with derivatives, the usual way for RELAX NG: what a pattern still asks for after
-//! each part of a document. Only what our schema uses is understood. The crates there are were tried and
-//! took two outputs for one.
+//! Schemas are judged with derivatives, the usual way for RELAX NG: what a pattern still asks for
+//! after each part of a document. Only what our schema uses is understood. The crates there are
+//! were tried and took two outputs for one.
 #![allow(clippy::unwrap_used, dead_code)]
 
 use std::fs;

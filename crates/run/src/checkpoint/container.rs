@@ -1,7 +1,8 @@
 //! The file of a checkpoint: sections one behind another, each with a name and a checksum.
 //!
-//! The layout is told in docs/file-formats.md. Sections are only ever added at the end, so a process that
-//! dies leaves whole sections and at most one torn one. A program skips sections it does not know.
+//! The layout is told in docs/file-formats.md. Sections are only ever added at the end, so a
+//! process that dies leaves whole sections and at most one torn one. A program skips sections it
+//! does not know.
 
 use std::io::{self, Write as _};
 use std::ops::Range;
@@ -10,6 +11,8 @@ use std::sync::Arc;
 
 use hoffman_store::{FileWriter, Storage, StoredFile, fill};
 use hoffman_table::htb::AtomicFile;
+
+use super::NoCheckpoint;
 
 /// The first bytes of the file: a name and the version.
 const MAGIC: [u8; 12] = *b"HOFFCKPT\x02\0\0\0";
@@ -53,27 +56,24 @@ impl Container {
         path: &Path,
         tag: Tag,
         first: &[u8],
-    ) -> Result<Container, String> {
-        let cause = |e: hoffman_table::htb::HtbError| match std::error::Error::source(&e) {
-            Some(source) => format!("{e}: {source}"),
-            None => e.to_string(),
-        };
-        let file = AtomicFile::create_in(Arc::clone(storage), path).map_err(cause)?;
+    ) -> Result<Container, NoCheckpoint> {
+        let file = AtomicFile::create_in(Arc::clone(storage), path)?;
         let mut bytes = MAGIC.to_vec();
         bytes.extend(section(tag, first));
-        file.writer().write_all(&bytes).map_err(|e| e.to_string())?;
-        file.commit().map_err(cause)?;
-        let file = storage.open_to_write(path).map_err(|e| e.to_string())?;
+        file.writer().write_all(&bytes)?;
+        file.commit()?;
+        let file = storage.open_to_write(path)?;
         Ok(Container { file: Arc::from(file), end: bytes.len() as u64 })
     }
 
-    /// Adds a section, which is durable after [`Container::sync`]. If that fails the file is as it was.
+    /// Adds a section, which is durable after [`Container::sync`]. If that fails the file is as it
+    /// was.
     pub(crate) fn append(&mut self, tag: Tag, payload: &[u8]) -> io::Result<()> {
         let bytes = section(tag, payload);
         let written = FileWriter::new(&*self.file, self.end).write_all(&bytes);
         match written {
             Ok(()) => self.end += bytes.len() as u64,
-            // Whoever reads it would find a torn section.
+            // A reader would find a torn section.
             Err(_) => drop(self.file.set_len(self.end)),
         }
         written

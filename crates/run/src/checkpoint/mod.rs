@@ -1,9 +1,9 @@
 //! What is solved of a table that is not finished, in a file beside it.
 //!
-//! `NAME.htb.checkpoint` holds the slices solved so far, what the passes of others decided, and says for
-//! what table. It is written when enough
-//! work would be lost without it, used by the next run that makes the same table, and removed when the
-//! table is there. Whoever touches it holds the table's lock.
+//! `NAME.htb.checkpoint` holds the slices solved so far, what the passes of others decided, and
+//! says for what table. It is written when enough work would be lost without it, used by the next
+//! run that makes the same table, and removed when the table is there. Only the holder of the
+//! table's lock touches it.
 
 mod container;
 mod passes;
@@ -17,17 +17,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use hoffman_control::ControlFile;
 use hoffman_pages::Pages;
 use hoffman_solve::{Monitor, PassReport, SolveError, TakeDecided};
 use hoffman_space::{PawnStructure, SliceValues, TableValues};
 use hoffman_store::StoredFile;
+use hoffman_table::htb::HtbError;
 use sha2::{Digest as _, Sha256};
 
 use self::container::{Container, Reader, Tag, Unfit};
 use self::passes::Saved;
 use crate::error::RunError;
 use crate::memory::free_disk;
-use crate::progress::Progress;
+use crate::options::RunContext;
+use crate::seal::digest;
 use crate::workplace::Workplace;
 
 /// What the checkpoint is of; the first section.
@@ -48,13 +51,27 @@ pub(crate) fn checkpoint_name(target: &Path) -> PathBuf {
 /// What is being solved: what has the same identity has the same values.
 #[derive(Debug)]
 pub(crate) struct Identity {
-    /// A digest of everything that decides the values but files: the control file, the order of positions.
+    /// A digest of everything that decides the values but files: the control file, the order of
+    /// positions.
     pub(crate) task: String,
     /// A digest of the contents of the futurebases.
     pub(crate) futurebases: String,
 }
 
 impl Identity {
+    /// That of a table with a control file, of what else says which values it has, and of its
+    /// futurebases' fingerprints.
+    pub(crate) fn new(control: &ControlFile, more: &[u8], files: &[Vec<u8>]) -> Identity {
+        let mut task = Sha256::new();
+        task.update(control.text());
+        task.update(more);
+        let mut futurebases = Sha256::new();
+        for file in files {
+            futurebases.update(file);
+        }
+        Identity { task: digest(task), futurebases: digest(futurebases) }
+    }
+
     /// Lines of text.
     fn manifest(&self) -> String {
         let version = env!("CARGO_PKG_VERSION");
@@ -77,44 +94,39 @@ impl Identity {
     }
 }
 
-/// A digest in hexadecimal digits.
-pub(crate) fn digest(hasher: Sha256) -> String {
-    hasher.finalize().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
-}
-
 /// The checkpoint of a table that is being solved; takes what the solver says.
 pub(crate) struct Checkpoint<'a> {
-    workplace: &'a Workplace,
-    progress: &'a dyn Progress,
-    /// Where values lie if memory is bounded.
-    pages: Option<&'a Arc<Pages>>,
+    run: RunContext<'a>,
     /// None: no file is written.
     path: Option<PathBuf>,
     identity: Box<dyn Fn() -> Result<Identity, RunError> + Sync + 'a>,
     /// The positions of a slice, for the progress.
     positions: u64,
-    /// If there is one slice only: the positions that count as solved after the passes that are done, once one
-    /// began.
+    /// If there is one slice only: the positions that count as solved after the passes that are
+    /// done, once one began.
     partly: Option<Mutex<Option<u64>>>,
     /// The longest win or loss in the slices that were read, in moves.
     pub(crate) longest: u16,
     learned: Mutex<Learned>,
-    /// What an earlier run saved of the passes of slices that are not solved, and the file it is in.
+    /// What an earlier run saved of the passes of slices that are not solved, and the file it is
+    /// in.
     passes: HashMap<PawnStructure, Saved>,
     file: Option<Arc<dyn StoredFile>>,
     /// Solved slices that are in no file.
     waiting: Mutex<Vec<(PawnStructure, Arc<SliceValues>)>>,
-    /// Whoever writes holds it. It is never waited for: a thread that holds it may be given other work.
+    /// Held while something is written. It is never waited for: a thread that holds it may be given
+    /// other work.
     writing: Mutex<Writing>,
 }
 
 /// What is found out about a table while it is solved.
 #[derive(Clone)]
 pub(crate) struct Learned {
-    /// The longest wins with White and with Black to move, in moves; none of a side that never wins.
+    /// The longest wins with White and with Black to move, in moves; none of a side that never
+    /// wins.
     pub(crate) longest_wins: [Option<u16>; 2],
-    /// What the passes of this run did: how many positions they decided, and how long that took in all slices
-    /// together. The keys are the number of moves and whether losses were looked for.
+    /// What the passes of this run did: how many positions they decided, and how long that took in
+    /// all slices together. The keys are the number of moves and whether losses were looked for.
     pub(crate) passes: BTreeMap<(u16, bool), (u64, Duration)>,
 }
 
@@ -128,17 +140,37 @@ struct Writing {
     failed: bool,
 }
 
+/// Why a checkpoint is not written.
+#[derive(Debug, thiserror::Error)]
+enum NoCheckpoint {
+    #[error("the disk has {free} MB left, of which {kept} MB are kept free for others")]
+    Full { free: u64, kept: u64 },
+    #[error(transparent)]
+    Identity(#[from] Box<RunError>),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file could not be made; with the cause.
+    #[error("{0}{cause}", cause = std::error::Error::source(.0).map_or_else(String::new, |c| format!(": {c}")))]
+    Create(HtbError),
+}
+
+impl From<HtbError> for NoCheckpoint {
+    fn from(error: HtbError) -> NoCheckpoint {
+        NoCheckpoint::Create(error)
+    }
+}
+
 /// What a checkpoint has of unfinished slices.
 type SavedPasses = HashMap<PawnStructure, Saved>;
 
 /// Fills the slices of a table from a checkpoint, if it is there and fits; else it is removed.
 fn resume(
-    (workplace, pages): (&Workplace, Option<&Arc<Pages>>),
-    progress: &dyn Progress,
+    run: RunContext<'_>,
     path: &Path,
     values: &mut TableValues,
     identity: &dyn Fn() -> Result<Identity, RunError>,
 ) -> Result<(Option<Container>, SavedPasses), RunError> {
+    let RunContext { workplace, pages, progress } = run;
     let nothing = (None, HashMap::new());
     if !hoffman_store::is_file(&*workplace.storage, path) {
         return Ok(nothing);
@@ -180,19 +212,17 @@ fn resume(
 }
 
 impl<'a> Checkpoint<'a> {
-    /// Fills the slices of a table from the checkpoint, if there is a fitting one. Without a path there is
-    /// none, and none will be written. `identity` is asked for when it is needed.
+    /// Fills the slices of a table from the checkpoint, if there is a fitting one. Without a path
+    /// there is none, and none will be written. `identity` is asked for when it is needed.
     pub(crate) fn open(
-        (workplace, pages): (&'a Workplace, Option<&'a Arc<Pages>>),
-        progress: &'a dyn Progress,
+        run: RunContext<'a>,
         target: Option<&Path>,
         values: &mut TableValues,
         identity: impl Fn() -> Result<Identity, RunError> + Sync + 'a,
     ) -> Result<Checkpoint<'a>, RunError> {
         let path = target.map(checkpoint_name);
-        let place = (workplace, pages);
         let (container, passes) = match &path {
-            Some(path) => resume(place, progress, path, values, &identity)?,
+            Some(path) => resume(run, path, values, &identity)?,
             None => (None, HashMap::new()),
         };
         let solved = values.slices.values().filter_map(|slice| slice.get());
@@ -206,12 +236,10 @@ impl<'a> Checkpoint<'a> {
         let file = writing.container.as_ref().map(Container::file);
         let positions = 2 * values.layout.len() as u64;
         for _ in values.slices.values().filter(|s| s.get().is_some()) {
-            progress.skip(positions);
+            run.progress.skip(positions);
         }
         Ok(Checkpoint {
-            workplace,
-            progress,
-            pages,
+            run,
             path,
             identity: Box::new(identity),
             positions,
@@ -250,7 +278,7 @@ impl<'a> Checkpoint<'a> {
         let mut checkpoint = None;
         if let Some(path) = &self.path {
             let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-            let worth = WORTH.min(self.workplace.checkpoint_every);
+            let worth = WORTH.min(self.run.workplace.checkpoint_every);
             if writing.container.is_some() || writing.last.elapsed() >= worth {
                 self.write(&mut writing);
             }
@@ -284,12 +312,12 @@ impl<'a> Checkpoint<'a> {
         let began = Instant::now();
         let container =
             self.leaves_margin(path).and_then(|()| self.container(path, &mut writing.container));
-        let done = container.and_then(|container| add(container).map_err(|e| e.to_string()));
+        let done = container.and_then(|container| add(container).map_err(NoCheckpoint::from));
         let name = path.display();
         if let Err(why) = &done {
             writing.failed = true;
-            tracing::warn!(file = %name, why, "no checkpoint");
-            self.progress.notice(&format!("cannot write {name}: {why}; going on without"));
+            tracing::warn!(file = %name, %why, "no checkpoint");
+            self.run.progress.notice(&format!("cannot write {name}: {why}; going on without"));
         } else {
             let seconds = began.elapsed().as_secs_f64();
             tracing::info!(file = %name, what, seconds, "checkpoint");
@@ -300,15 +328,11 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// An error if the disk has less left than is kept for others.
-    fn leaves_margin(&self, path: &Path) -> Result<(), String> {
+    fn leaves_margin(&self, path: &Path) -> Result<(), NoCheckpoint> {
         let folder = hoffman_store::folder_of(path);
-        let kept = self.workplace.margin(folder);
+        let kept = self.run.workplace.margin(folder);
         match free_disk(folder).filter(|&free| free < kept) {
-            Some(free) => Err(format!(
-                "the disk has {} MB left, of which {} MB are kept free for others",
-                free >> 20,
-                kept >> 20
-            )),
+            Some(free) => Err(NoCheckpoint::Full { free: free >> 20, kept: kept >> 20 }),
             None => Ok(()),
         }
     }
@@ -318,19 +342,19 @@ impl<'a> Checkpoint<'a> {
         &self,
         path: &Path,
         container: &'w mut Option<Container>,
-    ) -> Result<&'w mut Container, String> {
+    ) -> Result<&'w mut Container, NoCheckpoint> {
         let made = if let Some(made) = container.take() {
             made
         } else {
-            let manifest = (self.identity)().map_err(|e| e.to_string())?.manifest();
-            Container::create(&self.workplace.storage, path, MANIFEST, manifest.as_bytes())?
+            let manifest = (self.identity)().map_err(Box::new)?.manifest();
+            Container::create(&self.run.workplace.storage, path, MANIFEST, manifest.as_bytes())?
         };
         Ok(container.insert(made))
     }
 
     /// Whether what was read of values is what was written.
     fn sound(&self) -> io::Result<()> {
-        self.pages.map_or(Ok(()), |pages| pages.check())
+        self.run.pages.map_or(Ok(()), |pages| pages.check())
     }
 
     fn partly(&self) -> Option<MutexGuard<'_, Option<u64>>> {
@@ -353,34 +377,36 @@ impl Monitor for Checkpoint<'_> {
         // Read before the lock is taken, as others wait for it.
         let wins = values.longest_wins();
         raise(&mut self.learning().longest_wins, wins);
-        self.progress.slice(self.positions - self.partly().and_then(|partly| *partly).unwrap_or(0));
+        self.run
+            .progress
+            .slice(self.positions - self.partly().and_then(|partly| *partly).unwrap_or(0));
         if self.path.is_none() {
             return;
         }
         self.waiting().push((pawns, Arc::clone(values)));
-        // Somebody else may be at it; then this slice waits for the next time.
+        // Another thread may be at it; then this slice waits for the next time.
         let Ok(mut writing) = self.writing.try_lock() else { return };
-        let pause = self.workplace.checkpoint_every.max(writing.cost * SHARE);
-        let at_once = self.workplace.checkpoint_every.is_zero();
+        let pause = self.run.workplace.checkpoint_every.max(writing.cost * SHARE);
+        let at_once = self.run.workplace.checkpoint_every.is_zero();
         if at_once || writing.last.elapsed() >= pause {
             self.write(&mut writing);
         }
     }
 
     fn pass(&self, moves: u16) {
-        self.progress.pass(moves);
+        self.run.progress.pass(moves);
         let Some(mut partly) = self.partly() else { return };
-        // Nobody knows how many passes are to come. Those of few moves decide most: of KQQvKQQ, which has 50,
-        // 36, 70 and 95 hundredths of the time were over after 5, 10 and 23.
+        // It is not known how many passes are to come. Those of few moves decide most: of KQQvKQQ,
+        // which has 50, 36, 70 and 95 hundredths of the time were over after 5, 10 and 23.
         let over = 1.0 - (-f64::from(moves.saturating_sub(1)) / 9.0).exp();
         let done = (self.positions as f64 * over) as u64;
         if let Some(partly) = &mut *partly {
             let more = done.saturating_sub(*partly);
-            self.progress.slice(more);
+            self.run.progress.slice(more);
             *partly += more;
         } else {
             // What a checkpoint had.
-            self.progress.skip(done);
+            self.run.progress.skip(done);
             *partly = Some(done);
         }
     }
@@ -391,18 +417,19 @@ impl Monitor for Checkpoint<'_> {
         *positions += report.positions;
         *time += report.time;
         drop(learned);
-        self.progress.passed(report);
+        self.run.progress.passed(report);
     }
 
     fn is_stopped(&self) -> bool {
         // What is found after an error of working files is of no use.
-        self.workplace.stop.is_requested() || self.pages.is_some_and(|pages| pages.has_failed())
+        self.run.workplace.stop.is_requested()
+            || self.run.pages.is_some_and(|pages| pages.has_failed())
     }
 
     fn saves_passes(&self, work: Duration) -> bool {
-        // As with slices, whoever writes is not waited for.
+        // As with slices, a thread that writes is not waited for.
         let (Some(_), Ok(writing)) = (&self.path, self.writing.try_lock()) else { return false };
-        let every = self.workplace.checkpoint_every;
+        let every = self.run.workplace.checkpoint_every;
         let pause = every.max(writing.cost * SHARE);
         let due = if self.is_stopped() {
             work >= WORTH.min(every)
@@ -440,7 +467,7 @@ impl Monitor for Checkpoint<'_> {
         if let (Err(error), Some(path)) = (&restored, &self.path) {
             let name = path.display();
             tracing::warn!(file = %name, %error, "passes not restored");
-            self.progress.notice(&format!("{name}: passes are damaged; doing them anew"));
+            self.run.progress.notice(&format!("{name}: passes are damaged; doing them anew"));
         }
         restored.is_ok()
     }
@@ -470,7 +497,8 @@ fn remove(workplace: &Workplace, path: &Path) -> Result<(), RunError> {
     }
 }
 
-/// Fills slices from a checkpoint and finds passes in it; the flag tells whether it is damaged behind them.
+/// Fills slices from a checkpoint and finds passes in it; the flag tells whether it is damaged
+/// behind them.
 fn read(
     workplace: &Workplace,
     path: &Path,

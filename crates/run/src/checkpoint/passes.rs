@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(add(0..=0, 1), Some((0, vec![1])));
         assert_eq!(add(1..=5, 2), Some((5, vec![1, 2])));
         assert_eq!(add(6..=9, 3), Some((9, vec![1, 2, 3])));
-        // Somebody began anew.
+        // Another run began anew.
         assert_eq!(add(1..=2, 4), Some((2, vec![4])));
         assert_eq!(add(4..=5, 5), None);
         let mut saved = HashMap::new();

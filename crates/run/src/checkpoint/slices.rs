@@ -25,8 +25,8 @@ const RIGHTS: u8 = 16;
 /// Bytes of a slice that are compressed at once.
 const PART: usize = 1 << 20;
 
-/// Adds a slice to a checkpoint: parts, and a section that says that it is complete. If that fails the
-/// checkpoint is as it was.
+/// Adds a slice to a checkpoint: parts, and a section that says that it is complete. If that fails
+/// the checkpoint is as it was.
 pub(super) fn append(
     container: &mut Container,
     pawns: PawnStructure,
@@ -184,8 +184,8 @@ fn put_counts(out: &mut impl Write, counts: &Counts) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads the next slice of a layout with `len` positions for each side to move, into pages if there are any;
-/// none if there is no complete one.
+/// Reads the next slice of a layout with `len` positions for each side to move, into pages if there
+/// are any; none if there is no complete one.
 pub(super) fn next(
     reader: &mut Reader,
     len: usize,

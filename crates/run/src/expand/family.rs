@@ -61,8 +61,8 @@ impl Family {
     }
 }
 
-/// What the files of an expansion begin with: the name of its control file without `.xml`, in `folder` if
-/// there is one.
+/// What the files of an expansion begin with: the name of its control file without `.xml`, in
+/// `folder` if there is one.
 fn stem_of(path: &Path, folder: Option<&Path>) -> Result<String, RunError> {
     let stem = match path.to_str().and_then(|name| name.strip_suffix(".xml")) {
         Some(stem) if !stem.is_empty() && !stem.ends_with('/') => stem,

@@ -1,6 +1,7 @@
 //! What an expansion begins with: the start of the pawns, and futurebases with their men.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use hoffman_board::pieces::default_squares;
 use hoffman_board::{Bitboard, Color, Format, MAX_PIECES, Material, Role};
@@ -8,12 +9,15 @@ use hoffman_control::{
     ControlError, ControlFile, PawnMasks, PawngenElement, PawngenSide, Place, check_declarations,
     check_pieces, resolve_pieces_with,
 };
+use hoffman_store::{Storage, is_file};
 use hoffman_table::Table;
 use hoffman_table::htb::SourceOptions;
 
 use super::fail;
 use crate::error::RunError;
-use crate::futurebases::{color_name, material_of};
+use crate::futurebases::material_of;
+use crate::futuremoves::color_name;
+use crate::problem::{FuturebaseProblem, Misfit};
 
 /// The start that the pawns of an old file stand in.
 pub(super) fn structure_of_pieces(control: &ControlFile) -> Result<PawngenElement, RunError> {
@@ -120,39 +124,39 @@ pub(super) fn men_of_futurebase(
     path: &Path,
     inverted: bool,
     control: &ControlFile,
-) -> Result<Material, String> {
-    let name = path.display();
+    storage: &Arc<dyn Storage>,
+) -> Result<Material, FuturebaseProblem> {
+    let name = path.display().to_string();
     let file = path.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
     let extension = path.extension().unwrap_or_default();
     if ["rtbw", "rtbz", "emd", "nbw", "nbb"].into_iter().any(|e| extension.eq_ignore_ascii_case(e))
     {
         let stem = file.split('.').next().unwrap_or_default();
-        return stem.parse().map_err(|e| format!("'{name}': {e}"));
+        return stem.parse().map_err(|source| FuturebaseProblem::Name { name, source });
     }
-    if !path.is_file() {
-        return Err(format!("'{name}': there is no such file"));
+    if !is_file(&**storage, path) {
+        return Err(FuturebaseProblem::Missing(name));
     }
-    let table = Table::open(path, SourceOptions::default()).map_err(|e| e.to_string())?;
+    let options = SourceOptions { storage: Arc::clone(storage), ..SourceOptions::default() };
+    let table = Table::open(path, options)?;
+    match misfit(&table, inverted, control) {
+        Some(misfit) => Err(FuturebaseProblem::Misfit { path: path.to_owned(), misfit }),
+        None => Ok(material_of(&table)),
+    }
+}
+
+/// Why the tables of an expansion cannot lead to a table.
+fn misfit(table: &Table, inverted: bool, control: &ControlFile) -> Option<Misfit> {
     if table.pieces().iter().any(|p| p.role != Role::Pawn && p.is_restricted()) {
-        return Err(format!("'{name}': the futurebase has restricted pieces"));
+        return Some(Misfit::Restricted);
     }
     for enabled in &table.control().prune_enables {
         let color = if inverted { enabled.color.other() } else { enabled.color };
         if !control.enables(color, enabled.effect) {
-            return Err(format!(
-                "'{name}': the futurebase was made with {} moves open to '{}', and this file enables no \
-                 such pruning",
-                color_name(color).to_lowercase(),
-                enabled.effect.name()
-            ));
+            return Some(Misfit::NotEnabled { color, effect: enabled.effect });
         }
     }
-    if matches!(control.entry_format(), Format::Dtm(_))
-        && !matches!(table.codec().format(), Format::Dtm(_))
-    {
-        return Err(format!(
-            "'{name}': a table without distances to mate cannot be used for the dtm format"
-        ));
-    }
-    Ok(material_of(&table))
+    let is_dtm = |format| matches!(format, Format::Dtm(_));
+    (is_dtm(control.entry_format()) && !is_dtm(table.codec().format()))
+        .then_some(Misfit::NoDistances)
 }

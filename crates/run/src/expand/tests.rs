@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use hoffman_control::Mode;
+use hoffman_board::{Color, Role};
+use hoffman_control::{FuturebaseElement, Mode, PawngenElement};
+use hoffman_plan::Node;
 use tempfile::TempDir;
 
 use super::*;
@@ -33,11 +35,15 @@ fn expand_text(inside: &str) -> Expansion {
 }
 
 fn names(expansion: &Expansion) -> Vec<&str> {
-    expansion.tables.iter().map(|t| t.name.to_str().unwrap()).collect()
+    expansion.graph.nodes.iter().map(|n| n.source.name.to_str().unwrap()).collect()
 }
 
 fn table<'e>(expansion: &'e Expansion, name: &str) -> &'e Expanded {
-    expansion.tables.iter().find(|t| t.name == Path::new(name)).unwrap()
+    &node(expansion, name).source
+}
+
+fn node<'e>(expansion: &'e Expansion, name: &str) -> &'e Node<Expanded> {
+    expansion.graph.nodes.iter().find(|n| n.source.name == Path::new(name)).unwrap()
 }
 
 fn futurebases(expansion: &Expansion, name: &str) -> Vec<String> {
@@ -89,7 +95,7 @@ fn a_race_has_a_table_for_each_pair_of_numbers() {
     }
     let two = element(&race, "r-2-1.xml");
     assert_eq!((two.white.pawns_required, two.black.pawns_required), (Some(2), Some(1)));
-    assert_eq!(table(&race, "r-2-1.xml").output, Path::new("r-2-1.htb"));
+    assert_eq!(node(&race, "r-2-1.xml").output, Path::new("r-2-1.htb"));
     assert!(table(&race, "r-2-1.xml").control.contains("Created by pawngen from r.xml"));
 }
 
@@ -135,7 +141,7 @@ fn plus_pawns_become_structures() {
         "<index type='compact'/>{KINGS}{PLUS}<futurebase filename='KPvK.rtbw'/>\
          <futurebase filename='KPvK.rtbw' colors='invert'/>{CONCEDE}"
     ));
-    assert_eq!(race.tables.len(), 13);
+    assert_eq!(race.graph.nodes.len(), 13);
     assert!(race.notices.iter().any(|n| n.contains("combinadic5")));
     let whole = element(&race, "r-3-3.xml");
     assert_eq!(whole.white.start, "b3 c2 d3".split(' ').map(square).collect());
@@ -161,8 +167,8 @@ fn conditions_are_decided_for_each_table() {
          <prune color='black' move='?xP' type='concede' \
              pawngen-condition='grep(/Q/,@white_pieces)==0 and $#white_pawns==0'/>"
     ));
-    assert_eq!(race.tables.len(), 19);
-    assert_eq!(race.tables.iter().filter(|t| t.name.to_str().unwrap().contains("kqk")).count(), 8);
+    assert_eq!(race.graph.nodes.len(), 19);
+    assert_eq!(names(&race).iter().filter(|name| name.contains("kqk")).count(), 8);
     let prunes = |name: &str| {
         let control = &table(&race, name).control;
         let control = ControlFile::parse(control, name, Mode::Control).unwrap();
@@ -260,13 +266,13 @@ fn files_are_written_beside_the_input() {
     let text = format!("<tablebase><dtm/>{KINGS}<pawngen {START}/>{CONCEDE}</tablebase>");
     fs::write(&path, &text).unwrap();
     let expansion = expand(&path, None, &Workplace::default()).unwrap();
-    assert_eq!(expansion.tables.len(), 16);
+    assert_eq!(expansion.graph.nodes.len(), 16);
     let makefile = write_expansion(&expansion).unwrap().unwrap();
     let rules = fs::read_to_string(makefile).unwrap();
     let stem = folder.path().join("r");
     let rule = format!("{0}-1-0.htb: {0}-1-0.xml {0}-0-0.htb\n\t", stem.display());
     assert!(rules.contains(&rule), "{rules}");
-    for table in &expansion.tables {
+    for table in expansion.graph.nodes.iter().map(|node| &node.source) {
         assert_eq!(fs::read_to_string(&table.name).unwrap(), table.control);
     }
     let blank = folder.path().join("a b.xml");

@@ -1,17 +1,14 @@
 //! Building in a simulated storage, and comparing what came out.
 #![allow(clippy::unwrap_used, dead_code)]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hoffman_plan::complete;
-use hoffman_run::{
-    BuildOptions, GenerateOptions, Generated, RunError, Silent, Workplace, build, generate,
-};
+use hoffman_plan::{Graph, complete};
+use hoffman_run::{MadeTable, RunError, RunOptions, Silent, Workplace, build_endings, generate};
 use hoffman_store::Simulated;
 use hoffman_table::Table;
-use hoffman_table::foreign::ForeignOptions;
 use hoffman_table::htb::SourceOptions;
 
 /// A workplace in a storage; with checkpoints after every slice or none.
@@ -23,29 +20,17 @@ pub(crate) fn workplace(storage: &Simulated, checkpoints: bool) -> Workplace {
 /// Builds endings in the folder `t`, one operation after the other.
 pub(crate) fn build_in(workplace: &Workplace, endings: &[&str]) -> Result<usize, RunError> {
     let jobs = complete(endings.iter().map(|name| name.parse().unwrap()).collect::<Vec<_>>());
-    let options = BuildOptions {
-        dir: PathBuf::from("t"),
-        write: true,
-        args: String::new(),
-        progress: &Silent,
-        solved: None,
-        workplace: workplace.clone(),
-    };
+    let options = RunOptions::new(&Silent, workplace.clone());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| build(&jobs, &options)).map(|report| report.built.len())
+    pool.install(|| build_endings(&Graph::of_endings(&jobs, Path::new("t")), &options))
+        .map(|report| report.made.len())
 }
 
 /// Carries out the control file `t/c.xml`.
-pub(crate) fn generate_in(workplace: &Workplace) -> Result<Generated, RunError> {
-    let options = GenerateOptions {
-        output: None,
-        args: String::new(),
-        foreign: ForeignOptions::default(),
-        progress: &Silent,
-        workplace: workplace.clone(),
-    };
+pub(crate) fn generate_in(workplace: &Workplace) -> Result<MadeTable, RunError> {
+    let options = RunOptions::new(&Silent, workplace.clone());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| generate(Path::new("t/c.xml"), &options))
+    pool.install(|| generate(Path::new("t/c.xml"), None, &options))
 }
 
 /// All entries of a table; the error if it is not whole.

@@ -1,10 +1,9 @@
-//! Marks in the files that an expansion writes: who made them, and whether they are still as they were made.
+//! Marks in the files that an expansion writes: who made them, and whether they are still as they
+//! were made.
 
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
-
-use crate::checkpoint::digest;
 
 /// How a mark begins.
 const CREATED: &str = "Created by pawngen";
@@ -13,16 +12,16 @@ const CHECKSUM: &str = ", checksum ";
 /// How many hexadecimal digits a checksum has.
 const DIGITS: usize = 16;
 
-/// The mark of files that were made from a control file, its checksum left out. An XML comment must not
-/// contain two hyphens.
-pub(super) fn mark(origin: &str) -> String {
+/// The mark of files that were made from a control file, its checksum left out. An XML comment must
+/// not contain two hyphens.
+pub(crate) fn mark(origin: &str) -> String {
     let name = Path::new(origin).file_name().unwrap_or_default().to_string_lossy();
     let from = if name.contains("--") { String::new() } else { format!(" from {name}") };
     format!("{CREATED}{from}{CHECKSUM}")
 }
 
 /// The text with its checksum behind the mark, if it has one.
-pub(super) fn sealed(text: &str) -> String {
+pub(crate) fn sealed(text: &str) -> String {
     match split(text) {
         Some((before, rest)) => format!("{before}{}{rest}", checksum(before, rest)),
         None => text.to_owned(),
@@ -30,7 +29,7 @@ pub(super) fn sealed(text: &str) -> String {
 }
 
 /// Whether a text is as it was made.
-pub(super) fn is_sealed(text: &str) -> bool {
+pub(crate) fn is_sealed(text: &str) -> bool {
     let Some((before, rest)) = split(text) else { return false };
     let Some((written, rest)) = rest.split_at_checked(DIGITS) else { return false };
     written == checksum(before, rest)
@@ -55,4 +54,9 @@ fn checksum(before: &str, rest: &str) -> String {
     let mut digits = digest(hash);
     digits.truncate(DIGITS);
     digits
+}
+
+/// A digest in hexadecimal digits.
+pub(crate) fn digest(hasher: Sha256) -> String {
+    hasher.finalize().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

@@ -1,0 +1,334 @@
+//! What tables cost: time, memory, disk; and the refusal of what there is no room for.
+//!
+//! The figures are estimates from what other tables have cost per position and per index; the
+//! constants say where they come from.
+
+use std::path::Path;
+
+use hoffman_control::ControlFile;
+use hoffman_plan::{Graph, Job, Resources};
+use hoffman_solve::Method;
+use hoffman_space::TableValues;
+use hoffman_store::folder_of;
+use serde::Serialize;
+
+use crate::ending::control_of_job;
+use crate::error::RunError;
+use crate::futurebases::OpenFuturebase;
+use crate::memory::free_disk;
+use crate::numbering::Numbering;
+use crate::progress::Silent;
+use crate::room::{OWN, bounded_budget, least_memory};
+use crate::workplace::Workplace;
+
+/// From how many bytes of values on it is worth looking whether the disk has room for all files.
+pub(crate) const LASTING: u64 = 1 << 30;
+
+/// Nanoseconds to solve a position, on the machine that solves [`MEASURE`] in [`MEASURED`] seconds.
+/// Measured over five-man endings (`docs/performance.md`).
+const SOLVING: f64 = 6.0;
+/// Nanoseconds to number, pack and compress an entry, on the same machine.
+const WRITING: f64 = 9.0;
+/// How much longer it takes from the disk. Measured: 2.3 for KRPvKR in 64 MB, 3.0 for six men and a
+/// slice in 1 GB.
+const FROM_DISK: f64 = 2.5;
+/// The same with propagation tables. Measured: 14 for KRRvKR, five times as long as by sweeps for
+/// KQQvKQQ in 1 GB.
+const WITH_PROPTABLES: f64 = 18.0;
+/// The share of the memory needed that endings without pawns take, typically: little where almost
+/// all is drawn. Measured over five-man endings: from 0.5 to 1, with pawns about 1.
+const USED: f64 = 0.72;
+
+/// Bytes of a compressed file per entry, typically. Measured over five-man endings: from 0.1 to
+/// 0.6.
+const TYPICAL: f64 = 0.45;
+
+/// What one table would cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlannedTable {
+    /// The file.
+    pub table: String,
+    /// Whether it is there already.
+    pub kept: bool,
+    /// The size of its index space.
+    pub indices: u64,
+    /// The slices that are solved for it.
+    pub slices: u64,
+    /// The files that it is made from.
+    pub needs: Vec<String>,
+    /// Processor seconds.
+    pub seconds: f64,
+    /// The file's size in bytes, at most.
+    pub bytes_at_most: u64,
+    /// The file's size in bytes, typically.
+    pub bytes_typically: u64,
+}
+
+/// What a run would cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunPlan {
+    /// The tables in the order of work.
+    pub tables: Vec<PlannedTable>,
+    /// The memory that it takes if nothing goes to the disk, in bytes.
+    pub memory: u64,
+    /// The least memory that it can be done in, in bytes.
+    pub least_memory: u64,
+    /// The memory that it would take here, typically, in bytes.
+    pub used_memory: u64,
+    /// Whether it would work from the disk.
+    pub from_disk: bool,
+    /// Bytes of working files at most at one time.
+    pub working_disk: u64,
+    /// Bytes of the largest checkpoint, at most; 0 if no table takes so long.
+    pub checkpoint: u64,
+    /// What the disk has free, in bytes, if the system says so.
+    pub free_disk: Option<u64>,
+    /// All files together, at most.
+    pub bytes_at_most: u64,
+    /// All files together, typically.
+    pub bytes_typically: u64,
+    /// Processor seconds.
+    pub seconds: f64,
+    /// Seconds by the clock with the threads there are.
+    pub elapsed_seconds: f64,
+}
+
+/// A table with what it takes.
+#[derive(Clone)]
+pub(crate) struct Cost {
+    pub(crate) table: PlannedTable,
+    pub(crate) resources: Resources,
+    /// Bytes of the values behind its moves.
+    pub(crate) behind: u64,
+    /// Bytes of memory if nothing goes to the disk.
+    pub(crate) needed: u64,
+}
+
+impl Cost {
+    /// What a table takes that is not there, with no figures for what is behind its moves.
+    fn new(name: String, resources: Resources, indices: u64, men: usize) -> Cost {
+        let table = PlannedTable {
+            table: name,
+            kept: false,
+            indices,
+            slices: resources.slices,
+            needs: Vec::new(),
+            seconds: (resources.values() as f64 * SOLVING + indices as f64 * WRITING) / 1e9,
+            bytes_at_most: bytes_at_most(indices, men),
+            bytes_typically: (indices as f64 * TYPICAL) as u64 + (1 << 10),
+        };
+        Cost { table, resources, behind: 0, needed: 0 }
+    }
+
+    /// What is left of it if the table is there.
+    pub(crate) fn kept(mut self) -> Cost {
+        (self.table.kept, self.table.seconds) = (true, 0.0);
+        self
+    }
+
+    /// Bytes of working files beyond what `pages` bytes of memory hold: for the slice being solved
+    /// planes (three a side, an eighth of a byte each), events and logs (three and four bits, see
+    /// [`Resources::working`]); the values of all slices, and the numbers of all entries, twice
+    /// while they are turned; what is behind. A fifth more is lost between pages, measured for
+    /// KQQvKQQ in 1 GB.
+    fn working_disk(&self, pages: u64) -> u64 {
+        let solving = self.resources.slice() / 8 * (3 + 3 + 4);
+        let entries = 2 * self.table.indices;
+        let all = solving.saturating_add(self.resources.values()).saturating_add(entries);
+        (all / 5).saturating_mul(6).saturating_sub(pages).saturating_add(self.behind)
+    }
+
+    /// Bytes of a checkpoint, at most: the values of the slices that are solved, and the logs of
+    /// another one.
+    fn checkpoint(&self) -> u64 {
+        let Resources { slices, .. } = self.resources;
+        let slice = self.resources.slice();
+        slice.saturating_mul(slices.saturating_sub(1)).saturating_add(slice / 2)
+    }
+}
+
+/// The bytes of a file: entries of the widest kind that tables of so many men have needed, as
+/// deflate stores what it cannot compress, the index of blocks, and the header.
+fn bytes_at_most(indices: u64, men: usize) -> u64 {
+    let bits = match men {
+        0..=4 => 8,
+        5 => 9,
+        6 => 11,
+        _ => 16,
+    };
+    let entries = indices.div_ceil(8) * bits;
+    entries + entries / 1000 + 64 * (entries >> 18) + (64 << 10)
+}
+
+/// The memory that endings need if nothing goes to the disk, in bytes. Without files everything
+/// that a later one needs stays in memory. Endings of five men took 0.57 to 1.36 times the sum of
+/// these things; a fifth is added, since what does not fit ends badly.
+pub(crate) fn memory_of_endings(graph: &Graph<Job>, todo: &[usize], write: bool) -> u64 {
+    let mut worst = 0;
+    for (number, &at) in todo.iter().enumerate() {
+        let node = &graph.nodes[at];
+        let values = node.positions();
+        // The file's entries are made beside the values.
+        let entries = if write { values / 2 } else { 0 };
+        let working = node.resources.as_ref().map_or(0, Resources::working);
+        let later = if write { &todo[number..=number] } else { &todo[number..] };
+        let later = graph.needed_by(later);
+        let kept = todo[..number].iter().filter(|at| later.contains(at));
+        let kept: u64 = kept.map(|&at| graph.nodes[at].positions()).sum();
+        worst = worst.max(values + entries + working + kept);
+    }
+    worst / 5 * 6
+}
+
+/// The memory that is needed if nothing goes to the disk, in bytes, for the table of a
+/// control file with so many indices.
+pub(crate) fn memory_of_analysis(
+    values: &TableValues,
+    open: &[OpenFuturebase<'_>],
+    indices: u64,
+    outcomes: bool,
+) -> u64 {
+    let slice = 2 * values.layout.len() as u64;
+    let own = slice.saturating_mul(values.slices.len() as u64);
+    let sum = |terms: &[u64]| terms.iter().copied().fold(0, u64::saturating_add);
+    let behind: Vec<u64> = open.iter().map(OpenFuturebase::bytes).collect();
+    if outcomes {
+        // Two bits a position, but for the slice and the futurebase in hand, and tables of other
+        // programs.
+        let packed = open.iter().map(|open| open.bytes() / if open.is_own() { 4 } else { 1 });
+        let packed = packed.fold(0, u64::saturating_add);
+        let in_hand = behind.iter().copied().max().unwrap_or(0);
+        let solving = sum(&[own / 4, slice / 4, slice]);
+        return packed.saturating_add(solving.max(sum(&[own / 4, indices / 4])).max(in_hand));
+    }
+    let working = (own / 2).max(indices).saturating_add(slice / 4).saturating_add(slice);
+    sum(&[own, working, sum(&behind)])
+}
+
+/// What each of some endings takes, and the plan of building those that are to be made.
+pub(crate) fn plan_of_endings(
+    graph: &Graph<Job>,
+    todo: &[usize],
+    place: (&Workplace, &Path),
+    slowness: f64,
+) -> Result<RunPlan, RunError> {
+    let mut costs = Vec::new();
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let (job, Some(resources)) = (&node.source, node.resources.clone()) else { continue };
+        let numbering = Numbering::of(&control_of_job(job)?, &place.0.stop)?;
+        let (name, men) = (job.file_name(), job.material.men());
+        let mut cost = Cost::new(name, resources, numbering.space.size(), men);
+        cost.table.needs =
+            node.needed().map(|needed| graph.nodes[needed].source.file_name()).collect();
+        // Values of other tables of the run that are needed here lie in working files, too.
+        cost.behind = node.needed().map(|needed| graph.nodes[needed].positions()).sum();
+        costs.push(if todo.contains(&at) { cost } else { cost.kept() });
+    }
+    let needed = memory_of_endings(graph, todo, true) + OWN;
+    let with_pawns = todo.iter().any(|&at| graph.nodes[at].source.material.has_pawns());
+    let typical = if with_pawns { needed } else { (needed as f64 * USED) as u64 };
+    sum(costs, [needed, typical], place, slowness)
+}
+
+/// What the table of a control file takes whose futurebases are open.
+pub(crate) fn cost_of_analysis(
+    control: &ControlFile,
+    numbering: &Numbering,
+    open: &[OpenFuturebase<'_>],
+    values: &TableValues,
+    output: &Path,
+) -> Cost {
+    let (indices, men) = (numbering.space.size(), numbering.pieces().len());
+    let resources = Resources { layout: values.layout.clone(), slices: values.slices.len() as u64 };
+    let mut cost = Cost::new(output.display().to_string(), resources, indices, men);
+    cost.table.needs = open.iter().map(|open| open.path().display().to_string()).collect();
+    cost.behind = open.iter().map(OpenFuturebase::bytes).fold(0, u64::saturating_add);
+    cost.needed = memory_of_analysis(values, open, indices, control.asks_outcomes());
+    cost
+}
+
+/// Refuses a table of a control file for which memory or the disk has no room. Small ones are not
+/// looked at.
+pub(crate) fn check_analysis(
+    control: &ControlFile,
+    numbering: &Numbering,
+    open: &[OpenFuturebase<'_>],
+    values: &TableValues,
+    output: &Path,
+    workplace: &Workplace,
+) -> Result<(), RunError> {
+    let bytes = 2 * values.layout.len() as u128 * values.slices.len() as u128;
+    if bytes < u128::from(LASTING) && workplace.memory.is_none() {
+        return Ok(());
+    }
+    let cost = cost_of_analysis(control, numbering, open, values, output);
+    let (needed, folder) = (cost.needed.saturating_add(OWN), folder_of(output));
+    sum(vec![cost], [needed; 2], (workplace, folder), 1.0)?.check_disk(folder, workplace)
+}
+
+/// Adds everything up; `memory` is what is needed, and what is taken typically.
+pub(crate) fn sum(
+    mut costs: Vec<Cost>,
+    [memory, typical]: [u64; 2],
+    (workplace, folder): (&Workplace, &Path),
+    slowness: f64,
+) -> Result<RunPlan, RunError> {
+    let threads = rayon::current_num_threads();
+    let is_made = |cost: &&Cost| !cost.table.kept;
+    let least = |cost: &Cost| least_memory(&cost.resources.layout, threads);
+    let least_memory = costs.iter().filter(is_made).map(least).max().unwrap_or(OWN);
+    let budget = bounded_budget(workplace, least_memory, memory, &Silent)?;
+    let slowness = slowness
+        * match workplace.method {
+            _ if budget.is_none() => 1.0,
+            Method::Sweep => FROM_DISK,
+            Method::PropTables { .. } => WITH_PROPTABLES,
+        };
+    for cost in &mut costs {
+        cost.table.seconds *= slowness;
+    }
+
+    let made: Vec<&Cost> = costs.iter().filter(is_made).collect();
+    let working = |(pages, _)| made.iter().map(|cost| cost.working_disk(pages)).max();
+    let lasts = |cost: &&&Cost| {
+        cost.table.seconds / threads as f64 > workplace.checkpoint_every.as_secs_f64()
+    };
+    let seconds = made.iter().map(|cost| cost.table.seconds).sum::<f64>();
+    Ok(RunPlan {
+        memory,
+        least_memory,
+        used_memory: budget.map_or(typical, |(_, bound)| bound.min(memory)),
+        from_disk: budget.is_some(),
+        working_disk: budget.and_then(working).unwrap_or(0),
+        checkpoint: made.iter().filter(lasts).map(|cost| cost.checkpoint()).max().unwrap_or(0),
+        free_disk: free_disk(folder),
+        bytes_at_most: made.iter().map(|cost| cost.table.bytes_at_most).sum(),
+        bytes_typically: made.iter().map(|cost| cost.table.bytes_typically).sum(),
+        seconds,
+        // Not everything can be shared.
+        elapsed_seconds: seconds / threads as f64 * 1.2,
+        tables: costs.into_iter().map(|cost| cost.table).collect(),
+    })
+}
+
+impl RunPlan {
+    /// Refuses what the disk has no room for.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Disk`].
+    pub(crate) fn check_disk(&self, folder: &Path, workplace: &Workplace) -> Result<(), RunError> {
+        let kept = workplace.margin(folder);
+        let needed = self.working_disk.saturating_add(self.bytes_typically);
+        match self.free_disk {
+            Some(free) if needed.saturating_add(kept) > free => Err(RunError::Disk {
+                folder: folder.to_owned(),
+                free: free >> 20,
+                kept: kept >> 20,
+                working: self.working_disk >> 20,
+                files: self.bytes_typically >> 20,
+            }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Complete endings and parts of them, as tasks.
+
+use std::sync::OnceLock;
+
+use hoffman_board::{Bitboard, Role};
+use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
+use hoffman_plan::Job;
+use hoffman_solve::{Monitor, SolveError, SolveOptions, Tables, solve_table};
+use hoffman_space::TableValues;
+use hoffman_table::Stop;
+
+use crate::checkpoint::Identity;
+use crate::error::RunError;
+use crate::numbering::Numbering;
+use crate::task::Task;
+
+/// The control file that stands in the header of a job's table.
+pub(crate) fn control_of_job(job: &Job) -> Result<ControlFile, RunError> {
+    let text = match &job.part {
+        None => control_for_material(&job.material),
+        Some(part) => {
+            let pawns = part.pawns.iter();
+            let pawns: Vec<_> =
+                pawns.map(|&(color, set)| (color, Role::Pawn, Bitboard(set))).collect();
+            control_for_part(&job.material, &pawns)
+        }
+    };
+    Ok(ControlFile::parse(&text, &job.file_name(), Mode::Control)?)
+}
+
+/// A job, and the tables behind its moves.
+pub(crate) struct EndingTask<'t> {
+    job: &'t Job,
+    tables: &'t Tables,
+    wanted: SolveOptions,
+    /// Made when it is asked for.
+    header: OnceLock<(ControlFile, Numbering)>,
+}
+
+impl<'t> EndingTask<'t> {
+    pub(crate) fn new(job: &'t Job, tables: &'t Tables, wanted: SolveOptions) -> EndingTask<'t> {
+        EndingTask { job, tables, wanted, header: OnceLock::new() }
+    }
+
+    /// None of its slices solved.
+    pub(crate) fn values(&self) -> TableValues {
+        TableValues::new(self.job.material, self.job.slices())
+    }
+}
+
+impl Task for EndingTask<'_> {
+    fn name(&self) -> String {
+        self.job.file_name()
+    }
+
+    /// The tables behind it are those of chess, whatever their files.
+    fn identity(&self) -> Result<Identity, RunError> {
+        let mut slices: Vec<_> = self.job.slices().into_iter().collect();
+        slices.sort_unstable();
+        let bytes: Vec<u8> = slices
+            .iter()
+            .flat_map(|s| [s.white.to_le_bytes(), s.black.to_le_bytes()])
+            .flatten()
+            .collect();
+        Ok(Identity::new(&control_of_job(self.job)?, &bytes, &[]))
+    }
+
+    fn wanted(&self) -> SolveOptions {
+        self.wanted.clone()
+    }
+
+    fn solve(
+        &self,
+        values: &mut TableValues,
+        options: &SolveOptions,
+        monitor: &dyn Monitor,
+    ) -> Result<u16, SolveError> {
+        solve_table(values, self.tables, options, monitor)
+    }
+
+    fn header(&self) -> Result<(&ControlFile, &Numbering), RunError> {
+        let (control, numbering) = if let Some(header) = self.header.get() {
+            header
+        } else {
+            let control = control_of_job(self.job)?;
+            // There are no pawn structures to be searched for.
+            let numbering = Numbering::of(&control, &Stop::default())?;
+            self.header.get_or_init(|| (control, numbering))
+        };
+        Ok((control, numbering))
+    }
+
+    fn instruction(&self) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,483 @@
+//! Building complete endings and parts of endings: in groups that do not need each other, with the
+//! values that later ones need kept in memory.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use hoffman_board::Material;
+use hoffman_pages::Pages;
+use hoffman_plan::{Graph, Job, Node};
+use hoffman_solve::{SolveOptions, Tables};
+use hoffman_store::{FileInfo, Lock, folder_of, tidy};
+use hoffman_table::htb::SourceOptions;
+use hoffman_table::rows::Wanted;
+use hoffman_table::{Stop, Table};
+use rayon::prelude::*;
+
+use crate::checkpoint;
+use crate::cost::{LASTING, memory_of_endings, plan_of_endings};
+use crate::ending::{EndingTask, control_of_job};
+use crate::error::RunError;
+use crate::memory::available_memory;
+use crate::options::{RunContext, RunOptions, RunReport};
+use crate::presence::{names_of_job, unfit_for_job};
+use crate::progress::Phase;
+use crate::room;
+use crate::task::{self, Order, SolvedTable};
+use crate::unwritten;
+use crate::values::{load_table, wanted_values};
+
+/// From how many bytes of values on a table is solved alone, with all threads.
+const LARGE: u64 = 64 << 20;
+
+/// Up to how many bytes of values an answer comes before files are written. More takes so long that
+/// what is finished shall not be lost.
+const ANSWER_FIRST: u64 = 2 << 30;
+
+/// Solves the jobs of a graph and writes their tables, keeping what is there and intact.
+///
+/// # Errors
+///
+/// Unreadable or unwritable files, too little memory, a request to stop.
+pub fn build_endings(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<RunReport, RunError> {
+    let folder = graph.nodes.first().map_or(Path::new(""), |node| folder_of(&node.output));
+    tidy_folder(folder, options);
+
+    options.progress.phase(Phase::Checking);
+    let found = find_present(graph, options)?;
+    let mut report = RunReport::default();
+    keep_present(graph, &found, options, &mut report)?;
+
+    let todo: Vec<usize> =
+        (0..graph.nodes.len()).filter(|at| !found.present.contains_key(at)).collect();
+    let total: u64 = todo.iter().map(|&at| graph.nodes[at].positions()).sum();
+    let pages = make_room(graph, &todo, folder, options)?;
+    options.progress.begin(total);
+
+    let mut build = Build::new(graph, options, found, &todo, pages);
+    let solved = build.work_off(&todo, build.answers_first(total), &mut report)?;
+    if let Some(hook) = options.solved {
+        hook(build.all_tables(&solved)?);
+    }
+    for (at, solved) in solved {
+        build.write_later(at, solved, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// Removes what dead processes left of other tables; a folder that is only read need not be
+/// writable.
+fn tidy_folder(folder: &Path, options: &RunOptions<'_>) {
+    let storage = &*options.workplace.storage;
+    let exists = storage.info(folder).is_ok_and(|info| !info.is_file);
+    if options.write
+        && exists
+        && let Err(error) = tidy(storage, folder, None)
+    {
+        tracing::warn!(folder = %folder.display(), %error, "not tidied up");
+    }
+}
+
+/// What is in the folder, by the numbers of the nodes.
+#[derive(Default)]
+struct Found {
+    /// The files that answer for jobs.
+    present: HashMap<usize, PathBuf>,
+    /// Files that have the name of a job's table and are no use.
+    refused: HashMap<usize, FileInfo>,
+}
+
+/// The files of the folder that answer for jobs, whole endings before parts.
+fn find_present(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<Found, RunError> {
+    let files = graph.nodes.par_iter().map(|node| find_file(node, options));
+    let files: Vec<_> = files.collect::<Result<_, RunError>>()?;
+    let mut found = Found::default();
+    for (at, (present, refused)) in files.into_iter().enumerate() {
+        found.present.extend(present.map(|path| (at, path)));
+        found.refused.extend(refused.map(|info| (at, info)));
+    }
+    Ok(found)
+}
+
+/// The file that answers for a job, or else one of no use that is in its place.
+fn find_file(
+    node: &Node<Job>,
+    options: &RunOptions<'_>,
+) -> Result<(Option<PathBuf>, Option<FileInfo>), RunError> {
+    options.workplace.check_stop()?;
+    let mut refused = None;
+    for path in names_of_job(node) {
+        let info = options.workplace.storage.info(&path).ok().filter(|info| info.is_file);
+        let Some(info) = info else { continue };
+        let Some(unfit) = unfit_for_job(&path, &node.source, &options.workplace)? else {
+            return Ok((Some(path), None));
+        };
+        if refused == Some(info) {
+            continue;
+        }
+        tracing::info!(table = %path.display(), why = unfit.why, "not used");
+        let is_target = options.write && path == node.output;
+        if is_target {
+            unfit.expect_own(&path)?;
+            refused = Some(info);
+        }
+        let then = if is_target { "building it anew" } else { "not used" };
+        options.progress.notice(&format!("{}; {then}", unfit.why));
+    }
+    Ok((None, refused))
+}
+
+/// Reports the tables that are there.
+fn keep_present(
+    graph: &Graph<Job>,
+    found: &Found,
+    options: &RunOptions<'_>,
+    report: &mut RunReport,
+) -> Result<(), RunError> {
+    for path in (0..graph.nodes.len()).filter_map(|at| found.present.get(&at)) {
+        tracing::info!(table = %path.display(), "kept");
+        report.kept.push(path.clone());
+        if options.write {
+            checkpoint::remove_left(&options.workplace, path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sees to it that memory and disk suffice; pages if memory is bounded.
+fn make_room(
+    graph: &Graph<Job>,
+    todo: &[usize],
+    folder: &Path,
+    options: &RunOptions<'_>,
+) -> Result<Option<Arc<Pages>>, RunError> {
+    let workplace = &options.workplace;
+    let needed = memory_of_endings(graph, todo, options.write);
+    let temporary = std::env::temp_dir();
+    let working = if options.write { folder } else { &temporary };
+    let resources = todo.iter().filter_map(|&at| graph.nodes[at].resources.as_ref());
+    let layouts = resources.map(|resources| &resources.layout);
+    let pages = room::pages(workplace, layouts, needed, working, options.progress)?;
+    if options.write && !todo.is_empty() {
+        workplace.create_folder(folder)?;
+        workplace.probe(folder)?;
+    }
+    let total: u64 = todo.iter().map(|&at| graph.nodes[at].positions()).sum();
+    if options.write && (pages.is_some() || total >= LASTING) {
+        let plan = plan_of_endings(graph, todo, (workplace, folder), 1.0)?;
+        plan.check_disk(folder, workplace)?;
+    }
+    Ok(pages)
+}
+
+/// Where a run of nodes ends that do not need each other and may be solved side by side.
+fn group_end(graph: &Graph<Job>, todo: &[usize], start: usize) -> usize {
+    let node = |at: usize| &graph.nodes[todo[at]];
+    let size = |at: usize| {
+        let material = &node(at).source.material;
+        (material.men(), material.count.white.pawn + material.count.black.pawn)
+    };
+    if node(start).positions() >= LARGE {
+        return start + 1;
+    }
+    let alike = |&at: &usize| size(at) == size(start) && node(at).positions() < LARGE;
+    start + (start..todo.len()).take_while(alike).count()
+}
+
+/// A node with the lock of its table.
+type Claimed = (usize, Box<dyn Lock>);
+
+/// A build under way.
+struct Build<'a> {
+    graph: &'a Graph<Job>,
+    options: &'a RunOptions<'a>,
+    found: Found,
+    tables: Tables,
+    /// The nodes that a later one needs.
+    needed: HashSet<usize>,
+    /// What is in memory of tables read from files.
+    loaded: HashMap<Material, Wanted>,
+    written: HashMap<usize, PathBuf>,
+    /// Where values lie if memory is bounded.
+    pages: Option<Arc<Pages>>,
+}
+
+impl<'a> Build<'a> {
+    fn new(
+        graph: &'a Graph<Job>,
+        options: &'a RunOptions<'a>,
+        found: Found,
+        todo: &[usize],
+        pages: Option<Arc<Pages>>,
+    ) -> Build<'a> {
+        let needed = graph.needed_by(todo);
+        let (tables, loaded, written) = (Tables::new(), HashMap::new(), HashMap::new());
+        Build { graph, options, found, tables, needed, loaded, written, pages }
+    }
+
+    /// Whether everything can be kept until an answer has been given, and files come later.
+    fn answers_first(&self, total: u64) -> bool {
+        self.options.solved.is_some()
+            && self.options.write
+            && self.pages.is_none()
+            && total <= ANSWER_FIRST
+            && available_memory().is_none_or(|free| total < free / 4)
+    }
+
+    /// Works off the nodes group by group; returns those whose tables are to be written later.
+    fn work_off(
+        &mut self,
+        todo: &[usize],
+        write_later: bool,
+        report: &mut RunReport,
+    ) -> Result<Vec<(usize, SolvedTable)>, RunError> {
+        let mut solved = Vec::new();
+        let mut at = 0;
+        while at < todo.len() {
+            let end = if self.pages.is_some() { at + 1 } else { group_end(self.graph, todo, at) };
+            let group = &todo[at..end];
+            self.options.progress.phase(Phase::Reading);
+            self.load_needed(group)?;
+            if self.options.write && !write_later {
+                self.solve_and_write(group, report)?;
+            } else {
+                let tables = self.solve_group(group)?;
+                if write_later {
+                    solved.extend(tables);
+                } else {
+                    report.made.extend(tables.into_iter().map(|(_, solved)| solved.table));
+                }
+            }
+            at = end;
+            self.forget_unneeded(&todo[at..]);
+        }
+        Ok(solved)
+    }
+
+    /// Solves a group, side by side.
+    fn solve_group(&mut self, group: &[usize]) -> Result<Vec<(usize, SolvedTable)>, RunError> {
+        let solve = |&at: &usize| {
+            let task = self.task(at)?;
+            let order = self.order(at, false);
+            Ok((at, task::solve(&task, task.values(), order)?.0))
+        };
+        let solved = group.par_iter().map(solve).collect::<Result<Vec<_>, RunError>>()?;
+        self.adopt(&solved);
+        Ok(solved)
+    }
+
+    /// Solves and writes a group, side by side.
+    ///
+    /// Locks are taken beforehand, as threads that work for each other must not wait for them. What
+    /// another run is making comes last: then nothing is held here while this run waits.
+    fn solve_and_write(&mut self, group: &[usize], report: &mut RunReport) -> Result<(), RunError> {
+        let (ours, theirs) = self.claim(group, report)?;
+        let alone = group.len() == 1;
+        let made = ours.into_par_iter().map(|(at, lock)| {
+            let made = self.carry_out(at, alone);
+            drop(lock);
+            made
+        });
+        let made = made.collect::<Result<Vec<_>, RunError>>()?;
+        self.adopt(&made);
+        report.made.extend(made.into_iter().map(|(_, solved)| solved.table));
+
+        for at in theirs {
+            let lock =
+                self.options.workplace.lock(&self.graph.nodes[at].output, self.options.progress)?;
+            if self.is_there_now(at, report)? {
+                continue;
+            }
+            let made = [self.carry_out(at, alone)?];
+            drop(lock);
+            self.adopt(&made);
+            report.made.extend(made.into_iter().map(|(_, solved)| solved.table));
+        }
+        Ok(())
+    }
+
+    fn carry_out(&self, at: usize, alone: bool) -> Result<(usize, SolvedTable), RunError> {
+        let (task, output) = (self.task(at)?, &self.graph.nodes[at].output);
+        let args = &self.options.args;
+        let solved = task::carry_out(&task, task.values(), output, args, self.order(at, alone))?;
+        Ok((at, solved))
+    }
+
+    /// What a node asks for, unless the run was asked to stop.
+    fn task(&self, at: usize) -> Result<EndingTask<'_>, RunError> {
+        self.options.workplace.check_stop()?;
+        let count = self.options.write;
+        let keep = self.options.write || self.needed.contains(&at);
+        let wanted = SolveOptions { count, keep, ..SolveOptions::default() };
+        Ok(EndingTask::new(&self.graph.nodes[at].source, &self.tables, wanted))
+    }
+
+    /// A table that is solved `alone` is large, or would wait for no other: it can have a
+    /// checkpoint. Small tables cost less than that; in tests they have one all the same.
+    fn order(&self, at: usize, alone: bool) -> Order<'_> {
+        let lasts = alone || self.options.workplace.checkpoint_every.is_zero();
+        let output = &*self.graph.nodes[at].output;
+        let lasting = Some(output).filter(|_| self.options.write && lasts);
+        Order { began: SystemTime::now(), lasting, run: self.context() }
+    }
+
+    fn context(&self) -> RunContext<'_> {
+        let RunOptions { workplace, progress, .. } = self.options;
+        RunContext { workplace, pages: self.pages.as_ref(), progress: *progress }
+    }
+
+    /// Writes a table after the answer, unless another run has made it meanwhile.
+    fn write_later(
+        &mut self,
+        at: usize,
+        mut solved: SolvedTable,
+        report: &mut RunReport,
+    ) -> Result<(), RunError> {
+        let output = &self.graph.nodes[at].output;
+        let _lock = self.options.workplace.lock(output, self.options.progress)?;
+        if !self.is_there_now(at, report)? {
+            let task = self.task(at)?;
+            task::write(&task, &mut solved, output.clone(), &self.options.args, self.context())?;
+            report.made.push(solved.table);
+        }
+        Ok(())
+    }
+
+    /// Brings into memory what a group needs and is not there: of every table the sides to move
+    /// that its moves lead to.
+    fn load_needed(&mut self, group: &[usize]) -> Result<(), RunError> {
+        let mut needed: HashMap<Material, Wanted> = HashMap::new();
+        for &at in group {
+            for (material, wanted) in wanted_values(&self.graph.nodes[at].source.material) {
+                needed.entry(material).or_default().extend(&wanted);
+            }
+        }
+        let behind: HashSet<usize> = self.graph.needed_by(group);
+        // One room for all: the first touch of a page of memory costs as much as what is done
+        // there.
+        let mut area = Vec::new();
+        for number in behind {
+            let material = self.graph.nodes[number].source.material;
+            let Some(wanted) = needed.remove(&material) else { continue };
+            let is_there = match self.loaded.get(&material) {
+                Some(loaded) => loaded.covers(&wanted),
+                None => self.tables.contains_key(&material),
+            };
+            let path = self.found.present.get(&number).or_else(|| self.written.get(&number));
+            let Some(path) = path.filter(|_| !is_there) else { continue };
+            tracing::info!(table = %path.display(), "reading");
+            let values = load_table(path, &wanted, self.context(), &mut area)?;
+            self.tables.insert(material, Arc::new(values));
+            self.loaded.insert(material, wanted);
+        }
+        Ok(())
+    }
+
+    /// Drops what no later node needs.
+    fn forget_unneeded(&mut self, later: &[usize]) {
+        let needed: HashSet<Material> = self
+            .graph
+            .needed_by(later)
+            .into_iter()
+            .map(|at| self.graph.nodes[at].source.material)
+            .collect();
+        self.tables.retain(|material, _| needed.contains(material));
+        self.loaded.retain(|material, _| needed.contains(material));
+        if !self.options.write {
+            return;
+        }
+
+        // Under pressure drop the largest ones too; they are read back from their files.
+        let limit = available_memory().unwrap_or(u64::MAX) / 2;
+        let mut sizes: Vec<(usize, Material)> =
+            self.tables.iter().map(|(m, t)| (t.bytes(), *m)).collect();
+        sizes.sort_unstable_by_key(|&(bytes, _)| bytes);
+        let mut total: u64 = sizes.iter().map(|&(b, _)| b as u64).sum();
+        while let Some((bytes, material)) = sizes.pop().filter(|_| total > limit) {
+            total -= bytes as u64;
+            self.tables.remove(&material);
+            self.loaded.remove(&material);
+        }
+    }
+
+    /// Takes the locks of a group's tables, as far as no other run has them; leaves out those that
+    /// another run has finished by now. The second list has those that another run is making.
+    fn claim(
+        &mut self,
+        group: &[usize],
+        report: &mut RunReport,
+    ) -> Result<(Vec<Claimed>, Vec<usize>), RunError> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for &at in group {
+            self.options.workplace.check_stop()?;
+            match self.options.workplace.try_lock(&self.graph.nodes[at].output)? {
+                None => theirs.push(at),
+                Some(lock) => {
+                    if !self.is_there_now(at, report)? {
+                        ours.push((at, lock));
+                    }
+                }
+            }
+        }
+        Ok((ours, theirs))
+    }
+
+    /// Whether another run has made a table since this one looked. The caller holds its lock, so
+    /// that no other run is making it.
+    fn is_there_now(&mut self, at: usize, report: &mut RunReport) -> Result<bool, RunError> {
+        let workplace = &self.options.workplace;
+        let node = &self.graph.nodes[at];
+        let path = &node.output;
+        let Some(info) = workplace.storage.info(path).ok().filter(|info| info.is_file) else {
+            return Ok(false);
+        };
+        if self.found.refused.get(&at) == Some(&info) {
+            return Ok(false);
+        }
+        if let Some(unfit) = unfit_for_job(path, &node.source, workplace)? {
+            unfit.expect_own(path)?;
+            return Ok(false);
+        }
+        tracing::info!(table = %path.display(), "another run has made it");
+        checkpoint::remove_of(workplace, path)?;
+        self.options.progress.skip(node.positions());
+        report.kept.push(path.clone());
+        self.found.present.insert(at, path.clone());
+        Ok(true)
+    }
+
+    /// Makes the values of solved tables available to later ones.
+    fn adopt(&mut self, solved: &[(usize, SolvedTable)]) {
+        for (at, solved) in solved {
+            if let Some(path) = &solved.table.path {
+                self.written.insert(*at, path.clone());
+            }
+            let material = self.graph.nodes[*at].source.material;
+            self.tables.insert(material, solved.values.clone());
+        }
+    }
+
+    /// The tables of all nodes, those that are not written yet among them.
+    fn all_tables(&self, solved: &[(usize, SolvedTable)]) -> Result<Vec<Table>, RunError> {
+        let mut tables = Vec::new();
+        for (at, node) in self.graph.nodes.iter().enumerate() {
+            if let Some((_, s)) = solved.iter().find(|(number, _)| *number == at) {
+                let control = control_of_job(&node.source)?;
+                tables.push(unwritten::open(&control, &s.values, s.table.longest, &node.output)?);
+                continue;
+            }
+            let path = self.found.present.get(&at).or_else(|| self.written.get(&at));
+            if let Some(path) = path {
+                // They go on answering when the run is over.
+                let options = self.options.workplace.source_options();
+                let options = SourceOptions { stop: Stop::default(), ..options };
+                let mut table = Table::open(path, options)?;
+                table.check_length()?;
+                tables.push(table);
+            }
+        }
+        Ok(tables)
+    }
+}

@@ -1,0 +1,246 @@
+//! Whether a file that is there is the table that is asked for.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hoffman_board::{Bitboard, Color, Format, ListedPiece, Material, Role, Square, Variant};
+use hoffman_control::{ControlFile, PawngenSide, PruneEffect};
+use hoffman_plan::{Job, Node};
+use hoffman_store::{has_wildcards, is_file};
+use hoffman_table::{Stop, Table, TableError};
+
+use crate::ending::control_of_job;
+use crate::error::RunError;
+use crate::numbering::Numbering;
+use crate::seal::creation;
+use crate::workplace::Workplace;
+
+/// A file that has the name of a job's table and does not answer for it.
+pub(crate) struct Unfit {
+    pub(crate) why: String,
+    /// Whether its header is that of the job's table: then it is one that was damaged.
+    own: bool,
+}
+
+impl Unfit {
+    /// Refuses to replace a file that was not made as the job's table.
+    pub(crate) fn expect_own(&self, path: &Path) -> Result<(), RunError> {
+        if self.own {
+            return Ok(());
+        }
+        Err(RunError::InTheWay { path: path.to_owned(), why: self.why.clone() })
+    }
+}
+
+/// The names under which the table of a job is looked for: that of the whole ending, then its own.
+pub(crate) fn names_of_job(node: &Node<Job>) -> [PathBuf; 2] {
+    let whole = Job { material: node.source.material, part: None }.file_name();
+    [node.output.with_file_name(whole), node.output.clone()]
+}
+
+/// The file that answers for a job, if there is one.
+pub(crate) fn find_intact(
+    node: &Node<Job>,
+    workplace: &Workplace,
+) -> Result<Option<PathBuf>, RunError> {
+    for path in names_of_job(node) {
+        let is_there = is_file(&*workplace.storage, &path);
+        if is_there && unfit_for_job(&path, &node.source, workplace)?.is_none() {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+/// Why a file does not answer for a job: it is not complete, damaged, or holds something else.
+///
+/// # Errors
+///
+/// The file cannot be read, which says nothing about it; the run was asked to stop.
+pub(crate) fn unfit_for_job(
+    path: &Path,
+    job: &Job,
+    workplace: &Workplace,
+) -> Result<Option<Unfit>, RunError> {
+    let stop = &workplace.stop;
+    let mut table = match Table::open(path, workplace.source_options()) {
+        Ok(table) => table,
+        Err(error) if error.is_unreadable() || error.is_stopped() => return Err(error.into()),
+        Err(error) => {
+            let header = Table::salvage_header(path, &*workplace.storage);
+            let wanted = control_of_job(job)?;
+            let own = header.is_some_and(|header| is_made_from(&header, &wanted, stop));
+            return Ok(Some(Unfit { why: error.to_string(), own }));
+        }
+    };
+    if let Some(difference) = difference_from_job(&table, job) {
+        let why = format!("{}: {difference}", path.display());
+        return Ok(Some(Unfit { why, own: false }));
+    }
+    match table.check_length().and_then(|()| table.check()) {
+        Ok(()) => Ok(None),
+        Err(error) if error.is_unreadable() || error.is_stopped() => Err(error.into()),
+        Err(error) => {
+            let own = is_made_from(table.control(), &control_of_job(job)?, stop);
+            Ok(Some(Unfit { why: error.to_string(), own }))
+        }
+    }
+}
+
+/// What a table holds instead of what a job asks for.
+fn difference_from_job(table: &Table, job: &Job) -> Option<String> {
+    let material = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
+    let material = material.normalized().0;
+    if material != job.material {
+        return Some(format!("holds {material}, not {}", job.material));
+    }
+    if job.part.is_none() && table.pieces().iter().any(ListedPiece::is_restricted) {
+        return Some(format!("holds a part of {material} only"));
+    }
+    let is_plain = table.variant() == Variant::Normal
+        && matches!(table.codec().format(), Format::Dtm(_))
+        && table.control().prune_enables.is_empty();
+    (!is_plain).then(|| "is no plain table of distances to mate".to_owned())
+}
+
+/// Why a table is not what its control file would make now.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Outdated {
+    /// It cannot be read, or is damaged.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    #[error("{table}: was made from another control file", table = .0.display())]
+    OtherControl(PathBuf),
+    #[error("{table}: what '{pattern}' means may have changed", table = .table.display())]
+    Pattern { table: PathBuf, pattern: String },
+    #[error("{table}: is older than {futurebase}", table = .table.display(), futurebase = .futurebase.display())]
+    Older { table: PathBuf, futurebase: PathBuf },
+}
+
+/// Refuses a table that is not what its control file would make now. Futurebases in `rebuilt` are
+/// newer than it.
+pub(crate) fn expect_current(
+    control: &ControlFile,
+    output: &Path,
+    workplace: &Workplace,
+    rebuilt: &HashSet<PathBuf>,
+) -> Result<(), Outdated> {
+    let mut table = Table::open(output, workplace.source_options())?;
+    table.check_length()?;
+    let size = table.space().size();
+    workplace.install(size, || table.check())?;
+    if !is_made_from(table.control(), control, &workplace.stop) {
+        return Err(Outdated::OtherControl(output.to_owned()));
+    }
+    let modified =
+        |path: &Path| -> Option<SystemTime> { workplace.storage.info(path).ok()?.modified };
+    let made = modified(output);
+    for element in &control.futurebases {
+        let futurebase = &*workplace.locate(&element.filename);
+        if has_wildcards(&element.filename) && !is_file(&*workplace.storage, futurebase) {
+            let (table, pattern) = (output.to_owned(), element.filename.clone());
+            return Err(Outdated::Pattern { table, pattern });
+        }
+        if rebuilt.contains(futurebase) || modified(futurebase) > made {
+            let (table, futurebase) = (output.to_owned(), futurebase.to_owned());
+            return Err(Outdated::Older { table, futurebase });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to replace a file that was not made from another state of the same input.
+pub(crate) fn expect_of_family(
+    control: &ControlFile,
+    output: &Path,
+    workplace: &Workplace,
+) -> Result<(), RunError> {
+    // It may be damaged.
+    let header = Table::salvage_header(output, &*workplace.storage);
+    if header.is_some_and(|header| creation(header.text()) == creation(control.text())) {
+        return Ok(());
+    }
+    let why = format!("{}: was not made as this table", output.display());
+    Err(RunError::InTheWay { path: output.to_owned(), why })
+}
+
+/// Whether a header is that of the table that a control file describes.
+fn is_made_from(header: &ControlFile, control: &ControlFile, stop: &Stop) -> bool {
+    Contents::of(header) == Contents::of(control)
+        && fits(control, header)
+        && index_fits(control, header, stop)
+}
+
+/// Whether a header says what a control file leaves open or says the same: index symmetry and
+/// width.
+fn fits(control: &ControlFile, header: &ControlFile) -> bool {
+    let bits = |format| match format {
+        Format::Dtm(bits) | Format::Dtc(bits) => bits,
+        Format::Basic | Format::Flag(_) => None,
+    };
+    let wanted = bits(control.entry_format());
+    control.symmetry().is_none_or(|symmetry| header.symmetry() == Some(symmetry))
+        // It is wider where that was needed.
+        && wanted.is_none_or(|wanted| bits(header.entry_format()) >= Some(wanted))
+}
+
+/// Whether a table has the index type that its control file asks for, or the one that stands in for
+/// it where both sides to move have to be stored.
+fn index_fits(control: &ControlFile, header: &ControlFile, stop: &Stop) -> bool {
+    let found = header.index_type();
+    let is_found = |numbering: &Numbering| numbering.space.index_type() == found;
+    let Ok(numbering) = Numbering::of(control, stop) else { return false };
+    // Whether the futurebases are alike for both colours is known when they are open.
+    let may_differ = !numbering.space.has_side_bit() && !control.futurebases.is_empty();
+    is_found(&numbering)
+        || may_differ
+            && Numbering::with_side_to_move(control, stop).is_ok_and(|other| is_found(&other))
+}
+
+/// What decides the values of a table, apart from what the program fills in.
+#[derive(PartialEq, Eq)]
+struct Contents<'c> {
+    variant: Variant,
+    format: Format,
+    pieces: Vec<(Color, Role, Option<Bitboard>, Option<Square>)>,
+    structure: Option<Structure>,
+    futurebases: Vec<(&'c str, bool)>,
+    enables: Vec<(Color, PruneEffect)>,
+    prunes: Vec<(Color, &'c str, PruneEffect)>,
+}
+
+/// What a `pawngen` element says: of each side the start and three numbers; start, count and
+/// position.
+type Structure = ([(Bitboard, Option<u64>, u64, u64); 2], u64, u64, usize);
+
+impl<'c> Contents<'c> {
+    fn of(control: &'c ControlFile) -> Contents<'c> {
+        let side =
+            |s: &PawngenSide| (s.start, s.pawns_required, s.queens_required, s.captures_allowed);
+        Contents {
+            variant: control.variant,
+            format: match control.entry_format() {
+                Format::Dtm(_) => Format::Dtm(None),
+                Format::Dtc(_) => Format::Dtc(None),
+                other => other,
+            },
+            pieces: control.pieces.iter().map(|p| (p.color, p.role, p.squares, p.plus)).collect(),
+            structure: control
+                .pawngen
+                .as_ref()
+                .map(|p| ([side(&p.white), side(&p.black)], p.start, p.count, p.position)),
+            futurebases: control
+                .futurebases
+                .iter()
+                .map(|f| (f.filename.as_str(), f.inverted))
+                .collect(),
+            enables: control.prune_enables.iter().map(|e| (e.color, e.effect)).collect(),
+            prunes: control
+                .prunes
+                .iter()
+                .map(|p| (p.color, p.pattern.as_str(), p.effect))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The values of tables that are files, as far as moves lead to them.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use hoffman_board::{Color, Material};
+use hoffman_plan::Job;
+use hoffman_plan::ending::{PROMOTIONS, exits};
+use hoffman_solve::{SolveOptions, Tables, clear_illegal, in_pages, solve_table};
+use hoffman_space::TableValues;
+use hoffman_table::Table;
+use hoffman_table::entries::EntryCodec;
+use hoffman_table::rows::{
+    DecodeError, RowsError, Taking, Wanted, decode, decode_in, has_free_pieces,
+};
+
+use crate::error::RunError;
+use crate::memory::available_memory;
+use crate::options::RunContext;
+
+/// The endings that moves lead to, with the part of their values that is needed.
+pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
+    let mut needed: HashMap<Material, Wanted> = HashMap::new();
+    for (mover, behind) in exits(material) {
+        let (normal, swapped) = behind.normalized();
+        let turn = if swapped { mover } else { mover.other() };
+        let mut wanted = Wanted::default();
+        wanted.sides[usize::from(turn == Color::Black)] = true;
+        if normal.is_symmetric() && normal.has_pawns() {
+            // A slice may stand for its image with colours exchanged.
+            wanted.sides = [true; 2];
+        }
+        if behind.men() == material.men() {
+            // A promotion without capture: the new man stands on the last rank.
+            let count = |m: &Material, role| *m.count.get(mover).get(role);
+            let promoted = PROMOTIONS.into_iter().find(|&r| count(&behind, r) > count(material, r));
+            let color = turn.other();
+            wanted.on_edge.extend(promoted.map(|role| (color, role)));
+            if normal.is_symmetric() && normal.has_pawns() {
+                wanted.on_edge.extend(promoted.map(|role| (color.other(), role)));
+            }
+        }
+        needed.entry(normal).or_default().extend(&wanted);
+    }
+    needed
+}
+
+/// Reads a table file into memory, as values by rows.
+pub(crate) fn load_table(
+    path: &Path,
+    wanted: &Wanted,
+    run: RunContext<'_>,
+    area: &mut Vec<u8>,
+) -> Result<TableValues, RunError> {
+    let mut table = Table::open(path, run.workplace.source_options())?;
+    table.check_length()?;
+    values_of(&table, wanted, run, area)
+}
+
+/// The values of an open table, whose entries are read into `area` on the way; in pages, if there
+/// are any, and until the run is asked to stop.
+pub(crate) fn values_of(
+    table: &Table,
+    wanted: &Wanted,
+    run: RunContext<'_>,
+    area: &mut Vec<u8>,
+) -> Result<TableValues, RunError> {
+    let restricted = |p: &hoffman_board::ListedPiece| p.is_restricted();
+    if table.pieces().len() == 2 && !table.pieces().iter().any(restricted) {
+        // Bare kings are quicker solved than read, and their layout has no symmetry to read
+        // through.
+        let job = Job { material: Material::bare_kings(), part: None };
+        let mut values = TableValues::new(job.material, job.slices());
+        let options = SolveOptions { count: false, keep: true, ..SolveOptions::default() };
+        solve_table(&mut values, &Tables::new(), &options, &|| {})?;
+        return Ok(values);
+    }
+    decode_table(table, wanted, Taking::Exactly, None, run, area)
+}
+
+/// The values of an open table, taken in a certain way; `area` as in [`values_of`], `another` as in
+/// [`Table::foreign_values`].
+pub(crate) fn decode_table(
+    table: &Table,
+    wanted: &Wanted,
+    taking: Taking,
+    another: Option<&TableValues>,
+    run: RunContext<'_>,
+    area: &mut Vec<u8>,
+) -> Result<TableValues, RunError> {
+    let (pages, stop) = (run.pages, &run.workplace.stop);
+    let rows_error = |source| RunError::of_rows(&table.path().display().to_string(), source);
+    let (space, codec) = (table.space(), table.codec());
+    // A file may claim anything.
+    let packed = space.size().div_ceil(8).saturating_mul(u64::from(codec.bits()));
+    if pages.is_none() && available_memory().is_some_and(|free| packed > free) {
+        return Err(rows_error(RowsError::TooLarge(space.size())));
+    }
+    if let Some(values) = table.foreign_values(wanted, taking, pages, another, stop)? {
+        return Ok(values);
+    }
+    let mut values = decode_entries(table, wanted, taking, run, area)?;
+    if !tells_illegal(codec) {
+        clear_illegal(&mut values);
+    }
+    Ok(values)
+}
+
+/// Its values with whatever stands for positions that are not legal.
+fn decode_entries(
+    table: &Table,
+    wanted: &Wanted,
+    taking: Taking,
+    run: RunContext<'_>,
+    area: &mut Vec<u8>,
+) -> Result<TableValues, RunError> {
+    let rows_error = |source| RunError::of_rows(&table.path().display().to_string(), source);
+    let (space, codec) = (table.space(), table.codec());
+    let stop = &run.workplace.stop;
+    match run.pages {
+        Some(pages) if space.has_side_bit() || has_free_pieces(space) => {
+            let mut read =
+                |first: u64, len: u64, area: &mut Vec<u8>| table.read_packed_part(first, len, area);
+            let values = decode_in(space, codec, wanted, taking, (pages, stop), &mut read);
+            values.map_err(|error| match error {
+                DecodeError::Rows(source) => rows_error(source),
+                DecodeError::Read(error) => error.into(),
+            })
+        }
+        pages => {
+            table.read_packed(area)?;
+            let values = decode(space, codec, area, wanted, taking, stop).map_err(rows_error)?;
+            Ok(match pages {
+                Some(pages) => in_pages(values, pages),
+                None => values,
+            })
+        }
+    }
+}
+
+/// Whether entries tell positions that are not legal from draws. One bit is too few for that:
+/// tables in which everything is drawn have distances of one bit.
+pub(crate) fn tells_illegal(codec: EntryCodec) -> bool {
+    codec.format().has_distance() && codec.bits() > 1
+}
