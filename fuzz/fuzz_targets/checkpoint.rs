@@ -30,7 +30,8 @@ struct Change {
 fn krk(storage: &Simulated) -> Result<(), RunError> {
     let storage = Arc::new(storage.clone());
     let checkpoint_every = Duration::ZERO;
-    let options = RunOptions::new(&Silent, Workplace { storage, checkpoint_every, ..Workplace::default() });
+    let workplace = Workplace { storage, checkpoint_every, ..Workplace::default() };
+    let options = RunOptions::new(&Silent, workplace);
     let jobs = complete(["KRvK".parse().expect("an ending")]);
     build_endings(&Graph::of_endings(&jobs, Path::new("t")), &options).map(drop)
 }
