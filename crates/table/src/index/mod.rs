@@ -29,6 +29,7 @@ use combinadic::Combinadic;
 use compact::Compact;
 pub use error::IndexError;
 pub use lanes::Cursor;
+#[cfg(feature = "bulk")]
 pub(crate) use lanes::bits_of;
 use men::Men;
 use naive::{Naive, Naive2};
