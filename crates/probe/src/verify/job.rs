@@ -96,6 +96,18 @@ impl<'a> Loaded<'a> {
         !matches!(self.entries, Entries::OnDisk)
     }
 
+    pub(super) fn table(&self) -> &'a Table {
+        self.table
+    }
+
+    /// The entries, if they are held and a byte each.
+    pub(super) fn numbers(&self) -> Option<&[i8]> {
+        match &self.entries {
+            Entries::Small(numbers) => Some(numbers),
+            Entries::Wide(_) | Entries::OnDisk => None,
+        }
+    }
+
     pub(super) fn entry(&self, index: u64) -> Result<RawEntry, TableError> {
         let held = match &self.entries {
             Entries::Small(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
@@ -140,9 +152,9 @@ impl<'a> Loaded<'a> {
 
 /// A smaller table that holds an ending, perhaps with the colours exchanged.
 #[derive(Clone, Copy, Debug)]
-struct Holder {
-    number: usize,
-    swapped: bool,
+pub(super) struct Holder {
+    pub(super) number: usize,
+    pub(super) swapped: bool,
     /// Named in the header of the table under test, with these colours.
     named: bool,
 }
@@ -170,7 +182,7 @@ pub(super) struct Job<'a> {
 }
 
 /// What is known of a move.
-enum Reply {
+pub(super) enum Reply {
     Worth(Worth),
     Missing(Material),
     /// Discarded. Where a futurebase has the men behind such moves, they spare their side mate and
@@ -241,29 +253,30 @@ impl<'a> Job<'a> {
         found.map_or(&[], |(_, holders)| holders)
     }
 
+    /// The smaller tables that are asked for an ending, one after the other: the futurebases that the header names,
+    /// and others only where none of those has the men and no prune names the move.
+    pub(super) fn asked(
+        &self,
+        ending: &Material,
+        pruned: Option<PruneEffect>,
+    ) -> impl Iterator<Item = Holder> + Clone {
+        let holders = self.holders_of(ending);
+        let only_named = pruned.is_some() || holders.iter().any(|holder| holder.named);
+        holders.iter().copied().filter(move |holder| holder.named || !only_named)
+    }
+
+    /// The smaller tables by number.
+    pub(super) fn smaller(&self) -> &[Loaded<'a>] {
+        &self.smaller
+    }
+
     pub(super) fn table(&self) -> &'a Table {
         self.main.table
     }
 
-    /// The entries of the table, if they are held and a byte each.
-    pub(super) fn numbers(&self) -> Option<&[i8]> {
-        match &self.main.entries {
-            Entries::Small(numbers) => Some(numbers),
-            Entries::Wide(_) | Entries::OnDisk => None,
-        }
-    }
-
-    /// What a move is worth, if that is known to the move. The placement is as it was afterwards.
-    pub(super) fn worth(
-        &self,
-        placement: &mut Placement,
-        step: &Step,
-    ) -> Result<Option<(Value, bool)>, TableError> {
-        let (reply, leaves) = self.reply(placement, step)?;
-        Ok(match reply {
-            Reply::Worth(worth) => worth.exact.map(|value| (value, leaves)),
-            Reply::Missing(_) | Reply::Discarded { .. } => None,
-        })
+    /// The table with its entries.
+    pub(super) fn main(&self) -> &Loaded<'a> {
+        &self.main
     }
 
     /// Whether a futurebase that the header names and that is not here may hold these men.
@@ -281,11 +294,9 @@ impl<'a> Job<'a> {
         men: &[(Square, Color, Role)],
         turn: Color,
         jumped: Option<Square>,
-        only_named: bool,
+        pruned: Option<PruneEffect>,
     ) -> Result<Option<EntryValue>, TableError> {
-        let holders = self.holders_of(ending);
-        let only_named = only_named || holders.iter().any(|holder| holder.named);
-        for holder in holders.iter().filter(|h| h.named || !only_named) {
+        for holder in self.asked(ending, pruned) {
             let Some(loaded) = self.smaller.get(holder.number) else { continue };
             let table = loaded.table;
             let placement = if holder.swapped {
@@ -319,7 +330,11 @@ impl<'a> Job<'a> {
     }
 
     /// What a move is worth that leaves the table.
-    fn reply_outside(&self, placement: &Placement, step: &Step) -> Result<Reply, TableError> {
+    pub(super) fn reply_outside(
+        &self,
+        placement: &Placement,
+        step: &Step,
+    ) -> Result<Reply, TableError> {
         let (table, turn) = (self.table(), placement.turn);
         let mut ending = self.own;
         let mut men: ArrayVec<(Square, Color, Role), MAX_PIECES> = ArrayVec::new();
@@ -340,7 +355,8 @@ impl<'a> Job<'a> {
                 men.push((square, color, role));
             }
         }
-        let pruned = self.pruned(turn, step, moved, taken);
+        let kind = |moved| FuturemoveKind::of_move(moved, step.to, taken, step.promotion);
+        let pruned = moved.and_then(|moved| self.pruned(turn, kind(moved)));
         if table.variant() == Variant::Normal && ending == Material::bare_kings() {
             if pruned.is_none() {
                 return Ok(Reply::Worth(Worth::exactly(Value::Draw)));
@@ -349,39 +365,40 @@ impl<'a> Job<'a> {
             // In suicide chess the opponent of whoever takes the last man has won.
             return Ok(Reply::Worth(Worth::exactly(Value::Loss(1))));
         }
-        let value = self.look_up(&ending, &men, turn.other(), step.jumped, pruned.is_some())?;
-        Ok(match (value, pruned) {
-            (Some(value), _) => {
-                let worth = Worth::before(value);
-                Reply::Worth(if self.converts { worth.converting() } else { worth })
-            }
-            // A futurebase comes before a prune, and this one is not here to answer.
-            (None, Some(_)) if self.may_be_missing(&ending) => {
-                Reply::Missing(ending.normalized().0)
-            }
-            (None, Some(PruneEffect::Concede)) => Reply::Worth(Worth::exactly(Value::Win(1))),
-            (None, Some(PruneEffect::Discard)) => {
-                let holders = self.holders_of(&ending);
-                Reply::Discarded { spares: holders.iter().any(|holder| holder.named) }
-            }
-            (None, None) => Reply::Missing(ending.normalized().0),
-        })
+        let Some(value) = self.look_up(&ending, &men, turn.other(), step.jumped, pruned)? else {
+            return Ok(self.unanswered(&ending, pruned));
+        };
+        let worth = Worth::before(value);
+        Ok(Reply::Worth(if self.converts { worth.converting() } else { worth }))
     }
 
-    /// The effect of the first prune that names a move.
-    fn pruned(
-        &self,
-        turn: Color,
-        step: &Step,
-        moved: Option<Role>,
-        taken: Option<Role>,
-    ) -> Option<PruneEffect> {
-        let prunes = self.prunes.get(turn);
-        if prunes.is_empty() {
-            return None;
+    /// What a move is worth that leads to these men, in a position of which no table that is here has the value.
+    pub(super) fn unanswered(&self, ending: &Material, pruned: Option<PruneEffect>) -> Reply {
+        match pruned {
+            // A futurebase comes before a prune, and this one is not here to answer.
+            Some(_) if self.may_be_missing(ending) => Reply::Missing(ending.normalized().0),
+            Some(PruneEffect::Concede) => Reply::Worth(Worth::exactly(Value::Win(1))),
+            Some(PruneEffect::Discard) => {
+                let holders = self.holders_of(ending);
+                Reply::Discarded { spares: holders.iter().any(|holder| holder.named) }
+            }
+            None => Reply::Missing(ending.normalized().0),
         }
-        let kind = FuturemoveKind::of_move(moved?, step.to, taken, step.promotion);
-        prunes.get(&kind).copied()
+    }
+
+    /// The effect of the first prune that names a kind of move.
+    pub(super) fn pruned(&self, turn: Color, kind: FuturemoveKind) -> Option<PruneEffect> {
+        let prunes = self.prunes.get(turn);
+        if prunes.is_empty() { None } else { prunes.get(&kind).copied() }
+    }
+
+    /// What stalemate is worth to the player to move.
+    pub(super) fn stalemate(&self, turn: Color) -> Value {
+        match self.table().control().stalemates_conceded_to() {
+            None => Value::Draw,
+            Some(winner) if winner == turn => Value::Win(1),
+            Some(_) => Value::Loss(1),
+        }
     }
 
     /// Compares one index. `steps` is scratch space.
@@ -565,11 +582,7 @@ impl<'a> Job<'a> {
             return Ok(Worth::exactly(Value::Loss(0)));
         }
         tally.stalemates += 1;
-        Ok(Worth::exactly(match self.table().control().stalemates_conceded_to() {
-            None => Value::Draw,
-            Some(winner) if winner == placement.turn => Value::Win(1),
-            Some(_) => Value::Loss(1),
-        }))
+        Ok(Worth::exactly(self.stalemate(placement.turn)))
     }
 }
 

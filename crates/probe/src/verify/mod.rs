@@ -25,7 +25,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hoffman_table::rows::{EntryRow, scan};
+use hoffman_table::rows::{EntryRow, has_rows, scan, scan_restricted};
 use hoffman_table::{ForeignError, Table, TableError};
 use rayon::prelude::*;
 
@@ -217,11 +217,13 @@ fn check_rows(
         }
         Ok::<_, VerifyError>(())
     };
-    let shares = scan(space, new, |share, row| {
+    let look = |share: &mut Share, row: &EntryRow<'_>| {
         if share.error.is_none() {
             share.error = check(share, row).err();
         }
-    });
+    };
+    let shares =
+        if has_rows(space) { scan(space, new, look) } else { scan_restricted(space, new, look) };
     let mut total = Tally::default();
     for share in shares.into_iter().flatten() {
         match share.error {

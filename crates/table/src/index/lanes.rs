@@ -236,15 +236,29 @@ impl IndexSpace {
             let number = kings.number(p.squares[white], p.squares[black])?;
             Some((self.sided(weight * number), p))
         };
+
         let mut base = None;
+        // Squares whose indices follow from each other: the first index, and how many there are.
+        let (step, mut run, mut first, mut len) = (self.sided(weight), 0, 0, 0);
         for lane in bits_of(lanes) {
             let Some((digit, p)) = place(lane) else { continue };
             if base.is_none() {
                 base = self.encode_position(p).map(|index| index - digit);
             }
-            if let Some(base) = base {
-                visit(1 << lane, base + digit, 0);
+            let Some(base) = base else { continue };
+            let index = base + digit;
+            if run != 0 && index != first + len * step {
+                visit(run, first, step);
+                run = 0;
             }
+            if run == 0 {
+                (first, len) = (index, 0);
+            }
+            run |= 1 << lane;
+            len += 1;
+        }
+        if run != 0 {
+            visit(run, first, step);
         }
         true
     }

@@ -38,6 +38,9 @@ fn run(index: u64, step: u64, row: usize, lanes: u64) -> Run<'static> {
 pub(super) struct Restricted<'a> {
     pub(super) space: &'a IndexSpace,
     pub(super) layout: &'a Layout,
+    /// The man whose squares make a row, and the others in the order in which they are placed.
+    lane: usize,
+    turns: Vec<usize>,
     /// `slots[mover]`; no slot for a mover that is no man.
     slots: Vec<PieceSlot>,
     /// The pawn structures, with the squares of the pawns' slots.
@@ -101,7 +104,9 @@ impl<'a> Restricted<'a> {
             Some(listed) => listed.iter().map(|&(s, _)| (s, deal(space, s))).collect(),
         };
         let stop = Stop::default();
-        Ok(Restricted { space, layout, slots, pawns, listed, free_of_order, stop })
+        let lane = layout.movers().len().saturating_sub(1);
+        let turns = (0..lane).collect();
+        Ok(Restricted { space, layout, lane, turns, slots, pawns, listed, free_of_order, stop })
     }
 
     pub(super) fn structures(&self) -> Vec<PawnStructure> {
@@ -136,6 +141,50 @@ impl<'a> Restricted<'a> {
         mover.role == Role::King && self.layout.variant() == Variant::Normal
     }
 
+    /// Lets the man walk that has most moves, of several the one whose squares lie closest together in the table, one
+    /// without a like man if there is one, and the kings before him: for those who do not look at
+    /// values, as the places of these are then wrong.
+    pub(super) fn walk_widest(&mut self) {
+        let movers = self.layout.movers();
+        let is_mixed = self.layout.twins().is_some() || !self.layout.mixed().is_empty();
+        // The first man shares the work out, and those with few squares make short rows.
+        let is_plain = |&mover: &usize| {
+            mover > 0
+                && movers[mover].is_man()
+                && movers[mover].squares.count_ones() >= 32
+                && !self.is_king(&movers[mover])
+        };
+        let alone = |&mover: &usize| movers.iter().filter(|m| **m == movers[mover]).count() == 1;
+        let ascends = self.space.index_type().is_combinadic();
+        let distance = |slot: PieceSlot| if ascends { slot } else { MAX_PIECES - slot };
+        let candidates = (0..movers.len()).filter(is_plain).filter(alone);
+        let widest = candidates.min_by_key(|&mover| {
+            let moves = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+            let place = moves.iter().position(|&role| role == movers[mover].role);
+            (place.unwrap_or(moves.len()), distance(self.slots[mover]))
+        });
+        let Some(lane) = widest.filter(|_| !is_mixed) else { return };
+        let others = (0..movers.len()).filter(|&mover| mover != lane);
+        let (kings, mut turns): (Vec<usize>, Vec<usize>) =
+            others.partition(|&mover| self.is_king(&movers[mover]));
+        turns.extend(kings);
+        (self.lane, self.turns) = (lane, turns);
+    }
+
+    /// The jobs of a structure, cut by the squares of the first man where he is not placed with another one.
+    pub(super) fn small_jobs(&self, structure: PawnStructure) -> Vec<Job> {
+        let jobs = self.jobs(structure);
+        let Some(first) = self.layout.movers().first() else { return jobs };
+        let placed_alone = self.lane != 0
+            && !self.layout.movers().get(self.lane).is_some_and(|lane| self.is_king(lane));
+        let cut = |job: Job| {
+            let squares = if placed_alone && job.first.is_none() { first.squares } else { 0 };
+            let whole = (squares == 0).then_some(job);
+            bits_of(squares).map(move |square| Job { first: Some(square), ..job }).chain(whole)
+        };
+        jobs.into_iter().flat_map(cut).collect()
+    }
+
     /// Whether all that [`Restricted::walk`] visits of a row comes in one go.
     pub(super) fn is_by_rows(&self) -> bool {
         let is_lane =
@@ -145,20 +194,30 @@ impl<'a> Restricted<'a> {
 
     /// Visits the positions of a job. Like men are taken in one order only if `once`.
     pub(super) fn walk(&self, job: &Job, once: bool, mut visit: impl FnMut(&Run<'_>)) {
+        self.walk_placed(job, once, |run, _, _| visit(run));
+    }
+
+    /// The same with the squares of all slots but that of the last man, and the slot of that man.
+    pub(super) fn walk_placed(
+        &self,
+        job: &Job,
+        once: bool,
+        mut visit: impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+    ) {
         if self.stop.is_requested() {
             return;
         }
         let movers = self.layout.movers();
-        let Some(lane) = movers.len().checked_sub(1) else { return };
+        let Some(lane) = movers.get(self.lane) else { return };
         let Some(placed) = self.pawns.get(&job.structure) else { return };
         let mut occupied = job.structure.occupied();
         if let Some(square) = job.en_passant {
             occupied |= empty_squares(square, job.turn);
         }
         // A king as the lane: both kings are walked together.
-        let kings = self.is_king(&movers[lane]);
-        let turns: Vec<usize> =
-            (0..lane).filter(|&m| !kings || !self.is_king(&movers[m])).collect();
+        let kings = self.is_king(lane);
+        let turns = self.turns.iter().copied();
+        let turns: Vec<usize> = turns.filter(|&m| !kings || !self.is_king(&movers[m])).collect();
         let turns = Turns { movers: &turns, job, once };
         let mut standing = Standing { squares: *placed, stands: [0; MAX_PIECES] };
         self.place(&turns, Taken { occupied, base: 0 }, &mut standing, &mut visit);
@@ -170,7 +229,7 @@ impl<'a> Restricted<'a> {
         turns: &Turns<'_>,
         taken: Taken,
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>),
+        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
         let movers = self.layout.movers();
         let Some((&mover, rest_of_them)) = turns.movers.split_first() else {
@@ -216,10 +275,9 @@ impl<'a> Restricted<'a> {
         turns: &Turns<'_>,
         taken: Taken,
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>),
+        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
-        let movers = self.layout.movers();
-        let lane = movers.len() - 1;
+        let (movers, lane) = (self.layout.movers(), self.lane);
         let Job { turn, en_passant, .. } = *turns.job;
         if self.is_king(&movers[lane]) {
             let king =
@@ -236,7 +294,7 @@ impl<'a> Restricted<'a> {
         }
         if !movers[lane].is_man() {
             if let Some(index) = self.space.encode_squares(&standing.squares, turn, en_passant) {
-                visit(&run(index, 0, taken.base, 1));
+                visit(&run(index, 0, taken.base, 1), &standing.squares, PieceSlot::MAX);
             }
             return;
         }
@@ -259,10 +317,9 @@ impl<'a> Restricted<'a> {
         turns: &Turns<'_>,
         taken: Taken,
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>),
+        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
-        let movers = self.layout.movers();
-        let lane = movers.len() - 1;
+        let (movers, lane) = (self.layout.movers(), self.lane);
         let later = self.later(turns, lane, &standing.stands);
         let mut lanes = movers[lane].squares & !taken.occupied & later;
         if lanes == 0 {
@@ -276,7 +333,7 @@ impl<'a> Restricted<'a> {
             }
             let cursor = self.space.cursor(&standing.squares, turn, en_passant);
             cursor.visit_lane(slot, lanes, |lanes, index, step| {
-                visit(&run(index, step, taken.base, lanes));
+                visit(&run(index, step, taken.base, lanes), &standing.squares, slot);
             });
             return;
         }
@@ -286,7 +343,7 @@ impl<'a> Restricted<'a> {
         for start in (0..64).filter(|s| lanes >> s & 1 != 0) {
             standing.squares[slot] = start;
             if let Some(index) = self.space.encode_squares(&standing.squares, turn, en_passant) {
-                visit(&run(index, 0, taken.base, 1 << start));
+                visit(&run(index, 0, taken.base, 1 << start), &standing.squares, slot);
             }
         }
     }
@@ -298,21 +355,27 @@ impl<'a> Restricted<'a> {
         taken: Taken,
         [white, black]: [usize; 2],
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>),
+        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
         let Job { turn, en_passant, .. } = *turns.job;
-        let lane = self.layout.movers().len() - 1;
+        let lane = self.lane;
+        let [white_slot, black_slot] = [white, black].map(|king| self.slots[king]);
+        let mut placed = standing.squares;
         let visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
             let Some(white_place) = self.layout.place(white, w) else { return };
+            placed[white_slot] = w;
             if black == lane {
                 let lanes = u64::MAX >> (64 - len) << first;
-                visit(&run(index, step, taken.base + white_place, lanes));
+                let run = run(index, step, taken.base + white_place, lanes);
+                visit(&run, &placed, black_slot);
                 return;
             }
             for i in 0..len {
                 if let Some(black_place) = self.layout.place(black, first + i) {
                     let row = taken.base + white_place + black_place;
-                    visit(&run(index + u64::from(i) * step, 0, row, 1));
+                    placed[black_slot] = first + i;
+                    let run = run(index + u64::from(i) * step, 0, row, 1);
+                    visit(&run, &placed, PieceSlot::MAX);
                 }
             }
         };
@@ -326,7 +389,7 @@ impl<'a> Restricted<'a> {
         taken: Taken,
         kings: [usize; 2],
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>),
+        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
         let movers = self.layout.movers();
         let free =
@@ -340,7 +403,8 @@ impl<'a> Restricted<'a> {
                 let places =
                     self.layout.place(kings[0], white).zip(self.layout.place(kings[1], black));
                 if let (Some(index), Some((white, black))) = (index, places) {
-                    visit(&run(index, 0, taken.base + white + black, 1));
+                    let run = run(index, 0, taken.base + white + black, 1);
+                    visit(&run, &standing.squares, PieceSlot::MAX);
                 }
             }
         }

@@ -1,13 +1,13 @@
 //! The entries of a table row by row, for callers that look at every one of them.
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot};
+use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Variant};
 use hoffman_space::{Layout, Orientation};
 use rayon::prelude::*;
 
-use super::has_free_pieces;
 use super::key_codes::word_at;
-use super::walk::{Job, Rows, Visits};
+use super::walk::{Job, Rows, Run, Visits};
+use super::{has_free_pieces, layout_of};
 use crate::entries::{EntryCodec, RawEntry};
 use crate::index::{IndexSpace, bits_of};
 use crate::reader::{Table, TableError};
@@ -141,10 +141,58 @@ pub fn scan<T: Send>(
     let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
     let jobs: Vec<Job> = sides.flat_map(|side| rows.shares(side)).collect();
     let visits = Visits { orientation, once: true, promoted: 0 };
+    let walk = |job: &Job, visit: &mut Visit<'_>| {
+        rows.walk_placed(job, visits, |run, squares, lane| visit(run, squares, lane));
+    };
+    Some(show_all(jobs, walk, new, look))
+}
+
+/// The same for tables of which [`has_rows`] says no, under the rules of normal chess. Positions in which no man
+/// of a kind that [`EntryRow`] knows walks are left out, and where the squares of like men overlap in part, some may
+/// be shown twice. None if the table has no symmetry to go by, or loses positions.
+pub fn scan_restricted<T: Send>(
+    space: &IndexSpace,
+    new: impl Fn() -> T + Sync + Send,
+    look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+) -> Option<Vec<T>> {
+    let is_plain = space.symmetry() == 1 && space.variant() == Variant::Normal;
+    if !is_plain || has_free_pieces(space) || space.check_writable().is_err() {
+        return None;
+    }
+    let material = Material::from_men(space.pieces().iter().map(|p| (p.color, p.role)));
+    let layout = layout_of(space);
+    let Ok(Rows::Restricted(mut rows)) = Rows::with_layout(space, &material, &layout) else {
+        return None;
+    };
+    rows.walk_widest();
+    let structures = rows.structures();
+    // Few structures are few jobs; many of them are shared as they are.
+    let cut = structures.len() < 4 * rayon::current_num_threads();
+    let jobs_of = |structure| if cut { rows.small_jobs(structure) } else { rows.jobs(structure) };
+    let jobs: Vec<Job> = structures.into_iter().flat_map(jobs_of).collect();
+    let walk = |job: &Job, visit: &mut Visit<'_>| {
+        rows.walk_placed(job, true, |run, squares, lane| visit(run, squares, lane));
+    };
+    Some(show_all(jobs, walk, new, look))
+}
+
+/// Takes the positions of a row, the squares of all slots but one, and that one.
+type Visit<'v> = dyn FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot) + 'v;
+
+/// Shows the positions that `walk` visits in each of the jobs.
+fn show_all<T: Send>(
+    jobs: Vec<Job>,
+    walk: impl Fn(&Job, &mut Visit<'_>) + Sync + Send,
+    new: impl Fn() -> T + Sync + Send,
+    look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+) -> Vec<T> {
     let shares = jobs.into_par_iter().fold(&new, |mut share, job| {
         let mut gathered = Gathered::default();
         let mut walker = 0;
-        rows.walk_placed(&job, visits, |run, squares, lane| {
+        walk(&job, &mut |run, squares, lane| {
+            if lane >= MAX_PIECES {
+                return;
+            }
             let Job { turn, en_passant, .. } = job;
             let (lanes, index, step) = (run.lanes, run.index, run.step);
             let single = lanes.is_power_of_two();
@@ -165,6 +213,5 @@ pub fn scan<T: Send>(
         gathered.show(&job, walker, |row| look(&mut share, row));
         share
     });
-
-    Some(shares.collect())
+    shares.collect()
 }
