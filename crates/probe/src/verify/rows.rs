@@ -51,7 +51,7 @@ impl Found {
     }
 
     /// Takes a move to a position.
-    #[inline(always)]
+    #[inline]
     fn take(&mut self, square: usize, score: u8) {
         let best = &mut self.best[square & 63];
         *best = (*best).max(score);

@@ -77,7 +77,7 @@ impl RowJob<'_> {
     }
 
     /// The attacks of a man on a square, among these others.
-    #[inline(always)]
+    #[inline]
     pub(super) fn attacks(&self, slot: PieceSlot, from: Square, occupied: Bitboard) -> Bitboard {
         let piece = &self.job.table().pieces()[slot];
         attacks::attacks(from, piece.role.of(piece.color), occupied)
