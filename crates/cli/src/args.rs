@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Write the control files of complete endings, and of all that they depend on.
     Control(ControlArgs),
+    /// Be a chess engine that speaks UCI and plays by tables.
+    Uci(UciArgs),
     /// Solve a fixed set of small endings in memory and fold their statistics into one number.
     Bench,
 }
@@ -247,6 +249,18 @@ pub(crate) struct ProbeArgs {
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UciArgs {
+    /// A folder of tables, which the option HoffmanPath changes. May be repeated [default: $HOFFMAN_TABLES,
+    /// else the user's data folder].
+    #[arg(long = "dir", value_name = "DIR")]
+    pub(crate) folders: Vec<PathBuf>,
+    /// A folder of Syzygy tables (.rtbw), which answer where no other table does; the option SyzygyPath changes
+    /// it. May be repeated.
+    #[arg(short = 'S', long, value_name = "DIR")]
+    pub(crate) syzygy: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -13,4 +13,5 @@ pub(crate) mod prompt;
 pub(crate) mod solve;
 pub(crate) mod stats;
 mod tables;
+pub(crate) mod uci;
 pub(crate) mod verify;

@@ -1,0 +1,24 @@
+//! `hoffman uci`: a chess engine on standard input and output.
+
+use std::io;
+use std::path::PathBuf;
+
+use hoffman_uci::Engine;
+
+use crate::Outcome;
+use crate::args::{UciArgs, default_folder};
+
+/// Speaks with a user interface until it says good bye.
+pub(crate) fn run(args: &UciArgs) -> anyhow::Result<Outcome> {
+    for folder in args.folders.iter().chain(&args.syzygy) {
+        anyhow::ensure!(folder.is_dir(), "{}: there is no such folder", folder.display());
+    }
+    let usual = || default_folder().filter(|folder| folder.is_dir());
+    let folders: Vec<PathBuf> = match args.folders.as_slice() {
+        [] => usual().into_iter().collect(),
+        given => given.to_vec(),
+    };
+    let engine = Engine::new(folders, args.syzygy.clone());
+    engine.run(io::stdin().lock(), io::stdout().lock())?;
+    Ok(Outcome::Done)
+}

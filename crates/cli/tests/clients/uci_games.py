@@ -1,0 +1,106 @@
+"""Plays games against `hoffman uci` through python-chess, as a user interface does.
+
+    uci_games.py HOFFMAN TABLES GAMES ENDING... [--opponent STOCKFISH]
+
+From random positions of the endings, won ones are won in the number of moves that was announced, or sooner, and lost
+ones are held for at least as long, whoever the opponent is: another engine, or moves by chance. Every line shown is
+legal and ends with the mate that it announces.
+"""
+
+import argparse
+import random
+import sys
+
+import chess
+import chess.engine
+
+LIMIT = chess.engine.Limit(time=0.02)
+
+
+def random_position(ending, rng):
+    """A legal position of an ending such as KQvKR whose game is not over."""
+    white, black = ending.split("v")
+    while True:
+        board = chess.Board(None)
+        squares = rng.sample(chess.SQUARES, len(white) + len(black))
+        men = [(letter, chess.WHITE) for letter in white] + [(letter, chess.BLACK) for letter in black]
+        for (letter, color), square in zip(men, squares):
+            piece = chess.Piece(chess.PIECE_SYMBOLS.index(letter.lower()), color)
+            board.set_piece_at(square, piece)
+        board.turn = rng.choice([chess.WHITE, chess.BLACK])
+        if board.is_valid() and not board.is_game_over(claim_draw=False):
+            return board
+
+
+def check_lines(engine, board):
+    """All moves, best first, with lines that do what their scores say. The best score."""
+    lines = engine.analyse(board, LIMIT, multipv=500)
+    assert len(lines) == board.legal_moves.count(), (board.fen(), len(lines))
+    scores = [line["score"].relative for line in lines]
+    assert scores == sorted(scores, reverse=True), (board.fen(), scores)
+    for line in lines:
+        end = board.copy()
+        for move in line["pv"]:
+            end.push(move)  # It raises an error if the move is not legal.
+        mate = line["score"].relative.mate()
+        if mate is not None:
+            plies = 2 * mate - 1 if mate > 0 else -2 * mate
+            assert end.is_checkmate() and len(line["pv"]) == plies, (board.fen(), line)
+    return scores[0]
+
+
+def play(engine, opponent, board, rng):
+    """The moves of the side that wins, from a position in which the engine is to move."""
+    start = board.fen()
+    engine_color = board.turn
+    played = 0
+    while not board.is_checkmate():
+        assert played < 300 and board.legal_moves, (start, board.fen())
+        if board.turn == engine_color:
+            move = engine.play(board, LIMIT).move
+        elif opponent is None:
+            move = rng.choice(list(board.legal_moves))
+        else:
+            move = opponent.play(board, chess.engine.Limit(nodes=5000)).move
+        board.push(move)
+        played += 1
+        if board.is_insufficient_material():
+            return None
+    return (played + 1) // 2
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("hoffman")
+    parser.add_argument("tables")
+    parser.add_argument("games", type=int)
+    parser.add_argument("endings", nargs="+")
+    parser.add_argument("--opponent")
+    args = parser.parse_args()
+    rng = random.Random(2006)
+    opponent = chess.engine.SimpleEngine.popen_uci(args.opponent) if args.opponent else None
+    engine = chess.engine.SimpleEngine.popen_uci([args.hoffman, "uci", "--dir", args.tables])
+    won = held = drawn = 0
+    while won + held < args.games:
+        board = random_position(args.endings[(won + held) % len(args.endings)], rng)
+        score = check_lines(engine, board)
+        mate = score.mate()
+        if mate is None:
+            drawn += 1
+            continue
+        if mate > 0:
+            moves = play(engine, opponent, board.copy(), rng)
+            assert moves is not None and moves <= mate, (board.fen(), mate, moves)
+            won += 1
+        else:
+            moves = play(engine, opponent, board.copy(), rng)
+            assert moves is None or moves >= -mate, (board.fen(), mate, moves)
+            held += 1
+    engine.quit()
+    if opponent is not None:
+        opponent.quit()
+    print(f"{won} games won in time, {held} held as long as announced, {drawn} drawn positions analysed")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+//! The program as a chess engine: spoken to by python-chess, and playing against another engine.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+mod common;
+
+use common::{run, run_with};
+use tempfile::TempDir;
+
+/// Python with python-chess, in a folder of its own that is made when it is first needed. None, and a loud remark,
+/// where it cannot be had.
+fn python() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-chess");
+    let python = folder.join("bin/python");
+    let works = |python: &Path| {
+        Command::new(python)
+            .args(["-c", "import chess.engine"])
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    if works(&python) {
+        return Some(python);
+    }
+    let made = Command::new("python3").args(["-m", "venv"]).arg(&folder).output();
+    let install = ["-m", "pip", "install", "--quiet", "chess==1.11.2"];
+    let installed = made.and_then(|_| Command::new(&python).args(install).output());
+    if works(&python) {
+        return Some(python);
+    }
+    eprintln!(
+        "NOT TESTED: python3 with venv, pip and the package chess is not to be had: {installed:?}"
+    );
+    None
+}
+
+/// Stockfish, if it is installed. A remark where it is not.
+fn stockfish() -> Option<PathBuf> {
+    let places = ["/usr/games/stockfish", "/usr/bin/stockfish", "/usr/local/bin/stockfish"];
+    let found = places.iter().map(PathBuf::from).find(|path| path.is_file());
+    if found.is_none() {
+        eprintln!("Stockfish is not installed: the opponent moves by chance");
+    }
+    found
+}
+
+/// Plays games through python-chess from random positions of endings whose tables are in a folder.
+fn play(python: &Path, tables: &Path, games: u32, endings: &[&str]) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/uci_games.py");
+    let mut command = Command::new(python);
+    command.arg(script).arg(env!("CARGO_BIN_EXE_hoffman")).arg(tables);
+    command.arg(games.to_string()).args(endings);
+    if let Some(stockfish) = stockfish() {
+        command.arg("--opponent").arg(stockfish);
+    }
+    let output = command.output().unwrap();
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(output.status.success(), "{out}{err}");
+    eprint!("{out}");
+}
+
+#[test]
+fn games_of_four_men_end_as_announced() {
+    let Some(python) = python() else { return };
+    let folder = TempDir::new().unwrap();
+    let built = run(folder.path(), "build KQvKR KBNvK KPvKP --dir .");
+    assert_eq!(built.code, 0, "{}", built.err);
+    play(&python, folder.path(), 12, &["KQvKR", "KBNvK", "KPvKP", "KQvKP"]);
+}
+
+#[test]
+#[ignore = "slow: two hundred games of five men"]
+fn games_of_five_men_end_as_announced() {
+    let Some(python) = python() else { return };
+    let folder = TempDir::new().unwrap();
+    let endings = ["KQRvKR", "KRRvKR", "KBNvKN", "KNNvKB", "KRBvKR"];
+    let built = run(folder.path(), &format!("build {} --dir .", endings.join(" ")));
+    assert_eq!(built.code, 0, "{}", built.err);
+    play(&python, folder.path(), 200, &endings);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_refused() {
+    let folder = TempDir::new().unwrap();
+    run(folder.path(), "uci --dir nowhere").refused(1, &["nowhere", "no such folder"]);
+}
+
+#[test]
+fn lines_of_any_bytes_are_survived() {
+    let folder = TempDir::new().unwrap();
+    let lines = "\u{0}\u{ff}\n\nposition\ngo\nposition fen 8/8/8/8/8/8/8/8 w - -\ngo movetime\nsetoption name\n\
+        position startpos moves e2e4 e7e5 e1e2 zzzz\ngo ponder\nponderhit\nuci\nisready\nquit\n";
+    let talked = run_with(folder.path(), &["uci"], lines);
+    assert_eq!(talked.code, 0, "{}", talked.err);
+    assert_eq!(talked.out.matches("bestmove ").count(), 3, "{}", talked.out);
+    assert!(talked.out.ends_with("uciok\nreadyok\n"), "{}", talked.out);
+    assert_eq!(talked.err, "");
+}

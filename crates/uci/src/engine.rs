@@ -1,0 +1,303 @@
+//! The conversation with a user interface.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+
+use hoffman::Tablebase;
+use hoffman::shakmaty::fen::Fen;
+use hoffman::shakmaty::uci::UciMove;
+use hoffman::shakmaty::{Chess, FromSetup, Position as _, PositionError};
+
+use crate::command::{Command, Go};
+use crate::judgement::{Judged, add_line, castling_mode, judge, key};
+use crate::options::{Change, Options};
+
+/// A chess engine that plays by tables.
+#[derive(Debug)]
+pub struct Engine {
+    options: Options,
+    /// The tables, once they are needed.
+    tables: Option<Tablebase>,
+    position: Chess,
+    /// The positions of the game before this one.
+    seen: HashSet<String>,
+    /// What is said when the user interface asks for it.
+    withheld: Option<String>,
+}
+
+impl Engine {
+    /// An engine with the tables of these folders, and the Syzygy tables of those.
+    pub fn new(folders: Vec<PathBuf>, syzygy: Vec<PathBuf>) -> Engine {
+        Engine {
+            options: Options::new(folders, syzygy),
+            tables: None,
+            position: Chess::default(),
+            seen: HashSet::new(),
+            withheld: None,
+        }
+    }
+
+    /// Holds a conversation until `quit` or the end of the input.
+    ///
+    /// # Errors
+    /// The streams.
+    pub fn run(mut self, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            if input.read_until(b'\n', &mut bytes)? == 0 {
+                return Ok(());
+            }
+            match Command::read(&String::from_utf8_lossy(&bytes)) {
+                Some(Command::Quit) => return Ok(()),
+                Some(command) => self.obey(command, &mut output)?,
+                None => {}
+            }
+            output.flush()?;
+        }
+    }
+
+    fn obey(&mut self, command: Command, output: &mut impl Write) -> io::Result<()> {
+        match command {
+            Command::Uci => self.introduce(output),
+            Command::IsReady => writeln!(output, "readyok"),
+            Command::NewGame => {
+                self.seen.clear();
+                Ok(())
+            }
+            Command::SetOption { name, value } => self.set(&name, value.as_deref(), output),
+            Command::Position { fen, moves } => self.set_up(fen.as_deref(), &moves, output),
+            Command::Go(go) => self.go(&go, output),
+            Command::Stop | Command::PonderHit => match self.withheld.take() {
+                Some(best) => writeln!(output, "{best}"),
+                None => Ok(()),
+            },
+            Command::Debug(_) | Command::Quit => Ok(()),
+        }
+    }
+
+    fn introduce(&self, output: &mut impl Write) -> io::Result<()> {
+        writeln!(output, "id name Hoffman {}", env!("CARGO_PKG_VERSION"))?;
+        writeln!(output, "id author the authors of Hoffman")?;
+        for line in self.options.describe() {
+            writeln!(output, "{line}")?;
+        }
+        writeln!(output, "uciok")
+    }
+
+    fn set(&mut self, name: &str, value: Option<&str>, output: &mut impl Write) -> io::Result<()> {
+        match self.options.set(name, value) {
+            Change::Done => Ok(()),
+            Change::Tables => {
+                self.tables = None;
+                Ok(())
+            }
+            Change::Refused(reason) => writeln!(output, "info string {reason}"),
+        }
+    }
+
+    /// Sets up a position and plays moves, as far as they are legal.
+    fn set_up(
+        &mut self,
+        fen: Option<&str>,
+        moves: &[String],
+        output: &mut impl Write,
+    ) -> io::Result<()> {
+        let position = match fen.map_or_else(|| Ok(Chess::default()), read_fen) {
+            Ok(position) => position,
+            Err(problem) => return writeln!(output, "info string {problem}"),
+        };
+        self.position = position;
+        self.seen.clear();
+        for text in moves {
+            let played = text.parse().map(|uci: UciMove| uci.to_move(&self.position));
+            let Ok(Ok(m)) = played else {
+                return writeln!(output, "info string {text} is no legal move; stopped before it");
+            };
+            self.seen.insert(key(&self.position));
+            self.position.play_unchecked(m);
+        }
+        Ok(())
+    }
+
+    fn go(&mut self, go: &Go, output: &mut impl Write) -> io::Result<()> {
+        // Whoever asks anew does not wait for the old answer.
+        self.withheld = None;
+        let tables = match self.tables() {
+            Ok(tables) => tables,
+            Err(problem) => {
+                writeln!(output, "info string {problem}")?;
+                hoffman::OpenOptions::new().open().map_err(io::Error::other)?
+            }
+        };
+        let mut moves = judge(&tables, &self.position, &self.seen);
+        if moves.is_empty() {
+            let score = if self.position.is_check() { "mate 0" } else { "cp 0" };
+            writeln!(output, "info depth 0 score {score}")?;
+        }
+        let hits = moves.iter().filter(|judged| judged.score.is_some()).count();
+        if !go.moves.is_empty() {
+            moves.retain(|judged| go.moves.contains(&judged.uci));
+        }
+        let shown = moves.len().min(self.options.lines);
+        for judged in &mut moves[..shown] {
+            add_line(&tables, &self.position, judged);
+        }
+        self.show(&moves[..shown], hits, output)?;
+        self.warn(&tables, &moves, output)?;
+        self.answer(go, moves.first(), output)
+    }
+
+    /// A line for each of the best moves.
+    fn show(&self, moves: &[Judged], hits: usize, output: &mut impl Write) -> io::Result<()> {
+        for (number, judged) in moves.iter().enumerate() {
+            let Some(score) = judged.score else { continue };
+            write!(output, "info depth 1 seldepth {}", judged.line.len() + 1)?;
+            if self.options.lines > 1 {
+                write!(output, " multipv {}", number + 1)?;
+            }
+            write!(output, " {score} nodes {hits} tbhits {hits} pv {}", judged.uci)?;
+            for m in &judged.line {
+                write!(output, " {m}")?;
+            }
+            writeln!(output)?;
+        }
+        Ok(())
+    }
+
+    /// Says what the score does not say.
+    fn warn(
+        &self,
+        tables: &Tablebase,
+        moves: &[Judged],
+        output: &mut impl Write,
+    ) -> io::Result<()> {
+        if let Some(problem) = moves.iter().find_map(|judged| judged.problem.as_deref()) {
+            writeln!(output, "info string not every move is known: {problem}")?;
+        }
+        if !self.options.fifty_moves {
+            return Ok(());
+        }
+        if let Ok(report) = tables.report(&self.position)
+            && report.hoffman.fifty_move
+        {
+            let line = match report.hoffman.line_in_time {
+                Some(true) => "; the line shown comes in time",
+                _ => "",
+            };
+            let clock = report.hoffman.clock;
+            writeln!(
+                output,
+                "info string the fifty-move rule may come first, clock {clock}{line}"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Names the best move, now or when it is asked for.
+    fn answer(
+        &mut self,
+        go: &Go,
+        best: Option<&Judged>,
+        output: &mut impl Write,
+    ) -> io::Result<()> {
+        let text = match best {
+            None => "bestmove (none)".to_owned(),
+            Some(best) => match best.line.first() {
+                Some(reply) => format!("bestmove {} ponder {reply}", best.uci),
+                None => format!("bestmove {}", best.uci),
+            },
+        };
+        if go.waits {
+            self.withheld = Some(text);
+            return Ok(());
+        }
+        writeln!(output, "{text}")
+    }
+
+    /// The tables, opened when they are first needed.
+    fn tables(&mut self) -> Result<Tablebase, hoffman::ProbeError> {
+        if let Some(tables) = &self.tables {
+            return Ok(tables.clone());
+        }
+        let tables = self.options.opening().open()?;
+        self.tables = Some(tables.clone());
+        Ok(tables)
+    }
+}
+
+/// Reads a position, also one that no game leads to.
+fn read_fen(text: &str) -> Result<Chess, String> {
+    let fen: Fen = text.parse().map_err(|error| format!("'{text}' is no FEN: {error}"))?;
+    let setup = fen.into_setup();
+    let mode = castling_mode(&setup);
+    Chess::from_setup(setup, mode)
+        .or_else(PositionError::ignore_too_much_material)
+        .or_else(PositionError::ignore_impossible_check)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .map_err(|error| format!("'{text}' is no possible position: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the engine says to some lines.
+    fn talk(folder: &std::path::Path, lines: &str) -> String {
+        let mut output = Vec::new();
+        let engine = Engine::new(vec![folder.to_owned()], Vec::new());
+        engine.run(lines.as_bytes(), &mut output).expect("bytes can be read and written");
+        String::from_utf8(output).expect("it is text")
+    }
+
+    fn queen_tables() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ending = "KQvK".parse().expect("an ending");
+        let options = hoffman::Options::new(folder.path());
+        hoffman::build(&[ending], &options, &mut |_| {}).expect("it can be built");
+        folder
+    }
+
+    #[test]
+    fn the_best_move_mates_soonest_and_waits_when_told_to() {
+        let folder = queen_tables();
+        let position = "position fen 8/8/8/8/8/1k6/8/K6q b - - 0 1\n";
+        let out = talk(folder.path(), &format!("{position}go infinite\nisready\nstop\nstop\n"));
+        let lines: Vec<&str> = out.lines().collect();
+        assert!(lines[0].starts_with("info depth 1 seldepth 1 score mate 1 "), "{out}");
+        assert_eq!(lines[1], "readyok", "{out}");
+        assert!(lines[2].starts_with("bestmove h1"), "{out}");
+        assert_eq!(lines.len(), 3, "{out}");
+    }
+
+    #[test]
+    fn without_tables_a_legal_move_is_played_and_it_is_said_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = talk(folder.path(), "position startpos moves e2e4\ngo depth 3\n");
+        assert!(out.contains("info string not every move is known: "), "{out}");
+        let best = out.lines().last().and_then(|line| line.strip_prefix("bestmove "));
+        let best: UciMove = best.expect("a move").parse().expect("a move");
+        let mut position = Chess::default();
+        position.play_unchecked(UciMove::from_ascii(b"e2e4").unwrap().to_move(&position).unwrap());
+        assert!(best.to_move(&position).is_ok(), "{out}");
+    }
+
+    #[test]
+    fn nonsense_is_answered_with_a_line_and_changes_nothing() {
+        let folder = queen_tables();
+        let nonsense = "position fen 8/8 w\nposition fen 9k/8 w - -\nposition\n\
+            position fen kkkkkkkk/8/8/8/8/8/8/8 w - - 0 1\nsetoption name MultiPV value -1\ngo searchmoves zz\n";
+        let out = talk(folder.path(), nonsense);
+        assert_eq!(out.matches("info string").count(), 6, "{out}");
+        assert!(out.ends_with("bestmove (none)\n"), "{out}");
+    }
+
+    #[test]
+    fn a_mated_side_has_no_move() {
+        let folder = queen_tables();
+        let out = talk(folder.path(), "position fen 7k/6Q1/6K1/8/8/8/8/8 b - - 0 1\ngo\n");
+        assert_eq!(out, "info depth 0 score mate 0\nbestmove (none)\n");
+    }
+}

@@ -1,0 +1,20 @@
+//! Endgame tables as a chess engine: the protocol UCI over standard input and output, or any other two streams.
+//!
+//! ```no_run
+//! # fn main() -> std::io::Result<()> {
+//! let engine = hoffman_uci::Engine::new(vec!["tables".into()], Vec::new());
+//! engine.run(std::io::stdin().lock(), std::io::stdout().lock())
+//! # }
+//! ```
+//!
+//! The engine does not search. What it plays and says is what the tables prove, by [`hoffman::Tablebase`]; where
+//! they are silent it plays a legal move and says so. The files, from above downwards: `engine` holds a conversation,
+//! `command` reads a line of it, `options` are what can be set, `judgement` makes scores and lines out of answers.
+#![forbid(unsafe_code)]
+
+mod command;
+mod engine;
+mod judgement;
+mod options;
+
+pub use engine::Engine;
