@@ -112,7 +112,7 @@ impl RowJob<'_> {
         Ok(())
     }
 
-    /// The captures by the row's piece: all his squares lead to one position.
+    /// The captures by the row's piece: all its squares lead to one position.
     pub(super) fn take_by_lane(&self, row: &Row<'_>, found: &mut Found) -> Result<(), VerifyError> {
         let pieces = self.job.table().pieces();
         let king = *self.kings.get(row.turn);
