@@ -1,0 +1,42 @@
+//! Small chess endgame tables: the block format `.hbf`, read and written.
+//!
+//! The authority on the format is `docs/hbf.md`. This crate knows nothing of the solver and of other formats; it
+//! has its own board.
+#![forbid(unsafe_code)]
+
+mod board;
+mod cells;
+mod code;
+mod container;
+mod encode;
+mod entries;
+mod fen;
+mod grow;
+mod header;
+mod material;
+mod miss;
+mod model;
+mod moves;
+mod probe;
+mod range;
+mod rows;
+mod table;
+mod tile;
+mod train;
+mod tree;
+
+pub use board::{Color, Kind, Man, Position};
+pub use code::{Code, DRAW, LONGEST, Value, before, code_of, outcome, value_of};
+pub use container::{Bytes, HbfError};
+pub use encode::{
+    EncodeError, EncodeOptions, EntryTable, Sides, Source, StreamReport, encode_ending,
+    encode_entries,
+};
+pub use fen::{parse_fen, to_fen};
+pub use header::{Claims, Metric, Mode, TableInfo};
+pub use material::{MAX_MEN, Material};
+pub use moves::{Move, en_passant_captures, exits, legal_moves};
+pub use probe::{ProbeCounts, ProbeError, Tablebase};
+pub use table::HbfFile;
+#[doc(hidden)]
+pub use table::stored_code;
