@@ -155,11 +155,14 @@ struct Arguments {
     out: PathBuf,
     endings: Vec<hbf::Material>,
     options: hbf::EncodeOptions,
+    /// Only try samples.
+    only_try: bool,
 }
 
 fn arguments() -> Result<Arguments, Box<dyn Error>> {
     let mut options = hbf::EncodeOptions::default();
     let mut plain = Vec::new();
+    let mut only_try = false;
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut number = || words.next().and_then(|n| n.parse::<usize>().ok()).ok_or("a number");
@@ -170,6 +173,11 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
             "--both" => options.distances = hbf::Sides::Both,
             "--outcomes" => options.outcomes = hbf::Sides::Smaller,
             "--outcomes-both" => options.outcomes = hbf::Sides::Both,
+            "--try" => only_try = true,
+            "--outcomes-only" => {
+                options.distances = hbf::Sides::Neither;
+                options.outcomes = hbf::Sides::Smaller;
+            }
             "--alone" => options.exits = false,
             _ => plain.push(word),
         }
@@ -180,17 +188,32 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
     };
     let endings = plain.map(|name| hbf::Material::parse(&name).ok_or("no ending"));
     let endings = endings.collect::<Result<_, _>>()?;
-    Ok(Arguments { folder: folder.into(), out: out.into(), endings, options })
+    Ok(Arguments { folder: folder.into(), out: out.into(), endings, options, only_try })
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let Arguments { folder, out, endings, options } = arguments()?;
+    let Arguments { folder, out, endings, options, only_try } = arguments()?;
     std::fs::create_dir_all(&out)?;
     for material in &endings {
         let mut loaded = Loaded { tables: HashMap::new() };
         let start = Clock::start();
         loaded.add(&folder, material)?;
         println!("{material}: read in {:.1} s", start.seconds());
+        if only_try {
+            for trial in hbf::try_ending(material, &loaded, &options, &Clock::now)? {
+                let order: String = trial.order.iter().map(|man| letter(*man)).collect();
+                let [planned, source, encode, decode] = trial.times;
+                println!(
+                    "  {:?} {order}: {} bytes, {:.3} bits a position, leaves {:?}, model in {planned:.1} s, \
+                     {source:.0} ns source, {encode:.0} ns encode, {decode:.0} ns decode",
+                    trial.turn,
+                    trial.bytes,
+                    trial.bytes as f64 * 8.0 / trial.cells,
+                    trial.leaves,
+                );
+            }
+            continue;
+        }
         let mut below: Vec<hbf::Material> = loaded.tables.keys().cloned().collect();
         // With both sides, so that exits are found in one step.
         below.retain(|other| other.men().len() < material.men().len().min(3));

@@ -55,16 +55,14 @@ impl Samples {
 pub(crate) struct Limits {
     /// Cells of the whole table for each sample.
     pub(crate) scale: f64,
-    /// What a leaf more costs, in bits.
+    /// What a leaf more costs in the file, in bits.
     pub(crate) leaf_bits: f64,
+    /// What a test must gain in the sample: the best of many gains something by chance.
+    pub(crate) chance_bits: f64,
+    /// A side must have so many samples.
+    pub(crate) least: u32,
     pub(crate) depth: usize,
 }
-
-/// A side must have so many samples.
-const LEAST_SAMPLES: u32 = 32;
-
-/// What the best of many tests gains by chance, in bits.
-const CHANCE_BITS: f64 = 14.0;
 
 /// So many samples are enough to choose a test.
 const ENOUGH: usize = 1 << 15;
@@ -72,11 +70,10 @@ const ENOUGH: usize = 1 << 15;
 /// A symbol belongs to one of so many groups at most.
 const MAX_GROUPS: usize = 9;
 
-/// A tree as bytes, and the bits that its samples take with it.
+/// A tree as bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Grown {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) bits: f64,
     pub(crate) leaves: usize,
 }
 
@@ -90,13 +87,12 @@ pub(crate) fn grow<const N: usize>(
     groups: &[u8; N],
     limits: Limits,
 ) -> Grown {
-    let mut grower = Grower {
-        counts: vec![[0; MAX_GROUPS]; samples.stride * 64],
-        samples,
-        tests,
-        groups,
-        limits,
-    };
+    let mut usual = [0.0; N];
+    for &symbol in &samples.symbols {
+        usual[usize::from(symbol)] += 1.0 / samples.symbols.len() as f64;
+    }
+    let counts = vec![[0; MAX_GROUPS]; samples.stride * 64];
+    let mut grower = Grower { samples, tests, groups, limits, usual, counts };
     let mut grown = Grown::default();
     let end = grower.samples.len();
     grower.node((0, end), 0, &mut grown);
@@ -108,6 +104,8 @@ struct Grower<'a, const N: usize> {
     tests: &'a Bits,
     groups: &'a [u8; N],
     limits: Limits,
+    /// How often each symbol occurs.
+    usual: [f64; N],
     /// Samples with a test of 1, by word and bit of the test and group.
     counts: Vec<[u32; MAX_GROUPS]>,
 }
@@ -135,16 +133,15 @@ impl<const N: usize> Grower<'_, N> {
         for &symbol in &self.samples.symbols[range.0..range.1] {
             counts[usize::from(symbol)] += 1;
         }
-        grown.bits += entropy(&counts);
         grown.leaves += 1;
         grown.bytes.extend(u16::MAX.to_le_bytes());
-        grown.bytes.extend(fit(&counts));
+        grown.bytes.extend(fit(&counts, &self.usual));
     }
 
     /// The test that tells most about the symbols; none if no test is worth its place.
     fn best_test(&mut self, (begin, end): (usize, usize)) -> Option<usize> {
         let all = end - begin;
-        if all < 2 * LEAST_SAMPLES as usize {
+        if all < 2 * self.limits.least as usize {
             return None;
         }
         let step = all.div_ceil(ENOUGH);
@@ -154,11 +151,12 @@ impl<const N: usize> Grower<'_, N> {
         if before < 1.0 {
             return None;
         }
+        let least = self.limits.least;
         let mut best = (0.0, 0);
         for (test, &(word, bit)) in self.tests.iter().enumerate() {
             let ones = &self.counts[usize::from(word) * 64 + usize::from(bit)];
             let sum: u32 = ones.iter().sum();
-            if sum < LEAST_SAMPLES || looked_at - sum < LEAST_SAMPLES {
+            if sum < least || looked_at - sum < least {
                 continue;
             }
             let mut zeros = totals;
@@ -169,7 +167,8 @@ impl<const N: usize> Grower<'_, N> {
             }
         }
         let gain = best.0 * all as f64 / f64::from(looked_at);
-        let worth = gain > CHANCE_BITS && gain * self.limits.scale > self.limits.leaf_bits;
+        let worth =
+            gain > self.limits.chance_bits && gain * self.limits.scale > self.limits.leaf_bits;
         worth.then_some(best.1)
     }
 
@@ -250,10 +249,10 @@ mod tests {
             samples.push(words.into_iter(), symbol);
         }
         let tests: Bits = (0..128).map(|test| (test / 64, (test % 64) as u8)).collect();
-        let limits = Limits { scale: 1.0, leaf_bits: 64.0, depth: 20 };
+        let limits =
+            Limits { scale: 1.0, leaf_bits: 64.0, chance_bits: 20.0, least: 40, depth: 20 };
         let grown = grow::<3>(&mut samples, &tests, &[0, 1, 2], limits);
         assert_eq!(grown.leaves, 3);
-        assert!(grown.bits < 1.0, "{}", grown.bits);
         assert_eq!(grown.bytes[..2], 5_u16.to_le_bytes());
     }
 }

@@ -32,6 +32,8 @@ pub use encode::{
     EncodeError, EncodeOptions, EntryTable, Sides, Source, StreamReport, encode_ending,
     encode_entries,
 };
+#[doc(hidden)]
+pub use encode::{Trial, try_ending};
 pub use fen::{parse_fen, to_fen};
 pub use header::{Claims, Metric, Mode, TableInfo};
 pub use material::{MAX_MEN, Material};

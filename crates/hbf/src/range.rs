@@ -194,16 +194,15 @@ pub(crate) fn distribution<const N: usize>(bytes: &[u8]) -> Option<[u16; N]> {
     (rest > 0 && bytes.len() == N - 1).then_some(frequencies)
 }
 
-/// The bytes of a distribution that suits these counts.
-pub(crate) fn fit<const N: usize>(counts: &[u32; N]) -> Vec<u8> {
-    let sum: f64 = counts.iter().map(|&count| f64::from(count)).sum::<f64>() + 0.01 * N as f64;
-    let mut bytes: Vec<u8> = counts[1..]
-        .iter()
-        .map(|&count| {
-            let ideal = (f64::from(count) + 0.01) / sum * f64::from(TOTAL);
-            nearest(ideal)
-        })
-        .collect();
+/// The bytes of a distribution that suits these counts, if they are not alone: `usual` are those of the whole.
+pub(crate) fn fit<const N: usize>(counts: &[u32; N], usual: &[f64; N]) -> Vec<u8> {
+    let shares = usual.map(|share| share + 0.001);
+    let whole: f64 = shares.iter().sum();
+    let counts: [f64; N] =
+        std::array::from_fn(|k| f64::from(counts[k]) + PRIOR * shares[k] / whole);
+    let sum: f64 = counts.iter().sum();
+    let mut bytes: Vec<u8> =
+        counts[1..].iter().map(|&count| nearest(count / sum * f64::from(TOTAL))).collect();
     // Rounding up may take more than there is.
     while bytes.iter().map(|&byte| frequency(byte)).sum::<u32>() >= TOTAL {
         if let Some(largest) = bytes.iter_mut().max() {
@@ -212,6 +211,9 @@ pub(crate) fn fit<const N: usize>(counts: &[u32; N]) -> Vec<u8> {
     }
     bytes
 }
+
+/// How much the usual frequencies weigh against counts.
+const PRIOR: f64 = 2.0;
 
 /// The byte whose frequency is the nearest.
 fn nearest(ideal: f64) -> u8 {
@@ -238,7 +240,7 @@ mod tests {
     #[test]
     fn distributions_leave_something_for_every_symbol() {
         for counts in [[0, 0, 0, 0, 0], [1, 0, 0, 0, 0], [0, 9, 9, 9, 9], [0, 1_000_000, 0, 0, 1]] {
-            let bytes = fit(&counts);
+            let bytes = fit(&counts, &[0.0; 5]);
             let found = distribution::<5>(&bytes).expect("a distribution");
             assert_eq!(found.iter().map(|&f| u32::from(f)).sum::<u32>(), TOTAL);
             assert!(found.iter().all(|&f| f > 0), "{counts:?}: {found:?}");
@@ -261,7 +263,7 @@ mod tests {
             seed in any::<u64>(), length in 0_usize..3000, counts in any::<[u16; 7]>()
         ) {
             let mut random = fastrand::Rng::with_seed(seed);
-            let found = distribution::<7>(&fit(&counts.map(u32::from))).expect("a distribution");
+            let found = distribution::<7>(&fit(&counts.map(u32::from), &[0.0; 7])).expect("a distribution");
             let choice: Vec<(u8, u32)> =
                 (0..length).map(|_| (random.u8(0..3), random.u32(..))).collect();
             let (mut encoder, mut probability) = (Encoder::new(), EVEN);

@@ -11,12 +11,10 @@ use crate::tile::{Cell, Knowing, Known, Stream, TileValues, walk};
 /// Tiles with their numbers.
 pub(crate) type Sample = [(u64, TileValues)];
 
-/// A model, and what it is worth.
+/// A model, and how large its trees are.
 #[derive(Debug)]
 pub(crate) struct Trained {
     pub(crate) parts: ModelParts,
-    /// What the whole stream is expected to take, in bits, its model included.
-    pub(crate) bits: f64,
     pub(crate) leaves: [usize; 2],
 }
 
@@ -42,7 +40,6 @@ pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, rows: &mut 
         cells: Samples::new(words + 1),
         misses: Samples::new(words + 2),
         classes: [[0; CLASSES]; CLASS_CONTEXTS],
-        rest_bits: 0.0,
         row: usize::MAX,
         lanes: vec![[0; 64]; words],
     };
@@ -52,23 +49,23 @@ pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, rows: &mut 
         walk(stream, (&frame, last), (*tile, None), rows, &mut coder);
     }
     let scale = 1.0 / share.clamp(1e-9, 1.0);
-    let limits = |leaf_bits| Limits { scale, leaf_bits, depth: DEPTH };
+    let cell_limits =
+        Limits { scale, leaf_bits: CELL_LEAF_BITS, chance_bits: 20.0, least: 40, depth: DEPTH };
+    let miss_limits =
+        Limits { leaf_bits: MISS_LEAF_BITS, chance_bits: 90.0, least: 150, ..cell_limits };
     let bits = |count| bits_of_tests(tests, words, count);
-    let class_bits = collected.class_bits();
     let cell_tests = bits(tests.count(false));
     let miss_tests = bits(tests.count(true));
-    let cells = grow(&mut collected.cells, &cell_tests, &CELL_GROUPS, limits(CELL_LEAF_BITS));
-    let misses = grow(&mut collected.misses, &miss_tests, &MISS_GROUPS, limits(MISS_LEAF_BITS));
-    let model_bits = 8.0 * (cells.bytes.len() + misses.bytes.len()) as f64;
-    let sample_bits = cells.bits + misses.bits + class_bits + collected.rest_bits;
+    let cells = grow(&mut collected.cells, &cell_tests, &CELL_GROUPS, cell_limits);
+    let misses = grow(&mut collected.misses, &miss_tests, &MISS_GROUPS, miss_limits);
     let classes = collected.classes.map(|counts| {
-        let bytes = fit(&counts);
+        let bytes = fit(&counts, &[0.3; CLASSES]);
         [bytes[0], bytes[1]]
     });
     let leaves = [cells.leaves, misses.leaves];
     let (cells, misses) = (cells.bytes, misses.bytes);
     let parts = ModelParts { frame, last, classes, cells, misses };
-    Trained { parts, bits: sample_bits * scale + model_bits, leaves }
+    Trained { parts, leaves }
 }
 
 /// Where samples have the bits of tests.
@@ -87,7 +84,6 @@ struct Collected {
     cells: Samples,
     misses: Samples,
     classes: [[u32; CLASSES]; CLASS_CONTEXTS],
-    rest_bits: f64,
     /// The row whose tests are in `lanes`.
     row: usize,
     /// The tests of a row, by word and lane square.
@@ -106,15 +102,6 @@ impl Collected {
             lanes[..tests.len()].copy_from_slice(tests);
             transpose(lanes);
         }
-    }
-
-    fn class_bits(&self) -> f64 {
-        let bits = |counts: &[u32; CLASSES]| {
-            let sum: u32 = counts.iter().sum();
-            let cost = |n: u32| f64::from(n) * (f64::from(sum) / f64::from(n)).log2();
-            counts.iter().filter(|&&n| n > 0).map(|&n| cost(n)).sum::<f64>()
-        };
-        self.classes.iter().map(bits).sum()
     }
 }
 
@@ -139,7 +126,6 @@ impl Known for &mut Collected {
             [self.tests.cell_word(), self.tests.miss_word()].map(|word| cell.rows.words[word]);
         let lanes = self.lanes.iter().take(self.words).map(|lanes| lanes[cell.lane]);
         self.misses.push(lanes.chain(own), coded.symbol);
-        self.rest_bits += f64::from(crate::miss::rest_bits(coded.symbol));
     }
 }
 
