@@ -126,7 +126,7 @@ static u32 crc32_of(const Tab *t, const u8 *p, size_t n)
     return c ^ 0xFFFFFFFFu;
 }
 
-static u64 slide(const Tab *t, int s, int from, int odd, u64 occ)
+static u64 slide(const Tab *t, int s, int from, u64 occ)
 {
     /* directions 0, 1, 4, 5 are those of a rook; 2, 3, 6, 7 those of a bishop */
     u64 set = 0;
@@ -137,7 +137,6 @@ static u64 slide(const Tab *t, int s, int from, int odd, u64 occ)
         if (hit) ray ^= t->ray[d][d < 4 ? lsb(hit) : msb(hit)];
         set |= ray;
     }
-    (void)odd;
     return set;
 }
 
@@ -146,9 +145,9 @@ static u64 attacks(const Tab *t, int color, int kind, int s, u64 occ)
     switch (kind) {
     case PAWN: return t->pawn[color][s];
     case KNIGHT: return t->knight[s];
-    case BISHOP: return slide(t, s, 2, 0, occ);
-    case ROOK: return slide(t, s, 0, 0, occ);
-    case QUEEN: return slide(t, s, 0, 0, occ) | slide(t, s, 2, 0, occ);
+    case BISHOP: return slide(t, s, 2, occ);
+    case ROOK: return slide(t, s, 0, occ);
+    case QUEEN: return slide(t, s, 0, occ) | slide(t, s, 2, occ);
     default: return t->king[s];
     }
 }
@@ -459,7 +458,7 @@ static int read_table(const Tab *t, FILE *f, Table *table)
 {
     static const u8 magic[8] = {0x89, 'H', 'B', 'F', 0x0D, 0x0A, 0x1A, 0x0A};
     u8 head[32], *rows, *tabl, *strm;
-    u32 n, i, j;
+    u32 n, i, j, seen = 0;
     u64 length;
     Section s;
     int ok = 0;
@@ -478,6 +477,12 @@ static int read_table(const Tab *t, FILE *f, Table *table)
         if (offset < 32 + s.length || size > length - 8 || offset > length - 8 - size) goto done;
         for (j = 0; j < 8 && memcmp(row, known[j], 4); j++) {}
         if (j == 8 && row[28] & 1) goto done;
+        /* streams have numbers of their own below 16 */
+        if (!memcmp(row, "STRM", 4)) {
+            u32 own = (u32)number(row + 4, 4);
+            if (own >= MAX_STREAMS || seen & 1u << own) goto done;
+            seen |= 1u << own;
+        }
     }
     /* the last byte must be there */
     {

@@ -154,6 +154,8 @@ struct Arguments {
     folder: PathBuf,
     out: PathBuf,
     endings: Vec<hbf::Material>,
+    /// `.htb` files of any kind that are written by index.
+    entries: Vec<PathBuf>,
     options: hbf::EncodeOptions,
     /// Only try samples.
     only_try: bool,
@@ -186,14 +188,64 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
     let (Some(folder), Some(out)) = (plain.next(), plain.next()) else {
         return Err("FOLDER OUT ENDING...".into());
     };
-    let endings = plain.map(|name| hbf::Material::parse(&name).ok_or("no ending"));
+    let (entries, plain): (Vec<_>, Vec<_>) =
+        plain.partition(|word| Path::new(word).extension().is_some_and(|e| e == "htb"));
+    let entries = entries.into_iter().map(PathBuf::from).collect();
+    let endings = plain.iter().map(|name| hbf::Material::parse(name).ok_or("no ending"));
     let endings = endings.collect::<Result<_, _>>()?;
-    Ok(Arguments { folder: folder.into(), out: out.into(), endings, options, only_try })
+    Ok(Arguments { folder: folder.into(), out: out.into(), endings, entries, options, only_try })
+}
+
+/// Writes the entries of any `.htb` by index, and compares all of them.
+fn convert_entries(path: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let mut table = Table::open(path, SourceOptions::default())?;
+    table.check_length()?;
+    let (entries, bits) = (table.space().size(), table.codec().bits());
+    let mut all = vec![0_i16; entries as usize];
+    table.read_entries(0, &mut all)?;
+    let mask = ((1_u32 << bits) - 1) as u16;
+    let info = hbf::TableInfo {
+        mode: hbf::Mode::Generic { entries, bits },
+        suicide: table.variant() == hoffman_board::Variant::Suicide,
+        metric: hbf::Metric::Mate,
+        claims: hbf::Claims::new([false; 2], [false; 2]),
+        longest_wins: [None; 2],
+        longest_losses: [None; 2],
+    };
+    let entry_table =
+        hbf::EntryTable { info, control: "", pawns: None, description: None, log: 14 };
+    let start = Clock::start();
+    let read = |first: u64, buffer: &mut [u16]| {
+        let from = &all[first as usize..];
+        buffer.iter_mut().zip(from).for_each(|(to, entry)| *to = *entry as u16 & mask);
+        Ok(())
+    };
+    let bytes = hbf::encode_entries(&entry_table, read, 1)?;
+    let encoded = start.seconds();
+    let (length, start) = (bytes.len(), Clock::start());
+    let name = path.with_extension("hbf");
+    std::fs::write(out.join(name.file_name().ok_or("a name")?), &bytes)?;
+    let file = hbf::HbfFile::open(Box::new(bytes))?;
+    for first in (0..entries).step_by(1 << 14) {
+        let found = file.entry_tile(first)?;
+        let same = found.iter().zip(&all[first as usize..]).all(|(a, b)| *a == *b as u16 & mask);
+        assert!(same, "entries from {first} on");
+    }
+    println!(
+        "{}: {entries} entries of {bits} bits, {length} bytes by index, {:.0} ns an entry written, {:.0} ns read",
+        path.display(),
+        encoded * 1e9 / entries as f64,
+        start.seconds() * 1e9 / entries as f64,
+    );
+    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let Arguments { folder, out, endings, options, only_try } = arguments()?;
+    let Arguments { folder, out, endings, entries, options, only_try } = arguments()?;
     std::fs::create_dir_all(&out)?;
+    for path in &entries {
+        convert_entries(path, &out)?;
+    }
     for material in &endings {
         let mut loaded = Loaded { tables: HashMap::new() };
         let start = Clock::start();

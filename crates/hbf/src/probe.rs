@@ -106,7 +106,7 @@ impl Tablebase {
         Ok(())
     }
 
-    /// Adds all tables of cells of a folder that can be opened; returns how many.
+    /// Adds all tables of cells of a folder that can be opened and are named like their endings; returns how many.
     ///
     /// # Errors
     /// The folder cannot be listed.
@@ -117,8 +117,14 @@ impl Tablebase {
         let mut added = 0;
         for path in paths.iter().filter(is_table) {
             let file = File::open(path)?;
-            let opened = HbfFile::open(Box::new(file));
-            added += usize::from(opened.is_ok_and(|file| self.add(file).is_ok()));
+            let Ok(opened) = HbfFile::open(Box::new(file)) else { continue };
+            let named = match &opened.info().mode {
+                Mode::Complete(material) => material.to_string(),
+                Mode::Generic { .. } => continue,
+            };
+            if path.file_stem().is_some_and(|stem| stem == named.as_str()) {
+                added += usize::from(self.add(opened).is_ok());
+            }
         }
         Ok(added)
     }

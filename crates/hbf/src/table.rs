@@ -69,6 +69,9 @@ impl HbfFile {
             let header = directory.load(&*bytes, (STRM, number), 1 << 16)?;
             let header = StreamHeader::parse(&header, &info).ok_or_else(|| bad_section(STRM))?;
             let data = directory.find(DATA, number).ok_or_else(|| bad_section(DATA))?;
+            for name in [MODL, DIRY] {
+                directory.find(name, number).ok_or_else(|| bad_section(name))?;
+            }
             let is_new = streams.iter().all(|stream| stream.number != number);
             if number > 15 || !is_new {
                 return Err(bad_section(STRM));
