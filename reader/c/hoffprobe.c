@@ -775,13 +775,13 @@ static int parse_tree(Tree *t, const u8 *p, u32 length, int symbols, int first_c
         test = (u32)number(p + at, 2);
         at += 2;
         if (test == 0xFFFF) {
-            if (length - at < (u32)symbols - 1 || leaves >= 65535) return 0;
+            if (length - at < (u32)symbols - 1 || leaves >= 32767) return 0;
             if (!distribution(p + at, symbols, t->leaf + leaves * (u32)symbols)) return 0;
             at += (u32)symbols - 1;
             this_one = leaves++ | LEAF;
         } else {
             Node *node = &t->node[nodes];
-            if (test >= (u32)tests || open >= 64) return 0;
+            if (test >= (u32)tests || open >= 64 || nodes >= 32767) return 0;
             if (test < (u32)first_cell) node->word = (u16)test, node->bit = 64;
             else if (test < (u32)first_cell + 48) node->word = (u16)first_cell, node->bit = (u8)(test - (u32)first_cell);
             else node->word = (u16)(first_cell + 1), node->bit = (u8)(test - (u32)first_cell - 48);

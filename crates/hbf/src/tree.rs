@@ -4,18 +4,21 @@ use crate::range::distribution;
 use crate::rows::{Tests, WORDS};
 
 const LEAF: u16 = u16::MAX;
-const MAX_LEAVES: usize = 65535;
+const MAX_LEAVES: usize = 32767;
 const MAX_DEPTH: usize = 64;
 
 /// In the place of a child: the rest is the number of a leaf.
-const IS_LEAF: u32 = 1 << 31;
+const IS_LEAF: u16 = 1 << 15;
 
+/// Bits of a test that say which bit of its word it is, 64 being that of the lane square.
+const BIT_BITS: u32 = 7;
+
+/// Small, as the whole tree should stay in the first-level cache.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    word: u16,
-    /// 64 is the lane square.
-    bit: u8,
-    children: [u32; 2],
+    /// The word of the test, and behind it the bit.
+    test: u16,
+    children: [u16; 2],
 }
 
 /// A tree whose leaves are distributions of `N` symbols.
@@ -23,7 +26,7 @@ struct Node {
 pub(crate) struct Tree<const N: usize> {
     nodes: Vec<Node>,
     leaves: Vec<[u16; N]>,
-    root: u32,
+    root: u16,
 }
 
 impl<const N: usize> Tree<N> {
@@ -38,38 +41,44 @@ impl<const N: usize> Tree<N> {
             rest = behind;
             let test = u16::from_le_bytes([low, high]);
             let this = if test == LEAF {
+                if tree.leaves.len() >= MAX_LEAVES {
+                    return None;
+                }
                 let (leaf, behind) = rest.split_at_checked(N - 1)?;
                 rest = behind;
                 tree.leaves.push(distribution(leaf)?);
-                (tree.leaves.len() - 1) as u32 | IS_LEAF
+                (tree.leaves.len() - 1) as u16 | IS_LEAF
             } else {
                 let (word, bit) = tests.bit(usize::from(test));
                 let number = tree.nodes.len();
-                if usize::from(test) >= count || open.len() >= MAX_DEPTH {
+                let full = open.len() >= MAX_DEPTH || number >= MAX_LEAVES;
+                if usize::from(test) >= count || full {
                     return None;
                 }
-                tree.nodes.push(Node { word, bit, children: [0; 2] });
+                let test = word << BIT_BITS | u16::from(bit);
+                tree.nodes.push(Node { test, children: [0; 2] });
                 open.extend([Some((number, 1)), Some((number, 0))]);
-                number as u32
+                number as u16
             };
             match parent {
                 None => tree.root = this,
                 Some((node, child)) => tree.nodes.get_mut(node)?.children[child] = this,
             }
         }
-        (rest.is_empty() && tree.leaves.len() <= MAX_LEAVES).then_some(tree)
+        rest.is_empty().then_some(tree)
     }
 
     /// The number of the leaf that a cell comes to.
     #[inline]
     pub(crate) fn leaf(&self, words: &[u64; WORDS], lane: usize) -> usize {
         let mut at = self.root;
-        while let Some(node) = self.nodes.get(at as usize) {
-            let shift = if node.bit == 64 { lane as u8 } else { node.bit };
-            let bit = words[usize::from(node.word) % WORDS] >> (shift & 63) & 1;
+        while let Some(node) = self.nodes.get(usize::from(at)) {
+            let own = node.test & ((1 << BIT_BITS) - 1);
+            let shift = if own == 64 { lane as u16 } else { own };
+            let bit = words[usize::from(node.test >> BIT_BITS) % WORDS] >> (shift & 63) & 1;
             at = node.children[bit as usize];
         }
-        (at & !IS_LEAF) as usize
+        usize::from(at & !IS_LEAF)
     }
 
     /// The distribution of a leaf.
