@@ -199,10 +199,10 @@ fn with_head(
 }
 
 /// Cells that an order of men is judged by, and as many that its model is made from.
-const TRIAL: usize = 100_000;
+const TRIAL: usize = 250_000;
 
 /// Cells that the size of a stream is estimated by.
-const CHECKED: usize = 300_000;
+const CHECKED: usize = 500_000;
 
 /// Chooses the order of men by trial, and makes the model.
 fn plan_stream(

@@ -2,6 +2,24 @@
 //!
 //! The authority on the format is `docs/hbf.md`. This crate knows nothing of the solver and of other formats; it
 //! has its own board.
+//!
+//! ```no_run
+//! use hoffman_hbf::{Tablebase, Value, parse_fen, value_of};
+//!
+//! let mut tables = Tablebase::new(64 << 20);
+//! tables.add_folder("tables".as_ref())?;
+//! let position = parse_fen("8/8/8/8/8/2k5/8/K6q b - -").ok_or("no position")?;
+//! match value_of(tables.probe(&position)?) {
+//!     Some(Value::Win(moves)) => println!("Black mates with its move number {moves}"),
+//!     Some(Value::Loss(moves)) => println!("White mates with its move number {moves}"),
+//!     _ => println!("a draw"),
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`encode_ending`] writes a table from any [`Source`] of values: one side to move or both, leaning on smaller
+//! tables or not, with outcomes apart from distances if wanted. [`encode_entries`] writes entries by index, which
+//! is what a `.htb` of any kind holds.
 #![forbid(unsafe_code)]
 
 mod board;
