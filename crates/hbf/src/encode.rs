@@ -198,11 +198,10 @@ fn with_head(
     sections
 }
 
-/// Cells that an order of men is judged by, and as many that its model is made from.
-const TRIAL: usize = 250_000;
-
-/// Cells that the size of a stream is estimated by.
-const CHECKED: usize = 500_000;
+/// Cells that an order of men is judged by, and as many that its model is made from: a part of those of the model.
+fn trial_cells(options: &EncodeOptions) -> usize {
+    (options.training / 8).clamp(20_000, 250_000)
+}
 
 /// Chooses the order of men by trial, and makes the model.
 fn plan_stream(
@@ -216,10 +215,11 @@ fn plan_stream(
     let mut work = Work::new(source, options.exits);
     let mut best: Option<(f64, Vec<u8>)> = None;
     let orders = orders(material, turn);
+    let trial = trial_cells(options);
     for order in &orders {
         let space = Space::new(material, order, rows).ok_or_else(ending)?;
         let stream = Stream { space: &space, turn, outcomes };
-        let cells = if orders.len() > 1 { (TRIAL, TRIAL) } else { (100, 100) };
+        let cells = if orders.len() > 1 { (trial, trial) } else { (100, 100) };
         let (_, bits) = work.train_and_try(stream, cells)?;
         if best.as_ref().is_none_or(|(least, _)| bits < *least) {
             best = Some((bits, order.clone()));
@@ -228,7 +228,7 @@ fn plan_stream(
     let order = best.ok_or_else(ending)?.1;
     let space = Space::new(material, &order, rows).ok_or_else(ending)?;
     let stream = Stream { space: &space, turn, outcomes };
-    let (trained, bits) = work.train_and_try(stream, (options.training, CHECKED))?;
+    let (trained, bits) = work.train_and_try(stream, (options.training, 2 * trial))?;
     Ok(Plan { space, order, turn, outcomes, trained, bits })
 }
 
