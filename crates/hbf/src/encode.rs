@@ -82,6 +82,9 @@ pub enum EncodeError {
     /// Entries that do not fit.
     #[error("{0}")]
     Entries(&'static str),
+    /// Entries that cannot be read where they come from.
+    #[error("{0}")]
+    Read(String),
 }
 
 /// What was written for a stream.
