@@ -9,6 +9,7 @@
 #![cfg_attr(not(feature = "bulk"), allow(dead_code))]
 #![allow(clippy::inline_always)]
 
+pub mod blocks;
 #[cfg(feature = "bulk")]
 mod bulk;
 #[cfg(feature = "bulk")]

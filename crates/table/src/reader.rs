@@ -164,7 +164,7 @@ impl Table {
         Table::with_entries(path, header, None, |_, _| entries)
     }
 
-    fn with_entries(
+    pub(crate) fn with_entries(
         path: &Path,
         control: ControlFile,
         structures: Option<Vec<PawnStructure>>,

@@ -1,0 +1,336 @@
+//! Cells: the numbering of all placements of an ending's men. See docs/hbf.md, 6.
+
+use std::sync::LazyLock;
+
+use crate::board::{Color, Kind, Man, Position, squares};
+use crate::material::{MAX_MEN, Material};
+
+/// The most men of a cell, kings included.
+pub(crate) const MAX_ALL: usize = MAX_MEN + 2;
+
+/// The squares of all men of a cell by their numbers, kings first; those behind the last man are 0.
+pub(crate) type Squares = [u8; MAX_ALL];
+
+/// The king pairs of tables with or without pawns.
+struct KingPairs {
+    pairs: Vec<(u8, u8)>,
+    /// By white square times 64 plus black square; `u16::MAX` is none.
+    numbers: Vec<u16>,
+}
+
+impl KingPairs {
+    fn new(pawns: bool) -> KingPairs {
+        let mut pairs = Vec::new();
+        let mut numbers = vec![u16::MAX; 64 * 64];
+        for white in 0..64_u8 {
+            for black in 0..64_u8 {
+                let far =
+                    (white & 7).abs_diff(black & 7) > 1 || (white >> 3).abs_diff(black >> 3) > 1;
+                if far && is_canonical_pair(white, black, pawns) {
+                    numbers[usize::from(white) * 64 + usize::from(black)] = pairs.len() as u16;
+                    pairs.push((white, black));
+                }
+            }
+        }
+        KingPairs { pairs, numbers }
+    }
+}
+
+static WITH_PAWNS: LazyLock<KingPairs> = LazyLock::new(|| KingPairs::new(true));
+static WITHOUT_PAWNS: LazyLock<KingPairs> = LazyLock::new(|| KingPairs::new(false));
+
+fn is_canonical_pair(white: u8, black: u8, pawns: bool) -> bool {
+    if pawns {
+        return white & 7 < 4;
+    }
+    let on_diagonal = white >> 3 == white & 7;
+    white >> 3 <= white & 7 && white & 7 < 4 && !(on_diagonal && is_above(black))
+}
+
+/// Whether a square is above the diagonal a1-h8.
+pub(crate) const fn is_above(square: u8) -> bool {
+    square >> 3 > square & 7
+}
+
+pub(crate) const fn is_on_diagonal(square: u8) -> bool {
+    square >> 3 == square & 7
+}
+
+const fn mirrored_in_diagonal(square: u8) -> u8 {
+    square >> 3 | (square & 7) << 3
+}
+
+fn turn(squares: &mut [u8], by: impl Fn(u8) -> u8) {
+    for square in squares {
+        *square = by(*square);
+    }
+}
+
+/// Where a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) tile: u64,
+    pub(crate) row: u8,
+    pub(crate) lane: u8,
+}
+
+/// What all rows of a tile have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TilePlace {
+    /// The kings and the outer men; the others are 0.
+    pub(crate) squares: Squares,
+    /// The middle square of the first row.
+    pub(crate) first_row: u8,
+}
+
+/// The cells of one side to move of an ending, with the men in a certain order.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    /// All men: the kings, then the others in order.
+    men: Vec<Man>,
+    symmetric: bool,
+    pawns: bool,
+    rows: u8,
+    /// The number of the man before of the same colour and kind, for each man.
+    like: [Option<u8>; MAX_ALL],
+}
+
+impl Space {
+    /// `order` is a permutation of the men of the ending. None if there are too few or too many men.
+    pub(crate) fn new(material: &Material, order: &[u8], rows: u8) -> Option<Space> {
+        let all = material.men();
+        let seen = order.iter().fold(0_u32, |set, &man| set | 1 << (man & 31));
+        let complete = seen == (1 << all.len()) - 1 && order.len() == all.len();
+        let rows_fit = rows.is_power_of_two() && rows <= 64 && (all.len() > 1 || rows == 1);
+        if !complete || !(1..=MAX_MEN).contains(&all.len()) || !rows_fit {
+            return None;
+        }
+        let king = |color| Man { color, kind: Kind::King };
+        let mut men = vec![king(Color::White), king(Color::Black)];
+        for &man in order {
+            men.push(*all.get(usize::from(man))?);
+        }
+        let mut like = [None; MAX_ALL];
+        for (i, man) in men.iter().enumerate() {
+            like[i] = men.iter().take(i).rposition(|other| other == man).map(|j| j as u8);
+        }
+        let (symmetric, pawns) = (material.is_symmetric(), material.has_pawns());
+        Some(Space { men, symmetric, pawns, rows, like })
+    }
+
+    pub(crate) fn men(&self) -> &[Man] {
+        &self.men
+    }
+
+    pub(crate) fn has_pawns(&self) -> bool {
+        self.pawns
+    }
+
+    pub(crate) fn rows(&self) -> u8 {
+        self.rows
+    }
+
+    pub(crate) fn lane(&self) -> usize {
+        self.men.len() - 1
+    }
+
+    /// The number of the middle man; none if the lane is the only man.
+    pub(crate) fn middle(&self) -> Option<usize> {
+        (self.men.len() > 3).then(|| self.men.len() - 2)
+    }
+
+    pub(crate) fn like(&self, man: usize) -> Option<usize> {
+        self.like[man % MAX_ALL].map(usize::from)
+    }
+
+    fn kings(&self) -> &'static KingPairs {
+        if self.pawns { &WITH_PAWNS } else { &WITHOUT_PAWNS }
+    }
+
+    fn groups(&self) -> u64 {
+        if self.middle().is_some() { 64 / u64::from(self.rows) } else { 1 }
+    }
+
+    fn outer(&self) -> std::ops::Range<usize> {
+        2..self.middle().unwrap_or(2)
+    }
+
+    pub(crate) fn tiles(&self) -> u64 {
+        let outer = self.outer().fold(1, |product, _| product * 64);
+        self.kings().pairs.len() as u64 * outer * self.groups()
+    }
+
+    /// The men outside of a tile.
+    pub(crate) fn tile(&self, tile: u64) -> Option<TilePlace> {
+        let mut squares = [0; MAX_ALL];
+        let group = tile % self.groups();
+        let mut rest = tile / self.groups();
+        for man in self.outer().rev() {
+            squares[man] = (rest % 64) as u8;
+            rest /= 64;
+        }
+        let &(white, black) = self.kings().pairs.get(usize::try_from(rest).ok()?)?;
+        (squares[0], squares[1]) = (white, black);
+        Some(TilePlace { squares, first_row: group as u8 * self.rows })
+    }
+
+    /// The position of a cell, whatever it may be.
+    pub(crate) fn position(&self, place: Place, turn: Color) -> Option<Position> {
+        let tile = self.tile(place.tile)?;
+        let mut squares = tile.squares;
+        if let Some(middle) = self.middle() {
+            squares[middle] = tile.first_row + place.row;
+        }
+        squares[self.lane()] = place.lane;
+        let mut position = Position::empty(turn);
+        for (man, square) in self.men.iter().zip(squares) {
+            position.put(square, *man);
+        }
+        Some(position)
+    }
+
+    /// The cell of a position, and the side to move there: the position may have the colours exchanged. None if
+    /// its men are others. Rights to take en passant are ignored.
+    pub(crate) fn locate(&self, position: &Position) -> Option<(Place, Color)> {
+        let (mut squares, mut turn) = match self.gather(position) {
+            Some(squares) => (squares, position.turn),
+            None => (self.gather(&position.swapped())?, position.turn.other()),
+        };
+        if self.symmetric && turn == Color::Black {
+            (squares, turn) = (self.gather(&position.swapped())?, Color::White);
+        }
+        self.canonical(&mut squares);
+        Some((self.place(squares)?, turn))
+    }
+
+    /// The squares of the men by number, like men ascending. None if the men are others.
+    fn gather(&self, position: &Position) -> Option<Squares> {
+        if position.occupied().count_ones() as usize != self.men.len() {
+            return None;
+        }
+        let mut found = [0; MAX_ALL];
+        for (i, &man) in self.men.iter().enumerate() {
+            let above = match self.like(i) {
+                Some(j) => u64::MAX << found[j] << 1,
+                None => u64::MAX,
+            };
+            found[i] = squares(position.of(man) & above).next()?;
+        }
+        Some(found)
+    }
+
+    fn canonical(&self, squares: &mut Squares) {
+        let all = &mut squares[..self.men.len()];
+        if all[0] & 7 > 3 {
+            turn(all, |square| square ^ 7);
+        }
+        if self.pawns {
+            self.sort(squares);
+            return;
+        }
+        if all[0] >> 3 > 3 {
+            turn(all, |square| square ^ 56);
+        }
+        if is_above(all[0]) || is_on_diagonal(all[0]) && is_above(all[1]) {
+            turn(all, mirrored_in_diagonal);
+        }
+        self.sort(squares);
+        let all = &mut squares[..self.men.len()];
+        if !is_on_diagonal(all[0]) || !is_on_diagonal(all[1]) {
+            return;
+        }
+        if all.iter().find(|&&square| !is_on_diagonal(square)).is_some_and(|&s| is_above(s)) {
+            turn(all, mirrored_in_diagonal);
+            self.sort(squares);
+        }
+    }
+
+    /// Puts like men in ascending order.
+    fn sort(&self, squares: &mut Squares) {
+        for man in 2..self.men.len() {
+            let mut man = man;
+            while let Some(before) = self.like(man) {
+                if squares[before] <= squares[man] {
+                    break;
+                }
+                squares.swap(before, man);
+                man = before;
+            }
+        }
+    }
+
+    fn place(&self, squares: Squares) -> Option<Place> {
+        let kings = self.kings();
+        let number =
+            kings.numbers[usize::from(squares[0] & 63) * 64 + usize::from(squares[1] & 63)];
+        if number == u16::MAX {
+            return None;
+        }
+        let outer = self.outer().fold(u64::from(number), |n, man| n * 64 + u64::from(squares[man]));
+        let lane = squares[self.lane()];
+        let Some(middle) = self.middle() else { return Some(Place { tile: outer, row: 0, lane }) };
+        let (group, row) = (squares[middle] / self.rows, squares[middle] % self.rows);
+        Some(Place { tile: outer * self.groups() + u64::from(group), row, lane })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(name: &str, order: &[u8], rows: u8) -> Space {
+        let material = Material::parse(name).expect("an ending");
+        Space::new(&material, order, rows).expect("a space")
+    }
+
+    #[test]
+    fn there_are_as_many_king_pairs_as_there_should_be() {
+        assert_eq!(space("KRvK", &[0], 1).tiles(), 462);
+        assert_eq!(space("KPvK", &[0], 1).tiles(), 1806);
+        assert_eq!(space("KRvKN", &[1, 0], 16).tiles(), 462 * 4);
+        assert_eq!(space("KRPvKR", &[1, 2, 0], 32).tiles(), 1806 * 64 * 2);
+    }
+
+    #[test]
+    fn orders_that_are_no_permutations_are_refused() {
+        let material = Material::parse("KRvKN").expect("an ending");
+        for order in [&[0_u8][..], &[0, 0], &[0, 2], &[0, 1, 2], &[33, 0]] {
+            assert!(Space::new(&material, order, 16).is_none());
+        }
+        assert!(Space::new(&material, &[0, 1], 3).is_none());
+        assert!(Space::new(&Material::parse("KvK").expect("an ending"), &[], 1).is_none());
+    }
+
+    /// The cell of a random position has the same men up to symmetry, and is its own cell.
+    #[test]
+    fn cells_stand_for_their_positions() {
+        let mut random = fastrand::Rng::with_seed(2);
+        let spaces = [
+            space("KRvK", &[0], 1),
+            space("KRvKN", &[1, 0], 16),
+            space("KNNNvK", &[2, 0, 1], 32),
+            space("KNNvKP", &[2, 0, 1], 32),
+            space("KNNvKN", &[1, 2, 0], 8),
+            space("KRvKR", &[1, 0], 64),
+        ];
+        for space in &spaces {
+            for _ in 0..20_000 {
+                let mut position = Position::empty(Color::White);
+                if random.bool() {
+                    position.turn = Color::Black;
+                }
+                for &man in space.men() {
+                    position.put(random.u8(8..56), man);
+                }
+                let Some((place, turn)) = space.locate(&position) else { continue };
+                let back = space.position(place, turn).expect("a position");
+                assert_eq!(
+                    Material::of(&back),
+                    Material::of(&space.position(place, turn).unwrap())
+                );
+                assert_eq!(space.locate(&back), Some((place, turn)));
+                assert_eq!(back.is_check(turn), position.is_check(position.turn));
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Values as numbers: larger is better for the side to move.
+
+/// What a position is worth to the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// Lost; mated by the opponent's move of that number, 0 is mate on the board.
+    Loss(u16),
+    /// Nobody wins.
+    Draw,
+    /// Won with the move of that number, from 1.
+    Win(u16),
+}
+
+impl Value {
+    /// The distance to mate in plies, 0 for a draw.
+    pub const fn plies(self) -> u32 {
+        match self {
+            Value::Loss(moves) => 2 * moves as u32,
+            Value::Draw => 0,
+            Value::Win(moves) => (2 * moves as u32).saturating_sub(1),
+        }
+    }
+}
+
+/// The code of a value.
+pub type Code = u16;
+
+/// A draw.
+pub const DRAW: Code = 0x8000;
+
+/// The longest loss that has a code; wins have one more.
+pub const LONGEST: u16 = 32766;
+
+/// Mated.
+pub(crate) const MATED: Code = 1;
+
+/// The code of a value; distances that have none become the longest one.
+pub const fn code_of(value: Value) -> Code {
+    match value {
+        Value::Loss(moves) => 1 + shortened(moves),
+        Value::Draw => DRAW,
+        Value::Win(0) => 0xffff,
+        Value::Win(moves @ 0x8000..) => code_of(Value::Win(moves & 0x7fff | 0x7fff)),
+        Value::Win(moves) => moves.wrapping_neg(),
+    }
+}
+
+const fn shortened(moves: u16) -> u16 {
+    if moves > LONGEST { LONGEST } else { moves }
+}
+
+/// The value of a code; 0 is none.
+pub const fn value_of(code: Code) -> Option<Value> {
+    match code {
+        0 => None,
+        DRAW => Some(Value::Draw),
+        1..DRAW => Some(Value::Loss(code - 1)),
+        _ => Some(Value::Win(code.wrapping_neg())),
+    }
+}
+
+/// What a move is worth that leads to a position of this code.
+pub const fn before(code: Code) -> Code {
+    if code == DRAW { DRAW } else { code.wrapping_neg().wrapping_add((code > DRAW) as u16) }
+}
+
+/// Who wins, as a code: 1, a draw, or 65535.
+pub const fn outcome(code: Code) -> Code {
+    match code {
+        0 | DRAW => code,
+        1..DRAW => MATED,
+        _ => 0xffff,
+    }
+}
+
+/// Loss, draw, win: as numbers of classes.
+#[inline]
+pub(crate) const fn class(code: Code) -> usize {
+    if code == DRAW { 0 } else { 1 + (code > DRAW) as usize }
+}
+
+/// The distance of a code, 0 for a draw.
+#[inline]
+pub(crate) const fn distance(code: Code) -> u16 {
+    match code {
+        0 | DRAW => 0,
+        1..DRAW => code - 1,
+        _ => code.wrapping_neg(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_round_trip_and_moves_are_counted() {
+        for code in 1..=u16::MAX {
+            assert_eq!(value_of(code).map(code_of), Some(code), "{code}");
+        }
+        assert_eq!(value_of(0), None);
+        assert_eq!(before(code_of(Value::Loss(0))), code_of(Value::Win(1)));
+        assert_eq!(before(code_of(Value::Loss(126))), code_of(Value::Win(127)));
+        assert_eq!(before(code_of(Value::Win(127))), code_of(Value::Loss(127)));
+        assert_eq!(before(DRAW), DRAW);
+        assert!(code_of(Value::Win(1)) > code_of(Value::Win(2)));
+        assert!(code_of(Value::Loss(2)) > code_of(Value::Loss(1)));
+        assert!(code_of(Value::Loss(LONGEST)) < DRAW && DRAW < code_of(Value::Win(LONGEST)));
+        assert_eq!(Value::Win(19).plies(), 37);
+    }
+}

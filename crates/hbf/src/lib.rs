@@ -1,0 +1,62 @@
+//! Small chess endgame tables: the block format `.hbf`, read and written.
+//!
+//! The authority on the format is `docs/hbf.md`. This crate knows nothing of the solver and of other formats; it
+//! has its own board.
+//!
+//! ```no_run
+//! use hoffman_hbf::{Tablebase, Value, parse_fen, value_of};
+//!
+//! let mut tables = Tablebase::new(64 << 20);
+//! tables.add_folder("tables".as_ref())?;
+//! let position = parse_fen("8/8/8/8/8/2k5/8/K6q b - -").ok_or("no position")?;
+//! match value_of(tables.probe(&position)?) {
+//!     Some(Value::Win(moves)) => println!("Black mates with its move number {moves}"),
+//!     Some(Value::Loss(moves)) => println!("White mates with its move number {moves}"),
+//!     _ => println!("a draw"),
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`encode_ending`] writes a table from any [`Source`] of values: one side to move or both, leaning on smaller
+//! tables or not, with outcomes apart from distances if wanted. [`encode_entries`] writes entries by index, which
+//! is what a `.htb` of any kind holds.
+#![forbid(unsafe_code)]
+
+mod board;
+mod cells;
+mod code;
+mod container;
+mod encode;
+mod entries;
+mod fen;
+mod grow;
+mod header;
+mod material;
+mod miss;
+mod model;
+mod moves;
+mod probe;
+mod range;
+mod rows;
+mod table;
+mod tile;
+mod train;
+mod tree;
+
+pub use board::{Color, Kind, Man, Position};
+pub use code::{Code, DRAW, LONGEST, Value, before, code_of, outcome, value_of};
+pub use container::{Bytes, HbfError};
+pub use encode::{
+    EncodeError, EncodeOptions, EntryTable, Sides, Source, StreamReport, encode_ending,
+    encode_entries,
+};
+#[doc(hidden)]
+pub use encode::{Trial, try_ending};
+pub use fen::{parse_fen, to_fen};
+pub use header::{Claims, Metric, Mode, TableInfo};
+pub use material::{MAX_MEN, Material};
+pub use moves::{Move, en_passant_captures, exits, legal_moves};
+pub use probe::{ProbeCounts, ProbeError, Tablebase};
+pub use table::HbfFile;
+#[doc(hidden)]
+pub use table::stored_code;

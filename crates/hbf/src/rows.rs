@@ -1,0 +1,403 @@
+//! What the decoder knows of a cell before it decodes it: relations of men, and values nearby. See docs/hbf.md, 7.
+
+use crate::board::{Color, Kind, attackers, attacks, between};
+use crate::cells::{MAX_ALL, Space, Squares, TilePlace, is_above, is_on_diagonal};
+use crate::code::{Code, DRAW, distance};
+
+/// The most relations there are.
+const MAX_RELATIONS: usize = MAX_ALL * (MAX_ALL - 1) - 2;
+
+/// Words that tests are bits of: one for each test of a row, and two for those of a cell.
+pub(crate) const WORDS: usize = 512;
+
+/// Tests of a cell, and further ones of a miss.
+const CELL_TESTS: usize = 48;
+const MISS_TESTS: usize = 18;
+
+/// The values of a row with what tests see on its left and right.
+const LEFT: usize = 16;
+const STRIDE: usize = LEFT + 64 + 16;
+
+/// The number of the row that stands for missing ones.
+const NO_ROW: usize = 64;
+
+/// The numbers of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tests {
+    relations: usize,
+    /// The first test of a cell.
+    cell: usize,
+}
+
+impl Tests {
+    pub(crate) fn of(space: &Space) -> Tests {
+        let men = space.men().len();
+        let relations = men * (men - 1) - 2;
+        Tests { relations, cell: 5 * relations + 11 + 6 * men }
+    }
+
+    /// How many there are for the first tree, or with those of misses.
+    pub(crate) fn count(self, misses: bool) -> usize {
+        self.cell + CELL_TESTS + if misses { MISS_TESTS } else { 0 }
+    }
+
+    /// The word of a test, and its bit; 64 is the bit of the lane square.
+    pub(crate) fn bit(self, test: usize) -> (u16, u8) {
+        match test.checked_sub(self.cell) {
+            None => (test as u16, 64),
+            Some(bit) if bit < CELL_TESTS => (self.cell as u16, bit as u8),
+            Some(bit) => (self.cell as u16 + 1, (bit - CELL_TESTS) as u8),
+        }
+    }
+
+    pub(crate) fn cell_word(self) -> usize {
+        self.cell
+    }
+
+    pub(crate) fn miss_word(self) -> usize {
+        self.cell + 1
+    }
+}
+
+/// What of a model decides the tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// The neighbours in the order in which they become candidates: 0 W, 1 S, 2 N, 3 U.
+    pub(crate) order: [u8; 4],
+    /// The value of what is not there.
+    pub(crate) default: Code,
+    /// Distances that tests compare with.
+    pub(crate) thresholds: [u16; 9],
+}
+
+/// The rows that a row is compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before {
+    pub(crate) row: usize,
+    pub(crate) n: usize,
+    pub(crate) u: usize,
+    nn: usize,
+    uu: usize,
+}
+
+/// The rows of a tile as far as they are decoded.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    values: Box<[Code; (NO_ROW + 1) * STRIDE]>,
+    pub(crate) legal: [u64; NO_ROW + 1],
+    relations: Vec<[u64; MAX_RELATIONS]>,
+    /// See [`WORDS`].
+    pub(crate) words: Box<[u64; WORDS]>,
+    squares: Squares,
+    /// Whether the mover's king is attacked, by lane square.
+    pub(crate) check: u64,
+}
+
+/// The four neighbours of a cell, and which of their values are the candidates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidates {
+    pub(crate) codes: [Code; 4],
+    pub(crate) count: usize,
+}
+
+impl Candidates {
+    pub(crate) fn as_slice(&self) -> &[Code] {
+        &self.codes[..self.count.min(4)]
+    }
+}
+
+impl Rows {
+    pub(crate) fn new() -> Rows {
+        Rows {
+            values: Box::new([DRAW; (NO_ROW + 1) * STRIDE]),
+            legal: [0; NO_ROW + 1],
+            relations: vec![[0; MAX_RELATIONS]; NO_ROW + 1],
+            words: Box::new([0; WORDS]),
+            squares: [0; MAX_ALL],
+            check: 0,
+        }
+    }
+
+    /// Prepares for a tile: everything is as if nothing were decoded.
+    pub(crate) fn start(&mut self, space: &Space, tests: Tests, place: &TilePlace, default: Code) {
+        self.values.fill(default);
+        self.squares = place.squares;
+        let base = 5 * tests.relations + 11;
+        for man in 0..space.men().len() {
+            self.constant(base + 6 * man, self.squares[man]);
+        }
+        for (bit, set) in LANE_BITS.into_iter().enumerate() {
+            self.words[base + 6 * space.lane() + bit] = set;
+        }
+    }
+
+    fn constant(&mut self, first: usize, square: u8) {
+        for bit in 0..6 {
+            self.words[first + bit] = if square >> bit & 1 != 0 { u64::MAX } else { 0 };
+        }
+    }
+
+    #[inline]
+    pub(crate) fn value(&self, row: usize, lane: usize) -> Code {
+        self.values[row * STRIDE + LEFT + lane]
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, row: usize, lane: usize, code: Code) {
+        self.values[row * STRIDE + LEFT + lane] = code;
+    }
+
+    /// The values of a row.
+    pub(crate) fn row(&self, row: usize) -> &[Code] {
+        &self.values[row * STRIDE + LEFT..][..64]
+    }
+
+    /// Relations and legal cells of a row, and the tests that follow from them.
+    pub(crate) fn begin_row(
+        &mut self,
+        space: &Space,
+        tests: Tests,
+        turn: Color,
+        row: usize,
+        first: u8,
+    ) -> Before {
+        let middle = first + row as u8;
+        if let Some(man) = space.middle() {
+            self.squares[man] = middle;
+            self.constant(5 * tests.relations + 11 + 6 * man, middle);
+        }
+        let n = (row >= 1 && middle & 7 != 0).then(|| row - 1);
+        let u = row.checked_sub(8);
+        let before = Before {
+            row,
+            n: n.or(u).unwrap_or(NO_ROW),
+            u: u.or(n).unwrap_or(NO_ROW),
+            nn: row.checked_sub(2).or(n).or(u).unwrap_or(NO_ROW),
+            uu: row.checked_sub(16).or(u).or(n).unwrap_or(NO_ROW),
+        };
+        self.relate(space, row);
+        self.compare(space, tests, turn, before);
+        before
+    }
+
+    fn relate(&mut self, space: &Space, row: usize) {
+        let (men, lane) = (space.men(), space.lane());
+        let fixed = &self.squares[..lane];
+        let occupied = fixed.iter().fold(0_u64, |set, &square| set | 1 << square);
+        let relations = &mut self.relations[row];
+        let mut number = 0;
+        for i in 0..men.len() {
+            let reached = if i < lane { attacks(men[i], fixed[i], occupied) } else { 0 };
+            for j in 0..men.len() {
+                if i == j || i < 2 && j < 2 {
+                    continue;
+                }
+                relations[number] = if i == lane {
+                    attackers(men[lane], fixed[j], occupied)
+                } else if j == lane {
+                    reached
+                } else if reached >> fixed[j] & 1 == 0 {
+                    0
+                } else if men[i].kind.is_slider() {
+                    !between(fixed[i], fixed[j])
+                } else {
+                    u64::MAX
+                };
+                number += 1;
+            }
+        }
+    }
+
+    fn compare(&mut self, space: &Space, tests: Tests, turn: Color, before: Before) {
+        let count = tests.relations;
+        let mut changed = [0; 4];
+        let compared = before.n != NO_ROW;
+        for p in 0..count {
+            let relation = self.relations[before.row][p];
+            let other = |row: usize| if compared { relation ^ self.relations[row][p] } else { 0 };
+            let changes = [
+                relation ^ relation << 1,
+                relation ^ relation << 8,
+                other(before.n),
+                other(before.u),
+            ];
+            self.words[p] = relation;
+            for (k, change) in changes.into_iter().enumerate() {
+                self.words[(k + 1) * count + p] = change;
+                changed[k] |= change;
+            }
+        }
+        self.words[5 * count..5 * count + 4].copy_from_slice(&changed);
+        let threats = self.threats(space, turn, before.row);
+        self.legal[before.row] = self.legal_lanes(space) & !threats[3];
+        self.check = threats[0];
+        let legal = |row: usize| self.legal[row];
+        let own = legal(before.row);
+        let near = [own << 1, own << 8, legal(before.n), legal(before.u)];
+        self.words[5 * count + 4..5 * count + 7].copy_from_slice(&threats[..3]);
+        self.words[5 * count + 7..5 * count + 11].copy_from_slice(&near);
+    }
+
+    /// Where the mover's king is attacked; a man of the mover attacks one; one of the mover is attacked; the
+    /// other king is attacked.
+    fn threats(&self, space: &Space, turn: Color, row: usize) -> [u64; 4] {
+        let men = space.men();
+        let mut threats = [0; 4];
+        let mut number = 0;
+        for i in 0..men.len() {
+            for j in 0..men.len() {
+                if i == j || i < 2 && j < 2 {
+                    continue;
+                }
+                let relation = self.relations[row][number];
+                number += 1;
+                if men[i].color == men[j].color {
+                    continue;
+                }
+                let kind = match (men[i].color == turn, men[j].kind == Kind::King) {
+                    (false, true) => 0,
+                    (true, false) => 1,
+                    (false, false) => 2,
+                    (true, true) => 3,
+                };
+                threats[kind] |= relation;
+            }
+        }
+        threats
+    }
+
+    /// The lane squares that make a cell, but for checks.
+    fn legal_lanes(&self, space: &Space) -> u64 {
+        const PAWNS: u64 = 0x00ff_ffff_ffff_ff00;
+        let (men, lane) = (space.men(), space.lane());
+        let mut taken = 0_u64;
+        let mut lanes = u64::MAX;
+        for man in 0..lane {
+            let square = self.squares[man];
+            let bit = 1_u64 << square;
+            let unordered = space.like(man).is_some_and(|other| self.squares[other] >= square);
+            if taken & bit != 0 || unordered || men[man].kind == Kind::Pawn && bit & PAWNS == 0 {
+                return 0;
+            }
+            taken |= bit;
+        }
+        if men[lane].kind == Kind::Pawn {
+            lanes &= PAWNS;
+        }
+        if let Some(other) = space.like(lane) {
+            lanes &= u64::MAX << self.squares[other] << 1;
+        }
+        let on_diagonal = |square: &u8| is_on_diagonal(*square);
+        if !space.has_pawns() && self.squares[..2].iter().all(on_diagonal) {
+            match self.squares[2..lane].iter().find(|square| !on_diagonal(square)) {
+                Some(&square) if is_above(square) => return 0,
+                Some(_) => {}
+                None => lanes &= !ABOVE,
+            }
+        }
+        lanes & !taken
+    }
+
+    /// W, S, N, U of a cell.
+    #[inline]
+    pub(crate) fn neighbours(&self, before: Before, lane: usize) -> [Code; 4] {
+        let at = before.row * STRIDE + LEFT + lane;
+        let (has_w, has_s) = (lane & 7 != 0, lane >= 8);
+        let (w, s) = (self.values[at - 1], self.values[at - 8]);
+        let (mut w, mut s) = (if has_w { w } else { s }, if has_s { s } else { w });
+        // Without a row the values are the default code.
+        let (mut n, mut u) = (self.value(before.n, lane), self.value(before.u, lane));
+        if !has_w && !has_s {
+            (w, s) = (n, n);
+        } else if before.n == NO_ROW {
+            (n, u) = (w, w);
+        }
+        [w, s, n, u]
+    }
+
+    /// What an illegal cell is filled with.
+    #[inline]
+    pub(crate) fn filling(&self, before: Before, lane: usize) -> Code {
+        let at = before.row * STRIDE + LEFT + lane;
+        if lane & 7 != 0 {
+            self.values[at - 1]
+        } else if lane >= 8 {
+            self.values[at - 8]
+        } else {
+            self.value(before.n, lane)
+        }
+    }
+
+    /// The tests of a cell become a word; returns its candidates.
+    #[inline]
+    pub(crate) fn look(
+        &mut self,
+        tests: Tests,
+        frame: &Frame,
+        before: Before,
+        lane: usize,
+    ) -> Candidates {
+        let near @ [w, s, n, u] = self.neighbours(before, lane);
+        let mut codes = [0; 4];
+        let mut count = 0;
+        for place in frame.order {
+            let code = near[usize::from(place & 3)];
+            codes[count & 3] = code;
+            let known = codes[..count].contains(&code);
+            count += usize::from(!known);
+        }
+        let at = |row: usize| -> &[Code; 32] {
+            let start = row * STRIDE + lane;
+            self.values[start..].first_chunk().unwrap_or(&[DRAW; 32])
+        };
+        let (rn, ru, rt) = (at(before.n), at(before.u), at(before.row));
+        let e = |a: Code, b: Code| u64::from(a == b);
+        let l = |a: Code, b: Code| u64::from(a < b);
+        let mut word = e(w, s) | l(w, s) << 1 | e(w, n) << 2 | l(w, n) << 3;
+        word |= e(w, u) << 4 | l(w, u) << 5 | e(s, n) << 6 | l(s, n) << 7;
+        word |= e(s, u) << 8 | l(s, u) << 9 | e(n, u) << 10 | l(n, u) << 11;
+        word |= e(w, rn[LEFT - 1]) << 12 | l(w, rn[LEFT - 1]) << 13;
+        word |= e(s, rn[LEFT - 8]) << 14 | l(s, rn[LEFT - 8]) << 15;
+        word |= e(w, ru[LEFT - 1]) << 16 | l(w, ru[LEFT - 1]) << 17;
+        word |= e(s, ru[LEFT - 8]) << 18 | l(s, ru[LEFT - 8]) << 19;
+        word |= e(w, rt[LEFT - 9]) << 20 | e(s, rt[LEFT - 9]) << 21;
+        word |= e(n, rn[LEFT + 1]) << 22 | e(n, rn[LEFT - 1]) << 23;
+        word |= e(n, rn[LEFT + 8]) << 24 | e(n, rn[LEFT - 8]) << 25;
+        word |= e(u, ru[LEFT + 1]) << 26 | e(u, ru[LEFT - 1]) << 27;
+        word |= e(u, ru[LEFT + 8]) << 28 | e(u, ru[LEFT - 8]) << 29;
+        word |= e(n, self.value(before.nn, lane)) << 30;
+        word |= e(u, self.value(before.uu, lane)) << 31;
+        word |= e(w, rt[LEFT - 2]) << 32 | e(s, rt[LEFT - 16]) << 33;
+        let first = codes[0];
+        word |= e(first, DRAW) << 34 | l(DRAW, first) << 35;
+        word |= (0b111_u64 >> (4 - count)) << 36;
+        let moves = distance(first);
+        for (k, &threshold) in frame.thresholds.iter().enumerate() {
+            word |= u64::from(moves >= threshold) << (39 + k);
+        }
+        self.words[tests.cell_word()] = word;
+        Candidates { codes, count }
+    }
+}
+
+/// Lane squares by the bits of their numbers.
+const LANE_BITS: [u64; 6] = [
+    0xaaaa_aaaa_aaaa_aaaa,
+    0xcccc_cccc_cccc_cccc,
+    0xf0f0_f0f0_f0f0_f0f0,
+    0xff00_ff00_ff00_ff00,
+    0xffff_0000_ffff_0000,
+    0xffff_ffff_0000_0000,
+];
+
+/// The squares above the diagonal.
+const ABOVE: u64 = {
+    let (mut set, mut square) = (0, 0);
+    while square < 64 {
+        if is_above(square) {
+            set |= 1 << square;
+        }
+        square += 1;
+    }
+    set
+};

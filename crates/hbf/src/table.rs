@@ -1,0 +1,296 @@
+//! An open file.
+
+use std::sync::OnceLock;
+
+use crate::board::{Color, Position};
+use crate::cells::{Place, Space};
+use crate::code::Code;
+use crate::container::{
+    Bytes, CTRL, DATA, DIRECTORY_ROW, DIRY, Directory, HbfError, INFO, MODL, PAWN, STRM, TABL,
+    TILES, bad_section, number_at, tile_of_block, word_at,
+};
+use crate::entries::{self, EntryModel};
+use crate::header::{Mode, StreamHeader, StreamKind, TableInfo};
+use crate::model::{MAX_MODEL, Model};
+use crate::rows::Rows;
+use crate::tile::{self, Stream};
+
+/// The longest block that is read: 64 tiles of 4096 cells or 65536 entries never need more.
+const MAX_BLOCK: u64 = 64 << 20;
+
+/// What the tiles of a stream are decoded with.
+#[derive(Debug)]
+enum Decoding {
+    Cells(Box<Model>),
+    Entries(EntryModel),
+}
+
+/// What of a stream is read when it is asked for first.
+#[derive(Debug)]
+struct Loaded {
+    decoding: Decoding,
+    directory: Vec<u8>,
+}
+
+/// A stream of a file.
+#[derive(Debug)]
+pub(crate) struct OpenStream {
+    number: u32,
+    header: StreamHeader,
+    data: (u64, u64),
+    loaded: OnceLock<Loaded>,
+}
+
+/// An open file. Answers about single tiles and entries; [`crate::Tablebase`] answers about positions.
+pub struct HbfFile {
+    bytes: Box<dyn Bytes>,
+    directory: Directory,
+    info: TableInfo,
+    streams: Vec<OpenStream>,
+}
+
+impl std::fmt::Debug for HbfFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HbfFile").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+impl HbfFile {
+    /// Opens a file; only its headers are read.
+    ///
+    /// # Errors
+    /// It is no such file, or its headers are damaged.
+    pub fn open(bytes: Box<dyn Bytes>) -> Result<HbfFile, HbfError> {
+        let directory = Directory::read(&*bytes)?;
+        let table = directory.load(&*bytes, (TABL, 0), 1 << 16)?;
+        let info = TableInfo::parse(&table).ok_or_else(|| bad_section(TABL))?;
+        let mut streams: Vec<OpenStream> = Vec::new();
+        for number in directory.streams() {
+            let header = directory.load(&*bytes, (STRM, number), 1 << 16)?;
+            let header = StreamHeader::parse(&header, &info).ok_or_else(|| bad_section(STRM))?;
+            let data = directory.find(DATA, number).ok_or_else(|| bad_section(DATA))?;
+            for name in [MODL, DIRY] {
+                directory.find(name, number).ok_or_else(|| bad_section(name))?;
+            }
+            let is_new = streams.iter().all(|stream| stream.number != number);
+            if number > 15 || !is_new {
+                return Err(bad_section(STRM));
+            }
+            let data = (data.offset, data.length);
+            streams.push(OpenStream { number, header, data, loaded: OnceLock::new() });
+        }
+        Ok(HbfFile { bytes, directory, info, streams })
+    }
+
+    /// What the table is.
+    pub fn info(&self) -> &TableInfo {
+        &self.info
+    }
+
+    /// The text for people, if there is one.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn description(&self) -> Result<Option<String>, HbfError> {
+        self.text(INFO)
+    }
+
+    /// The header of a `.htb`, if there is one.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn control(&self) -> Result<Option<String>, HbfError> {
+        self.text(CTRL)
+    }
+
+    fn text(&self, name: [u8; 4]) -> Result<Option<String>, HbfError> {
+        let Some(content) = self.section(name)? else { return Ok(None) };
+        String::from_utf8(content).map(Some).map_err(|_| bad_section(name))
+    }
+
+    /// The pawn table of a `.htb`, if there is one.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn pawn_table(&self) -> Result<Option<Vec<u8>>, HbfError> {
+        self.section(PAWN)
+    }
+
+    fn section(&self, name: [u8; 4]) -> Result<Option<Vec<u8>>, HbfError> {
+        match self.directory.find(name, 0) {
+            None => Ok(None),
+            Some(_) => self.directory.load(&*self.bytes, (name, 0), u64::MAX).map(Some),
+        }
+    }
+
+    /// Compares every checksum.
+    ///
+    /// # Errors
+    /// The first damage that is found; damaged blocks are named.
+    pub fn check(&self) -> Result<(), HbfError> {
+        for name in [INFO, CTRL, PAWN] {
+            self.section(name)?;
+        }
+        for stream in &self.streams {
+            for block in 0..stream.header.tiles.div_ceil(TILES) {
+                self.block(stream, block)?;
+            }
+        }
+        self.directory.check(&*self.bytes)
+    }
+
+    pub(crate) fn streams(&self) -> &[OpenStream] {
+        &self.streams
+    }
+
+    fn load<'a>(&self, stream: &'a OpenStream) -> Result<&'a Loaded, HbfError> {
+        if let Some(loaded) = stream.loaded.get() {
+            return Ok(loaded);
+        }
+        let section =
+            |name, longest| self.directory.load(&*self.bytes, (name, stream.number), longest);
+        let rows = stream.header.tiles.div_ceil(TILES) + 1;
+        let expected = rows.saturating_mul(DIRECTORY_ROW as u64);
+        let model = section(MODL, MAX_MODEL)?;
+        let decoding = match &stream.header.kind {
+            StreamKind::Cells { space, .. } => {
+                let model = Model::parse(&model, space).ok_or_else(|| bad_section(MODL))?;
+                Decoding::Cells(Box::new(model))
+            }
+            StreamKind::Entries { .. } => {
+                Decoding::Entries(EntryModel::parse(&model).ok_or_else(|| bad_section(MODL))?)
+            }
+        };
+        let directory = section(DIRY, expected)?;
+        if directory.len() as u64 != expected {
+            return Err(bad_section(DIRY));
+        }
+        Ok(stream.loaded.get_or_init(|| Loaded { decoding, directory }))
+    }
+
+    /// A block, compared with its checksum.
+    fn block(&self, stream: &OpenStream, block: u64) -> Result<Vec<u8>, HbfError> {
+        let loaded = self.load(stream)?;
+        let at = block as usize * DIRECTORY_ROW;
+        let row = loaded.directory.get(at..at + DIRECTORY_ROW + 8);
+        let row = row.ok_or_else(|| bad_section(DIRY))?;
+        let (start, end) = (number_at(row, 0), number_at(row, DIRECTORY_ROW));
+        let (offset, length) = stream.data;
+        if start > end || end > length || end - start > MAX_BLOCK {
+            return Err(bad_section(DIRY));
+        }
+        let mut content = vec![0; (end - start) as usize];
+        self.bytes.read_at(offset + start, &mut content)?;
+        if crc32fast::hash(&content) == word_at(row, 8) {
+            return Ok(content);
+        }
+        Err(HbfError::Block { stream: stream.number as u8, block })
+    }
+
+    /// Calls `with` with the bytes of a tile.
+    fn with_tile<T>(
+        &self,
+        stream: &OpenStream,
+        tile: u64,
+        with: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, HbfError> {
+        let number = tile / TILES;
+        let block = self.block(stream, number)?;
+        let count = (stream.header.tiles - number * TILES).min(TILES) as usize;
+        let bytes = tile_of_block(&block, count, (tile % TILES) as usize);
+        let damaged = HbfError::Block { stream: stream.number as u8, block: number };
+        Ok(with(bytes.ok_or(damaged)?))
+    }
+
+    /// The stream of entries.
+    fn entries(&self) -> Result<(&OpenStream, u8, u64, u8), HbfError> {
+        for stream in &self.streams {
+            if let (StreamKind::Entries { log }, Mode::Generic { entries, bits }) =
+                (&stream.header.kind, &self.info.mode)
+            {
+                return Ok((stream, *log, *entries, *bits));
+            }
+        }
+        Err(bad_section(STRM))
+    }
+
+    /// How many entries a tile has, in a file of entries.
+    ///
+    /// # Errors
+    /// It is a file of cells.
+    pub fn tile_entries(&self) -> Result<u64, HbfError> {
+        self.entries().map(|(_, log, _, _)| 1 << log)
+    }
+
+    /// The entries of the tile that begins with entry `first`, in a file of entries.
+    ///
+    /// # Errors
+    /// Damage, or it is a file of cells, or no tile begins there.
+    pub fn entry_tile(&self, first: u64) -> Result<Vec<u16>, HbfError> {
+        let (stream, log, all, bits) = self.entries()?;
+        let size = 1_u64 << log;
+        if !first.is_multiple_of(size) || first >= all {
+            return Err(bad_section(DATA));
+        }
+        let mut entries = vec![0; size.min(all - first) as usize];
+        let Decoding::Entries(model) = &self.load(stream)?.decoding else {
+            return Err(bad_section(MODL));
+        };
+        self.with_tile(stream, first >> log, |bytes| {
+            entries::decode(model, bits, bytes, &mut entries);
+        })?;
+        Ok(entries)
+    }
+}
+
+impl OpenStream {
+    /// The cells of the stream, whose move it is, whether exits settle cells, and whether it has outcomes only.
+    pub(crate) fn cells(&self) -> Option<(&Space, Color, bool, bool)> {
+        match &self.header.kind {
+            StreamKind::Cells { space, turn, exits, outcomes } => {
+                Some((space, *turn, *exits, *outcomes))
+            }
+            StreamKind::Entries { .. } => None,
+        }
+    }
+
+    /// Decodes the tile of a place up to there; its values are in `rows` then.
+    pub(crate) fn decode(
+        &self,
+        file: &HbfFile,
+        place: Place,
+        rows: &mut Rows,
+    ) -> Result<(), HbfError> {
+        let wrong = || bad_section(MODL);
+        let (space, turn, _, outcomes) = self.cells().ok_or_else(wrong)?;
+        let Decoding::Cells(model) = &file.load(self)?.decoding else { return Err(wrong()) };
+        let stream = Stream { space, turn, outcomes };
+        // The row is finished: its neighbours are asked for next.
+        let until = Some((place.row, 63));
+        file.with_tile(self, place.tile, |bytes| {
+            tile::decode(stream, model, bytes, (place.tile, until), rows);
+        })
+    }
+}
+
+/// The code that a stream holds at a position, without the exits; for tests and comparisons. None if it is of
+/// another side to move or another ending.
+#[doc(hidden)]
+pub fn stored_code(
+    file: &HbfFile,
+    position: &Position,
+    outcomes: bool,
+) -> Result<Option<Code>, HbfError> {
+    for stream in file.streams() {
+        let Some((space, turn, _, of_outcomes)) = stream.cells() else { continue };
+        if let Some((place, side)) = space.locate(position)
+            && side == turn
+            && outcomes == of_outcomes
+        {
+            let mut rows = Rows::new();
+            stream.decode(file, place, &mut rows)?;
+            return Ok(Some(rows.value(usize::from(place.row), usize::from(place.lane))));
+        }
+    }
+    Ok(None)
+}

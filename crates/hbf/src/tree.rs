@@ -1,0 +1,89 @@
+//! Decision trees that choose a distribution. See docs/hbf.md, 9.
+
+use crate::range::distribution;
+use crate::rows::{Tests, WORDS};
+
+const LEAF: u16 = u16::MAX;
+const MAX_LEAVES: usize = 32767;
+const MAX_DEPTH: usize = 64;
+
+/// In the place of a child: the rest is the number of a leaf.
+const IS_LEAF: u16 = 1 << 15;
+
+/// Bits of a test that say which bit of its word it is, 64 being that of the lane square.
+const BIT_BITS: u32 = 7;
+
+/// Small, as the whole tree should stay in the first-level cache.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// The word of the test, and behind it the bit.
+    test: u16,
+    children: [u16; 2],
+}
+
+/// A tree whose leaves are distributions of `N` symbols.
+#[derive(Debug)]
+pub(crate) struct Tree<const N: usize> {
+    nodes: Vec<Node>,
+    leaves: Vec<[u16; N]>,
+    root: u16,
+}
+
+impl<const N: usize> Tree<N> {
+    /// Reads a tree that may use the first `count` tests. None if it is none, or does not fill the bytes.
+    pub(crate) fn parse(bytes: &[u8], tests: Tests, count: usize) -> Option<Tree<N>> {
+        let mut tree = Tree { nodes: Vec::new(), leaves: Vec::new(), root: 0 };
+        // Children that are still to come: the node and which of its two.
+        let mut open: Vec<Option<(usize, usize)>> = vec![None];
+        let mut rest = bytes;
+        while let Some(parent) = open.pop() {
+            let (&[low, high], behind) = rest.split_first_chunk()?;
+            rest = behind;
+            let test = u16::from_le_bytes([low, high]);
+            let this = if test == LEAF {
+                if tree.leaves.len() >= MAX_LEAVES {
+                    return None;
+                }
+                let (leaf, behind) = rest.split_at_checked(N - 1)?;
+                rest = behind;
+                tree.leaves.push(distribution(leaf)?);
+                (tree.leaves.len() - 1) as u16 | IS_LEAF
+            } else {
+                let (word, bit) = tests.bit(usize::from(test));
+                let number = tree.nodes.len();
+                let full = open.len() >= MAX_DEPTH || number >= MAX_LEAVES;
+                if usize::from(test) >= count || full {
+                    return None;
+                }
+                let test = word << BIT_BITS | u16::from(bit);
+                tree.nodes.push(Node { test, children: [0; 2] });
+                open.extend([Some((number, 1)), Some((number, 0))]);
+                number as u16
+            };
+            match parent {
+                None => tree.root = this,
+                Some((node, child)) => tree.nodes.get_mut(node)?.children[child] = this,
+            }
+        }
+        rest.is_empty().then_some(tree)
+    }
+
+    /// The number of the leaf that a cell comes to.
+    #[inline]
+    pub(crate) fn leaf(&self, words: &[u64; WORDS], lane: usize) -> usize {
+        let mut at = self.root;
+        while let Some(node) = self.nodes.get(usize::from(at)) {
+            let own = node.test & ((1 << BIT_BITS) - 1);
+            let shift = if own == 64 { lane as u16 } else { own };
+            let bit = words[usize::from(node.test >> BIT_BITS) % WORDS] >> (shift & 63) & 1;
+            at = node.children[bit as usize];
+        }
+        usize::from(at & !IS_LEAF)
+    }
+
+    /// The distribution of a leaf.
+    #[inline]
+    pub(crate) fn distribution(&self, leaf: usize) -> &[u16; N] {
+        &self.leaves[leaf]
+    }
+}

@@ -1,0 +1,220 @@
+//! The reader in C and this one give the same answers.
+//!
+//! `HOFFMAN_HBF` names a folder with real tables that are compared, too, and `HOFFMAN_HBF_POSITIONS` how many positions
+//! of each.
+
+mod support;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use hoffman_hbf::{
+    Code, DRAW, EncodeOptions, HbfFile, Material, Mode, Position, ProbeError, Sides, Tablebase,
+    before, legal_moves, stored_code, to_fen, value_of,
+};
+use support::{MadeUp, ending, random_position, write_to};
+
+/// Compiles the program that answers lines; none if there is no compiler.
+fn compiled(folder: &Path, compiler: &str, flags: &[&str]) -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let reader = here.join("../../reader/c");
+    let program = folder.join(format!("probe-{compiler}"));
+    let mut command = Command::new(compiler);
+    command.args(flags).args(["-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-O2"]);
+    command.arg("-I").arg(&reader).arg(here.join("tests/probe_c.c"));
+    command.arg(reader.join("hoffprobe.c")).arg("-o").arg(&program);
+    let Ok(status) = command.status() else {
+        eprintln!("SKIPPED: there is no {compiler}, so the reader in C was not tested");
+        return None;
+    };
+    assert!(status.success(), "{compiler} refuses the reader");
+    Some(program)
+}
+
+/// One line of answer for each position.
+fn answers(program: &Path, folder: &Path, asked: &str, positions: &[Position]) -> Vec<String> {
+    let mut child = Command::new(program)
+        .arg(folder)
+        .args(["4000000", asked])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    let mut input = child.stdin.take().expect("its input");
+    let text: String = positions.iter().map(|position| to_fen(position) + "\n").collect();
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = child.wait_with_output().expect("its output");
+    writer.join().expect("a thread").expect("the input is read");
+    assert!(output.status.success(), "{:?}", output.status);
+    String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
+}
+
+/// The same from this crate.
+fn expected(answer: &Result<Code, ProbeError>, plies: bool) -> String {
+    let code = match answer {
+        Ok(code) => *code,
+        Err(ProbeError::NoTable(_)) => return "1 0 0".to_owned(),
+        Err(ProbeError::Illegal) => return "3 0 0".to_owned(),
+        Err(_) => return "5 0 0".to_owned(),
+    };
+    let wdl = i32::from(code > DRAW) - i32::from(code < DRAW);
+    let distance = value_of(code).map_or(0, hoffman_hbf::Value::plies);
+    format!("0 {wdl} {}", if plies { distance } else { 0 })
+}
+
+fn compare(program: &Path, folder: &Path, positions: &[Position]) {
+    let mut tables = Tablebase::new(4 << 20);
+    tables.add_folder(folder).expect("the folder");
+    for (asked, plies) in [("dtm", true), ("wdl", false)] {
+        let found = answers(program, folder, asked, positions);
+        assert_eq!(found.len(), positions.len());
+        for (position, found) in positions.iter().zip(found) {
+            let own = if plies { tables.probe(position) } else { tables.probe_outcome(position) };
+            assert_eq!(found, expected(&own, plies), "{asked}: {}", to_fen(position));
+        }
+    }
+}
+
+/// All legal moves with their values, and the best ones first.
+fn compare_moves(program: &Path, folder: &Path, positions: &[Position]) {
+    let mut tables = Tablebase::new(4 << 20);
+    tables.add_folder(folder).expect("the folder");
+    for (position, found) in positions.iter().zip(answers(program, folder, "root", positions)) {
+        let mut own: Vec<String> = Vec::new();
+        let mut best = 0;
+        legal_moves(position, |found| {
+            let promotion = found.promotion.map_or(0, |kind| kind as u32);
+            let start = format!("{}-{}-{promotion}", found.from, found.to);
+            let code = tables.probe(&found.after).map(before);
+            best = best.max(*code.as_ref().unwrap_or(&0));
+            own.push(format!("{start}:{}", expected(&code, true).replace(' ', ":")));
+        });
+        let mut moves: Vec<String> = found.split(' ').skip(1).map(str::to_owned).collect();
+        if best > 0
+            && let Some(first) = moves.first()
+        {
+            let value = expected(&Ok(best), true).replace(' ', ":");
+            assert!(first.ends_with(&format!(":{value}")), "{first} {value}");
+        }
+        moves.sort_unstable();
+        own.sort_unstable();
+        assert_eq!(moves, own, "{}", to_fen(position));
+    }
+}
+
+fn some(name: &str, count: usize, seed: u64) -> Vec<Position> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..count).map(|_| random_position(&ending(name), &mut random)).collect()
+}
+
+/// Made-up tables of every kind: with exits and without, one side and both, wide distances, outcomes apart.
+fn made_up(folder: &Path) -> Vec<Position> {
+    let both = EncodeOptions {
+        distances: Sides::Both,
+        training: 50_000,
+        rows: 8,
+        ..EncodeOptions::default()
+    };
+    let source = MadeUp { scale: 1 };
+    let alone = EncodeOptions { exits: false, ..both.clone() };
+    for name in ["KQvK", "KNvK"] {
+        write_to(folder, name, &source, &both);
+    }
+    write_to(folder, "KRvK", &MadeUp { scale: 150 }, &EncodeOptions { rows: 1, ..alone.clone() });
+    write_to(folder, "KPvK", &source, &alone);
+    write_to(folder, "KPvKP", &source, &alone);
+    let small =
+        EncodeOptions { distances: Sides::Smaller, outcomes: Sides::Smaller, rows: 32, ..both };
+    write_to(folder, "KQvKN", &source, &small);
+    let names = [("KQvK", 300), ("KNvK", 300), ("KRvK", 1500), ("KPvK", 1500), ("KPvKP", 4000)];
+    let mut positions: Vec<Position> =
+        names.iter().flat_map(|&(name, count)| some(name, count, 11)).collect();
+    positions.extend(some("KQvKN", 2500, 12));
+    positions.extend(some("KBvKN", 3, 13));
+    positions
+}
+
+#[test]
+fn both_readers_give_the_same_answers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled(folder.path(), "cc", &["-std=c99"]) else { return };
+    let positions = made_up(folder.path());
+    assert!(positions.iter().filter(|position| position.en_passant.is_some()).count() > 20);
+    compare(&program, folder.path(), &positions);
+    let few: Vec<Position> = positions.iter().step_by(25).copied().collect();
+    compare_moves(&program, folder.path(), &few);
+    // Nothing is in the cache of a fresh program, so nothing is answered softly.
+    let soft = answers(&program, folder.path(), "soft", &some("KRvK", 5, 14));
+    assert!(soft.iter().all(|answer| answer == "4 0 0"), "{soft:?}");
+    // A damaged file is no answer to either.
+    let path = folder.path().join("KRvK.hbf");
+    let mut bytes = std::fs::read(&path).expect("a file");
+    let middle = bytes.len() * 3 / 4;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, bytes).expect("a file");
+    compare(&program, folder.path(), &some("KRvK", 400, 15));
+    if let Some(program) = compiled(folder.path(), "c++", &["-x", "c++", "-std=c++17"]) {
+        compare(&program, folder.path(), &few);
+    }
+}
+
+/// Under the sanitizers of the compiler, with files that are damaged in all ways that checksums do not show.
+#[test]
+fn the_reader_in_c_survives_damage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flags = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let Some(program) = compiled(folder.path(), "cc", &flags) else { return };
+    let source = MadeUp { scale: 1 };
+    let options = EncodeOptions {
+        distances: Sides::Both,
+        exits: false,
+        training: 30_000,
+        ..EncodeOptions::default()
+    };
+    let intact = support::written("KRvK", &source, &options);
+    let positions = some("KRvK", 60, 16);
+    let mut random = fastrand::Rng::with_seed(17);
+    for round in 0..150 {
+        let mut bytes = intact.clone();
+        for _ in 0..random.usize(0..12) {
+            let end = if random.bool() { 1200 } else { bytes.len() };
+            bytes[random.usize(32..end)] = random.u8(..);
+        }
+        support::repair(&mut bytes);
+        std::fs::write(folder.path().join("KRvK.hbf"), &bytes).expect("a file");
+        let opened = HbfFile::open(Box::new(bytes));
+        let found = answers(&program, folder.path(), "dtm", &positions);
+        assert_eq!(found.len(), positions.len());
+        let refused = found.iter().all(|answer| answer == "1 0 0");
+        // The men may be others now, and then there is no answer either.
+        assert!(opened.is_ok() || refused, "round {round}: {:?}", opened.err());
+        compare(&program, folder.path(), &positions);
+    }
+}
+
+#[test]
+fn both_readers_agree_on_real_tables() {
+    let Some(tables) = std::env::var_os("HOFFMAN_HBF") else {
+        eprintln!("SKIPPED: HOFFMAN_HBF names no folder with real tables");
+        return;
+    };
+    let count = std::env::var("HOFFMAN_HBF_POSITIONS").ok().and_then(|n| n.parse().ok());
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled(folder.path(), "cc", &["-std=c99"]) else { return };
+    let tables = PathBuf::from(tables);
+    for entry in std::fs::read_dir(&tables).expect("the folder").flatten() {
+        let Ok(file) = std::fs::File::open(entry.path()) else { continue };
+        let Ok(file) = HbfFile::open(Box::new(file)) else { continue };
+        let Mode::Complete(material) = file.info().mode.clone() else { continue };
+        let name = Material::to_string(&material);
+        let positions = some(&name, count.unwrap_or(2000), 18);
+        compare(&program, &tables, &positions);
+        let stored = answers(&program, &tables, "stored", &positions);
+        for (position, found) in positions.iter().zip(stored) {
+            let own = stored_code(&file, &position.without_en_passant(), false);
+            let own = own.expect("no damage").unwrap_or(0).to_string();
+            assert_eq!(found, own, "{}", to_fen(position));
+        }
+    }
+}
