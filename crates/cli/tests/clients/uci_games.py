@@ -8,6 +8,7 @@ legal and ends with the mate that it announces.
 """
 
 import argparse
+import contextlib
 import random
 import sys
 
@@ -34,14 +35,15 @@ def random_position(ending, rng):
 
 def check_lines(engine, board):
     """All moves, best first, with lines that do what their scores say. The best score."""
-    lines = engine.analyse(board, LIMIT, multipv=500)
+    lines = engine.analyse(board, LIMIT, multipv=256)
     assert len(lines) == board.legal_moves.count(), (board.fen(), len(lines))
     scores = [line["score"].relative for line in lines]
     assert scores == sorted(scores, reverse=True), (board.fen(), scores)
     for line in lines:
         end = board.copy()
         for move in line["pv"]:
-            end.push(move)  # It raises an error if the move is not legal.
+            assert end.is_legal(move), (board.fen(), line)
+            end.push(move)
         mate = line["score"].relative.mate()
         if mate is not None:
             plies = 2 * mate - 1 if mate > 0 else -2 * mate
@@ -50,12 +52,13 @@ def check_lines(engine, board):
 
 
 def play(engine, opponent, board, rng):
-    """The moves of the side that wins, from a position in which the engine is to move."""
+    """The moves until mate of the side that wins, from a position in which the engine is to move; none if there is
+    no mate in a hundred and fifty moves, or no men are left to mate with."""
     start = board.fen()
     engine_color = board.turn
     played = 0
     while not board.is_checkmate():
-        assert played < 300 and board.legal_moves, (start, board.fen())
+        assert board.legal_moves, (start, board.fen())
         if board.turn == engine_color:
             move = engine.play(board, LIMIT).move
         elif opponent is None:
@@ -64,7 +67,7 @@ def play(engine, opponent, board, rng):
             move = opponent.play(board, chess.engine.Limit(nodes=5000)).move
         board.push(move)
         played += 1
-        if board.is_insufficient_material():
+        if played == 300 or board.is_insufficient_material():
             return None
     return (played + 1) // 2
 
@@ -77,28 +80,33 @@ def main():
     parser.add_argument("endings", nargs="+")
     parser.add_argument("--opponent")
     args = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        # An engine that is not closed would keep the program from ending with its error.
+        def start(command):
+            return stack.enter_context(chess.engine.SimpleEngine.popen_uci(command))
+
+        opponent = start(args.opponent) if args.opponent else None
+        engine = start([args.hoffman, "uci", "--dir", args.tables])
+        play_games(engine, opponent, args.games, args.endings)
+
+
+def play_games(engine, opponent, games, endings):
+    """So many games from positions that are not drawn."""
     rng = random.Random(2006)
-    opponent = chess.engine.SimpleEngine.popen_uci(args.opponent) if args.opponent else None
-    engine = chess.engine.SimpleEngine.popen_uci([args.hoffman, "uci", "--dir", args.tables])
     won = held = drawn = 0
-    while won + held < args.games:
-        board = random_position(args.endings[(won + held) % len(args.endings)], rng)
-        score = check_lines(engine, board)
-        mate = score.mate()
+    while won + held < games:
+        board = random_position(endings[(won + held + drawn) % len(endings)], rng)
+        mate = check_lines(engine, board).mate()
         if mate is None:
             drawn += 1
             continue
+        moves = play(engine, opponent, board.copy(), rng)
         if mate > 0:
-            moves = play(engine, opponent, board.copy(), rng)
             assert moves is not None and moves <= mate, (board.fen(), mate, moves)
             won += 1
         else:
-            moves = play(engine, opponent, board.copy(), rng)
             assert moves is None or moves >= -mate, (board.fen(), mate, moves)
             held += 1
-    engine.quit()
-    if opponent is not None:
-        opponent.quit()
     print(f"{won} games won in time, {held} held as long as announced, {drawn} drawn positions analysed")
 
 
