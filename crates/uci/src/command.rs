@@ -109,8 +109,8 @@ fn read_go(words: SplitWhitespace<'_>) -> Go {
 mod tests {
     use super::*;
 
-    fn option(name: &str, value: Option<&str>) -> Option<Command> {
-        Some(Command::SetOption { name: name.to_owned(), value: value.map(str::to_owned) })
+    fn option(name: &str, value: Option<&str>) -> Command {
+        Command::SetOption { name: name.to_owned(), value: value.map(str::to_owned) }
     }
 
     #[test]
@@ -124,11 +124,11 @@ mod tests {
     #[test]
     fn options_have_names_and_values_of_several_words() {
         let path = Command::read("setoption name HoffmanPath value C:\\my tables;D:\\more");
-        assert_eq!(path, option("HoffmanPath", Some("C:\\my tables;D:\\more")));
-        assert_eq!(Command::read("setoption name Clear Hash"), option("Clear Hash", None));
-        assert_eq!(Command::read("setoption name Path value <empty>"), option("Path", None));
-        assert_eq!(Command::read("setoption name Path value"), option("Path", None));
-        assert_eq!(Command::read("setoption"), option("", None));
+        assert_eq!(path, Some(option("HoffmanPath", Some("C:\\my tables;D:\\more"))));
+        assert_eq!(Command::read("setoption name Clear Hash"), Some(option("Clear Hash", None)));
+        assert_eq!(Command::read("setoption name Path value <empty>"), Some(option("Path", None)));
+        assert_eq!(Command::read("setoption name Path value"), Some(option("Path", None)));
+        assert_eq!(Command::read("setoption"), Some(option("", None)));
     }
 
     #[test]
