@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_control::{ControlFile, check_declarations};
+use hoffman_solve::PassReport;
 use hoffman_store::{folder_of, is_file, is_same_file};
 use hoffman_table::Stop;
 
@@ -258,6 +259,10 @@ impl Progress for Quiet<'_> {
 
     fn pass(&self, moves: u16) {
         self.0.pass(moves);
+    }
+
+    fn passed(&self, report: &PassReport) {
+        self.0.passed(report);
     }
 
     fn slice(&self, work: u64) {

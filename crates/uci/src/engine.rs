@@ -19,7 +19,8 @@ pub struct Engine {
     options: Options,
     /// The tables, once they are needed.
     tables: Option<Tablebase>,
-    position: Chess,
+    /// What is thought about; none if what was sent is no position.
+    position: Option<Chess>,
     /// The positions of the game before this one.
     seen: HashSet<String>,
     /// What is said when the user interface asks for it.
@@ -32,7 +33,7 @@ impl Engine {
         Engine {
             options: Options::new(folders, syzygy),
             tables: None,
-            position: Chess::default(),
+            position: Some(Chess::default()),
             seen: HashSet::new(),
             withheld: None,
         }
@@ -97,33 +98,39 @@ impl Engine {
         }
     }
 
-    /// Sets up a position and plays moves, as far as they are legal.
+    /// Sets up a position and plays moves. Where they are not legal there is no position any more: an answer to
+    /// another one would be a wrong move for whoever asks.
     fn set_up(
         &mut self,
         fen: Option<&str>,
         moves: &[String],
         output: &mut impl Write,
     ) -> io::Result<()> {
-        let position = match fen.map_or_else(|| Ok(Chess::default()), read_fen) {
+        self.position = None;
+        self.seen.clear();
+        let mut position = match fen.map_or_else(|| Ok(Chess::default()), read_fen) {
             Ok(position) => position,
             Err(problem) => return writeln!(output, "info string {problem}"),
         };
-        self.position = position;
-        self.seen.clear();
         for text in moves {
-            let played = text.parse().map(|uci: UciMove| uci.to_move(&self.position));
+            let played = text.parse().map(|uci: UciMove| uci.to_move(&position));
             let Ok(Ok(m)) = played else {
-                return writeln!(output, "info string {text} is no legal move; stopped before it");
+                return writeln!(output, "info string {text} is no legal move");
             };
-            self.seen.insert(key(&self.position));
-            self.position.play_unchecked(m);
+            self.seen.insert(key(&position));
+            position.play_unchecked(m);
         }
+        self.position = Some(position);
         Ok(())
     }
 
     fn go(&mut self, go: &Go, output: &mut impl Write) -> io::Result<()> {
         // Whoever asks anew does not wait for the old answer.
         self.withheld = None;
+        let Some(position) = self.position.clone() else {
+            writeln!(output, "info string there is no position")?;
+            return self.answer(go, None, output);
+        };
         let tables = match self.tables() {
             Ok(tables) => tables,
             Err(problem) => {
@@ -131,21 +138,21 @@ impl Engine {
                 hoffman::OpenOptions::new().open().map_err(io::Error::other)?
             }
         };
-        let mut moves = judge(&tables, &self.position, &self.seen);
+        let mut moves = judge(&tables, &position, &self.seen);
         if moves.is_empty() {
-            let score = if self.position.is_check() { "mate 0" } else { "cp 0" };
+            let score = if position.is_check() { "mate 0" } else { "cp 0" };
             writeln!(output, "info depth 0 score {score}")?;
         }
         let hits = moves.iter().filter(|judged| judged.score.is_some()).count();
-        if !go.moves.is_empty() {
+        if moves.iter().any(|judged| go.moves.contains(&judged.uci)) {
             moves.retain(|judged| go.moves.contains(&judged.uci));
         }
         let shown = moves.len().min(self.options.lines);
         for judged in &mut moves[..shown] {
-            add_line(&tables, &self.position, judged);
+            add_line(&tables, &position, judged);
         }
         self.show(&moves[..shown], hits, output)?;
-        self.warn(&tables, &moves, output)?;
+        self.warn(&tables, &position, &moves, output)?;
         self.answer(go, moves.first(), output)
     }
 
@@ -170,6 +177,7 @@ impl Engine {
     fn warn(
         &self,
         tables: &Tablebase,
+        position: &Chess,
         moves: &[Judged],
         output: &mut impl Write,
     ) -> io::Result<()> {
@@ -179,7 +187,7 @@ impl Engine {
         if !self.options.fifty_moves {
             return Ok(());
         }
-        if let Ok(report) = tables.report(&self.position)
+        if let Ok(report) = tables.report(position)
             && report.hoffman.fifty_move
         {
             let line = match report.hoffman.line_in_time {
@@ -292,6 +300,25 @@ mod tests {
         let out = talk(folder.path(), nonsense);
         assert_eq!(out.matches("info string").count(), 6, "{out}");
         assert!(out.ends_with("bestmove (none)\n"), "{out}");
+    }
+
+    #[test]
+    fn moves_to_regard_that_do_not_exist_are_passed_over() {
+        let folder = queen_tables();
+        let mate = "position fen 8/8/8/8/8/1k6/8/K6q b - - 0 1\n";
+        let out = talk(folder.path(), &format!("{mate}go searchmoves a1a2\n"));
+        assert!(out.contains("score mate 1 "), "{out}");
+        let out = talk(folder.path(), &format!("{mate}go searchmoves h1h2\n"));
+        assert!(out.contains("\nbestmove h1h2"), "{out}");
+    }
+
+    #[test]
+    fn a_proven_draw_is_played_before_what_is_not_known() {
+        let folder = queen_tables();
+        // King takes rook is drawn; no table has the rook's ending.
+        let out = talk(folder.path(), "position fen 8/8/8/8/8/1r6/K7/7k w - - 0 1\ngo\n");
+        assert!(out.starts_with("info depth 1 seldepth 1 score cp 0 "), "{out}");
+        assert!(out.ends_with("\nbestmove a2b3\n"), "{out}");
     }
 
     #[test]

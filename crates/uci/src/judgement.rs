@@ -118,6 +118,9 @@ pub(crate) fn judge(tables: &Tablebase, position: &Chess, seen: &HashSet<String>
         })
         .collect();
 
+    // Tables made under assumptions rank moves by their own rules; here it counts what is proved of chess.
+    moves.sort_by_key(|(_, judged)| -Score::rank(judged.score));
+
     // What counts no moves does not know which of its wins is nearer.
     let uncounted = Some(Score::points(WON, Limit::Exact));
     let first = moves.iter().position(|(_, judged)| judged.score == uncounted);
