@@ -271,12 +271,12 @@ mod tests {
     #[test]
     fn the_best_move_mates_soonest_and_waits_when_told_to() {
         let folder = queen_tables();
-        let position = "position fen 8/8/8/8/8/1k6/8/K6q b - - 0 1\n";
+        let position = "position fen 8/8/8/8/8/1k6/7q/K7 b - - 0 1\n";
         let out = talk(folder.path(), &format!("{position}go infinite\nisready\nstop\nstop\n"));
         let lines: Vec<&str> = out.lines().collect();
         assert!(lines[0].starts_with("info depth 1 seldepth 1 score mate 1 "), "{out}");
         assert_eq!(lines[1], "readyok", "{out}");
-        assert!(lines[2].starts_with("bestmove h1"), "{out}");
+        assert!(lines[2].starts_with("bestmove h2"), "{out}");
         assert_eq!(lines.len(), 3, "{out}");
     }
 
@@ -305,11 +305,11 @@ mod tests {
     #[test]
     fn moves_to_regard_that_do_not_exist_are_passed_over() {
         let folder = queen_tables();
-        let mate = "position fen 8/8/8/8/8/1k6/8/K6q b - - 0 1\n";
+        let mate = "position fen 8/8/8/8/8/1k6/7q/K7 b - - 0 1\n";
         let out = talk(folder.path(), &format!("{mate}go searchmoves a1a2\n"));
         assert!(out.contains("score mate 1 "), "{out}");
-        let out = talk(folder.path(), &format!("{mate}go searchmoves h1h2\n"));
-        assert!(out.contains("\nbestmove h1h2"), "{out}");
+        let out = talk(folder.path(), &format!("{mate}go searchmoves h2h3\n"));
+        assert!(out.contains("\nbestmove h2h3"), "{out}");
     }
 
     #[test]
