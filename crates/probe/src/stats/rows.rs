@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use hoffman_board::shakmaty::attacks;
-use hoffman_board::{Bitboard, ByColor, Color, Square, Symmetry, Value};
+use hoffman_board::{Bitboard, ByColor, Color, ListedPiece, Role, Square, Symmetry, Value};
 use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan};
 use hoffman_table::{EntryValue, Table, TableError};
 
@@ -147,8 +147,12 @@ impl RowCounter<'_> {
     /// looked at by itself.
     fn counted(&self, row: &EntryRow<'_>) -> (Bitboard, Bitboard) {
         let lanes = Bitboard(row.lanes);
-        // Rights that nobody can use are no positions.
-        if row.en_passant.is_some() || matches!(self.counter.orbits, Orbits::Smallest(_)) {
+        if let Some(square) = row.en_passant {
+            // Rights that nobody can use are no positions.
+            let can_be_used = self.has_pawn_beside(row, Square::new(u32::from(square)));
+            return (Bitboard::EMPTY, if can_be_used { lanes } else { Bitboard::EMPTY });
+        }
+        if matches!(self.counter.orbits, Orbits::Smallest(_)) {
             return (Bitboard::EMPTY, lanes);
         }
         let kings = self.counter.kings;
@@ -159,6 +163,17 @@ impl RowCounter<'_> {
             _ => Bitboard::EMPTY,
         };
         (if_in(once) | self.smallest(row, if_in(twice)), Bitboard::EMPTY)
+    }
+
+    /// Whether a pawn of the player to move attacks the square that a pawn has jumped over. Pawns have the
+    /// same square in the whole row.
+    fn has_pawn_beside(&self, row: &EntryRow<'_>, passed: Square) -> bool {
+        let beside = attacks::pawn_attacks(row.turn.other(), passed);
+        let pieces = self.counter.table.pieces().iter().zip(row.squares);
+        let is_pawn = |piece: &ListedPiece| (piece.color, piece.role) == (row.turn, Role::Pawn);
+        pieces
+            .filter(|(piece, _)| is_pawn(piece))
+            .any(|(_, &square)| beside.contains(Square::new(u32::from(square))))
     }
 
     /// The squares of a row's man with which the position is not larger than its image across the long
