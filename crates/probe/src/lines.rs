@@ -319,16 +319,21 @@ fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
         (_, None) => i32::MAX,
     };
 
-    let strength = |role: Option<Role>| Reverse(role.map_or(0, |r| r as u8));
     let mates = matches!(known.end, Some(GameEnd::Checkmate | GameEnd::VariantLoss));
     let stalemates = known.end == Some(GameEnd::Stalemate);
-    (result, !mates, distance, !stalemates, strength(m.capture), strength(m.promotion))
+    (result, !mates, distance, !stalemates, strength(m))
+}
+
+/// A key by which captures of stronger men, and promotions to stronger men, come first.
+fn strength(m: &Move) -> impl Ord + use<> {
+    let of = |role: Option<Role>| Reverse(role.map_or(0, |r| r as u8));
+    (of(m.capture), of(m.promotion))
 }
 
 /// Best play from a position until it ends, by the values of the tables: in each position the
-/// first of the ranked moves that keeps the value. Empty if the position is not known to be won or
-/// lost with its distance to mate; cut off where tables lack, cannot be read or contradict each
-/// other, and after [`MAX_PLIES`].
+/// first of the ranked moves that keeps the value, a proven one before all others. Empty if the
+/// position is not known to be won or lost with its distance to mate; cut off where tables lack,
+/// cannot be read or contradict each other, and after [`MAX_PLIES`].
 pub fn main_line(
     collection: &Collection,
     position: &Position,
@@ -338,22 +343,42 @@ pub fn main_line(
     let mut position = position.clone();
     let mut known = root.clone();
     while line.len() < MAX_PLIES && !known.counts_conversions() {
-        let Some(value @ (Value::Win(_) | Value::Loss(_))) = known.distance() else { break };
-        let ranked = ranked_moves(collection, &position, &known);
-        let keeps = |option: &MoveOption| {
-            let behind = option.known.distance().filter(|_| option.pruned.is_none());
-            behind.and_then(Value::negate) == Some(value)
-        };
-        let wins_at_once = |option: &MoveOption| {
-            value == Value::Win(1) && option.pruned == Some(PruneEffect::Concede)
-        };
-        let best = ranked.into_iter().find(|option| keeps(option) || wins_at_once(option));
-        let Some(best) = best else { break };
+        let Some(best) = keeping_move(collection, &position, &known) else { break };
         line.push((position, best.m));
         position = best.after;
         known = best.known;
     }
     line
+}
+
+/// The move of the main line. Looks no further than to the first move that nothing can surpass: in
+/// a large table, each look may inflate another block.
+fn keeping_move(collection: &Collection, position: &Position, root: &Known) -> Option<MoveOption> {
+    let value = root.distance().filter(|value| matches!(value, Value::Win(_) | Value::Loss(_)))?;
+    let keeps = |option: &MoveOption| match option.pruned {
+        None => option.known.distance().and_then(Value::negate) == Some(value),
+        Some(effect) => value == Value::Win(1) && effect == PruneEffect::Concede,
+    };
+    // Only mates and concessions, which end the game, differ in more than their strength.
+    let is_best = |option: &MoveOption| {
+        let proven = matches!(option.known.category(), Category::Win | Category::Loss);
+        proven && option.pruned.is_none() && value != Value::Win(1)
+    };
+
+    let mut moves = position.legal_moves(collection.variant());
+    moves.sort_by_key(strength);
+    let mut kept = Vec::new();
+    for m in moves {
+        let option = assess_move(collection, root, position, m);
+        if !keeps(&option) {
+            continue;
+        }
+        if is_best(&option) {
+            return Some(option);
+        }
+        kept.push(option);
+    }
+    kept.into_iter().min_by_key(|option| rank(option, false))
 }
 
 /// The names of the tables that would be needed to know all of a position and its moves, in order

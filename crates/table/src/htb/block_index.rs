@@ -23,8 +23,12 @@ use super::member::FIXED;
 pub(super) const ID: [u8; 2] = *b"HF";
 const VERSION: u8 = 1;
 const HEAD: usize = 16;
-/// The smallest stride, and the unit that is compressed at once.
-pub(super) const MIN_STRIDE_LOG2: u8 = 19;
+/// The smallest stride that is written. A look into a large table inflates a block, so its blocks
+/// are small, which makes it a fiftieth larger.
+pub(super) const MIN_STRIDE_LOG2: u8 = 17;
+/// The smallest stride of a stream of up to `SMALL_LEN` bytes.
+const SMALL_STRIDE_LOG2: u8 = 19;
+const SMALL_LEN: u64 = 64 << 20;
 /// The largest stride there is.
 const MAX_STRIDE_LOG2: u8 = 32;
 /// The largest stride that a reader accepts where the length of the stream does not demand more. A
@@ -55,7 +59,8 @@ impl BlockIndex {
     /// The smallest stride, as a power of two, for which the index of a stream of that length fits
     /// the extra field.
     pub(super) fn stride_for(len: u64) -> u8 {
-        (MIN_STRIDE_LOG2..MAX_STRIDE_LOG2)
+        let least = if len > SMALL_LEN { MIN_STRIDE_LOG2 } else { SMALL_STRIDE_LOG2 };
+        (least..MAX_STRIDE_LOG2)
             .find(|&log2| data_len(len, log2).is_some_and(|n| n <= MAX_DATA))
             .unwrap_or(MAX_STRIDE_LOG2)
     }

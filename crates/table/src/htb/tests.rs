@@ -101,22 +101,29 @@ fn the_index_fits_whatever_the_length() {
         let header = BlockIndex::header_len(len).unwrap();
         assert!(header <= 65_535 + 12, "{len}");
     }
+    assert_eq!(BlockIndex::stride_for(64 << 20), 19);
+    assert_eq!(BlockIndex::stride_for((64 << 20) + 1), MIN_STRIDE_LOG2);
     assert_eq!(BlockIndex::stride_for(1 << 30), MIN_STRIDE_LOG2);
     assert!(BlockIndex::stride_for(1 << 40) > MIN_STRIDE_LOG2);
     assert_eq!(BlockIndex::header_len(u64::MAX), None);
 }
 
 #[test]
-fn wider_strides_are_read() {
+fn strides_of_long_streams_are_read() {
     let data = data(3_000_000);
-    let mut writer =
-        GzipWriter::new(Cursor::new(Vec::new()), data.len() as u64, Compression::Fast).unwrap();
-    // As long streams have it.
-    writer.set_stride_for_tests(20);
-    writer.write_all(&data).unwrap();
-    let source = source(writer.finish().unwrap().into_inner(), 0);
-    assert_eq!(source.block_index().unwrap().blocks(), 3);
-    check_reads(&source, &data);
+    for (stride_log2, blocks) in [(17, 23), (18, 12), (20, 3)] {
+        let mut writer =
+            GzipWriter::new(Cursor::new(Vec::new()), data.len() as u64, Compression::Fast).unwrap();
+        writer.set_stride_for_tests(stride_log2);
+        writer.write_all(&data).unwrap();
+        let bytes = writer.finish().unwrap().into_inner();
+        let mut back = Vec::new();
+        flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut back).unwrap();
+        assert!(back == data, "2^{stride_log2}");
+        let source = source(bytes, 0);
+        assert_eq!(source.block_index().unwrap().blocks(), blocks, "2^{stride_log2}");
+        check_reads(&source, &data);
+    }
 }
 
 #[test]

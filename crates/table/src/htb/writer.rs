@@ -5,17 +5,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-use super::block_index::{BlockIndex, ID, MIN_STRIDE_LOG2};
+use super::block_index::{BlockIndex, ID};
 use super::deflate::{Compression, Deflater};
 #[cfg(test)]
 use super::member::FIXED;
 use super::member::{FEXTRA, fixed_part};
 use super::{HtbError, LAST_BLOCK, during};
 
-/// Uncompressed bytes that are compressed at once.
-const UNIT: usize = 1 << MIN_STRIDE_LOG2;
-/// Units that are collected for each thread before all get to work, if there is more than one:
-/// more is fresh memory, which the system takes its time to clear.
+/// Uncompressed bytes that are compressed at once, at most: larger blocks are made of several
+/// units, smaller ones are one.
+const UNIT_LOG2: u8 = 19;
+const UNIT: usize = 1 << UNIT_LOG2;
+/// Largest units that are collected for each thread before all get to work, if there is more than
+/// one: more is fresh memory, which the system takes its time to clear.
 const BATCH: usize = 4;
 
 /// Writes one gzip member whose uncompressed length is known beforehand.
@@ -30,7 +32,9 @@ pub struct GzipWriter<W: Write + Seek> {
     compression: Compression,
     /// Compressors that are not at work.
     idle: Mutex<Vec<Deflater>>,
-    /// Units that are collected before the threads get to work.
+    /// The length of a unit.
+    unit: usize,
+    /// Largest units that are collected before the threads get to work.
     batch: usize,
     header_len: usize,
     pending: Vec<u8>,
@@ -58,6 +62,7 @@ impl<W: Write + Seek> GzipWriter<W> {
             out,
             origin,
             compression,
+            unit: unit_of(stride_log2),
             idle: Mutex::default(),
             batch: match rayon::current_num_threads() {
                 1 => 1,
@@ -91,6 +96,7 @@ impl<W: Write + Seek> GzipWriter<W> {
     #[cfg(test)]
     pub(super) fn set_stride_for_tests(&mut self, stride_log2: u8) {
         self.index.stride_log2 = stride_log2;
+        self.unit = unit_of(stride_log2);
         let blocks = self.index.len.div_ceil(1 << stride_log2) as usize;
         self.header_len = FIXED + 2 + 4 + 16 + 4 + blocks * 7;
         let _ = self.out.seek(SeekFrom::Start(self.origin + self.header_len as u64));
@@ -100,11 +106,11 @@ impl<W: Write + Seek> GzipWriter<W> {
     fn compress_pending(&mut self, is_last: IsLast) -> io::Result<()> {
         let ready = match is_last {
             IsLast::Yes => self.pending.len(),
-            IsLast::No => self.pending.len() / UNIT * UNIT,
+            IsLast::No => self.pending.len() / self.unit * self.unit,
         };
         let (idle, compression) = (&self.idle, self.compression);
         let units: Vec<_> = self.pending[..ready]
-            .par_chunks(UNIT)
+            .par_chunks(self.unit)
             .map(|unit| {
                 let deflater = locked(idle).pop();
                 let mut deflater = deflater.unwrap_or_else(|| Deflater::new(compression));
@@ -122,7 +128,7 @@ impl<W: Write + Seek> GzipWriter<W> {
             self.whole.combine(&crc);
             self.block.get_or_insert_default().update(&bytes);
             self.block_units += 1;
-            if self.block_units == 1 << (self.index.stride_log2 - MIN_STRIDE_LOG2) {
+            if self.block_units * self.unit as u64 == self.index.stride() {
                 self.close_block();
             }
         }
@@ -170,6 +176,11 @@ impl<W: Write + Seek> GzipWriter<W> {
         self.out.seek(SeekFrom::Start(end))?;
         self.out.flush()
     }
+}
+
+/// The length of a unit for blocks of a stride.
+fn unit_of(stride_log2: u8) -> usize {
+    1 << stride_log2.min(UNIT_LOG2)
 }
 
 /// No code panics while it holds the lock.
