@@ -383,10 +383,10 @@ fn files(
 /// Opens a table, ours or another program's.
 fn open(path: &Path, foreign: &ForeignOptions, workplace: &Workplace) -> Result<Table, TableError> {
     let table = if Kind::of(path).is_some() {
-        let storage = workplace.storage.clone();
+        let (storage, stop) = (workplace.storage.clone(), workplace.stop.clone());
         // A few files may be that large.
         let held = workplace.memory.map_or(foreign.held, |memory| memory.bytes / 32);
-        Table::open_foreign(path, &ForeignOptions { storage, held, ..foreign.clone() })?
+        Table::open_foreign(path, &ForeignOptions { storage, stop, held, ..foreign.clone() })?
     } else {
         let mut table = Table::open(path, workplace.source_options())?;
         table.check_length()?;

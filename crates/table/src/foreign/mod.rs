@@ -32,6 +32,7 @@ use hoffman_store::{Storage, disk, is_file};
 use crate::entries::{EntryValue, MAX_WRITTEN_BITS, RawEntry};
 use crate::reader::TableProblem;
 use crate::source::{Entries, Shape};
+use crate::stop::Stop;
 
 /// Why a table of another program cannot be used. Messages do not name the file;
 /// [`crate::TableError`] does.
@@ -172,6 +173,9 @@ pub struct ForeignOptions {
     pub held: u64,
     /// What tables read before have left over for the next ones.
     pub spare: SpareValues,
+    /// Lets a table that is being unpacked as a whole be given up; its values are looked up one by
+    /// one then.
+    pub stop: Stop,
 }
 
 impl Default for ForeignOptions {
@@ -184,6 +188,7 @@ impl Default for ForeignOptions {
             fifty_moves: FiftyMoves::default(),
             held: 64 << 20,
             spare: SpareValues::default(),
+            stop: Stop::default(),
         }
     }
 }

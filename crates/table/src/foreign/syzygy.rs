@@ -213,7 +213,8 @@ impl SyzygyTable {
         // What is left over is not part of a bound.
         let spare =
             if room == u64::MAX { self.options.spare.clone() } else { SpareValues::default() };
-        let tables = WdlTables::new(self.files.iter().map(read).collect::<Option<_>>()?, &spare)?;
+        let files = self.files.iter().map(read).collect::<Option<_>>()?;
+        let tables = WdlTables::new(files, &spare, &self.options.stop)?;
         (tables.bytes() <= room).then_some(Unpacked { table: self, tables })
     }
 }
@@ -378,7 +379,7 @@ impl RandomAccessFile for Bytes {
 
 #[cfg(test)]
 mod tests {
-    use hoffman_board::{Bitboard, Piece, Square};
+    use hoffman_board::{Bitboard, Piece, Rank, Square};
     use rayon::prelude::*;
 
     use super::super::wdl::Man;
@@ -490,6 +491,36 @@ mod tests {
             }
         }
         compared
+    }
+
+    /// A table that is not unpacked to the end answers as well.
+    #[test]
+    fn values_are_looked_up_where_unpacking_was_stopped() {
+        let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+        let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(default, PathBuf::from);
+        let path = shared.join("data/syzygy/KQvKR.rtbw");
+        if !path.exists() {
+            eprintln!("SKIPPED: there is no {}; set HOFFMAN_SHARED", path.display());
+            return;
+        }
+        let row_of = |options: &ForeignOptions| {
+            let table = SyzygyTable::open(&path, options).unwrap();
+            let unpacked = table.unpacked(u64::MAX).unwrap();
+            let men = [(Square::A1, Color::White.king()), (Square::B6, Color::Black.king())];
+            let others = [(Square::H8, Color::White.queen()), (Square::G3, Color::Black.rook())];
+            let mut men = [men, others].concat();
+            let known = unpacked.tables.value(&men, Color::White).is_some();
+            let squares = Bitboard::from_rank(Rank::Fourth);
+            let (turn, en_passant) = (Color::White, None);
+            let mut row = Row { men: &mut men, walks: 2, squares, turn, en_passant };
+            let mut values = [EntryValue::Unknown; 64];
+            unpacked.row(&mut row, &mut values).unwrap();
+            (known, values)
+        };
+        let (known, expected) = row_of(&ForeignOptions::default());
+        let stopped = ForeignOptions::default();
+        stopped.stop.request();
+        assert_eq!((known, row_of(&stopped)), (true, (false, expected)));
     }
 
     #[test]

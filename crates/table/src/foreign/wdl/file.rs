@@ -11,6 +11,7 @@ use super::numbers::{
 use super::packed::{Blocks, Packed, Reader};
 use super::{CORNER, Line, Man, SpareValues, Squares, signature, swapped};
 use crate::foreign::syzygy::{MAGIC, MAX_MEN};
+use crate::stop::Stop;
 
 /// The most values of one side to move that are unpacked, for leading pawns on one file, in bytes.
 const MAX_VALUES: u64 = 1 << 26;
@@ -21,6 +22,7 @@ pub(super) struct WdlTable {
     pub(super) bytes: Vec<u8>,
     /// Where values get room and leave it.
     pub(super) spare: SpareValues,
+    pub(super) stop: Stop,
     pub(super) has_pawns: bool,
     /// Whether both colours have pawns.
     pub(super) both_have_pawns: bool,
@@ -57,7 +59,7 @@ impl WdlTable {
     pub(super) fn new(
         material: &Material,
         bytes: Vec<u8>,
-        spare: &SpareValues,
+        (spare, stop): (&SpareValues, &Stop),
     ) -> Option<WdlTable> {
         let mut reader = Reader { bytes: &bytes, at: 0 };
         let Orders { has_pawns, both_have_pawns, symmetric, numberings } =
@@ -98,8 +100,8 @@ impl WdlTable {
             blocks.data_at = at.checked_next_multiple_of(64)?;
             at = blocks.data_at.checked_add(blocks.count.checked_mul(blocks.block_size)?)?;
         }
-        let spare = spare.clone();
-        Some(WdlTable { bytes, spare, has_pawns, both_have_pawns, symmetric, parts })
+        let (spare, stop) = (spare.clone(), stop.clone());
+        Some(WdlTable { bytes, spare, stop, has_pawns, both_have_pawns, symmetric, parts })
     }
 
     /// The men, in some order.
@@ -130,7 +132,7 @@ impl WdlTable {
     /// All values of a part, unpacked when they are first asked for.
     pub(super) fn values<'p>(&self, part: &'p Part) -> Option<&'p [u8]> {
         let Packed::Blocks(blocks) = &part.packed else { return None };
-        let unpack = || blocks.unpack(&self.bytes, part.size, &self.spare);
+        let unpack = || blocks.unpack(&self.bytes, part.size, &self.spare, &self.stop);
         part.values.get_or_init(unpack).as_deref()
     }
 

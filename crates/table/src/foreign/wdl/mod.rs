@@ -15,6 +15,7 @@ use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square};
 
 use super::syzygy::MAX_MEN;
+use crate::stop::Stop;
 pub(super) use file::{HEAD, has_order};
 use file::{Part, WdlTable};
 
@@ -80,10 +81,14 @@ pub(super) struct WdlTables {
 impl WdlTables {
     /// Reads the headers of files; none if one is damaged, or too large for its values to be
     /// unpacked.
-    pub(super) fn new(files: Vec<(Material, Vec<u8>)>, spare: &SpareValues) -> Option<WdlTables> {
+    pub(super) fn new(
+        files: Vec<(Material, Vec<u8>)>,
+        spare: &SpareValues,
+        stop: &Stop,
+    ) -> Option<WdlTables> {
         let tables: Vec<WdlTable> = files
             .into_iter()
-            .map(|(material, bytes)| WdlTable::new(&material, bytes, spare))
+            .map(|(material, bytes)| WdlTable::new(&material, bytes, (spare, stop)))
             .collect::<Option<_>>()?;
         let mut by_men = Vec::new();
         for (number, table) in tables.iter().enumerate() {
@@ -357,7 +362,8 @@ mod tests {
     fn damage_is_noticed() {
         let material: Material = "KRvK".parse().unwrap();
         for bytes in [Vec::new(), MAGIC.to_vec(), [MAGIC.to_vec(), vec![0xff; 200]].concat()] {
-            assert!(WdlTable::new(&material, bytes, &SpareValues::default()).is_none());
+            let room = (&SpareValues::default(), &Stop::default());
+            assert!(WdlTable::new(&material, bytes, room).is_none());
         }
     }
 }

@@ -2,6 +2,7 @@
 //! in blocks.
 
 use super::SpareValues;
+use crate::stop::Stop;
 
 /// The longest code of a symbol, in bits.
 const MAX_BITS: u8 = 32;
@@ -164,8 +165,14 @@ impl Strings {
 }
 
 impl Blocks {
-    /// All values, one byte each; none if they are damaged.
-    pub(super) fn unpack(&self, bytes: &[u8], size: u64, spare: &SpareValues) -> Option<Vec<u8>> {
+    /// All values, one byte each; none if they are damaged, or if that was to stop.
+    pub(super) fn unpack(
+        &self,
+        bytes: &[u8],
+        size: u64,
+        spare: &SpareValues,
+        stop: &Stop,
+    ) -> Option<Vec<u8>> {
         let size = usize::try_from(size).ok()?;
         let lengths = bytes.get(self.lengths_at..)?.get(..2 * self.count)?;
         let blocks = bytes.get(self.data_at..)?.get(..self.count.checked_mul(self.block_size)?)?;
@@ -173,7 +180,8 @@ impl Blocks {
         let lengths = lengths.as_chunks::<2>().0;
         for (length, block) in lengths.iter().zip(blocks.chunks(self.block_size)) {
             let end = values.len() + usize::from(u16::from_le_bytes(*length)) + 1;
-            if end > size {
+            if end > size || stop.is_requested() {
+                spare.give_back(values);
                 return None;
             }
             let mut bit = 0;
