@@ -179,6 +179,10 @@ impl LogStore for MemoryLogs {
     fn begin(&mut self) {
         self.logs.iter_mut().for_each(Log::begin);
     }
+
+    fn join_passes(&mut self, unsaved: u16) {
+        self.logs.par_iter_mut().for_each(|log| log.join(unsaved, self.rows));
+    }
 }
 
 impl EventStore for Vec<PositionSets> {

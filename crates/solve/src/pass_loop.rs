@@ -29,6 +29,8 @@ pub(crate) trait Passes {
     fn lose(&mut self, moves: u16, due: bool);
     /// Shows what passes decided; nothing that was decided before or after them.
     fn show(&self, passes: RangeInclusive<u16>, take: &mut TakeDecided<'_>) -> io::Result<()>;
+    /// Tells it that no pass of fewer than so many moves will be shown any more.
+    fn saved_before(&mut self, unsaved: u16);
     /// Does what passes do besides deciding, for a slice whose mates are known and nothing else.
     fn skip(&mut self, passes: &RangeInclusive<u16>);
     /// Takes over what a pass decided, after [`Passes::skip`]. False if no pass can have decided
@@ -116,6 +118,7 @@ fn run(
         if stopped {
             return Err(SolveError::Stopped);
         }
+        slice.saved_before(unsaved);
         monitor.pass(moves);
         let due = moves <= ahead;
         let report = |slice: &_, won: bool, began: Instant| {

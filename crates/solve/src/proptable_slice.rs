@@ -386,6 +386,10 @@ impl Passes for PropTableSlice<'_> {
         self.slice.show(passes, take)
     }
 
+    fn saved_before(&mut self, unsaved: u16) {
+        self.slice.saved_before(unsaved);
+    }
+
     fn skip(&mut self, passes: &RangeInclusive<u16>) {
         self.slice.skip(passes);
     }

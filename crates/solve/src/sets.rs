@@ -141,6 +141,17 @@ impl PositionSets {
         self.ends.iter().enumerate().map(|(at, end)| (end.0, self.set(at)))
     }
 
+    /// Adds a set of more moves than all others.
+    fn append(&mut self, moves: u16, set: impl Iterator<Item = (usize, u64)>) {
+        for (row, mask) in set {
+            self.rows.push(row as u32);
+            self.masks.push(mask);
+        }
+        if self.rows.len() > self.ends.last().map_or(0, |end| end.1 as usize) {
+            self.ends.push((moves, self.rows.len() as u32));
+        }
+    }
+
     fn set(&self, at: usize) -> PositionSet<'_> {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before].1);
         let range = start as usize..self.ends[at].1 as usize;
@@ -167,12 +178,15 @@ pub(crate) struct Log {
     /// The newest set as a plane, if it is long.
     plane: Vec<u64>,
     dense: bool,
+    /// How many rows were left when sets were joined.
+    joined: usize,
 }
 
 impl Log {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.sets.clear();
+        self.joined = 0;
         self.begin();
     }
 
@@ -221,6 +235,36 @@ impl Log {
         for (&row, &mask) in self.sets.rows[newest.clone()].iter().zip(&self.sets.masks[newest]) {
             self.plane[row as usize] |= mask;
         }
+    }
+
+    /// Joins the sets before the newest one, where it is not asked any more which pass decided what:
+    /// those of fewer than `unsaved` moves to one, and the others to another one, each with the
+    /// largest number of moves that it has. Only if that saves something in a block of so many
+    /// rows.
+    pub(crate) fn join(&mut self, unsaved: u16, rows: usize) {
+        if self.newest < self.joined + rows / 2 {
+            return;
+        }
+        let mut sets = PositionSets::default();
+        for saved in [true, false] {
+            let of_group = |&(moves, _): &(u16, _)| (moves < unsaved) == saved;
+            let ends = self.sets.iter().zip(&self.sets.ends);
+            let closed = ends.filter(|(_, end)| end.1 as usize <= self.newest).map(|(set, _)| set);
+            let mut plane = vec![0; rows];
+            let mut last = 0;
+            for (moves, set) in closed.filter(of_group) {
+                set.iter().for_each(|(row, mask)| plane[row] |= mask);
+                last = moves;
+            }
+            sets.append(last, marked(&plane));
+        }
+
+        let joined = sets.rows.len();
+        if let Some(&(moves, _)) = self.sets.ends.last() {
+            sets.append(moves, self.frontier().iter());
+        }
+        self.sets = sets;
+        (self.newest, self.joined) = (joined, joined);
     }
 
     /// The newest set.
@@ -279,5 +323,45 @@ mod tests {
         log.begin();
         assert_eq!((log.frontier().len(), log.frontier().plane()), (0, None));
         assert_eq!(log.sets().last(), Some(2));
+    }
+
+    #[test]
+    fn joined_sets_are_two_and_the_frontier_stays() {
+        let decided = [(1, 0, 0b1), (2, 0, 0b10), (3, 1, 0b100), (4, 1, 0b1000), (5, 2, 0b1)];
+        let log = |unsaved: u16, begun: bool| {
+            let mut log = Log::default();
+            for (moves, row, mask) in decided {
+                log.begin();
+                log.push(row, mask);
+                log.finish(moves, 4);
+            }
+            if begun {
+                log.begin();
+            }
+            log.join(unsaved, 4);
+            log
+        };
+        let newest = (5, vec![(2, 0b1)]);
+        let sets = |saved: u16| match saved {
+            2 => vec![(2, vec![(0, 0b11)]), (4, vec![(1, 0b1100)])],
+            _ => vec![(4, vec![(0, 0b11), (1, 0b1100)])],
+        };
+        for (unsaved, saved) in [(0, 0), (3, 2), (9, 4)] {
+            let mut log = log(unsaved, false);
+            let expected = [sets(saved), vec![newest.clone()]].concat();
+            assert_eq!(written(log.sets()), expected, "up to {saved} saved");
+            assert_eq!(log.frontier().iter().collect::<Vec<_>>(), newest.1);
+            // Little has come since.
+            log.begin();
+            log.push(3, 0b1);
+            log.finish(6, 4);
+            log.join(unsaved, 4);
+            assert_eq!(log.sets().iter().count(), expected.len() + 1, "up to {saved} saved");
+        }
+
+        // A block that took no part in the newest pass.
+        let log = log(0, true);
+        let all = vec![(5, vec![(0, 0b11), (1, 0b1100), (2, 0b1)])];
+        assert_eq!((written(log.sets()), log.frontier().len()), (all, 0));
     }
 }

@@ -42,6 +42,8 @@ pub(crate) struct Slice<'a, S: Store> {
     pub(crate) losses: ByColor<S::Logs>,
     /// If they are asked for.
     pub(crate) counts: Option<SliceCounts>,
+    /// Whether nobody will ask in how many moves a position is won or lost.
+    pub(crate) outcomes_only: bool,
 }
 
 impl<'a, S: Store> Slice<'a, S> {
@@ -61,6 +63,7 @@ impl<'a, S: Store> Slice<'a, S> {
             wins: ByColor::new_with(|_| store.logs()),
             losses: ByColor::new_with(|_| store.logs()),
             counts: None,
+            outcomes_only: false,
             store,
         };
         for color in Color::ALL {
@@ -297,6 +300,13 @@ impl<S: Store> Passes for Slice<'_, S> {
             }
             losses.begin();
             self.wins[color].begin();
+        }
+    }
+
+    fn saved_before(&mut self, unsaved: u16) {
+        if self.outcomes_only {
+            let logs = self.wins.iter_mut().chain(self.losses.iter_mut());
+            logs.for_each(|logs| logs.join_passes(unsaved));
         }
     }
 

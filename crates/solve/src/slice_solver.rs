@@ -69,12 +69,16 @@ fn in_memory<C: Code>(
 ) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
     let (rows, blocks) = (context.rows(), context.blocks.len());
-    let start = || Slice::start::<C>(MemoryStore { recycled, rows, blocks }, problem);
+    // What captures en passant start from would be needed as codes.
+    let outcomes_only = outcomes && !problem.has_rights();
+    let start = || Slice {
+        outcomes_only,
+        ..Slice::start::<C>(MemoryStore { recycled, rows, blocks }, problem)
+    };
     let (slice, moves) = pass_loop::decide(context, monitor, start)?;
 
     let len = rows * blocks * 64;
-    // What captures en passant start from would be needed as codes.
-    let values = if outcomes && !problem.has_rights() {
+    let values = if outcomes_only {
         let values = slice.into_values(problem, moves, Coding::OUTCOMES, || Outcomes::new(len));
         SliceValues { max_moves: 1, ..values }
     } else if is_narrow(problem, moves) {

@@ -102,6 +102,10 @@ pub(crate) trait LogStore: Send + Sync {
     fn take(&mut self, n: usize, moves: u16, decided: PositionSet<'_>, newest: bool);
     /// Lets nothing wait any more.
     fn begin(&mut self);
+    /// Forgets, where that saves memory, which pass decided what, but for the newest one; passes
+    /// of fewer than `unsaved` moves are not mixed with the others. Pages, which make no use of
+    /// it, forget nothing.
+    fn join_passes(&mut self, _unsaved: u16) {}
 
     /// Whether the newest pass decided anything in a block or where the men of `color` can go from
     /// there.

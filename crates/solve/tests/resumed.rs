@@ -187,6 +187,48 @@ fn an_ending_goes_on_after_every_pass() {
 }
 
 #[test]
+fn outcomes_go_on_though_passes_were_joined() {
+    let name: Material = "KQvKR".parse().unwrap();
+    let tables = tables_behind(name);
+    let solve = |outcomes: bool, monitor: &dyn Monitor| {
+        let mut values = TableValues::new(name, [PawnStructure::default()]);
+        let options = SolveOptions { outcomes, ..options(None) };
+        solve_table(&mut values, &tables, &options, monitor).map(|_| values)
+    };
+    let whole = contents(&solve(true, &|| {}).unwrap());
+    let exact = contents(&solve(false, &|| {}).unwrap());
+    for (outcomes, exact) in whole.values().zip(exact.values()) {
+        let signs = |sides: &[Vec<i32>]| -> Vec<i32> {
+            sides.concat().iter().map(|v| v.signum()).collect()
+        };
+        assert!(signs(&outcomes.0) == signs(&exact.0), "outcomes differ from distances");
+    }
+
+    for passes in [1, 2, 5, 20] {
+        let kept = |outcomes: bool| {
+            let (keeper, mut runs) = (Keeper::default(), 0);
+            let table = loop {
+                keeper.left.store(passes, Ordering::Relaxed);
+                keeper.asks.store(u32::MAX, Ordering::Relaxed);
+                match solve(outcomes, &keeper) {
+                    Err(SolveError::Stopped) => runs += 1,
+                    done => break done.unwrap(),
+                }
+            };
+            assert!(runs > 0, "{passes} passes a run");
+            let records =
+                keeper.saved.into_inner().unwrap().into_values().flat_map(|saved| saved.1);
+            (contents(&table), records.count())
+        };
+        let (outcomes, records) = kept(true);
+        assert!(outcomes == whole, "{passes} passes a run");
+        // Else nothing was joined that had not been saved.
+        let (_, all) = kept(false);
+        assert_eq!(records < all, passes > 2, "{passes} passes a run: {records} of {all}");
+    }
+}
+
+#[test]
 fn what_passes_cannot_have_decided_is_refused() {
     let name: Material = "KRvK".parse().unwrap();
     let tables = tables_behind(name);
