@@ -10,7 +10,8 @@
 //! No file uses one that stands above it here, so one can read from the top or from the bottom:
 //!
 //! - *tables*: `analysis` (control files) and `table_solver` (complete endings) say what is behind
-//!   the exits of every slice, and solve the slices in order;
+//!   the exits of every slice, and solve the slices in order; `one_slice` solves one for a caller
+//!   that knows what lies behind;
 //! - *a slice*: `slice_solver` solves one, in memory or in pages; `slice` is the slice with its
 //!   start and its passes, `proptable_slice` one whose blocks tell each other by updates,
 //!   `written_values` its end, `counting` its statistics, `pass_loop` the order of its passes.
@@ -28,6 +29,7 @@
 #![allow(clippy::inline_always)]
 
 mod analysis;
+mod one_slice;
 mod table_solver;
 
 mod counting;
@@ -74,6 +76,7 @@ pub use analysis::{
     solve_analysis, structures_behind, survey,
 };
 pub use monitor::{Decided, Monitor, PassReport, TakeDecided};
+pub use one_slice::{Behind, Leaving, leavings, solve_one_slice};
 pub use options::{Method, SolveError, SolveOptions};
 pub use table_solver::{Tables, in_pages, solve_table};
 

@@ -22,8 +22,11 @@ pub(crate) enum Rest {
     Nothing,
     /// It wins at once.
     Won,
-    /// It loses at once: the last enemy man is taken in suicide chess.
+    /// It loses at once: the last enemy man is taken in suicide chess, or that is all that is
+    /// certain.
     Lost,
+    /// It draws.
+    Drawn,
     /// It is left out of account, but because of it nothing else may be played: a discarded
     /// capture in suicide chess.
     Discarded,
@@ -361,6 +364,7 @@ impl<'a> Target<'a> {
         match (self.rest, reading) {
             (Rest::Won, Reading::Worth) => C::win(1),
             (Rest::Lost, Reading::Worth) => C::loss(1),
+            (Rest::Drawn, Reading::Worth) => C::DRAW,
             (Rest::Unsaid, Reading::Unsaid)
             | (Rest::Spared, Reading::Spared)
             | (Rest::Won, Reading::Conceded) => C::DRAW,

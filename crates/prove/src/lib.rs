@@ -1,0 +1,18 @@
+//! Proven outcomes of positions whose tables are too large to be made.
+//!
+//! A slice (a pawn structure with the pieces on the board) is opened where it matters. Each open
+//! slice carries two bounds, which the solver computes from those of the slices behind its exits:
+//! in one everything that is not known is settled against White, in the other one for White. The
+//! truth lies between them, and where they meet it is known. A third value is a guess; it decides
+//! nothing, but says which slices are opened next: those that one strategy of the side that the
+//! guess favours meets against all replies.
+//!
+//! Knows the rules and the solver's kernels, no files.
+#![forbid(unsafe_code)]
+
+mod guess;
+mod prover;
+mod slices;
+mod walk;
+
+pub use prover::{Limits, Progress, Proof, prove};

@@ -1,0 +1,471 @@
+//! Open slices: each with two bounds and a guess, kept up to date from below.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
+
+use hoffman_board::shakmaty::{Chess, EnPassantMode, Position as _};
+use hoffman_board::{Bitboard, Color, Material, Outcome, Rank, Role, Square, Value};
+use hoffman_plan::complete;
+use hoffman_solve::{
+    Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, leavings, solve_one_slice,
+    solve_table,
+};
+use hoffman_space::{Codes, Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues};
+use rayon::prelude::*;
+
+use crate::guess;
+
+/// Endings without pawns of up to so many men are solved as a whole.
+const WHOLE: usize = 4;
+
+/// What is computed of a slice. What is not known is settled against White in the first one and for
+/// White in the second one, so that the truth lies between them; the third one is a guess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Game {
+    Least,
+    Most,
+    Guess,
+}
+
+const GAMES: [Game; 3] = [Game::Least, Game::Most, Game::Guess];
+
+/// The men of slices; pieces stand everywhere, or one of them where a pawn has just promoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Family {
+    pub(crate) material: Material,
+    pub(crate) promoted: Option<(Color, Role, Square)>,
+}
+
+/// A slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) family: Family,
+    pub(crate) pawns: PawnStructure,
+}
+
+impl Key {
+    /// The slice in which the pieces of so many men stand everywhere.
+    pub(crate) fn of(material: Material, pawns: PawnStructure) -> Key {
+        Key { family: Family { material, promoted: None }, pawns }
+    }
+
+    /// How many pieces besides the kings there are.
+    pub(crate) fn pieces(&self) -> u32 {
+        self.family.material.men() as u32 - 2 - self.pawns.occupied().count_ones()
+    }
+
+    /// Every move that leaves a slice leads to one of lower rank.
+    fn rank(&self) -> u32 {
+        let left = |color: Color| -> u32 {
+            let pawns = Bitboard(self.pawns.of(color)).into_iter();
+            let ranks = pawns.map(|s| color.relative_rank(s.rank()));
+            ranks.map(|rank| u32::from(Rank::Eighth) - u32::from(rank)).sum()
+        };
+        16 * (left(Color::White) + left(Color::Black)) + self.pieces()
+    }
+}
+
+/// What is known of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) least: Outcome,
+    pub(crate) most: Outcome,
+    pub(crate) guess: Outcome,
+    /// In how many moves the guess comes true.
+    pub(crate) moves: u16,
+    /// Whether the slice is open.
+    pub(crate) open: bool,
+}
+
+struct Open {
+    leavings: Vec<Leaving>,
+    exact: bool,
+}
+
+/// All slices that are open.
+#[derive(Default)]
+pub(crate) struct Slices {
+    whole: Tables,
+    families: HashMap<Family, [TableValues; 3]>,
+    open: HashMap<Key, Open>,
+    /// The slices with moves into a slice, open or not.
+    users: HashMap<Key, Vec<Key>>,
+    /// Positions evaluated so far.
+    pub(crate) work: u64,
+}
+
+impl Slices {
+    /// How many slices are open.
+    pub(crate) fn count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// How many slices are known, open or not.
+    pub(crate) fn known(&self) -> usize {
+        self.users.len()
+    }
+
+    pub(crate) fn is_open(&self, key: &Key) -> bool {
+        self.open.contains_key(key)
+    }
+
+    /// What the values take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let tables = self.families.values().flatten().map(TableValues::bytes);
+        tables.sum::<usize>() + self.whole.values().map(|table| table.bytes()).sum::<usize>()
+    }
+
+    /// Opens slices and brings all that follows from them up to date.
+    pub(crate) fn open(&mut self, keys: &[Key], monitor: &dyn Monitor) -> Result<(), SolveError> {
+        let mut stale = Stale::default();
+        for &key in keys {
+            self.add(key, &mut stale, monitor)?;
+        }
+        while let Some(keys) = stale.lowest() {
+            let solved: Vec<(Key, [Arc<SliceValues>; 3])> = keys
+                .par_iter()
+                .map(|key| Ok((*key, self.solve(key, monitor)?)))
+                .collect::<Result<_, SolveError>>()?;
+            for (key, values) in solved {
+                if self.store(key, values) {
+                    let users = self.users.get(&key).into_iter().flatten();
+                    users.filter(|user| !self.is_exact(user)).for_each(|&user| stale.add(user));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_exact(&self, key: &Key) -> bool {
+        self.open.get(key).is_some_and(|open| open.exact)
+    }
+
+    /// Opens a slice without a look at its positions yet.
+    fn add(
+        &mut self,
+        key: Key,
+        stale: &mut Stale,
+        monitor: &dyn Monitor,
+    ) -> Result<(), SolveError> {
+        if self.open.contains_key(&key) {
+            return Ok(());
+        }
+        let Family { material, promoted } = key.family;
+        let new = || {
+            GAMES.map(|_| {
+                let layout = layout(material, promoted);
+                TableValues::with_layout(material, layout, NormalForm::None, [])
+            })
+        };
+        let tables = self.families.entry(key.family).or_insert_with(new);
+        let leavings = leavings(&tables[0].layout, key.pawns);
+        for leaving in &leavings {
+            if is_whole(&leaving.material) {
+                self.solve_whole(leaving.material, monitor)?;
+                continue;
+            }
+            let behind = Key::of(leaving.material, leaving.pawns);
+            // Off the squares of a piece that has just promoted.
+            if behind != key {
+                self.use_by(behind, key);
+            }
+            let small = promoted.is_none() && key.pieces() < 2;
+            if small && leaving.promoted.is_some() && !self.is_open(&behind) {
+                let family = Family { promoted: leaving.promoted, ..behind.family };
+                let just_promoted = Key { family, ..behind };
+                self.use_by(just_promoted, key);
+                self.add(just_promoted, stale, monitor)?;
+            }
+        }
+        self.open.insert(key, Open { leavings, exact: false });
+        stale.add(key);
+        Ok(())
+    }
+
+    fn use_by(&mut self, key: Key, user: Key) {
+        let users = self.users.entry(key).or_default();
+        if !users.contains(&user) {
+            users.push(user);
+        }
+    }
+
+    /// Solves an ending without pawns.
+    fn solve_whole(&mut self, material: Material, monitor: &dyn Monitor) -> Result<(), SolveError> {
+        let (material, _) = material.normalized();
+        if self.whole.contains_key(&material) {
+            return Ok(());
+        }
+        let options = SolveOptions { keep: true, ..SolveOptions::default() };
+        for job in complete([material]) {
+            if !self.whole.contains_key(&job.material) {
+                let mut table = TableValues::new(job.material, job.slices());
+                solve_table(&mut table, &self.whole, &options, monitor)?;
+                self.whole.insert(job.material, Arc::new(table));
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves a slice from what is known of those behind it: its bounds and its guess.
+    fn solve<'s>(
+        &'s self,
+        key: &Key,
+        monitor: &'s dyn Monitor,
+    ) -> Result<[Arc<SliceValues>; 3], SolveError> {
+        let game = |game: Game, outcomes: bool| {
+            let options = SolveOptions { outcomes, ..SolveOptions::default() };
+            let layout = &self.families[&key.family][0].layout;
+            let behind = |leaving: &Leaving| self.behind(game, key, leaving);
+            solve_one_slice(layout, key.pawns, &behind, &options, monitor).map(Arc::new)
+        };
+        if self.has_exact_exits(key) {
+            let exact = game(Game::Least, true)?;
+            return Ok([Arc::clone(&exact), Arc::clone(&exact), exact]);
+        }
+        let (least, most) = (game(Game::Least, true)?, game(Game::Most, true)?);
+        if same(&least, &most) {
+            return Ok([Arc::clone(&least), least, most]);
+        }
+        Ok([least, most, game(Game::Guess, false)?])
+    }
+
+    /// Whether all that lies behind a slice is known.
+    fn has_exact_exits(&self, key: &Key) -> bool {
+        let leavings = &self.open[key].leavings;
+        leavings.iter().all(|leaving| {
+            is_whole(&leaving.material) || self.is_exact(&Key::of(leaving.material, leaving.pawns))
+        })
+    }
+
+    /// What is known of the positions behind a move.
+    fn behind(&self, game: Game, from: &Key, leaving: &Leaving) -> Behind<'_> {
+        let Leaving { material, pawns, promoted, .. } = *leaving;
+        if is_whole(&material) {
+            let (normal, swapped) = material.normalized();
+            return Behind { tables: vec![(&self.whole[&normal], swapped)], rest: None };
+        }
+        let table = |key: &Key| {
+            let tables = self.families.get(&key.family).filter(|_| self.is_solved(key));
+            tables.map(|tables| (&tables[game as usize], false))
+        };
+        let key = Key::of(material, pawns);
+        if let Some(whole) = table(&key).filter(|_| key != *from) {
+            return Behind { tables: vec![whole], rest: None };
+        }
+        let just_promoted =
+            promoted.and_then(|_| table(&Key { family: Family { promoted, ..key.family }, pawns }));
+        let rest = Some(unknown(game, &key));
+        Behind { tables: just_promoted.into_iter().collect(), rest }
+    }
+
+    fn is_solved(&self, key: &Key) -> bool {
+        let tables = self.families.get(&key.family);
+        tables.is_some_and(|tables| tables[0].find(key.pawns).is_some())
+    }
+
+    /// Keeps the values of a slice; whether they are others than before.
+    fn store(&mut self, key: Key, values: [Arc<SliceValues>; 3]) -> bool {
+        let [least, most, _] = &values;
+        let exact = Arc::ptr_eq(least, most) || same(least, most);
+        if let Some(open) = self.open.get_mut(&key) {
+            open.exact = exact;
+        }
+        let Some(tables) = self.families.get_mut(&key.family) else { return false };
+        let layout = &tables[0].layout;
+        self.work += 2 * 3 * layout.len() as u64;
+        let mut changed = false;
+        for (table, values) in tables.iter_mut().zip(values) {
+            let slot = table.slices.entry(key.pawns).or_default();
+            let as_before = slot.get().is_some_and(|before| same(before, &values));
+            if !as_before {
+                changed = true;
+                *slot = OnceLock::from(values);
+            }
+        }
+        changed
+    }
+
+    /// What is known of a position.
+    pub(crate) fn known_of(&self, position: &Chess) -> Known {
+        let (key, placed) = key_of(position);
+        let turn = position.turn();
+        if is_whole(&key.family.material) {
+            return self.known_whole(&key, &placed, turn);
+        }
+        let right = position.ep_square(EnPassantMode::Legal).map(u8::from);
+        let values = |key: &Key| {
+            let tables = self.families.get(&key.family)?;
+            let squares = squares_of(&tables[0].layout, &placed)?;
+            let value = |table: &TableValues| table.value(&squares, key.pawns, turn, right);
+            Some([value(&tables[0])?, value(&tables[1])?, value(&tables[2])?])
+        };
+        if let Some([least, most, guess]) = values(&key) {
+            let outcome = |value| outcome(value, turn);
+            let moves = moves(guess);
+            let (least, most, guess) = (outcome(least), outcome(most), outcome(guess));
+            return Known { least, most, guess, moves, open: true };
+        }
+        let just_promoted = placed.iter().find_map(|&(color, role, square)| {
+            let promoted = Some((color, role, Square::new(u32::from(square))));
+            let key = Key { family: Family { promoted, ..key.family }, ..key };
+            self.open.contains_key(&key).then(|| values(&key)).flatten()
+        });
+        if let Some([least, most, guess]) = just_promoted {
+            let moves = moves(guess);
+            let outcome = |value| outcome(value, turn);
+            let (least, most, guess) = (outcome(least), outcome(most), outcome(guess));
+            return Known { least, most, guess, moves, open: false };
+        }
+        let [least, most, guess] = GAMES.map(|game| unknown(game, &key));
+        Known { least, most, guess, moves: 0, open: false }
+    }
+
+    fn known_whole(&self, key: &Key, placed: &[Placed], turn: Color) -> Known {
+        let (normal, swapped) = key.family.material.normalized();
+        let seen = |color: Color| if swapped { color.other() } else { color };
+        let placed: Vec<Placed> = placed
+            .iter()
+            .map(|&(color, role, square)| {
+                (seen(color), role, if swapped { square ^ 56 } else { square })
+            })
+            .collect();
+        let value = self.whole.get(&normal).and_then(|table| {
+            let squares = squares_of(&table.layout, &placed)?;
+            table.value(&squares, key.pawns, seen(turn), None)
+        });
+        match value {
+            Some(value) => {
+                let exact = outcome(value, turn);
+                Known { least: exact, most: exact, guess: exact, moves: moves(value), open: true }
+            }
+            None => {
+                let [least, most, guess] = GAMES.map(|game| unknown(game, key));
+                Known { least, most, guess, moves: 0, open: false }
+            }
+        }
+    }
+}
+
+/// Colour, role, square.
+pub(crate) type Placed = (Color, Role, u8);
+
+/// The slice of a position, and its pieces.
+pub(crate) fn key_of(position: &Chess) -> (Key, Vec<Placed>) {
+    let board = position.board();
+    let men = board.clone().into_iter().map(|(square, piece)| (square, piece.color, piece.role));
+    let men: Vec<(Square, Color, Role)> = men.collect();
+    let material = Material::from_men(men.iter().map(|&(_, color, role)| (color, role)));
+    let of = |color| u64::from(board.pawns() & board.by_color(color));
+    let pawns = PawnStructure { white: of(Color::White), black: of(Color::Black) };
+    let pieces = men.iter().filter(|man| man.2 != Role::Pawn);
+    let placed = pieces.map(|&(square, color, role)| (color, role, u8::from(square))).collect();
+    (Key::of(material, pawns), placed)
+}
+
+/// The squares of the movers of a layout.
+fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Vec<u8>> {
+    let mut left = placed.to_vec();
+    let movers = layout.movers().iter();
+    let squares = movers.map(|mover| {
+        let fits = |&(color, role, square): &Placed| {
+            (color, role) == (mover.color, mover.role) && mover.squares >> square & 1 != 0
+        };
+        let at = left.iter().position(fits)?;
+        Some(left.remove(at).2)
+    });
+    squares.collect()
+}
+
+/// The layout of the slices of a family.
+fn layout(material: Material, promoted: Option<(Color, Role, Square)>) -> Layout {
+    let Some((color, role, square)) = promoted else { return Layout::new(&material) };
+    let mut movers: Vec<Mover> = Vec::new();
+    let mut restricted = false;
+    for of in Color::ALL {
+        let kings = (of, Role::King);
+        let pieces = material.men_in_naming_order().into_iter();
+        let pieces = pieces.filter(|man| man.0 == of && man.1 != Role::Pawn && man.1 != Role::King);
+        for (color_of, role_of) in std::iter::once(kings).chain(pieces) {
+            let here = !restricted && (color_of, role_of) == (color, role);
+            restricted |= here;
+            let squares = if here { 1 << u32::from(square) } else { u64::MAX };
+            movers.push(Mover { color: color_of, role: role_of, squares });
+        }
+    }
+    Layout::restricted(&movers, true, hoffman_board::Variant::Normal)
+}
+
+fn is_whole(material: &Material) -> bool {
+    !material.has_pawns() && material.men() <= WHOLE
+}
+
+/// What positions of a slice are worth of which nothing is known.
+fn unknown(game: Game, key: &Key) -> Outcome {
+    let can_win = |color| can_win(&key.family.material, color);
+    match game {
+        Game::Least if can_win(Color::Black) => Outcome::BlackWins,
+        Game::Most if can_win(Color::White) => Outcome::WhiteWins,
+        Game::Least | Game::Most => Outcome::Draw,
+        Game::Guess => guess::outcome(&key.family.material),
+    }
+}
+
+/// Whether a side has anything to win with: a bare king has not.
+fn can_win(material: &Material, color: Color) -> bool {
+    let men = material.count.get(color);
+    Role::ALL.iter().any(|&role| role != Role::King && *men.get(role) > 0)
+}
+
+fn outcome(value: Value, turn: Color) -> Outcome {
+    match value {
+        Value::Win(_) => Outcome::won_by(turn),
+        Value::Loss(_) => Outcome::won_by(turn.other()),
+        Value::Draw | Value::Illegal => Outcome::Draw,
+    }
+}
+
+fn moves(value: Value) -> u16 {
+    match value {
+        Value::Win(moves) | Value::Loss(moves) => moves,
+        Value::Draw | Value::Illegal => 0,
+    }
+}
+
+/// Whether the values of two slices are the same.
+fn same(a: &SliceValues, b: &SliceValues) -> bool {
+    let rights = a.en_passant.iter().zip(&b.en_passant);
+    let rights = rights.map(|(a, b)| (&a.codes, &b.codes));
+    let mut pairs = a.codes.iter().zip(&b.codes).chain(rights);
+    pairs.all(|(a, b)| same_codes(a, b))
+}
+
+fn same_codes(a: &Codes, b: &Codes) -> bool {
+    const PART: usize = 4096;
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut parts = [vec![0_u16; PART], vec![0_u16; PART]];
+    (0..a.len()).step_by(PART).all(|at| {
+        let len = PART.min(a.len() - at);
+        let [left, right] = &mut parts;
+        a.read(at, &mut left[..len]);
+        b.read(at, &mut right[..len]);
+        left[..len] == right[..len]
+    })
+}
+
+/// Slices to be solved anew, lowest rank first.
+#[derive(Default)]
+struct Stale {
+    ranks: BTreeMap<u32, HashSet<Key>>,
+}
+
+impl Stale {
+    fn add(&mut self, key: Key) {
+        self.ranks.entry(key.rank()).or_default().insert(key);
+    }
+
+    fn lowest(&mut self) -> Option<Vec<Key>> {
+        self.ranks.pop_first().map(|(_, keys)| keys.into_iter().collect())
+    }
+}

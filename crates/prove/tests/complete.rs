@@ -1,0 +1,122 @@
+//! Bounds against complete endings: at no moment may they exclude the truth, and in the end they
+//! are the truth, for the position and for all that was proven of its moves.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hoffman_board::shakmaty::fen::Fen;
+use hoffman_board::shakmaty::{Board, CastlingMode, Chess, EnPassantMode, Position as _, Setup};
+use hoffman_board::{Bitboard, Color, Material, Outcome, OutcomeBounds, Rank, Role, Square, Value};
+use hoffman_plan::complete;
+use hoffman_prove::{Limits, prove};
+use hoffman_solve::{SolveOptions, Tables, solve_table};
+use hoffman_space::{PawnStructure, TableValues};
+
+/// The complete endings, and all that they need.
+fn tables(endings: &[&str]) -> Tables {
+    let mut tables = HashMap::new();
+    let options = SolveOptions { keep: true, ..SolveOptions::default() };
+    for job in complete(endings.iter().map(|name| name.parse().unwrap())) {
+        let mut table = TableValues::new(job.material, job.slices());
+        solve_table(&mut table, &tables, &options, &|| {}).unwrap();
+        tables.insert(job.material, Arc::new(table));
+    }
+    tables
+}
+
+/// What a complete ending says of a position.
+fn truth(tables: &Tables, position: &Chess) -> Outcome {
+    let setup = position.to_setup(EnPassantMode::Legal);
+    let men = || setup.board.clone().into_iter();
+    let material = Material::from_men(men().map(|(_, piece)| (piece.color, piece.role)));
+    let (normal, swapped) = material.normalized();
+    let table = &tables[&normal];
+    let seen = |square: Square| if swapped { square.flip_vertical() } else { square };
+    let color = |color: Color| if swapped { color.other() } else { color };
+    let mut left: Vec<(Square, Color, Role)> =
+        men().map(|(square, piece)| (seen(square), color(piece.color), piece.role)).collect();
+    let movers = table.layout.movers().iter().map(|m| {
+        let at = left.iter().position(|man| (man.1, man.2) == (m.color, m.role)).unwrap();
+        u8::from(left.remove(at).0)
+    });
+    let squares: Vec<u8> = movers.collect();
+    let pawns = |of: Color| -> u64 {
+        left.iter().filter(|man| man.1 == of).map(|man| 1 << u32::from(man.0)).sum()
+    };
+    let pawns = PawnStructure { white: pawns(Color::White), black: pawns(Color::Black) };
+    let right = setup.ep_square.map(|square| u8::from(seen(square)));
+    match table.value(&squares, pawns, color(setup.turn), right).unwrap() {
+        Value::Win(_) => Outcome::won_by(setup.turn),
+        Value::Loss(_) => Outcome::won_by(setup.turn.other()),
+        Value::Draw => Outcome::Draw,
+        Value::Illegal => panic!("{:?} is illegal", setup.board),
+    }
+}
+
+/// A random position, with a right to take en passant where that is possible.
+fn random_position(material: Material, random: &mut fastrand::Rng) -> Chess {
+    let outer = Bitboard::from_rank(Rank::First) | Bitboard::from_rank(Rank::Eighth);
+    loop {
+        let mut board = Board::empty();
+        let kings = Color::ALL.map(|color| (color, Role::King));
+        let mut placed = true;
+        for (color, role) in material.men_in_naming_order().into_iter().chain(kings) {
+            let square = Square::new(random.u32(0..64));
+            let may_stand = role != Role::Pawn || !outer.contains(square);
+            placed &= may_stand && board.piece_at(square).is_none();
+            board.set_piece_at(square, role.of(color));
+        }
+        let turn = Color::from_white(random.bool());
+        let passed = Bitboard::from_rank(turn.fold_wb(Rank::Sixth, Rank::Third));
+        let ep_square = passed.into_iter().nth(random.usize(0..8));
+        let setup = Setup { board, turn, ep_square, ..Setup::empty() };
+        let plain = Setup { ep_square: None, ..setup.clone() };
+        let of = |setup: Setup| setup.position::<Chess>(CastlingMode::Standard).ok();
+        if let Some(position) = placed.then(|| of(setup).or_else(|| of(plain))).flatten() {
+            return position;
+        }
+    }
+}
+
+fn includes(bounds: OutcomeBounds, outcome: Outcome) -> bool {
+    bounds.least <= outcome && outcome <= bounds.most
+}
+
+/// How many positions of each ending are proven. `HOFFMAN_RANDOM_SETS` asks for more.
+fn amount(usual: usize) -> usize {
+    std::env::var("HOFFMAN_RANDOM_SETS").map_or(usual, |n| n.parse().unwrap())
+}
+
+#[test]
+fn proofs_agree_with_complete_endings() {
+    let endings = ["KPvK", "KPvKP", "KPPvK", "KRvKP", "KPvKN", "KBPvK", "KQvKP"];
+    let tables = tables(&endings);
+    let mut random = fastrand::Rng::with_seed(18);
+    let (mut positions, mut rights) = (0, 0);
+    for ending in endings {
+        for _ in 0..amount(12) {
+            let position = random_position(ending.parse().unwrap(), &mut random);
+            let expected = truth(&tables, &position);
+            let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
+            let mut steps = 0;
+            let mut tell = |progress: &hoffman_prove::Progress| {
+                assert!(includes(progress.bounds, expected), "{fen}: {progress:?}, {expected:?}");
+                steps += 1;
+                true
+            };
+            let limits = Limits { memory: 2 << 30 };
+            let proof = prove(&position, limits, &|| {}, &mut tell).unwrap();
+            let exactly = OutcomeBounds::exactly(expected);
+            assert_eq!(proof.bounds, exactly, "{fen} after {steps} steps: {:?}", proof.progress);
+            for (m, bounds) in proof.moves {
+                let mut next = position.clone();
+                next.play_unchecked(m);
+                let expected = truth(&tables, &next);
+                assert!(includes(bounds, expected), "{fen} {m}: {bounds:?}, {expected:?}");
+            }
+            positions += 1;
+            rights += u32::from(position.ep_square(EnPassantMode::Legal).is_some());
+        }
+    }
+    println!("{positions} positions proven, {rights} of them with a right to take en passant");
+}

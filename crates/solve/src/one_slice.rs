@@ -1,0 +1,125 @@
+//! One slice by itself, among values that the caller knows, or bounds of them.
+//!
+//! Who looks for the outcome of a single position opens slice after slice, as they turn out to
+//! matter. What lies behind a move into a slice that is not open is worth what the caller says.
+
+use hoffman_board::{ByColor, Color, Material, Outcome, Role, Square};
+use hoffman_space::{Layout, PawnStructure, SliceValues, TableValues};
+
+use crate::context::Context;
+use crate::exits::{Counted, Exit, Right};
+use crate::monitor::Monitor;
+use crate::options::{SolveError, SolveOptions};
+use crate::problem::Problem;
+use crate::recycled::Recycled;
+use crate::slice_solver;
+use crate::steps::{self, Step, Way};
+use crate::target::{After, Rest, Target};
+use crate::view::View;
+
+/// Where a move out of a slice leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// The side that moves.
+    pub color: Color,
+    /// All men behind the move.
+    pub material: Material,
+    /// The pawns behind the move.
+    pub pawns: PawnStructure,
+    /// The piece that a pawn has become, and where it stands.
+    pub promoted: Option<(Color, Role, Square)>,
+}
+
+/// What is known of the positions behind a move.
+#[derive(Clone, Debug, Default)]
+pub struct Behind<'t> {
+    /// Tables that hold some of them, and whether their colours are exchanged. The first one that
+    /// has a value for a position answers it.
+    pub tables: Vec<(&'t TableValues, bool)>,
+    /// The outcome of all others; none if the tables hold them all.
+    pub rest: Option<Outcome>,
+}
+
+/// The moves that leave a slice, each place they lead to once.
+pub fn leavings(layout: &Layout, pawns: PawnStructure) -> Vec<Leaving> {
+    let context = Context::new(layout, pawns);
+    let rights = steps::rights(&context).into_iter().flat_map(|(_, _, captures)| captures);
+    let sides = Color::ALL.into_iter().flat_map(|color| steps::steps(&context, color, false));
+    let mut found: Vec<Leaving> = Vec::new();
+    for step in sides.chain(rights) {
+        let leaving = leaving(&context, &step);
+        if !found.contains(&leaving) {
+            found.push(leaving);
+        }
+    }
+    found
+}
+
+fn leaving(context: &Context<'_>, step: &Step) -> Leaving {
+    let Step { color, pawns, .. } = *step;
+    let material = After::new(context, step).material();
+    Leaving { color, material, pawns, promoted: step.change.promoted }
+}
+
+/// Solves a slice, given what lies behind the moves that leave it.
+///
+/// # Errors
+///
+/// [`SolveError::Stopped`].
+pub fn solve_one_slice<'t>(
+    layout: &'t Layout,
+    pawns: PawnStructure,
+    behind: &dyn Fn(&Leaving) -> Behind<'t>,
+    options: &SolveOptions,
+    monitor: &'t dyn Monitor,
+) -> Result<SliceValues, SolveError> {
+    let context = Context::new(layout, pawns).watched_by(monitor);
+    let exits = ByColor::new_with(|color| {
+        let steps = steps::steps(&context, color, false);
+        let exit = |step: &Step| {
+            let target = target(&context, step, behind)?;
+            Some(Exit { way: step.way, kind: step.kind, target, counted: Counted::Leaving })
+        };
+        steps.iter().filter_map(exit).collect()
+    });
+    let rights = steps::rights(&context).into_iter().map(|(square, taker, captures)| {
+        let target = |step: &Step| target(&context, step, behind);
+        let captures: Vec<Target<'_>> = captures.iter().filter_map(target).collect();
+        let moves = captures.len();
+        Right { square, taker, captures, moves, deciding: false }
+    });
+    let rights = rights.collect();
+
+    let discarded = ByColor::default();
+    let problem = Problem { context, exits, discarded, rights, count: false, stalemates: None };
+    slice_solver::solve(&problem, options, &Recycled::new(false), monitor)
+}
+
+/// What a step leads to; none if nothing is known and nothing is said of it.
+fn target<'t>(
+    context: &Context<'t>,
+    step: &Step,
+    behind: &dyn Fn(&Leaving) -> Behind<'t>,
+) -> Option<Target<'t>> {
+    let Behind { tables, rest } = behind(&leaving(context, step));
+    let turn = step.color.other();
+    let mut layers = Vec::new();
+    let mut plain = Vec::new();
+    for (table, swapped) in tables {
+        let views = View::all(table, swapped, step.pawns, turn, context.layout, step.change);
+        let Way::Whole { jumped: Some(square) } = step.way else {
+            layers.extend(views);
+            continue;
+        };
+        // A table that has no position with the right answers without it.
+        plain.extend(views.iter().filter(|view| view.has_right(square)).cloned());
+        layers.extend(views.into_iter().map(|view| view.with_right(square)));
+    }
+    layers.append(&mut plain);
+    let rest = rest.map_or(Rest::Nothing, |outcome| match outcome.winner() {
+        None => Rest::Drawn,
+        Some(winner) if winner == step.color => Rest::Won,
+        Some(_) => Rest::Lost,
+    });
+    Target::new(layers, rest, After::new(context, step))
+}
