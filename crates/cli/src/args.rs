@@ -26,7 +26,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Solve a position: its result, every move, the main line. Builds the tables that are
-    /// missing.
+    /// missing; of more than five men, proves the result.
     Solve(SolveArgs),
     /// Build tables of complete endings and all that they depend on, or those of a control file.
     Build(BuildArgs),
@@ -153,6 +153,16 @@ pub(crate) struct SolveArgs {
     pub(crate) folder: FolderArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
+    /// Prove whether it is won, drawn or lost, without distances and without making tables. That
+    /// is done for all positions of more than five men that no table at hand has.
+    #[arg(long, conflicts_with = "distance")]
+    pub(crate) outcome: bool,
+    /// Make the tables that the distance to mate needs, however many men there are.
+    #[arg(long)]
+    pub(crate) distance: bool,
+    /// End a proof after so many seconds, with what is proven by then.
+    #[arg(long, value_name = "SECONDS", conflicts_with = "distance")]
+    pub(crate) time: Option<u64>,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -183,6 +183,36 @@ fn solve_answers_finished_games_and_en_passant() {
     }
 }
 
+/// Positions of many men, by Fine (70), with pawns that block each other, and with a bishop.
+#[test]
+fn solve_proves_positions_of_many_men() {
+    let folder = TempDir::new().unwrap();
+    let blocked = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1";
+    for (fen, result) in [
+        ("8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1", "White wins, proven"),
+        (blocked, "draw, proven"),
+        ("8/3k4/8/p1p1p1p1/P1P1P1P1/8/3K4/5B2 w - - 0 1", "draw, proven"),
+    ] {
+        let answer = run_with(folder.path(), &["solve", fen, "--dir", "d"], "");
+        assert_eq!(answer.code, 0, "{fen}: {}", answer.err);
+        assert!(answer.out.contains(result), "{fen}: {}", answer.out);
+    }
+    let json = run(folder.path(), &format!("solve {blocked} --json --dir d")).json();
+    assert_eq!(json["category"], "draw");
+    assert_eq!(json["hoffman"]["bound"], "exact");
+    assert_eq!(json["moves"].as_array().unwrap().len(), 5);
+    // Nothing is written for a proof.
+    assert!(!folder.path().join("d").exists());
+
+    // Five men are answered without tables, too, and what time allows is told.
+    let reti = "7K/8/k1P5/7p/8/8/8/8 w - - 0 1";
+    let proven = run_with(folder.path(), &["solve", reti, "--outcome"], "");
+    assert!(proven.code == 0 && proven.out.contains("draw, proven"), "{}", proven.out);
+    let large = "k7/pppp4/8/8/8/8/4PPPP/7K w - - 0 1";
+    let stopped = run_with(folder.path(), &["solve", large, "--time", "0"], "");
+    assert!(stopped.code == 1 && stopped.out.contains("no more is proven"), "{}", stopped.out);
+}
+
 #[test]
 fn bad_positions_are_refused() {
     let folder = TempDir::new().unwrap();
@@ -201,7 +231,8 @@ fn bad_positions_are_refused() {
         }
     }
     let large = "k7/pppp4/8/8/8/8/4PPPP/7K w - - 0 1";
-    run_with(folder.path(), &["solve", large], "").refused(1, &[large, "memory", "hoffman plan"]);
+    let distance = ["solve", large, "--distance"];
+    run_with(folder.path(), &distance, "").refused(1, &[large, "memory", "hoffman plan"]);
     // Planned, it is told how large it is, and what makes it smaller.
     for fen in [large, "8/2p5/3k4/1p1p1K2/8/1P1P4/2P5/8 w - - 0 1"] {
         let plan = run_with(folder.path(), &["plan", fen], "");

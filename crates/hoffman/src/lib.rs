@@ -75,6 +75,21 @@
 //! # Ok(())
 //! # }
 //! ```
+//! # Prove
+//!
+//! Many pawns are too many for tables. [`prove()`] says whether such a position is won, drawn or
+//! lost, without distances, and opens no more than it has to look into.
+//!
+//! ```
+//! use hoffman::{Options, Value};
+//!
+//! # fn main() -> Result<(), hoffman::Error> {
+//! let fen = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1";
+//! let proved = hoffman::prove(fen, &Options::without_folder(), None, &mut |_| {})?;
+//! assert_eq!(proved.value, Value::Draw);
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 mod build;
@@ -84,6 +99,7 @@ mod event;
 mod options;
 mod plan;
 pub mod process;
+mod prove;
 mod signature;
 mod table;
 
@@ -107,5 +123,6 @@ pub use error::Error;
 pub use event::{Cancel, Event};
 pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};
+pub use prove::{Effort, Proved, prove};
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};

@@ -180,6 +180,11 @@ impl Options {
         self.dir.as_deref()
     }
 
+    /// What stops the work.
+    pub(crate) fn cancel_request(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
     /// The bound of memory in bytes.
     pub(crate) fn bound(&self) -> Option<u64> {
         self.memory.map(|memory| memory.bytes)

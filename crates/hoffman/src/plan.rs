@@ -118,7 +118,7 @@ pub struct Whole {
 
 impl Whole {
     /// Counts it, in about a second at most.
-    fn behind(position: &Position) -> Whole {
+    pub(crate) fn behind(position: &Position) -> Whole {
         let (material, pawns) = (position.material(), pawns_of(position));
         let [all, race] = [true, false].map(|promotions| extent(&material, &pawns, promotions));
         Whole { fen: position.fen(), all, race }

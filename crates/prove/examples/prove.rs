@@ -15,7 +15,7 @@ fn main() {
         eprintln!("{:6.2} s {p:?}", began.elapsed().as_secs_f64());
         began.elapsed().as_secs() < seconds
     };
-    let proof = prove(&position, Limits { memory }, &|| {}, &mut tell).unwrap();
+    let proof = prove(&position, Limits { memory }, &|| {}, &mut tell);
     println!("{:?} in {:.2} s", proof.bounds, began.elapsed().as_secs_f64());
     for (m, bounds) in proof.moves {
         println!("{} {bounds:?}", SanPlus::from_move(position.clone(), m));

@@ -15,4 +15,4 @@ mod prover;
 mod slices;
 mod walk;
 
-pub use prover::{Limits, Progress, Proof, prove};
+pub use prover::{Limits, Progress, Proof, fits, prove};

@@ -42,35 +42,43 @@ pub struct Proof {
     pub progress: Progress,
 }
 
+/// Whether the first slice of a position fits into so much memory, without which nothing is proven.
+#[must_use]
+pub fn fits(position: &Chess, limits: Limits) -> bool {
+    key_of(position).0.needs() <= limits.memory
+}
+
 /// Proves the outcome of a position, or as much of it as the limits allow. `tell` says whether to
 /// go on.
 ///
 /// What is known by then is told where `monitor` stops the work.
-///
-/// # Errors
-/// None but [`SolveError::Pages`] and the like, which do not happen in memory.
 pub fn prove(
     position: &Chess,
     limits: Limits,
     monitor: &dyn Monitor,
     tell: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Proof, SolveError> {
+) -> Proof {
     let mut slices = Slices::default();
     let mut stopped = false;
-    let mut next = vec![key_of(position).0];
+    let mut next = if fits(position, limits) { vec![key_of(position).0] } else { Vec::new() };
     loop {
-        match slices.open(&next, monitor) {
-            // What was finished is as true as before.
-            Err(SolveError::Stopped) => stopped = true,
-            done => done?,
+        // What was finished before work was stopped is as true as ever.
+        if let Err(error) = slices.open(&next, monitor) {
+            debug_assert!(matches!(error, SolveError::Stopped), "{error}");
+            stopped = true;
         }
         let progress = progress_of(&slices, position);
         let goes_on = tell(&progress) && progress.bytes < limits.memory && !stopped;
         let OutcomeBounds { least, most } = progress.bounds;
-        next = if goes_on && least != most { wanted(&slices, position) } else { Vec::new() };
+        next = if goes_on && least != most {
+            let left = limits.memory - progress.bytes;
+            wanted(&slices, position, &|key| key.needs() <= left)
+        } else {
+            Vec::new()
+        };
         if next.is_empty() {
             let moves = moves_of(&slices, position);
-            return Ok(Proof { bounds: progress.bounds, moves, progress });
+            return Proof { bounds: progress.bounds, moves, progress };
         }
     }
 }
@@ -93,9 +101,14 @@ fn moves_of(slices: &Slices, position: &Chess) -> Vec<(Move, OutcomeBounds)> {
 }
 
 /// The slices to be opened next; none if all that matters is open.
-fn wanted(slices: &Slices, position: &Chess) -> Vec<Key> {
-    let chosen = choose(slices, met(slices, position, Moves::OfAStrategy));
-    if chosen.is_empty() { choose(slices, met(slices, position, Moves::All)) } else { chosen }
+fn wanted(slices: &Slices, position: &Chess, fits: &dyn Fn(&Key) -> bool) -> Vec<Key> {
+    let choice = |moves: Moves| {
+        let mut met = met(slices, position, moves);
+        met.retain(|key, _| fits(key));
+        choose(slices, met)
+    };
+    let chosen = choice(Moves::OfAStrategy);
+    if chosen.is_empty() { choice(Moves::All) } else { chosen }
 }
 
 /// The slices that matter for what is not known of a position.
@@ -117,13 +130,17 @@ fn met(slices: &Slices, position: &Chess, moves: Moves) -> HashMap<Key, Met> {
 fn choose(slices: &Slices, met: HashMap<Key, Met>) -> Vec<Key> {
     let budget = (slices.count() / 3).max(60);
     let mut all: Vec<(Key, Met)> = met.into_iter().collect();
-    all.sort_by_key(|(key, met)| (key.pieces().min(2), met.depth, u32::MAX - met.hits, key.pawns));
+    // By their names in the end, so that the work is the same every time.
+    let name = |key: &Key| (key.pawns, key.family.material.stem());
+    all.sort_by_cached_key(|(key, met)| {
+        (key.pieces().min(2), met.depth, u32::MAX - met.hits, name(key))
+    });
     let small: Vec<Key> =
         all.iter().filter(|(key, _)| key.pieces() == 0).map(|(key, _)| *key).collect();
     let mut chosen: Vec<Key> = small.iter().take(budget).copied().collect();
     if small.len() < budget / 4 {
         let mut one: Vec<&(Key, Met)> = all.iter().filter(|(key, _)| key.pieces() == 1).collect();
-        one.sort_by_key(|(key, met)| (u32::MAX - met.hits, met.depth, key.pawns));
+        one.sort_by_key(|(_, met)| (u32::MAX - met.hits, met.depth));
         chosen.extend(one.iter().take((one.len() / 3).max(32)).map(|(key, _)| *key));
     }
     if chosen.is_empty() {

@@ -54,6 +54,12 @@ impl Key {
         self.family.material.men() as u32 - 2 - self.pawns.occupied().count_ones()
     }
 
+    /// What solving it takes at most, in bytes: the codes of both sides and planes beside them.
+    pub(crate) fn needs(&self) -> usize {
+        let free = self.pieces() + 2 - u32::from(self.family.promoted.is_some());
+        64_usize.saturating_pow(free).saturating_mul(8)
+    }
+
     /// Every move that leaves a slice leads to one of lower rank.
     fn rank(&self) -> u32 {
         let left = |color: Color| -> u32 {
@@ -111,8 +117,17 @@ impl Slices {
 
     /// What the values take, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let tables = self.families.values().flatten().map(TableValues::bytes);
-        tables.sum::<usize>() + self.whole.values().map(|table| table.bytes()).sum::<usize>()
+        let slices = self.open.keys().filter_map(|key| {
+            let tables = self.families.get(&key.family)?.each_ref();
+            Some(tables.map(|table| Some(table.slices.get(&key.pawns)?.get()?)))
+        });
+        let of_slice = |values: [Option<&Arc<SliceValues>>; 3]| -> usize {
+            // Of an exact slice the bounds and the guess are one.
+            let exact = matches!(values, [Some(a), Some(b), _] if Arc::ptr_eq(a, b));
+            values.iter().flatten().take(if exact { 1 } else { 3 }).map(|v| bytes(v)).sum()
+        };
+        let whole = self.whole.values().map(|table| table.bytes());
+        slices.map(of_slice).sum::<usize>() + whole.sum::<usize>()
     }
 
     /// Opens slices and brings all that follows from them up to date.
@@ -429,6 +444,17 @@ fn moves(value: Value) -> u16 {
         Value::Win(moves) | Value::Loss(moves) => moves,
         Value::Draw | Value::Illegal => 0,
     }
+}
+
+/// What the values of a slice take.
+fn bytes(slice: &SliceValues) -> usize {
+    let of = |codes: &Codes| match codes {
+        // Outcomes, two bits each.
+        Codes::Stored(stored) => stored.len / 4,
+        codes => codes.bytes(),
+    };
+    let rights = slice.en_passant.iter().map(|right| &right.codes);
+    slice.codes.iter().chain(rights).map(of).sum()
 }
 
 /// Whether the values of two slices are the same.

@@ -53,7 +53,7 @@ fn truth(tables: &Tables, position: &Chess) -> Outcome {
     }
 }
 
-/// A random position, with a right to take en passant where that is possible.
+/// A random position.
 fn random_position(material: Material, random: &mut fastrand::Rng) -> Chess {
     let outer = Bitboard::from_rank(Rank::First) | Bitboard::from_rank(Rank::Eighth);
     loop {
@@ -67,12 +67,34 @@ fn random_position(material: Material, random: &mut fastrand::Rng) -> Chess {
             board.set_piece_at(square, role.of(color));
         }
         let turn = Color::from_white(random.bool());
-        let passed = Bitboard::from_rank(turn.fold_wb(Rank::Sixth, Rank::Third));
-        let ep_square = passed.into_iter().nth(random.usize(0..8));
+        let setup = Setup { board, turn, ..Setup::empty() };
+        if let Some(position) =
+            placed.then(|| setup.position(CastlingMode::Standard).ok()).flatten()
+        {
+            return position;
+        }
+    }
+}
+
+/// A random position of two pawns, one of which has just jumped beside the other.
+fn position_with_right(random: &mut fastrand::Rng) -> Chess {
+    loop {
+        let turn = Color::from_white(random.bool());
+        let jumped = Square::new(turn.fold_wb(32, 24) + random.u32(0..8));
+        let beside = if random.bool() { jumped.offset(1) } else { jumped.offset(-1) };
+        let ep_square = jumped.offset(turn.fold_wb(8, -8));
+        let mut board = Board::empty();
+        board.set_piece_at(jumped, Role::Pawn.of(turn.other()));
+        board.set_piece_at(beside.unwrap(), Role::Pawn.of(turn));
+        for color in Color::ALL {
+            board.set_piece_at(Square::new(random.u32(0..64)), Role::King.of(color));
+        }
         let setup = Setup { board, turn, ep_square, ..Setup::empty() };
-        let plain = Setup { ep_square: None, ..setup.clone() };
-        let of = |setup: Setup| setup.position::<Chess>(CastlingMode::Standard).ok();
-        if let Some(position) = placed.then(|| of(setup).or_else(|| of(plain))).flatten() {
+        let position = setup.position::<Chess>(CastlingMode::Standard).ok();
+        let has_right = |position: &Chess| position.ep_square(EnPassantMode::Legal).is_some();
+        if let Some(position) =
+            position.filter(has_right).filter(|p| p.board().occupied().count() == 4)
+        {
             return position;
         }
     }
@@ -87,36 +109,44 @@ fn amount(usual: usize) -> usize {
     std::env::var("HOFFMAN_RANDOM_SETS").map_or(usual, |n| n.parse().unwrap())
 }
 
+/// Proves a position, and compares all that is said on the way and in the end.
+fn check(tables: &Tables, position: &Chess) {
+    let expected = truth(tables, position);
+    let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
+    let mut steps = 0;
+    let mut tell = |progress: &hoffman_prove::Progress| {
+        assert!(includes(progress.bounds, expected), "{fen}: {progress:?}, {expected:?}");
+        steps += 1;
+        true
+    };
+    let proof = prove(position, Limits { memory: 2 << 30 }, &|| {}, &mut tell);
+    let exactly = OutcomeBounds::exactly(expected);
+    assert_eq!(proof.bounds, exactly, "{fen} after {steps} steps: {:?}", proof.progress);
+    for (m, bounds) in proof.moves {
+        let mut next = position.clone();
+        next.play_unchecked(m);
+        let expected = truth(tables, &next);
+        assert!(includes(bounds, expected), "{fen} {m}: {bounds:?}, {expected:?}");
+    }
+}
+
 #[test]
 fn proofs_agree_with_complete_endings() {
     let endings = ["KPvK", "KPvKP", "KPPvK", "KRvKP", "KPvKN", "KBPvK", "KQvKP"];
     let tables = tables(&endings);
     let mut random = fastrand::Rng::with_seed(18);
-    let (mut positions, mut rights) = (0, 0);
     for ending in endings {
         for _ in 0..amount(12) {
-            let position = random_position(ending.parse().unwrap(), &mut random);
-            let expected = truth(&tables, &position);
-            let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
-            let mut steps = 0;
-            let mut tell = |progress: &hoffman_prove::Progress| {
-                assert!(includes(progress.bounds, expected), "{fen}: {progress:?}, {expected:?}");
-                steps += 1;
-                true
-            };
-            let limits = Limits { memory: 2 << 30 };
-            let proof = prove(&position, limits, &|| {}, &mut tell).unwrap();
-            let exactly = OutcomeBounds::exactly(expected);
-            assert_eq!(proof.bounds, exactly, "{fen} after {steps} steps: {:?}", proof.progress);
-            for (m, bounds) in proof.moves {
-                let mut next = position.clone();
-                next.play_unchecked(m);
-                let expected = truth(&tables, &next);
-                assert!(includes(bounds, expected), "{fen} {m}: {bounds:?}, {expected:?}");
-            }
-            positions += 1;
-            rights += u32::from(position.ep_square(EnPassantMode::Legal).is_some());
+            check(&tables, &random_position(ending.parse().unwrap(), &mut random));
         }
     }
-    println!("{positions} positions proven, {rights} of them with a right to take en passant");
+}
+
+#[test]
+fn proofs_begin_with_rights_to_take_en_passant() {
+    let tables = tables(&["KPvKP"]);
+    let mut random = fastrand::Rng::with_seed(81);
+    for _ in 0..amount(20) {
+        check(&tables, &position_with_right(&mut random));
+    }
 }

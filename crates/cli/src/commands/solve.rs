@@ -1,20 +1,52 @@
-//! `hoffman solve`: one position, from whatever tables are there or have to be built.
+//! `hoffman solve`: one position, from whatever tables are there or have to be built, or proven
+//! without any.
 
-use hoffman::{Event, Tablebase};
+use std::io::{IsTerminal as _, stderr};
+use std::time::{Duration, Instant};
+
+use hoffman::{AsPosition as _, Color, Effort, Event, Proved, Tablebase, Value, Variant};
+use serde_json::json;
 
 use crate::Outcome;
 use crate::args::SolveArgs;
-use crate::output::{print, print_line};
+use crate::output::{note, print, print_line};
 
-/// Builds what is missing and answers.
+/// Positions of more men are proven, not tabulated.
+const MEN_OF_TABLES: usize = 5;
+
+/// How often the state of a proof is told on a terminal, and elsewhere.
+const SHOWN_EVERY: Duration = Duration::from_secs(1);
+const LOGGED_EVERY: Duration = Duration::from_secs(15);
+
+/// Answers a position.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let fen = args.fen.join(" ");
+    if args.outcome || !args.distance && is_to_be_proven(args, &fen)? {
+        prove(args, &fen)
+    } else {
+        tabulate(args, &fen)
+    }
+}
+
+/// Whether a position has more men than tables are made for, and none at hand has it.
+fn is_to_be_proven(args: &SolveArgs, fen: &str) -> anyhow::Result<bool> {
+    let men = fen.as_position(Variant::Normal).map(|position| position.men().count());
+    // What is wrong with a position is told by the tables, as ever.
+    if men.map_or(true, |men| men <= MEN_OF_TABLES) {
+        return Ok(false);
+    }
+    let known = Tablebase::open(args.folder.path()?).and_then(|tables| tables.probe(fen));
+    Ok(known.is_err())
+}
+
+/// Builds what is missing and answers.
+fn tabulate(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
     let options = args.work.options(Some(args.folder.path()?))?;
     let bar = args.work.bar(false)?;
     let mut answered = Ok(());
-    let solved = hoffman::solve(&fen, &options, &mut |event| match event {
+    let solved = hoffman::solve(fen, &options, &mut |event| match event {
         // The answer comes first, files later.
-        Event::Solved(tables) => bar.suspend(|| answered = answer(&tables, &fen, args.json)),
+        Event::Solved(tables) => bar.suspend(|| answered = answer(&tables, fen, args.json)),
         event => bar.tell(event),
     });
     let solved = bar.end(solved);
@@ -27,4 +59,137 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
 fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<()> {
     let report = tables.report(fen)?;
     if json { print_line(&serde_json::to_string(&report)?) } else { print(&report.to_text()) }
+}
+
+/// Proves the result, or as much of it as time and memory allow; done if it is the whole.
+fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
+    let options = args.work.options(None)?;
+    let position = fen.as_position(Variant::Normal)?.into_owned();
+    let turn = position.turn;
+    let every = if stderr().is_terminal() { SHOWN_EVERY } else { LOGGED_EVERY };
+    let mut last = Instant::now();
+    let mut tell = |effort: &Effort| {
+        if last.elapsed() >= every {
+            last = Instant::now();
+            note(&format!("{}; {}", result(effort.value, turn), extent(effort)));
+        }
+    };
+    let time = args.time.map(Duration::from_secs);
+    let proved = hoffman::prove(fen, &options, time, &mut tell)?;
+
+    let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
+    if args.json {
+        print_line(&to_json(&position.fen(), &proved, turn, &san).to_string())?;
+    } else {
+        print(&to_text(&position.fen(), &proved, turn, &san))?;
+    }
+    Ok(Outcome::of(proved.value.wdl().is_some()))
+}
+
+/// What is proven, in words.
+fn result(value: Value, turn: Color) -> String {
+    let side = |color: Color| color.fold_wb("White", "Black");
+    match value {
+        Value::Win { .. } => format!("{} wins", side(turn)),
+        Value::Loss { .. } => format!("{} wins", side(turn.other())),
+        Value::Draw => "draw".to_owned(),
+        Value::AtLeastDraw => format!("{} at least draws", side(turn)),
+        Value::AtMostDraw => format!("{} at least draws", side(turn.other())),
+        _ => "nothing is proven yet".to_owned(),
+    }
+}
+
+fn extent(effort: &Effort) -> String {
+    format!(
+        "{} slices opened of {} known, {} million positions evaluated, {} MB, {:.1} s",
+        effort.open,
+        effort.known,
+        effort.positions / 1_000_000,
+        effort.bytes >> 20,
+        effort.time.as_secs_f64(),
+    )
+}
+
+fn to_text(
+    fen: &str,
+    proved: &Proved,
+    turn: Color,
+    san: &dyn Fn(&hoffman::Move) -> String,
+) -> String {
+    let mut text = format!("{fen}\n{}, proven\n", result(proved.value, turn));
+    if proved.value.wdl().is_none() {
+        text = format!("{fen}\n{}: no more is proven\n", result(proved.value, turn));
+    }
+    text.push_str(&format!("({})\n\n", extent(&proved.effort)));
+    let width = proved.moves.iter().map(|(m, _)| san(m).len()).max().unwrap_or(0);
+    for (m, value) in &proved.moves {
+        let said = match value {
+            Value::Unknown => "not known".to_owned(),
+            value => result(*value, turn),
+        };
+        text.push_str(&format!("  {:width$}  {said}\n", san(m)));
+    }
+    text
+}
+
+/// The words of the Lichess tablebase server, of the position and of those behind its moves.
+fn category(value: Value) -> &'static str {
+    match value {
+        Value::Win { .. } => "win",
+        Value::Draw => "draw",
+        Value::Loss { .. } => "loss",
+        _ => "unknown",
+    }
+}
+
+/// The same for the other side.
+fn negated(value: Value) -> Value {
+    match value {
+        Value::Win { plies } => Value::Loss { plies },
+        Value::Loss { plies } => Value::Win { plies },
+        Value::AtLeastDraw => Value::AtMostDraw,
+        Value::AtMostDraw => Value::AtLeastDraw,
+        value => value,
+    }
+}
+
+/// What a value is of the truth.
+fn bound(value: Value, turn: Color) -> &'static str {
+    match value {
+        Value::AtLeastDraw => turn.fold_wb("white-at-least", "white-at-most"),
+        Value::AtMostDraw => turn.fold_wb("white-at-most", "white-at-least"),
+        value if value.wdl().is_some() => "exact",
+        _ => "none",
+    }
+}
+
+fn to_json(
+    fen: &str,
+    proved: &Proved,
+    turn: Color,
+    san: &dyn Fn(&hoffman::Move) -> String,
+) -> serde_json::Value {
+    let moves = proved.moves.iter().map(|(m, value)| {
+        let after = negated(*value);
+        json!({
+            "uci": m.uci(),
+            "san": san(m),
+            "category": category(after),
+            "hoffman": { "bound": bound(after, turn.other()) },
+        })
+    });
+    let Effort { open, known, positions, bytes, time, .. } = proved.effort;
+    json!({
+        "category": category(proved.value),
+        "moves": moves.collect::<Vec<_>>(),
+        "hoffman": {
+            "bound": bound(proved.value, turn),
+            "fen": fen,
+            "slices": open,
+            "known": known,
+            "positions": positions,
+            "bytes": bytes,
+            "seconds": time.as_secs_f64(),
+        },
+    })
 }
