@@ -321,11 +321,11 @@ fn rank(option: &MoveOption, counts_conversions: bool) -> impl Ord + use<> {
 
     let mates = matches!(known.end, Some(GameEnd::Checkmate | GameEnd::VariantLoss));
     let stalemates = known.end == Some(GameEnd::Stalemate);
-    (result, !mates, distance, !stalemates, strength(m))
+    (result, !mates, distance, !stalemates, strength(*m))
 }
 
 /// A key by which captures of stronger men, and promotions to stronger men, come first.
-fn strength(m: &Move) -> impl Ord + use<> {
+fn strength(m: Move) -> impl Ord + use<> {
     let of = |role: Option<Role>| Reverse(role.map_or(0, |r| r as u8));
     (of(m.capture), of(m.promotion))
 }
@@ -366,7 +366,7 @@ fn keeping_move(collection: &Collection, position: &Position, root: &Known) -> O
     };
 
     let mut moves = position.legal_moves(collection.variant());
-    moves.sort_by_key(strength);
+    moves.sort_by_key(|&m| strength(m));
     let mut kept = Vec::new();
     for m in moves {
         let option = assess_move(collection, root, position, m);
