@@ -1,0 +1,25 @@
+//! Chess endgame tables over HTTP, and a page to look at them.
+//!
+//! From above downwards: `server` takes connections and ends, `answer` turns a request into a
+//! response, by way of `route` (what is asked for), `library` (which tables answer), `view`,
+//! `lichess` and `heat` (answers in their shapes), `batch` (many at once). `limits` and `rate` say
+//! how much of it; `metrics` counts. The page is in `assets`, its files in the folder of that name.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod assets;
+mod batch;
+mod heat;
+mod library;
+mod lichess;
+mod limits;
+mod metrics;
+mod rate;
+mod response;
+mod route;
+mod server;
+mod stream;
+mod view;
+
+pub use limits::Limits;
+pub use server::{Config, ServeError, Server};
