@@ -283,6 +283,10 @@ pub(crate) struct ServeArgs {
     /// Show the page in the browser.
     #[arg(long)]
     pub(crate) open: bool,
+    /// Let tables that are missing be made from the page, in the first folder, as far as what is
+    /// made at a time takes no more than this [default: none are made].
+    #[arg(long, value_name = "SIZE", value_parser = crate::work::size)]
+    pub(crate) build: Option<u64>,
     /// Let pages of others read the answers: those of an origin such as https://example.org, or
     /// of all (*).
     #[arg(long, value_name = "ORIGIN")]

@@ -121,11 +121,19 @@ fn a_thousand_slow_clients_are_cut_off() {
 #[test]
 fn limits_hold() {
     let (_outer, folder) = tables();
-    let server = Server::start(&folder, "--rate 20 --connections 8 --body 1000");
+    let server = Server::start(&folder, "--rate 1 --connections 8 --body 1000");
     server.asked_by(&mut server.client("limits"));
     assert_eq!(server.end(), Some(0));
     let open = Server::start(&folder, "--cors https://example.org");
     open.asked_by(open.client("cors").arg("https://example.org"));
+}
+
+#[test]
+fn tables_are_made_where_the_owner_lets_them_be() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(folder.path(), "--build 900M");
+    server.asked_by(server.client("builds").arg(folder.path()));
+    assert_eq!(server.end(), Some(0));
 }
 
 #[test]
@@ -178,7 +186,7 @@ fn the_page_is_used_in_a_browser() {
     let control = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bad-bishop.xml");
     let built = run(&folder, &format!("build {} --dir .", control.display()));
     assert_eq!(built.code, 0, "{}", built.err);
-    let server = Server::start(&folder, "");
+    let server = Server::start(&folder, "--build 200M");
     // The pictures of the documents, if they are to be made anew.
     let pictures = std::env::var_os("HOFFMAN_PICTURES").map(PathBuf::from);
     let pictures = pictures.unwrap_or_else(|| outer.path().to_owned());

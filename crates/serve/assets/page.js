@@ -1,6 +1,7 @@
 // The page: what its buttons do, and what is shown when the position changes.
 
 import { Board } from '/assets/board.js';
+import { mayBuild, offer } from '/assets/build.js';
 import { distances } from '/assets/charts.js';
 import { Game, ask, fromAddress } from '/assets/game.js';
 import { halfMoves, showGame, showLine, showMoves, showProblem, showResult } from '/assets/panels.js';
@@ -16,6 +17,9 @@ const board = new Board({ play, placed, heated, say });
 
 /** Whether what is set up is no position, so that the board shows something else than the game. */
 let astray = false;
+
+/** Whether a position is being typed, which is not to be overwritten by an answer that comes late. */
+let typing = false;
 
 /** Does something that may fail, and says why. */
 async function attempt(work) {
@@ -35,10 +39,13 @@ function show() {
   const { view } = current;
   astray = false;
   byId('problem').textContent = '';
-  byId('fen').value = current.fen;
+  if (!typing) {
+    byId('fen').value = current.fen;
+  }
   byId('turn').value = view.turn[0];
   board.show(view, current.move);
   showResult(view);
+  offerToSolve(view);
   showMoves(view, { play, preview: (move) => board.preview(move), restore });
   showLine(view, halfMoves(current), (count) => attempt(() => game.along(count)));
   showGame(game);
@@ -118,8 +125,12 @@ byId('turn').addEventListener('change', () => placed(board.ground.getFen()));
 byId('clear').addEventListener('click', () => start('4k3/8/8/8/8/8/8/4K3 w - - 0 1'));
 byId('fen-form').addEventListener('submit', (event) => {
   event.preventDefault();
+  typing = false;
   start(byId('fen').value.trim());
 });
+
+byId('fen').addEventListener('input', () => (typing = true));
+byId('fen').addEventListener('blur', () => (typing = false));
 
 // ---- going to and fro
 
@@ -189,7 +200,41 @@ byId('heat-button').addEventListener('click', () => {
 });
 byId('heat-man').addEventListener('change', refreshHeat);
 
+// ---- tables that are missing
+
+/** Whether this server makes tables, and the position that is being solved. */
+let builds = false;
+let solving = null;
+
+function offerToSolve(view) {
+  byId('solve').hidden = !builds || !view.hoffman.missing.length;
+  if (solving !== view.fen) {
+    byId('solve-work').replaceChildren();
+  }
+}
+
+byId('solve-button').addEventListener('click', () => {
+  const fen = game.current.fen;
+  solving = fen;
+  offer(byId('solve-work'), { fen }, async () => {
+    await listTables(showFrom);
+    const path = game.path().slice(1).map((node) => node.move.uci);
+    await start(game.root.fen, path, null);
+  });
+});
+byId('build').addEventListener('submit', (event) => {
+  event.preventDefault();
+  offer(byId('build-work'), { ending: byId('ending').value.trim() }, () => listTables(showFrom));
+});
+
 // ---- the beginning
+
+/** Shows a position of a table. */
+async function showFrom(fen) {
+  if (fen && (await start(fen))) {
+    byId('result').scrollIntoView({ block: 'center' });
+  }
+}
 
 /** Shows what the address says. */
 function load(how) {
@@ -203,8 +248,9 @@ if (!(await load('replaceState'))) {
   await start(FIRST, [], null);
   byId('problem').textContent = problem;
 }
-listTables(async (fen) => {
-  if (fen && (await start(fen))) {
-    byId('result').scrollIntoView({ block: 'center' });
-  }
-});
+listTables(showFrom);
+builds = await mayBuild();
+byId('build').hidden = !builds;
+if (game.current) {
+  offerToSolve(game.current.view);
+}

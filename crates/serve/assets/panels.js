@@ -109,7 +109,8 @@ export function showLine(view, number, along) {
     const go = { type: 'button', class: 'step', onclick: () => along(at + 1) };
     return element('span', {}, before, element('button', go, san, aside(san)), ' ');
   });
-  byId('line').replaceChildren(...(steps.length ? steps : ['No line is known.']));
+  const rules = view.hoffman.assumes.length && steps.length ? ['By the rules of the table: '] : [];
+  byId('line').replaceChildren(...rules, ...(steps.length ? steps : ['No line is known.']));
 }
 
 /** The moves that were played, with branches. */

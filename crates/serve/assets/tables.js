@@ -25,7 +25,7 @@ export async function listTables(show) {
     rows.replaceChildren(...shown.map((table) => row(table, show)));
     count.textContent = `${shown.length} of ${tables.length} tables, ${size(tables.reduce((sum, { bytes }) => sum + bytes, 0))} in all`;
   };
-  filter.addEventListener('input', fill);
+  filter.oninput = fill;
   fill();
 }
 

@@ -13,19 +13,21 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::assets;
 use crate::batch::batch;
+use crate::build::{Builds, Wanted, build};
 use crate::heat::heat;
 use crate::library::{Library, is_complete};
-use crate::lichess::{main_line, unanswered};
+use crate::lichess::{is_chess, main_line, unanswered};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::rate::Rate;
-use crate::response::{Refusal, Reply, bytes, finish, json_bytes, text, to_json};
-use crate::route::{Route, Rules, position_of, wanted};
+use crate::response::{Refusal, Reply, bytes, finish, json_bytes, json_text, text, to_json};
+use crate::route::{Route, Rules, parameter, position_of, wanted};
 use crate::view::View;
 
 /// The answers that are remembered, in bytes.
@@ -41,6 +43,7 @@ pub(crate) struct State {
     pub(crate) limits: Limits,
     pub(crate) rate: Rate,
     pub(crate) metrics: Metrics,
+    pub(crate) builds: Builds,
     /// Who else may read the answers.
     pub(crate) origin: Option<HeaderValue>,
     /// Answers to whole positions, which tables that come later do not change.
@@ -64,6 +67,7 @@ impl State {
     pub(crate) fn new(
         library: Library,
         limits: Limits,
+        builds: Builds,
         origin: Option<HeaderValue>,
         threads: usize,
     ) -> State {
@@ -72,6 +76,7 @@ impl State {
             rate: Rate::new(limits.rate),
             limits,
             metrics: Metrics::default(),
+            builds,
             origin,
             remembered: Cache::with_weighter(1 << 14, REMEMBERED, Weight),
             work: Arc::new(Semaphore::new(threads)),
@@ -158,6 +163,9 @@ async fn respond(
         let text = "such a request has no body";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "body", text));
     }
+    if route == Route::Build {
+        return build(state, wanted_by(request.uri().query())?, request.headers()).await;
+    }
     get(state, route, &request).await
 }
 
@@ -230,6 +238,7 @@ async fn get(
             .await
         }
         Route::Tables => json(state, |state| state.library.list()).await,
+        Route::Plan => plan(state, query).await,
         Route::Stats => stats(state, wanted(query, "table")?).await,
         Route::Health => Ok(text("ok")),
         Route::Metrics => {
@@ -239,14 +248,16 @@ async fn get(
             Ok(bytes("text/plain; version=0.0.4; charset=utf-8", body))
         }
         Route::Description => Ok(json_bytes(Bytes::from_static(assets::DESCRIPTION))),
-        Route::Batch | Route::Nothing => Err(Refusal::not_found("there is nothing of that name")),
+        Route::Batch | Route::Build | Route::Nothing => {
+            Err(Refusal::not_found("there is nothing of that name"))
+        }
     }
 }
 
 fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, Refusal> {
     let report = match state.library.report(rules, position) {
         // No table can have it, which is no mistake of the question.
-        Err(why) if why.code == "castling" => {
+        Err(why) if why.status == StatusCode::BAD_REQUEST && is_chess(position) => {
             return Err(Refusal { status: StatusCode::NOT_FOUND, ..why });
         }
         report => report?,
@@ -257,6 +268,23 @@ fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, 
 fn view_json(state: &State, position: &str) -> Result<Bytes, Refusal> {
     let report = state.library.report(Rules::Chess, position)?;
     to_json(&View::new(&report, Variant::Normal))
+}
+
+/// What is to be made: an ending, or what a position needs.
+fn wanted_by(query: Option<&str>) -> Result<Wanted, Refusal> {
+    match parameter(query, "ending") {
+        Some(ending) => Ok(Wanted::Ending(ending)),
+        None => Ok(Wanted::Position(position_of(query)?)),
+    }
+}
+
+/// What making tables would take; without a question, what may be made at all.
+async fn plan(state: &Arc<State>, query: Option<&str>) -> Result<Reply, Refusal> {
+    if query.is_none_or(str::is_empty) {
+        return Ok(json_text(json!({ "limit": state.builds.limit() }).to_string()));
+    }
+    let wanted = wanted_by(query)?;
+    json(state, move |state| to_json(&state.builds.cost(&wanted)?)).await
 }
 
 /// What a table contains. Others do not wait for that to be counted.

@@ -45,12 +45,13 @@ macro_rules! asset {
     };
 }
 
-static ASSETS: [Asset; 12] = [
+static ASSETS: [Asset; 13] = [
     asset!("/", HTML, "page.html"),
     asset!("/assets/page.css", CSS, "page.css"),
     asset!("/assets/board.css", CSS, "board.css"),
     asset!("/assets/page.js", SCRIPT, "page.js"),
     asset!("/assets/board.js", SCRIPT, "board.js"),
+    asset!("/assets/build.js", SCRIPT, "build.js"),
     asset!("/assets/charts.js", SCRIPT, "charts.js"),
     asset!("/assets/game.js", SCRIPT, "game.js"),
     asset!("/assets/panels.js", SCRIPT, "panels.js"),

@@ -2,13 +2,15 @@
 //!
 //! From above downwards: `server` takes connections and ends, `answer` turns a request into a
 //! response, by way of `route` (what is asked for), `library` (which tables answer), `view`,
-//! `lichess` and `heat` (answers in their shapes), `batch` (many at once). `limits` and `rate` say
+//! `lichess` and `heat` (answers in their shapes), `batch` (many at once), `build` (tables that are
+//! missing). `limits` and `rate` say
 //! how much of it; `metrics` counts. The page is in `assets`, its files in the folder of that name.
 #![forbid(unsafe_code)]
 
 mod answer;
 mod assets;
 mod batch;
+mod build;
 mod heat;
 mod library;
 mod lichess;

@@ -22,6 +22,8 @@ const FRESH: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Library {
     folders: Vec<PathBuf>,
+    /// The folders of Syzygy tables.
+    syzygy: Vec<PathBuf>,
     /// What is found by the names of endings.
     tables: Tablebase,
     /// How tables with other names are opened.
@@ -148,6 +150,7 @@ impl Library {
         let found = Found { at: Instant::now(), entries: Vec::new(), named: None, suicide: None };
         let library = Library {
             folders: folders.to_vec(),
+            syzygy: syzygy.to_vec(),
             tables: all.open()?,
             options: named,
             found: Mutex::new(Arc::new(found)),
@@ -284,7 +287,7 @@ impl Library {
 
     fn without_folders(&self, text: &str) -> String {
         let shorten = |text: String, folder: &PathBuf| without_folder(&text, &folder.join("x"));
-        self.folders.iter().fold(text.to_owned(), shorten)
+        self.folders.iter().chain(&self.syzygy).fold(text.to_owned(), shorten)
     }
 }
 

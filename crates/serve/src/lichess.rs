@@ -40,14 +40,7 @@ struct Next {
 /// A position that tables refuse, and what is known behind its moves; none if it is no position of
 /// chess. Nothing known is no error to clients of that server.
 pub(crate) fn unanswered(library: &Library, fen: &str, why: &Refusal) -> Option<Unanswered> {
-    let setup = fen.parse::<Fen>().ok()?.into_setup();
-    let mode = CastlingMode::detect(&setup);
-    let position = Chess::from_setup(setup, mode)
-        .or_else(PositionError::ignore_invalid_castling_rights)
-        .or_else(PositionError::ignore_invalid_ep_square)
-        .or_else(PositionError::ignore_too_much_material)
-        .or_else(PositionError::ignore_impossible_check)
-        .ok()?;
+    let (position, mode) = chess_position(fen)?;
     let legal = position.legal_moves();
     let mut moves: Vec<Next> =
         legal.iter().map(|&m| next(library, position.clone(), m, mode)).collect();
@@ -57,6 +50,24 @@ pub(crate) fn unanswered(library: &Library, fen: &str, why: &Refusal) -> Option<
         moves,
         hoffman: json!({ "fen": fen, "bound": "none", "code": why.code, "error": why.text }),
     })
+}
+
+/// A position of chess, with castling rights and any number of men.
+fn chess_position(fen: &str) -> Option<(Chess, CastlingMode)> {
+    let setup = fen.parse::<Fen>().ok()?.into_setup();
+    let mode = CastlingMode::detect(&setup);
+    let position = Chess::from_setup(setup, mode)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .or_else(PositionError::ignore_too_much_material)
+        .or_else(PositionError::ignore_impossible_check)
+        .ok()?;
+    Some((position, mode))
+}
+
+/// Whether a position that tables refuse is one of chess all the same.
+pub(crate) fn is_chess(fen: &str) -> bool {
+    chess_position(fen).is_some()
 }
 
 fn next(library: &Library, mut position: Chess, m: Move, mode: CastlingMode) -> Next {

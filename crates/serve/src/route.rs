@@ -24,6 +24,10 @@ pub(crate) enum Route {
     Tables,
     /// What a table contains.
     Stats,
+    /// What making tables would take.
+    Plan,
+    /// Making them.
+    Build,
     /// Whether the server is well.
     Health,
     /// What it has done.
@@ -42,7 +46,7 @@ pub(crate) enum Rules {
 }
 
 /// All of them.
-pub(crate) const ROUTES: [Route; 14] = [
+pub(crate) const ROUTES: [Route; 16] = [
     Route::Page,
     Route::Position(Rules::Chess),
     Route::Position(Rules::Suicide),
@@ -53,6 +57,8 @@ pub(crate) const ROUTES: [Route; 14] = [
     Route::Heat,
     Route::Tables,
     Route::Stats,
+    Route::Plan,
+    Route::Build,
     Route::Health,
     Route::Metrics,
     Route::Description,
@@ -72,6 +78,8 @@ impl Route {
             "/api/position" => Route::View,
             "/api/heat" => Route::Heat,
             "/api/stats" => Route::Stats,
+            "/api/plan" => Route::Plan,
+            "/api/build" => Route::Build,
             "/tables" => Route::Tables,
             "/healthz" => Route::Health,
             "/metrics" => Route::Metrics,
@@ -94,6 +102,8 @@ impl Route {
             Route::Heat => "heat",
             Route::Tables => "tables",
             Route::Stats => "stats",
+            Route::Plan => "plan",
+            Route::Build => "build",
             Route::Health => "healthz",
             Route::Metrics => "metrics",
             Route::Description => "openapi",
@@ -103,7 +113,11 @@ impl Route {
 
     /// The methods that it takes.
     pub(crate) fn allowed(self) -> &'static str {
-        if self == Route::Batch { "POST, OPTIONS" } else { "GET, HEAD, OPTIONS" }
+        if matches!(self, Route::Batch | Route::Build) {
+            "POST, OPTIONS"
+        } else {
+            "GET, HEAD, OPTIONS"
+        }
     }
 
     /// Whether a method makes sense for it.
@@ -118,7 +132,7 @@ impl Route {
 }
 
 /// The value of a parameter of a query; none if it is missing.
-fn parameter(query: Option<&str>, name: &str) -> Option<String> {
+pub(crate) fn parameter(query: Option<&str>, name: &str) -> Option<String> {
     let pairs = form_urlencoded::parse(query?.as_bytes());
     pairs.into_iter().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }

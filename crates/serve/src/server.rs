@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::answer::{GRACE, State, answer};
+use crate::build::Builds;
 use crate::library::Library;
 use crate::limits::{HEAD, HEADERS, Limits};
 use crate::stream::Impatient;
@@ -39,6 +40,9 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The pages that may read the answers: an origin as `https://example.org`, or `*`.
     pub cors: Option<String>,
+    /// The most bytes of tables that may be made at a time, in the first folder; none if nothing
+    /// is made.
+    pub build: Option<u64>,
     /// What is borne.
     pub limits: Limits,
 }
@@ -81,7 +85,7 @@ impl Server {
     /// # Errors
     /// A folder cannot be listed, the address cannot be had, or the origin is none.
     pub fn bind(config: Config) -> Result<Server, ServeError> {
-        let Config { folders, syzygy, listen, cors, limits } = config;
+        let Config { folders, syzygy, listen, cors, build, limits } = config;
         let origin =
             cors.map(|text| origin_of(&text).ok_or(ServeError::Origin(text))).transpose()?;
         let library = Library::open(&folders, &syzygy)?;
@@ -90,17 +94,18 @@ impl Server {
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
 
+        let builds = Builds::new(folders.into_iter().next(), build);
         let threads = cores();
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
-            // Those that work, one that counts, and some that were given up but go on.
+            // Those that work, one that counts, one that makes tables, and some that were given up but go on.
             .max_blocking_threads(threads + 4)
             .thread_stack_size(STACK)
             .thread_name("serve")
             .enable_all()
             .build()
             .map_err(ServeError::Threads)?;
-        let state = Arc::new(State::new(library, limits, origin, threads));
+        let state = Arc::new(State::new(library, limits, builds, origin, threads));
         Ok(Server { listener, address, state, runtime })
     }
 
@@ -155,10 +160,14 @@ async fn serve(listener: TcpListener, state: &Arc<State>, cancel: &Cancel) -> io
                     drop(place);
                 });
             }
-            Err(_) => refuse(state, &stream),
+            Err(_) => {
+                state.metrics.refused.fetch_add(1, Relaxed);
+                tokio::spawn(refuse(stream));
+            }
         }
     }
     drop(listener);
+    state.builds.stop();
     let _ = timeout(GRACE, open.shutdown()).await;
     Ok(())
 }
@@ -169,9 +178,9 @@ async fn stopped(cancel: &Cancel) {
     }
 }
 
-/// Says that there are too many connections, as far as that is taken at once.
-fn refuse(state: &State, stream: &TcpStream) {
-    state.metrics.refused.fetch_add(1, Relaxed);
+/// Says that there are too many connections. That fits into the buffer of a new one.
+async fn refuse(stream: TcpStream) {
+    let _ = timeout(GLANCE, stream.writable()).await;
     let _ = stream.try_write(
         b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n\
           content-type: text/plain\r\ncontent-length: 21\r\n\r\ntoo many connections\n",

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
         ..Limits::default()
     };
     let (syzygy, cors) = (args.syzygy.clone(), args.cors.clone());
-    let config = Config { folders, syzygy, listen: args.listen, cors, limits };
+    let config = Config { folders, syzygy, listen: args.listen, cors, build: args.build, limits };
 
     // Asked for before anything is served, so that no signal comes too early.
     let cancel = cancel();

@@ -3,7 +3,8 @@
     http_client.py answers ADDRESS HOFFMAN TABLES   what programs written for the Lichess tablebase server get
     http_client.py malformed ADDRESS COUNT          so many requests of each kind that make no sense
     http_client.py slow ADDRESS COUNT               so many clients that begin and do not go on
-    http_client.py limits ADDRESS                   more than 8 connections, 40 requests at once, 1000 bytes
+    http_client.py limits ADDRESS                   of `--rate 1 --connections 8 --body 1000`
+    http_client.py builds ADDRESS FOLDER            makes tables in a folder, of a server with `--build 900M`
     http_client.py cors ADDRESS ORIGIN              a page of that origin may read the answers
 
 Standard library only. What is wrong ends it with an assertion.
@@ -11,6 +12,7 @@ Standard library only. What is wrong ends it with an assertion.
 
 import http.client
 import json
+import os
 import random
 import socket
 import subprocess
@@ -49,9 +51,10 @@ def check_verdict(verdict):
         assert isinstance(verdict[key], bool), key
     for key in VERDICT[5:10]:
         assert verdict[key] is None or isinstance(verdict[key], int), key
-    proved = {"win": 1, "draw": 0, "loss": -1}.get(verdict["category"])
+    # With the clock running a win is one that may come too late.
+    sign = {"win": 1, "maybe-win": 1, "loss": -1, "maybe-loss": -1}.get(verdict["category"], 0)
     if verdict["dtm"]:
-        assert proved == (1 if verdict["dtm"] > 0 else -1), verdict
+        assert sign == (1 if verdict["dtm"] > 0 else -1), verdict
 
 
 def check_shape(answer):
@@ -165,10 +168,10 @@ def fits(value, schema, described, at):
 def check_description(address):
     """A client that is made of the description alone gets what the description says."""
     described = json.loads(get(address, "/openapi.json")[2])
-    assert described["openapi"].startswith("3.1") and len(described["paths"]) == 12
+    assert described["openapi"].startswith("3.1") and len(described["paths"]) == 14
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
-            query = urllib.parse.urlencode({p["name"]: p["example"] for p in operation.get("parameters", [])})
+            query = urllib.parse.urlencode({p["name"]: p["example"] for p in operation.get("parameters", []) if "example" in p})
             body = operation.get("requestBody", {}).get("content", {}).get("text/plain", {}).get("example")
             request = urllib.request.Request(f"http://{address}{path}?{query}", method=method.upper(),
                                              data=body.encode() if body else None)
@@ -177,8 +180,9 @@ def check_description(address):
                     status, headers, text = answer.status, answer.headers, answer.read().decode()
             except urllib.error.HTTPError as error:
                 status, headers, text = error.code, error.headers, error.read().decode()
-            # There are no tables of suicide chess.
-            assert status == (404 if path.startswith("/suicide") else 200), (path, status, text)
+            # There are no tables of suicide chess, and none are made.
+            expected = 404 if path.startswith("/suicide") else 403 if path == "/api/build" else 200
+            assert status == expected, (path, status, text)
             contents = operation["responses"][str(status)]["content"]
             kind = headers["content-type"].split(";")[0]
             assert kind in contents, (path, kind)
@@ -209,7 +213,10 @@ def exchange(address, request, timeout=15.0):
                 if not some:
                     break
                 answer += some
-        except (ConnectionError, BrokenPipeError):
+        except TimeoutError as error:
+            raise AssertionError(("neither an answer nor an end", request[:300])) from error
+        except OSError:
+            # Cut off: the server has closed its side already.
             answer = b""
     if not answer.startswith(b"HTTP/1.1 "):
         assert answer == b"", answer
@@ -225,7 +232,7 @@ def bad_paths(rng):
     path = rng.choice([
         random_bytes(rng, 60), b"/" + random_bytes(rng, 60), b"/" + b"../" * rng.randrange(1, 30) + b"etc/passwd",
         b"/%" + random_bytes(rng, 5).hex().encode(), b"/standard/" + b"x" * rng.randrange(1, 30_000), b"*",
-        b"http://" + random_bytes(rng, 9), b"/assets/" + b"%2e%2e/" * rng.randrange(1, 9), b"/standard%00?fen=8/8",
+        b"http://x/" + random_bytes(rng, 9).hex().encode(), b"/assets/" + b"%2e%2e/" * rng.randrange(1, 9), b"/standard%00?fen=8/8",
         b"//standard", b"/STANDARD", b"/batch", b"/standard?fen=" + b"8" * rng.randrange(4_100, 40_000)])
     return b"GET " + path + b" HTTP/1.1\r\nhost: x\r\n\r\n"
 
@@ -347,7 +354,7 @@ def slow(address, count):
 
 
 def limits(address):
-    """Of a server with `--rate 20 --connections 8 --body 1000`."""
+    """Of a server with `--rate 1 --connections 8 --body 1000`."""
     request = urllib.request.Request(f"http://{address}/batch", data=b"8" * 1001, method="POST")
     try:
         urllib.request.urlopen(request, timeout=30)
@@ -355,28 +362,96 @@ def limits(address):
     except urllib.error.HTTPError as error:
         assert error.code == 413, error.code
 
-    states = [get(address, "/healthz")[0] for _ in range(300)]
-    assert states[:30] == [200] * 30, states
-    assert 429 in states and set(states) == {200, 429}, set(states)
-    refused = next(answer for answer in (get(address, "/healthz") for _ in range(1000)) if answer[0] == 429)
+    answers = [get(address, "/healthz") for _ in range(200)]
+    assert answers[0][0] == 200 and {answer[0] for answer in answers} == {200, 429}, answers
+    refused = next(answer for answer in answers if answer[0] == 429)
     assert refused[1]["retry-after"] == "1" and json.loads(refused[2])["code"] == "rate", refused
-    # A batch waits for its turn instead.
+    # A batch waits for its turn instead, once it is let in.
     lines = "\n".join([QUEEN] * 12).encode()
-    time.sleep(1)
     request = urllib.request.Request(f"http://{address}/batch", data=lines, method="POST")
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        assert len(answer.read().splitlines()) == 12
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                assert len(answer.read().splitlines()) == 12
+            break
+        except urllib.error.HTTPError as error:
+            assert error.code == 429, error.code
+            time.sleep(0.5)
 
+    # Connections that say nothing: one of the next is refused.
     host, port = address.rsplit(":", 1)
-    held = [socket.create_connection((host, int(port)), timeout=30) for _ in range(8)]
-    time.sleep(0.5)
-    extra = socket.create_connection((host, int(port)), timeout=30)
-    assert extra.recv(100).startswith(b"HTTP/1.1 503 "), "one connection too many was taken"
-    for stream in held + [extra]:
+    held = []
+    while len(held) < 60:
+        held.append(socket.create_connection((host, int(port)), timeout=0.5))
+        try:
+            said = held[-1].recv(100)
+        except TimeoutError:
+            continue
+        assert said.startswith(b"HTTP/1.1 503 "), said
+        break
+    assert 8 < len(held) < 60, len(held)
+    for stream in held:
         stream.close()
-    time.sleep(0.5)
-    assert get(address, "/healthz")[0] in [200, 429]
+    while get(address, "/healthz")[0] != 200:
+        time.sleep(0.5)
     print("limits: hold")
+
+
+def build(address, ending, enough=lambda event: False, headers=None):
+    """The state and the events of making an ending, until there are enough of them."""
+    request = urllib.request.Request(f"http://{address}/api/build?ending={ending}", method="POST", headers=headers or {})
+    try:
+        answer = urllib.request.urlopen(request, timeout=120)
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())["code"]
+    events = []
+    with answer:
+        assert answer.headers["content-type"] == "text/event-stream"
+        for line in answer:
+            name, _, text = line.decode().strip().partition(": ")
+            if name == "event":
+                events.append((text, None))
+            elif name == "data":
+                events[-1] = (events[-1][0], json.loads(text))
+                if enough(events[-1]):
+                    break
+    return 200, events
+
+
+def builds(address, folder):
+    assert json.loads(get(address, "/api/plan")[2])["limit"] == 900 << 20
+    rook = "8/8/8/4k3/8/8/8/KR6 w - - 0 1"
+    assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "unknown"
+    plan = json.loads(get(address, "/api/plan", fen=rook)[2])
+    assert plan["allowed"] and "krk.htb" in plan["tables"], plan
+    status, events = build(address, "KRvK")
+    assert status == 200 and events[-1][0] == "done" and events[0][0] == "progress", events
+    assert events[0][1]["work"] > 0, events
+    assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "win"
+    assert json.loads(get(address, "/api/plan", fen=rook)[2])["tables"] == []
+
+    assert build(address, "KRRvKRR") == (403, "too-large")
+    for wrong in ["KQ", "x.xml", "%2e%2e/x", ""]:
+        assert build(address, wrong)[0] == 400, wrong
+    assert build(address, "KNvK", headers={"Origin": "https://example.org"}) == (403, "origin")
+
+    # Who goes away stops the work. Until then nothing else is made, and others are answered.
+    def begun(event):
+        if event[0] != "progress" or event[1]["table"] != "kqrkr.htb":
+            return False
+        assert build(address, "KNvK") == (409, "busy")
+        assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "win"
+        return True
+
+    status, events = build(address, "KQRvKR", enough=begun)
+    assert status == 200 and events[-1][0] == "progress", events[-1]
+    end = time.monotonic() + 60
+    while build(address, "KNvK")[0] == 409:
+        assert time.monotonic() < end, "the work goes on though nobody waits for it"
+        time.sleep(0.2)
+    names = os.listdir(folder)
+    assert "krk.htb" in names and "knk.htb" in names and "kqrkr.htb" not in names, names
+    print("builds: made, refused and stopped")
 
 
 def cors(address, origin):
@@ -409,4 +484,4 @@ if __name__ == "__main__":
     what, address, *rest = sys.argv[1:]
     if what in ["malformed", "slow"]:
         rest = [int(rest[0])]
-    {"answers": answers, "malformed": malformed, "slow": slow, "limits": limits, "cors": cors}[what](address, *rest)
+    {"answers": answers, "malformed": malformed, "slow": slow, "limits": limits, "cors": cors, "builds": builds}[what](address, *rest)

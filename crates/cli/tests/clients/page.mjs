@@ -241,9 +241,9 @@ const tests = {
     await page.focus('#board');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Shift+R');
-    await page.waitForFunction(() => document.querySelector('#fen').value.includes('/6R1/6Q1/'));
+    await page.waitForFunction(() => location.search.includes('/6R1/6Q1/'));
     await page.keyboard.press('Delete');
-    await page.waitForFunction(() => document.querySelector('#fen').value.includes('/8/6Q1/'));
+    await page.waitForFunction(() => location.search.includes('/8/6Q1/'));
     await page.focus('#fen');
     await page.keyboard.press('Control+A');
     await page.keyboard.type('8/8/8/8/8/1k6/7q/K7 b - - 0 1');
@@ -323,6 +323,22 @@ const tests = {
     await page.context().close();
   },
 
+  async 'what is missing is made'() {
+    const page = await open(link('8/8/8/4k3/8/8/8/KBN5 w - - 0 1'));
+    await shows(page, 'Unknown');
+    await page.click('#solve-button');
+    await page.locator('#solve-work').filter({ hasText: 'kbnk.htb' }).waitFor();
+    await accessible(page, 'a plan');
+    await page.getByRole('button', { name: 'Make them' }).click();
+    await shows(page, 'White wins, mate in');
+    assert.ok(await page.locator('#solve').isHidden(), 'nothing is missing any more');
+    // Too much is refused before it is begun.
+    await page.fill('#ending', 'KRRvKRR');
+    await page.keyboard.press('Enter');
+    await page.locator('#build-work').filter({ hasText: 'at a time' }).waitFor();
+    await page.context().close();
+  },
+
   async 'no rule of accessibility is broken, and pictures are taken'() {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(link('8/8/1k6/8/2r5/8/1PK5/1R6 w - - 0 1'), { colorScheme, reducedMotion: 'reduce' });
@@ -334,7 +350,7 @@ const tests = {
       await accessible(page, `${colorScheme}, everything open`);
       await page.context().close();
     }
-    const page = await open(link('8/8/8/8/4k3/8/3KP3/8 b - - 0 1', ['e4d4', 'e2e3', 'd4c4', 'd2e2']), { reducedMotion: 'reduce' });
+    const page = await open(link('8/8/8/8/4k3/8/3KP3/8 b - - 0 1', ['e4d4', 'e2e3', 'd4c4', 'd2e2', 'c4b4']), { reducedMotion: 'reduce' });
     await page.locator('#table-rows tr').first().waitFor();
     await page.screenshot({ path: join(pictures, 'serve.png') });
     const heat = await open(link('4k3/8/8/8/8/8/4P3/4K3 w - - 0 1'));
