@@ -38,15 +38,6 @@ impl Server {
         Server { address: address.unwrap_or_else(|| panic!("{line}")).to_owned(), child, _out: out }
     }
 
-    /// Has a script ask it, and shows what that says.
-    #[track_caller]
-    fn asked_by(&self, client: &mut Command) {
-        let output = client.output().unwrap();
-        let [out, err] = [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b));
-        assert!(output.status.success(), "{out}{err}");
-        eprint!("{out}");
-    }
-
     /// The script `http_client.py`.
     fn client(&self, what: &str) -> Command {
         let mut command = Command::new("python3");
@@ -69,6 +60,15 @@ impl Drop for Server {
     }
 }
 
+/// Has a client ask, and shows what it says.
+#[track_caller]
+fn succeeds(client: &mut Command) {
+    let output = client.output().unwrap();
+    let [out, err] = [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b));
+    assert!(output.status.success(), "{out}{err}");
+    eprint!("{out}");
+}
+
 fn client(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
 }
@@ -89,7 +89,7 @@ fn programs_written_for_the_lichess_server_are_answered() {
     let (_outer, folder) = tables();
     let server = Server::start(&folder, "--rate 0");
     let program = env!("CARGO_BIN_EXE_hoffman");
-    server.asked_by(server.client("answers").arg(program).arg(&folder));
+    succeeds(server.client("answers").arg(program).arg(&folder));
     assert_eq!(server.end(), Some(0));
 }
 
@@ -97,7 +97,7 @@ fn programs_written_for_the_lichess_server_are_answered() {
 fn requests_that_make_no_sense_are_refused_and_the_next_one_is_answered() {
     let (_outer, folder) = tables();
     let server = Server::start(&folder, "--rate 0 --patience 2");
-    server.asked_by(server.client("malformed").arg("1000"));
+    succeeds(server.client("malformed").arg("1000"));
     assert_eq!(server.end(), Some(0));
 }
 
@@ -105,7 +105,7 @@ fn requests_that_make_no_sense_are_refused_and_the_next_one_is_answered() {
 fn slow_clients_are_cut_off_and_others_answered() {
     let (_outer, folder) = tables();
     let server = Server::start(&folder, "--rate 0 --patience 1");
-    server.asked_by(server.client("slow").arg("200"));
+    succeeds(server.client("slow").arg("200"));
     assert_eq!(server.end(), Some(0));
 }
 
@@ -114,7 +114,7 @@ fn slow_clients_are_cut_off_and_others_answered() {
 fn a_thousand_slow_clients_are_cut_off() {
     let (_outer, folder) = tables();
     let server = Server::start(&folder, "--rate 0 --patience 1");
-    server.asked_by(server.client("slow").arg("1000"));
+    succeeds(server.client("slow").arg("1000"));
     assert_eq!(server.end(), Some(0));
 }
 
@@ -122,17 +122,17 @@ fn a_thousand_slow_clients_are_cut_off() {
 fn limits_hold() {
     let (_outer, folder) = tables();
     let server = Server::start(&folder, "--rate 1 --connections 8 --body 1000");
-    server.asked_by(&mut server.client("limits"));
+    succeeds(&mut server.client("limits"));
     assert_eq!(server.end(), Some(0));
     let open = Server::start(&folder, "--cors https://example.org");
-    open.asked_by(open.client("cors").arg("https://example.org"));
+    succeeds(open.client("cors").arg("https://example.org"));
 }
 
 #[test]
 fn tables_are_made_where_the_owner_lets_them_be() {
     let folder = TempDir::new().unwrap();
     let server = Server::start(folder.path(), "--build 900M");
-    server.asked_by(server.client("builds").arg(folder.path()));
+    succeeds(server.client("builds").arg(folder.path()));
     assert_eq!(server.end(), Some(0));
 }
 
@@ -192,7 +192,7 @@ fn the_page_is_used_in_a_browser() {
     let pictures = pictures.unwrap_or_else(|| outer.path().to_owned());
     let mut node = Command::new("node");
     node.arg(client("page.mjs")).arg(&server.address).arg(modules).arg(chromium).arg(&pictures);
-    server.asked_by(&mut node);
+    succeeds(&mut node);
     for name in ["serve.png", "serve-heat.png", "serve-phone.png"] {
         let picture = fs::metadata(pictures.join(name)).unwrap();
         assert!(picture.len() > 5_000 && picture.len() < 300_000, "{name}: {}", picture.len());

@@ -36,8 +36,8 @@ export function distances(points, now, go) {
   picture.append(
     svg('title', {}, `Moves to mate over ${points.length - 1} half moves. ${summary}`),
     svg('line', { x1: margin, x2: width - margin, y1: height / 2, y2: height / 2, class: 'axis' }),
-    svg('text', { x: 4, y: 20 }, `White mates in ${longest}`),
-    svg('text', { x: 4, y: height - 8 }, `Black mates in ${longest}`),
+    svg('text', { x: width - 4, y: 20, 'text-anchor': 'end' }, `White mates in ${longest}`),
+    svg('text', { x: width - 4, y: height - 8, 'text-anchor': 'end' }, `Black mates in ${longest}`),
   );
   const known = points.map((point, at) => ({ ...point, at })).filter(({ result }) => result !== 'unknown');
   const line = (some, name) =>

@@ -28,7 +28,7 @@ use crate::metrics::Metrics;
 use crate::rate::Rate;
 use crate::response::{Refusal, Reply, bytes, finish, json_bytes, json_text, text, to_json};
 use crate::route::{Route, Rules, parameter, position_of, wanted};
-use crate::view::View;
+use crate::shown::Shown;
 
 /// The answers that are remembered, in bytes.
 const REMEMBERED: u64 = 32 << 20;
@@ -225,9 +225,9 @@ async fn get(
             let position = position_of(query)?;
             json(state, move |state| main_line_json(state, rules, &position)).await
         }
-        Route::View => {
+        Route::Shown => {
             let position = position_of(query)?;
-            json(state, move |state| view_json(state, &position)).await
+            json(state, move |state| shown_json(state, &position)).await
         }
         Route::Heat => {
             let (position, square) = (position_of(query)?, wanted(query, "square")?);
@@ -265,9 +265,9 @@ fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, 
     to_json(&main_line(&report)?)
 }
 
-fn view_json(state: &State, position: &str) -> Result<Bytes, Refusal> {
+fn shown_json(state: &State, position: &str) -> Result<Bytes, Refusal> {
     let report = state.library.report(Rules::Chess, position)?;
-    to_json(&View::new(&report, Variant::Normal))
+    to_json(&Shown::new(&report, Variant::Normal))
 }
 
 /// What is to be made: an ending, or what a position needs.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::library::Library;
 use crate::response::Refusal;
-use crate::view::Outcome;
+use crate::shown::Outcome;
 
 /// What there is to say of a square.
 #[derive(Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! Chess endgame tables over HTTP, and a page to look at them.
 //!
 //! From above downwards: `server` takes connections and ends, `answer` turns a request into a
-//! response, by way of `route` (what is asked for), `library` (which tables answer), `view`,
+//! response, by way of `route` (what is asked for), `library` (which tables answer), `shown`,
 //! `lichess` and `heat` (answers in their shapes), `batch` (many at once), `build` (tables that are
 //! missing). `limits` and `rate` say
 //! how much of it; `metrics` counts. The page is in `assets`, its files in the folder of that name.
@@ -20,8 +20,8 @@ mod rate;
 mod response;
 mod route;
 mod server;
+mod shown;
 mod stream;
-mod view;
 
 pub use limits::Limits;
 pub use server::{Config, ServeError, Server};

@@ -53,7 +53,7 @@ pub(crate) struct Entry {
 
 /// What is said of a file.
 #[derive(Debug, Serialize)]
-struct EntryView<'e> {
+struct ListedTable<'e> {
     name: &'e str,
     bytes: u64,
     ending: Option<String>,
@@ -96,9 +96,9 @@ impl Entry {
         self.info.as_ref().is_ok_and(|info| info.certain.len() == 4)
     }
 
-    fn view(&self) -> EntryView<'_> {
+    fn listed(&self) -> ListedTable<'_> {
         let info = self.info.as_ref().ok();
-        EntryView {
+        ListedTable {
             name: self.name(),
             bytes: self.file.bytes,
             ending: info.map(|info| info.ending.to_string()),
@@ -231,7 +231,7 @@ impl Library {
     /// All tables, as JSON.
     pub(crate) fn list(&self) -> Result<Bytes, Refusal> {
         let found = self.found();
-        to_json(&found.entries.iter().map(|entry| entry.view()).collect::<Vec<_>>())
+        to_json(&found.entries.iter().map(|entry| entry.listed()).collect::<Vec<_>>())
     }
 
     /// The answer to a position.

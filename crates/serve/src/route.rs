@@ -17,7 +17,7 @@ pub(crate) enum Route {
     /// Many positions.
     Batch,
     /// A position for the page.
-    View,
+    Shown,
     /// A man on all squares.
     Heat,
     /// The tables.
@@ -53,7 +53,7 @@ pub(crate) const ROUTES: [Route; 16] = [
     Route::Mainline(Rules::Chess),
     Route::Mainline(Rules::Suicide),
     Route::Batch,
-    Route::View,
+    Route::Shown,
     Route::Heat,
     Route::Tables,
     Route::Stats,
@@ -75,7 +75,7 @@ impl Route {
             "/standard/mainline" => Route::Mainline(Rules::Chess),
             "/suicide/mainline" => Route::Mainline(Rules::Suicide),
             "/batch" => Route::Batch,
-            "/api/position" => Route::View,
+            "/api/position" => Route::Shown,
             "/api/heat" => Route::Heat,
             "/api/stats" => Route::Stats,
             "/api/plan" => Route::Plan,
@@ -98,7 +98,7 @@ impl Route {
             Route::Mainline(Rules::Chess) => "standard-mainline",
             Route::Mainline(Rules::Suicide) => "suicide-mainline",
             Route::Batch => "batch",
-            Route::View => "position",
+            Route::Shown => "position",
             Route::Heat => "heat",
             Route::Tables => "tables",
             Route::Stats => "stats",

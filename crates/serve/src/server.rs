@@ -152,19 +152,16 @@ async fn serve(listener: TcpListener, state: &Arc<State>, cancel: &Cancel) -> io
             sleep(GLANCE).await;
             continue;
         };
-        match Arc::clone(&free).try_acquire_owned() {
-            Ok(place) => {
-                let served = connection(Arc::clone(state), stream, peer, open.watcher());
-                tokio::spawn(async move {
-                    served.await;
-                    drop(place);
-                });
-            }
-            Err(_) => {
-                state.metrics.refused.fetch_add(1, Relaxed);
-                tokio::spawn(refuse(stream));
-            }
-        }
+        let Ok(place) = Arc::clone(&free).try_acquire_owned() else {
+            state.metrics.refused.fetch_add(1, Relaxed);
+            tokio::spawn(refuse(stream));
+            continue;
+        };
+        let served = connection(Arc::clone(state), stream, peer, open.watcher());
+        tokio::spawn(async move {
+            served.await;
+            drop(place);
+        });
     }
     drop(listener);
     state.builds.stop();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A position.
 #[derive(Debug, Serialize)]
-pub(crate) struct View<'r> {
+pub(crate) struct Shown<'r> {
     fen: &'r str,
     turn: &'static str,
     check: bool,
@@ -20,7 +20,7 @@ pub(crate) struct View<'r> {
     words: &'r str,
     /// What is certain where the table is not of chess.
     certain: Option<&'r str>,
-    moves: Vec<MoveView<'r>>,
+    moves: Vec<ShownMove<'r>>,
     /// Best play.
     line: Vec<Step<'r>>,
     hoffman: Value,
@@ -37,7 +37,7 @@ pub(crate) struct Outcome {
 
 /// A legal move.
 #[derive(Debug, Serialize)]
-struct MoveView<'r> {
+struct ShownMove<'r> {
     uci: &'r str,
     san: &'r str,
     /// The position after it.
@@ -90,15 +90,15 @@ fn ending(verdict: &PositionVerdict) -> Option<&'static str> {
     ways.into_iter().find(|(is_so, _)| *is_so).map(|(_, name)| name)
 }
 
-impl<'r> View<'r> {
-    pub(crate) fn new(report: &'r Report, variant: Variant) -> View<'r> {
+impl<'r> Shown<'r> {
+    pub(crate) fn new(report: &'r Report, variant: Variant) -> Shown<'r> {
         let (position, verdict) = (&report.position, &report.verdict);
         let turn = position.turn;
         let moves: HashMap<String, Move> =
             position.legal_moves(variant).into_iter().map(|m| (m.uci(), m)).collect();
         let shown = report.moves.iter().filter_map(|shown| {
             let after = fen_after(position, *moves.get(&shown.uci)?);
-            Some(MoveView {
+            Some(ShownMove {
                 uci: &shown.uci,
                 san: &shown.san,
                 fen: after,
@@ -111,7 +111,7 @@ impl<'r> View<'r> {
                 error: shown.hoffman.error.as_deref(),
             })
         });
-        View {
+        Shown {
             fen: &report.hoffman.fen,
             turn: turn.fold_wb("white", "black"),
             check: position.is_check(),
