@@ -105,15 +105,6 @@ fn requests_that_make_no_sense_are_refused_and_the_next_one_is_answered() {
 fn slow_clients_are_cut_off_and_others_answered() {
     let (_outer, folder) = tables();
     let server = Server::start(&folder, "--rate 0 --patience 1");
-    succeeds(server.client("slow").arg("200"));
-    assert_eq!(server.end(), Some(0));
-}
-
-#[test]
-#[ignore = "slow: a thousand clients that are waited for"]
-fn a_thousand_slow_clients_are_cut_off() {
-    let (_outer, folder) = tables();
-    let server = Server::start(&folder, "--rate 0 --patience 1");
     succeeds(server.client("slow").arg("1000"));
     assert_eq!(server.end(), Some(0));
 }
