@@ -45,6 +45,9 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Write the control files of complete endings, and of all that they depend on.
     Control(ControlArgs),
+    /// Answer over HTTP, and show a page to look at tables with.
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
     /// Be a chess engine that speaks UCI and plays by tables.
     Uci(UciArgs),
     /// Solve a fixed set of small endings in memory and fold their statistics into one number.
@@ -271,6 +274,46 @@ pub(crate) struct UciArgs {
     /// it. May be repeated.
     #[arg(short = 'S', long, value_name = "DIR")]
     pub(crate) syzygy: Vec<PathBuf>,
+}
+
+#[cfg(feature = "serve")]
+#[derive(Args, Debug)]
+pub(crate) struct ServeArgs {
+    /// A folder of tables. May be repeated; earlier ones are asked first. No file outside of them
+    /// is opened [default: $HOFFMAN_TABLES, else the user's data folder].
+    #[arg(long = "dir", value_name = "DIR")]
+    pub(crate) folders: Vec<PathBuf>,
+    /// A folder of Syzygy tables (.rtbw), which answer where no other table does. May be repeated.
+    #[arg(short = 'S', long, value_name = "DIR")]
+    pub(crate) syzygy: Vec<PathBuf>,
+    /// The address to listen to. Others than this computer reach it only if it is one of its
+    /// addresses in the network, or 0.0.0.0 for all of them. Port 0: any that is free.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Show the page in the browser.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Let tables that are missing be made from the page, in the first folder, as far as what is
+    /// made at a time takes no more than this [default: none are made].
+    #[arg(long, value_name = "SIZE", value_parser = crate::work::size)]
+    pub(crate) build: Option<u64>,
+    /// Let pages of others read the answers: those of an origin such as https://example.org, or
+    /// of all (*).
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) cors: Option<String>,
+    /// How many connections are served at a time.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=16_384))]
+    pub(crate) connections: u32,
+    /// How many requests, and lines of batches, one address may send in a second; twice as many in
+    /// a burst. 0: any number.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub(crate) rate: u32,
+    /// How long a request may take to come in, and a client to take some of the answer.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub(crate) patience: u64,
+    /// The most bytes of a batch.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) body: u32,
 }
 
 #[derive(Args, Debug)]

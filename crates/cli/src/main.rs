@@ -154,6 +154,8 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Verify(args) => commands::verify::run(args),
         Command::Convert(args) => commands::convert::run(args),
         Command::Control(args) => commands::control::run(args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(args),
         Command::Uci(args) => commands::uci::run(args),
         Command::Bench => commands::bench::run(),
     }

@@ -96,6 +96,7 @@ mod build;
 pub mod control;
 mod error;
 mod event;
+mod listing;
 mod options;
 mod plan;
 pub mod process;
@@ -105,6 +106,7 @@ mod table;
 
 pub use hoffman_board::Format;
 pub use hoffman_board::value::FlagType;
+pub use hoffman_probe::report::{MoveReport, PositionVerdict};
 pub use hoffman_probe::stats::{SideStats, TableStats};
 pub use hoffman_probe::verify::{Verdict, VerifyReport};
 pub use hoffman_reader::{
@@ -121,6 +123,7 @@ pub use hoffman_table::index::IndexType;
 pub use build::{Built, Made, Solved, Target, build, solve};
 pub use error::Error;
 pub use event::{Cancel, Event};
+pub use listing::{TableFile, TableInfo, tables_in};
 pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};
 pub use prove::{Effort, Proved, prove};

@@ -95,6 +95,11 @@ impl Table {
         self.inner.notices()
     }
 
+    /// The table itself.
+    pub(crate) fn inner(&self) -> &hoffman_table::Table {
+        &self.inner
+    }
+
     /// The format of its entries.
     pub fn format(&self) -> Format {
         self.inner.codec().format()

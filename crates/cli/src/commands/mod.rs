@@ -10,6 +10,8 @@ pub(crate) mod pawngen;
 pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod prompt;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod solve;
 pub(crate) mod stats;
 mod tables;

@@ -1,0 +1,72 @@
+//! `hoffman serve`: tables over HTTP, and a page to look at them with.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use hoffman_serve::{Config, Limits, Server};
+
+use crate::Outcome;
+use crate::args::{ServeArgs, default_folder};
+use crate::interrupt::cancel;
+use crate::output::{note, print_line};
+
+/// Answers until it is interrupted.
+pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
+    for folder in args.folders.iter().chain(&args.syzygy) {
+        anyhow::ensure!(folder.is_dir(), "{}: there is no such folder", folder.display());
+    }
+    let usual = || default_folder().filter(|folder| folder.is_dir());
+    let folders: Vec<PathBuf> = match args.folders.as_slice() {
+        [] => usual().into_iter().collect(),
+        given => given.to_vec(),
+    };
+    if folders.is_empty() && args.syzygy.is_empty() {
+        note("there is no folder of tables; name one with --dir DIR");
+    }
+    let limits = Limits {
+        connections: args.connections as usize,
+        rate: args.rate,
+        body: args.body as usize,
+        patience: Duration::from_secs(args.patience),
+        ..Limits::default()
+    };
+    let (syzygy, cors) = (args.syzygy.clone(), args.cors.clone());
+    let config = Config { folders, syzygy, listen: args.listen, cors, build: args.build, limits };
+
+    // Asked for before anything is served, so that no signal comes too early.
+    let cancel = cancel();
+    let server = Server::bind(config)?;
+    let address = format!("http://{}/", reached_at(server.address()));
+    print_line(&address)?;
+    if args.open {
+        show(&address);
+    }
+    server.run(&cancel)?;
+    Ok(Outcome::Done)
+}
+
+/// Where this computer reaches what listens to all of its addresses.
+fn reached_at(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+/// Asks the system to show a page. Where it cannot, the address stands in the terminal.
+fn show(address: &str) {
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    let mut command = Command::new(program);
+    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(error) = command.spawn() {
+        note(&format!("cannot show the page: {program}: {error}"));
+    }
+}

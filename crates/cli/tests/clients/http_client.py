@@ -1,0 +1,487 @@
+"""Asks `hoffman serve` as clients do, and as nobody should.
+
+    http_client.py answers ADDRESS HOFFMAN TABLES   what programs written for the Lichess tablebase server get
+    http_client.py malformed ADDRESS COUNT          so many requests of each kind that make no sense
+    http_client.py slow ADDRESS COUNT               so many clients that begin and do not go on
+    http_client.py limits ADDRESS                   of `--rate 1 --connections 8 --body 1000`
+    http_client.py builds ADDRESS FOLDER            makes tables in a folder, of a server with `--build 900M`
+    http_client.py cors ADDRESS ORIGIN              a page of that origin may read the answers
+
+Standard library only. What is wrong ends it with an assertion.
+"""
+
+import http.client
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+# The keys of the Lichess tablebase server, in its order.
+VERDICT = ["checkmate", "stalemate", "variant_win", "variant_loss", "insufficient_material", "dtz", "precise_dtz",
+           "dtm", "dtw", "dtc", "category"]
+CATEGORIES = ["loss", "unknown", "syzygy-loss", "maybe-loss", "blessed-loss", "draw", "cursed-win", "maybe-win",
+              "syzygy-win", "win"]
+QUEEN = "8/8/8/5k2/8/8/1Q6/K7 w - - 0 1"
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def get(address, path, **query):
+    """The state, the headers and the text of an answer."""
+    url = f"http://{address}{path}"
+    if query:
+        url += "?" + urllib.parse.urlencode(query)
+    try:
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+
+
+def check_verdict(verdict):
+    """What a client of that server relies on."""
+    assert [key for key in verdict if key in VERDICT] == VERDICT, list(verdict)
+    assert verdict["category"] in CATEGORIES
+    for key in VERDICT[:5]:
+        assert isinstance(verdict[key], bool), key
+    for key in VERDICT[5:10]:
+        assert verdict[key] is None or isinstance(verdict[key], int), key
+    # With the clock running a win is one that may come too late.
+    sign = {"win": 1, "maybe-win": 1, "loss": -1, "maybe-loss": -1}.get(verdict["category"], 0)
+    if verdict["dtm"]:
+        assert sign == (1 if verdict["dtm"] > 0 else -1), verdict
+
+
+def check_shape(answer):
+    check_verdict(answer)
+    for move in answer["moves"]:
+        keys = [key for key in move if key != "hoffman"]
+        assert keys == ["uci", "san", "zeroing", "conversion"] + VERDICT, keys
+        check_verdict(move)
+
+
+def check_positions(address, hoffman, tables):
+    """The answers are those of `probe --json`, but for the folder in the name of the table."""
+    fens = [QUEEN, "4k3/6KP/8/8/8/8/7p/8 w - - 0 1", "8/8/8/8/8/1k6/7q/K7 b - - 0 1", "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1",
+            "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "8/8/8/5k2/8/8/1Q6/K7 w - - 90 1", "8/8/8/8/8/1k6/7p/K7 b - - 0 1"]
+    for fen in fens:
+        for text in [fen, fen.replace(" ", "_")]:
+            status, headers, body = get(address, "/standard", fen=text)
+            assert status == 200 and headers["content-type"] == "application/json", (fen, status)
+            answer = json.loads(body)
+            check_shape(answer)
+            printed = subprocess.run([hoffman, "probe", "--json", "--dir", tables, fen], capture_output=True, check=False)
+            expected = json.loads(printed.stdout)
+            if expected["hoffman"]["table"]:
+                expected["hoffman"]["table"] = expected["hoffman"]["table"].split("/")[-1]
+            assert answer == expected, (fen, answer, expected)
+    # Best first: the first move of a won position keeps the win, and mates as announced.
+    answer = json.loads(get(address, "/standard", fen=QUEEN)[2])
+    assert answer["category"] == "win" and answer["dtm"] == 19 and answer["moves"][0]["dtm"] == -18
+
+
+def check_unknown(address):
+    """What no table has is no error for clients of that server."""
+    for fen in [START, "r3k3/8/8/8/8/8/8/4K2R w Kq - 0 1", "8/8/2n1k3/8/8/2QRB3/8/K7 w - - 0 1"]:
+        status, _, body = get(address, "/standard", fen=fen)
+        answer = json.loads(body)
+        assert status == 200 and answer["category"] == "unknown", (fen, body)
+        assert answer["moves"], fen
+        check_shape(answer)
+    assert get(address, "/standard/mainline", fen=START)[0] == 404
+    # A move that ends the rights is answered.
+    answer = json.loads(get(address, "/standard", fen="4k2r/8/8/8/8/8/8/4K3 b k - 0 1")[2])
+    assert "hoffman" in answer and len(answer["moves"]) == 15, answer
+
+
+def check_main_line(address):
+    answer = json.loads(get(address, "/standard/mainline", fen=QUEEN)[2])
+    assert answer["winner"] == "w" and len(answer["mainline"]) == 19, answer
+    for move in answer["mainline"]:
+        assert {"uci", "san", "dtz", "precise_dtz"} == set(move), move
+    assert answer["mainline"][-1]["san"].endswith("#")
+    drawn = json.loads(get(address, "/standard/mainline", fen="8/8/8/5k2/8/8/8/K7 w - - 0 1")[2])
+    assert drawn["mainline"] == [] and drawn["winner"] is None, drawn
+
+
+def check_batch(address):
+    lines = [QUEEN, "", "nonsense", "8/8/8/8/8/1k6/7q/K7 b - - 0 1"] * 50
+    body = "\n".join(lines).encode()
+    request = urllib.request.Request(f"http://{address}/batch", data=body, method="POST")
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        answers = [json.loads(line) for line in answer]
+    assert len(answers) == 150, len(answers)
+    for at, answer in enumerate(answers):
+        if at % 3 == 1:
+            assert answer["code"] == "bad-fen" and answer["error"], answer
+        else:
+            assert answer["dtm"] == [19, None, 1][at % 3], (at, answer["dtm"])
+
+
+def check_others(address):
+    assert get(address, "/healthz")[::2] == (200, "ok\n")
+    tables = json.loads(get(address, "/tables")[2])
+    queen = next(table for table in tables if table["name"] == "kqk.htb")
+    assert queen["ending"] == "KQvK" and queen["men"] == 3 and queen["bytes"] > 1000, queen
+    stats = json.loads(get(address, "/api/stats", table="kqk.htb")[2])
+    assert stats["white_to_move"]["longest_win_fen"] == QUEEN, stats
+    metrics = get(address, "/metrics")[2]
+    counted = [line for line in metrics.splitlines() if line.startswith("hoffman_http_requests_total{route=\"standard\",code=\"2xx\"}")]
+    assert int(counted[0].split()[-1]) > 10, counted
+    for path in ["/", "/standard?fen=" + QUEEN.replace(" ", "_"), "/healthz"]:
+        status, headers, _ = get(address, path)
+        assert status == 200 and "'unsafe-inline'" not in headers["content-security-policy"], path
+        assert headers["content-security-policy"].startswith("default-src 'none'"), path
+        assert headers["x-content-type-options"] == "nosniff", path
+        assert headers["access-control-allow-origin"] is None, path
+
+
+TYPES = {"string": str, "integer": int, "boolean": bool, "null": type(None), "object": dict, "array": list}
+
+
+def fits(value, schema, described, at):
+    """Whether a value is as a schema of the description says."""
+    if "$ref" in schema:
+        return fits(value, described["components"]["schemas"][schema["$ref"].split("/")[-1]], described, at)
+    types = schema.get("type", [])
+    types = types if isinstance(types, list) else [types]
+    is_one = any(isinstance(value, TYPES[name]) and not (name == "integer" and isinstance(value, bool)) for name in types)
+    assert is_one or not types, (at, value, types)
+    assert value in schema.get("enum", [value]), (at, value)
+    if isinstance(value, dict):
+        for key in schema.get("required", []):
+            assert key in value, (at, key)
+        for key, inner in schema.get("properties", {}).items():
+            if key in value:
+                fits(value[key], inner, described, f"{at}.{key}")
+    if isinstance(value, list):
+        for item in value:
+            fits(item, schema.get("items", {}), described, f"{at}[]")
+
+
+def check_description(address):
+    """A client that is made of the description alone gets what the description says."""
+    described = json.loads(get(address, "/openapi.json")[2])
+    assert described["openapi"].startswith("3.1") and len(described["paths"]) == 14
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            query = urllib.parse.urlencode({p["name"]: p["example"] for p in operation.get("parameters", []) if "example" in p})
+            body = operation.get("requestBody", {}).get("content", {}).get("text/plain", {}).get("example")
+            request = urllib.request.Request(f"http://{address}{path}?{query}", method=method.upper(),
+                                             data=body.encode() if body else None)
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    status, headers, text = answer.status, answer.headers, answer.read().decode()
+            except urllib.error.HTTPError as error:
+                status, headers, text = error.code, error.headers, error.read().decode()
+            # There are no tables of suicide chess, and none are made.
+            expected = 404 if path.startswith("/suicide") else 403 if path == "/api/build" else 200
+            assert status == expected, (path, status, text)
+            contents = operation["responses"][str(status)]["content"]
+            kind = headers["content-type"].split(";")[0]
+            assert kind in contents, (path, kind)
+            if kind == "application/json":
+                fits(json.loads(text), contents[kind]["schema"], described, path)
+
+
+def check_nothing_outside(address):
+    """A table outside of the folders, and any other file, cannot be had by any name."""
+    names = ["../secret.htb", "..%2fsecret.htb", "%2e%2e/secret.htb", "/etc/passwd", "....//secret.htb", "kqk.htb/../../secret.htb",
+             "..\\secret.htb", "kqk.htb%00", "", ".", "..", "C:\\secret.htb", "file:///etc/passwd"]
+    for name in names:
+        for path in [f"/{name}", f"/assets/{name}", f"/assets/../{name}", f"/api/stats?table={name}"]:
+            status = exchange(address, f"GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
+            assert status is None or 400 <= status < 500 or path in ["/", "/assets/../"], (path, status)
+
+
+def exchange(address, request, timeout=15.0):
+    """Sends bytes and ends; the state of the answer, or none if there is none."""
+    host, port = address.rsplit(":", 1)
+    with socket.create_connection((host, int(port)), timeout=timeout) as stream:
+        try:
+            stream.sendall(request)
+            stream.shutdown(socket.SHUT_WR)
+            answer = b""
+            while len(answer) < 16:
+                some = stream.recv(4096)
+                if not some:
+                    break
+                answer += some
+        except TimeoutError as error:
+            raise AssertionError(("neither an answer nor an end", request[:300])) from error
+        except OSError:
+            # Cut off: the server has closed its side already.
+            answer = b""
+    if not answer.startswith(b"HTTP/1.1 "):
+        assert answer == b"", answer
+        return None
+    return int(answer[9:12])
+
+
+def random_bytes(rng, most):
+    return bytes(rng.randrange(256) for _ in range(rng.randrange(1, most)))
+
+
+def bad_paths(rng):
+    path = rng.choice([
+        random_bytes(rng, 60), b"/" + random_bytes(rng, 60), b"/" + b"../" * rng.randrange(1, 30) + b"etc/passwd",
+        b"/%" + random_bytes(rng, 5).hex().encode(), b"/standard/" + b"x" * rng.randrange(1, 30_000), b"*",
+        b"http://x/" + random_bytes(rng, 9).hex().encode(), b"/assets/" + b"%2e%2e/" * rng.randrange(1, 9), b"/standard%00?fen=8/8",
+        b"//standard", b"/STANDARD", b"/batch", b"/standard?fen=" + b"8" * rng.randrange(4_100, 40_000)])
+    return b"GET " + path + b" HTTP/1.1\r\nhost: x\r\n\r\n"
+
+
+def bad_fens(rng):
+    letters = "kqrbnpKQRBNP12345678/ w-b_%+é\x00"
+    fen = rng.choice([
+        "".join(rng.choice(letters) for _ in range(rng.randrange(1, 90))) + "x",
+        "/".join("".join(rng.choice("kqrbnpKQRBNP") for _ in range(rng.randrange(9, 14))) for _ in range(8)) + " w - -",
+        "8/8/8/8/8/8/8/" + rng.choice(["8", "k7", "K7", "kk6", "kK6"]) + " w - - 0 1", QUEEN.replace(" w ", " x "), QUEEN + " moves a1a9",
+        QUEEN + " moves " + "a1b1 " * rng.randrange(2, 100), "8/8/8/8/8/8/8 w", "P7/8/8/8/8/8/k7/6K1 w - - 0 1",
+        "8/8/8/8/8/8/8/kQ5K w - - 0 1"])
+    path = rng.choice(["/standard", "/standard/mainline", "/api/position", "/api/heat", "/suicide"])
+    query = urllib.parse.urlencode({"fen": fen, "square": rng.choice(["a9", "e4", "", "z"])})
+    return f"GET {path}?{query} HTTP/1.1\r\nhost: x\r\n\r\n".encode()
+
+
+def bad_bodies(rng):
+    head = b"POST /batch HTTP/1.1\r\nhost: x\r\n"
+    size = rng.randrange(1, 2_000)
+    return rng.choice([
+        head + b"content-length: %d\r\n\r\n" % size + b"\xff" * size,
+        head + b"content-length: %d\r\n\r\n" % (size + 1) + b"8" * size,
+        head + b"content-length: %d\r\n\r\n8" % rng.choice([1 << 21, 1 << 40, (1 << 64) - 1]),
+        head + b"content-length: " + random_bytes(rng, 8).hex().encode() + b"z\r\n\r\n8",
+        head + b"content-length: -1\r\n\r\n", head + b"content-length: 1\r\ncontent-length: 2\r\n\r\n88",
+        b"GET /standard?fen=x HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nabcde",
+        b"PUT /batch HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\n\r\n8",
+        b"DELETE /tables HTTP/1.1\r\nhost: x\r\n\r\n", b"POST /standard HTTP/1.1\r\nhost: x\r\n\r\n", random_bytes(rng, 300)])
+
+
+def bad_chunks(rng):
+    head = b"POST /batch HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+    return rng.choice([
+        head + random_bytes(rng, 4).hex().encode() + b"zz\r\nabc\r\n0\r\n\r\n", head + b"5\r\nab\r\n0\r\n\r\n",
+        head + b"ffffffffffffffffff\r\nabc", head + b"-5\r\nabc\r\n", head + b"3\r\nabcdef\r\n0\r\n\r\n", head + b"\r\n\r\n",
+        head + b"1;" + b"x" * rng.randrange(20_000, 40_000) + b"\r\n8\r\n0\r\n\r\n", head + b"3\r\n\xff\xfe\xfd\r\n0\r\n\r\n",
+        head + b"10000000\r\n" + b"8" * 1_000,
+        b"POST /batch HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
+        b"POST /batch HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ncontent-length: 3\r\n\r\nabc"])
+
+
+def bad_heads(rng):
+    line = b"GET /healthz HTTP/1.1\r\nhost: x\r\n"
+    return rng.choice([
+        line + b"x: " + b"y" * rng.randrange(20_000, 60_000) + b"\r\n\r\n",
+        line + b"".join(b"x%d: y\r\n" % at for at in range(rng.randrange(70, 200))) + b"\r\n",
+        line + b"no colon\r\n\r\n", line + b": empty\r\n\r\n", line + b"a\x00b: c\r\n\r\n", b"GET /healthz\r\n\r\n",
+        b"GET /healthz HTTP/9.9\r\n\r\n", b"get /healthz HTTP/1.1 extra\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x16\x03\x01" + random_bytes(rng, 200), b"\r\n" * rng.randrange(1, 9) + b"\x00"])
+
+
+def still_answers(address):
+    status, _, body = get(address, "/standard", fen=QUEEN)
+    assert status == 200 and json.loads(body)["dtm"] == 19, (status, body)
+
+
+def connections(address):
+    metrics = get(address, "/metrics")[2].splitlines()
+    return int(next(line for line in metrics if line.startswith("hoffman_connections ")).split()[1])
+
+
+def malformed(address, count):
+    rng = random.Random(17)
+    for kind in [bad_paths, bad_fens, bad_bodies, bad_chunks, bad_heads]:
+        states = {}
+        for _ in range(count):
+            request = kind(rng)
+            status = exchange(address, request)
+            assert status is None or 400 <= status < 500, (kind.__name__, status, request[:300])
+            states[status] = states.get(status, 0) + 1
+        still_answers(address)
+        assert any(status for status in states), (kind.__name__, states)
+        print(f"{kind.__name__}: {sorted(states.items(), key=str)}")
+
+
+def slow(address, count):
+    """Clients that begin a request, a body, or the reading of a long answer, and do not go on."""
+    host, port = address.rsplit(":", 1)
+    long = b"\n".join([QUEEN.encode()] * 20_000)
+    beginnings = [
+        b"", b"G", b"GET /standard?fen=8/8", b"GET / HTTP/1.1\r\nhost: x\r\n", b"GET / HTTP/1.1\r\nhost: x\r\nx:",
+        b"POST /batch HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n8/8",
+        b"POST /batch HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab"]
+    reading = b"POST /batch HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(long) + long
+    done = 0
+    while done < count:
+        wave = []
+        for at in range(min(100, count - done)):
+            stream = socket.create_connection((host, int(port)), timeout=30)
+            if at == 0:
+                stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                stream.sendall(reading)
+            else:
+                stream.sendall(beginnings[at % len(beginnings)])
+            wave.append(stream)
+        # Others are answered in the meantime.
+        still_answers(address)
+        for stream in wave[1:]:
+            # Cut off: the end of the stream, with or without an answer before it.
+            stream.settimeout(30)
+            answer = b""
+            try:
+                while some := stream.recv(4096):
+                    answer += some
+            except ConnectionError:
+                pass
+            assert not answer or 400 <= int(answer[9:12]) < 500, answer
+            stream.close()
+        # Who does not read is not waited for; this connection here is the one that is left.
+        end = time.monotonic() + 30
+        while connections(address) > 1:
+            assert time.monotonic() < end, "a client that does not read is waited for"
+            time.sleep(0.1)
+        wave[0].close()
+        done += len(wave)
+    still_answers(address)
+    print(f"slow: {done} were cut off")
+
+
+def limits(address):
+    """Of a server with `--rate 1 --connections 8 --body 1000`."""
+    request = urllib.request.Request(f"http://{address}/batch", data=b"8" * 1001, method="POST")
+    try:
+        urllib.request.urlopen(request, timeout=30)
+        raise AssertionError("a body that is too large was taken")
+    except urllib.error.HTTPError as error:
+        assert error.code == 413, error.code
+
+    answers = [get(address, "/healthz") for _ in range(200)]
+    assert answers[0][0] == 200 and {answer[0] for answer in answers} == {200, 429}, answers
+    refused = next(answer for answer in answers if answer[0] == 429)
+    assert refused[1]["retry-after"] == "1" and json.loads(refused[2])["code"] == "rate", refused
+    # A batch waits for its turn instead, once it is let in.
+    lines = "\n".join([QUEEN] * 12).encode()
+    request = urllib.request.Request(f"http://{address}/batch", data=lines, method="POST")
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                assert len(answer.read().splitlines()) == 12
+            break
+        except urllib.error.HTTPError as error:
+            assert error.code == 429, error.code
+            time.sleep(0.5)
+
+    # Connections that say nothing: one of the next is refused.
+    host, port = address.rsplit(":", 1)
+    held = []
+    while len(held) < 60:
+        held.append(socket.create_connection((host, int(port)), timeout=0.5))
+        try:
+            said = held[-1].recv(100)
+        except TimeoutError:
+            continue
+        assert said.startswith(b"HTTP/1.1 503 "), said
+        break
+    assert 8 < len(held) < 60, len(held)
+    for stream in held:
+        stream.close()
+    while get(address, "/healthz")[0] != 200:
+        time.sleep(0.5)
+    print("limits: hold")
+
+
+def build(address, ending, enough=lambda event: False, headers=None):
+    """The state and the events of making an ending, until there are enough of them."""
+    request = urllib.request.Request(f"http://{address}/api/build?ending={ending}", method="POST", headers=headers or {})
+    try:
+        answer = urllib.request.urlopen(request, timeout=120)
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())["code"]
+    events = []
+    with answer:
+        assert answer.headers["content-type"] == "text/event-stream"
+        for line in answer:
+            name, _, text = line.decode().strip().partition(": ")
+            if name == "event":
+                events.append((text, None))
+            elif name == "data":
+                events[-1] = (events[-1][0], json.loads(text))
+                if enough(events[-1]):
+                    break
+    return 200, events
+
+
+def builds(address, folder):
+    assert json.loads(get(address, "/api/plan")[2])["limit"] == 900 << 20
+    rook = "8/8/8/4k3/8/8/8/KR6 w - - 0 1"
+    assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "unknown"
+    plan = json.loads(get(address, "/api/plan", fen=rook)[2])
+    assert plan["allowed"] and "krk.htb" in plan["tables"], plan
+    status, events = build(address, "KRvK")
+    assert status == 200 and events[-1][0] == "done" and events[0][0] == "progress", events
+    assert events[0][1]["work"] > 0, events
+    assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "win"
+    assert json.loads(get(address, "/api/plan", fen=rook)[2])["tables"] == []
+
+    assert build(address, "KRRvKRR") == (403, "too-large")
+    for wrong in ["KQ", "x.xml", "%2e%2e/x", ""]:
+        assert build(address, wrong)[0] == 400, wrong
+    assert build(address, "KNvK", headers={"Origin": "https://example.org"}) == (403, "origin")
+
+    # Who goes away stops the work. Until then nothing else is made, and others are answered.
+    def begun(event):
+        if event[0] != "progress" or event[1]["table"] != "kqrkr.htb":
+            return False
+        assert build(address, "KNvK") == (409, "busy")
+        assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "win"
+        return True
+
+    status, events = build(address, "KQRvKR", enough=begun)
+    assert status == 200 and events[-1][0] == "progress", events[-1]
+    end = time.monotonic() + 60
+    while build(address, "KNvK")[0] == 409:
+        assert time.monotonic() < end, "the work goes on though nobody waits for it"
+        time.sleep(0.2)
+    names = os.listdir(folder)
+    assert "krk.htb" in names and "knk.htb" in names and "kqrkr.htb" not in names, names
+    print("builds: made, refused and stopped")
+
+
+def cors(address, origin):
+    _, headers, _ = get(address, "/standard", fen=QUEEN)
+    assert headers["access-control-allow-origin"] == origin
+    request = urllib.request.Request(f"http://{address}/batch", method="OPTIONS")
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert answer.status == 204 and "POST" in answer.headers["access-control-allow-methods"]
+    print("cors: as asked")
+
+
+def answers(address, hoffman, tables):
+    check_positions(address, hoffman, tables)
+    check_unknown(address)
+    check_main_line(address)
+    check_batch(address)
+    check_others(address)
+    check_description(address)
+    check_nothing_outside(address)
+    # One connection serves many requests.
+    connection = http.client.HTTPConnection(address, timeout=30)
+    for _ in range(100):
+        connection.request("GET", "/standard?fen=" + QUEEN.replace(" ", "_"))
+        answer = connection.getresponse()
+        assert answer.status == 200 and len(answer.read()) > 1000
+    print("answers: as expected")
+
+
+if __name__ == "__main__":
+    what, address, *rest = sys.argv[1:]
+    if what in ["malformed", "slow"]:
+        rest = [int(rest[0])]
+    {"answers": answers, "malformed": malformed, "slow": slow, "limits": limits, "cors": cors, "builds": builds}[what](address, *rest)

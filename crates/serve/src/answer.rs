@@ -1,0 +1,332 @@
+//! From a request to a response.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hoffman::Variant;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::{Method, Request, StatusCode};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::assets;
+use crate::batch::batch;
+use crate::build::{Builds, Wanted, build};
+use crate::heat::heat;
+use crate::library::{Library, is_complete};
+use crate::lichess::{is_chess, main_line, unanswered};
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::rate::Rate;
+use crate::response::{Refusal, Reply, bytes, finish, json_bytes, json_text, text, to_json};
+use crate::route::{Route, Rules, parameter, position_of, wanted};
+use crate::shown::Shown;
+
+/// The answers that are remembered, in bytes.
+const REMEMBERED: u64 = 32 << 20;
+
+/// How much of what an address may ask a man on all squares is.
+const HEAT_COST: u32 = 8;
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) library: Library,
+    pub(crate) limits: Limits,
+    pub(crate) rate: Rate,
+    pub(crate) metrics: Metrics,
+    pub(crate) builds: Builds,
+    /// Who else may read the answers.
+    pub(crate) origin: Option<HeaderValue>,
+    /// Answers to whole positions, which tables that come later do not change.
+    remembered: Cache<(Rules, String), Bytes, Weight>,
+    /// So much is worked out at a time.
+    work: Arc<Semaphore>,
+    /// One table is counted at a time.
+    counting: Arc<Semaphore>,
+}
+
+#[derive(Clone, Debug)]
+struct Weight;
+
+impl Weighter<(Rules, String), Bytes> for Weight {
+    fn weight(&self, key: &(Rules, String), value: &Bytes) -> u64 {
+        (key.1.len() + value.len()) as u64 + 128
+    }
+}
+
+impl State {
+    pub(crate) fn new(
+        library: Library,
+        limits: Limits,
+        builds: Builds,
+        origin: Option<HeaderValue>,
+        threads: usize,
+    ) -> State {
+        State {
+            library,
+            rate: Rate::new(limits.rate),
+            limits,
+            metrics: Metrics::default(),
+            builds,
+            origin,
+            remembered: Cache::with_weighter(1 << 14, REMEMBERED, Weight),
+            work: Arc::new(Semaphore::new(threads)),
+            counting: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    /// The answer to a position in the shape of the Lichess tablebase server.
+    pub(crate) fn position_json(&self, rules: Rules, position: &str) -> Result<Bytes, Refusal> {
+        if let Some(answer) = self.remembered(rules, position) {
+            return Ok(answer);
+        }
+        let report = match self.library.report(rules, position) {
+            Ok(report) => report,
+            Err(why) if why.status == StatusCode::BAD_REQUEST && rules == Rules::Chess => {
+                let answer = unanswered(&self.library, position, &why).ok_or(why)?;
+                return to_json(&answer);
+            }
+            Err(why) => return Err(why),
+        };
+        let answer = to_json(&report)?;
+        if is_complete(&report) {
+            self.remembered.insert((rules, position.to_owned()), answer.clone());
+        }
+        Ok(answer)
+    }
+
+    fn remembered(&self, rules: Rules, position: &str) -> Option<Bytes> {
+        let answer = self.remembered.get(&(rules, position.to_owned()))?;
+        self.metrics.remembered.fetch_add(1, Relaxed);
+        Some(answer)
+    }
+}
+
+/// Answers a request, whatever it is.
+pub(crate) async fn answer(state: Arc<State>, peer: IpAddr, request: Request<Incoming>) -> Reply {
+    let start = Instant::now();
+    let route = Route::of(request.uri().path());
+    let answered = timeout(state.limits.answer(), respond(&state, peer, route, request)).await;
+    let late = || {
+        let text = "the answer took too long";
+        Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "time", text))
+    };
+    let plain = route.is_of_lichess();
+    let mut reply = answered.unwrap_or_else(|_| late()).unwrap_or_else(|no| no.reply(plain));
+
+    let again = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+    if again.contains(&reply.status()) {
+        reply.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    finish(&mut reply, state.origin.as_ref());
+    state.metrics.count(route, reply.status(), start.elapsed());
+    reply
+}
+
+async fn respond(
+    state: &Arc<State>,
+    peer: IpAddr,
+    route: Route,
+    request: Request<Incoming>,
+) -> Result<Reply, Refusal> {
+    let cost = if route == Route::Heat { HEAT_COST } else { 1 };
+    if state.rate.take(peer, cost).is_err() {
+        let text = "too many requests from one address";
+        return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "rate", text));
+    }
+    if route == Route::Nothing {
+        return Err(Refusal::not_found("there is nothing of that name"));
+    }
+    let method = request.method();
+    if !route.takes(method) {
+        let mut reply = refused_method(route);
+        reply.headers_mut().insert(header::ALLOW, HeaderValue::from_static(route.allowed()));
+        return Ok(reply);
+    }
+    if method == Method::OPTIONS {
+        return Ok(options(route, state.origin.is_some()));
+    }
+    if route == Route::Batch {
+        let body = body_of(state, request).await?;
+        return batch(state, peer, &body);
+    }
+    if !request.body().is_end_stream() {
+        let text = "such a request has no body";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, "body", text));
+    }
+    if route == Route::Build {
+        return build(state, wanted_by(request.uri().query())?, request.headers()).await;
+    }
+    get(state, route, &request).await
+}
+
+fn refused_method(route: Route) -> Reply {
+    let text = format!("use {}", route.allowed());
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", text).reply(route.is_of_lichess())
+}
+
+/// What may be asked, also for pages of others if they are let in.
+fn options(route: Route, is_shared: bool) -> Reply {
+    let mut reply = bytes("text/plain", Bytes::new());
+    *reply.status_mut() = StatusCode::NO_CONTENT;
+    let allowed = HeaderValue::from_static(route.allowed());
+    reply.headers_mut().insert(header::ALLOW, allowed.clone());
+    if is_shared {
+        reply.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_METHODS, allowed);
+        let any = HeaderValue::from_static("content-type");
+        reply.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_HEADERS, any);
+    }
+    reply
+}
+
+/// The body of a request, if it comes in time and is not too large.
+async fn body_of(state: &State, request: Request<Incoming>) -> Result<Bytes, Refusal> {
+    let body = Limited::new(request.into_body(), state.limits.body).collect();
+    match timeout(state.limits.patience, body).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            let text = format!("the body is larger than {} bytes", state.limits.body);
+            Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body", text))
+        }
+        Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "body", "the body cannot be read")),
+        Err(_) => {
+            let text = "the body took too long";
+            Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "time", text))
+        }
+    }
+}
+
+async fn get(
+    state: &Arc<State>,
+    route: Route,
+    request: &Request<Incoming>,
+) -> Result<Reply, Refusal> {
+    let query = request.uri().query();
+    match route {
+        Route::Page => assets::file(request.uri().path(), request.headers()),
+        Route::Position(rules) => {
+            let position = position_of(query)?;
+            // What is there already needs no thread.
+            if let Some(answer) = state.remembered(rules, &position) {
+                return Ok(json_bytes(answer));
+            }
+            json(state, move |state| state.position_json(rules, &position)).await
+        }
+        Route::Mainline(rules) => {
+            let position = position_of(query)?;
+            json(state, move |state| main_line_json(state, rules, &position)).await
+        }
+        Route::Shown => {
+            let position = position_of(query)?;
+            json(state, move |state| shown_json(state, &position)).await
+        }
+        Route::Heat => {
+            let (position, square) = (position_of(query)?, wanted(query, "square")?);
+            json(state, move |state| {
+                let report = state.library.report(Rules::Chess, &position)?;
+                to_json(&heat(&state.library, &report.position, &square)?)
+            })
+            .await
+        }
+        Route::Tables => json(state, |state| state.library.list()).await,
+        Route::Plan => plan(state, query).await,
+        Route::Stats => stats(state, wanted(query, "table")?).await,
+        Route::Health => Ok(text("ok")),
+        Route::Metrics => {
+            let shared = Arc::clone(state);
+            let count = on_thread(state, move || shared.library.count()).await?;
+            let body = Bytes::from(state.metrics.to_text(count));
+            Ok(bytes("text/plain; version=0.0.4; charset=utf-8", body))
+        }
+        Route::Description => Ok(json_bytes(Bytes::from_static(assets::DESCRIPTION))),
+        Route::Batch | Route::Build | Route::Nothing => {
+            Err(Refusal::not_found("there is nothing of that name"))
+        }
+    }
+}
+
+fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, Refusal> {
+    let report = match state.library.report(rules, position) {
+        // No table can have it, which is no mistake of the question.
+        Err(why) if why.status == StatusCode::BAD_REQUEST && is_chess(position) => {
+            return Err(Refusal { status: StatusCode::NOT_FOUND, ..why });
+        }
+        report => report?,
+    };
+    to_json(&main_line(&report)?)
+}
+
+fn shown_json(state: &State, position: &str) -> Result<Bytes, Refusal> {
+    let report = state.library.report(Rules::Chess, position)?;
+    to_json(&Shown::new(&report, Variant::Normal))
+}
+
+/// What is to be made: an ending, or what a position needs.
+fn wanted_by(query: Option<&str>) -> Result<Wanted, Refusal> {
+    match parameter(query, "ending") {
+        Some(ending) => Ok(Wanted::Ending(ending)),
+        None => Ok(Wanted::Position(position_of(query)?)),
+    }
+}
+
+/// What making tables would take; without a question, what may be made at all.
+async fn plan(state: &Arc<State>, query: Option<&str>) -> Result<Reply, Refusal> {
+    if query.is_none_or(str::is_empty) {
+        return Ok(json_text(json!({ "limit": state.builds.limit() }).to_string()));
+    }
+    let wanted = wanted_by(query)?;
+    json(state, move |state| to_json(&state.builds.cost(&wanted)?)).await
+}
+
+/// What a table contains. Others do not wait for that to be counted.
+async fn stats(state: &Arc<State>, name: String) -> Result<Reply, Refusal> {
+    let turn = Arc::clone(&state.counting).acquire_owned().await.map_err(ended)?;
+    let shared = Arc::clone(state);
+    let counted = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        let entry = shared.library.entry(&name);
+        let entry = entry.ok_or_else(|| Refusal::not_found("there is no such table"))?;
+        entry.stats(shared.limits.counted)
+    });
+    Ok(json_bytes(counted.await.map_err(ended)??))
+}
+
+/// Works an answer out and sends it as JSON.
+async fn json(
+    state: &Arc<State>,
+    work: impl FnOnce(&State) -> Result<Bytes, Refusal> + Send + 'static,
+) -> Result<Reply, Refusal> {
+    let shared = Arc::clone(state);
+    Ok(json_bytes(on_thread(state, move || work(&shared)).await??))
+}
+
+/// Works something out beside the threads that serve connections.
+pub(crate) async fn on_thread<R: Send + 'static>(
+    state: &State,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Result<R, Refusal> {
+    let turn = Arc::clone(&state.work).acquire_owned().await.map_err(ended)?;
+    let working = tokio::task::spawn_blocking(move || {
+        // Work goes on when nobody waits for it any more, and takes its turn for as long.
+        let _turn = turn;
+        work()
+    });
+    working.await.map_err(ended)
+}
+
+/// Something ended that should not have.
+fn ended<E>(_: E) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", "the answer could not be made")
+}
+
+/// How long a stop is waited for.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);

@@ -1,0 +1,27 @@
+//! Chess endgame tables over HTTP, and a page to look at them.
+//!
+//! From above downwards: `server` takes connections and ends, `answer` turns a request into a
+//! response, by way of `route` (what is asked for), `library` (which tables answer), `shown`,
+//! `lichess` and `heat` (answers in their shapes), `batch` (many at once), `build` (tables that are
+//! missing). `limits` and `rate` say
+//! how much of it; `metrics` counts. The page is in `assets`, its files in the folder of that name.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod assets;
+mod batch;
+mod build;
+mod heat;
+mod library;
+mod lichess;
+mod limits;
+mod metrics;
+mod rate;
+mod response;
+mod route;
+mod server;
+mod shown;
+mod stream;
+
+pub use limits::Limits;
+pub use server::{Config, ServeError, Server};

@@ -1,0 +1,299 @@
+//! Which tables there are, and which of them answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hoffman::{
+    Category, Error, Material, OpenOptions, Position, ProbeError, ReadOptions, Report, Table,
+    TableFile, TableInfo, Tablebase, Value, Variant,
+};
+use hyper::StatusCode;
+use serde::Serialize;
+
+use crate::response::{Refusal, to_json};
+use crate::route::Rules;
+
+/// For so long it is not looked again which files there are.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// The tables of some folders. No file outside of them is opened, whatever is asked.
+#[derive(Debug)]
+pub(crate) struct Library {
+    folders: Vec<PathBuf>,
+    /// The folders of Syzygy tables.
+    syzygy: Vec<PathBuf>,
+    /// What is found by the names of endings.
+    tables: Tablebase,
+    /// How tables with other names are opened.
+    options: OpenOptions,
+    found: Mutex<Arc<Found>>,
+}
+
+/// The files of the folders at some time.
+#[derive(Debug)]
+struct Found {
+    at: Instant,
+    entries: Vec<Arc<Entry>>,
+    /// Tables whose names are no endings. They are asked where no other has the position.
+    named: Option<Tablebase>,
+    /// All tables of suicide chess.
+    suicide: Option<Tablebase>,
+}
+
+/// A file.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    file: TableFile,
+    info: Result<TableInfo, String>,
+    /// What it contains, once that was counted.
+    stats: OnceLock<Bytes>,
+}
+
+/// What is said of a file.
+#[derive(Debug, Serialize)]
+struct ListedTable<'e> {
+    name: &'e str,
+    bytes: u64,
+    ending: Option<String>,
+    men: Option<usize>,
+    variant: Option<&'static str>,
+    metric: Option<&'static str>,
+    indices: Option<u64>,
+    partial: Option<bool>,
+    certain: &'e [&'static str],
+    assumes: &'e [String],
+    error: Option<&'e str>,
+}
+
+impl Entry {
+    /// The name of its file, by which it is asked for.
+    pub(crate) fn name(&self) -> &str {
+        let name = self.file.path.file_name();
+        name.and_then(|name| name.to_str()).unwrap_or_default()
+    }
+
+    fn open(file: TableFile) -> Entry {
+        let table = Table::open(&file.path, ReadOptions::new());
+        let alone = |error: Error| without_folder(&error.to_string(), &file.path);
+        let info = table.map(|table| table.info()).map_err(alone);
+        Entry { file, info, stats: OnceLock::new() }
+    }
+
+    fn is_of(&self, variant: Variant) -> bool {
+        self.info.as_ref().is_ok_and(|info| info.variant == variant)
+    }
+
+    /// Whether it is found by its name, as `krpkr.htb` and `krpkr-b7.htb` are.
+    fn is_named_as_ending(&self) -> bool {
+        let stem = self.name().split(['-', '.']).next().unwrap_or_default();
+        stem.parse::<Material>().is_ok()
+    }
+
+    /// Whether all of its values are those of chess.
+    fn is_certain(&self) -> bool {
+        self.info.as_ref().is_ok_and(|info| info.certain.len() == 4)
+    }
+
+    fn listed(&self) -> ListedTable<'_> {
+        let info = self.info.as_ref().ok();
+        ListedTable {
+            name: self.name(),
+            bytes: self.file.bytes,
+            ending: info.map(|info| info.ending.to_string()),
+            men: info.map(|info| info.ending.men()),
+            variant: info.map(|info| match info.variant {
+                Variant::Normal => "standard",
+                Variant::Suicide => "suicide",
+            }),
+            metric: info.map(|info| info.format.name()),
+            indices: info.map(|info| info.indices),
+            partial: info.map(|info| info.is_partial),
+            certain: info.map_or(&[], |info| &info.certain),
+            assumes: info.map_or(&[], |info| &info.assumes),
+            error: self.info.as_ref().err().map(String::as_str),
+        }
+    }
+
+    /// Counts what it contains, if that was not done before and it is not too large.
+    pub(crate) fn stats(&self, most: u64) -> Result<Bytes, Refusal> {
+        if let Some(stats) = self.stats.get() {
+            return Ok(stats.clone());
+        }
+        if self.file.bytes > most {
+            let text =
+                format!("{} is too large to be counted here; 'hoffman stats' does it", self.name());
+            return Err(Refusal::new(StatusCode::FORBIDDEN, "too-large", text));
+        }
+        let counted = Table::open(&self.file.path, ReadOptions::new()).and_then(|t| t.stats());
+        let failed = |error: Error| {
+            let text = without_folder(&error.to_string(), &self.file.path);
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.code(), text)
+        };
+        let stats = to_json(&counted.map_err(failed)?)?;
+        Ok(self.stats.get_or_init(|| stats).clone())
+    }
+}
+
+/// A message with file names instead of paths: where the folder lies is nobody's business.
+fn without_folder(text: &str, file: &Path) -> String {
+    let folder = file.parent().map(|folder| format!("{}/", folder.display()));
+    folder.map_or_else(|| text.to_owned(), |folder| text.replace(&folder, ""))
+}
+
+impl Library {
+    /// The tables of these folders, and the Syzygy tables of those.
+    pub(crate) fn open(folders: &[PathBuf], syzygy: &[PathBuf]) -> Result<Library, ProbeError> {
+        let named = folders.iter().fold(OpenOptions::new(), OpenOptions::folder);
+        let all = syzygy.iter().fold(named.clone(), OpenOptions::syzygy);
+        let found = Found { at: Instant::now(), entries: Vec::new(), named: None, suicide: None };
+        let library = Library {
+            folders: folders.to_vec(),
+            syzygy: syzygy.to_vec(),
+            tables: all.open()?,
+            options: named,
+            found: Mutex::new(Arc::new(found)),
+        };
+        let found = library.look(&[]).map_err(|error| match error {
+            Error::Probe(error) => error,
+            other => ProbeError::Folder(other.to_string()),
+        })?;
+        *library.found.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(found);
+        Ok(library)
+    }
+
+    /// What there is, as it was two seconds ago or later.
+    fn found(&self) -> Arc<Found> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.at.elapsed() >= FRESH {
+            // A folder that has gone is one of which nothing new is known.
+            let seen = self.look(&found.entries).unwrap_or_else(|_| Found {
+                at: Instant::now(),
+                entries: found.entries.clone(),
+                named: found.named.clone(),
+                suicide: found.suicide.clone(),
+            });
+            *found = Arc::new(seen);
+        }
+        Arc::clone(&found)
+    }
+
+    /// Lists the folders. What has not changed is not opened again.
+    fn look(&self, known: &[Arc<Entry>]) -> Result<Found, Error> {
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        for folder in &self.folders {
+            for file in hoffman::tables_in(folder)? {
+                let same = known.iter().find(|entry| entry.file == file).cloned();
+                let entry = same.unwrap_or_else(|| Arc::new(Entry::open(file)));
+                // Of files with one name the first answers.
+                if entries.iter().all(|other| other.name() != entry.name()) {
+                    entries.push(entry);
+                }
+            }
+        }
+        entries.sort_by(|one, other| one.name().cmp(other.name()));
+        let named = |entry: &Entry| entry.is_of(Variant::Normal) && !entry.is_named_as_ending();
+        Ok(Found {
+            at: Instant::now(),
+            named: self.tables_of(&entries, named)?,
+            suicide: self.tables_of(&entries, |entry| entry.is_of(Variant::Suicide))?,
+            entries,
+        })
+    }
+
+    /// The files that pass a test as one oracle; none if there are none.
+    fn tables_of(
+        &self,
+        entries: &[Arc<Entry>],
+        test: impl Fn(&Entry) -> bool,
+    ) -> Result<Option<Tablebase>, Error> {
+        let mut files: Vec<_> = entries.iter().filter(|entry| test(entry)).collect();
+        if files.is_empty() {
+            return Ok(None);
+        }
+        files.sort_by_key(|entry| !entry.is_certain());
+        let add = |options: OpenOptions, entry: &&Arc<Entry>| options.file(&entry.file.path);
+        let options = files.iter().fold(self.options.clone(), add);
+        Ok(Some(options.open_some()?.tables))
+    }
+
+    /// How many tables there are.
+    pub(crate) fn count(&self) -> usize {
+        self.found().entries.len()
+    }
+
+    /// A file by its name.
+    pub(crate) fn entry(&self, name: &str) -> Option<Arc<Entry>> {
+        self.found().entries.iter().find(|entry| entry.name() == name).cloned()
+    }
+
+    /// All tables, as JSON.
+    pub(crate) fn list(&self) -> Result<Bytes, Refusal> {
+        let found = self.found();
+        to_json(&found.entries.iter().map(|entry| entry.listed()).collect::<Vec<_>>())
+    }
+
+    /// The answer to a position.
+    pub(crate) fn report(&self, rules: Rules, position: &str) -> Result<Report, Refusal> {
+        let report = match rules {
+            Rules::Chess => self.report_chess(position),
+            Rules::Suicide => match &self.found().suicide {
+                Some(tables) => tables.report(position),
+                None => return Err(Refusal::not_found("there are no tables of suicide chess")),
+            },
+        };
+        report.map(|report| self.tidy(report)).map_err(|error| self.refusal(error))
+    }
+
+    fn report_chess(&self, position: &str) -> Result<Report, ProbeError> {
+        let report = self.tables.report(position)?;
+        let is_open = |report: &Report| report.verdict.category == Category::Unknown;
+        if !is_open(&report) || report.hoffman.table.is_some() {
+            return Ok(report);
+        }
+        let Some(named) = self.found().named.clone() else { return Ok(report) };
+        let other = named.report(position)?;
+        Ok(if other.hoffman.table.is_some() { other } else { report })
+    }
+
+    /// What is proved of a position, without its moves.
+    pub(crate) fn value(&self, position: &Position) -> Result<Value, ProbeError> {
+        match self.tables.value(position) {
+            Err(ProbeError::NoTable { table }) => match &self.found().named {
+                Some(named) => named.value(position),
+                None => Err(ProbeError::NoTable { table }),
+            },
+            answered => answered,
+        }
+    }
+
+    /// Why there is no answer, without the names of folders.
+    pub(crate) fn refusal(&self, error: ProbeError) -> Refusal {
+        let mut refusal = Refusal::from(error);
+        refusal.text = self.without_folders(&refusal.text);
+        refusal
+    }
+
+    /// An answer without the names of folders.
+    fn tidy(&self, mut report: Report) -> Report {
+        let short = |text: &String| self.without_folders(text);
+        report.hoffman.table = report.hoffman.table.as_ref().map(short);
+        for m in &mut report.moves {
+            m.hoffman.error = m.hoffman.error.as_ref().map(short);
+        }
+        report
+    }
+
+    fn without_folders(&self, text: &str) -> String {
+        let shorten = |text: String, folder: &PathBuf| without_folder(&text, &folder.join("x"));
+        self.folders.iter().chain(&self.syzygy).fold(text.to_owned(), shorten)
+    }
+}
+
+/// Whether an answer says everything, so that no table that comes later changes it.
+pub(crate) fn is_complete(report: &Report) -> bool {
+    report.verdict.category != Category::Unknown
+        && report.hoffman.missing.is_empty()
+        && report.moves.iter().all(|m| m.hoffman.error.is_none())
+}

@@ -1,0 +1,53 @@
+//! How much one client may ask for, and how long that may take.
+
+use std::time::Duration;
+
+/// What the server bears.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Connections at a time. One more is refused.
+    pub connections: usize,
+    /// Requests a second from one address, and lines of batches; twice as many in a burst. 0 for
+    /// any number.
+    pub rate: u32,
+    /// The body of a request, in bytes.
+    pub body: usize,
+    /// How long the head of a request may take to come in, its body, and a client to take some of
+    /// an answer.
+    pub patience: Duration,
+    /// The largest table that is counted for its histogram, in bytes.
+    pub counted: u64,
+}
+
+/// The longest head of a request, in bytes.
+pub(crate) const HEAD: usize = 16 << 10;
+
+/// The most header lines of a request.
+pub(crate) const HEADERS: usize = 64;
+
+/// The longest position with its moves, in characters.
+pub(crate) const POSITION: usize = 4 << 10;
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 256,
+            rate: 1_000,
+            body: 1 << 20,
+            patience: Duration::from_secs(10),
+            counted: 64 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// How long an answer may take to be made.
+    pub(crate) fn answer(&self) -> Duration {
+        self.patience * 3
+    }
+
+    /// How long a batch may take in all.
+    pub(crate) fn batch(&self) -> Duration {
+        self.patience * 20
+    }
+}

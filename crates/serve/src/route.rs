@@ -1,0 +1,186 @@
+//! What a request asks for.
+
+use hyper::{Method, StatusCode};
+
+use crate::limits::POSITION;
+use crate::response::Refusal;
+
+/// What can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// The page and its files.
+    Page,
+    /// A position, in the shape of the Lichess tablebase server.
+    Position(Rules),
+    /// The main line, in the same shape.
+    Mainline(Rules),
+    /// Many positions.
+    Batch,
+    /// A position for the page.
+    Shown,
+    /// A man on all squares.
+    Heat,
+    /// The tables.
+    Tables,
+    /// What a table contains.
+    Stats,
+    /// What making tables would take.
+    Plan,
+    /// Making them.
+    Build,
+    /// Whether the server is well.
+    Health,
+    /// What it has done.
+    Metrics,
+    /// What can be asked for.
+    Description,
+    /// Nothing there is.
+    Nothing,
+}
+
+/// The game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Rules {
+    Chess,
+    Suicide,
+}
+
+/// All of them.
+pub(crate) const ROUTES: [Route; 16] = [
+    Route::Page,
+    Route::Position(Rules::Chess),
+    Route::Position(Rules::Suicide),
+    Route::Mainline(Rules::Chess),
+    Route::Mainline(Rules::Suicide),
+    Route::Batch,
+    Route::Shown,
+    Route::Heat,
+    Route::Tables,
+    Route::Stats,
+    Route::Plan,
+    Route::Build,
+    Route::Health,
+    Route::Metrics,
+    Route::Description,
+    Route::Nothing,
+];
+
+impl Route {
+    /// What a path leads to. The files of the page are looked for elsewhere.
+    pub(crate) fn of(path: &str) -> Route {
+        match path {
+            "/" => Route::Page,
+            "/standard" => Route::Position(Rules::Chess),
+            "/suicide" => Route::Position(Rules::Suicide),
+            "/standard/mainline" => Route::Mainline(Rules::Chess),
+            "/suicide/mainline" => Route::Mainline(Rules::Suicide),
+            "/batch" => Route::Batch,
+            "/api/position" => Route::Shown,
+            "/api/heat" => Route::Heat,
+            "/api/stats" => Route::Stats,
+            "/api/plan" => Route::Plan,
+            "/api/build" => Route::Build,
+            "/tables" => Route::Tables,
+            "/healthz" => Route::Health,
+            "/metrics" => Route::Metrics,
+            "/openapi.json" => Route::Description,
+            asset if asset.starts_with("/assets/") => Route::Page,
+            _ => Route::Nothing,
+        }
+    }
+
+    /// Its name in the metrics.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Route::Page => "page",
+            Route::Position(Rules::Chess) => "standard",
+            Route::Position(Rules::Suicide) => "suicide",
+            Route::Mainline(Rules::Chess) => "standard-mainline",
+            Route::Mainline(Rules::Suicide) => "suicide-mainline",
+            Route::Batch => "batch",
+            Route::Shown => "position",
+            Route::Heat => "heat",
+            Route::Tables => "tables",
+            Route::Stats => "stats",
+            Route::Plan => "plan",
+            Route::Build => "build",
+            Route::Health => "healthz",
+            Route::Metrics => "metrics",
+            Route::Description => "openapi",
+            Route::Nothing => "nothing",
+        }
+    }
+
+    /// The methods that it takes.
+    pub(crate) fn allowed(self) -> &'static str {
+        if matches!(self, Route::Batch | Route::Build) {
+            "POST, OPTIONS"
+        } else {
+            "GET, HEAD, OPTIONS"
+        }
+    }
+
+    /// Whether a method makes sense for it.
+    pub(crate) fn takes(self, method: &Method) -> bool {
+        self.allowed().split(", ").any(|allowed| allowed == method.as_str())
+    }
+
+    /// Whether errors are told as the Lichess tablebase server tells them, in plain text.
+    pub(crate) fn is_of_lichess(self) -> bool {
+        matches!(self, Route::Position(_) | Route::Mainline(_))
+    }
+}
+
+/// The value of a parameter of a query; none if it is missing.
+pub(crate) fn parameter(query: Option<&str>, name: &str) -> Option<String> {
+    let pairs = form_urlencoded::parse(query?.as_bytes());
+    pairs.into_iter().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}
+
+/// A parameter that has to be there.
+pub(crate) fn wanted(query: Option<&str>, name: &str) -> Result<String, Refusal> {
+    let value = parameter(query, name).filter(|value| !value.trim().is_empty());
+    value.ok_or_else(|| {
+        let text = format!("the parameter '{name}' is missing");
+        Refusal::new(StatusCode::BAD_REQUEST, "no-parameter", text)
+    })
+}
+
+/// The position of a query. Underscores may stand for blanks.
+pub(crate) fn position_of(query: Option<&str>) -> Result<String, Refusal> {
+    position_text(&wanted(query, "fen")?)
+}
+
+/// A position that is not too long.
+pub(crate) fn position_text(fen: &str) -> Result<String, Refusal> {
+    if fen.len() > POSITION {
+        let text = format!("a position is longer than {POSITION} characters");
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad-fen", text));
+    }
+    Ok(fen.trim().replace('_', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_route_is_counted_under_a_name_of_its_own() {
+        let mut names: Vec<_> = ROUTES.iter().map(|route| route.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ROUTES.len());
+    }
+
+    #[test]
+    fn a_position_may_be_written_in_several_ways() {
+        for query in ["fen=8/8/8/8_w_-", "a=b&fen=8%2F8/8/8+w+-&c", "fen=%208/8/8/8%20w%20- "] {
+            assert_eq!(position_of(Some(query)).expect("a position"), "8/8/8/8 w -", "{query}");
+        }
+        for query in [None, Some(""), Some("fen"), Some("fen="), Some("fen=%20"), Some("nef=8/8")] {
+            assert_eq!(position_of(query).expect_err("none").code, "no-parameter", "{query:?}");
+        }
+        let long = format!("fen={}", "8".repeat(POSITION + 1));
+        assert_eq!(position_of(Some(&long)).expect_err("too long").code, "bad-fen");
+    }
+}

@@ -1,0 +1,144 @@
+//! A position as the page shows it: who wins instead of what the side to move does, and positions
+//! behind moves, so that the page has to know no chess.
+
+use std::collections::HashMap;
+
+use hoffman::{Bound, Category, Color, Move, Position, PositionVerdict, Report, Variant};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A position.
+#[derive(Debug, Serialize)]
+pub(crate) struct Shown<'r> {
+    fen: &'r str,
+    turn: &'static str,
+    check: bool,
+    /// How the game has ended.
+    over: Option<&'static str>,
+    #[serde(flatten)]
+    outcome: Outcome,
+    words: &'r str,
+    /// What is certain where the table is not of chess.
+    certain: Option<&'r str>,
+    moves: Vec<ShownMove<'r>>,
+    /// Best play.
+    line: Vec<Step<'r>>,
+    hoffman: Value,
+}
+
+/// Who wins, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Outcome {
+    /// `white`, `black`, `draw`, `maybe-white`, `maybe-black` or `unknown`.
+    pub(crate) result: &'static str,
+    /// Plies to the mate, if they are known to be those of chess.
+    pub(crate) plies: Option<u32>,
+}
+
+/// A legal move.
+#[derive(Debug, Serialize)]
+struct ShownMove<'r> {
+    uci: &'r str,
+    san: &'r str,
+    /// The position after it.
+    fen: String,
+    #[serde(flatten)]
+    outcome: Outcome,
+    /// Whether the game is over after it.
+    over: bool,
+    words: &'r str,
+    zeroing: bool,
+    pruned: Option<&'static str>,
+    bound: Bound,
+    error: Option<&'r str>,
+}
+
+/// A move of a line.
+#[derive(Debug, Serialize)]
+struct Step<'r> {
+    uci: &'r str,
+    san: &'r str,
+    fen: String,
+}
+
+impl Outcome {
+    /// Of a position with that side to move.
+    fn new(verdict: &PositionVerdict, turn: Color) -> Outcome {
+        let wins = |color: Color| color.fold_wb("white", "black");
+        let maybe = |color: Color| color.fold_wb("maybe-white", "maybe-black");
+        let result = match verdict.category {
+            Category::Win => wins(turn),
+            Category::Loss => wins(turn.other()),
+            Category::Draw => "draw",
+            Category::MaybeWin => maybe(turn),
+            Category::MaybeLoss => maybe(turn.other()),
+            Category::Unknown => "unknown",
+        };
+        let distance = verdict.dtm.or(verdict.dtw).map(i32::unsigned_abs);
+        let ended = verdict.is_over().then_some(0);
+        Outcome { result, plies: distance.or(ended).filter(|_| result != "draw") }
+    }
+}
+
+/// How the game has ended, if it has.
+fn ending(verdict: &PositionVerdict) -> Option<&'static str> {
+    let ways = [
+        (verdict.checkmate, "checkmate"),
+        (verdict.stalemate, "stalemate"),
+        (verdict.variant_win || verdict.variant_loss, "over"),
+    ];
+    ways.into_iter().find(|(is_so, _)| *is_so).map(|(_, name)| name)
+}
+
+impl<'r> Shown<'r> {
+    pub(crate) fn new(report: &'r Report, variant: Variant) -> Shown<'r> {
+        let (position, verdict) = (&report.position, &report.verdict);
+        let turn = position.turn;
+        let moves: HashMap<String, Move> =
+            position.legal_moves(variant).into_iter().map(|m| (m.uci(), m)).collect();
+        let shown = report.moves.iter().filter_map(|shown| {
+            let after = fen_after(position, *moves.get(&shown.uci)?);
+            Some(ShownMove {
+                uci: &shown.uci,
+                san: &shown.san,
+                fen: after,
+                outcome: Outcome::new(&shown.verdict, turn.other()),
+                over: shown.verdict.is_over(),
+                words: &shown.words,
+                zeroing: shown.zeroing,
+                pruned: shown.hoffman.pruned,
+                bound: shown.hoffman.bound,
+                error: shown.hoffman.error.as_deref(),
+            })
+        });
+        Shown {
+            fen: &report.hoffman.fen,
+            turn: turn.fold_wb("white", "black"),
+            check: position.is_check(),
+            over: ending(verdict),
+            outcome: Outcome::new(verdict, turn),
+            words: &report.result,
+            certain: report.certain.as_deref(),
+            moves: shown.collect(),
+            line: steps(report, variant),
+            hoffman: serde_json::to_value(&report.hoffman).unwrap_or_default(),
+        }
+    }
+}
+
+/// The line with the positions that it goes through.
+fn steps(report: &Report, variant: Variant) -> Vec<Step<'_>> {
+    let mut position = report.position.clone();
+    let mut steps = Vec::new();
+    for (uci, san) in report.hoffman.pv.iter().zip(&report.line) {
+        let legal = position.legal_moves(variant);
+        let Some(m) = legal.iter().find(|m| m.uci() == *uci) else { break };
+        position = position.after(m).without_useless_en_passant();
+        steps.push(Step { uci, san, fen: position.fen() });
+    }
+    steps
+}
+
+fn fen_after(position: &Position, m: Move) -> String {
+    position.after(&m).without_useless_en_passant().fen()
+}
