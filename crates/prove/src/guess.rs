@@ -1,7 +1,9 @@
 //! What a slice is thought to be worth that is not open. Free to be wrong: it says where to look
 //! first, never what is true.
 
-use hoffman_board::{Color, Material, Outcome, Role};
+use hoffman_board::shakmaty;
+use hoffman_board::{Bitboard, Color, Material, Outcome, Rank, Role, Square, Value};
+use hoffman_space::{Code as _, Codes, Layout, PawnStructure, SliceValues};
 
 /// From how much more material on a side is thought to win: in pawns where there are no pieces, and
 /// where there are.
@@ -27,5 +29,96 @@ pub(crate) fn outcome(material: &Material) -> Outcome {
         _ if ahead >= enough => Outcome::WhiteWins,
         _ if ahead <= -enough => Outcome::BlackWins,
         _ => Outcome::Draw,
+    }
+}
+
+/// How many plies earlier a pawn has to promote than one of the other side to win by that.
+const PLIES_AHEAD: u32 = 3;
+
+/// A guess of the positions of kings and pawns in which a pawn cannot be caught; of all others
+/// nothing is said.
+pub(crate) fn races(layout: &Layout, pawns: PawnStructure) -> SliceValues {
+    let runners = Color::ALL.map(|color| passed(pawns, color));
+    let codes = [Color::White, Color::Black].map(|turn| {
+        let mut codes = vec![u8::ILLEGAL; layout.len()];
+        if runners.iter().any(|runners| !runners.is_empty()) {
+            for white in Square::ALL {
+                for black in
+                    Square::ALL.into_iter().filter(|&black| is_legal(pawns, turn, [white, black]))
+                {
+                    let place = layout.offset(&[u8::from(white), u8::from(black)]);
+                    let code =
+                        winner(&runners, turn, [white, black]).map_or(u8::ILLEGAL, |winner| {
+                            u8::from_value(if winner == turn {
+                                Value::Win(1)
+                            } else {
+                                Value::Loss(0)
+                            })
+                        });
+                    if let Some(place) = place.and_then(|place| codes.get_mut(place)) {
+                        *place = code;
+                    }
+                }
+            }
+        }
+        Codes::Narrow(codes).outcomes()
+    });
+    SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 }
+}
+
+/// A pawn with nothing before it: where it promotes, and after how many moves.
+type Runner = (Square, u32);
+
+/// The pawns of a side that no pawn of the other one can stop or take.
+fn passed(pawns: PawnStructure, color: Color) -> Vec<Runner> {
+    let enemies = Bitboard(pawns.of(color.other()));
+    let all = Bitboard(pawns.occupied());
+    let relative = |square: Square| u32::from(color.relative_rank(square.rank()));
+    let ahead = |square: Square, from: Square| relative(square) > relative(from);
+    let is_free = |&from: &Square| {
+        let file = |square: Square| u32::from(square.file());
+        let beside =
+            |square: &Square| ahead(*square, from) && file(*square).abs_diff(file(from)) <= 1;
+        let before = |square: &Square| ahead(*square, from) && square.file() == from.file();
+        !enemies.into_iter().any(|square| beside(&square))
+            && !all.into_iter().any(|square| before(&square))
+    };
+    let runner = |from: Square| {
+        let last = color.fold_wb(Rank::Eighth, Rank::First);
+        let steps = u32::from(Rank::Eighth) - relative(from);
+        let jumps = u32::from(color.relative_rank(from.rank()) == Rank::Second);
+        (Square::from_coords(from.file(), last), steps - jumps)
+    };
+    Bitboard(pawns.of(color)).into_iter().filter(is_free).map(runner).collect()
+}
+
+/// Whether the kings (White's first) may stand so with `turn` to move.
+fn is_legal(pawns: PawnStructure, turn: Color, [white, black]: [Square; 2]) -> bool {
+    let occupied = Bitboard(pawns.occupied());
+    let king = turn.fold_wb(black, white);
+    let attackers = shakmaty::attacks::pawn_attacks(turn.other(), king);
+    white.distance(black) > 1
+        && !occupied.contains(white)
+        && !occupied.contains(black)
+        && (attackers & Bitboard(pawns.of(turn))).is_empty()
+}
+
+/// The side with a pawn that cannot be caught, or with the one that promotes first.
+fn winner(runners: &[Vec<Runner>; 2], turn: Color, [white, black]: [Square; 2]) -> Option<Color> {
+    let plies = |color: Color| {
+        let (own, enemy) = color.fold_wb((white, black), (black, white));
+        let waits = u32::from(color != turn);
+        let runs = |&&(to, moves): &&Runner| {
+            enemy.distance(to) > moves + waits && !(own.file() == to.file())
+        };
+        let runners = Color::ALL.into_iter().zip(runners).find(|(of, _)| *of == color)?.1;
+        runners.iter().filter(runs).map(|&(_, moves)| 2 * moves - 1 + waits).min()
+    };
+    match (plies(Color::White), plies(Color::Black)) {
+        (Some(white), Some(black)) if white + PLIES_AHEAD <= black => Some(Color::White),
+        (Some(white), Some(black)) if black + PLIES_AHEAD <= white => Some(Color::Black),
+        (Some(_), None) => Some(Color::White),
+        (None, Some(_)) => Some(Color::Black),
+        _ => None,
     }
 }

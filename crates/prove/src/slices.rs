@@ -94,6 +94,8 @@ pub(crate) struct Slices {
     whole: Tables,
     families: HashMap<Family, [TableValues; 3]>,
     open: HashMap<Key, Open>,
+    /// Guesses of slices without pieces that are not open.
+    races: HashMap<Material, TableValues>,
     /// The slices with moves into a slice, open or not.
     users: HashMap<Key, Vec<Key>>,
     /// Positions evaluated so far.
@@ -183,6 +185,7 @@ impl Slices {
             // Off the squares of a piece that has just promoted.
             if behind != key {
                 self.use_by(behind, key);
+                self.guess_races(&behind);
             }
             let small = promoted.is_none() && key.pieces() < 2;
             if small && leaving.promoted.is_some() && !self.is_open(&behind) {
@@ -202,6 +205,19 @@ impl Slices {
         if !users.contains(&user) {
             users.push(user);
         }
+    }
+
+    /// Looks for pawns that cannot be caught in a slice without pieces.
+    fn guess_races(&mut self, key: &Key) {
+        if key.pieces() > 0 || self.is_open(key) {
+            return;
+        }
+        let material = key.family.material;
+        let table = self.races.entry(material).or_insert_with(|| {
+            TableValues::with_layout(material, Layout::new(&material), NormalForm::None, [])
+        });
+        let slot = table.slices.entry(key.pawns).or_default();
+        slot.get_or_init(|| Arc::new(guess::races(&table.layout, key.pawns)));
     }
 
     /// Solves an ending without pawns.
@@ -269,8 +285,10 @@ impl Slices {
         }
         let just_promoted =
             promoted.and_then(|_| table(&Key { family: Family { promoted, ..key.family }, pawns }));
+        let races = self.races.get(&material).filter(|_| game == Game::Guess);
+        let races = races.map(|table| (table, false));
         let rest = Some(unknown(game, &key));
-        Behind { tables: just_promoted.into_iter().collect(), rest }
+        Behind { tables: just_promoted.into_iter().chain(races).collect(), rest }
     }
 
     fn is_solved(&self, key: &Key) -> bool {
@@ -332,6 +350,11 @@ impl Slices {
             return Known { least, most, guess, moves, open: false };
         }
         let [least, most, guess] = GAMES.map(|game| unknown(game, &key));
+        let race = self.races.get(&key.family.material).and_then(|table| {
+            table.value(&squares_of(&table.layout, &placed)?, key.pawns, turn, None)
+        });
+        let race = race.filter(|&value| value != Value::Illegal);
+        let guess = race.map_or(guess, |value| outcome(value, turn));
         Known { least, most, guess, moves: 0, open: false }
     }
 
