@@ -9,8 +9,8 @@ use hoffman_board::{Color, FuturemoveKind, ListedPiece, Material, Variant};
 use hoffman_control::{Claims, ControlFile};
 use hoffman_pages::Pages;
 use hoffman_solve::{
-    Analysis, Futurebase, Monitor, Rules, SolveError, SolveOptions, Survey, Verdict,
-    solve_analysis, structures_behind, survey,
+    Analysis, Futurebase, Monitor, Rules, Ruling, SolveError, SolveOptions, Survey, solve_analysis,
+    structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
 use hoffman_store::folder_of;
@@ -21,7 +21,7 @@ use crate::claims::claims_of;
 use crate::cost::{check_analysis, memory_of_analysis};
 use crate::error::RunError;
 use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
-use crate::judgement::{Verdicts, judge};
+use crate::judgement::{Rulings, judge};
 use crate::numbering::Numbering;
 use crate::options::{MadeTable, RunContext, RunOptions};
 use crate::progress::{Phase, Progress};
@@ -99,8 +99,8 @@ impl Asked<'_> {
         progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
         let futurebases = self.read_futurebases(&values, run)?;
 
-        let verdicts = Verdicts::new(control, numbering);
-        let prune = |color: Color, kind: FuturemoveKind| verdicts.of(color, kind);
+        let rulings = Rulings::new(control, numbering);
+        let prune = |color: Color, kind: FuturemoveKind| rulings.of(color, kind);
         let rules = Rules {
             prune: &prune,
             stalemates: control.stalemates_conceded_to(),
@@ -110,7 +110,7 @@ impl Asked<'_> {
         let analysis = Analysis { futurebases, rules };
         let survey = survey(&values, &analysis);
         let claims = self.claims(&survey, &prune);
-        let remarks = judge(control, numbering, &verdicts, (&values, &survey))?;
+        let remarks = judge(control, numbering, &rulings, (&values, &survey))?;
         remarks.into_iter().chain(self.defects()).for_each(&mut remark);
 
         let (args, lasting) = (&self.options.args, Some(self.output));
@@ -161,7 +161,7 @@ impl Asked<'_> {
     fn claims(
         &self,
         survey: &Survey,
-        prune: &dyn Fn(Color, FuturemoveKind) -> Option<Verdict>,
+        prune: &dyn Fn(Color, FuturemoveKind) -> Option<Ruling>,
     ) -> Claims {
         let behind = self.open.iter().map(OpenFuturebase::claims);
         let claims = claims_of(self.control, survey, prune, behind);

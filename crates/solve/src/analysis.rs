@@ -37,7 +37,7 @@ pub struct Futurebase {
 
 /// What happens to a move that no futurebase answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Ruling {
     /// It wins at once for the side that makes it.
     Concede,
     /// It is no move.
@@ -48,7 +48,7 @@ pub enum Verdict {
 pub struct Rules<'r> {
     /// The verdict on moves of a colour of a kind, named as in a control file: `Ke4`, `KxP`,
     /// `P=Q`, `PxR=Q`.
-    pub prune: &'r (dyn Fn(Color, FuturemoveKind) -> Option<Verdict> + Sync),
+    pub prune: &'r (dyn Fn(Color, FuturemoveKind) -> Option<Ruling> + Sync),
     /// The side that wins stalemates; none under the rules of chess.
     pub stalemates: Option<Color>,
     /// Whether the pawns are those of a list of structures: then steps to structures of another
@@ -229,9 +229,9 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         Rest::Nothing
     } else {
         match (analysis.rules.prune)(step.color, step.kind) {
-            Some(Verdict::Concede) => Rest::Won,
-            Some(Verdict::Discard) if tracked && analysis.rules.discards_spare => Rest::Spared,
-            Some(Verdict::Discard) => Rest::Discarded,
+            Some(Ruling::Concede) => Rest::Won,
+            Some(Ruling::Discard) if tracked && analysis.rules.discards_spare => Rest::Spared,
+            Some(Ruling::Discard) => Rest::Discarded,
             None => Rest::Unsaid,
         }
     };

@@ -16,7 +16,7 @@ use crate::kernels::tables::{role_index, squares};
 use crate::passes::BlockTask;
 use crate::steps::Way;
 use crate::target::{Axes, Placed, Reading, Target};
-use crate::view::Wanted;
+use crate::view::Section;
 
 /// What is done with the moves found: every call is one move in each of the marked positions of a
 /// row.
@@ -140,8 +140,8 @@ impl<'a> ExitMoves<'a> {
     ) -> &'b [C] {
         let Buffer { first, spare } = buffer;
         let out = room(first, len);
-        let wanted = Wanted { tables: self.context.tables, placed, axes };
-        target.fetch::<C>(wanted, self.reading, out, spare);
+        let section = Section { tables: self.context.tables, placed, axes };
+        target.fetch::<C>(section, self.reading, out, spare);
         out
     }
 

@@ -26,12 +26,12 @@ impl<C: Code> ExitRoom<C> {
 }
 
 /// Keeps the best move of every position.
-struct Best<'a, C, I> {
+struct BestMoves<'a, C, I> {
     best: &'a mut [Row<C>],
     isa: PhantomData<I>,
 }
 
-impl<C: Code, I: Isa> Sink<C> for Best<'_, C, I> {
+impl<C: Code, I: Isa> Sink<C> for BestMoves<'_, C, I> {
     #[inline(always)]
     fn row(&mut self, row: usize, codes: &Row<C>, mask: u64) {
         raise::<I, C>(&mut self.best[row], codes, mask);
@@ -50,13 +50,13 @@ impl<C: Code, I: Isa> Sink<C> for Best<'_, C, I> {
 }
 
 /// Counts the moves of the positions in `positions`, one word a row.
-struct Tally<'a, I> {
+struct MoveCount<'a, I> {
     positions: &'a [u64],
     count: u64,
     isa: PhantomData<I>,
 }
 
-impl<C: Code, I: Isa> Sink<C> for Tally<'_, I> {
+impl<C: Code, I: Isa> Sink<C> for MoveCount<'_, I> {
     #[inline(always)]
     fn row(&mut self, row: usize, codes: &Row<C>, mask: u64) {
         let legal = !equal_mask::<I, C>(codes, C::ILLEGAL);
@@ -100,7 +100,7 @@ pub(crate) fn captures_of<I: Isa, C: Code>(
 ) {
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
-    let mut sink = Best::<C, I> { best, isa: PhantomData };
+    let mut sink = BestMoves::<C, I> { best, isa: PhantomData };
     let evaluation = ExitMoves::new(task, reading);
     for target in captures {
         evaluation.whole::<I, C>(target, None, &mut sink, buffer);
@@ -120,7 +120,7 @@ pub(crate) fn evaluate<I: Isa, C: Code>(
 ) {
     best.fill(C::ILLEGAL);
     let (best, _) = best.as_chunks_mut::<64>();
-    let mut sink = Best::<C, I> { best, isa: PhantomData };
+    let mut sink = BestMoves::<C, I> { best, isa: PhantomData };
     let evaluation = ExitMoves::new(task, reading);
     for exit in exits.iter().filter(|exit| wanted(exit)) {
         evaluation.exit::<I, C>(exit, &mut sink, buffer);
@@ -135,7 +135,7 @@ pub(crate) fn count<I: Isa, C: Code>(
     positions: &[u64],
     buffer: &mut Buffer<C>,
 ) -> u64 {
-    let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
+    let mut sink = MoveCount::<I> { positions, count: 0, isa: PhantomData };
     let evaluation = ExitMoves::new(task, Reading::Legality);
     evaluation.exit::<I, C>(exit, &mut sink, buffer);
     sink.count
@@ -186,7 +186,7 @@ pub(crate) fn positions_with(
 ) -> Vec<u64> {
     let mut best = vec![0; task.context.rows() * 64];
     let (rows, _) = best.as_chunks_mut::<64>();
-    let mut sink = Best::<u8, Portable> { best: rows, isa: PhantomData };
+    let mut sink = BestMoves::<u8, Portable> { best: rows, isa: PhantomData };
     let evaluation = ExitMoves::new(task, reading);
     evaluation.way::<Portable, u8>(way, target, &mut sink, buffer);
     rows.iter().map(|codes| !equal_mask::<Portable, u8>(codes, u8::ILLEGAL)).collect()
@@ -201,7 +201,7 @@ pub(crate) fn count_captures<I: Isa, C: Code>(
     positions: &[u64],
     room: &mut ExitRoom<C>,
 ) -> u64 {
-    let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
+    let mut sink = MoveCount::<I> { positions, count: 0, isa: PhantomData };
     let evaluation = ExitMoves::new(task, Reading::Legality);
     for target in captures {
         evaluation.whole::<I, C>(target, None, &mut sink, &mut room.buffer);
