@@ -59,12 +59,13 @@ pub(crate) fn make_analysis(
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let values = table_values(control, numbering, symmetric)?;
     check_analysis(control, numbering, &open, &values, output, &workplace)?;
-    let asked = Asked { control, numbering, output, options, began, workplace, open, symmetric };
-    options.workplace.install(asked.work(&values), || asked.carry_out(values))
+    let opened =
+        OpenControl { control, numbering, output, options, began, workplace, open, symmetric };
+    options.workplace.install(opened.work(&values), || opened.carry_out(values))
 }
 
 /// A control file whose futurebases are open.
-struct Asked<'a> {
+struct OpenControl<'a> {
     control: &'a ControlFile,
     numbering: &'a Numbering,
     output: &'a Path,
@@ -77,7 +78,7 @@ struct Asked<'a> {
     symmetric: bool,
 }
 
-impl Asked<'_> {
+impl OpenControl<'_> {
     /// The positions to be solved, and a part of those to be read.
     fn work(&self, values: &TableValues) -> u64 {
         let own = 2 * values.layout.len() as u64 * values.slices.len() as u64;
@@ -114,7 +115,7 @@ impl Asked<'_> {
         remarks.into_iter().chain(self.defects()).for_each(&mut remark);
 
         let (args, lasting) = (&self.options.args, Some(self.output));
-        let task = AnalysisTask { asked: self, analysis: &analysis, claims };
+        let task = AnalysisTask { opened: self, analysis: &analysis, claims };
         let order = Order { began: self.began, lasting, run };
         let solved = task::carry_out(&task, values, self.output, args, order)?;
         notices.dedup();
@@ -171,25 +172,25 @@ impl Asked<'_> {
 
 /// A control file of whose moves everything is known.
 struct AnalysisTask<'a> {
-    asked: &'a Asked<'a>,
+    opened: &'a OpenControl<'a>,
     analysis: &'a Analysis<'a>,
     claims: Claims,
 }
 
 impl Task for AnalysisTask<'_> {
     fn name(&self) -> String {
-        self.asked.output.display().to_string()
+        self.opened.output.display().to_string()
     }
 
     fn identity(&self) -> Result<Identity, RunError> {
-        let Asked { control, symmetric, open, workplace, .. } = self.asked;
+        let OpenControl { control, symmetric, open, workplace, .. } = self.opened;
         let files = open.iter().map(|futurebase| futurebase.fingerprint(workplace));
         let files = files.collect::<Result<Vec<_>, RunError>>()?;
         Ok(Identity::new(control, &[u8::from(*symmetric)], &files))
     }
 
     fn wanted(&self) -> SolveOptions {
-        let outcomes = self.asked.control.asks_outcomes();
+        let outcomes = self.opened.control.asks_outcomes();
         SolveOptions { count: true, keep: true, outcomes, ..SolveOptions::default() }
     }
 
@@ -203,12 +204,12 @@ impl Task for AnalysisTask<'_> {
     }
 
     fn header(&self) -> Result<(&ControlFile, &Numbering), RunError> {
-        Ok((self.asked.control, self.asked.numbering))
+        Ok((self.opened.control, self.opened.numbering))
     }
 
     /// What the values prove, and from what they were made.
     fn instruction(&self) -> String {
-        let names = self.asked.open.iter().map(|open| format!(" {}", open.path().display()));
+        let names = self.opened.open.iter().map(|open| format!(" {}", open.path().display()));
         // The end mark of a processing instruction cannot stand inside one.
         let record = names.collect::<String>().replace("?>", "? >");
         match (self.claims.is_exact(), record.is_empty()) {
