@@ -150,8 +150,7 @@ fn exit<'a>(
     let inside = is_inside(table, step);
     let mut counted = Counted::Inside;
     let target = if inside {
-        let turn = step.color.other();
-        let view = View::new(table, false, step.pawns, turn, context.layout, step.change)?;
+        let view = step.views(table, false, context.layout).into_iter().next()?;
         Target::view(match step.way {
             Way::Whole { jumped: Some(square) } => view.with_right(square),
             _ => view,
@@ -209,12 +208,11 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
     let mut layers = Vec::new();
     let mut plain = Vec::new();
     let mut complete = 0;
-    let turn = step.color.other();
     let mut tracked = false;
     for Futurebase { values, swapped } in &analysis.futurebases {
         tracked |=
             after.material() == if *swapped { values.material.swapped() } else { values.material };
-        let mut views = View::all(values, *swapped, step.pawns, turn, context.layout, step.change);
+        let mut views = step.views(values, *swapped, context.layout);
         if let Way::Whole { jumped: Some(square) } = step.way {
             // A table that has no position with the right answers without it, after all others.
             plain.extend(views.iter().filter(|view| view.has_right(square)).cloned());

@@ -26,10 +26,13 @@ impl Neighbour {
         self.between == 0 && self.exchange.is_none()
     }
 
-    /// Whether a man of the row, of either block, stands in the way.
+    /// The positions of a row, of either block, in which no man stands in the way.
     #[inline(always)]
-    fn is_barred(&self, frame: Frame, row: usize) -> bool {
-        self.between != 0 && frame.others(row, usize::MAX) & self.between != 0
+    fn unbarred(&self, frame: Frame, row: usize, mask: u64) -> u64 {
+        if self.between != 0 && frame.others(row, usize::MAX) & self.between != 0 {
+            return 0;
+        }
+        mask & !self.between
     }
 
     /// Where positions of a row of the block go by the move, whose frame is `frame`.
@@ -46,8 +49,7 @@ impl Neighbour {
             return (row, possible & exchange.ends(tables, frame, row));
         }
         if self.symmetry.is_identity() {
-            let free = if self.is_barred(frame, row) { 0 } else { mask & !self.between };
-            return (row, free);
+            return (row, self.unbarred(frame, row, mask));
         }
         let image = &tables.image[self.symmetry.index()];
         (map_row(image, row, frame.dims), self.symmetry.apply_set(mask))
@@ -66,8 +68,7 @@ impl Neighbour {
             return (row, exchange.back(tables, frame, row, mask).0);
         }
         if self.symmetry.is_identity() {
-            let free = if self.is_barred(frame, row) { 0 } else { mask & !self.between };
-            return (row, free);
+            return (row, self.unbarred(frame, row, mask));
         }
         let inverse = self.symmetry.inverse();
         let image = &tables.image[inverse.index()];

@@ -31,6 +31,15 @@ struct BestMoves<'a, C, I> {
     isa: PhantomData<I>,
 }
 
+impl<'a, C: Code, I> BestMoves<'a, C, I> {
+    /// No position has a move.
+    #[inline(always)]
+    fn none(best: &'a mut [C]) -> BestMoves<'a, C, I> {
+        best.fill(C::ILLEGAL);
+        BestMoves { best: best.as_chunks_mut().0, isa: PhantomData }
+    }
+}
+
 impl<C: Code, I: Isa> Sink<C> for BestMoves<'_, C, I> {
     #[inline(always)]
     fn row(&mut self, row: usize, codes: &Row<C>, mask: u64) {
@@ -98,9 +107,7 @@ pub(crate) fn captures_of<I: Isa, C: Code>(
     best: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
-    best.fill(C::ILLEGAL);
-    let (best, _) = best.as_chunks_mut::<64>();
-    let mut sink = BestMoves::<C, I> { best, isa: PhantomData };
+    let mut sink = BestMoves::<C, I>::none(best);
     let evaluation = ExitMoves::new(task, reading);
     for target in captures {
         evaluation.whole::<I, C>(target, None, &mut sink, buffer);
@@ -118,9 +125,7 @@ pub(crate) fn evaluate<I: Isa, C: Code>(
     best: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
-    best.fill(C::ILLEGAL);
-    let (best, _) = best.as_chunks_mut::<64>();
-    let mut sink = BestMoves::<C, I> { best, isa: PhantomData };
+    let mut sink = BestMoves::<C, I>::none(best);
     let evaluation = ExitMoves::new(task, reading);
     for exit in exits.iter().filter(|exit| wanted(exit)) {
         evaluation.exit::<I, C>(exit, &mut sink, buffer);
@@ -185,11 +190,10 @@ pub(crate) fn positions_with(
     buffer: &mut Buffer<u8>,
 ) -> Vec<u64> {
     let mut best = vec![0; task.context.rows() * 64];
-    let (rows, _) = best.as_chunks_mut::<64>();
-    let mut sink = BestMoves::<u8, Portable> { best: rows, isa: PhantomData };
+    let mut sink = BestMoves::<u8, Portable>::none(&mut best);
     let evaluation = ExitMoves::new(task, reading);
     evaluation.way::<Portable, u8>(way, target, &mut sink, buffer);
-    rows.iter().map(|codes| !equal_mask::<Portable, u8>(codes, u8::ILLEGAL)).collect()
+    sink.best.iter().map(|codes| !equal_mask::<Portable, u8>(codes, u8::ILLEGAL)).collect()
 }
 
 /// The number of legal moves to `captures`, en passant captures by a right, over the marked

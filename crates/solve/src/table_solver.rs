@@ -156,8 +156,7 @@ impl<'a> EndingTargets<'a> {
         } else {
             self.tables.get(&normal).map(AsRef::as_ref)
         };
-        let (turn, change) = (step.color.other(), step.change);
-        let view = |behind| View::new(behind, swapped, step.pawns, turn, &table.layout, change);
+        let view = |behind| step.views(behind, swapped, &table.layout).into_iter().next();
         behind.and_then(view).ok_or(SolveError::Missing {
             ending: table.material,
             needed: normal,

@@ -56,23 +56,11 @@ pub(crate) struct Change {
 }
 
 impl<'a> View<'a> {
-    /// The view of `structure` in `table`, whose colours are exchanged against ours if `swapped`,
-    /// for the side `turn` to move there. None if the slice is not solved or the men are not those
-    /// behind the change.
-    pub(crate) fn new(
-        table: &'a TableValues,
-        swapped: bool,
-        structure: PawnStructure,
-        turn: Color,
-        ours: &Layout,
-        change: Change,
-    ) -> Option<View<'a>> {
-        View::all(table, swapped, structure, turn, ours, change).into_iter().next()
-    }
-
-    /// Like [`View::new`], with one view for every way to match our men with theirs, as far as
-    /// theirs can be told apart by their squares. A position is behind at most one of them, or has
-    /// the same value in both: twins on the squares of the narrow one.
+    /// The views of `structure` in `table`, whose colours are exchanged against ours if `swapped`,
+    /// for the side `turn` to move there: one for every way to match our men with theirs, as far
+    /// as theirs can be told apart by their squares. A position is behind at most one of them, or
+    /// has the same value in both: twins on the squares of the narrow one. None if the slice is not
+    /// solved or the men are not those behind the change.
     pub(crate) fn all(
         table: &'a TableValues,
         swapped: bool,
@@ -628,7 +616,7 @@ mod tests {
         fn check_axes(&self, axes: &[usize]) {
             let Case { table, swapped, ours, pawns, change } = *self;
             let turn = Color::Black;
-            let view = View::new(table, swapped, pawns, turn, ours, change).unwrap();
+            let view = View::all(table, swapped, pawns, turn, ours, change).remove(0);
             let mut random = Random(axes.len() as u64 + 1);
             for _ in 0..20 {
                 let others = (0..ours.movers().len()).filter(|m| !axes.contains(m));

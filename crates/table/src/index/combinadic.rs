@@ -96,6 +96,23 @@ impl Line<'_> {
     }
 }
 
+/// The combination number of a group's values, which it sorts; none if one is too large.
+#[inline(always)]
+fn group_number(values: &mut [usize]) -> Option<u64> {
+    if let [value] = values {
+        return Some(*value as u64);
+    }
+    values.sort_unstable();
+    let mut number = 0;
+    for (k, &value) in values.iter().enumerate() {
+        if value > 64 {
+            return None;
+        }
+        number += binomial(value, k + 1);
+    }
+    Some(number)
+}
+
 /// Combination numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Combinadic {
@@ -310,30 +327,24 @@ impl Combinadic {
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => {
-                    let king = |man: u8| squares[usize::from(man)];
-                    let (white, black) = (king(men.white_king), king(men.black_king));
-                    index += weight * self.kings.as_ref()?.number(white, black)?;
-                    weight *= radix;
-                }
-                Digit::Group { first, len: 1, radix } => {
-                    index += weight * values[first] as u64;
+                    index += weight * self.kings_number(men, squares)?;
                     weight *= radix;
                 }
                 Digit::Group { first, len, radix } => {
-                    let group = &mut values[first..first + len];
-                    group.sort_unstable();
-                    for (k, &v) in group.iter().enumerate() {
-                        if v > 64 {
-                            return None;
-                        }
-                        index += weight * binomial(v, k + 1);
-                    }
+                    index += weight * group_number(&mut values[first..first + len])?;
                     weight *= radix;
                 }
             }
         }
 
         Some(index)
+    }
+
+    /// The number of the king pair.
+    #[inline(always)]
+    fn kings_number(&self, men: &TableMen, squares: &Squares) -> Option<u64> {
+        let king = |man: u8| squares[usize::from(man)];
+        self.kings.as_ref()?.number(king(men.white_king), king(men.black_king))
     }
 
     /// The indices of the placements in which all men but `man` stand on `squares`; none where
@@ -358,9 +369,7 @@ impl Combinadic {
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => {
-                    let king = |man: u8| squares[usize::from(man)];
-                    let (white, black) = (king(men.white_king), king(men.black_king));
-                    rest += weight * self.kings.as_ref()?.number(white, black)?;
+                    rest += weight * self.kings_number(men, squares)?;
                     weight *= radix;
                 }
                 Digit::Group { first, len, radix } => {
@@ -369,17 +378,8 @@ impl Combinadic {
                             mates.push(u8::try_from(values[m]).ok().filter(|&v| v <= 64)?);
                         }
                         mates.sort_unstable();
-                    } else if len == 1 {
-                        rest += weight * values[first] as u64;
                     } else {
-                        let group = &mut values[first..first + len];
-                        group.sort_unstable();
-                        for (k, &v) in group.iter().enumerate() {
-                            if v > 64 {
-                                return None;
-                            }
-                            rest += weight * binomial(v, k + 1);
-                        }
+                        rest += weight * group_number(&mut values[first..first + len])?;
                     }
                     weight *= radix;
                 }

@@ -138,9 +138,14 @@ fn encode(fields: &Fields, codes: &Squares) -> u64 {
 }
 
 /// The code in a man's field.
-fn code(field: &Field, index: u64) -> u8 {
-    let value = index >> field.shift & ((1 << field.bits) - 1);
-    field.king.map_or(value as u8, |k| k.unpack(value))
+/// The code of every man with a field.
+fn codes_of(fields: &Fields, index: u64) -> Squares {
+    let mut codes = Squares::default();
+    for field in fields {
+        let value = index >> field.shift & ((1 << field.bits) - 1);
+        codes[field.man] = field.king.map_or(value as u8, |k| k.unpack(value));
+    }
+    codes
 }
 
 /// Puts men on the squares of their codes; none if a code is impossible or a group not ascending.
@@ -205,11 +210,7 @@ impl Naive {
         index: u64,
         p: &mut OrderedPlacement,
     ) -> Option<()> {
-        let mut codes = Squares::default();
-        for f in &self.fields {
-            codes[f.man] = code(f, index);
-        }
-        place(men, &self.fields, &codes, p)
+        place(men, &self.fields, &codes_of(&self.fields, index), p)
     }
 }
 
@@ -272,10 +273,7 @@ impl Naive2 {
         index: u64,
         p: &mut OrderedPlacement,
     ) -> Option<()> {
-        let mut codes = Squares::default();
-        for f in &self.fields {
-            codes[f.man] = code(f, index);
-        }
+        let mut codes = codes_of(&self.fields, index);
         for &(a, b) in &self.pairs {
             let other = unpack_pair(codes[a], codes[b], 64)?;
             (codes[a], codes[b]) = (codes[a].min(other), codes[a].max(other));

@@ -173,7 +173,7 @@ impl<'a> Restricted<'a> {
     }
 
     /// The portions of a structure, cut by the squares of the first man where he is not placed with another one.
-    pub(super) fn small_jobs(&self, structure: PawnStructure) -> Vec<Portion> {
+    pub(super) fn small_portions(&self, structure: PawnStructure) -> Vec<Portion> {
         let portions = self.portions(structure);
         let Some(first) = self.layout.movers().first() else { return portions };
         let placed_alone = self.lane != 0

@@ -169,7 +169,7 @@ pub fn scan_restricted<T: Send>(
     // Few structures are few portions; many of them are shared as they are.
     let cut = structures.len() < 4 * rayon::current_num_threads();
     let jobs_of =
-        |structure| if cut { rows.small_jobs(structure) } else { rows.portions(structure) };
+        |structure| if cut { rows.small_portions(structure) } else { rows.portions(structure) };
     let portions: Vec<Portion> = structures.into_iter().flat_map(jobs_of).collect();
     let walk = |portion: &Portion, visit: &mut Visit<'_>| {
         rows.walk_placed(portion, true, |run, squares, lane| visit(run, squares, lane));
