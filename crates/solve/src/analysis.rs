@@ -71,11 +71,11 @@ pub struct Analysis<'r> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsaid {
     /// The men: colour, role, square.
-    pub men: Vec<(Color, Role, u8)>,
+    pub men: Vec<(Color, Role, Square)>,
     /// The side to move.
     pub turn: Color,
     /// The square that may be taken on en passant.
-    pub en_passant: Option<u8>,
+    pub en_passant: Option<Square>,
     /// The kind of the move.
     pub kind: FuturemoveKind,
 }
@@ -427,11 +427,11 @@ fn find_unsaid(
             left.iter_mut().zip(won).for_each(|(left, won)| *left &= !won);
         }
         if let Some(row) = left.iter().position(|&row| row != 0) {
-            let lane = left[row].trailing_zeros() as u8;
+            let lane = Square::new(left[row].trailing_zeros());
             return Some(Unsaid {
                 men: context.men_at(block, row, lane),
                 turn: color,
-                en_passant: right.map(u8::from),
+                en_passant: right,
                 kind: step.kind,
             });
         }

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::exits::Exit;
 use crate::kernels::dense::Frame;
 use crate::kernels::isa::{Isa, Row, equal_mask};
-use crate::kernels::tables::{role_index, squares};
+use crate::kernels::tables::squares;
 use crate::passes::BlockTask;
 use crate::steps::Way;
 use crate::target::{Axes, Placed, Reading, Target};
@@ -181,7 +181,7 @@ impl<'a> ExitMoves<'a> {
     fn outer_captures(&self, takers: u32) -> impl Iterator<Item = (Placed, u8, u64)> {
         self.outer_takers(takers).flat_map(move |(man, attacked, from)| {
             squares(attacked & !self.block.frame.fixed).map(move |to| {
-                let between = self.context.tables.between[from as usize & 63][to as usize & 63];
+                let between = self.context.tables.between(from, to);
                 (self.placed(Some((man, to))), to, between)
             })
         })
@@ -291,7 +291,7 @@ impl<'a> ExitMoves<'a> {
         }
         for (man, attacked, from) in self.outer_takers(takers) {
             if attacked >> at & 1 != 0 {
-                let between = self.context.tables.between[from as usize & 63][at as usize & 63];
+                let between = self.context.tables.between(from, at);
                 let placed = self.placed(Some((man, at)));
                 self.over_empty::<C>(target, (&placed, between), sink, buffer);
             }
@@ -324,9 +324,9 @@ impl<'a> ExitMoves<'a> {
             }
         }
 
-        let from = context.tables.reach[role_index(role)][at as usize & 63];
+        let from = context.tables.reach(role, at);
         for from in squares(from & context.layout.movers()[mover].squares) {
-            let between = context.tables.between[from as usize & 63][at as usize & 63];
+            let between = context.tables.between(from, at);
             for &(row, others, new) in &met {
                 if others & between == 0 {
                     sink.row(row + from as usize * frame.stride(i), new, !between);
@@ -350,7 +350,7 @@ impl<'a> ExitMoves<'a> {
         let axes = self.axes(usize::MAX, None);
         let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
         let (chunks, one) = new.as_chunks::<64>();
-        let reach = tables.reach[role_index(role)][at as usize & 63] & context.lane_squares();
+        let reach = tables.reach(role, at) & context.lane_squares();
         for (chunk, codes) in chunks.iter().enumerate() {
             let found = !equal_mask::<I, C>(codes, C::ILLEGAL);
             if found == 0 {
@@ -361,7 +361,7 @@ impl<'a> ExitMoves<'a> {
                 // The man of the last dimension goes along the 64 rows, all others stand.
                 let others = frame.others(first, frame.dims - 1);
                 for from in squares(reach) {
-                    let between = tables.between[from as usize & 63][at as usize & 63];
+                    let between = tables.between(from, at);
                     if others & between == 0 {
                         sink.column(first, from, found & !between);
                     }
@@ -431,10 +431,10 @@ impl<'a> ExitMoves<'a> {
             for (i, role) in self.dim_takers(takers) {
                 for row in 0..context.rows() {
                     let (from, to) = (frame.square(row, i), frame.square(row, j));
-                    if tables.reach[role_index(role)][from as usize & 63] >> to & 1 == 0 {
+                    if tables.reach(role, from) >> to & 1 == 0 {
                         continue;
                     }
-                    let between = tables.between[from as usize & 63][to as usize & 63];
+                    let between = tables.between(from, to);
                     if frame.others(row, i) & between != 0 {
                         continue;
                     }

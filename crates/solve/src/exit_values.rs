@@ -215,8 +215,8 @@ pub(crate) fn count_captures<I: Isa, C: Code>(
 
 #[cfg(test)]
 mod tests {
-    use hoffman_board::Color;
     use hoffman_board::shakmaty::{Chess, Move, Position as _};
+    use hoffman_board::{Color, Square};
     use hoffman_space::TableValues;
 
     use super::*;
@@ -259,7 +259,7 @@ mod tests {
             for _ in 0..400 {
                 let row = random.below(context.rows() as u64) as usize;
                 let lane = random.below(64) as u8;
-                let men: Men = context.men_at(task.block(), row, lane);
+                let men: Men = context.men_at(task.block(), row, Square::new(u32::from(lane)));
                 let Some(position) = position(&men, color) else { continue };
                 let moves = position.legal_moves().into_iter().filter(|&played| leaves(played));
                 let expected = moves.filter_map(|played| worth(tables, &position, played)).max();

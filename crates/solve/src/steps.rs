@@ -4,7 +4,6 @@ use hoffman_board::{Bitboard, Color, FuturemoveKind, Rank, Role, Square, Variant
 use hoffman_space::{Layout, PawnStructure, TableValues};
 
 use crate::context::Context;
-use crate::kernels::tables::role_index;
 use crate::view::{Change, View};
 
 /// How an exit is made.
@@ -241,7 +240,7 @@ impl StepList<'_, '_> {
             // group.
             let leaves = if is_mixed(m) { u64::MAX } else { !mover.squares };
             for at in Bitboard(leaves & !occupied) {
-                let reach = context.tables.reach[role_index(mover.role)][usize::from(at)];
+                let reach = context.tables.reach(mover.role, at.into());
                 if reach & mover.squares & !occupied != 0 {
                     let way = Way::GoesTo { at, takers: 1 << m };
                     self.add(

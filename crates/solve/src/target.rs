@@ -10,7 +10,7 @@ use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
-use crate::kernels::tables::{Tables, role_index};
+use crate::kernels::tables::Tables;
 use crate::processor::for_processor;
 use crate::steps::{Step, Way};
 use crate::view::{PROMOTED, Section, View, fetch_view};
@@ -150,11 +150,10 @@ impl<'a> After<'a> {
             self.men.iter().find(|m| m.1 == color && m.2 == Role::King).map_or(PROMOTED, |m| m.0)
         };
         let (own, other) = (royal(self.color), royal(enemy));
-        let king_reach = &tables.reach[role_index(Role::King)];
         let pawn_attacks = tables.pawn_attacks(enemy, self.pawns.of(enemy));
         let enemies = self.men.iter().filter(|m| m.1 == enemy && m.2 != Role::King);
         if own == last {
-            let mut lanes = !pawn_attacks & !king_reach[stands[other] as usize & 63];
+            let mut lanes = !pawn_attacks & !tables.reach(Role::King, stands[other]);
             for &(man, _, role) in enemies {
                 lanes &= !tables.attacks(role, stands[man], occupied);
             }
@@ -166,8 +165,8 @@ impl<'a> After<'a> {
         }
         let mut lanes = u64::MAX;
         if other == last {
-            lanes &= !king_reach[king as usize & 63];
-        } else if king_reach[king as usize & 63] >> stands[other] & 1 != 0 {
+            lanes &= !tables.reach(Role::King, king);
+        } else if tables.reach(Role::King, king) >> stands[other] & 1 != 0 {
             return 0;
         }
         for &(man, _, role) in enemies {
@@ -175,9 +174,9 @@ impl<'a> After<'a> {
                 lanes &= !tables.attacks(role, king, occupied);
                 continue;
             }
-            let from = stands[man] as usize & 63;
-            if tables.reach[role_index(role)][from] >> king & 1 != 0 {
-                let between = tables.between[from][king as usize & 63];
+            let from = stands[man];
+            if tables.reach(role, from) >> king & 1 != 0 {
+                let between = tables.between(from, king);
                 if between & occupied == 0 {
                     lanes &= between;
                 }
