@@ -153,7 +153,7 @@ impl RowCounter<'_> {
         let lanes = Bitboard(row.lanes);
         if let Some(square) = row.en_passant {
             // Rights that nobody can use are no positions.
-            let can_be_used = self.has_pawn_beside(row, Square::new(u32::from(square)));
+            let can_be_used = self.has_pawn_beside(row, square);
             return (Bitboard::EMPTY, if can_be_used { lanes } else { Bitboard::EMPTY });
         }
         if matches!(self.counter.orbits, Orbits::Smallest(_)) {

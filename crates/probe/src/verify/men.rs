@@ -181,11 +181,9 @@ impl Men {
                 return;
             }
             let king = (variant == Variant::Suicide).then_some(Role::King);
-            for role in
-                [Role::Queen, Role::Rook, Role::Bishop, Role::Knight].into_iter().chain(king)
-            {
-                out.push(SlotMove { promotion: Some(role), ..step });
-            }
+            let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight].into_iter();
+            let promoted = |role| SlotMove { promotion: Some(role), ..step };
+            out.extend(roles.chain(king).map(promoted));
         };
         let forward = self.turn.fold_wb(8, -8);
         let free = |square: &Square| !occupied.contains(*square);

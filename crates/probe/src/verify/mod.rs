@@ -187,6 +187,60 @@ struct PartialTally {
     error: Option<VerifyError>,
 }
 
+impl PartialTally {
+    fn new() -> PartialTally {
+        PartialTally { tally: Tally::default(), steps: Vec::new(), fresh: 0, error: None }
+    }
+}
+
+/// A look at the rows of a table, by many threads.
+struct RowsCheck<'a> {
+    rows: &'a TestedRows<'a>,
+    options: &'a VerifyOptions<'a>,
+    /// How many indices there are.
+    size: u64,
+    /// A bit for every index, set if it was in a row.
+    seen: Vec<AtomicU64>,
+    done: AtomicU64,
+}
+
+impl RowsCheck<'_> {
+    /// Looks at a row unless something went wrong before.
+    fn look(&self, share: &mut PartialTally, row: &EntryRow<'_>) {
+        if share.error.is_none() {
+            share.error = self.check(share, row).err();
+        }
+    }
+
+    fn check(&self, share: &mut PartialTally, row: &EntryRow<'_>) -> Result<(), VerifyError> {
+        if share.fresh == 0 {
+            self.options.check_stop()?;
+        }
+        self.rows.check(row, &mut share.tally, &mut share.steps)?;
+        for (_, index) in row.positions() {
+            if let Some(word) = self.seen.get((index / 64) as usize) {
+                word.fetch_or(1 << (index % 64), Ordering::Relaxed);
+            }
+            share.fresh += 1;
+        }
+
+        if share.fresh >= BLOCK {
+            let done = self.done.fetch_add(share.fresh, Ordering::Relaxed) + share.fresh;
+            share.fresh = 0;
+            if let Some(progress) = self.options.progress {
+                progress(done, self.size);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an index was in no row.
+    fn is_new(&self, index: u64) -> bool {
+        let word = self.seen.get((index / 64) as usize);
+        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (index % 64) & 1 == 0)
+    }
+}
+
 /// Looks at all positions by rows, and one by one at the indices that are in none.
 fn check_rows(
     tested: &TestedTable<'_>,
@@ -195,36 +249,15 @@ fn check_rows(
 ) -> Result<Tally, VerifyError> {
     let space = tested.table().space();
     let size = space.size();
-    let seen: Vec<AtomicU64> = (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-    let done = AtomicU64::new(0);
-    let new = || PartialTally { tally: Tally::default(), steps: Vec::new(), fresh: 0, error: None };
-    let check = |share: &mut PartialTally, row: &EntryRow<'_>| {
-        if share.fresh == 0 {
-            options.check_stop()?;
-        }
-        rows.check(row, &mut share.tally, &mut share.steps)?;
-        for (_, index) in row.positions() {
-            if let Some(word) = seen.get((index / 64) as usize) {
-                word.fetch_or(1 << (index % 64), Ordering::Relaxed);
-            }
-            share.fresh += 1;
-        }
-        if share.fresh >= BLOCK {
-            let done = done.fetch_add(share.fresh, Ordering::Relaxed) + share.fresh;
-            share.fresh = 0;
-            if let Some(progress) = options.progress {
-                progress(done, size);
-            }
-        }
-        Ok::<_, VerifyError>(())
+    let seen = (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+    let rows = RowsCheck { rows, options, size, seen, done: AtomicU64::new(0) };
+    let look = |share: &mut PartialTally, row: &EntryRow<'_>| rows.look(share, row);
+    let shares = if has_rows(space) {
+        scan(space, PartialTally::new, look)
+    } else {
+        scan_restricted(space, PartialTally::new, look)
     };
-    let look = |share: &mut PartialTally, row: &EntryRow<'_>| {
-        if share.error.is_none() {
-            share.error = check(share, row).err();
-        }
-    };
-    let shares =
-        if has_rows(space) { scan(space, new, look) } else { scan_restricted(space, new, look) };
+
     let mut total = Tally::default();
     for share in shares.into_iter().flatten() {
         match share.error {
@@ -232,13 +265,10 @@ fn check_rows(
             None => total = total.with(share.tally),
         }
     }
-    let is_new = |index: u64| {
-        let word = seen.get((index / 64) as usize);
-        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (index % 64) & 1 == 0)
-    };
+
     // Progress has been told already.
     let quiet = VerifyOptions { progress: None, ..options.clone() };
-    total = total.with(check_each(tested, &quiet, None, is_new)?);
+    total = total.with(check_each(tested, &quiet, None, |index| rows.is_new(index))?);
     if let Some(progress) = options.progress {
         progress(size, size);
     }

@@ -444,7 +444,7 @@ impl<'a> TestedRows<'a> {
             let image = &self.images[symmetry.index()];
             let turned = squares.map(|square| image[usize::from(square & 63)]);
             let back = &self.images[symmetry.inverse().index()];
-            let jumped = jumped.map(|square| image[square as usize]);
+            let jumped = jumped.map(|square| symmetry.apply(square));
             let cursor = space.cursor(&turned, turn, jumped);
             cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |run, index, step| {
                 for (i, square) in (0..).zip(Bitboard(run)) {

@@ -205,21 +205,25 @@ fn diagonal_moves(space: &IndexSpace) -> Option<IndexTally> {
     };
     let kings = [king(Color::White)?, king(Color::Black)?];
     let look = |tally: &mut IndexTally, row: &EntryRow<'_>| {
-        if kings.contains(&row.lane) || !are_on_diagonal(kings.map(|slot| row.squares[slot])) {
-            return;
-        }
-        let checked = checked_lanes(space.pieces(), row);
-        let men = row.squares.iter().take(space.pieces().len());
-        let mut placement = Placement {
-            squares: men.map(|&square| Square::new(u32::from(square))).collect(),
-            turn: row.turn,
-            en_passant: None,
-        };
-        for (square, _) in row.positions().filter(|(square, _)| checked >> square & 1 == 0) {
-            placement.squares[row.lane] = Square::new(u32::from(square));
-            tally.add_moves(moves::count(space, &placement));
+        if !kings.contains(&row.lane) && are_on_diagonal(kings.map(|slot| row.squares[slot])) {
+            add_moves_of(space, row, tally);
         }
     };
     let shares = scan(space, IndexTally::default, look)?;
     Some(shares.iter().fold(IndexTally::default(), IndexTally::with))
+}
+
+/// Adds the moves and stalemates of a row.
+fn add_moves_of(space: &IndexSpace, row: &EntryRow<'_>, tally: &mut IndexTally) {
+    let checked = checked_lanes(space.pieces(), row);
+    let men = row.squares.iter().take(space.pieces().len());
+    let mut placement = Placement {
+        squares: men.map(|&square| Square::new(u32::from(square))).collect(),
+        turn: row.turn,
+        en_passant: None,
+    };
+    for (square, _) in row.positions().filter(|(square, _)| checked >> square & 1 == 0) {
+        placement.squares[row.lane] = Square::new(u32::from(square));
+        tally.add_moves(moves::count(space, &placement));
+    }
 }

@@ -1,7 +1,7 @@
 //! The indices of placements that differ in the square of one man, or in those of both kings, run
 //! by run: most of them grow by a constant step.
 
-use hoffman_board::{Color, MAX_PIECES, PieceSlot};
+use hoffman_board::{Color, MAX_PIECES, PieceSlot, Square};
 
 use super::combinadic::Line;
 use super::kings::{PairNumbers, canonical_pairs};
@@ -78,9 +78,9 @@ impl IndexSpace {
         &self,
         squares: &[u8; MAX_PIECES],
         turn: Color,
-        en_passant: Option<u8>,
+        en_passant: Option<Square>,
     ) -> Cursor<'_> {
-        let p = self.men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let p = self.men.load_squares(squares, turn, en_passant);
         Cursor { space: self, p }
     }
 
@@ -114,46 +114,26 @@ impl IndexSpace {
         &self,
         squares: &[u8; MAX_PIECES],
         turn: Color,
-        en_passant: Option<u8>,
+        en_passant: Option<Square>,
         occupied: u64,
         mut visit: impl FnMut(u8, u8, u8, u64, u64),
     ) {
         let men = &self.men;
-        let mut p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let mut p = men.load_squares(squares, turn, en_passant);
         let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
-        let clear = |w: u8, b: u8| occupied & (bit(w) | bit(b)) == 0;
         let Some((weight, kings)) = self.free_kings() else {
-            // The white king and the rule for the black one while it stands there.
-            let mut line = (NONE, None);
-            for (w, b) in canonical_pairs(men).filter(|&(w, b)| clear(w, b)) {
-                p.squares[white] = w;
-                p.squares[black] = b;
-                if line.0 != w {
-                    line = (w, self.field_line(&p, black));
-                }
-                let index = match &line.1 {
-                    Some(line) => {
-                        Some(self.sided(line.index(b)) + u64::from(self.side_bit && p.black))
-                    }
-                    None => self.encode_position(p),
-                };
-                if let Some(index) = index {
-                    visit(w, b, 1, index, 0);
-                }
-            }
+            self.visit_king_pairs(p, occupied, &mut visit);
             return;
         };
 
-        let pairs = kings.list();
         // What the index is but for the kings, from the first pair that has one.
-        let base = pairs.iter().enumerate().filter(|&(_, &(w, b))| clear(w, b)).find_map(
-            |(n, &(w, b))| {
-                p.squares[white] = w;
-                p.squares[black] = b;
-                let index = self.encode_position(p)?;
-                Some(index - self.sided(weight * n as u64))
-            },
-        );
+        let clear = |&(_, &(w, b)): &(usize, &(u8, u8))| occupied & (bit(w) | bit(b)) == 0;
+        let base = kings.list().iter().enumerate().filter(clear).find_map(|(n, &(w, b))| {
+            p.squares[white] = w;
+            p.squares[black] = b;
+            let index = self.encode_position(p)?;
+            Some(index - self.sided(weight * n as u64))
+        });
 
         let Some(base) = base else { return };
         let step = self.sided(weight);
@@ -170,6 +150,33 @@ impl IndexSpace {
                 rest &= u64::MAX.checked_shl(start + len).unwrap_or(0);
                 let index = base + step * number.wrapping_add(u64::from(start));
                 visit(w, start as u8, len as u8, index, step);
+            }
+        }
+    }
+
+    /// The same, every pair by itself.
+    fn visit_king_pairs(
+        &self,
+        mut p: OrderedPlacement,
+        occupied: u64,
+        visit: &mut impl FnMut(u8, u8, u8, u64, u64),
+    ) {
+        let men = &self.men;
+        let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
+        // The white king and the rule for the black one while it stands there.
+        let mut line = (NONE, None);
+        for (w, b) in canonical_pairs(men).filter(|&(w, b)| occupied & (bit(w) | bit(b)) == 0) {
+            p.squares[white] = w;
+            p.squares[black] = b;
+            if line.0 != w {
+                line = (w, self.field_line(&p, black));
+            }
+            let index = match &line.1 {
+                Some(line) => Some(self.sided(line.index(b)) + u64::from(self.side_bit && p.black)),
+                None => self.encode_position(p),
+            };
+            if let Some(index) = index {
+                visit(w, b, 1, index, 0);
             }
         }
     }

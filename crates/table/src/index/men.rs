@@ -30,6 +30,17 @@ const fn images() -> [[u8; 64]; 8] {
     images
 }
 
+/// A number, 0 and another one exchanged.
+fn exchange(number: usize, other: usize) -> usize {
+    if number == 0 {
+        other
+    } else if number == other {
+        0
+    } else {
+        number
+    }
+}
+
 /// The men of a table in internal order: that of the list, but for combinadic3 and 4, which
 /// exchange the white king and the first man.
 #[derive(Clone, Debug)]
@@ -74,35 +85,11 @@ impl TableMen {
             IndexType::Combinadic3 | IndexType::Combinadic4 => king(Color::White).unwrap_or(0),
             _ => 0,
         };
-        let internal = |slot: PieceSlot| {
-            if slot == 0 {
-                exchanged as u8
-            } else if slot == exchanged {
-                0
-            } else {
-                slot as u8
-            }
-        };
-
+        let internal = |slot: PieceSlot| exchange(slot, exchanged) as u8;
         let mut men = TableMen {
-            count: pieces.len(),
-            symmetry: params.symmetry,
-            color: [Color::White; MAX_PIECES],
-            role: [Role::King; MAX_PIECES],
-            legal: [0; MAX_PIECES],
-            semilegal: [0; MAX_PIECES],
-            prev: [NONE; MAX_PIECES],
-            next: [NONE; MAX_PIECES],
-            blocker: [NONE; MAX_PIECES],
-            plus: [false; MAX_PIECES],
-            structured: [false; MAX_PIECES],
             white_king: king(Color::White).map_or(NONE, internal),
             black_king: king(Color::Black).map_or(NONE, internal),
-            exchanged,
-            groups: Vec::new(),
-            blocked: Vec::new(),
-            pairs: None,
-            images: None,
+            ..TableMen::unknown(pieces.len(), params.symmetry, exchanged)
         };
 
         for (slot, piece) in pieces.iter().enumerate() {
@@ -127,6 +114,30 @@ impl TableMen {
             men.images = slot_images_by_symmetry(params, internal)?;
         }
         Ok(men)
+    }
+
+    /// So many men of which nothing is known yet.
+    fn unknown(count: usize, symmetry: u8, exchanged: PieceSlot) -> TableMen {
+        TableMen {
+            count,
+            symmetry,
+            color: [Color::White; MAX_PIECES],
+            role: [Role::King; MAX_PIECES],
+            legal: [0; MAX_PIECES],
+            semilegal: [0; MAX_PIECES],
+            prev: [NONE; MAX_PIECES],
+            next: [NONE; MAX_PIECES],
+            blocker: [NONE; MAX_PIECES],
+            plus: [false; MAX_PIECES],
+            structured: [false; MAX_PIECES],
+            white_king: NONE,
+            black_king: NONE,
+            exchanged,
+            groups: Vec::new(),
+            blocked: Vec::new(),
+            pairs: None,
+            images: None,
+        }
     }
 
     /// Reads the groups of the list and links their members anew in internal order.
@@ -206,31 +217,25 @@ impl TableMen {
         self.role[man] == Role::Pawn
     }
 
-    /// Whether a man has a digit of its own: not the kings where they share one, not structured
-    /// pawns.
+    /// Whether a man is one of the kings, where these are no ordinary men.
     pub(super) fn is_king(&self, man: usize) -> bool {
         man == usize::from(self.white_king) || man == usize::from(self.black_king)
     }
 
     /// The slot of a man in the list; its own inverse.
     pub(super) fn slot(&self, man: usize) -> PieceSlot {
-        if man == 0 {
-            self.exchanged
-        } else if man == self.exchanged {
-            0
-        } else {
-            man
-        }
+        exchange(man, self.exchanged)
     }
 
     /// A placement in internal order.
     pub(super) fn load_squares(
         &self,
         squares: &Squares,
-        black: bool,
-        en_passant: u8,
+        turn: Color,
+        en_passant: Option<Square>,
     ) -> OrderedPlacement {
-        let mut p = OrderedPlacement { squares: *squares, en_passant, black };
+        let en_passant = en_passant.map_or(NONE, u8::from);
+        let mut p = OrderedPlacement { squares: *squares, en_passant, black: turn.is_black() };
         p.squares.swap(0, self.exchanged);
         p
     }
@@ -254,7 +259,7 @@ impl TableMen {
             *to = from as u8;
         }
         p.squares.swap(0, self.exchanged);
-        p.en_passant = placement.en_passant.map_or(NONE, |s| s as u8);
+        p.en_passant = placement.en_passant.map_or(NONE, u8::from);
         Some(p)
     }
 

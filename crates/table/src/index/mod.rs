@@ -179,9 +179,9 @@ impl IndexSpace {
         &self,
         squares: &[u8; hoffman_board::MAX_PIECES],
         turn: Color,
-        en_passant: Option<u8>,
+        en_passant: Option<Square>,
     ) -> Option<u64> {
-        let p = self.men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let p = self.men.load_squares(squares, turn, en_passant);
         self.encode_position(p)
     }
 

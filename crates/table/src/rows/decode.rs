@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use hoffman_board::Color;
+use hoffman_board::{Color, Square};
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
     Code, CodeStore as _, Codes, EnPassantValues, Orientation, PawnStructure, SliceValues,
@@ -167,7 +167,7 @@ pub(super) struct SliceReading<T> {
     /// White to move, Black to move, then every right; none of those that are not wanted.
     pub(super) targets: Vec<Option<T>>,
     /// The squares of the rights.
-    rights: Vec<u8>,
+    rights: Vec<Square>,
     /// What is read, structure by structure.
     pub(super) sides: Vec<Side>,
 }
@@ -193,7 +193,7 @@ impl<T> SliceReading<T> {
         room: impl Fn(usize) -> T,
     ) -> SliceReading<T> {
         let len = rows.layout().len();
-        let (turns, rights): (Vec<Color>, Vec<u8>) = usable_rights(normal).unzip();
+        let (turns, rights): (Vec<Color>, Vec<Square>) = usable_rights(normal).unzip();
         let turns = [Color::White, Color::Black].into_iter().chain(turns);
         let room = |turn: Color| wanted.sides[side(turn)].then(|| room(len));
         let targets = turns.map(room).collect();
@@ -212,7 +212,7 @@ impl<T> SliceReading<T> {
         let target = match portion.en_passant {
             None => Some(side(orientation.color(portion.turn))),
             Some(square) => {
-                let there = orientation.symmetry().apply_index(square);
+                let there = orientation.symmetry().apply(square);
                 self.rights.iter().position(|&s| s == there).map(|number| number + 2)
             }
         };
@@ -227,7 +227,9 @@ impl<T> SliceReading<T> {
         let mut next = || targets.next().unwrap_or(Codes::Narrow(Vec::new()));
         let plain = [next(), next()];
         let rights = self.rights.into_iter().zip(targets);
-        let en_passant = rights.map(|(square, codes)| EnPassantValues { square, codes }).collect();
+        let right =
+            |(square, codes): (Square, Codes)| EnPassantValues { square: square.into(), codes };
+        let en_passant = rights.map(right).collect();
         SliceValues { codes: plain, en_passant, counts: None, max_moves }
     }
 }

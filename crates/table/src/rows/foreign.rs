@@ -113,7 +113,7 @@ impl<'a> AskedSlice<'a> {
         ask: &(impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync),
     ) -> Result<SliceValues, E> {
         let mut longest = 0;
-        let mut read = |turn: Color, en_passant: Option<u8>| -> Result<Codes, E> {
+        let mut read = |turn: Color, en_passant: Option<Square>| -> Result<Codes, E> {
             let (codes, most) = self.rows(turn, en_passant).all::<W, E>(self.pages, ask)?;
             longest = longest.max(most);
             Ok(codes)
@@ -121,13 +121,14 @@ impl<'a> AskedSlice<'a> {
         let codes = [read(Color::White, None)?, read(Color::Black, None)?];
         let mut en_passant = Vec::new();
         for (turn, square) in usable_rights(self.structure) {
-            en_passant.push(EnPassantValues { square, codes: read(turn, Some(square))? });
+            en_passant
+                .push(EnPassantValues { square: square.into(), codes: read(turn, Some(square))? });
         }
         let max_moves = if self.taking == Taking::Exactly { longest } else { 1 };
         Ok(SliceValues { codes, en_passant, counts: None, max_moves })
     }
 
-    fn rows(&self, turn: Color, en_passant: Option<u8>) -> SideRows<'a> {
+    fn rows(&self, turn: Color, en_passant: Option<Square>) -> SideRows<'a> {
         let number = side(turn);
         let len = if self.wanted.sides[number] { self.layout.len() } else { 0 };
         let another = self.another.filter(|_| en_passant.is_none());
@@ -144,7 +145,7 @@ struct SideRows<'a> {
     /// How many places there are; none if this side is not asked for.
     len: usize,
     turn: Color,
-    en_passant: Option<u8>,
+    en_passant: Option<Square>,
     /// The codes of the same rows behind promotions to another man.
     another: Option<&'a Codes>,
 }
@@ -267,7 +268,8 @@ impl SideRows<'_> {
         }
         let turn = if swapped { self.turn.other() } else { self.turn };
         let other_king = men.iter().position(|&(_, man)| man == turn.other().king());
-        let en_passant = self.en_passant.map(|square| self.man(square, Role::Pawn.of(turn)).0);
+        let en_passant =
+            self.en_passant.map(|square| self.man(square.into(), Role::Pawn.of(turn)).0);
         RowMen { men, closed, turn, other_king, en_passant }
     }
 

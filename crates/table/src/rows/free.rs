@@ -221,7 +221,7 @@ impl<'a> Free<'a> {
                 }
                 sum += counts.plain[number];
                 for square in en_passant_squares(structure, turn) {
-                    let there = orientation.symmetry().apply_index(square);
+                    let there = u8::from(orientation.symmetry().apply(square));
                     sum += counts.en_passant.iter().find(|(s, _)| *s == there)?.1;
                 }
             }

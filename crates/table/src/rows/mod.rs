@@ -133,7 +133,7 @@ pub fn structures_of(space: &IndexSpace) -> Vec<PawnStructure> {
 fn codes_of<'v>(portion: &Portion, slice: &'v SliceValues, orientation: Orientation) -> &'v Codes {
     let plain = &slice.codes[side(orientation.color(portion.turn))];
     let Some(square) = portion.en_passant else { return plain };
-    let there = orientation.symmetry().apply_index(square);
+    let there = u8::from(orientation.symmetry().apply(square));
     slice.en_passant.iter().find(|e| e.square == there).map_or(plain, |e| &e.codes)
 }
 

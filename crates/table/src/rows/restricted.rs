@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Variant};
+use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Variant};
 use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues, side};
 
 use super::RowsError;
@@ -46,7 +46,7 @@ pub(super) struct Restricted<'a> {
     /// The pawn structures, with the squares of the pawns' slots.
     pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
     /// The en passant squares of a pawngen table's structures.
-    listed: Option<BTreeSet<(PawnStructure, Option<u8>)>>,
+    listed: Option<BTreeSet<(PawnStructure, Option<Square>)>>,
     /// Whether like men with different squares may be dealt to their slots in any way.
     free_of_order: bool,
     /// See [`Rows::watching`](super::walk::Rows::watching).
@@ -93,11 +93,11 @@ impl<'a> Restricted<'a> {
             space.is_free_of_order(&slots)
         });
 
-        let listed: Option<BTreeSet<(PawnStructure, Option<u8>)>> =
+        let listed: Option<BTreeSet<(PawnStructure, Option<Square>)>> =
             space.pawn_structures().map(|list| {
                 let pawns =
                     |s: &ListedStructure| PawnStructure { white: s.white.0, black: s.black.0 };
-                list.iter().map(|s| (pawns(s), s.en_passant.map(|e| e as u8))).collect()
+                list.iter().map(|s| (pawns(s), s.en_passant)).collect()
             });
         let pawns = match &listed {
             None => pawn_placements(space),
@@ -131,8 +131,8 @@ impl<'a> Restricted<'a> {
     }
 
     /// The sides to move and en passant squares for which a structure has indices.
-    fn sides(&self, structure: PawnStructure) -> Vec<(Color, Option<u8>)> {
-        let listed = |&(_, right): &(Color, Option<u8>)| {
+    fn sides(&self, structure: PawnStructure) -> Vec<(Color, Option<Square>)> {
+        let listed = |&(_, right): &(Color, Option<Square>)| {
             self.listed.as_ref().is_none_or(|listed| listed.contains(&(structure, right)))
         };
         sides_of(self.space, structure).filter(listed).collect()
@@ -422,7 +422,9 @@ impl<'a> Restricted<'a> {
             for (turn, en_passant) in self.sides(structure) {
                 sum += match en_passant {
                     None => counts.plain[side(turn)],
-                    Some(square) => counts.en_passant.iter().find(|(s, _)| *s == square)?.1,
+                    Some(square) => {
+                        counts.en_passant.iter().find(|(s, _)| *s == u8::from(square))?.1
+                    }
                 };
             }
         }

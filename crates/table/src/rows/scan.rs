@@ -1,7 +1,7 @@
 //! The entries of a table row by row, for callers that look at every one of them.
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Variant};
+use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Square, Variant};
 use hoffman_space::{Layout, Orientation};
 use rayon::prelude::*;
 
@@ -64,7 +64,7 @@ pub struct EntryRow<'a> {
     /// Who is to move.
     pub turn: Color,
     /// The square that a pawn has jumped over.
-    pub en_passant: Option<u8>,
+    pub en_passant: Option<Square>,
     index: u64,
     step: u64,
     /// The indices, where they follow no simple rule.

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use hoffman_board::{Color, Material, Symmetry};
+use hoffman_board::{Color, Material, Square, Symmetry};
 use hoffman_space::{Counts, Layout, Orientation, PawnStructure, SliceValues, TableValues};
 
 use super::free::Free;
@@ -99,7 +99,7 @@ impl Run<'_> {
 pub(super) struct Portion {
     pub(super) structure: PawnStructure,
     pub(super) turn: Color,
-    pub(super) en_passant: Option<u8>,
+    pub(super) en_passant: Option<Square>,
     /// The square of the first mover, to share the work where no kings lead.
     pub(super) first: Option<u8>,
     /// The canonical pairs of kings that are asked for, where kings lead; all of them if none.
@@ -133,7 +133,7 @@ impl Portion {
     /// All positions of a side to move and en passant square.
     pub(super) fn new(
         structure: PawnStructure,
-        (turn, en_passant): (Color, Option<u8>),
+        (turn, en_passant): (Color, Option<Square>),
     ) -> Portion {
         Portion { structure, turn, en_passant, first: None, kings: None, flip: false }
     }
@@ -317,7 +317,7 @@ pub(super) fn finished(stop: &Stop) -> Result<(), RowsError> {
 pub(super) fn sides_of(
     space: &IndexSpace,
     structure: PawnStructure,
-) -> impl Iterator<Item = (Color, Option<u8>)> {
+) -> impl Iterator<Item = (Color, Option<Square>)> {
     let turns =
         [Color::White, Color::Black].into_iter().take(1 + usize::from(space.has_side_bit()));
     turns.flat_map(move |turn| {

@@ -40,7 +40,7 @@ impl TestedRows<'_> {
             lane: row.lane,
             lanes: Bitboard(row.lanes),
             turn: row.turn,
-            en_passant: row.en_passant.map(|square| Square::new(u32::from(square))),
+            en_passant: row.en_passant,
             occupied: Bitboard::EMPTY,
             own: Bitboard::EMPTY,
             their_king: Bitboard::EMPTY,
