@@ -58,8 +58,8 @@ impl<'a> Loaded<'a> {
         Ok(Loaded { table, entries })
     }
 
-    /// The entries of a table of another program, which gives them by rows many times faster than one by one.
-    /// None of a table of ours, or where there is no room.
+    /// The entries of a table of another program, which gives them by rows many times faster than
+    /// one by one. None of a table of ours, or where there is no room.
     fn foreign_entries(table: &Table, memory: u64) -> Result<Option<LoadedEntries>, TableError> {
         // Values and entries are there side by side, both of two bytes at most.
         if table.foreign().is_none() || table.space().size().saturating_mul(4) > memory {
@@ -119,7 +119,8 @@ impl<'a> Loaded<'a> {
         Ok(self.table.codec().value(raw, turn).unwrap_or(EntryValue::Illegal))
     }
 
-    /// The value behind a move that takes nothing and promotes nobody. The placement is as it was afterwards.
+    /// The value behind a move that takes nothing and promotes nobody. The placement is as it was
+    /// afterwards.
     pub(super) fn value_behind(
         &self,
         placement: &mut Placement,

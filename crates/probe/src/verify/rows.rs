@@ -5,8 +5,9 @@
 //! them are legal are sets of squares. A capture by the row's piece leads all his squares to the same position,
 //! and the captures of him are a row of the one who takes. Where only positions with White to move are stored,
 //! those behind his moves are looked for with the colours exchanged. Who answers, and what is made of a move that
-//! nobody answers, is decided as for single positions, see [`TestedTable`]. A row only ever accepts: an entry that is not
-//! what was found here is looked at again by itself, which says what is wrong.
+//! nobody answers, is decided as for single positions, see [`TestedTable`]. A row only ever
+//! accepts: an entry that is not what was found here is looked at again by itself, which says what
+//! is wrong.
 
 mod attacks;
 mod behind;

@@ -420,9 +420,9 @@ struct Departure {
     captures: [u64; 2],
 }
 
-/// The departures of a table whose input has a `pawngen` element, in the order in which they are named:
-/// pawns that are taken or promote, White's first, then pieces that are taken. What takes and
-/// promotes at once is not looked for.
+/// The departures of a table whose input has a `pawngen` element, in the order in which they are
+/// named: pawns that are taken or promote, White's first, then pieces that are taken. What takes
+/// and promotes at once is not looked for.
 fn departures_by_numbers(material: &Material, variant: Variant) -> Vec<Departure> {
     let pieces = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
     let pieces = if variant == Variant::Suicide { &pieces[..] } else { &pieces[..4] };

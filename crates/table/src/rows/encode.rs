@@ -1,7 +1,7 @@
 //! The entries of a table from the values of its slices.
 //!
-//! There is one way: all portions of the table are walked, and what falls into a range of indices is
-//! written. In memory the range is the whole table. Where memory is bounded it is a window of
+//! There is one way: all portions of the table are walked, and what falls into a range of indices
+//! is written. In memory the range is the whole table. Where memory is bounded it is a window of
 //! entries, and the table is walked once for each; there the values, which lie in pages, are
 //! fetched a pair of kings at a time. Tables whose kings are the lowest digit of an index have a
 //! better way then, see `transpose`.

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Neighbouring pairs of kings lie far apart among the values and side by side in the table, the
-//! squares of the other pieces the other way round; so a portion has some of both, and uses all that
-//! comes with a line of the cache and with a page.
+//! squares of the other pieces the other way round; so a portion has some of both, and uses all
+//! that comes with a line of the cache and with a page.
 
 use std::collections::BTreeMap;
 

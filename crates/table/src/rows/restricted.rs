@@ -172,7 +172,8 @@ impl<'a> Restricted<'a> {
         (self.lane, self.turns) = (lane, turns);
     }
 
-    /// The portions of a structure, cut by the squares of the first man where he is not placed with another one.
+    /// The portions of a structure, cut by the squares of the first man where he is not placed with
+    /// another one.
     pub(super) fn small_portions(&self, structure: PawnStructure) -> Vec<Portion> {
         let portions = self.portions(structure);
         let Some(first) = self.layout.movers().first() else { return portions };

@@ -12,7 +12,8 @@ use crate::index::IndexSpace;
 use crate::stop::Stop;
 
 /// Every orientation that carries a structure of the table to a slice, by slices. A slice that is
-/// its own image is reached by several routes, and each contributes the positions that have indices.
+/// its own image is reached by several routes, and each contributes the positions that have
+/// indices.
 pub(super) type Routes = HashMap<PawnStructure, Vec<Route>>;
 
 /// A route from the table to a slice.
@@ -136,9 +137,9 @@ impl Slices<'_> {
         routes
     }
 
-    /// Whether what is turned in some way must be read besides. Without pawns the layout itself takes
-    /// care of mirror images, and the other colours are read only where they have no indices of
-    /// their own.
+    /// Whether what is turned in some way must be read besides. Without pawns the layout itself
+    /// takes care of mirror images, and the other colours are read only where they have no indices
+    /// of their own.
     fn is_needed(&self, Orientation { swap, mirror }: Orientation) -> bool {
         let other_colors = !swap || !self.space.has_side_bit();
         if self.apart {

@@ -1,8 +1,8 @@
 //! The positions of a table in the order of the values' rows, with their indices: what is walked,
 //! and what comes of it.
 //!
-//! A [`Portion`] is walked at a time. What it yields are runs: positions of one row of values, which
-//! differ in the square of the lane, and whose indices grow by a constant step.
+//! A [`Portion`] is walked at a time. What it yields are runs: positions of one row of values,
+//! which differ in the square of the lane, and whose indices grow by a constant step.
 //!
 //! ```text
 //! values    | a1 | b1 | c1 | d1 | ... | h8 |      a row of 64, from place `row` on
@@ -263,8 +263,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Where the values of a portion of [`Rows::by_pairs`] begin, and how many there are; none if it
-    /// has none.
+    /// Where the values of a portion of [`Rows::by_pairs`] begin, and how many there are; none if
+    /// it has none.
     pub(super) fn block_of(
         &self,
         portion: &Portion,

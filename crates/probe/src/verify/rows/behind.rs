@@ -46,8 +46,9 @@ pub(super) fn images() -> [[u8; 64]; 8] {
     })
 }
 
-/// Calls `visit` with each symmetry that leads from squares of a row's piece to indices of a table, and with these
-/// squares. If the piece `walks` as a king, they may differ in their symmetry, which `canonical` says of each.
+/// Calls `visit` with each symmetry that leads from squares of a row's piece to indices of a table,
+/// and with these squares. If the piece `walks` as a king, they may differ in their symmetry, which
+/// `canonical` says of each.
 #[inline]
 pub(super) fn by_symmetry(
     space: &IndexSpace,

@@ -170,8 +170,9 @@ impl TestedRows<'_> {
         Ok(())
     }
 
-    /// Takes what moves out of the table are worth, as [`TestedTable::assess_outside`](super::TestedTable::assess_outside) says it of
-    /// single ones, which `single` gives.
+    /// Takes what moves out of the table are worth, as
+    /// [`TestedTable::assess_outside`](super::TestedTable::assess_outside) says it of single ones,
+    /// which `single` gives.
     fn answer(
         &self,
         turn: Color,
