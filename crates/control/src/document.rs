@@ -67,7 +67,7 @@ impl ControlFile {
     ) -> Result<ControlFile, ControlError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let document = open(text, origin)?;
-        let mut reader = Reader::new(&document, origin, mode);
+        let mut reader = DocumentReader::new(&document, origin, mode);
         reader.conditions = conditions;
         reader.read_document()?;
         let mut file = reader.file;
@@ -78,7 +78,7 @@ impl ControlFile {
 }
 
 /// Collects a control file from a document.
-struct Reader<'a> {
+struct DocumentReader<'a> {
     document: &'a Document<'a>,
     /// Where lines end.
     line_ends: Vec<usize>,
@@ -89,11 +89,11 @@ struct Reader<'a> {
     conditions: bool,
 }
 
-impl<'a> Reader<'a> {
-    fn new(document: &'a Document<'a>, origin: &str, mode: Mode) -> Reader<'a> {
+impl<'a> DocumentReader<'a> {
+    fn new(document: &'a Document<'a>, origin: &str, mode: Mode) -> DocumentReader<'a> {
         let file = ControlFile::empty(origin, mode);
         let line_ends = document.input_text().match_indices('\n').map(|(at, _)| at).collect();
-        Reader { document, line_ends, file, seen: BTreeMap::new(), conditions: false }
+        DocumentReader { document, line_ends, file, seen: BTreeMap::new(), conditions: false }
     }
 
     fn is_control(&self) -> bool {

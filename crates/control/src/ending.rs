@@ -18,7 +18,7 @@ use crate::check::{check_declarations, check_pieces};
 use crate::error::ControlError;
 use crate::location::resolve_pieces;
 use crate::model::{ControlFile, IndexType, Mode};
-use crate::write::{Contents, render};
+use crate::write::{NewControlFile, render};
 
 /// The men in the order of names, kings included.
 const NAME_ORDER: [Role; 6] =
@@ -103,7 +103,7 @@ pub enum NameProblem {
 
 /// What the options of a name ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Options {
+struct NameOptions {
     format: Format,
     index: Option<IndexType>,
     megabytes: Option<u32>,
@@ -124,7 +124,7 @@ struct Options {
 pub struct Ending {
     material: Material,
     variant: Variant,
-    options: Options,
+    options: NameOptions,
     /// The options as they were written, each with its hyphen.
     suffix: String,
 }
@@ -267,7 +267,7 @@ impl Ending {
     }
 
     fn render(&self) -> String {
-        render(&Contents {
+        render(&NewControlFile {
             material: &self.material,
             variant: self.variant,
             format: self.options.format,
@@ -291,21 +291,21 @@ impl Ending {
         Ending {
             material: *material,
             variant: Variant::Normal,
-            options: Options::default(),
+            options: NameOptions::default(),
             suffix: String::new(),
         }
     }
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { format: Format::Dtm(None), index: None, megabytes: None, board: None }
+impl Default for NameOptions {
+    fn default() -> NameOptions {
+        NameOptions { format: Format::Dtm(None), index: None, megabytes: None, board: None }
     }
 }
 
 /// Reads the options of a name, each with its hyphen.
-fn read_options(suffix: &str) -> Result<Options, NameProblem> {
-    let mut options = Options::default();
+fn read_options(suffix: &str) -> Result<NameOptions, NameProblem> {
+    let mut options = NameOptions::default();
     let mut seen: Vec<&str> = Vec::new();
     for word in suffix.split('-').skip(1) {
         let digits = word.strip_prefix("prop");

@@ -59,12 +59,12 @@ impl Prune {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrunePattern {
     text: String,
-    parts: Vec<Part>,
+    items: Vec<PatternItem>,
 }
 
 /// One item of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum PatternItem {
     /// Any text.
     Star,
     /// Any one character.
@@ -77,16 +77,16 @@ enum Part {
     Never,
 }
 
-impl Part {
+impl PatternItem {
     /// Whether a single lower-case character fits.
     fn fits(&self, ch: char) -> bool {
         match self {
-            Part::One => true,
-            Part::Char(own) => *own == ch,
-            Part::Set { negated, ranges } => {
+            PatternItem::One => true,
+            PatternItem::Char(own) => *own == ch,
+            PatternItem::Set { negated, ranges } => {
                 ranges.iter().any(|&(low, high)| (low..=high).contains(&ch)) != *negated
             }
-            Part::Star | Part::Never => false,
+            PatternItem::Star | PatternItem::Never => false,
         }
     }
 }
@@ -99,34 +99,34 @@ impl PrunePattern {
             None => text.to_owned(),
         };
         let chars: Vec<char> = source.to_lowercase().chars().collect();
-        let mut parts = Vec::new();
+        let mut items = Vec::new();
         let mut rest = chars.as_slice();
         while let Some((&first, tail)) = rest.split_first() {
             rest = tail;
-            if first == '*' && parts.last() == Some(&Part::Star) {
+            if first == '*' && items.last() == Some(&PatternItem::Star) {
                 continue;
             }
-            parts.push(match first {
-                '*' => Part::Star,
-                '?' => Part::One,
+            items.push(match first {
+                '*' => PatternItem::Star,
+                '?' => PatternItem::One,
                 '\\' => match rest.split_first() {
                     Some((&quoted, tail)) => {
                         rest = tail;
-                        Part::Char(quoted)
+                        PatternItem::Char(quoted)
                     }
-                    None => Part::Never,
+                    None => PatternItem::Never,
                 },
                 '[' => match read_set(rest) {
                     Some((set, tail)) => {
                         rest = tail;
                         set
                     }
-                    None => Part::Char('['),
+                    None => PatternItem::Char('['),
                 },
-                other => Part::Char(other),
+                other => PatternItem::Char(other),
             });
         }
-        PrunePattern { text: text.to_owned(), parts }
+        PrunePattern { text: text.to_owned(), items }
     }
 
     /// The pattern as it was written.
@@ -137,33 +137,33 @@ impl PrunePattern {
     /// Whether the whole of `kind` fits the pattern.
     pub fn matches(&self, kind: &str) -> bool {
         let kind: Vec<char> = kind.to_lowercase().chars().collect();
-        let (mut text, mut parts) = (kind.as_slice(), self.parts.as_slice());
+        let (mut text, mut items) = (kind.as_slice(), self.items.as_slice());
         // Where to go on if the text behind the last star has to begin one character later.
-        let mut retry: Option<(&[char], &[Part])> = None;
+        let mut retry: Option<(&[char], &[PatternItem])> = None;
         loop {
-            match (parts.split_first(), text.split_first()) {
-                (Some((Part::Star, parts_left)), _) => {
-                    parts = parts_left;
-                    retry = Some((text, parts_left));
+            match (items.split_first(), text.split_first()) {
+                (Some((PatternItem::Star, items_left)), _) => {
+                    items = items_left;
+                    retry = Some((text, items_left));
                     continue;
                 }
-                (Some((part, parts_left)), Some((&ch, text_left))) if part.fits(ch) => {
-                    (parts, text) = (parts_left, text_left);
+                (Some((item, items_left)), Some((&ch, text_left))) if item.fits(ch) => {
+                    (items, text) = (items_left, text_left);
                     continue;
                 }
                 (None, None) => return true,
                 _ => {}
             }
-            let Some((from, parts_left)) = retry else { return false };
+            let Some((from, items_left)) = retry else { return false };
             let Some((_, text_left)) = from.split_first() else { return false };
-            (text, parts) = (text_left, parts_left);
-            retry = Some((text_left, parts_left));
+            (text, items) = (text_left, items_left);
+            retry = Some((text_left, items_left));
         }
     }
 }
 
 /// Reads a bracket expression behind its `[`. None if it is never closed.
-fn read_set(mut rest: &[char]) -> Option<(Part, &[char])> {
+fn read_set(mut rest: &[char]) -> Option<(PatternItem, &[char])> {
     let negated = matches!(rest.first(), Some('!' | '^'));
     if negated {
         rest = rest.get(1..)?;
@@ -172,7 +172,7 @@ fn read_set(mut rest: &[char]) -> Option<(Part, &[char])> {
     loop {
         let (&first, tail) = rest.split_first()?;
         if first == ']' && !ranges.is_empty() {
-            return Some((Part::Set { negated, ranges }, tail));
+            return Some((PatternItem::Set { negated, ranges }, tail));
         }
         let (low, tail) = read_member(rest)?;
         rest = tail;

@@ -21,7 +21,7 @@ pub fn control_for_material(material: &Material) -> String {
 pub fn control_for_part(material: &Material, locations: &[(Color, Role, Bitboard)]) -> String {
     let whole = locations.iter().all(|&(_, role, squares)| squares == default_squares(role));
     let white_only = whole && material.is_symmetric();
-    render(&Contents {
+    render(&NewControlFile {
         material,
         variant: Variant::Normal,
         format: Format::Dtm(None),
@@ -35,7 +35,7 @@ pub fn control_for_part(material: &Material, locations: &[(Color, Role, Bitboard
 }
 
 /// What a control file of an ending says.
-pub(crate) struct Contents<'a> {
+pub(crate) struct NewControlFile<'a> {
     pub(crate) material: &'a Material,
     pub(crate) variant: Variant,
     pub(crate) format: Format,
@@ -54,7 +54,7 @@ pub(crate) struct Contents<'a> {
 }
 
 /// Writes the text.
-pub(crate) fn render(contents: &Contents<'_>) -> String {
+pub(crate) fn render(contents: &NewControlFile<'_>) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <!DOCTYPE tablebase SYSTEM \"http://www.freesoft.org/software/hoffman/tablebase.dtd\">\n\
@@ -105,7 +105,7 @@ pub(crate) fn render(contents: &Contents<'_>) -> String {
 }
 
 /// The men in the order of the list: kings first in normal chess, side by side in suicide chess.
-fn list_order(contents: &Contents<'_>) -> Vec<(Color, Role)> {
+fn list_order(contents: &NewControlFile<'_>) -> Vec<(Color, Role)> {
     let men = contents.material.men_in_naming_order();
     let kings = |color| {
         let count = contents.material.count.get(color).king;

@@ -14,8 +14,8 @@ pub(crate) const TRIES: usize = 32;
 
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    pub(crate) slots: HashMap<Key, Slot>,
-    /// The keys of all slots, to choose from at random.
+    pub(crate) pages: HashMap<Key, CachedPage>,
+    /// The keys of all pages, to choose from at random.
     pub(crate) keys: Vec<Key>,
     /// Pages on their way to the disk. They are found here; it cannot leave a second time before
     /// it is there.
@@ -34,7 +34,7 @@ pub(crate) struct Cache {
 pub(crate) type Key = (u32, u64);
 
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct CachedPage {
     pub(crate) words: Words,
     pub(crate) dirty: bool,
     pub(crate) touched: u64,
@@ -47,21 +47,21 @@ impl Cache {
         self.clock += 1;
         self.remove(key);
         self.bytes += words.capacity() * 8 + OVERHEAD;
-        let slot = Slot { words, dirty, touched: self.clock, at: self.keys.len() };
+        let page = CachedPage { words, dirty, touched: self.clock, at: self.keys.len() };
         self.keys.push(key);
-        self.slots.insert(key, slot);
+        self.pages.insert(key, page);
     }
 
-    pub(crate) fn remove(&mut self, key: Key) -> Option<Slot> {
-        let slot = self.slots.remove(&key)?;
-        self.keys.swap_remove(slot.at);
-        if let Some(&moved) = self.keys.get(slot.at)
-            && let Some(other) = self.slots.get_mut(&moved)
+    pub(crate) fn remove(&mut self, key: Key) -> Option<CachedPage> {
+        let page = self.pages.remove(&key)?;
+        self.keys.swap_remove(page.at);
+        if let Some(&moved) = self.keys.get(page.at)
+            && let Some(other) = self.pages.get_mut(&moved)
         {
-            other.at = slot.at;
+            other.at = page.at;
         }
-        self.bytes -= slot.words.capacity() * 8 + OVERHEAD;
-        Some(slot)
+        self.bytes -= page.words.capacity() * 8 + OVERHEAD;
+        Some(page)
     }
 
     /// A page that is not held. Sweeps come back to every page in turn, so the one that was not
@@ -70,11 +70,11 @@ impl Cache {
         let mut second = None;
         for _ in 0..TRIES {
             let key = self.keys[fastrand::usize(..self.keys.len())];
-            let Some(slot) = self.slots.get(&key) else { continue };
-            if Arc::strong_count(&slot.words) > 1 || self.leaving.contains_key(&key) {
+            let Some(page) = self.pages.get(&key) else { continue };
+            if Arc::strong_count(&page.words) > 1 || self.leaving.contains_key(&key) {
                 continue;
             }
-            if slot.touched + RECENT <= self.clock {
+            if page.touched + RECENT <= self.clock {
                 return Some(key);
             }
             second = Some(key);

@@ -260,15 +260,15 @@ impl Pages {
                 held += TRIES;
                 continue;
             };
-            let Some(slot) = cache.remove(key) else { break };
-            let Some(places) = cache.files.get(&key.0).filter(|_| slot.dirty).cloned() else {
+            let Some(page) = cache.remove(key) else { break };
+            let Some(places) = cache.files.get(&key.0).filter(|_| page.dirty).cloned() else {
                 continue;
             };
-            let taken = slot.words.capacity() * 8 + OVERHEAD;
+            let taken = page.words.capacity() * 8 + OVERHEAD;
             cache.bytes += taken;
-            cache.leaving.insert(key, slot.words.clone());
+            cache.leaving.insert(key, page.words.clone());
             drop(cache);
-            let written = self.put(&places, key.1, &slot.words);
+            let written = self.put(&places, key.1, &page.words);
             cache = self.lock();
             cache.leaving.remove(&key);
             cache.bytes -= taken;

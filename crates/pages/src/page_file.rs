@@ -89,9 +89,9 @@ impl PageFile {
             let mut cache = self.pages.lock();
             cache.clock += 1;
             let clock = cache.clock;
-            if let Some(slot) = cache.slots.get_mut(&key) {
-                slot.touched = clock;
-                return slot.words.clone();
+            if let Some(page) = cache.pages.get_mut(&key) {
+                page.touched = clock;
+                return page.words.clone();
             }
             if let Some(words) = cache.leaving.get(&key) {
                 return words.clone();
@@ -100,9 +100,9 @@ impl PageFile {
         let words = self.load(page);
         let cache = self.pages.lock();
         let mut cache = self.pages.make_room(cache, words.len() * 8 + OVERHEAD);
-        if let Some(slot) = cache.slots.get(&key) {
+        if let Some(page) = cache.pages.get(&key) {
             // Another thread was quicker.
-            return slot.words.clone();
+            return page.words.clone();
         }
         let words = Arc::new(words);
         cache.insert(key, words.clone(), false);
@@ -114,7 +114,7 @@ impl PageFile {
         let key = (self.id, page.start);
         let mut cache = self.pages.lock();
         match cache.remove(key) {
-            Some(slot) => Some((slot.words, slot.dirty)),
+            Some(page) => Some((page.words, page.dirty)),
             // The disk will have it.
             None => cache.leaving.get(&key).map(|words| (words.clone(), false)),
         }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Pages;
 use crate::buckets::{BATCH, Buckets, Spread};
-use crate::runs::{Form, Input, Run, Tournament};
+use crate::runs::{Form, SortedRun, Tournament, UpdateSource};
 
 /// A row, and the positions in it that something is to be said of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct PropTable {
     spread: Spread,
     /// A part of the memory for each thread; rows go to parts by their remainder.
     parts: Vec<Mutex<Buckets>>,
-    runs: Mutex<Vec<Run>>,
+    runs: Mutex<Vec<SortedRun>>,
     form: Form,
 }
 
@@ -89,7 +89,7 @@ impl PropTable {
     fn write(&self, updates: &[Update]) {
         let mut new = self.form.write(updates.iter().copied(), 0);
         loop {
-            let equal: Vec<Run> = {
+            let equal: Vec<SortedRun> = {
                 let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
                 runs.push(new);
                 let level = runs.last().map_or(0, |run| run.level);
@@ -99,23 +99,24 @@ impl PropTable {
                 runs.extract_if(.., |run| run.level == level).collect()
             };
             let level = equal.first().map_or(0, |run| run.level) + 1;
-            let inputs = equal.into_iter().map(|run| self.form.read(run)).collect();
-            new = self.form.write(Tournament::new(inputs), level);
+            let sources = equal.into_iter().map(|run| self.form.read(run)).collect();
+            new = self.form.write(Tournament::new(sources), level);
         }
     }
 
     /// Everything that was handed in, by rows. No sender may be left.
     pub fn finish(self) -> Updates {
         let runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut inputs: Vec<Input> = runs.into_iter().map(|run| self.form.read(run)).collect();
+        let mut sources: Vec<UpdateSource> =
+            runs.into_iter().map(|run| self.form.read(run)).collect();
         for part in self.parts {
             let mut buckets = part.into_inner().unwrap_or_else(PoisonError::into_inner);
             let len = buckets.sorted().len();
             buckets.slots.truncate(len);
             buckets.slots.shrink_to_fit();
-            inputs.push(Input::Memory(buckets.slots.into_iter()));
+            sources.push(UpdateSource::Memory(buckets.slots.into_iter()));
         }
-        let mut updates = Tournament::new(inputs);
+        let mut updates = Tournament::new(sources);
         let next = updates.next();
         Updates { updates, next }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Form {
 
 /// Sorted updates on the disk.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct SortedRun {
     pub(crate) pages: Sequence,
     /// How often its updates were merged.
     pub(crate) level: u32,
@@ -31,9 +31,9 @@ pub(crate) struct Run {
 
 impl Form {
     /// Writes updates, which come by rows.
-    pub(crate) fn write(&self, updates: impl Iterator<Item = Update>, level: u32) -> Run {
+    pub(crate) fn write(&self, updates: impl Iterator<Item = Update>, level: u32) -> SortedRun {
         let stretch = STRETCH * self.page.div_ceil(8);
-        let mut run = Run { pages: Sequence::new(&self.pages, stretch), level };
+        let mut run = SortedRun { pages: Sequence::new(&self.pages, stretch), level };
         let mut bytes = Vec::with_capacity(self.page + LARGEST);
         let mut last = 0;
         for update in updates {
@@ -64,8 +64,8 @@ impl Form {
     }
 
     /// Its updates, to be read.
-    pub(crate) fn read(&self, run: Run) -> Input {
-        Input::Run(RunReader {
+    pub(crate) fn read(&self, run: SortedRun) -> UpdateSource {
+        UpdateSource::Run(RunReader {
             form: self.clone(),
             pages: run.pages,
             bytes: Vec::new(),
@@ -142,18 +142,18 @@ impl RunReader {
 
 /// Updates by rows.
 #[derive(Debug)]
-pub(crate) enum Input {
+pub(crate) enum UpdateSource {
     Memory(std::vec::IntoIter<Update>),
     Run(RunReader),
 }
 
-/// Merges inputs: the heads of all play against each other in a tree, in which every node keeps
+/// Merges sources: the heads of all play against each other in a tree, in which every node keeps
 /// what lost there (Knuth, volume 3, 5.4.1). After the first one is taken only its own matches are
 /// played again.
 #[derive(Debug)]
 pub(crate) struct Tournament {
-    inputs: Vec<Input>,
-    /// The next update of each input; behind the last one a row that no row reaches.
+    sources: Vec<UpdateSource>,
+    /// The next update of each source; behind the last one a row that no row reaches.
     heads: Vec<Update>,
     /// The losers of all matches, in place 0 the winner.
     losers: Vec<usize>,
@@ -162,10 +162,10 @@ pub(crate) struct Tournament {
 const END: Update = Update { row: u64::MAX, mask: 0 };
 
 impl Tournament {
-    /// The updates of all inputs.
-    pub(crate) fn new(inputs: Vec<Input>) -> Tournament {
-        let players = inputs.len();
-        let mut tree = Tournament { inputs, heads: vec![END; players], losers: vec![0; players] };
+    /// The updates of all sources.
+    pub(crate) fn new(sources: Vec<UpdateSource>) -> Tournament {
+        let players = sources.len();
+        let mut tree = Tournament { sources, heads: vec![END; players], losers: vec![0; players] };
         for player in 0..players {
             tree.advance(player);
         }
@@ -183,9 +183,9 @@ impl Tournament {
     }
 
     fn advance(&mut self, player: usize) {
-        let next = match &mut self.inputs[player] {
-            Input::Memory(updates) => updates.next(),
-            Input::Run(run) => run.next(),
+        let next = match &mut self.sources[player] {
+            UpdateSource::Memory(updates) => updates.next(),
+            UpdateSource::Run(run) => run.next(),
         };
         self.heads[player] = next.unwrap_or(END);
     }

@@ -38,7 +38,7 @@ pub struct Extent {
 
 /// Counts what lies behind a position, with promotions or as if no pawn could promote.
 pub fn extent(material: &Material, pawns: &[(Color, u64)], promotions: bool) -> Extent {
-    let Walk { found, complete } = walk(material, pawns, promotions, STEPS);
+    let Reachable { found, complete } = walk(material, pawns, promotions, STEPS);
     let sizes = found.iter().map(|(key, part)| (key.0, positions(&key.0, part)));
     let largest = sizes.clone().max_by(|a, b| a.1.total_cmp(&b.1));
     Extent {
@@ -65,18 +65,18 @@ fn positions(material: &Material, part: &Part) -> f64 {
 }
 
 /// What can be reached, and whether that is all.
-struct Walk {
+struct Reachable {
     found: BTreeMap<MaterialKey, Part>,
     complete: bool,
 }
 
 /// Goes through everything behind a position, in at most so many steps.
-fn walk(material: &Material, pawns: &[(Color, u64)], promotions: bool, steps: usize) -> Walk {
+fn walk(material: &Material, pawns: &[(Color, u64)], promotions: bool, steps: usize) -> Reachable {
     let mut found: BTreeMap<MaterialKey, Part> = BTreeMap::new();
     let mut work = vec![(*material, Part::new(pawns.iter().copied()))];
     let mut left = steps;
     while let Some((material, part)) = work.pop() {
-        let Some(rest) = left.checked_sub(1) else { return Walk { found, complete: false } };
+        let Some(rest) = left.checked_sub(1) else { return Reachable { found, complete: false } };
         left = rest;
         let (normal, swapped) = material.normalized();
         let part = if swapped { part.swapped() } else { part };
@@ -91,7 +91,7 @@ fn walk(material: &Material, pawns: &[(Color, u64)], promotions: bool, steps: us
         work.extend(successors(&normal, &united, promotions));
         found.insert(key, united);
     }
-    Walk { found, complete: true }
+    Reachable { found, complete: true }
 }
 
 /// The smallest part that covers both, pawn by pawn.

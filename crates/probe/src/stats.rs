@@ -239,7 +239,7 @@ impl<'a> Counter<'a> {
         })
     }
 
-    fn count(&self, index: u64, raw: RawEntry, tally: &mut Tally) {
+    fn count(&self, index: u64, raw: RawEntry, tally: &mut TableTally) {
         let Some(placement) = self.table.space().decode(index) else { return };
         if !self.is_counted(&placement) {
             return;
@@ -261,13 +261,13 @@ impl<'a> Counter<'a> {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Tally {
+struct TableTally {
     plain: ByColor<SideTally>,
     en_passant: ByColor<SideTally>,
 }
 
-impl Tally {
-    fn with(mut self, other: &Tally) -> Tally {
+impl TableTally {
+    fn with(mut self, other: &TableTally) -> TableTally {
         for color in Color::ALL {
             self.plain.get_mut(color).add(other.plain.get(color));
             self.en_passant.get_mut(color).add(other.en_passant.get(color));
@@ -357,7 +357,7 @@ impl SideTally {
 }
 
 /// Goes through all entries by their indices, unpacking the next ones while counting.
-fn count(table: &Table) -> Result<Tally, TableError> {
+fn count(table: &Table) -> Result<TableTally, TableError> {
     let counter = Counter::new(table);
     let size = table.space().size();
     let chunk = CHUNK.max(table.together().saturating_mul(4).min(CHUNK << 3)) & !7;
@@ -370,16 +370,16 @@ fn count(table: &Table) -> Result<Tally, TableError> {
         numbers
             .par_chunks(BLOCK)
             .enumerate()
-            .fold(Tally::default, |mut tally, (block, numbers)| {
+            .fold(TableTally::default, |mut tally, (block, numbers)| {
                 let first = start + (block * BLOCK) as u64;
                 for (index, &number) in (first..).zip(numbers) {
                     counter.count(index, RawEntry(number), &mut tally);
                 }
                 tally
             })
-            .reduce(Tally::default, |a, b| a.with(&b))
+            .reduce(TableTally::default, |a, b| a.with(&b))
     };
-    let (mut total, mut start) = (Tally::default(), 0);
+    let (mut total, mut start) = (TableTally::default(), 0);
     let (mut now, mut next) = (Vec::new(), Vec::new());
     read(0, &mut now)?;
     while start < size {

@@ -9,8 +9,8 @@ use hoffman_board::{Color, FuturemoveKind, ListedPiece, Material, Variant};
 use hoffman_control::{Claims, ControlFile};
 use hoffman_pages::Pages;
 use hoffman_solve::{
-    Analysis, Futurebase, Monitor, Rules, SolveError, SolveOptions, Survey, Verdict,
-    solve_analysis, structures_behind, survey,
+    Analysis, Futurebase, Monitor, Rules, Ruling, SolveError, SolveOptions, Survey, solve_analysis,
+    structures_behind, survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
 use hoffman_store::folder_of;
@@ -21,7 +21,7 @@ use crate::claims::claims_of;
 use crate::cost::{check_analysis, memory_of_analysis};
 use crate::error::RunError;
 use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
-use crate::judgement::{Verdicts, judge};
+use crate::judgement::{Rulings, judge};
 use crate::numbering::Numbering;
 use crate::options::{MadeTable, RunContext, RunOptions};
 use crate::progress::{Phase, Progress};
@@ -59,12 +59,13 @@ pub(crate) fn make_analysis(
     let symmetric = !open.iter().any(OpenFuturebase::tells_images_apart);
     let values = table_values(control, numbering, symmetric)?;
     check_analysis(control, numbering, &open, &values, output, &workplace)?;
-    let asked = Asked { control, numbering, output, options, began, workplace, open, symmetric };
-    options.workplace.install(asked.work(&values), || asked.carry_out(values))
+    let opened =
+        OpenControl { control, numbering, output, options, began, workplace, open, symmetric };
+    options.workplace.install(opened.work(&values), || opened.carry_out(values))
 }
 
 /// A control file whose futurebases are open.
-struct Asked<'a> {
+struct OpenControl<'a> {
     control: &'a ControlFile,
     numbering: &'a Numbering,
     output: &'a Path,
@@ -77,7 +78,7 @@ struct Asked<'a> {
     symmetric: bool,
 }
 
-impl Asked<'_> {
+impl OpenControl<'_> {
     /// The positions to be solved, and a part of those to be read.
     fn work(&self, values: &TableValues) -> u64 {
         let own = 2 * values.layout.len() as u64 * values.slices.len() as u64;
@@ -99,8 +100,8 @@ impl Asked<'_> {
         progress.begin(values.slices.len() as u64 * 2 * values.layout.len() as u64);
         let futurebases = self.read_futurebases(&values, run)?;
 
-        let verdicts = Verdicts::new(control, numbering);
-        let prune = |color: Color, kind: FuturemoveKind| verdicts.of(color, kind);
+        let rulings = Rulings::new(control, numbering);
+        let prune = |color: Color, kind: FuturemoveKind| rulings.of(color, kind);
         let rules = Rules {
             prune: &prune,
             stalemates: control.stalemates_conceded_to(),
@@ -110,11 +111,11 @@ impl Asked<'_> {
         let analysis = Analysis { futurebases, rules };
         let survey = survey(&values, &analysis);
         let claims = self.claims(&survey, &prune);
-        let remarks = judge(control, numbering, &verdicts, (&values, &survey))?;
+        let remarks = judge(control, numbering, &rulings, (&values, &survey))?;
         remarks.into_iter().chain(self.defects()).for_each(&mut remark);
 
         let (args, lasting) = (&self.options.args, Some(self.output));
-        let task = AnalysisTask { asked: self, analysis: &analysis, claims };
+        let task = AnalysisTask { opened: self, analysis: &analysis, claims };
         let order = Order { began: self.began, lasting, run };
         let solved = task::carry_out(&task, values, self.output, args, order)?;
         notices.dedup();
@@ -161,7 +162,7 @@ impl Asked<'_> {
     fn claims(
         &self,
         survey: &Survey,
-        prune: &dyn Fn(Color, FuturemoveKind) -> Option<Verdict>,
+        prune: &dyn Fn(Color, FuturemoveKind) -> Option<Ruling>,
     ) -> Claims {
         let behind = self.open.iter().map(OpenFuturebase::claims);
         let claims = claims_of(self.control, survey, prune, behind);
@@ -171,25 +172,25 @@ impl Asked<'_> {
 
 /// A control file of whose moves everything is known.
 struct AnalysisTask<'a> {
-    asked: &'a Asked<'a>,
+    opened: &'a OpenControl<'a>,
     analysis: &'a Analysis<'a>,
     claims: Claims,
 }
 
 impl Task for AnalysisTask<'_> {
     fn name(&self) -> String {
-        self.asked.output.display().to_string()
+        self.opened.output.display().to_string()
     }
 
     fn identity(&self) -> Result<Identity, RunError> {
-        let Asked { control, symmetric, open, workplace, .. } = self.asked;
+        let OpenControl { control, symmetric, open, workplace, .. } = self.opened;
         let files = open.iter().map(|futurebase| futurebase.fingerprint(workplace));
         let files = files.collect::<Result<Vec<_>, RunError>>()?;
         Ok(Identity::new(control, &[u8::from(*symmetric)], &files))
     }
 
     fn wanted(&self) -> SolveOptions {
-        let outcomes = self.asked.control.asks_outcomes();
+        let outcomes = self.opened.control.asks_outcomes();
         SolveOptions { count: true, keep: true, outcomes, ..SolveOptions::default() }
     }
 
@@ -203,12 +204,12 @@ impl Task for AnalysisTask<'_> {
     }
 
     fn header(&self) -> Result<(&ControlFile, &Numbering), RunError> {
-        Ok((self.asked.control, self.asked.numbering))
+        Ok((self.opened.control, self.opened.numbering))
     }
 
     /// What the values prove, and from what they were made.
     fn instruction(&self) -> String {
-        let names = self.asked.open.iter().map(|open| format!(" {}", open.path().display()));
+        let names = self.opened.open.iter().map(|open| format!(" {}", open.path().display()));
         // The end mark of a processing instruction cannot stand inside one.
         let record = names.collect::<String>().replace("?>", "? >");
         match (self.claims.is_exact(), record.is_empty()) {

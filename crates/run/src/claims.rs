@@ -2,35 +2,34 @@
 
 use hoffman_board::{ByColor, Color, FuturemoveKind, Variant};
 use hoffman_control::{Claims, ControlFile, PruneUse, may_be_idle};
-use hoffman_solve::{KindOfMove, Survey, Verdict};
+use hoffman_solve::{KindOfMove, Ruling, Survey};
 
 /// What a table claims that is made with the prunes of a control file, out of futurebases that
-/// claim `behind`, each in the colours of the table. `verdict` is that on moves of a kind that no
+/// claim `behind`, each in the colours of the table. `ruling` is that on moves of a kind that no
 /// futurebase answers.
 pub(crate) fn claims_of(
     control: &ControlFile,
     survey: &Survey,
-    verdict: &dyn Fn(Color, FuturemoveKind) -> Option<Verdict>,
+    ruling: &dyn Fn(Color, FuturemoveKind) -> Option<Ruling>,
     behind: impl IntoIterator<Item = Claims>,
 ) -> Claims {
-    let decides = |color: Color, effect: Verdict| {
+    let decides = |color: Color, effect: Ruling| {
         let open = survey.kinds.iter().filter(|kind| kind.mover == color && !kind.complete);
-        open.into_iter().any(|kind| verdict(color, kind.kind) == Some(effect))
+        open.into_iter().any(|kind| ruling(color, kind.kind) == Some(effect))
     };
     let stalemates = control.stalemates_conceded_to();
     let idle = |color: Color| {
         let kinds = survey.kinds.iter().filter(|kind| kind.mover == color);
-        let discarded = |kind: &KindOfMove| {
-            !kind.complete && verdict(color, kind.kind) == Some(Verdict::Discard)
-        };
+        let discarded =
+            |kind: &KindOfMove| !kind.complete && ruling(color, kind.kind) == Some(Ruling::Discard);
         // Where stalemates are conceded to the other side, a side that has only discarded moves has
         // lost.
         let lost = control.variant == Variant::Normal && stalemates == Some(color.other());
         !lost && may_be_idle(kinds.map(|kind| (kind.kind, discarded(kind))))
     };
     let prunes = PruneUse {
-        discards: ByColor::new_with(|color| decides(color, Verdict::Discard)),
-        concedes: ByColor::new_with(|color| decides(color, Verdict::Concede)),
+        discards: ByColor::new_with(|color| decides(color, Ruling::Discard)),
+        concedes: ByColor::new_with(|color| decides(color, Ruling::Concede)),
         stalemates,
         idle: ByColor::new_with(idle),
     };

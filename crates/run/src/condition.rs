@@ -16,15 +16,15 @@ const MAX_DEPTH: u32 = 50;
 
 /// Why an expression cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the condition '{text}' {problem}")]
+#[error("the condition '{text}' {flaw}")]
 pub(crate) struct ConditionError {
     text: String,
-    problem: Problem,
+    flaw: Flaw,
 }
 
 /// What is wrong with an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-enum Problem {
+enum Flaw {
     #[error("ends too early")]
     Ends,
     #[error("cannot be read from '{0}' on")]
@@ -37,17 +37,17 @@ enum Problem {
 
 /// An expression that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Condition(Node);
+pub(crate) struct Condition(Expression);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Node {
+enum Expression {
     Number(i64),
     /// How many of these men there are, and what is added to it.
     Count(Color, Vec<Role>, i64),
     /// How many pawns there are on these files.
     OnFiles(Color, Vec<File>),
-    Not(Box<Node>),
-    Binary(Operator, Box<Node>, Box<Node>),
+    Not(Box<Expression>),
+    Binary(Operator, Box<Expression>, Box<Expression>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,11 +95,11 @@ impl Condition {
     /// Reads an expression; the error says where it stops making sense.
     pub(crate) fn parse(text: &str) -> Result<Condition, ConditionError> {
         let mut parser = Parser { rest: text, depth: 0 };
-        let whole = parser.low_or().and_then(|node| match parser.rest.trim() {
-            "" => Ok(node),
+        let whole = parser.low_or().and_then(|expression| match parser.rest.trim() {
+            "" => Ok(expression),
             _ => Err(parser.unexpected()),
         });
-        whole.map(Condition).map_err(|problem| ConditionError { text: text.to_owned(), problem })
+        whole.map(Condition).map_err(|flaw| ConditionError { text: text.to_owned(), flaw })
     }
 
     /// Whether it holds in a table with these men, whose pawns can be on these files; none: in some
@@ -111,16 +111,16 @@ impl Condition {
     }
 }
 
-fn value(node: &Node, material: &Material, pawns: &PawnFiles) -> i64 {
-    match node {
-        Node::Number(number) => *number,
-        Node::Count(color, roles, plus) => {
+fn value(expression: &Expression, material: &Material, pawns: &PawnFiles) -> i64 {
+    match expression {
+        Expression::Number(number) => *number,
+        Expression::Count(color, roles, plus) => {
             let side = material.count.get(*color);
             roles.iter().map(|&role| i64::from(*side.get(role))).sum::<i64>() + plus
         }
-        Node::OnFiles(color, files) => pawns.count(*color, files),
-        Node::Not(inner) => i64::from(value(inner, material, pawns) == 0),
-        Node::Binary(operator, left, right) => {
+        Expression::OnFiles(color, files) => pawns.count(*color, files),
+        Expression::Not(inner) => i64::from(value(inner, material, pawns) == 0),
+        Expression::Binary(operator, left, right) => {
             let (left, right) = (value(left, material, pawns), value(right, material, pawns));
             i64::from(match operator {
                 Operator::Or => left != 0 || right != 0,
@@ -143,10 +143,10 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn unexpected(&self) -> Problem {
+    fn unexpected(&self) -> Flaw {
         match self.rest.trim() {
-            "" => Problem::Ends,
-            rest => Problem::Unexpected(rest.to_owned()),
+            "" => Flaw::Ends,
+            rest => Flaw::Unexpected(rest.to_owned()),
         }
     }
 
@@ -159,7 +159,7 @@ impl Parser<'_> {
         found.is_some()
     }
 
-    fn expect(&mut self, token: &str) -> Result<(), Problem> {
+    fn expect(&mut self, token: &str) -> Result<(), Flaw> {
         if self.take(token) { Ok(()) } else { Err(self.unexpected()) }
     }
 
@@ -176,12 +176,9 @@ impl Parser<'_> {
         }
     }
 
-    fn deeper<T>(
-        &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Flaw>) -> Result<T, Flaw> {
         if self.depth == MAX_DEPTH {
-            return Err(Problem::Deep);
+            return Err(Flaw::Deep);
         }
         self.depth += 1;
         let result = inner(self);
@@ -189,7 +186,7 @@ impl Parser<'_> {
         result
     }
 
-    fn low_or(&mut self) -> Result<Node, Problem> {
+    fn low_or(&mut self) -> Result<Expression, Flaw> {
         let mut left = self.low_and()?;
         while self.word("or") {
             left = binary(Operator::Or, left, self.low_and()?);
@@ -197,7 +194,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn low_and(&mut self) -> Result<Node, Problem> {
+    fn low_and(&mut self) -> Result<Expression, Flaw> {
         let mut left = self.low_not()?;
         while self.word("and") {
             left = binary(Operator::And, left, self.low_not()?);
@@ -205,9 +202,9 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn low_not(&mut self) -> Result<Node, Problem> {
+    fn low_not(&mut self) -> Result<Expression, Flaw> {
         if self.word("not") {
-            return self.deeper(|p| Ok(Node::Not(Box::new(p.low_not()?))));
+            return self.deeper(|p| Ok(Expression::Not(Box::new(p.low_not()?))));
         }
         let mut left = self.high_and()?;
         while self.take("||") {
@@ -216,7 +213,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn high_and(&mut self) -> Result<Node, Problem> {
+    fn high_and(&mut self) -> Result<Expression, Flaw> {
         let mut left = self.equality()?;
         while self.take("&&") {
             left = binary(Operator::And, left, self.equality()?);
@@ -224,7 +221,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn equality(&mut self) -> Result<Node, Problem> {
+    fn equality(&mut self) -> Result<Expression, Flaw> {
         let left = self.relation()?;
         for (token, operator) in [("==", Operator::Equal), ("!=", Operator::Unequal)] {
             if self.take(token) {
@@ -234,7 +231,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn relation(&mut self) -> Result<Node, Problem> {
+    fn relation(&mut self) -> Result<Expression, Flaw> {
         let left = self.unary()?;
         for (token, operator) in [
             ("<=", Operator::LessOrEqual),
@@ -249,9 +246,9 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Node, Problem> {
+    fn unary(&mut self) -> Result<Expression, Flaw> {
         if self.take("!") {
-            return self.deeper(|p| Ok(Node::Not(Box::new(p.unary()?))));
+            return self.deeper(|p| Ok(Expression::Not(Box::new(p.unary()?))));
         }
         if self.take("(") {
             let inner = self.deeper(Self::low_or)?;
@@ -259,7 +256,7 @@ impl Parser<'_> {
         }
         if self.take("$#") {
             let (color, roles) = self.list()?;
-            return Ok(Node::Count(color, roles, -1));
+            return Ok(Expression::Count(color, roles, -1));
         }
         if self.word("grep") {
             return self.grep();
@@ -272,12 +269,12 @@ impl Parser<'_> {
             if enclosed {
                 self.expect(")")?;
             }
-            return Ok(Node::Count(color, roles, 0));
+            return Ok(Expression::Count(color, roles, 0));
         }
         self.number()
     }
 
-    fn number(&mut self) -> Result<Node, Problem> {
+    fn number(&mut self) -> Result<Expression, Flaw> {
         let text = self.rest.trim_start();
         let signed = text.strip_prefix('-').unwrap_or(text);
         let digits = signed.len() - signed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -288,11 +285,11 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         self.rest = rest;
-        Ok(Node::Number(number))
+        Ok(Expression::Number(number))
     }
 
     /// The name of a list behind its sign.
-    fn list(&mut self) -> Result<(Color, Vec<Role>), Problem> {
+    fn list(&mut self) -> Result<(Color, Vec<Role>), Flaw> {
         for color in Color::ALL {
             for (what, roles) in [("pieces", &PIECES[..]), ("pawns", &[Role::Pawn])] {
                 if self.word(&format!("{color}_{what}")) {
@@ -305,7 +302,7 @@ impl Parser<'_> {
 
     /// What follows the word `grep`: a pattern of one letter, or of one letter of several, and a
     /// list.
-    fn grep(&mut self) -> Result<Node, Problem> {
+    fn grep(&mut self) -> Result<Expression, Flaw> {
         self.expect("(")?;
         self.expect("/")?;
         let Some((pattern, rest)) = self.rest.split_once('/') else {
@@ -319,14 +316,14 @@ impl Parser<'_> {
         let (color, roles) = self.list()?;
         self.expect(")")?;
 
-        let unknown = || Problem::Pattern(pattern.to_owned());
+        let unknown = || Flaw::Pattern(pattern.to_owned());
         if roles == [Role::Pawn] {
             let files = all_of(letters, File::from_char).ok_or_else(unknown)?;
-            return Ok(Node::OnFiles(color, files));
+            return Ok(Expression::OnFiles(color, files));
         }
         let piece = |letter| PIECES.into_iter().find(|role| role.upper_char() == letter);
         let roles = all_of(letters, piece).ok_or_else(unknown)?;
-        Ok(Node::Count(color, roles, 0))
+        Ok(Expression::Count(color, roles, 0))
     }
 }
 
@@ -342,8 +339,8 @@ fn all_of<T: PartialEq>(letters: &str, meaning: impl Fn(char) -> Option<T>) -> O
     (!all.is_empty()).then_some(all)
 }
 
-fn binary(operator: Operator, left: Node, right: Node) -> Node {
-    Node::Binary(operator, Box::new(left), Box::new(right))
+fn binary(operator: Operator, left: Expression, right: Expression) -> Expression {
+    Expression::Binary(operator, Box::new(left), Box::new(right))
 }
 
 #[cfg(test)]

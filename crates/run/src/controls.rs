@@ -131,7 +131,7 @@ pub fn build_control(
         ..*options
     };
     let mut build =
-        Build { run: &run, progress: options.progress, is_family, rebuilt: HashSet::new() };
+        ControlRun { run: &run, progress: options.progress, is_family, rebuilt: HashSet::new() };
     let mut report = RunReport::default();
     for node in graph.nodes {
         build.make(&node.source, node.output, &mut report)?;
@@ -145,7 +145,7 @@ pub fn build_control(
 }
 
 /// The tables of a control file under way.
-struct Build<'a> {
+struct ControlRun<'a> {
     run: &'a RunOptions<'a>,
     /// Told what is not told of each table of a family.
     progress: &'a dyn Progress,
@@ -155,7 +155,7 @@ struct Build<'a> {
     rebuilt: HashSet<PathBuf>,
 }
 
-impl Build<'_> {
+impl ControlRun<'_> {
     /// Makes a table unless it is there.
     fn make(
         &mut self,

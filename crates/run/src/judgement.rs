@@ -8,7 +8,7 @@ use hoffman_board::{ByColor, Color, FuturemoveKind, Material, Symmetry, Variant}
 use hoffman_control::{
     ControlFile, Prune, PruneEffect, folded, futurebase_element, may_be_idle, prune_element,
 };
-use hoffman_solve::{KindOfMove, Survey, Unsaid, Verdict, can_happen};
+use hoffman_solve::{KindOfMove, Ruling, Survey, Unsaid, can_happen};
 use hoffman_space::TableValues;
 
 use crate::error::RunError;
@@ -18,24 +18,24 @@ use crate::seal::creation;
 
 /// What a control file says about moves that no futurebase answers, worked out once for each kind:
 /// there may be many prunes, and kinds are asked for in every slice.
-pub(crate) struct Verdicts<'c> {
+pub(crate) struct Rulings<'c> {
     control: &'c ControlFile,
     has_side_bit: bool,
     /// For White and Black.
-    known: ByColor<HashMap<FuturemoveKind, OnceLock<Option<Verdict>>>>,
+    known: ByColor<HashMap<FuturemoveKind, OnceLock<Option<Ruling>>>>,
 }
 
-impl<'c> Verdicts<'c> {
-    pub(crate) fn new(control: &'c ControlFile, numbering: &Numbering) -> Verdicts<'c> {
+impl<'c> Rulings<'c> {
+    pub(crate) fn new(control: &'c ControlFile, numbering: &Numbering) -> Rulings<'c> {
         let known = || FuturemoveKind::all().map(|kind| (kind, OnceLock::new())).collect();
         let known = ByColor::new_with(|_| known());
-        Verdicts { control, has_side_bit: numbering.space.has_side_bit(), known }
+        Rulings { control, has_side_bit: numbering.space.has_side_bit(), known }
     }
 
-    pub(crate) fn of(&self, color: Color, kind: FuturemoveKind) -> Option<Verdict> {
+    pub(crate) fn of(&self, color: Color, kind: FuturemoveKind) -> Option<Ruling> {
         // Without a side to move White's moves stand for Black's.
         let color = if self.has_side_bit { color } else { Color::White };
-        let find = || prune_of(self.control, color, kind).map(verdict_of);
+        let find = || prune_of(self.control, color, kind).map(ruling_of);
         match self.known.get(color).get(&kind) {
             Some(known) => *known.get_or_init(find),
             None => find(),
@@ -43,10 +43,10 @@ impl<'c> Verdicts<'c> {
     }
 }
 
-fn verdict_of(effect: PruneEffect) -> Verdict {
+fn ruling_of(effect: PruneEffect) -> Ruling {
     match effect {
-        PruneEffect::Concede => Verdict::Concede,
-        PruneEffect::Discard => Verdict::Discard,
+        PruneEffect::Concede => Ruling::Concede,
+        PruneEffect::Discard => Ruling::Discard,
     }
 }
 
@@ -54,7 +54,7 @@ fn verdict_of(effect: PruneEffect) -> Verdict {
 fn images_agree(
     control: &ControlFile,
     numbering: &Numbering,
-    verdicts: &Verdicts<'_>,
+    rulings: &Rulings<'_>,
     survey: &Survey,
 ) -> Result<(), RunError> {
     let symmetry = numbering.symmetry;
@@ -62,7 +62,7 @@ fn images_agree(
         let FuturemoveKind::Quiet(role, square) = *kind else { continue };
         for image in Symmetry::all().take(usize::from(symmetry)) {
             let image = FuturemoveKind::Quiet(role, image.apply(square));
-            let of = |kind: FuturemoveKind| verdicts.of(*mover, kind);
+            let of = |kind: FuturemoveKind| rulings.of(*mover, kind);
             if of(*kind) != of(image) {
                 let place = control.site(control.root, "tablebase").to_string();
                 let (mover, kind) = (color_name(*mover), kind.to_string());
@@ -130,7 +130,7 @@ fn is_like_expression(pattern: &str) -> bool {
 pub(crate) fn judge(
     control: &ControlFile,
     numbering: &Numbering,
-    verdicts: &Verdicts<'_>,
+    rulings: &Rulings<'_>,
     (values, survey): (&TableValues, &Survey),
 ) -> Result<Vec<String>, RunError> {
     if let [first, more @ ..] = survey.unsaid.as_slice() {
@@ -141,7 +141,7 @@ pub(crate) fn judge(
         return Err(RunError::Twice { place, mover: color_name(*color), kind: kind.to_string() });
     }
     let mut notices = overlapping_prunes(control, numbering, (values, survey))?;
-    images_agree(control, numbering, verdicts, survey)?;
+    images_agree(control, numbering, rulings, survey)?;
     notices.extend(idle_prunes(control, numbering, survey));
     if control.variant == Variant::Normal {
         for color in Color::ALL {

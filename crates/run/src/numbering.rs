@@ -1,6 +1,8 @@
 //! The numbering of a control file's positions: its pieces, pawn structures and index space.
 
-use hoffman_board::{Color, Format, FuturemoveKind, Material, Piece, PieceList, Role, Variant};
+use hoffman_board::{
+    Color, Format, FuturemoveKind, Material, Piece, PieceList, Role, Square, Variant,
+};
 use hoffman_control::{
     ControlFile, IndexDeclaration, IndexType, PawngenEdits, PawngenElement, check_pieces,
     resolve_pieces, resolve_pieces_with,
@@ -169,12 +171,15 @@ fn structures(element: &PawngenElement, list: &[pawngen::Arrangement]) -> PawnSt
 }
 
 /// A position in FEN, counters left out.
-pub(crate) fn fen(men: &[(Color, Role, u8)], turn: Color, en_passant: Option<u8>) -> String {
-    let square = |s: u8| hoffman_board::Square::new(u32::from(s));
+pub(crate) fn fen(
+    men: &[(Color, Role, Square)],
+    turn: Color,
+    en_passant: Option<Square>,
+) -> String {
     let mut board = hoffman_board::shakmaty::Board::empty();
     for &(color, role, at) in men {
-        board.set_piece_at(square(at), Piece { color, role });
+        board.set_piece_at(at, Piece { color, role });
     }
-    let right = en_passant.map_or_else(|| "-".to_owned(), |s| square(s).to_string());
+    let right = en_passant.map_or_else(|| "-".to_owned(), |s| s.to_string());
     format!("{board} {} - {right}", turn.char())
 }

@@ -21,8 +21,8 @@ pub fn graph_of_controls<'p>(
     dir: Option<&Path>,
     workplace: &Workplace,
 ) -> Result<Graph<&'p Path>, RunError> {
-    let files = paths.iter().map(|path| File::read(path, dir, workplace));
-    let files: Vec<File<'p>> = files.collect::<Result<_, RunError>>()?;
+    let files = paths.iter().map(|path| ControlNeeds::read(path, dir, workplace));
+    let files: Vec<ControlNeeds<'p>> = files.collect::<Result<_, RunError>>()?;
     refuse_same_output(&files)?;
     let nodes = (0..files.len()).map(|at| Node {
         output: files[at].makes.path(),
@@ -90,7 +90,7 @@ pub(crate) struct ControlTables {
 }
 
 /// What a control file makes, and what it needs.
-struct File<'p> {
+struct ControlNeeds<'p> {
     path: &'p Path,
     makes: Makes,
     /// The names of its futurebases.
@@ -111,12 +111,12 @@ impl Makes {
     }
 }
 
-impl<'p> File<'p> {
+impl<'p> ControlNeeds<'p> {
     fn read(
         path: &'p Path,
         dir: Option<&Path>,
         workplace: &Workplace,
-    ) -> Result<File<'p>, RunError> {
+    ) -> Result<ControlNeeds<'p>, RunError> {
         let input = read_input(path, workplace)?;
         let (control, makes) = if is_input(&input) {
             let family = Family::of(&input, path, dir)?;
@@ -127,7 +127,7 @@ impl<'p> File<'p> {
             (control, Makes::Table(output))
         };
         let needs = control.futurebases.into_iter().map(|f| f.filename).collect();
-        Ok(File { path, makes, needs })
+        Ok(ControlNeeds { path, makes, needs })
     }
 
     /// Whether a futurebase of that name is a table of this file.
@@ -144,14 +144,14 @@ impl<'p> File<'p> {
 
 /// What a futurebase stands for that a file names. A table that needs itself is refused with the
 /// line that says so, when its turn comes.
-fn inputs(files: &[File<'_>], at: usize, need: &str, dir: Option<&Path>) -> Vec<Input> {
+fn inputs(files: &[ControlNeeds<'_>], at: usize, need: &str, dir: Option<&Path>) -> Vec<Input> {
     let makers = (0..files.len()).filter(|&maker| maker != at && files[maker].makes(need, dir));
     let made: Vec<Input> = makers.map(Input::Made).collect();
     if made.is_empty() { vec![Input::Given(PathBuf::from(need))] } else { made }
 }
 
 /// Refuses files of which one would replace the tables of the other.
-fn refuse_same_output(files: &[File<'_>]) -> Result<(), RunError> {
+fn refuse_same_output(files: &[ControlNeeds<'_>]) -> Result<(), RunError> {
     let outputs: Vec<PathBuf> = files.iter().map(|file| file.makes.path()).collect();
     for (at, output) in outputs.iter().enumerate() {
         if let Some(earlier) = outputs[..at].iter().position(|earlier| earlier == output) {
@@ -165,7 +165,7 @@ fn refuse_same_output(files: &[File<'_>]) -> Result<(), RunError> {
     Ok(())
 }
 
-fn ring_error(files: &[File<'_>], ring: Ring, dir: Option<&Path>) -> RunError {
+fn ring_error(files: &[ControlNeeds<'_>], ring: Ring, dir: Option<&Path>) -> RunError {
     let (file, other) = (&files[ring.node], &files[ring.needed]);
     let need = file.needs.iter().find(|need| other.makes(need, dir)).cloned().unwrap_or_default();
     RunError::Ring { control: file.path.to_owned(), other: other.path.to_owned(), need }

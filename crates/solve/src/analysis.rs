@@ -37,7 +37,7 @@ pub struct Futurebase {
 
 /// What happens to a move that no futurebase answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Ruling {
     /// It wins at once for the side that makes it.
     Concede,
     /// It is no move.
@@ -48,7 +48,7 @@ pub enum Verdict {
 pub struct Rules<'r> {
     /// The verdict on moves of a colour of a kind, named as in a control file: `Ke4`, `KxP`,
     /// `P=Q`, `PxR=Q`.
-    pub prune: &'r (dyn Fn(Color, FuturemoveKind) -> Option<Verdict> + Sync),
+    pub prune: &'r (dyn Fn(Color, FuturemoveKind) -> Option<Ruling> + Sync),
     /// The side that wins stalemates; none under the rules of chess.
     pub stalemates: Option<Color>,
     /// Whether the pawns are those of a list of structures: then steps to structures of another
@@ -71,11 +71,11 @@ pub struct Analysis<'r> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsaid {
     /// The men: colour, role, square.
-    pub men: Vec<(Color, Role, u8)>,
+    pub men: Vec<(Color, Role, Square)>,
     /// The side to move.
     pub turn: Color,
     /// The square that may be taken on en passant.
-    pub en_passant: Option<u8>,
+    pub en_passant: Option<Square>,
     /// The kind of the move.
     pub kind: FuturemoveKind,
 }
@@ -150,8 +150,7 @@ fn exit<'a>(
     let inside = is_inside(table, step);
     let mut counted = Counted::Inside;
     let target = if inside {
-        let turn = step.color.other();
-        let view = View::new(table, false, step.pawns, turn, context.layout, step.change)?;
+        let view = step.views(table, false, context.layout).into_iter().next()?;
         Target::view(match step.way {
             Way::Whole { jumped: Some(square) } => view.with_right(square),
             _ => view,
@@ -209,12 +208,11 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
     let mut layers = Vec::new();
     let mut plain = Vec::new();
     let mut complete = 0;
-    let turn = step.color.other();
     let mut tracked = false;
     for Futurebase { values, swapped } in &analysis.futurebases {
         tracked |=
             after.material() == if *swapped { values.material.swapped() } else { values.material };
-        let mut views = View::all(values, *swapped, step.pawns, turn, context.layout, step.change);
+        let mut views = step.views(values, *swapped, context.layout);
         if let Way::Whole { jumped: Some(square) } = step.way {
             // A table that has no position with the right answers without it, after all others.
             plain.extend(views.iter().filter(|view| view.has_right(square)).cloned());
@@ -229,9 +227,9 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         Rest::Nothing
     } else {
         match (analysis.rules.prune)(step.color, step.kind) {
-            Some(Verdict::Concede) => Rest::Won,
-            Some(Verdict::Discard) if tracked && analysis.rules.discards_spare => Rest::Spared,
-            Some(Verdict::Discard) => Rest::Discarded,
+            Some(Ruling::Concede) => Rest::Won,
+            Some(Ruling::Discard) if tracked && analysis.rules.discards_spare => Rest::Spared,
+            Some(Ruling::Discard) => Rest::Discarded,
             None => Rest::Unsaid,
         }
     };
@@ -429,11 +427,11 @@ fn find_unsaid(
             left.iter_mut().zip(won).for_each(|(left, won)| *left &= !won);
         }
         if let Some(row) = left.iter().position(|&row| row != 0) {
-            let lane = left[row].trailing_zeros() as u8;
+            let lane = Square::new(left[row].trailing_zeros());
             return Some(Unsaid {
                 men: context.men_at(block, row, lane),
                 turn: color,
-                en_passant: right.map(u8::from),
+                en_passant: right,
                 kind: step.kind,
             });
         }

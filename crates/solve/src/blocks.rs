@@ -5,7 +5,7 @@ use hoffman_board::{ByColor, MAX_PIECES as MAX_MOVERS, Role, Symmetry};
 use hoffman_space::{Layout, Mover, PawnStructure, king_pairs};
 
 use crate::kernels::dense::{Frame, map_row};
-use crate::kernels::tables::{Tables, role_index, squares};
+use crate::kernels::tables::{Tables, squares};
 
 /// A block that an outer man can move to.
 #[derive(Clone, Copy)]
@@ -26,10 +26,13 @@ impl Neighbour {
         self.between == 0 && self.exchange.is_none()
     }
 
-    /// Whether a man of the row, of either block, stands in the way.
+    /// The positions of a row, of either block, in which no man stands in the way.
     #[inline(always)]
-    fn is_barred(&self, frame: Frame, row: usize) -> bool {
-        self.between != 0 && frame.others(row, usize::MAX) & self.between != 0
+    fn unbarred(&self, frame: Frame, row: usize, mask: u64) -> u64 {
+        if self.between != 0 && frame.others(row, usize::MAX) & self.between != 0 {
+            return 0;
+        }
+        mask & !self.between
     }
 
     /// Where positions of a row of the block go by the move, whose frame is `frame`.
@@ -46,8 +49,7 @@ impl Neighbour {
             return (row, possible & exchange.ends(tables, frame, row));
         }
         if self.symmetry.is_identity() {
-            let free = if self.is_barred(frame, row) { 0 } else { mask & !self.between };
-            return (row, free);
+            return (row, self.unbarred(frame, row, mask));
         }
         let image = &tables.image[self.symmetry.index()];
         (map_row(image, row, frame.dims), self.symmetry.apply_set(mask))
@@ -66,8 +68,7 @@ impl Neighbour {
             return (row, exchange.back(tables, frame, row, mask).0);
         }
         if self.symmetry.is_identity() {
-            let free = if self.is_barred(frame, row) { 0 } else { mask & !self.between };
-            return (row, free);
+            return (row, self.unbarred(frame, row, mask));
         }
         let inverse = self.symmetry.inverse();
         let image = &tables.image[inverse.index()];
@@ -130,14 +131,14 @@ pub(crate) struct Block {
 /// A block for every placement of two kings up to symmetry.
 pub(crate) fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
     let pairs = king_pairs();
-    let reach = &tables.reach[role_index(Role::King)];
+    let reach = |king: u8| squares(tables.reach(Role::King, king));
     pairs
         .pairs
         .iter()
         .map(|&(w, b)| {
             let (w, b) = (w as u8, b as u8);
-            let white = squares(reach[w as usize]).filter_map(|to| pairs.find(to, b));
-            let black = squares(reach[b as usize]).filter_map(|to| pairs.find(w, to));
+            let white = reach(w).filter_map(|to| pairs.find(to, b));
+            let black = reach(b).filter_map(|to| pairs.find(w, to));
             let numbered = |(n, symmetry): (usize, Symmetry)| Neighbour {
                 block: n as u32,
                 symmetry,
@@ -210,8 +211,7 @@ fn axis_block(
     }
     let outer = |king: Option<usize>| king.and_then(|king| stands.get(king));
     if let ByColor { white: Some(&white), black: Some(&black) } = kings.map(outer) {
-        let reach = &tables.reach[role_index(Role::King)];
-        empty |= reach[white as usize & 63] >> black & 1 != 0;
+        empty |= tables.reach(Role::King, white) >> black & 1 != 0;
     }
     let neighbours = ByColor::default();
     Block { frame: Frame { fixed, dims }, outer: stands.clone(), neighbours, empty }
@@ -240,9 +240,9 @@ fn axis_neighbours(
             }
         };
 
-        let reach = tables.reach[role_index(mover.role)][from as usize & 63];
+        let reach = tables.reach(mover.role, from);
         for to in squares(reach & mover.squares & !frame.fixed) {
-            add(to, tables.between[from as usize & 63][to as usize & 63], None);
+            add(to, tables.between(from, to), None);
         }
         if let Some(twins) = layout.twins().filter(|twins| twins.narrow == m) {
             for to in squares(twins.squares & !frame.fixed) {

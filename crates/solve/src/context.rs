@@ -8,11 +8,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Bitboard, ByColor, Color, MAX_PIECES as MAX_MOVERS, Role, Variant};
+use hoffman_board::{Bitboard, ByColor, Color, MAX_PIECES as MAX_MOVERS, Role, Square, Variant};
 use hoffman_space::{KingPlacement, Layout, PawnStructure};
 
 use crate::blocks::{Block, axis_blocks, paired_blocks};
-use crate::kernels::tables::{Tables, role_index, tables};
+use crate::kernels::tables::{Tables, tables};
 use crate::monitor::Monitor;
 
 /// The men of one colour, by where they are in the layout.
@@ -186,14 +186,20 @@ impl<'a> Context<'a> {
     }
 
     /// The men of a position: colour, role, square.
-    pub(crate) fn men_at(&self, block: &Block, row: usize, lane: u8) -> Vec<(Color, Role, u8)> {
+    pub(crate) fn men_at(
+        &self,
+        block: &Block,
+        row: usize,
+        lane: Square,
+    ) -> Vec<(Color, Role, Square)> {
         let men = self.layout.movers().iter().enumerate().filter(|(_, m)| m.is_man());
         let movers = men.map(|(m, mover)| {
-            (mover.color, mover.role, self.square_of(block, row, m).unwrap_or(lane))
+            let square = self.square_of(block, row, m);
+            (mover.color, mover.role, square.map_or(lane, |s| Square::new(u32::from(s))))
         });
         let pawns = Color::ALL.into_iter().flat_map(|color| {
             let squares = Bitboard(self.pawns.of(color)).into_iter();
-            squares.map(move |square| (color, Role::Pawn, u8::from(square)))
+            squares.map(move |square| (color, Role::Pawn, square))
         });
         movers.chain(pawns).collect()
     }
@@ -210,10 +216,9 @@ impl<'a> Context<'a> {
 
         let ByColor { white: Some(white), black: Some(black) } = self.kings else { return lanes };
         let kings = ByColor { white, black }.map(|king| self.square_of(block, row, king));
-        let king_reach = &self.tables.reach[role_index(Role::King)];
         match (kings.white, kings.black) {
-            (Some(w), Some(b)) if king_reach[w as usize & 63] >> b & 1 != 0 => return 0,
-            (Some(k), None) | (None, Some(k)) => lanes &= !king_reach[k as usize & 63],
+            (Some(w), Some(b)) if self.tables.reach(Role::King, w) >> b & 1 != 0 => return 0,
+            (Some(k), None) | (None, Some(k)) => lanes &= !self.tables.reach(Role::King, k),
             _ => {}
         }
 
@@ -288,10 +293,9 @@ impl<'a> Context<'a> {
         }
         let mut lanes = u64::MAX;
         for (from, role) in self.standing(block, row, attackers) {
-            let from = from as usize & 63;
             // Kings that touch were sorted out.
-            if role != Role::King && tables.reach[role_index(role)][from] >> king & 1 != 0 {
-                let between = tables.between[from][king as usize & 63];
+            if role != Role::King && tables.reach(role, from) >> king & 1 != 0 {
+                let between = tables.between(from, king);
                 if between & occupied == 0 {
                     lanes &= between;
                 }

@@ -37,11 +37,11 @@ pub(crate) struct BlockParts<'a> {
 pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> SliceCounts {
     let mut counts = SliceCounts::default();
     for (own, color) in [Color::White, Color::Black].into_iter().enumerate() {
-        let counting = Counting { problem, color, right: None };
+        let counting = SideCount { problem, color, right: None };
         [counts.plain[own], counts.diagonal[own]] = counting.slice::<C>(slice);
     }
     let with_right = |right: &Right<'_>| {
-        let counting = Counting { problem, color: right.taker, right: Some(right) };
+        let counting = SideCount { problem, color: right.taker, right: Some(right) };
         (u8::from(right.square), counting.slice::<C>(slice)[0])
     };
     counts.en_passant = problem.rights.iter().map(with_right).collect();
@@ -49,7 +49,7 @@ pub(crate) fn count<C: Code>(problem: &Problem<'_>, slice: &impl Blocks) -> Slic
 }
 
 /// What is counted: the positions of one side, with an en passant right or without.
-struct Counting<'p> {
+struct SideCount<'p> {
     problem: &'p Problem<'p>,
     color: Color,
     right: Option<&'p Right<'p>>,
@@ -65,7 +65,7 @@ struct CaptureMarks {
     discarded: Vec<u64>,
 }
 
-impl Counting<'_> {
+impl SideCount<'_> {
     /// The counts of all blocks, and of those with both kings on the diagonal.
     fn slice<C: Code>(&self, slice: &impl Blocks) -> [Counts; 2] {
         let context = &self.problem.context;

@@ -12,11 +12,11 @@ use crate::context::Context;
 use crate::exits::Exit;
 use crate::kernels::dense::Frame;
 use crate::kernels::isa::{Isa, Row, equal_mask};
-use crate::kernels::tables::{role_index, squares};
+use crate::kernels::tables::squares;
 use crate::passes::BlockTask;
 use crate::steps::Way;
 use crate::target::{Axes, Placed, Reading, Target};
-use crate::view::Wanted;
+use crate::view::Section;
 
 /// What is done with the moves found: every call is one move in each of the marked positions of a
 /// row.
@@ -140,8 +140,8 @@ impl<'a> ExitMoves<'a> {
     ) -> &'b [C] {
         let Buffer { first, spare } = buffer;
         let out = room(first, len);
-        let wanted = Wanted { tables: self.context.tables, placed, axes };
-        target.fetch::<C>(wanted, self.reading, out, spare);
+        let section = Section { tables: self.context.tables, placed, axes };
+        target.fetch::<C>(section, self.reading, out, spare);
         out
     }
 
@@ -175,6 +175,18 @@ impl<'a> ExitMoves<'a> {
         })
     }
 
+    /// The captures of inner men by those outer men: where the outer men stand then, on which
+    /// square, and the squares in between.
+    #[inline(always)]
+    fn outer_captures(&self, takers: u32) -> impl Iterator<Item = (Placed, u8, u64)> {
+        self.outer_takers(takers).flat_map(move |(man, attacked, from)| {
+            squares(attacked & !self.block.frame.fixed).map(move |to| {
+                let between = self.context.tables.between(from, to);
+                (self.placed(Some((man, to))), to, between)
+            })
+        })
+    }
+
     /// The dimensions of this side's men among `takers`.
     #[inline(always)]
     fn dim_takers(&self, takers: u32) -> impl Iterator<Item = (usize, Role)> {
@@ -197,20 +209,37 @@ impl<'a> ExitMoves<'a> {
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
-        let context = self.context;
         let jumped = jumped.map_or(0, |square| Bitboard::from_square(square).0);
-        if self.block.frame.fixed & jumped != 0 {
-            return;
+        if self.block.frame.fixed & jumped == 0 {
+            self.over_empty::<C>(target, (&self.placed(None), jumped), sink, buffer);
         }
+    }
+
+    /// The move is the same everywhere, the outer men standing on `placed` then; no man may stand
+    /// on the squares of `empty`.
+    #[inline(always)]
+    fn over_empty<C: Code>(
+        &self,
+        target: &Target<'_>,
+        (placed, empty): (&Placed, u64),
+        sink: &mut impl Sink<C>,
+        buffer: &mut Buffer<C>,
+    ) {
+        let context = self.context;
         let axes = self.axes(usize::MAX, Some(context.lane_mover()));
-        let plain = self.fetch(target, &self.placed(None), &axes, context.rows() * 64, buffer);
-        let (rows, _) = plain.as_chunks::<64>();
-        let frame = self.block.frame;
+        let new = self.fetch(target, placed, &axes, context.rows() * 64, buffer);
+        let (rows, _) = new.as_chunks::<64>();
         for (row, new) in rows.iter().enumerate() {
-            if jumped == 0 || frame.others(row, usize::MAX) & jumped == 0 {
-                sink.row(row, new, !jumped);
+            if self.is_free(row, usize::MAX, empty) {
+                sink.row(row, new, !empty);
             }
         }
+    }
+
+    /// Whether no man of a row but that of dimension `i` and the lane stands on some squares.
+    #[inline(always)]
+    fn is_free(&self, row: usize, i: usize, empty: u64) -> bool {
+        empty == 0 || self.block.frame.others(row, i) & empty == 0
     }
 
     #[inline(always)]
@@ -262,7 +291,9 @@ impl<'a> ExitMoves<'a> {
         }
         for (man, attacked, from) in self.outer_takers(takers) {
             if attacked >> at & 1 != 0 {
-                self.outer_goes_to::<C>(target, at, (man, from), sink, buffer);
+                let between = self.context.tables.between(from, at);
+                let placed = self.placed(Some((man, at)));
+                self.over_empty::<C>(target, (&placed, between), sink, buffer);
             }
         }
     }
@@ -293,9 +324,9 @@ impl<'a> ExitMoves<'a> {
             }
         }
 
-        let from = context.tables.reach[role_index(role)][at as usize & 63];
+        let from = context.tables.reach(role, at);
         for from in squares(from & context.layout.movers()[mover].squares) {
-            let between = context.tables.between[from as usize & 63][at as usize & 63];
+            let between = context.tables.between(from, at);
             for &(row, others, new) in &met {
                 if others & between == 0 {
                     sink.row(row + from as usize * frame.stride(i), new, !between);
@@ -319,7 +350,7 @@ impl<'a> ExitMoves<'a> {
         let axes = self.axes(usize::MAX, None);
         let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
         let (chunks, one) = new.as_chunks::<64>();
-        let reach = tables.reach[role_index(role)][at as usize & 63] & context.lane_squares();
+        let reach = tables.reach(role, at) & context.lane_squares();
         for (chunk, codes) in chunks.iter().enumerate() {
             let found = !equal_mask::<I, C>(codes, C::ILLEGAL);
             if found == 0 {
@@ -330,7 +361,7 @@ impl<'a> ExitMoves<'a> {
                 // The man of the last dimension goes along the 64 rows, all others stand.
                 let others = frame.others(first, frame.dims - 1);
                 for from in squares(reach) {
-                    let between = tables.between[from as usize & 63][at as usize & 63];
+                    let between = tables.between(from, at);
                     if others & between == 0 {
                         sink.column(first, from, found & !between);
                     }
@@ -345,29 +376,6 @@ impl<'a> ExitMoves<'a> {
         }
         if let Some(&code) = one.first().filter(|&&code| code != C::ILLEGAL) {
             sink.splat(0, code, tables.attacks(role, at, frame.fixed));
-        }
-    }
-
-    /// An outer man goes from `from` to `at`.
-    #[inline(always)]
-    fn outer_goes_to<C: Code>(
-        &self,
-        target: &Target<'_>,
-        at: u8,
-        (man, from): (usize, u8),
-        sink: &mut impl Sink<C>,
-        buffer: &mut Buffer<C>,
-    ) {
-        let context = self.context;
-        let between = context.tables.between[from as usize & 63][at as usize & 63];
-        let placed = self.placed(Some((man, at)));
-        let axes = self.axes(usize::MAX, Some(context.lane_mover()));
-        let new = self.fetch(target, &placed, &axes, context.rows() * 64, buffer);
-        let (rows, _) = new.as_chunks::<64>();
-        for (row, new) in rows.iter().enumerate() {
-            if between == 0 || self.block.frame.others(row, usize::MAX) & between == 0 {
-                sink.row(row, new, !between);
-            }
         }
     }
 
@@ -392,16 +400,12 @@ impl<'a> ExitMoves<'a> {
                 sink.row(row, &rows[remove(frame, row, i)], to);
             }
         }
-        for (man, attacked, from) in self.outer_takers(takers) {
-            for to in squares(attacked & !frame.fixed) {
-                let between = tables.between[from as usize & 63][to as usize & 63];
-                let placed = self.placed(Some((man, to)));
-                let axes = self.axes(usize::MAX, None);
-                let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
-                for (row, &new) in new.iter().enumerate() {
-                    if between == 0 || frame.others(row, usize::MAX) & between == 0 {
-                        sink.one(row, to, new);
-                    }
+        for (placed, to, between) in self.outer_captures(takers) {
+            let axes = self.axes(usize::MAX, None);
+            let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
+            for (row, &new) in new.iter().enumerate() {
+                if self.is_free(row, usize::MAX, between) {
+                    sink.one(row, to, new);
                 }
             }
         }
@@ -427,10 +431,10 @@ impl<'a> ExitMoves<'a> {
             for (i, role) in self.dim_takers(takers) {
                 for row in 0..context.rows() {
                     let (from, to) = (frame.square(row, i), frame.square(row, j));
-                    if tables.reach[role_index(role)][from as usize & 63] >> to & 1 == 0 {
+                    if tables.reach(role, from) >> to & 1 == 0 {
                         continue;
                     }
-                    let between = tables.between[from as usize & 63][to as usize & 63];
+                    let between = tables.between(from, to);
                     if frame.others(row, i) & between != 0 {
                         continue;
                     }
@@ -450,17 +454,13 @@ impl<'a> ExitMoves<'a> {
                 }
             }
         }
-        for (man, attacked, from) in self.outer_takers(takers) {
-            for to in squares(attacked & !frame.fixed) {
-                let between = tables.between[from as usize & 63][to as usize & 63];
-                let placed = self.placed(Some((man, to)));
-                let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
-                let (rows, _) = new.as_chunks::<64>();
-                for (rest, new) in rows.iter().enumerate() {
-                    let row = insert(frame, rest, j, to);
-                    if between == 0 || frame.others(row, j) & between == 0 {
-                        sink.row(row, new, !between);
-                    }
+        for (placed, to, between) in self.outer_captures(takers) {
+            let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
+            let (rows, _) = new.as_chunks::<64>();
+            for (rest, new) in rows.iter().enumerate() {
+                let row = insert(frame, rest, j, to);
+                if self.is_free(row, j, between) {
+                    sink.row(row, new, !between);
                 }
             }
         }

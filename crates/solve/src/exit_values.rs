@@ -26,12 +26,21 @@ impl<C: Code> ExitRoom<C> {
 }
 
 /// Keeps the best move of every position.
-struct Best<'a, C, I> {
+struct BestMoves<'a, C, I> {
     best: &'a mut [Row<C>],
     isa: PhantomData<I>,
 }
 
-impl<C: Code, I: Isa> Sink<C> for Best<'_, C, I> {
+impl<'a, C: Code, I> BestMoves<'a, C, I> {
+    /// No position has a move.
+    #[inline(always)]
+    fn none(best: &'a mut [C]) -> BestMoves<'a, C, I> {
+        best.fill(C::ILLEGAL);
+        BestMoves { best: best.as_chunks_mut().0, isa: PhantomData }
+    }
+}
+
+impl<C: Code, I: Isa> Sink<C> for BestMoves<'_, C, I> {
     #[inline(always)]
     fn row(&mut self, row: usize, codes: &Row<C>, mask: u64) {
         raise::<I, C>(&mut self.best[row], codes, mask);
@@ -50,13 +59,13 @@ impl<C: Code, I: Isa> Sink<C> for Best<'_, C, I> {
 }
 
 /// Counts the moves of the positions in `positions`, one word a row.
-struct Tally<'a, I> {
+struct MoveCount<'a, I> {
     positions: &'a [u64],
     count: u64,
     isa: PhantomData<I>,
 }
 
-impl<C: Code, I: Isa> Sink<C> for Tally<'_, I> {
+impl<C: Code, I: Isa> Sink<C> for MoveCount<'_, I> {
     #[inline(always)]
     fn row(&mut self, row: usize, codes: &Row<C>, mask: u64) {
         let legal = !equal_mask::<I, C>(codes, C::ILLEGAL);
@@ -98,9 +107,7 @@ pub(crate) fn captures_of<I: Isa, C: Code>(
     best: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
-    best.fill(C::ILLEGAL);
-    let (best, _) = best.as_chunks_mut::<64>();
-    let mut sink = Best::<C, I> { best, isa: PhantomData };
+    let mut sink = BestMoves::<C, I>::none(best);
     let evaluation = ExitMoves::new(task, reading);
     for target in captures {
         evaluation.whole::<I, C>(target, None, &mut sink, buffer);
@@ -118,9 +125,7 @@ pub(crate) fn evaluate<I: Isa, C: Code>(
     best: &mut [C],
     buffer: &mut Buffer<C>,
 ) {
-    best.fill(C::ILLEGAL);
-    let (best, _) = best.as_chunks_mut::<64>();
-    let mut sink = Best::<C, I> { best, isa: PhantomData };
+    let mut sink = BestMoves::<C, I>::none(best);
     let evaluation = ExitMoves::new(task, reading);
     for exit in exits.iter().filter(|exit| wanted(exit)) {
         evaluation.exit::<I, C>(exit, &mut sink, buffer);
@@ -135,7 +140,7 @@ pub(crate) fn count<I: Isa, C: Code>(
     positions: &[u64],
     buffer: &mut Buffer<C>,
 ) -> u64 {
-    let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
+    let mut sink = MoveCount::<I> { positions, count: 0, isa: PhantomData };
     let evaluation = ExitMoves::new(task, Reading::Legality);
     evaluation.exit::<I, C>(exit, &mut sink, buffer);
     sink.count
@@ -185,11 +190,10 @@ pub(crate) fn positions_with(
     buffer: &mut Buffer<u8>,
 ) -> Vec<u64> {
     let mut best = vec![0; task.context.rows() * 64];
-    let (rows, _) = best.as_chunks_mut::<64>();
-    let mut sink = Best::<u8, Portable> { best: rows, isa: PhantomData };
+    let mut sink = BestMoves::<u8, Portable>::none(&mut best);
     let evaluation = ExitMoves::new(task, reading);
     evaluation.way::<Portable, u8>(way, target, &mut sink, buffer);
-    rows.iter().map(|codes| !equal_mask::<Portable, u8>(codes, u8::ILLEGAL)).collect()
+    sink.best.iter().map(|codes| !equal_mask::<Portable, u8>(codes, u8::ILLEGAL)).collect()
 }
 
 /// The number of legal moves to `captures`, en passant captures by a right, over the marked
@@ -201,7 +205,7 @@ pub(crate) fn count_captures<I: Isa, C: Code>(
     positions: &[u64],
     room: &mut ExitRoom<C>,
 ) -> u64 {
-    let mut sink = Tally::<I> { positions, count: 0, isa: PhantomData };
+    let mut sink = MoveCount::<I> { positions, count: 0, isa: PhantomData };
     let evaluation = ExitMoves::new(task, Reading::Legality);
     for target in captures {
         evaluation.whole::<I, C>(target, None, &mut sink, &mut room.buffer);
@@ -211,8 +215,8 @@ pub(crate) fn count_captures<I: Isa, C: Code>(
 
 #[cfg(test)]
 mod tests {
-    use hoffman_board::Color;
     use hoffman_board::shakmaty::{Chess, Move, Position as _};
+    use hoffman_board::{Color, Square};
     use hoffman_space::TableValues;
 
     use super::*;
@@ -255,7 +259,7 @@ mod tests {
             for _ in 0..400 {
                 let row = random.below(context.rows() as u64) as usize;
                 let lane = random.below(64) as u8;
-                let men: Men = context.men_at(task.block(), row, lane);
+                let men: Men = context.men_at(task.block(), row, Square::new(u32::from(lane)));
                 let Some(position) = position(&men, color) else { continue };
                 let moves = position.legal_moves().into_iter().filter(|&played| leaves(played));
                 let expected = moves.filter_map(|played| worth(tables, &position, played)).max();

@@ -13,7 +13,7 @@ use crate::table_solver::{Tables, solve_table};
 use crate::view::Change;
 
 /// Men with their squares.
-pub(crate) type Men = Vec<(Color, Role, u8)>;
+pub(crate) type Men = Vec<(Color, Role, Square)>;
 
 /// Pseudo-random numbers, the same every time.
 pub(crate) struct Random(pub(crate) u64);
@@ -63,21 +63,19 @@ pub(crate) fn value(table: &TableValues, swapped: bool, men: &Men, turn: Color) 
     let seen = Orientation { swap: swapped, mirror: false };
     let mut left: Men = men
         .iter()
-        .map(|&(color, role, square)| {
-            (seen.color(color), role, seen.symmetry().apply_index(square))
-        })
+        .map(|&(color, role, square)| (seen.color(color), role, seen.symmetry().apply(square)))
         .collect();
     let movers = table.layout.movers().iter().filter(|m| m.is_man());
     let stands: Vec<u8> = movers
         .map(|m| {
             let at = left.iter().position(|man| (man.0, man.1) == (m.color, m.role)).unwrap();
-            left.remove(at).2
+            u8::from(left.remove(at).2)
         })
         .collect();
     let mut pawns = PawnStructure::default();
     for (color, role, square) in left {
         assert_eq!(role, Role::Pawn);
-        *pawns.of_mut(color) |= 1 << square;
+        *pawns.of_mut(color) |= Bitboard::from_square(square).0;
     }
     table.value(&stands, pawns, seen.color(turn), None).unwrap()
 }
@@ -87,7 +85,6 @@ pub(crate) fn position(men: &Men, turn: Color) -> Option<Chess> {
     let mut setup = Setup::empty();
     setup.turn = turn;
     for &(color, role, square) in men {
-        let square = Square::new(u32::from(square));
         if setup.board.piece_at(square).is_some() {
             return None;
         }
@@ -101,7 +98,7 @@ pub(crate) fn position(men: &Men, turn: Color) -> Option<Chess> {
 /// The men of a position.
 pub(crate) fn men_of(position: &Chess) -> Men {
     let men = position.board().iter();
-    men.map(|(square, piece)| (piece.color, piece.role, u8::from(square))).collect()
+    men.map(|(square, piece)| (piece.color, piece.role, square)).collect()
 }
 
 /// The men behind an exit: the movers of the slice that it leaves where they stand, what changes, and
@@ -113,19 +110,19 @@ pub(crate) fn men_behind(
     pawns: PawnStructure,
 ) -> Men {
     let movers = ours.movers();
-    let movers = stands.map(|(m, square)| (movers[m].color, movers[m].role, square));
-    let promoted = change.promoted.map(|(color, role, at)| (color, role, u8::from(at)));
+    let movers =
+        stands.map(|(m, square)| (movers[m].color, movers[m].role, Square::new(u32::from(square))));
     let pawns = Color::ALL.into_iter().flat_map(|color| {
         let squares = Bitboard(pawns.of(color)).into_iter();
-        squares.map(move |square| (color, Role::Pawn, u8::from(square)))
+        squares.map(move |square| (color, Role::Pawn, square))
     });
-    movers.chain(promoted).chain(pawns).collect()
+    movers.chain(change.promoted).chain(pawns).collect()
 }
 
 /// Men in words, for messages.
 pub(crate) fn written(men: &Men, turn: Color) -> String {
-    let man = |&(color, role, square): &(Color, Role, u8)| {
-        format!("{}{}", Piece { color, role }.char(), Square::new(u32::from(square)))
+    let man = |&(color, role, square): &(Color, Role, Square)| {
+        format!("{}{}", Piece { color, role }.char(), square)
     };
     format!("{} with {turn} to move", men.iter().map(man).collect::<Vec<_>>().join(" "))
 }

@@ -72,7 +72,7 @@ mod sets;
 pub mod bench;
 
 pub use analysis::{
-    Analysis, Futurebase, KindOfMove, Rules, Survey, Unsaid, Verdict, can_happen, clear_illegal,
+    Analysis, Futurebase, KindOfMove, Rules, Ruling, Survey, Unsaid, can_happen, clear_illegal,
     solve_analysis, structures_behind, survey,
 };
 pub use monitor::{Decided, Monitor, PassReport, TakeDecided};

@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::proptable_slice::PropTableSlice;
 use crate::recycled::Recycled;
 use crate::slice::Slice;
-use crate::written_values::{CodesInPages, Coding, MemoryCodes, Outcomes};
+use crate::written_values::{CodesInPages, Coding, MemoryCodes, OutcomesInMemory};
 
 /// Solves a slice; in pages if there are any, and block by block if it does not fit there.
 ///
@@ -79,7 +79,8 @@ fn in_memory<C: Code>(
 
     let len = rows * blocks * 64;
     let values = if outcomes_only {
-        let values = slice.into_values(problem, moves, Coding::OUTCOMES, || Outcomes::new(len));
+        let values =
+            slice.into_values(problem, moves, Coding::OUTCOMES, || OutcomesInMemory::new(len));
         SliceValues { max_moves: 1, ..values }
     } else if is_narrow(problem, moves) {
         let new = || MemoryCodes::<u8>::new(recycled, len);

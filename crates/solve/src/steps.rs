@@ -1,11 +1,10 @@
 //! Steps: the moves that leave a slice, told apart by what they do to its men.
 
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Rank, Role, Square, Variant};
-use hoffman_space::PawnStructure;
+use hoffman_space::{Layout, PawnStructure, TableValues};
 
 use crate::context::Context;
-use crate::kernels::tables::role_index;
-use crate::view::Change;
+use crate::view::{Change, View};
 
 /// How an exit is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +30,19 @@ pub(crate) struct Step {
     pub(crate) change: Change,
     /// The pawns behind the move.
     pub(crate) pawns: PawnStructure,
+}
+
+impl Step {
+    /// The views of what is behind it in a table, whose colours are exchanged against `ours` if
+    /// `swapped`.
+    pub(crate) fn views<'a>(
+        &self,
+        table: &'a TableValues,
+        swapped: bool,
+        ours: &Layout,
+    ) -> Vec<View<'a>> {
+        View::all(table, swapped, self.pawns, self.color.other(), ours, self.change)
+    }
 }
 
 /// A capture by a man, which may be a pawn that promotes.
@@ -228,7 +240,7 @@ impl StepList<'_, '_> {
             // group.
             let leaves = if is_mixed(m) { u64::MAX } else { !mover.squares };
             for at in Bitboard(leaves & !occupied) {
-                let reach = context.tables.reach[role_index(mover.role)][usize::from(at)];
+                let reach = context.tables.reach(mover.role, at.into());
                 if reach & mover.squares & !occupied != 0 {
                     let way = Way::GoesTo { at, takers: 1 << m };
                     self.add(

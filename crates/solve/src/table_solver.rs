@@ -129,7 +129,7 @@ pub(crate) fn problem<'a>(
     tables: &'a Tables,
     count: bool,
 ) -> Result<Problem<'a>, SolveError> {
-    let behind = Behind { table, tables };
+    let behind = EndingTargets { table, tables };
     let exits = |color: Color| {
         let steps = steps::steps(&context, color, false);
         steps.iter().map(|step| behind.exit(step)).collect::<Result<Vec<_>, SolveError>>()
@@ -142,12 +142,12 @@ pub(crate) fn problem<'a>(
 }
 
 /// What the exits of a complete ending lead to: the ending itself, or a table behind it.
-struct Behind<'a> {
+struct EndingTargets<'a> {
     table: &'a TableValues,
     tables: &'a Tables,
 }
 
-impl<'a> Behind<'a> {
+impl<'a> EndingTargets<'a> {
     fn view(&self, step: &Step) -> Result<View<'a>, SolveError> {
         let table = self.table;
         let (normal, swapped) = material_after(table, &step.change, step.pawns).normalized();
@@ -156,8 +156,7 @@ impl<'a> Behind<'a> {
         } else {
             self.tables.get(&normal).map(AsRef::as_ref)
         };
-        let (turn, change) = (step.color.other(), step.change);
-        let view = |behind| View::new(behind, swapped, step.pawns, turn, &table.layout, change);
+        let view = |behind| step.views(behind, swapped, &table.layout).into_iter().next();
         behind.and_then(view).ok_or(SolveError::Missing {
             ending: table.material,
             needed: normal,

@@ -10,10 +10,10 @@ use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
-use crate::kernels::tables::{Tables, role_index};
+use crate::kernels::tables::Tables;
 use crate::processor::for_processor;
 use crate::steps::{Step, Way};
-use crate::view::{PROMOTED, View, Wanted, fetch_view};
+use crate::view::{PROMOTED, Section, View, fetch_view};
 
 /// What a move is worth that no table answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,11 +150,10 @@ impl<'a> After<'a> {
             self.men.iter().find(|m| m.1 == color && m.2 == Role::King).map_or(PROMOTED, |m| m.0)
         };
         let (own, other) = (royal(self.color), royal(enemy));
-        let king_reach = &tables.reach[role_index(Role::King)];
         let pawn_attacks = tables.pawn_attacks(enemy, self.pawns.of(enemy));
         let enemies = self.men.iter().filter(|m| m.1 == enemy && m.2 != Role::King);
         if own == last {
-            let mut lanes = !pawn_attacks & !king_reach[stands[other] as usize & 63];
+            let mut lanes = !pawn_attacks & !tables.reach(Role::King, stands[other]);
             for &(man, _, role) in enemies {
                 lanes &= !tables.attacks(role, stands[man], occupied);
             }
@@ -166,8 +165,8 @@ impl<'a> After<'a> {
         }
         let mut lanes = u64::MAX;
         if other == last {
-            lanes &= !king_reach[king as usize & 63];
-        } else if king_reach[king as usize & 63] >> stands[other] & 1 != 0 {
+            lanes &= !tables.reach(Role::King, king);
+        } else if tables.reach(Role::King, king) >> stands[other] & 1 != 0 {
             return 0;
         }
         for &(man, _, role) in enemies {
@@ -175,9 +174,9 @@ impl<'a> After<'a> {
                 lanes &= !tables.attacks(role, king, occupied);
                 continue;
             }
-            let from = stands[man] as usize & 63;
-            if tables.reach[role_index(role)][from] >> king & 1 != 0 {
-                let between = tables.between[from][king as usize & 63];
+            let from = stands[man];
+            if tables.reach(role, from) >> king & 1 != 0 {
+                let between = tables.between(from, king);
                 if between & occupied == 0 {
                     lanes &= between;
                 }
@@ -280,28 +279,28 @@ impl<'a> Target<'a> {
     #[inline(always)]
     pub(crate) fn fetch<C: Code>(
         &self,
-        wanted: Wanted<'_>,
+        section: Section<'_>,
         reading: Reading,
         out: &mut [C],
         spare: &mut Vec<C>,
     ) {
         if let ([view], None) = (self.layers.as_slice(), &self.after) {
-            fetch_view::<C>(view, wanted, out);
+            fetch_view::<C>(view, section, out);
             return;
         }
-        fetch_mixed::<C>(self, wanted, reading, out, spare);
+        fetch_mixed::<C>(self, section, reading, out, spare);
     }
 
     /// See [`Target::fetch`], for more than one view.
     #[inline(always)]
     pub(crate) fn fetch_mixed<I: Isa, C: Code>(
         &self,
-        wanted: Wanted<'_>,
+        section: Section<'_>,
         reading: Reading,
         out: &mut [C],
         spare: &mut Vec<C>,
     ) {
-        self.fetch_layers::<I, C>(wanted, out, spare);
+        self.fetch_layers::<I, C>(section, out, spare);
         let Some(after) = &self.after else { return };
         let code = self.fallback::<C>(reading);
         let clear = matches!(reading, Reading::Unsaid | Reading::Spared | Reading::Conceded);
@@ -310,9 +309,9 @@ impl<'a> Target<'a> {
         }
 
         let (rows, single) = out.as_chunks_mut::<64>();
-        let mut stands = after.stands(wanted.placed);
-        for row in 0..1 << (6 * wanted.axes.len().saturating_sub(1)) {
-            let legal = after.legal_row(wanted.tables, &mut stands, wanted.axes, row);
+        let mut stands = after.stands(section.placed);
+        for row in 0..1 << (6 * section.axes.len().saturating_sub(1)) {
+            let legal = after.legal_row(section.tables, &mut stands, section.axes, row);
             // What a table says is not asked for, or does not count outside of the table that is
             // left.
             let void = match after.outside {
@@ -336,15 +335,20 @@ impl<'a> Target<'a> {
 
     /// Fills `out` with what the first view says that answers, place by place.
     #[inline(always)]
-    fn fetch_layers<I: Isa, C: Code>(&self, wanted: Wanted<'_>, out: &mut [C], spare: &mut Vec<C>) {
+    fn fetch_layers<I: Isa, C: Code>(
+        &self,
+        section: Section<'_>,
+        out: &mut [C],
+        spare: &mut Vec<C>,
+    ) {
         let Some((first, more)) = self.layers.split_first() else {
             out.fill(C::ILLEGAL);
             return;
         };
-        fetch_view::<C>(first, wanted, out);
+        fetch_view::<C>(first, section, out);
         spare.resize(out.len(), C::ILLEGAL);
         for view in more {
-            fetch_view::<C>(view, wanted, spare);
+            fetch_view::<C>(view, section, spare);
             let (rows, rest) = out.as_chunks_mut::<64>();
             let (others, other_rest) = spare.as_chunks::<64>();
             for (row, other) in rows.iter_mut().zip(others) {
@@ -379,12 +383,12 @@ for_processor! {
     /// See [`Target::fetch_mixed`].
     fn fetch_mixed<C: Code>(
         target: &Target<'_>,
-        wanted: Wanted<'_>,
+        section: Section<'_>,
         reading: Reading,
         out: &mut [C],
         spare: &mut Vec<C>,
     ),
-    I => target.fetch_mixed::<I, C>(wanted, reading, out, spare)
+    I => target.fetch_mixed::<I, C>(section, reading, out, spare)
 }
 
 #[cfg(test)]
@@ -400,9 +404,9 @@ mod tests {
         let movers = 0..context.layout.movers().len();
         let others = movers.filter(|m| !axes.contains(m) && step.change.captured != Some(*m));
         let placed: Vec<_> = others.map(|m| (m, random.below(64) as u8)).collect();
-        let wanted = Wanted { tables: tables(), placed: &placed, axes };
+        let section = Section { tables: tables(), placed: &placed, axes };
         let (mut out, turn) = (vec![0_u8; 1 << (6 * axes.len())], step.color.other());
-        target.fetch(wanted, Reading::Worth, &mut out, &mut Vec::new());
+        target.fetch(section, Reading::Worth, &mut out, &mut Vec::new());
         for _ in 0..60 {
             let place = random.below(out.len() as u64) as usize;
             let shift = |i: usize| 6 * (axes.len() - 1 - i);

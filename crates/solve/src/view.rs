@@ -40,7 +40,7 @@ pub(crate) struct View<'a> {
 /// What is fetched: `axes` are movers of ours, the last one fastest, 64 squares each; all other
 /// movers that still exist stand on the squares given by `placed`.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'w> {
+pub(crate) struct Section<'w> {
     pub(crate) tables: &'w Tables,
     pub(crate) placed: &'w [(usize, u8)],
     pub(crate) axes: &'w [usize],
@@ -56,23 +56,11 @@ pub(crate) struct Change {
 }
 
 impl<'a> View<'a> {
-    /// The view of `structure` in `table`, whose colours are exchanged against ours if `swapped`,
-    /// for the side `turn` to move there. None if the slice is not solved or the men are not those
-    /// behind the change.
-    pub(crate) fn new(
-        table: &'a TableValues,
-        swapped: bool,
-        structure: PawnStructure,
-        turn: Color,
-        ours: &Layout,
-        change: Change,
-    ) -> Option<View<'a>> {
-        View::all(table, swapped, structure, turn, ours, change).into_iter().next()
-    }
-
-    /// Like [`View::new`], with one view for every way to match our men with theirs, as far as
-    /// theirs can be told apart by their squares. A position is behind at most one of them, or has
-    /// the same value in both: twins on the squares of the narrow one.
+    /// The views of `structure` in `table`, whose colours are exchanged against ours if `swapped`,
+    /// for the side `turn` to move there: one for every way to match our men with theirs, as far
+    /// as theirs can be told apart by their squares. A position is behind at most one of them, or
+    /// has the same value in both: twins on the squares of the narrow one. None if the slice is not
+    /// solved or the men are not those behind the change.
     pub(crate) fn all(
         table: &'a TableValues,
         swapped: bool,
@@ -155,19 +143,19 @@ impl<'a> View<'a> {
 
     /// Fills `out` with negated codes.
     #[inline(always)]
-    pub(crate) fn fetch<I: Isa, C: Code>(&self, wanted: Wanted<'_>, out: &mut [C]) {
+    pub(crate) fn fetch<I: Isa, C: Code>(&self, section: Section<'_>, out: &mut [C]) {
         match self.codes() {
             Codes::Narrow(codes) => {
-                self.fetch_from::<I, C, u8>(&Source::Memory(codes), wanted, out);
+                self.fetch_from::<I, C, u8>(&Source::Memory(codes), section, out);
             }
             Codes::Wide(codes) => {
-                self.fetch_from::<I, C, u16>(&Source::Memory(codes), wanted, out);
+                self.fetch_from::<I, C, u16>(&Source::Memory(codes), section, out);
             }
             Codes::Stored(stored) if stored.wide => {
-                self.fetch_from::<I, C, u16>(&Source::Store(stored), wanted, out);
+                self.fetch_from::<I, C, u16>(&Source::Store(stored), section, out);
             }
             Codes::Stored(stored) => {
-                self.fetch_from::<I, C, u8>(&Source::Store(stored), wanted, out);
+                self.fetch_from::<I, C, u8>(&Source::Store(stored), section, out);
             }
         }
     }
@@ -176,17 +164,17 @@ impl<'a> View<'a> {
     fn fetch_from<I: Isa, C: Code, S: Code>(
         &self,
         codes: &Source<'_, S>,
-        wanted: Wanted<'_>,
+        section: Section<'_>,
         out: &mut [C],
     ) {
-        let Wanted { tables, placed, axes } = wanted;
+        let Section { tables, placed, axes } = section;
         let is_whole = |&mover: &usize| {
             let there = self.partner[mover];
             there == GONE || self.layout.has_all_places(there as usize)
         };
         let paired = self.layout.kings() == KingPlacement::Pairs;
         if !paired && !axes.iter().all(is_whole) {
-            self.fetch_restricted(codes, wanted, out);
+            self.fetch_restricted(codes, section, out);
             return;
         }
         let plan = self.gathering(placed, axes, paired);
@@ -201,8 +189,8 @@ impl<'a> View<'a> {
             return;
         };
         let turned = Turned::by(tables, turn);
-        let mut window = codes.window(base, extent(&plan.axes));
-        gather::<I, C, S>(window.codes(), &plan.axes, turned, out);
+        let mut excerpt = codes.excerpt(base, extent(&plan.axes));
+        gather::<I, C, S>(excerpt.codes(), &plan.axes, turned, out);
     }
 
     /// What has to be copied.
@@ -283,8 +271,8 @@ impl<'a> View<'a> {
                 // Beside paired kings all men have all places.
                 let from = start + self.base(plan, symmetry).unwrap_or(0);
                 let turned = Turned::by(tables, symmetry);
-                let mut window = codes.window(from, extent(&plan.axes));
-                gather::<I, C, S>(window.codes(), &plan.axes, turned, &mut out[at..]);
+                let mut excerpt = codes.excerpt(from, extent(&plan.axes));
+                gather::<I, C, S>(excerpt.codes(), &plan.axes, turned, &mut out[at..]);
             }
         }
     }
@@ -293,10 +281,10 @@ impl<'a> View<'a> {
     fn fetch_restricted<C: Code, S: Code>(
         &self,
         codes: &Source<'_, S>,
-        wanted: Wanted<'_>,
+        section: Section<'_>,
         out: &mut [C],
     ) {
-        let Wanted { tables, placed, axes } = wanted;
+        let Section { tables, placed, axes } = section;
         out.fill(C::ILLEGAL);
         let image = &tables.image[self.orientation.symmetry().index()];
         let place =
@@ -325,15 +313,15 @@ impl<'a> View<'a> {
             let places = way.iter().filter(|&&place| place != NOWHERE);
             places.max().copied().unwrap_or(0)
         };
-        let mut window = codes.window(base, ways.iter().map(reach).sum::<usize>() + 1);
-        gather_restricted(window.codes(), 0, &ways, out);
+        let mut excerpt = codes.excerpt(base, ways.iter().map(reach).sum::<usize>() + 1);
+        gather_restricted(excerpt.codes(), 0, &ways, out);
     }
 }
 
 for_processor! {
     /// See [`View::fetch`]. A function of its own, because it is large and called in many places.
-    fn fetch_view<C: Code>(view: &View<'_>, wanted: Wanted<'_>, out: &mut [C]),
-    I => view.fetch::<I, C>(wanted, out)
+    fn fetch_view<C: Code>(view: &View<'_>, section: Section<'_>, out: &mut [C]),
+    I => view.fetch::<I, C>(section, out)
 }
 
 /// Where codes come from.
@@ -353,41 +341,41 @@ impl<S: Code> Source<'_, S> {
     /// Nothing is called with them here: closures that are called in several places are compiled
     /// for any processor, not for the caller's.
     #[inline(always)]
-    fn window(&self, from: usize, len: usize) -> Window<'_, S> {
+    fn excerpt(&self, from: usize, len: usize) -> Excerpt<'_, S> {
         match self {
-            Source::Memory(codes) => Window::Memory(&codes[from..]),
+            Source::Memory(codes) => Excerpt::Memory(&codes[from..]),
             Source::Store(stored) => {
                 let (mut narrow, mut wide) = ROOM.take();
                 let room = S::room(&mut narrow, &mut wide);
                 room.resize(len.max(room.len()), S::ILLEGAL);
                 let len = len.min(stored.len.saturating_sub(from));
                 stored.read(from, &mut room[..len]);
-                Window::Room(narrow, wide)
+                Excerpt::Room(narrow, wide)
             }
         }
     }
 }
 
 /// Some of the codes of a [`Source`].
-enum Window<'a, S> {
+enum Excerpt<'a, S> {
     Memory(&'a [S]),
     Room(Vec<u8>, Vec<u16>),
 }
 
-impl<S: Code> Window<'_, S> {
+impl<S: Code> Excerpt<'_, S> {
     #[inline(always)]
     fn codes(&mut self) -> &[S] {
         match self {
-            Window::Memory(codes) => codes,
-            Window::Room(narrow, wide) => S::room(narrow, wide),
+            Excerpt::Memory(codes) => codes,
+            Excerpt::Room(narrow, wide) => S::room(narrow, wide),
         }
     }
 }
 
-impl<S> Drop for Window<'_, S> {
+impl<S> Drop for Excerpt<'_, S> {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Window::Room(narrow, wide) = self {
+        if let Excerpt::Room(narrow, wide) = self {
             ROOM.set((std::mem::take(narrow), std::mem::take(wide)));
         }
     }
@@ -628,14 +616,14 @@ mod tests {
         fn check_axes(&self, axes: &[usize]) {
             let Case { table, swapped, ours, pawns, change } = *self;
             let turn = Color::Black;
-            let view = View::new(table, swapped, pawns, turn, ours, change).unwrap();
+            let view = View::all(table, swapped, pawns, turn, ours, change).remove(0);
             let mut random = Random(axes.len() as u64 + 1);
             for _ in 0..20 {
                 let others = (0..ours.movers().len()).filter(|m| !axes.contains(m));
                 let others = others.filter(|&m| change.captured != Some(m));
                 let placed: Vec<_> = others.map(|m| (m, random.below(64) as u8)).collect();
                 let mut out = vec![0_u8; 1 << (6 * axes.len())];
-                fetch_view(&view, Wanted { tables: tables(), placed: &placed, axes }, &mut out);
+                fetch_view(&view, Section { tables: tables(), placed: &placed, axes }, &mut out);
                 for _ in 0..200 {
                     let place = random.below(out.len() as u64) as usize;
                     let shift = |i: usize| 6 * (axes.len() - 1 - i);

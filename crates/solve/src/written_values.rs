@@ -86,18 +86,18 @@ impl<C: Code> CodeSink<C> for CodesInPages {
 }
 
 /// Outcomes only, in memory.
-pub(crate) struct Outcomes {
+pub(crate) struct OutcomesInMemory {
     packed: PackedOutcomes,
     len: usize,
 }
 
-impl Outcomes {
-    pub(crate) fn new(len: usize) -> Outcomes {
-        Outcomes { packed: PackedOutcomes::new(len), len }
+impl OutcomesInMemory {
+    pub(crate) fn new(len: usize) -> OutcomesInMemory {
+        OutcomesInMemory { packed: PackedOutcomes::new(len), len }
     }
 }
 
-impl CodeSink<u8> for Outcomes {
+impl CodeSink<u8> for OutcomesInMemory {
     fn write(&mut self, blocks: usize, share: usize, fill: impl Fn(usize, &mut [u8]) + Sync) {
         let len = self.len / blocks;
         let block = |codes: &mut Vec<u8>, n: usize| {

@@ -8,7 +8,7 @@ use hoffman_board::{Color, FuturemoveKind, Material};
 use hoffman_pages::Pages;
 use hoffman_plan::complete;
 use hoffman_solve::{
-    Analysis, Method, Rules, SolveOptions, Tables, Verdict, solve_analysis, solve_table,
+    Analysis, Method, Rules, Ruling, SolveOptions, Tables, solve_analysis, solve_table,
 };
 use hoffman_space::{PawnStructure, TableValues};
 
@@ -79,7 +79,7 @@ fn little_memory_does_not_matter() {
 fn a_slice_with_a_pawn_and_four_movers_is_the_same() {
     let material: Material = "KRPvKN".parse().unwrap();
     let pawns = PawnStructure { white: 1 << 19, black: 0 };
-    let prune = |_: Color, _: FuturemoveKind| Some(Verdict::Discard);
+    let prune = |_: Color, _: FuturemoveKind| Some(Ruling::Discard);
     let rules =
         Rules { prune: &prune, stalemates: None, listed_pawns: false, discards_spare: true };
     let analysis = Analysis { futurebases: Vec::new(), rules };

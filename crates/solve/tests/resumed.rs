@@ -14,8 +14,8 @@ use hoffman_board::{Color, FuturemoveKind, Material, Role, Variant};
 use hoffman_pages::Pages;
 use hoffman_plan::complete;
 use hoffman_solve::{
-    Analysis, Decided, Method, Monitor, PassReport, Rules, SolveError, SolveOptions, Tables,
-    TakeDecided, Verdict, solve_analysis, solve_table,
+    Analysis, Decided, Method, Monitor, PassReport, Rules, Ruling, SolveError, SolveOptions,
+    Tables, TakeDecided, solve_analysis, solve_table,
 };
 use hoffman_space::{Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues};
 
@@ -269,7 +269,7 @@ fn what_passes_cannot_have_decided_is_refused() {
 }
 
 fn analysis(
-    prune: &(dyn Fn(Color, FuturemoveKind) -> Option<Verdict> + Sync),
+    prune: &(dyn Fn(Color, FuturemoveKind) -> Option<Ruling> + Sync),
     stalemates: Option<Color>,
 ) -> Analysis<'_> {
     let rules = Rules { prune, stalemates, listed_pawns: false, discards_spare: true };
@@ -279,7 +279,7 @@ fn analysis(
 #[test]
 fn conceded_stalemates_and_moves_go_on() {
     let name: Material = "KQvK".parse().unwrap();
-    let prune = |_: Color, _: FuturemoveKind| Some(Verdict::Concede);
+    let prune = |_: Color, _: FuturemoveKind| Some(Ruling::Concede);
     let analysis = analysis(&prune, Some(Color::White));
     check("KQvK with stalemates for White", &|pages, monitor| {
         let mut values = TableValues::new(name, [PawnStructure::default()]);
@@ -289,7 +289,7 @@ fn conceded_stalemates_and_moves_go_on() {
 
 #[test]
 fn suicide_chess_goes_on() {
-    let prune = |_: Color, _: FuturemoveKind| Some(Verdict::Discard);
+    let prune = |_: Color, _: FuturemoveKind| Some(Ruling::Discard);
     let analysis = analysis(&prune, None);
     let men =
         [(Color::White, Role::Rook), (Color::White, Role::King), (Color::Black, Role::Knight)];

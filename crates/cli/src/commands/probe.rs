@@ -51,19 +51,23 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
         return Ok(answer_lines(&tables)?.and(good));
     }
 
-    let report = tables.report(fen.join(" "))?;
-    if args.json {
+    Ok(answer(&tables, &fen.join(" "), args.json)?.and(good))
+}
+
+/// Answers one position; fails where nothing is known of it.
+fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<Outcome> {
+    let report = tables.report(fen)?;
+    if json {
         print_line(&serde_json::to_string(&report)?)?;
     } else {
         print(&report.to_text())?;
     }
     for failure in &report.failures {
         complain(&failure.clone().into());
-        good = false;
     }
 
     if report.verdict.category != Category::Unknown {
-        return Ok(Outcome::of(good));
+        return Ok(Outcome::of(report.failures.is_empty()));
     }
 
     let missing = match report.hoffman.missing.join(", ") {

@@ -5,7 +5,7 @@ use hoffman_board::{Bitboard, Color, Format, Role, Variant};
 
 use roxmltree::Node;
 
-use super::{Element, Reader};
+use super::{DocumentReader, Element};
 use crate::error::ControlError;
 use crate::limits::MOST_PATTERN;
 use crate::location::{parse_location, parse_pawn_squares};
@@ -44,7 +44,7 @@ const SYMMETRIES: [(&str, u8); 6] =
 const OF_OLD_PROGRAMS: [&str; 5] =
     ["entries-format", "proptable-format", "url-prefix", "completion-report", "error-report"];
 
-impl<'a> Reader<'a> {
+impl<'a> DocumentReader<'a> {
     pub(super) fn read_child(
         &mut self,
         root: Element<'a>,

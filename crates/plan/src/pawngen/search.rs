@@ -24,12 +24,12 @@ const BETWEEN_STOPS: usize = 1 << 12;
 
 /// A placement with what happens to be open: the promotions that must still happen a side.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Stage {
     pawns: PawnStructure,
     promotions: [u8; 2],
 }
 
-impl Hash for Place {
+impl Hash for Stage {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.pawns.white);
         state.write_u64(self.pawns.black);
@@ -37,7 +37,7 @@ impl Hash for Place {
     }
 }
 
-/// Multiplies words and folds the product. Places come from no stranger who would look for
+/// Multiplies words and folds the product. Stages come from no stranger who would look for
 /// collisions, and most of the time of a search goes into finding them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FoldHasher(u64);
@@ -67,13 +67,13 @@ impl Hasher for FoldHasher {
 
 /// Captures left on a way to a placement, and where those of another way to it are.
 #[derive(Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct CapturesLeft {
     captures: Captures,
     /// A number in the list, [`NO_OTHER`] if there is no other way.
     next: u32,
 }
 
-/// Ends a chain of [`Known`].
+/// Ends a chain of [`CapturesLeft`].
 const NO_OTHER: u32 = u32::MAX;
 
 /// How many captures of pieces each side's pawns can still make.
@@ -131,13 +131,13 @@ pub(super) struct Search<'s> {
     /// The pawns each side must have in the end.
     required: [u32; 2],
     /// For every placement the last of the ways to it, as a number in `known`.
-    pub(super) seen: HashMap<Place, u32, BuildHasherDefault<FoldHasher>>,
+    pub(super) seen: HashMap<Stage, u32, BuildHasherDefault<FoldHasher>>,
     /// The captures left on the ways to all placements, none of those to one better than another.
-    pub(super) known: Vec<Known>,
+    pub(super) known: Vec<CapturesLeft>,
     /// To be looked at with as many captures made as now.
-    now: Vec<(Place, Captures)>,
+    now: Vec<(Stage, Captures)>,
     /// To be looked at when one more capture has been made.
-    later: Vec<(Place, Captures)>,
+    later: Vec<(Stage, Captures)>,
     /// Some may be there twice.
     pub(super) found: Vec<Arrangement>,
 }
@@ -159,7 +159,7 @@ impl<'s> Search<'s> {
             later: Vec::new(),
             found: Vec::new(),
         };
-        let mut start = Place { pawns: PawnStructure::default(), promotions: [0; 2] };
+        let mut start = Stage { pawns: PawnStructure::default(), promotions: [0; 2] };
         let mut captures = [0; 2];
         for color in Color::ALL {
             let side = spec.side(color);
@@ -199,10 +199,10 @@ impl<'s> Search<'s> {
     pub(super) fn look_at_all(&mut self) -> Result<(), PawngenError> {
         let mut looked_at = 0_usize;
         while !self.later.is_empty() {
-            for (place, captures) in std::mem::take(&mut self.later) {
-                self.reach(place, captures);
+            for (stage, captures) in std::mem::take(&mut self.later) {
+                self.reach(stage, captures);
             }
-            while let Some((place, captures)) = self.now.pop() {
+            while let Some((stage, captures)) = self.now.pop() {
                 // What is to be looked at later may be there many times.
                 if self.known.len() + self.later.len() / 2 > self.most {
                     return Err(PawngenError::TooMany(self.most));
@@ -211,28 +211,28 @@ impl<'s> Search<'s> {
                     return Err(PawngenError::Stopped);
                 }
                 looked_at += 1;
-                self.expand(place, captures);
+                self.expand(stage, captures);
             }
         }
         Ok(())
     }
 
     /// Whether there are too few pawns left for those that must remain and those that must promote.
-    fn is_dead(&self, place: &Place) -> bool {
+    fn is_dead(&self, stage: &Stage) -> bool {
         Color::ALL.into_iter().any(|color| {
             let i = slot(color);
-            let left = place.pawns.of(color).count_ones();
-            left < self.required[i] + u32::from(place.promotions[i])
+            let left = stage.pawns.of(color).count_ones();
+            left < self.required[i] + u32::from(stage.promotions[i])
         })
     }
 
-    fn reach(&mut self, place: Place, captures: Captures) {
-        if self.is_dead(&place) {
+    fn reach(&mut self, stage: Stage, captures: Captures) {
+        if self.is_dead(&stage) {
             return;
         }
         // At most as many as may be held and those that one of them leads to.
         let number = self.known.len() as u32;
-        let next = match self.seen.entry(place) {
+        let next = match self.seen.entry(stage) {
             Entry::Occupied(mut last) => {
                 if is_known(&self.known, *last.get(), captures) {
                     return;
@@ -244,73 +244,73 @@ impl<'s> Search<'s> {
                 NO_OTHER
             }
         };
-        self.known.push(Known { captures, next });
-        self.now.push((place, captures));
+        self.known.push(CapturesLeft { captures, next });
+        self.now.push((stage, captures));
         if next == NO_OTHER {
-            self.keep(&place, Arrangement { pawns: place.pawns, en_passant: None });
+            self.keep(&stage, Arrangement { pawns: stage.pawns, en_passant: None });
         }
     }
 
     /// Keeps an arrangement if it has the right numbers.
-    fn keep(&mut self, place: &Place, arrangement: Arrangement) {
+    fn keep(&mut self, stage: &Stage, arrangement: Arrangement) {
         let fits =
             |color: Color| arrangement.pawns.of(color).count_ones() == self.required[slot(color)];
-        if place.promotions == [0; 2] && Color::ALL.into_iter().all(fits) {
+        if stage.promotions == [0; 2] && Color::ALL.into_iter().all(fits) {
             self.found.push(arrangement);
         }
     }
 
-    fn expand(&mut self, place: Place, captures: Captures) {
+    fn expand(&mut self, stage: Stage, captures: Captures) {
         for color in Color::ALL {
-            for from in singles(place.pawns.of(color)) {
-                self.expand_pawn(place, captures, color, from);
+            for from in singles(stage.pawns.of(color)) {
+                self.expand_pawn(stage, captures, color, from);
             }
         }
     }
 
     /// What can become of one pawn.
-    fn expand_pawn(&mut self, place: Place, captures: Captures, color: Color, from: u64) {
+    fn expand_pawn(&mut self, stage: Stage, captures: Captures, color: Color, from: u64) {
         let (i, enemy) = (slot(color), color.other());
-        let without = moved(place.pawns, color, from, 0);
-        self.reach(Place { pawns: without, ..place }, captures);
+        let without = moved(stage.pawns, color, from, 0);
+        self.reach(Stage { pawns: without, ..stage }, captures);
         if from & last_rank(color) != 0 {
-            if let Some(left) = place.promotions[i].checked_sub(1) {
-                let mut promotions = place.promotions;
+            if let Some(left) = stage.promotions[i].checked_sub(1) {
+                let mut promotions = stage.promotions;
                 promotions[i] = left;
-                self.reach(Place { pawns: without, promotions }, captures);
+                self.reach(Stage { pawns: without, promotions }, captures);
             }
             return;
         }
         let front = ahead(color, from);
-        if front & place.pawns.occupied() == 0 {
-            let pawns = moved(place.pawns, color, from, front);
-            self.reach(Place { pawns, ..place }, captures);
+        if front & stage.pawns.occupied() == 0 {
+            let pawns = moved(stage.pawns, color, from, front);
+            self.reach(Stage { pawns, ..stage }, captures);
         }
-        for to in singles(beside(front) & !place.pawns.of(color)) {
-            let mut pawns = moved(place.pawns, color, from, to);
-            if to & place.pawns.of(enemy) != 0 {
+        for to in singles(beside(front) & !stage.pawns.of(color)) {
+            let mut pawns = moved(stage.pawns, color, from, to);
+            if to & stage.pawns.of(enemy) != 0 {
                 *pawns.of_mut(enemy) ^= to;
-                self.reach(Place { pawns, ..place }, captures);
+                self.reach(Stage { pawns, ..stage }, captures);
             } else if let Some(left) = captures[i].checked_sub(1) {
                 let mut captures = captures;
                 captures[i] = left;
-                let place = Place { pawns, ..place };
-                let last = self.seen.get(&place);
+                let stage = Stage { pawns, ..stage };
+                let last = self.seen.get(&stage);
                 if !last.is_some_and(|&last| is_known(&self.known, last, captures)) {
-                    self.later.push((place, captures));
+                    self.later.push((stage, captures));
                 }
             }
         }
         // The right to capture en passant lapses with the next move, and what follows then also
         // follows from two single steps. So the arrangement is kept and not looked at further.
-        if let Some(arrangement) = double_step(place.pawns, color, from) {
-            self.keep(&place, arrangement);
+        if let Some(arrangement) = double_step(stage.pawns, color, from) {
+            self.keep(&stage, arrangement);
         }
     }
 }
 
 /// Whether one of the ways from a number on leaves as many captures.
-fn is_known(known: &[Known], mut number: u32, captures: Captures) -> bool {
+fn is_known(known: &[CapturesLeft], mut number: u32, captures: Captures) -> bool {
     while let Some(way) = known.get(number as usize) {
         if way.captures[0] >= captures[0] && way.captures[1] >= captures[1] {
             return true;

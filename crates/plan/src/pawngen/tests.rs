@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::search::{MAX_PLACEMENTS, PLACEMENT, least_placements};
 use super::*;
-use hoffman_control::{PawngenSide, Place as TextPlace};
+use hoffman_control::{PawngenSide, Place};
 use std::time::{Duration, Instant};
 
 fn squares(text: &str) -> Bitboard {
@@ -32,7 +32,7 @@ fn element(
         count: 0,
         offset: 0,
         position: 0,
-        place: TextPlace::default(),
+        place: Place::default(),
     }
 }
 

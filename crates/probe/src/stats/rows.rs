@@ -11,13 +11,13 @@ use hoffman_board::{Bitboard, ByColor, Color, ListedPiece, Role, Square, Symmetr
 use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan};
 use hoffman_table::{EntryValue, Table, TableError};
 
-use super::{Counter, Orbits, Tally};
+use super::{Counter, Orbits, TableTally};
 
 /// Neighbours often have the same entry. Counting them in turns keeps one increment from waiting for the other.
 const TURNS: usize = 4;
 
 /// Counts a table by rows; none if it cannot be, or its entries take more than so many bytes.
-pub(super) fn count(table: &Table, memory: u64) -> Result<Option<Tally>, TableError> {
+pub(super) fn count(table: &Table, memory: u64) -> Result<Option<TableTally>, TableError> {
     let codec = table.codec();
     let fits = codec.area_bytes(table.space().size()) <= memory;
     let Some(kinds) = PackedEntries::kinds(codec).filter(|_| fits && table.foreign().is_none())
@@ -46,12 +46,16 @@ pub(super) fn count(table: &Table, memory: u64) -> Result<Option<Tally>, TableEr
     };
     let new = || {
         let counts = ByColor::new_with(|_| vec![0; kinds * TURNS]);
-        Share { counts, longest: ByColor::new_with(|_| (1, u64::MAX)), tally: Tally::default() }
+        Share {
+            counts,
+            longest: ByColor::new_with(|_| (1, u64::MAX)),
+            tally: TableTally::default(),
+        }
     };
     let Some(shares) = scan(table.space(), new, |share, row| rows.count(row, share)) else {
         return Ok(None);
     };
-    let mut total = Tally::default();
+    let mut total = TableTally::default();
     for share in shares {
         total = total.with(&share.tally);
         for turn in Color::ALL {
@@ -78,7 +82,7 @@ struct Share {
     /// One more than the moves of the longest win, and its lowest index.
     longest: ByColor<(u32, u64)>,
     /// What was counted position by position.
-    tally: Tally,
+    tally: TableTally,
 }
 
 /// The squares of the black king with which positions are counted as they are, and those with which the smaller
@@ -149,7 +153,7 @@ impl RowCounter<'_> {
         let lanes = Bitboard(row.lanes);
         if let Some(square) = row.en_passant {
             // Rights that nobody can use are no positions.
-            let can_be_used = self.has_pawn_beside(row, Square::new(u32::from(square)));
+            let can_be_used = self.has_pawn_beside(row, square);
             return (Bitboard::EMPTY, if can_be_used { lanes } else { Bitboard::EMPTY });
         }
         if matches!(self.counter.orbits, Orbits::Smallest(_)) {

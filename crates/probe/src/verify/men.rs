@@ -16,7 +16,7 @@ pub(crate) struct Men {
 
 /// A move: the man of a slot goes to a square.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct SlotMove {
     pub(super) slot: usize,
     pub(super) to: Square,
     /// Where the man taken stands.
@@ -142,7 +142,7 @@ impl Men {
         variant: Variant,
         exposed: Exposed,
         (slot, role, from): (usize, Role, Square),
-        out: &mut Vec<Step>,
+        out: &mut Vec<SlotMove>,
     ) {
         let (enemy, occupied) = (*self.of.get(self.turn.other()), self.occupied());
         if role == Role::Pawn {
@@ -155,29 +155,35 @@ impl Men {
             let captured = enemy.contains(to).then_some(to);
             if always_safe || self.is_safe(variant, from, to, captured) {
                 let (promotion, jumped, index) = (None, None, None);
-                out.push(Step { slot, to, captured, promotion, jumped, en_passant: false, index });
+                out.push(SlotMove {
+                    slot,
+                    to,
+                    captured,
+                    promotion,
+                    jumped,
+                    en_passant: false,
+                    index,
+                });
             }
         }
     }
 
-    fn pawn_steps(&self, variant: Variant, slot: usize, from: Square, out: &mut Vec<Step>) {
+    fn pawn_steps(&self, variant: Variant, slot: usize, from: Square, out: &mut Vec<SlotMove>) {
         let (enemy, occupied) = (*self.of.get(self.turn.other()), self.occupied());
         let mut add = |to: Square, captured: Option<Square>, jumped, en_passant| {
             if !self.is_safe(variant, from, to, captured) {
                 return;
             }
             let (promotion, index) = (None, None);
-            let step = Step { slot, to, captured, promotion, jumped, en_passant, index };
+            let step = SlotMove { slot, to, captured, promotion, jumped, en_passant, index };
             if !(Bitboard::from(to) & Bitboard::BACKRANKS).any() {
                 out.push(step);
                 return;
             }
             let king = (variant == Variant::Suicide).then_some(Role::King);
-            for role in
-                [Role::Queen, Role::Rook, Role::Bishop, Role::Knight].into_iter().chain(king)
-            {
-                out.push(Step { promotion: Some(role), ..step });
-            }
+            let roles = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight].into_iter();
+            let promoted = |role| SlotMove { promotion: Some(role), ..step };
+            out.extend(roles.chain(king).map(promoted));
         };
         let forward = self.turn.fold_wb(8, -8);
         let free = |square: &Square| !occupied.contains(*square);

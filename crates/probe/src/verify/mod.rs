@@ -10,7 +10,7 @@
 //! could be wrong in a whole circle of positions, which [`VerifyReport::remarks`] then says.
 
 pub mod foreign;
-mod job;
+mod loaded;
 mod men;
 mod outcomes;
 mod report;
@@ -18,6 +18,7 @@ mod rows;
 mod smaller;
 mod syzygy;
 mod tally;
+mod tested;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -29,14 +30,14 @@ use hoffman_table::rows::{EntryRow, has_rows, scan, scan_restricted};
 use hoffman_table::{ForeignError, Table, TableError};
 use rayon::prelude::*;
 
-use job::Job;
-use men::Step;
+use men::SlotMove;
 pub(crate) use men::{Men, fen, men_of};
 pub use report::{Difference, HeaderDifference, SHOWN, SyzygyReport, Verdict, VerifyReport};
 use report::{remarks_on, report};
-use rows::RowJob;
+use rows::TestedRows;
 pub use smaller::{Smaller, endings_after, search_folders};
 use tally::Tally;
+use tested::TestedTable;
 
 /// Indices that a thread takes at a time.
 const BLOCK: u64 = 2048;
@@ -135,33 +136,33 @@ pub fn verify(
         // The smaller tables are read first, which takes a while.
         progress(0, count);
     }
-    let job = Job::new(table, smaller, options)?;
-    let by_rows = sample.is_none().then(|| RowJob::new(&job)).flatten();
+    let tested = TestedTable::new(table, smaller, options)?;
+    let by_rows = sample.is_none().then(|| TestedRows::new(&tested)).flatten();
     let tally = match by_rows {
-        Some(rows) => check_rows(&job, &rows, options)?,
-        None => check_each(&job, options, sample, |_| true)?,
+        Some(rows) => check_rows(&tested, &rows, options)?,
+        None => check_each(&tested, options, sample, |_| true)?,
     };
-    remarks.extend(remarks_on(&job, &tally, sample.is_some()));
-    Ok(report(&job, tally, remarks, sample.is_some()))
+    remarks.extend(remarks_on(&tested, &tally, sample.is_some()));
+    Ok(report(&tested, tally, remarks, sample.is_some()))
 }
 
 /// Looks at the indices, or the sampled ones, one by one, of those that `wanted` names.
 fn check_each(
-    job: &Job<'_>,
+    tested: &TestedTable<'_>,
     options: &VerifyOptions<'_>,
     sample: Option<u64>,
     wanted: impl Fn(u64) -> bool + Sync,
 ) -> Result<Tally, VerifyError> {
-    let size = job.table().space().size();
+    let size = tested.table().space().size();
     let count = sample.unwrap_or(size);
     let done = AtomicU64::new(0);
-    let check_block = |(mut tally, mut steps): (Tally, Vec<Step>), block: u64| {
+    let check_block = |(mut tally, mut steps): (Tally, Vec<SlotMove>), block: u64| {
         options.check_stop()?;
         let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(count));
         for k in first..end {
             let index = sample.map_or(k, |n| sampled(k, n, size));
             if wanted(index) {
-                job.check(index, &mut tally, &mut steps)?;
+                tested.check(index, &mut tally, &mut steps)?;
             }
         }
         let done = done.fetch_add(end - first, Ordering::Relaxed) + (end - first);
@@ -178,52 +179,85 @@ fn check_each(
 }
 
 /// What one share of the rows has found, until something went wrong.
-struct Share {
+struct PartialTally {
     tally: Tally,
-    steps: Vec<Step>,
+    steps: Vec<SlotMove>,
     /// Positions that were looked at since the last report of progress.
     fresh: u64,
     error: Option<VerifyError>,
 }
 
-/// Looks at all positions by rows, and one by one at the indices that are in none.
-fn check_rows(
-    job: &Job<'_>,
-    rows: &RowJob<'_>,
-    options: &VerifyOptions<'_>,
-) -> Result<Tally, VerifyError> {
-    let space = job.table().space();
-    let size = space.size();
-    let seen: Vec<AtomicU64> = (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-    let done = AtomicU64::new(0);
-    let new = || Share { tally: Tally::default(), steps: Vec::new(), fresh: 0, error: None };
-    let check = |share: &mut Share, row: &EntryRow<'_>| {
-        if share.fresh == 0 {
-            options.check_stop()?;
+impl PartialTally {
+    fn new() -> PartialTally {
+        PartialTally { tally: Tally::default(), steps: Vec::new(), fresh: 0, error: None }
+    }
+}
+
+/// A look at the rows of a table, by many threads.
+struct RowsCheck<'a> {
+    rows: &'a TestedRows<'a>,
+    options: &'a VerifyOptions<'a>,
+    /// How many indices there are.
+    size: u64,
+    /// A bit for every index, set if it was in a row.
+    seen: Vec<AtomicU64>,
+    done: AtomicU64,
+}
+
+impl RowsCheck<'_> {
+    /// Looks at a row unless something went wrong before.
+    fn look(&self, share: &mut PartialTally, row: &EntryRow<'_>) {
+        if share.error.is_none() {
+            share.error = self.check(share, row).err();
         }
-        rows.check(row, &mut share.tally, &mut share.steps)?;
+    }
+
+    fn check(&self, share: &mut PartialTally, row: &EntryRow<'_>) -> Result<(), VerifyError> {
+        if share.fresh == 0 {
+            self.options.check_stop()?;
+        }
+        self.rows.check(row, &mut share.tally, &mut share.steps)?;
         for (_, index) in row.positions() {
-            if let Some(word) = seen.get((index / 64) as usize) {
+            if let Some(word) = self.seen.get((index / 64) as usize) {
                 word.fetch_or(1 << (index % 64), Ordering::Relaxed);
             }
             share.fresh += 1;
         }
+
         if share.fresh >= BLOCK {
-            let done = done.fetch_add(share.fresh, Ordering::Relaxed) + share.fresh;
+            let done = self.done.fetch_add(share.fresh, Ordering::Relaxed) + share.fresh;
             share.fresh = 0;
-            if let Some(progress) = options.progress {
-                progress(done, size);
+            if let Some(progress) = self.options.progress {
+                progress(done, self.size);
             }
         }
-        Ok::<_, VerifyError>(())
+        Ok(())
+    }
+
+    /// Whether an index was in no row.
+    fn is_new(&self, index: u64) -> bool {
+        let word = self.seen.get((index / 64) as usize);
+        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (index % 64) & 1 == 0)
+    }
+}
+
+/// Looks at all positions by rows, and one by one at the indices that are in none.
+fn check_rows(
+    tested: &TestedTable<'_>,
+    rows: &TestedRows<'_>,
+    options: &VerifyOptions<'_>,
+) -> Result<Tally, VerifyError> {
+    let space = tested.table().space();
+    let size = space.size();
+    let seen = (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+    let rows = RowsCheck { rows, options, size, seen, done: AtomicU64::new(0) };
+    let look = |share: &mut PartialTally, row: &EntryRow<'_>| rows.look(share, row);
+    let shares = if has_rows(space) {
+        scan(space, PartialTally::new, look)
+    } else {
+        scan_restricted(space, PartialTally::new, look)
     };
-    let look = |share: &mut Share, row: &EntryRow<'_>| {
-        if share.error.is_none() {
-            share.error = check(share, row).err();
-        }
-    };
-    let shares =
-        if has_rows(space) { scan(space, new, look) } else { scan_restricted(space, new, look) };
+
     let mut total = Tally::default();
     for share in shares.into_iter().flatten() {
         match share.error {
@@ -231,13 +265,10 @@ fn check_rows(
             None => total = total.with(share.tally),
         }
     }
-    let is_new = |index: u64| {
-        let word = seen.get((index / 64) as usize);
-        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (index % 64) & 1 == 0)
-    };
+
     // Progress has been told already.
     let quiet = VerifyOptions { progress: None, ..options.clone() };
-    total = total.with(check_each(job, &quiet, None, is_new)?);
+    total = total.with(check_each(tested, &quiet, None, |index| rows.is_new(index))?);
     if let Some(progress) = options.progress {
         progress(size, size);
     }

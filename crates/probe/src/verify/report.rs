@@ -5,8 +5,8 @@ use std::fmt;
 use hoffman_board::{Format, Material};
 use serde::Serialize;
 
-use super::job::Job;
 use super::tally::Tally;
+use super::tested::TestedTable;
 use crate::words::claims_in_words;
 
 /// How many differences a report lists.
@@ -160,11 +160,11 @@ fn write_differences(
     Ok(())
 }
 
-pub(super) fn remarks_on(job: &Job<'_>, tally: &Tally, sampled: bool) -> Vec<String> {
-    let (table, format) = (job.table(), job.table().codec().format());
+pub(super) fn remarks_on(tested: &TestedTable<'_>, tally: &Tally, sampled: bool) -> Vec<String> {
+    let (table, format) = (tested.table(), tested.table().codec().format());
     let mut remarks = Vec::new();
-    if tally.unverified > 0 && !job.absent.is_empty() {
-        let names: Vec<&str> = job.absent.iter().map(|absent| absent.name.as_str()).collect();
+    if tally.unverified > 0 && !tested.absent.is_empty() {
+        let names: Vec<&str> = tested.absent.iter().map(|absent| absent.name.as_str()).collect();
         remarks
             .push(format!("futurebases of the header that were not found: {}", names.join(", ")));
     }
@@ -175,9 +175,9 @@ pub(super) fn remarks_on(job: &Job<'_>, tally: &Tally, sampled: bool) -> Vec<Str
             format.name()
         ));
     }
-    if job.outcomes_only {
+    if tested.outcomes_only {
         remarks.push("distances to conversion by the original program are not verified".to_owned());
-    } else if job.converts {
+    } else if tested.converts {
         remarks.push("every move out of the table was taken as a conversion".to_owned());
     }
     if tally.undetermined > 0 {
@@ -199,12 +199,12 @@ pub(super) fn remarks_on(job: &Job<'_>, tally: &Tally, sampled: bool) -> Vec<Str
 }
 
 pub(super) fn report(
-    job: &Job<'_>,
+    tested: &TestedTable<'_>,
     tally: Tally,
     remarks: Vec<String>,
     sampled: bool,
 ) -> VerifyReport {
-    let table = job.table();
+    let table = tested.table();
     let mut header_checked = Vec::new();
     let mut header_differences = Vec::new();
     if !sampled {
@@ -233,7 +233,7 @@ pub(super) fn report(
     let mut missing: Vec<String> = tally.missing.iter().map(Material::stem).collect();
     missing.sort();
     VerifyReport {
-        table: job.own.to_string(),
+        table: tested.own.to_string(),
         ok: verdict == Verdict::Right,
         verdict,
         indices: table.space().size(),
@@ -246,7 +246,7 @@ pub(super) fn report(
         outcome_only: tally.outcome_only,
         header_checked,
         header_differences,
-        syzygy: job.syzygy.as_ref().map(|_| tally.syzygy),
+        syzygy: tested.syzygy.as_ref().map(|_| tally.syzygy),
         remarks,
     }
 }

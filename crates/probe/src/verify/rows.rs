@@ -5,8 +5,9 @@
 //! them are legal are sets of squares. A capture by the row's piece leads all his squares to the same position,
 //! and the captures of him are a row of the one who takes. Where only positions with White to move are stored,
 //! those behind his moves are looked for with the colours exchanged. Who answers, and what is made of a move that
-//! nobody answers, is decided as for single positions, see [`Job`]. A row only ever accepts: an entry that is not
-//! what was found here is looked at again by itself, which says what is wrong.
+//! nobody answers, is decided as for single positions, see [`TestedTable`]. A row only ever
+//! accepts: an entry that is not what was found here is looked at again by itself, which says what
+//! is wrong.
 
 mod attacks;
 mod behind;
@@ -23,31 +24,31 @@ use hoffman_table::rows::{EntryRow, has_rows};
 use hoffman_table::{EntryValue, RawEntry};
 
 use super::VerifyError;
-use super::job::Job;
-use super::men::Step;
+use super::men::SlotMove;
 use super::outcomes::Worth;
 use super::tally::Tally;
-use attacks::Row;
-use behind::{NO_MOVE, RowTable, UNCLEAR, images, is_plain, kings_of, score, scores};
+use super::tested::TestedTable;
+use attacks::RowBoard;
+use behind::{NO_MOVE, RowTable, UNCLEAR, by_symmetry, images, is_plain, kings_of, score, scores};
 
 /// What a row knows of its positions, by square of the piece.
-struct Found {
+struct RowFindings {
     best: [u8; 64],
     /// How many moves the others have.
-    others: Counts,
+    others: SquareCounts,
     /// How many moves the piece has himself.
     own: [u8; 64],
     /// How many moves leave the table.
-    leaving: Counts,
+    leaving: SquareCounts,
     /// Where a discarded move spares the player mate and stalemate.
     spared: Bitboard,
 }
 
-impl Found {
-    fn new() -> Found {
-        let (others, leaving) = (Counts::default(), Counts::default());
+impl RowFindings {
+    fn new() -> RowFindings {
+        let (others, leaving) = (SquareCounts::default(), SquareCounts::default());
         let (best, own) = ([NO_MOVE; 64], [0; 64]);
-        Found { best, others, own, leaving, spared: Bitboard::EMPTY }
+        RowFindings { best, others, own, leaving, spared: Bitboard::EMPTY }
     }
 
     /// Takes a move to a position.
@@ -67,9 +68,9 @@ impl Found {
 
 /// A number for every square, a bit of each in every set.
 #[derive(Default)]
-struct Counts([Bitboard; 8]);
+struct SquareCounts([Bitboard; 8]);
 
-impl Counts {
+impl SquareCounts {
     /// Adds one on the squares of a set.
     fn add(&mut self, mut set: Bitboard) {
         for bits in &mut self.0 {
@@ -88,7 +89,7 @@ impl Counts {
 
 /// A move of a man who stands on the same square in the whole row.
 #[derive(Clone, Copy)]
-struct Move {
+struct RowMove {
     slot: PieceSlot,
     from: Square,
     to: Square,
@@ -99,11 +100,11 @@ struct Move {
     jumped: Option<Square>,
 }
 
-impl Move {
-    fn step(&self) -> Step {
-        let Move { slot, to, promotion, jumped, .. } = *self;
+impl RowMove {
+    fn step(&self) -> SlotMove {
+        let RowMove { slot, to, promotion, jumped, .. } = *self;
         let captured = self.victim.map(|(_, square)| square);
-        Step { slot, to, captured, promotion, jumped, en_passant: false, index: None }
+        SlotMove { slot, to, captured, promotion, jumped, en_passant: false, index: None }
     }
 }
 
@@ -114,8 +115,8 @@ const MOST_MOVES: usize = 32;
 const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
 
 /// A table that can be looked at by rows.
-pub(super) struct RowJob<'a> {
-    job: &'a Job<'a>,
+pub(super) struct TestedRows<'a> {
+    tested: &'a TestedTable<'a>,
     numbers: &'a [i8],
     /// What a move is worth to a position whose entry for the player named, as an unsigned
     /// byte, is this.
@@ -137,12 +138,12 @@ pub(super) struct RowJob<'a> {
     images: [[u8; 64]; 8],
 }
 
-impl<'a> RowJob<'a> {
+impl<'a> TestedRows<'a> {
     /// None if the rules, the men or the entries are not of the plain sort that rows know.
-    pub(super) fn new(job: &'a Job<'a>) -> Option<RowJob<'a>> {
-        let table = job.table();
+    pub(super) fn new(tested: &'a TestedTable<'a>) -> Option<TestedRows<'a>> {
+        let table = tested.table();
         let space = table.space();
-        let plain = job.syzygy.is_none()
+        let plain = tested.syzygy.is_none()
             && matches!(table.codec().format(), Format::Dtm(_))
             && (has_rows(space) || space.symmetry() == 1)
             && is_plain(space);
@@ -165,15 +166,15 @@ impl<'a> RowJob<'a> {
         let structures = space.pawn_structures().map(|list| {
             list.iter().map(|s| (s.white.0, s.black.0, s.en_passant)).collect::<HashSet<_>>()
         });
-        Some(RowJob {
-            job,
-            numbers: job.main().numbers()?,
+        Some(TestedRows {
+            tested,
+            numbers: tested.main().numbers()?,
             behind: scores(table, |value| Worth::before(value).exact),
             stored: scores(table, exact),
-            stalemate: ByColor::new_with(|turn| score(job.stalemate(turn))),
+            stalemate: ByColor::new_with(|turn| score(tested.stalemate(turn))),
             kings: kings_of(table)?,
             partners,
-            smaller: job.smaller().iter().map(RowTable::new).collect(),
+            smaller: tested.smaller().iter().map(RowTable::new).collect(),
             structures,
             counts: table.control().prunes.is_empty(),
             images: images(),
@@ -185,12 +186,12 @@ impl<'a> RowJob<'a> {
         &self,
         row: &EntryRow<'_>,
         tally: &mut Tally,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<SlotMove>,
     ) -> Result<(), VerifyError> {
-        let pieces = self.job.table().pieces();
+        let pieces = self.tested.table().pieces();
         let turn = row.turn;
         let (here, illegal) = self.row(row);
-        let mut found = Found::new();
+        let mut found = RowFindings::new();
         if here.lanes.any() {
             self.move_others(&here, &mut found)?;
             if pieces[row.lane].color == turn {
@@ -199,7 +200,7 @@ impl<'a> RowJob<'a> {
                 self.take_lane(&here, &mut found)?;
             }
         }
-        let (stored, codec) = (self.stored.get(turn), self.job.table().codec());
+        let (stored, codec) = (self.stored.get(turn), self.tested.table().codec());
         for (square, index) in row.positions() {
             let at = Square::new(u32::from(square));
             if illegal.contains(at) {
@@ -217,7 +218,7 @@ impl<'a> RowJob<'a> {
             let number = self.numbers.get(index as usize).copied().unwrap_or_default();
             let unclear = best == UNCLEAR || no_move && found.spared.contains(at);
             if unclear || stored[usize::from(number as u8)] != best {
-                self.job.check(index, tally, steps)?;
+                self.tested.check(index, tally, steps)?;
                 continue;
             }
             tally.checked += 1;
@@ -238,11 +239,11 @@ impl<'a> RowJob<'a> {
         index: u64,
         turn: Color,
         tally: &mut Tally,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<SlotMove>,
     ) -> Result<(), VerifyError> {
         let number = self.numbers.get(index as usize).copied().unwrap_or_default();
-        if RawEntry(i32::from(number)) != self.job.table().codec().store(Value::Illegal, turn) {
-            return Ok(self.job.check(index, tally, steps)?);
+        if RawEntry(i32::from(number)) != self.tested.table().codec().store(Value::Illegal, turn) {
+            return Ok(self.tested.check(index, tally, steps)?);
         }
         tally.checked += 1;
         tally.illegal += 1;
@@ -250,8 +251,8 @@ impl<'a> RowJob<'a> {
     }
 
     /// The moves of the men who are the same in the whole row, but for captures of its piece.
-    fn move_others(&self, row: &Row<'_>, found: &mut Found) -> Result<(), VerifyError> {
-        let pieces = self.job.table().pieces();
+    fn move_others(&self, row: &RowBoard<'_>, found: &mut RowFindings) -> Result<(), VerifyError> {
+        let pieces = self.tested.table().pieces();
         for (slot, piece) in pieces.iter().enumerate() {
             if slot == row.lane || piece.color != row.turn {
                 continue;
@@ -266,18 +267,18 @@ impl<'a> RowJob<'a> {
             for to in self.attacks(slot, from, row.occupied) & !row.own & !row.their_king {
                 let victim = self.victim(row, to);
                 let (promotion, jumped) = (None, None);
-                self.make(row, &Move { slot, from, to, victim, promotion, jumped }, found)?;
+                self.make(row, &RowMove { slot, from, to, victim, promotion, jumped }, found)?;
             }
         }
         Ok(())
     }
 
     /// The man of the opponent, not the row's, who stands on a square.
-    fn victim(&self, row: &Row<'_>, square: Square) -> Option<(PieceSlot, Square)> {
+    fn victim(&self, row: &RowBoard<'_>, square: Square) -> Option<(PieceSlot, Square)> {
         if !row.occupied.contains(square) {
             return None;
         }
-        let pieces = self.job.table().pieces();
+        let pieces = self.tested.table().pieces();
         let stands = |&slot: &PieceSlot| {
             slot != row.lane && pieces[slot].color != row.turn && row.square(slot) == square
         };
@@ -285,13 +286,13 @@ impl<'a> RowJob<'a> {
     }
 
     /// The moves of a pawn, but for captures of the row's piece.
-    fn pawn_moves(&self, row: &Row<'_>, slot: PieceSlot) -> ArrayVec<Move, MOST_MOVES> {
+    fn pawn_moves(&self, row: &RowBoard<'_>, slot: PieceSlot) -> ArrayVec<RowMove, MOST_MOVES> {
         let mut moves = ArrayVec::new();
         let from = row.square(slot);
         let mut add = |to: Square, victim, jumped| {
-            let quiet = Move { slot, from, to, victim, promotion: None, jumped };
+            let quiet = RowMove { slot, from, to, victim, promotion: None, jumped };
             if Bitboard::BACKRANKS.contains(to) {
-                moves.extend(PROMOTIONS.map(|role| Move { promotion: Some(role), ..quiet }));
+                moves.extend(PROMOTIONS.map(|role| RowMove { promotion: Some(role), ..quiet }));
             } else {
                 moves.push(quiet);
             }
@@ -319,15 +320,20 @@ impl<'a> RowJob<'a> {
     }
 
     /// Whether a pawn of the player not to move could capture on the square jumped over.
-    fn is_seen(&self, row: &Row<'_>, jumped: Square) -> bool {
+    fn is_seen(&self, row: &RowBoard<'_>, jumped: Square) -> bool {
         let beside = hoffman_board::shakmaty::attacks::pawn_attacks(row.turn, jumped);
-        self.job.table().pieces().iter().enumerate().any(|(slot, piece)| {
+        self.tested.table().pieces().iter().enumerate().any(|(slot, piece)| {
             piece.role == Role::Pawn && piece.color != row.turn && beside.contains(row.square(slot))
         })
     }
 
     /// Makes a move in all positions of a row in which it is legal.
-    fn make(&self, row: &Row<'_>, step: &Move, found: &mut Found) -> Result<(), VerifyError> {
+    fn make(
+        &self,
+        row: &RowBoard<'_>,
+        step: &RowMove,
+        found: &mut RowFindings,
+    ) -> Result<(), VerifyError> {
         let lanes = self.lanes_of(row, step);
         if lanes.is_empty() {
             return Ok(());
@@ -349,8 +355,8 @@ impl<'a> RowJob<'a> {
     }
 
     /// Whether the table itself may have the positions behind a move.
-    fn may_hold(&self, row: &Row<'_>, step: &Move) -> bool {
-        let pieces = self.job.table().pieces();
+    fn may_hold(&self, row: &RowBoard<'_>, step: &RowMove) -> bool {
+        let pieces = self.tested.table().pieces();
         if step.victim.is_some() || step.promotion.is_some() {
             return false;
         }
@@ -368,8 +374,8 @@ impl<'a> RowJob<'a> {
     }
 
     /// The moves of the row's own piece.
-    fn move_lane(&self, row: &Row<'_>, found: &mut Found) -> Result<(), VerifyError> {
-        let legal = self.job.table().pieces()[row.lane].legal;
+    fn move_lane(&self, row: &RowBoard<'_>, found: &mut RowFindings) -> Result<(), VerifyError> {
+        let legal = self.tested.table().pieces()[row.lane].legal;
         let safe = !row.attacked & !row.occupied;
         let reached =
             row.lanes.into_iter().fold(Bitboard::EMPTY, |all, from| {
@@ -425,7 +431,7 @@ impl<'a> RowJob<'a> {
         mut take: impl FnMut(u8, Option<&'a i8>),
     ) {
         let EntriesAt { squares, lane, jumped } = *there;
-        let space = self.job.table().space();
+        let space = self.tested.table().space();
         let king = |color, square: Square| match *self.kings.get(color) {
             slot if slot == lane => square,
             slot => Square::new(u32::from(squares[slot])),
@@ -435,29 +441,20 @@ impl<'a> RowJob<'a> {
             Symmetry::canonical(space.symmetry(), white, black)
         };
         let walks = self.kings.white == lane || self.kings.black == lane;
-        let mut rest = lanes;
-        while let Some(first) = rest.first() {
-            let symmetry = canonical(first);
-            let mut lanes = rest;
-            if walks && space.symmetry() > 1 {
-                lanes = lanes.into_iter().filter(|&square| canonical(square) == symmetry).collect();
-            }
-            rest &= !lanes;
+        by_symmetry(space, lanes, walks, canonical, |symmetry, lanes| {
             let image = &self.images[symmetry.index()];
             let turned = squares.map(|square| image[usize::from(square & 63)]);
             let back = &self.images[symmetry.inverse().index()];
-            let jumped = jumped.map(|square| image[square as usize]);
+            let jumped = jumped.map(|square| symmetry.apply(square));
             let cursor = space.cursor(&turned, turn, jumped);
-            cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |mut run, mut index, step| {
-                while run != 0 {
-                    let square = back[run.trailing_zeros() as usize];
+            cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |run, index, step| {
+                for (i, square) in (0..).zip(Bitboard(run)) {
+                    let (square, index) = (back[square as usize], index + i * step);
                     debug_assert_eq!(Some(index), self.index_at(there, square, turn));
                     take(square, self.numbers.get(index as usize));
-                    run &= run - 1;
-                    index = index.wrapping_add(step);
                 }
             });
-        }
+        });
     }
 
     /// The index of a position of a row, found by itself.
@@ -465,7 +462,7 @@ impl<'a> RowJob<'a> {
         let placement =
             self.placement(there.squares, there.lane, Square::new(u32::from(square)), turn);
         let placement = Placement { en_passant: there.jumped, ..placement };
-        self.job.table().space().encode(&placement)
+        self.tested.table().space().encode(&placement)
     }
 
     /// A position of a row.
@@ -476,7 +473,7 @@ impl<'a> RowJob<'a> {
         square: Square,
         turn: Color,
     ) -> Placement {
-        let count = self.job.table().pieces().len();
+        let count = self.tested.table().pieces().len();
         let squares = squares.iter().take(count).map(|&s| Square::new(u32::from(s)));
         let mut squares = Placement { squares: squares.collect(), turn, en_passant: None };
         squares.squares[lane] = square;

@@ -6,9 +6,9 @@ use hoffman_board::value::FlagType;
 use hoffman_board::{ByColor, Color, Format, Material, Value};
 use hoffman_table::{EntryValue, Table};
 
-use super::job::is_original;
 use super::outcomes::Outcomes;
 use super::report::{Difference, SHOWN, SyzygyReport};
+use super::tested::is_original;
 
 /// What one thread has found.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use hoffman_table::EntryValue;
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::{GzipSource, SourceOptions};
 
-use super::job::Loaded;
+use super::loaded::Loaded;
 use super::outcomes::Outcomes;
 use super::*;
 
@@ -191,7 +191,7 @@ fn are_ways_alike(table: &Table, step: usize, starts: std::ops::Range<usize>) ->
     folders.push(table.path().with_file_name("../base"));
     let smaller = Smaller::from_folders(table, &folders, &SourceOptions::default()).unwrap();
     let options = VerifyOptions::default();
-    let known = RowJob::new(&Job::new(table, &smaller, &options).unwrap()).is_some();
+    let known = TestedRows::new(&TestedTable::new(table, &smaller, &options).unwrap()).is_some();
     // A single bit has no room for another number.
     if !known || table.codec().bits() < 2 {
         return false;
@@ -209,14 +209,14 @@ fn are_ways_alike(table: &Table, step: usize, starts: std::ops::Range<usize>) ->
         table.codec().pack(&wrong, &mut file).unwrap();
         std::fs::write(&path, &file).unwrap();
         let wrong = Table::open(&path, SourceOptions::default()).unwrap();
-        let job = Job::new(&wrong, &smaller, &options).unwrap();
-        let rows = RowJob::new(&job).unwrap();
-        let by_rows = check_rows(&job, &rows, &options).unwrap();
-        let each = check_each(&job, &options, None, |_| true).unwrap();
-        let by_rows = report(&job, by_rows, Vec::new(), false);
+        let tested = TestedTable::new(&wrong, &smaller, &options).unwrap();
+        let rows = TestedRows::new(&tested).unwrap();
+        let by_rows = check_rows(&tested, &rows, &options).unwrap();
+        let each = check_each(&tested, &options, None, |_| true).unwrap();
+        let by_rows = report(&tested, by_rows, Vec::new(), false);
         let path = table.path().display();
         assert!(by_rows.different > 0 && by_rows.checked == by_rows.indices, "{path}, {start}");
-        assert_eq!(by_rows, report(&job, each, Vec::new(), false), "{path}, {start}");
+        assert_eq!(by_rows, report(&tested, each, Vec::new(), false), "{path}, {start}");
     }
     true
 }
@@ -308,7 +308,7 @@ fn moves_are_those_of_shakmaty() {
         let Some(table) = golden(name) else { return };
         let none = Smaller::new();
         let options = VerifyOptions { sample: Some(1), ..VerifyOptions::default() };
-        let job = Job::new(&table, &none, &options).unwrap();
+        let tested = TestedTable::new(&table, &none, &options).unwrap();
         let mut steps = Vec::new();
         for index in (0..30_000).map(|k| sampled(k, 30_000, table.space().size())) {
             let Some(placement) = table.space().decode(index) else { continue };
@@ -316,7 +316,7 @@ fn moves_are_those_of_shakmaty() {
             if men.is_in_check(placement.turn.other()) {
                 continue;
             }
-            job.generate(&men, &placement, &mut steps);
+            tested.generate(&men, &placement, &mut steps);
             let usable = men.can_capture_en_passant(Variant::Normal);
             assert_eq!(usable, steps.iter().any(|s| s.en_passant));
             let mut setup = Setup::empty();
@@ -344,7 +344,7 @@ fn moves_are_those_of_shakmaty() {
                 .collect();
             expected.sort();
             found.sort();
-            assert_eq!(found, expected, "{}", job.fen(&placement));
+            assert_eq!(found, expected, "{}", tested.fen(&placement));
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) type Tag = [u8; 4];
 
 /// Why a checkpoint is of no use.
 #[derive(Debug)]
-pub(crate) enum Unfit {
+pub(crate) enum Unusable {
     /// It says something else than it was made to say.
     Damaged,
     /// Another program made it, or for something else.
@@ -35,9 +35,9 @@ pub(crate) enum Unfit {
     Unreadable(io::Error),
 }
 
-impl From<io::Error> for Unfit {
-    fn from(error: io::Error) -> Unfit {
-        Unfit::Unreadable(error)
+impl From<io::Error> for Unusable {
+    fn from(error: io::Error) -> Unusable {
+        Unusable::Unreadable(error)
     }
 }
 
@@ -84,7 +84,7 @@ impl Container {
         self.file.sync()
     }
 
-    /// The file, for [`Reader::within`].
+    /// The file, for [`CheckpointReader::within`].
     pub(crate) fn file(&self) -> Arc<dyn StoredFile> {
         Arc::clone(&self.file)
     }
@@ -104,7 +104,7 @@ impl Container {
 
 /// Reads a checkpoint from its beginning.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct CheckpointReader {
     file: Arc<dyn StoredFile>,
     len: u64,
     /// Behind the last section that was read.
@@ -112,24 +112,24 @@ pub(crate) struct Reader {
     damaged: bool,
 }
 
-impl Reader {
+impl CheckpointReader {
     /// Opens a file.
-    pub(crate) fn open(storage: &dyn Storage, path: &Path) -> Result<Reader, Unfit> {
+    pub(crate) fn open(storage: &dyn Storage, path: &Path) -> Result<CheckpointReader, Unusable> {
         let file: Arc<dyn StoredFile> = Arc::from(storage.open_to_write(path)?);
         let len = file.byte_len()?;
         let mut magic = [0; MAGIC.len()];
         if !fill(&*file, &mut magic, 0)? || magic[..8] != MAGIC[..8] {
-            return Err(Unfit::Damaged);
+            return Err(Unusable::Damaged);
         }
         if magic != MAGIC {
-            return Err(Unfit::Other("was made by another version of the program"));
+            return Err(Unusable::Other("was made by another version of the program"));
         }
-        Ok(Reader { file, len, at: MAGIC.len() as u64, damaged: false })
+        Ok(CheckpointReader { file, len, at: MAGIC.len() as u64, damaged: false })
     }
 
     /// Reads sections at a place that was read before.
-    pub(crate) fn within(file: Arc<dyn StoredFile>, place: Range<u64>) -> Reader {
-        Reader { file, len: place.end, at: place.start, damaged: false }
+    pub(crate) fn within(file: Arc<dyn StoredFile>, place: Range<u64>) -> CheckpointReader {
+        CheckpointReader { file, len: place.end, at: place.start, damaged: false }
     }
 
     /// Goes back to where a section begins.
@@ -212,8 +212,8 @@ mod tests {
 
     type Sections = Vec<(Tag, Vec<u8>)>;
 
-    fn read(storage: &Simulated, path: &Path) -> Result<(Sections, bool), Unfit> {
-        let mut reader = Reader::open(storage, path)?;
+    fn read(storage: &Simulated, path: &Path) -> Result<(Sections, bool), Unusable> {
+        let mut reader = CheckpointReader::open(storage, path)?;
         let mut all = Vec::new();
         while let Some(section) = reader.next()? {
             all.push(section);
@@ -242,7 +242,7 @@ mod tests {
     fn sections_come_back_and_can_be_added_to() {
         let (storage, mut all) = made();
         assert_eq!(read(&storage, Path::new("c")).unwrap(), (all.clone(), false));
-        let reader = Reader::open(&storage, Path::new("c")).unwrap();
+        let reader = CheckpointReader::open(&storage, Path::new("c")).unwrap();
         let end = storage.contents(Path::new("c")).unwrap().len() as u64;
         let mut container = reader.into_container(end).unwrap();
         container.append(*b"SLIC", &[1]).unwrap();

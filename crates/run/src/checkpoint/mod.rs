@@ -25,7 +25,7 @@ use hoffman_store::StoredFile;
 use hoffman_table::htb::HtbError;
 use sha2::{Digest as _, Sha256};
 
-use self::container::{Container, Reader, Tag, Unfit};
+use self::container::{CheckpointReader, Container, Tag, Unusable};
 use self::passes::Saved;
 use crate::error::RunError;
 use crate::memory::free_disk;
@@ -79,14 +79,14 @@ impl Identity {
     }
 
     /// Why a manifest is another one.
-    fn compare(&self, theirs: &[u8]) -> Result<(), Unfit> {
+    fn compare(&self, theirs: &[u8]) -> Result<(), Unusable> {
         let ours = self.manifest();
         if theirs == ours.as_bytes() {
             return Ok(());
         }
         let theirs = String::from_utf8_lossy(theirs);
         let differing = std::iter::zip(ours.lines(), theirs.lines()).position(|(a, b)| a != b);
-        Err(Unfit::Other(match differing {
+        Err(Unusable::Other(match differing {
             Some(0) => "was made by another version of the program",
             Some(1) => "was made for another table",
             _ => "was made from other futurebases",
@@ -195,10 +195,10 @@ fn resume(
                 .notice(&format!("{name}: going on with {count} of {all} slices{more}{beyond}"));
             return Ok((Some(container), passes));
         }
-        Err(Unfit::Unreadable(source)) => {
+        Err(Unusable::Unreadable(source)) => {
             return Err(RunError::Io { action: "read", path: path.to_owned(), source });
         }
-        Err(Unfit::Other(why)) => why,
+        Err(Unusable::Other(why)) => why,
         Err(_) => "is damaged",
     };
 
@@ -505,15 +505,15 @@ fn read(
     values: &mut TableValues,
     identity: &Identity,
     pages: Option<&Arc<Pages>>,
-) -> Result<(Container, HashMap<PawnStructure, Saved>, bool), Unfit> {
+) -> Result<(Container, HashMap<PawnStructure, Saved>, bool), Unusable> {
     let len = values.layout.len();
-    let mut reader = Reader::open(&*workplace.storage, path)?;
+    let mut reader = CheckpointReader::open(&*workplace.storage, path)?;
     match reader.next()? {
         Some((MANIFEST, manifest)) => identity.compare(&manifest)?,
-        _ => return Err(Unfit::Damaged),
+        _ => return Err(Unusable::Damaged),
     }
     let mut end = reader.position();
-    let other = Unfit::Other("does not hold slices of this table");
+    let other = Unusable::Other("does not hold slices of this table");
     let mut passes = HashMap::new();
     // Where the passes begin whose end is not read yet.
     let mut begun = None;

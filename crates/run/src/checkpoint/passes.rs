@@ -9,8 +9,8 @@ use hoffman_solve::{Decided, TakeDecided};
 use hoffman_space::PawnStructure;
 use hoffman_store::StoredFile;
 
-use super::container::{Container, Reader, Tag};
-use super::slices::{Parts, unpack};
+use super::container::{CheckpointReader, Container, Tag};
+use super::slices::{Parts, PartsReader};
 
 /// A part of what passes decided, compressed.
 pub(super) const PIECE: Tag = *b"LOGS";
@@ -113,42 +113,18 @@ pub(super) fn restore(
     take: &mut TakeDecided<'_>,
 ) -> io::Result<()> {
     for place in &saved.places {
-        let reader = Reader::within(Arc::clone(file), place.clone());
-        let mut from = Pieces { reader, part: Vec::new(), used: 0, end: place.end };
+        let mut reader = CheckpointReader::within(Arc::clone(file), place.clone());
+        let mut from = PartsReader::new(|| match reader.next()? {
+            Some((PIECE, packed)) => Ok(Some(packed)),
+            None if reader.position() == place.end => Ok(None),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        });
         let mut room = Room::default();
         while let Some(decided) = next(&mut from, rows, &mut room)? {
             take(decided)?;
         }
     }
     Ok(())
-}
-
-/// Reads the parts at one place of a file as one.
-struct Pieces {
-    reader: Reader,
-    part: Vec<u8>,
-    used: usize,
-    end: u64,
-}
-
-impl Read for Pieces {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        while self.used == self.part.len() {
-            match self.reader.next()? {
-                Some((PIECE, packed)) => {
-                    unpack(&packed, &mut self.part)?;
-                    self.used = 0;
-                }
-                None if self.reader.position() == self.end => return Ok(0),
-                _ => return Err(io::ErrorKind::InvalidData.into()),
-            }
-        }
-        let rest = &self.part[self.used..];
-        let len = rest.len().min(buf.len());
-        buf[..len].copy_from_slice(&rest[..len]);
-        self.used += len;
-        Ok(len)
-    }
 }
 
 fn put(out: &mut impl Write, decided: &Decided<'_>) -> io::Result<()> {

@@ -9,7 +9,7 @@ use hoffman_space::{
     Code, CodeStore as _, Codes, Counts, EnPassantValues, PawnStructure, SliceCounts, SliceValues,
 };
 
-use super::container::{Container, Reader, Tag, Unfit};
+use super::container::{CheckpointReader, Container, Tag, Unusable};
 
 /// A part of a slice, compressed.
 const PIECE: Tag = *b"PART";
@@ -82,7 +82,7 @@ impl Write for Parts<'_> {
 }
 
 /// Decompresses a part.
-pub(super) fn unpack(packed: &[u8], part: &mut Vec<u8>) -> io::Result<()> {
+fn unpack(packed: &[u8], part: &mut Vec<u8>) -> io::Result<()> {
     let (len, packed) = lz4_flex::block::uncompressed_size(packed)
         .ok()
         .filter(|&(len, _)| len <= PART)
@@ -92,25 +92,30 @@ pub(super) fn unpack(packed: &[u8], part: &mut Vec<u8>) -> io::Result<()> {
     if got.ok() == Some(len) { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
-/// Reads the parts of one slice.
-struct Pieces<'r> {
-    reader: &'r mut Reader,
+/// Reads the contents of parts as one, which `next` finds one after the other, packed.
+pub(super) struct PartsReader<F> {
+    next: F,
     part: Vec<u8>,
     used: usize,
+    /// No part is left.
     complete: bool,
 }
 
-impl Read for Pieces<'_> {
+impl<F: FnMut() -> io::Result<Option<Vec<u8>>>> PartsReader<F> {
+    pub(super) fn new(next: F) -> PartsReader<F> {
+        PartsReader { next, part: Vec::new(), used: 0, complete: false }
+    }
+}
+
+impl<F: FnMut() -> io::Result<Option<Vec<u8>>>> Read for PartsReader<F> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         while self.used == self.part.len() && !self.complete {
-            match self.reader.next()? {
-                Some((PIECE, packed)) => {
+            match (self.next)()? {
+                Some(packed) => {
                     unpack(&packed, &mut self.part)?;
                     self.used = 0;
                 }
-                Some((SLICE, _)) => self.complete = true,
-                Some(_) => return Err(io::ErrorKind::InvalidData.into()),
-                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+                None => self.complete = true,
             }
         }
         let rest = &self.part[self.used..];
@@ -187,19 +192,24 @@ fn put_counts(out: &mut impl Write, counts: &Counts) -> io::Result<()> {
 /// Reads the next slice of a layout with `len` positions for each side to move, into pages if there
 /// are any; none if there is no complete one.
 pub(super) fn next(
-    reader: &mut Reader,
+    reader: &mut CheckpointReader,
     len: usize,
     pages: Option<&Arc<Pages>>,
-) -> Result<Option<(PawnStructure, SliceValues)>, Unfit> {
-    let mut pieces = Pieces { reader, part: Vec::new(), used: 0, complete: false };
-    match read(&mut pieces, len, pages) {
+) -> Result<Option<(PawnStructure, SliceValues)>, Unusable> {
+    let mut parts = PartsReader::new(|| match reader.next()? {
+        Some((PIECE, packed)) => Ok(Some(packed)),
+        Some((SLICE, _)) => Ok(None),
+        Some(_) => Err(io::ErrorKind::InvalidData.into()),
+        None => Err(io::ErrorKind::UnexpectedEof.into()),
+    });
+    match read(&mut parts, len, pages) {
         Ok(slice) => Ok(Some(slice)),
-        Err(e) if pieces.complete || e.kind() == io::ErrorKind::InvalidData => {
+        Err(e) if parts.complete || e.kind() == io::ErrorKind::InvalidData => {
             // The checksums were right, so whatever does not fit was written for something else.
-            Err(Unfit::Other("does not hold slices of this table"))
+            Err(Unusable::Other("does not hold slices of this table"))
         }
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(e) => Err(Unfit::Unreadable(e)),
+        Err(e) => Err(Unusable::Unreadable(e)),
     }
 }
 
@@ -333,7 +343,7 @@ mod tests {
         append(&mut container, pawns, &slice, || Err(io::ErrorKind::Other.into())).unwrap_err();
         assert!(simulated.contents(path).unwrap() == whole);
         let read = |len, pages| {
-            let mut reader = Reader::open(&simulated, path).unwrap();
+            let mut reader = CheckpointReader::open(&simulated, path).unwrap();
             reader.next().unwrap().unwrap();
             next(&mut reader, len, pages)
         };
@@ -377,7 +387,7 @@ mod tests {
             for (tag, payload) in sections {
                 container.append(*tag, payload).unwrap();
             }
-            let mut reader = Reader::open(&simulated, path).unwrap();
+            let mut reader = CheckpointReader::open(&simulated, path).unwrap();
             reader.next().unwrap().unwrap();
             next(&mut reader, 64, None).is_ok_and(|slice| slice.is_some())
         };

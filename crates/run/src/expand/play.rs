@@ -39,16 +39,16 @@ struct Given {
 
 /// A futurebase that a table will name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Named {
+enum NamedTable {
     Given(usize),
     Own(Material),
 }
 
 /// A table to be made, known by its men.
-struct Table {
+struct DerivedTable {
     /// How many captures White's and Black's pawns can have made on the way to it.
     captures: [u64; 2],
-    named: Vec<Named>,
+    named: Vec<NamedTable>,
     /// Where its pawns can stand. None: no arrangement fits.
     masks: Option<PawnMasks>,
     /// On which files they can be at a time.
@@ -157,7 +157,7 @@ impl<'c> Play<'c> {
     pub(super) fn expand(mut self, stop: &Stop) -> Result<Expansion, RunError> {
         self.remark_on_index();
         let all = self.tables(stop)?;
-        let mut tables: Vec<(&Material, &Table)> =
+        let mut tables: Vec<(&Material, &DerivedTable)> =
             all.iter().filter(|(_, table)| table.masks.is_some()).collect();
         if tables.is_empty() {
             let problem = PawngenError::Empty.to_string();
@@ -183,18 +183,18 @@ impl<'c> Play<'c> {
     fn node(
         &self,
         material: &Material,
-        table: &Table,
+        table: &DerivedTable,
         numbers: &HashMap<Material, usize>,
     ) -> Result<Node<Expanded>, RunError> {
         let (mut inputs, mut files) = (Vec::new(), Vec::new());
         for named in &table.named {
             match named {
-                Named::Given(number) => {
+                NamedTable::Given(number) => {
                     let Given { name, inverted, .. } = &self.given[*number];
                     inputs.push(Input::Given(PathBuf::from(name)));
                     files.push((name.clone(), *inverted));
                 }
-                Named::Own(behind) => {
+                NamedTable::Own(behind) => {
                     let Some(&number) = numbers.get(behind) else { continue };
                     inputs.push(Input::Made(number));
                     files.push((format!("{}.htb", self.name(behind)), false));
@@ -263,12 +263,13 @@ impl<'c> Play<'c> {
     }
 
     /// All tables, the ones that no arrangement fits among them.
-    fn tables(&self, stop: &Stop) -> Result<HashMap<Material, Table>, RunError> {
-        let new = |captures| Table { captures, named: Vec::new(), masks: None, pawns: Vec::new() };
+    fn tables(&self, stop: &Stop) -> Result<HashMap<Material, DerivedTable>, RunError> {
+        let new =
+            |captures| DerivedTable { captures, named: Vec::new(), masks: None, pawns: Vec::new() };
         let is_stopped = || stop.is_requested();
         let mut done = HashMap::new();
         // The men furthest up first: all ways to a table are known when it is looked at.
-        let mut todo: BTreeMap<_, (Material, Table)> = BTreeMap::new();
+        let mut todo: BTreeMap<_, (Material, DerivedTable)> = BTreeMap::new();
         let start = self.start();
         todo.insert(Reverse(order(&start)), (start, new([0; 2])));
         while let Some((_, (material, mut table))) = todo.pop_first() {
@@ -295,19 +296,19 @@ impl<'c> Play<'c> {
                     return Err(fail(self.control, self.element.place, name, problem));
                 }
             }
-            let exits = self.exits(&material, &table)?;
-            for exit in exits {
-                let given = |(_, given): &(usize, &Given)| given.material == exit.behind;
+            let departures = self.departures(&material, &table)?;
+            for departure in departures {
+                let given = |(_, given): &(usize, &Given)| given.material == departure.behind;
                 let mut found = self.given.iter().enumerate().filter(given).peekable();
-                let named: Vec<Named> = match found.peek() {
-                    Some(_) => found.map(|(number, _)| Named::Given(number)).collect(),
-                    None if exit.may_be_made => {
-                        let entry = todo.entry(Reverse(order(&exit.behind)));
-                        let (_, behind) = entry.or_insert_with(|| (exit.behind, new([0; 2])));
-                        for (i, taken) in exit.captures.into_iter().enumerate() {
+                let named: Vec<NamedTable> = match found.peek() {
+                    Some(_) => found.map(|(number, _)| NamedTable::Given(number)).collect(),
+                    None if departure.may_be_made => {
+                        let entry = todo.entry(Reverse(order(&departure.behind)));
+                        let (_, behind) = entry.or_insert_with(|| (departure.behind, new([0; 2])));
+                        for (i, taken) in departure.captures.into_iter().enumerate() {
                             behind.captures[i] = behind.captures[i].max(table.captures[i] + taken);
                         }
-                        vec![Named::Own(exit.behind)]
+                        vec![NamedTable::Own(departure.behind)]
                     }
                     None => Vec::new(),
                 };
@@ -323,9 +324,13 @@ impl<'c> Play<'c> {
     }
 
     /// The moves by which a table is left.
-    fn exits(&self, material: &Material, table: &Table) -> Result<Vec<Exit>, RunError> {
+    fn departures(
+        &self,
+        material: &Material,
+        table: &DerivedTable,
+    ) -> Result<Vec<Departure>, RunError> {
         if !self.old {
-            return Ok(exits_by_numbers(material, self.control.variant));
+            return Ok(departures_by_numbers(material, self.control.variant));
         }
         // The tables of an old file follow from what can be played.
         if table.masks.is_none() {
@@ -333,7 +338,7 @@ impl<'c> Play<'c> {
         }
         let kept = self.kept_prunes(material, table)?;
         let prunes = || self.control.prunes.iter().zip(&kept).filter(|(_, kept)| **kept);
-        let mut exits: Vec<Exit> = Vec::new();
+        let mut departures: Vec<Departure> = Vec::new();
         for Futuremove { mover, kind, behind, .. } in futuremoves(material, self.control.variant) {
             if prunes().any(|(prune, _)| prune.color == mover && prune.matches(kind)) {
                 continue;
@@ -345,13 +350,17 @@ impl<'c> Play<'c> {
             );
             let mut captures = [0; 2];
             captures[usize::from(mover.is_black())] = u64::from(by_pawn);
-            exits.push(Exit { behind, may_be_made: true, captures });
+            departures.push(Departure { behind, may_be_made: true, captures });
         }
-        Ok(exits)
+        Ok(departures)
     }
 
     /// Whether each prune holds in a table.
-    fn kept_prunes(&self, material: &Material, table: &Table) -> Result<Vec<bool>, RunError> {
+    fn kept_prunes(
+        &self,
+        material: &Material,
+        table: &DerivedTable,
+    ) -> Result<Vec<bool>, RunError> {
         let kept = |(prune, condition): (&Prune, &Option<Condition>)| {
             let Some(condition) = condition else { return Ok(true) };
             condition.holds(material, &table.pawns).ok_or_else(|| {
@@ -368,7 +377,7 @@ impl<'c> Play<'c> {
     }
 
     /// The `pawngen` element of a table.
-    fn element_of(&self, material: &Material, table: &Table) -> PawngenElement {
+    fn element_of(&self, material: &Material, table: &DerivedTable) -> PawngenElement {
         let mut element = self.element.clone();
         for (i, side) in [&mut element.white, &mut element.black].into_iter().enumerate() {
             let color = Color::from_white(i == 0);
@@ -402,7 +411,7 @@ impl<'c> Play<'c> {
 }
 
 /// A way out of a table.
-struct Exit {
+struct Departure {
     /// The men behind it.
     behind: Material,
     /// Whether a table is made for them if none is given.
@@ -411,15 +420,15 @@ struct Exit {
     captures: [u64; 2],
 }
 
-/// The exits of a table whose input has a `pawngen` element, in the order in which they are named:
-/// pawns that are taken or promote, White's first, then pieces that are taken. What takes and
-/// promotes at once is not looked for.
-fn exits_by_numbers(material: &Material, variant: Variant) -> Vec<Exit> {
+/// The departures of a table whose input has a `pawngen` element, in the order in which they are
+/// named: pawns that are taken or promote, White's first, then pieces that are taken. What takes
+/// and promotes at once is not looked for.
+fn departures_by_numbers(material: &Material, variant: Variant) -> Vec<Departure> {
     let pieces = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
     let pieces = if variant == Variant::Suicide { &pieces[..] } else { &pieces[..4] };
-    let mut exits = Vec::new();
+    let mut departures = Vec::new();
     let mut add = |behind: Material, may_be_made: bool| {
-        exits.push(Exit { behind, may_be_made, captures: [0; 2] });
+        departures.push(Departure { behind, may_be_made, captures: [0; 2] });
     };
     for color in [Color::White, Color::Black] {
         let Some(without) = material.without(color, Role::Pawn) else { continue };
@@ -433,7 +442,7 @@ fn exits_by_numbers(material: &Material, variant: Variant) -> Vec<Exit> {
             add(behind, false);
         }
     }
-    exits
+    departures
 }
 
 /// A key by which tables are sorted so that each follows those it needs.

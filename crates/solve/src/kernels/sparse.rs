@@ -5,7 +5,7 @@ use std::ops::Range;
 use hoffman_board::Role;
 
 use super::dense::{Frame, lane_move};
-use super::tables::{Tables, directions, role_index, squares};
+use super::tables::{Tables, directions, squares};
 
 /// What moves reach in a block, row by row, and which groups of 64 rows they reach.
 pub(crate) struct MovedRows<'a> {
@@ -78,7 +78,7 @@ pub(crate) fn push_dimension(
     let mut put = |to: u8, mask: u64| out.add(empty_row + to as usize * stride, mask);
 
     if matches!(role, Role::Knight | Role::King) {
-        for to in squares(tables.reach[role_index(role)][square as usize & 63] & !others) {
+        for to in squares(tables.reach(role, square) & !others) {
             let left = mask & !(1 << to);
             if left != 0 {
                 put(to, left);
@@ -134,7 +134,7 @@ pub(crate) fn reach_dimension(
     let mut found = 0;
 
     if matches!(role, Role::Knight | Role::King) {
-        for to in squares(tables.reach[role_index(role)][square as usize & 63] & !others) {
+        for to in squares(tables.reach(role, square) & !others) {
             found |= goal[empty_row + to as usize * stride];
             if wanted & !found == 0 {
                 break;

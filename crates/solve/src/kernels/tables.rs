@@ -70,6 +70,18 @@ fn leaps(square: u8, steps: &[(i8, i8)]) -> u64 {
 }
 
 impl Tables {
+    /// What a man that is no pawn attacks on an empty board.
+    #[inline(always)]
+    pub(crate) fn reach(&self, role: Role, from: u8) -> u64 {
+        self.reach[role_index(role)][from as usize & 63]
+    }
+
+    /// The squares strictly between two, if they are on one line.
+    #[inline(always)]
+    pub(crate) fn between(&self, a: u8, b: u8) -> u64 {
+        self.between[a as usize & 63][b as usize & 63]
+    }
+
     fn new() -> Tables {
         let mut rays = [[Ray::default(); 8]; 64];
         let mut between = vec![[0; 64]; 64];

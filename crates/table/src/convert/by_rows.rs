@@ -11,7 +11,7 @@ use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, Color, Format, PieceList, Placement, Role, Square};
 use rayon::prelude::*;
 
-use super::{Tally, moves};
+use super::{IndexTally, moves};
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::index::IndexSpace;
 use crate::reader::{Table, TableError};
@@ -36,7 +36,7 @@ pub(super) fn by_rows(
     new: &IndexSpace,
     format: Format,
     memory: u64,
-) -> Result<Option<(Distances, Tally)>, TableError> {
+) -> Result<Option<(Distances, IndexTally)>, TableError> {
     if !is_plain(table, new, memory) {
         return Ok(None);
     }
@@ -156,15 +156,15 @@ fn checked_lanes(pieces: &PieceList, row: &EntryRow<'_>) -> u64 {
 }
 
 /// What is counted of the new table; none if the old header does not say enough.
-fn tally_of(table: &Table, new: &IndexSpace, counts: &IndexCounts) -> Option<Tally> {
-    let mut tally = Tally {
+fn tally_of(table: &Table, new: &IndexSpace, counts: &IndexCounts) -> Option<IndexTally> {
+    let mut tally = IndexTally {
         positions: counts.legal + counts.pntm_mated,
         mated: counts.pntm_mated,
         white_wins: counts.white_wins,
         black_wins: counts.black_wins,
         max: counts.max_stored,
         min: counts.min_stored,
-        ..Tally::default()
+        ..IndexTally::default()
     };
     let old = table.space();
     if old.symmetry() == new.symmetry() {
@@ -194,9 +194,9 @@ fn are_on_diagonal(squares: [u8; 2]) -> bool {
 }
 
 /// Moves and stalemates of the positions with both kings on the same long diagonal.
-fn diagonal_moves(space: &IndexSpace) -> Option<Tally> {
+fn diagonal_moves(space: &IndexSpace) -> Option<IndexTally> {
     if has_pawns(space) {
-        return Some(Tally::default());
+        return Some(IndexTally::default());
     }
     let king = |color: Color| {
         let is_king =
@@ -204,22 +204,26 @@ fn diagonal_moves(space: &IndexSpace) -> Option<Tally> {
         space.pieces().iter().position(is_king)
     };
     let kings = [king(Color::White)?, king(Color::Black)?];
-    let look = |tally: &mut Tally, row: &EntryRow<'_>| {
-        if kings.contains(&row.lane) || !are_on_diagonal(kings.map(|slot| row.squares[slot])) {
-            return;
-        }
-        let checked = checked_lanes(space.pieces(), row);
-        let men = row.squares.iter().take(space.pieces().len());
-        let mut placement = Placement {
-            squares: men.map(|&square| Square::new(u32::from(square))).collect(),
-            turn: row.turn,
-            en_passant: None,
-        };
-        for (square, _) in row.positions().filter(|(square, _)| checked >> square & 1 == 0) {
-            placement.squares[row.lane] = Square::new(u32::from(square));
-            tally.add_moves(moves::count(space, &placement));
+    let look = |tally: &mut IndexTally, row: &EntryRow<'_>| {
+        if !kings.contains(&row.lane) && are_on_diagonal(kings.map(|slot| row.squares[slot])) {
+            add_moves_of(space, row, tally);
         }
     };
-    let shares = scan(space, Tally::default, look)?;
-    Some(shares.iter().fold(Tally::default(), Tally::with))
+    let shares = scan(space, IndexTally::default, look)?;
+    Some(shares.iter().fold(IndexTally::default(), IndexTally::with))
+}
+
+/// Adds the moves and stalemates of a row.
+fn add_moves_of(space: &IndexSpace, row: &EntryRow<'_>, tally: &mut IndexTally) {
+    let checked = checked_lanes(space.pieces(), row);
+    let men = row.squares.iter().take(space.pieces().len());
+    let mut placement = Placement {
+        squares: men.map(|&square| Square::new(u32::from(square))).collect(),
+        turn: row.turn,
+        en_passant: None,
+    };
+    for (square, _) in row.positions().filter(|(square, _)| checked >> square & 1 == 0) {
+        placement.squares[row.lane] = Square::new(u32::from(square));
+        tally.add_moves(moves::count(space, &placement));
+    }
 }

@@ -4,7 +4,7 @@ use hoffman_board::shakmaty::{Board, attacks};
 use hoffman_board::{Color, Format, ListedPiece, Placement, Role, Symmetry, Value, Variant};
 use rayon::prelude::*;
 
-use super::tally::{Recount, Tally};
+use super::tally::{IndexTally, Recount};
 use super::{ConvertError, moves};
 use crate::entries::{EntryCodec, EntryValue, RawEntry};
 use crate::htb::HtbError;
@@ -78,12 +78,12 @@ impl Work<'_> {
     }
 
     /// Counts over some indices.
-    pub(super) fn count(&self, range: std::ops::Range<u64>) -> Result<Tally, ConvertError> {
+    pub(super) fn count(&self, range: std::ops::Range<u64>) -> Result<IndexTally, ConvertError> {
         let starts: Vec<u64> = range.clone().step_by(BLOCK).collect();
         starts
             .into_par_iter()
             .map(|first| {
-                let mut tally = Tally::default();
+                let mut tally = IndexTally::default();
                 for index in first..(first + BLOCK as u64).min(range.end) {
                     if let Some(placement) = self.space.decode(index) {
                         self.add(&placement, &mut tally)?;
@@ -91,12 +91,16 @@ impl Work<'_> {
                 }
                 Ok(tally)
             })
-            .try_reduce(Tally::default, |a, b| Ok(a.with(&b)))
+            .try_reduce(IndexTally::default, |a, b| Ok(a.with(&b)))
     }
 
     /// Adds a position of the new table, and checks that the old one gives its images the same
     /// value.
-    pub(super) fn add(&self, placement: &Placement, tally: &mut Tally) -> Result<(), ConvertError> {
+    pub(super) fn add(
+        &self,
+        placement: &Placement,
+        tally: &mut IndexTally,
+    ) -> Result<(), ConvertError> {
         tally.positions += 1;
         let in_check = self.is_in_check(placement);
         let number = self.number(placement, in_check)?;

@@ -3,7 +3,7 @@
 use hoffman_board::value::FlagType;
 use hoffman_board::{Format, Variant};
 
-use super::tally::Tally;
+use super::tally::IndexTally;
 use crate::entries::{EntryCodec, EntryError, MAX_BITS, MAX_WRITTEN_BITS, width};
 use crate::reader::Table;
 
@@ -48,7 +48,7 @@ pub(super) fn final_codec(
     table: &Table,
     wanted: Format,
     asked: bool,
-    tally: &Tally,
+    tally: &IndexTally,
 ) -> Result<EntryCodec, EntryError> {
     let (format, bits) = match wanted {
         Format::Dtm(requested) => {
@@ -66,7 +66,7 @@ pub(super) fn final_codec(
 }
 
 /// The width of distances; what was not asked for is only a wish.
-fn distance_bits(requested: Option<u8>, asked: bool, tally: &Tally) -> Result<u8, EntryError> {
+fn distance_bits(requested: Option<u8>, asked: bool, tally: &IndexTally) -> Result<u8, EntryError> {
     let needed = width(None, tally.max, tally.min)?;
     match requested {
         Some(bits) if asked => width(Some(bits), tally.max, tally.min),

@@ -4,7 +4,7 @@ use hoffman_board::value::FlagType;
 use hoffman_board::{Format, Variant};
 use hoffman_control::{Claims, HeaderEdits, PawngenEdits, render_header};
 
-use super::tally::{Recount, Tally};
+use super::tally::{IndexTally, Recount};
 use super::{ConvertError, masks};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -16,7 +16,7 @@ pub(super) fn header(
     space: &IndexSpace,
     codec: EntryCodec,
     recount: Recount,
-    tally: &Tally,
+    tally: &IndexTally,
 ) -> Result<Vec<u8>, ConvertError> {
     let control = table.control();
     let pawngen = table.pawn_structures().zip(masks(control)).map(|(structures, masks)| {
@@ -55,7 +55,7 @@ pub(super) fn statistics(
     space: &IndexSpace,
     format: Format,
     recount: Recount,
-    tally: &Tally,
+    tally: &IndexTally,
 ) -> Vec<(String, i64)> {
     let carried = |name: &str| {
         let Recount::Scale(times, divided) = recount else { return None };

@@ -32,7 +32,7 @@ use entries::{OldEntries, Work, images};
 pub use error::ConvertError;
 use formats::{check_formats, final_codec, widest_codec};
 use header::header;
-use tally::{Recount, Tally};
+use tally::{IndexTally, Recount};
 
 /// Indices worked on at once: a multiple of eight.
 const CHUNK: u64 = 1 << 20;
@@ -106,24 +106,24 @@ pub fn convert(
     check_formats(table.codec().format(), wanted)
         .map_err(|reason| ConvertError::Format { path: path(), reason })?;
     let space = index_space(table, wanted, options)?;
-    let job = Job { table, target, options, space, wanted };
-    let (codec, tally) = match by_rows(table, &job.space, wanted, options.memory)? {
-        Some((numbers, tally)) => job.write_rows(&numbers, tally)?,
-        None => job.write_entries()?,
+    let conversion = Conversion { table, target, options, space, wanted };
+    let (codec, tally) = match by_rows(table, &conversion.space, wanted, options.memory)? {
+        Some((numbers, tally)) => conversion.write_rows(&numbers, tally)?,
+        None => conversion.write_entries()?,
     };
     Ok(Converted {
-        index_type: job.space.index_type(),
-        symmetry: job.space.symmetry(),
+        index_type: conversion.space.index_type(),
+        symmetry: conversion.space.symmetry(),
         format: codec.format(),
-        indices: job.space.size(),
+        indices: conversion.space.size(),
         positions: tally.positions,
         bytes: disk().info(target).map_or(0, |file| file.len),
-        notices: notices(&job.space),
+        notices: notices(&conversion.space),
     })
 }
 
 /// A table to be written anew.
-struct Job<'a> {
+struct Conversion<'a> {
     table: &'a Table,
     target: &'a Path,
     options: &'a ConvertOptions<'a>,
@@ -132,7 +132,7 @@ struct Job<'a> {
     wanted: Format,
 }
 
-impl Job<'_> {
+impl Conversion<'_> {
     /// Reading the old entries is half of the work, writing the new ones the other half.
     fn progress(&self, done: u64) {
         if let Some(report) = self.options.progress {
@@ -144,7 +144,7 @@ impl Job<'_> {
         ConvertError::Width { path: self.table.path().to_owned(), source }
     }
 
-    fn codec(&self, tally: &Tally) -> Result<EntryCodec, ConvertError> {
+    fn codec(&self, tally: &IndexTally) -> Result<EntryCodec, ConvertError> {
         let asked = self.options.format.is_some();
         final_codec(self.table, self.wanted, asked, tally).map_err(|source| self.width(source))
     }
@@ -153,8 +153,8 @@ impl Job<'_> {
     fn write_rows(
         &self,
         numbers: &Distances,
-        tally: Tally,
-    ) -> Result<(EntryCodec, Tally), ConvertError> {
+        tally: IndexTally,
+    ) -> Result<(EntryCodec, IndexTally), ConvertError> {
         let codec = self.codec(&tally)?;
         self.progress(self.space.size());
         let recount = Recount::new(self.table, &self.space);
@@ -166,7 +166,7 @@ impl Job<'_> {
     }
 
     /// Entry by entry: once to count, and once more to write.
-    fn write_entries(&self) -> Result<(EntryCodec, Tally), ConvertError> {
+    fn write_entries(&self) -> Result<(EntryCodec, IndexTally), ConvertError> {
         let (table, space) = (self.table, &self.space);
         let source = OldEntries::of(table, self.options.memory)?;
         let recount = Recount::new(table, space);
@@ -178,7 +178,7 @@ impl Job<'_> {
             firsts.map(|first| first..(first + CHUNK).min(space.size()))
         };
 
-        let mut tally = Tally::default();
+        let mut tally = IndexTally::default();
         for chunk in chunks() {
             tally = tally.with(&work.count(chunk.clone())?);
             self.progress(chunk.end);
@@ -198,7 +198,7 @@ impl Job<'_> {
         &self,
         codec: EntryCodec,
         recount: Recount,
-        tally: &Tally,
+        tally: &IndexTally,
         fill: &Fill<'_>,
     ) -> Result<(), ConvertError> {
         let header = header(self.table, &self.space, codec, recount, tally)?;

@@ -7,7 +7,7 @@ use crate::index::IndexSpace;
 
 /// The moves of one position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Moves {
+pub(super) struct MoveCounts {
     /// Legal moves, each promotion by itself.
     pub(super) legal: u64,
     /// Those that leave the table: captures, promotions, moves off a man's squares.
@@ -17,9 +17,10 @@ pub(super) struct Moves {
 }
 
 /// Counts the legal moves of a position. There are no prunes.
-pub(super) fn count(space: &IndexSpace, placement: &Placement) -> Moves {
-    let position = Position { space, placement, occupied: placement.occupied() };
-    let mut moves = Moves { in_check: position.is_checked(None, None), ..Moves::default() };
+pub(super) fn count(space: &IndexSpace, placement: &Placement) -> MoveCounts {
+    let position = PlacedMen { space, placement, occupied: placement.occupied() };
+    let mut moves =
+        MoveCounts { in_check: position.is_checked(None, None), ..MoveCounts::default() };
     let own: Bitboard = position.squares_of(placement.turn);
     for (slot, piece) in space.pieces().iter().enumerate() {
         if piece.color != placement.turn {
@@ -37,13 +38,13 @@ pub(super) fn count(space: &IndexSpace, placement: &Placement) -> Moves {
     moves
 }
 
-struct Position<'a> {
+struct PlacedMen<'a> {
     space: &'a IndexSpace,
     placement: &'a Placement,
     occupied: Bitboard,
 }
 
-impl Position<'_> {
+impl PlacedMen<'_> {
     fn squares_of(&self, color: Color) -> Bitboard {
         let men = self.space.pieces().iter().zip(&self.placement.squares);
         men.filter(|(p, _)| p.color == color).map(|(_, &s)| s).collect()
@@ -71,7 +72,7 @@ impl Position<'_> {
     }
 
     /// Adds a move if it is legal.
-    fn add(&self, slot: usize, to: Square, moves: &mut Moves) {
+    fn add(&self, slot: usize, to: Square, moves: &mut MoveCounts) {
         let is_pawn = self.space.pieces()[slot].role == Role::Pawn;
         let takes_en_passant = is_pawn && self.placement.en_passant == Some(to);
         let captured = if takes_en_passant {

@@ -2,7 +2,7 @@
 
 use hoffman_board::{Color, Variant};
 
-use super::moves::Moves;
+use super::moves::MoveCounts;
 use crate::index::IndexSpace;
 use crate::reader::Table;
 
@@ -41,7 +41,7 @@ impl Recount {
 
 /// What is counted over the indices of the new table.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct IndexTally {
     pub(super) positions: u64,
     /// Positions with the player not to move in check; in suicide chess those won for want of a
     /// move.
@@ -55,7 +55,7 @@ pub(super) struct Tally {
     pub(super) futuremoves: u64,
 }
 
-impl Tally {
+impl IndexTally {
     pub(super) fn win(&mut self, winner: Option<Color>) {
         match winner {
             Some(Color::White) => self.white_wins += 1,
@@ -64,14 +64,14 @@ impl Tally {
         }
     }
 
-    pub(super) fn add_moves(&mut self, moves: Moves) {
+    pub(super) fn add_moves(&mut self, moves: MoveCounts) {
         self.moves += moves.legal;
         self.futuremoves += moves.leaving;
         self.stalemates += u64::from(moves.legal == 0 && !moves.in_check);
     }
 
-    pub(super) fn with(self, other: &Tally) -> Tally {
-        Tally {
+    pub(super) fn with(self, other: &IndexTally) -> IndexTally {
+        IndexTally {
             positions: self.positions + other.positions,
             mated: self.mated + other.mated,
             white_wins: self.white_wins + other.white_wins,

@@ -36,7 +36,7 @@ pub fn check_plausible(table: &dyn ForeignTable) -> Result<(), ForeignError> {
             continue;
         }
         let Some(chess) = position(&setup) else { continue };
-        let Some(value) = table.value(&setup)?.and_then(Worth::of) else { continue };
+        let Some(value) = table.value(&setup)?.and_then(RoughValue::of) else { continue };
         if let Some(problem) = contradiction(table, &chess, value)? {
             let fen = Fen::from_position(&chess, EnPassantMode::Legal);
             // What only a untried reader could get wrong is said to be its table's fault.
@@ -61,20 +61,20 @@ fn position(setup: &Setup) -> Option<Chess> {
 
 /// A result, with the distance in moves if it is known.
 #[derive(Clone, Copy, Debug)]
-enum Worth {
+enum RoughValue {
     Win(Option<u16>),
     Draw,
     Loss(Option<u16>),
 }
 
-impl Worth {
-    fn of(value: EntryValue) -> Option<Worth> {
+impl RoughValue {
+    fn of(value: EntryValue) -> Option<RoughValue> {
         match value {
-            EntryValue::Exact(Value::Win(n)) => Some(Worth::Win(Some(n))),
-            EntryValue::Exact(Value::Loss(n)) => Some(Worth::Loss(Some(n))),
-            EntryValue::Win => Some(Worth::Win(None)),
-            EntryValue::Loss => Some(Worth::Loss(None)),
-            EntryValue::Draw | EntryValue::Exact(Value::Draw) => Some(Worth::Draw),
+            EntryValue::Exact(Value::Win(n)) => Some(RoughValue::Win(Some(n))),
+            EntryValue::Exact(Value::Loss(n)) => Some(RoughValue::Loss(Some(n))),
+            EntryValue::Win => Some(RoughValue::Win(None)),
+            EntryValue::Loss => Some(RoughValue::Loss(None)),
+            EntryValue::Draw | EntryValue::Exact(Value::Draw) => Some(RoughValue::Draw),
             _ => None,
         }
     }
@@ -83,12 +83,12 @@ impl Worth {
 fn contradiction(
     table: &dyn ForeignTable,
     chess: &Chess,
-    value: Worth,
+    value: RoughValue,
 ) -> Result<Option<&'static str>, ForeignError> {
     let moves = chess.legal_moves();
     if moves.is_empty() {
         return Ok(match (chess.is_check(), value) {
-            (true, Worth::Loss(None | Some(0))) | (false, Worth::Draw) => None,
+            (true, RoughValue::Loss(None | Some(0))) | (false, RoughValue::Draw) => None,
             (true, _) => Some("it is checkmate"),
             (false, _) => Some("it is stalemate"),
         });
@@ -97,20 +97,25 @@ fn contradiction(
     for &m in moves.iter().filter(|m| !m.is_capture() && !m.is_promotion()) {
         let mut after = chess.clone();
         after.play_unchecked(m);
-        let Some(next) = table.value(&after.to_setup(EnPassantMode::Legal))?.and_then(Worth::of)
+        let Some(next) =
+            table.value(&after.to_setup(EnPassantMode::Legal))?.and_then(RoughValue::of)
         else {
             continue;
         };
         let later = |a: Option<u16>, b: Option<u16>| a.zip(b).is_some_and(|(a, b)| a > b);
         match (value, next) {
-            (Worth::Win(n), Worth::Loss(m)) if later(n, m.map(|m| m.saturating_add(1))) => {
+            (RoughValue::Win(n), RoughValue::Loss(m))
+                if later(n, m.map(|m| m.saturating_add(1))) =>
+            {
                 return Ok(Some("there is a quicker win"));
             }
-            (Worth::Draw | Worth::Loss(_), Worth::Loss(_)) => {
+            (RoughValue::Draw | RoughValue::Loss(_), RoughValue::Loss(_)) => {
                 return Ok(Some("there is a move that wins"));
             }
-            (Worth::Loss(_), Worth::Draw) => return Ok(Some("there is a move that draws")),
-            (Worth::Loss(n), Worth::Win(m)) if later(m, n) => {
+            (RoughValue::Loss(_), RoughValue::Draw) => {
+                return Ok(Some("there is a move that draws"));
+            }
+            (RoughValue::Loss(n), RoughValue::Win(m)) if later(m, n) => {
                 return Ok(Some("there is a move that holds out longer"));
             }
             _ => {}

@@ -346,29 +346,29 @@ impl Filesystem for Files {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn RandomAccessFile>> {
         if self.regular_file_size(path)? > self.held {
-            return Ok(Box::new(File(self.storage.open(path)?)));
+            return Ok(Box::new(FileOnDisk(self.storage.open(path)?)));
         }
-        Ok(Box::new(Bytes(read(&*self.storage, path)?)))
+        Ok(Box::new(FileInMemory(read(&*self.storage, path)?)))
     }
 }
 
-struct File(Box<dyn StoredFile>);
+struct FileOnDisk(Box<dyn StoredFile>);
 
-impl RandomAccessFile for File {
+impl RandomAccessFile for FileOnDisk {
     fn read_at(&self, buf: &mut [u8], offset: u64, _: ReadHint) -> io::Result<usize> {
         self.0.read_at(buf, offset)
     }
 }
 
-struct Bytes(Vec<u8>);
+struct FileInMemory(Vec<u8>);
 
-impl fmt::Debug for Bytes {
+impl fmt::Debug for FileInMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bytes({})", self.0.len())
+        write!(f, "FileInMemory({})", self.0.len())
     }
 }
 
-impl RandomAccessFile for Bytes {
+impl RandomAccessFile for FileInMemory {
     fn read_at(&self, buf: &mut [u8], offset: u64, _: ReadHint) -> io::Result<usize> {
         let rest = usize::try_from(offset).ok().and_then(|at| self.0.get(at..)).unwrap_or_default();
         let len = rest.len().min(buf.len());

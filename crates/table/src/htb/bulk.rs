@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::HtbError;
-use super::source::{GzipSource, Kind};
+use super::source::{GzipSource, Packing};
 
 impl GzipSource {
     /// Fills `out` with the bytes at `offset`, inflating in parallel the blocks that are not in
@@ -12,7 +12,7 @@ impl GzipSource {
     /// # Errors
     /// Damage, and ranges that pass the end.
     pub fn read_parallel(&self, offset: u64, out: &mut [u8]) -> Result<(), HtbError> {
-        let Kind::Indexed { index, first } = &self.kind else {
+        let Packing::Indexed { index, first } = &self.packing else {
             return self.read_at(offset, out);
         };
         let end = offset.saturating_add(out.len() as u64);
@@ -55,8 +55,8 @@ impl GzipSource {
     /// # Errors
     /// Damage.
     pub fn check(&self) -> Result<(), HtbError> {
-        match &self.kind {
-            Kind::Indexed { index, first } => {
+        match &self.packing {
+            Packing::Indexed { index, first } => {
                 (0..index.blocks()).into_par_iter().try_for_each(|block| {
                     self.check_stop()?;
                     self.read_block(index, *first, block).map(drop)
@@ -71,8 +71,8 @@ impl GzipSource {
     /// # Errors
     /// Damage.
     pub fn verify(&self) -> Result<(), HtbError> {
-        match &self.kind {
-            Kind::Indexed { index, first } => {
+        match &self.packing {
+            Packing::Indexed { index, first } => {
                 (0..index.blocks()).into_par_iter().try_for_each_init(Vec::new, |buffer, block| {
                     self.check_stop()?;
                     buffer.resize(Self::checked_len(index, block)?, 0);

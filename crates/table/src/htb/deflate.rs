@@ -132,7 +132,7 @@ impl fmt::Debug for Deflater {
 }
 
 /// The place of a block in a stream, in bits.
-struct Place {
+struct BlockSpan {
     begin: usize,
     /// Behind its last bit.
     end: usize,
@@ -141,9 +141,9 @@ struct Place {
 /// Steps over the codes of a stream.
 #[derive(Default)]
 struct Steps {
-    literals: Codes,
-    distances: Codes,
-    lengths: Codes,
+    literals: PrefixCode,
+    distances: PrefixCode,
+    lengths: PrefixCode,
 }
 
 /// A code in a table, by the bits that follow in the stream: how many bits it takes with its extra
@@ -166,7 +166,7 @@ impl Steps {
     const READ_AHEAD: usize = 8;
 
     /// The last block of a stream.
-    fn last_block(&mut self, stream: &[u8]) -> Option<Place> {
+    fn last_block(&mut self, stream: &[u8]) -> Option<BlockSpan> {
         let mut at = 0;
         loop {
             let begin = at;
@@ -189,7 +189,7 @@ impl Steps {
                 _ => return None,
             }
             if head & 1 == 1 {
-                return Some(Place { begin, end: at });
+                return Some(BlockSpan { begin, end: at });
             }
         }
     }
@@ -278,12 +278,12 @@ fn distance_step(symbol: usize, len: u8) -> Step {
 
 /// A prefix code as a table by the next bits.
 #[derive(Default)]
-struct Codes {
+struct PrefixCode {
     steps: Vec<Step>,
     mask: u64,
 }
 
-impl Codes {
+impl PrefixCode {
     /// Takes the code with these lengths, `step` telling what to do for a symbol and a length.
     fn set(&mut self, lengths: &[u8], step: impl Fn(usize, u8) -> Step) -> Option<()> {
         let longest = lengths.iter().copied().max().filter(|&len| len <= 15)?;

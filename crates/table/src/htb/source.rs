@@ -105,15 +105,16 @@ impl Default for SourceOptions {
 #[derive(Debug)]
 pub struct GzipSource {
     file: Box<dyn ReadAt>,
-    pub(super) kind: Kind,
+    pub(super) packing: Packing,
     pub(super) cache: Arc<BlockCache>,
     pub(super) id: u64,
     limit: AtomicU64,
     stop: Stop,
 }
 
+/// How the entries are packed.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum Packing {
     Plain,
     Indexed { index: BlockIndex, first: u64 },
     Foreign(Box<Foreign>),
@@ -141,7 +142,7 @@ impl GzipSource {
             let index = BlockIndex::from_data(member::subfield(header.extra, ID)?)?;
             Some((index, header.len as u64))
         });
-        let kind = match (head.first(), index) {
+        let packing = match (head.first(), index) {
             (_, Some((index, first))) => {
                 // Behind the blocks stand an empty last block (2 bytes), checksum and length (4
                 // each).
@@ -160,16 +161,16 @@ impl GzipSource {
                     let offset = (block as u64) << index.stride_log2;
                     return Err(corrupt("the block index is wrong", offset));
                 }
-                Kind::Indexed { index, first }
+                Packing::Indexed { index, first }
             }
-            (Some(0x1f), None) => Kind::Foreign(Box::new(Foreign::new(options.memory_limit))),
-            _ => Kind::Plain,
+            (Some(0x1f), None) => Packing::Foreign(Box::new(Foreign::new(options.memory_limit))),
+            _ => Packing::Plain,
         };
 
         let id = options.cache.new_source();
         let limit = AtomicU64::new(options.limit);
         let SourceOptions { cache, stop, .. } = options;
-        Ok(GzipSource { file, kind, cache, id, limit, stop })
+        Ok(GzipSource { file, packing, cache, id, limit, stop })
     }
 
     /// Sets the most bytes the stream may have, once the header has told it. A longer stream is an
@@ -180,15 +181,15 @@ impl GzipSource {
 
     /// The index of blocks, if the file has one.
     pub fn block_index(&self) -> Option<&BlockIndex> {
-        match &self.kind {
-            Kind::Indexed { index, .. } => Some(index),
+        match &self.packing {
+            Packing::Indexed { index, .. } => Some(index),
             _ => None,
         }
     }
 
     /// Whether the file is compressed.
     pub fn is_compressed(&self) -> bool {
-        !matches!(self.kind, Kind::Plain)
+        !matches!(self.packing, Packing::Plain)
     }
 
     /// The length of the uncompressed stream. A gzip file without an index is inflated for it.
@@ -196,10 +197,10 @@ impl GzipSource {
     /// # Errors
     /// Damage, and streams longer than the limit.
     pub fn uncompressed_len(&self) -> Result<u64, HtbError> {
-        match &self.kind {
-            Kind::Indexed { index, .. } => Ok(index.len),
-            Kind::Plain => self.file.byte_len().map_err(during("cannot read the table")),
-            Kind::Foreign(_) => {
+        match &self.packing {
+            Packing::Indexed { index, .. } => Ok(index.len),
+            Packing::Plain => self.file.byte_len().map_err(during("cannot read the table")),
+            Packing::Foreign(_) => {
                 let mut block = 0;
                 loop {
                     self.check_stop()?;
@@ -231,10 +232,10 @@ impl GzipSource {
     /// # Errors
     /// Damage.
     pub fn read_up_to(&self, offset: u64, buf: &mut [u8]) -> Result<usize, HtbError> {
-        let stride = match &self.kind {
-            Kind::Plain => return read_up_to(&*self.file, buf, offset),
-            Kind::Indexed { index, .. } => index.stride(),
-            Kind::Foreign(_) => foreign::BLOCK as u64,
+        let stride = match &self.packing {
+            Packing::Plain => return read_up_to(&*self.file, buf, offset),
+            Packing::Indexed { index, .. } => index.stride(),
+            Packing::Foreign(_) => foreign::BLOCK as u64,
         };
         let mut done = 0;
         while done < buf.len() {
@@ -254,10 +255,10 @@ impl GzipSource {
 
     /// Fills `buf` with the bytes at `offset` if the cache has them all. Whether it has.
     pub fn read_cached(&self, offset: u64, buf: &mut [u8]) -> bool {
-        let stride = match &self.kind {
-            Kind::Plain => return false,
-            Kind::Indexed { index, .. } => index.stride(),
-            Kind::Foreign(_) => foreign::BLOCK as u64,
+        let stride = match &self.packing {
+            Packing::Plain => return false,
+            Packing::Indexed { index, .. } => index.stride(),
+            Packing::Foreign(_) => foreign::BLOCK as u64,
         };
         let mut done = 0;
         while done < buf.len() {
@@ -281,13 +282,13 @@ impl GzipSource {
 
     /// A block of the stream through the cache; empty behind the end.
     fn block(&self, number: u64) -> Result<Arc<[u8]>, HtbError> {
-        match &self.kind {
-            Kind::Plain => Ok(Arc::new([])),
-            Kind::Foreign(foreign) => {
+        match &self.packing {
+            Packing::Plain => Ok(Arc::new([])),
+            Packing::Foreign(foreign) => {
                 let limit = self.limit.load(Ordering::Relaxed);
                 foreign.block(&*self.file, number, limit, &self.cache, self.id)
             }
-            Kind::Indexed { index, first } => {
+            Packing::Indexed { index, first } => {
                 if number >= index.blocks() as u64 {
                     return Ok(Arc::new([]));
                 }

@@ -3,7 +3,7 @@
 use hoffman_board::pieces::slot_images;
 use hoffman_board::{Color, ListedPiece, PieceList, Role, Symmetry, Variant};
 
-use super::men::Men;
+use super::men::TableMen;
 use super::{IndexError, IndexParams, IndexType};
 
 pub(super) fn check_symmetry(params: &IndexParams) -> Result<(), IndexError> {
@@ -73,7 +73,7 @@ pub(super) fn check_type(params: &IndexParams) -> Result<(), IndexError> {
 pub(super) fn check_groups(
     index_type: IndexType,
     pieces: &PieceList,
-    men: &Men,
+    men: &TableMen,
 ) -> Result<(), IndexError> {
     if matches!(index_type, IndexType::Naive | IndexType::Naive2 | IndexType::Simple)
         && let Some(slot) = pieces.iter().position(|p| p.legal != p.semilegal)

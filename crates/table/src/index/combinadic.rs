@@ -5,10 +5,10 @@ use arrayvec::ArrayVec;
 use hoffman_board::{Color, MAX_PIECES, PieceSlot};
 
 use super::binomial::{binomial, largest_below};
-use super::kings::KingPairs;
-use super::men::Men;
-use super::position::{Position, Squares, bit, double_step_rank};
-use super::simple::Codes;
+use super::kings::PairNumbers;
+use super::men::TableMen;
+use super::position::{OrderedPlacement, Squares, bit, double_step_rank};
+use super::simple::SquareCodes;
 use super::{IndexError, IndexType, NONE, is_en_passant_code, times};
 
 /// A digit of the index.
@@ -22,7 +22,7 @@ enum Digit {
 
 /// What changes in an index as one man walks over the board, all others standing still.
 #[derive(Clone, Debug)]
-pub(super) struct Walk {
+pub(super) struct WalkingMan {
     /// The weight of its group's digit, and the group.
     weight: u64,
     group: std::ops::Range<usize>,
@@ -39,8 +39,8 @@ pub(super) struct Walk {
 /// below; the sum is that of the others' terms, of which those above its own have moved up by one
 /// place.
 pub(super) struct Line<'a> {
-    walk: &'a Walk,
-    codes: &'a Codes,
+    walk: &'a WalkingMan,
+    codes: &'a SquareCodes,
     /// The squares of its chain.
     chain: u64,
     /// Where all men stand, and the one that can be taken en passant.
@@ -96,14 +96,31 @@ impl Line<'_> {
     }
 }
 
+/// The combination number of a group's values, which it sorts; none if one is too large.
+#[inline(always)]
+fn group_number(values: &mut [usize]) -> Option<u64> {
+    if let [value] = values {
+        return Some(*value as u64);
+    }
+    values.sort_unstable();
+    let mut number = 0;
+    for (k, &value) in values.iter().enumerate() {
+        if value > 64 {
+            return None;
+        }
+        number += binomial(value, k + 1);
+    }
+    Some(number)
+}
+
 /// Combination numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Combinadic {
     /// None in suicide chess.
-    kings: Option<KingPairs>,
+    kings: Option<PairNumbers>,
     /// From the least significant one.
     digits: ArrayVec<Digit, MAX_PIECES>,
-    codes: Vec<Codes>,
+    codes: Vec<SquareCodes>,
     /// How many values a man can have.
     values: [usize; MAX_PIECES],
     /// The nearest earlier man with a range inside this one's; its chain goes on with that man's.
@@ -112,13 +129,13 @@ pub(super) struct Combinadic {
     chain: [u8; MAX_PIECES],
     size: u64,
     /// For each man, if the index changes simply as it walks.
-    walks: Vec<Option<Walk>>,
+    walks: Vec<Option<WalkingMan>>,
 }
 
 impl Combinadic {
-    pub(super) fn new(index_type: IndexType, men: &Men) -> Result<Combinadic, IndexError> {
+    pub(super) fn new(index_type: IndexType, men: &TableMen) -> Result<Combinadic, IndexError> {
         let joined = Joined::new(index_type, men)?;
-        let kings = (men.white_king != NONE).then(|| KingPairs::new(men));
+        let kings = (men.white_king != NONE).then(|| PairNumbers::new(men));
         let mut this = Combinadic {
             kings,
             digits: ArrayVec::new(),
@@ -140,7 +157,7 @@ impl Combinadic {
         while man < men.count {
             let len = this.add_codes(men, &joined, index_type, man)?;
             if man == usize::from(men.white_king) {
-                let radix = this.kings.as_ref().map_or(1, KingPairs::count);
+                let radix = this.kings.as_ref().map_or(1, PairNumbers::count);
                 this.size = times(this.size, radix)?;
                 this.digits.push(Digit::Kings { radix });
             } else if man != usize::from(men.black_king) && !men.structured[man] {
@@ -156,7 +173,7 @@ impl Combinadic {
         Ok(this)
     }
 
-    fn walk_of(&self, men: &Men, man: usize) -> Option<Walk> {
+    fn walk_of(&self, men: &TableMen, man: usize) -> Option<WalkingMan> {
         let mut alone = [0_u64; MAX_PIECES];
         let mut own = None;
         let mut weight = 1;
@@ -189,18 +206,18 @@ impl Combinadic {
         }
 
         let chain = self.chain_of(man).map(|m| m as u8).collect();
-        Some(Walk { weight, group, chain, dependents })
+        Some(WalkingMan { weight, group, chain, dependents })
     }
 
     /// The pairs of kings, if their number is the lowest digit.
-    pub(super) fn low_kings(&self) -> Option<&KingPairs> {
+    pub(super) fn low_kings(&self) -> Option<&PairNumbers> {
         let lowest = matches!(self.digits.first(), Some(Digit::Kings { .. }));
         self.kings.as_ref().filter(|_| lowest)
     }
 
     /// The weight of the king pair's digit and the pairs, if the rest of an index does not depend
     /// on where the kings stand.
-    pub(super) fn free_kings(&self, men: &Men) -> Option<(u64, &KingPairs)> {
+    pub(super) fn free_kings(&self, men: &TableMen) -> Option<(u64, &PairNumbers)> {
         let kings = self.kings.as_ref()?;
         let listed = (0..men.count).filter(|&m| !men.is_king(m) && !men.structured[m]);
         for man in listed {
@@ -221,13 +238,13 @@ impl Combinadic {
     /// Makes the code lists of an encoding group and returns its length.
     fn add_codes(
         &mut self,
-        men: &Men,
+        men: &TableMen,
         joined: &Joined,
         index_type: IndexType,
         first: usize,
     ) -> Result<usize, IndexError> {
         if men.is_king(first) || men.structured[first] {
-            self.codes.push(Codes::new(Vec::new()));
+            self.codes.push(SquareCodes::new(Vec::new()));
             return Ok(1);
         }
         if joined.prev[first] != NONE {
@@ -239,7 +256,7 @@ impl Combinadic {
         loop {
             let list = joined.codes(men, man);
             self.values[man] = list.len().saturating_sub(self.chain_of(man).count());
-            self.codes.push(Codes::new(list));
+            self.codes.push(SquareCodes::new(list));
             len += 1;
             match joined.next[man] {
                 NONE => return Ok(len),
@@ -270,7 +287,7 @@ impl Combinadic {
     /// some positions share an index or have none: White's may stand above Black's, or they have
     /// different codes, as the range has the double-step square of one of them only. Then no harm
     /// is done where Black's code stands for a square with no room for White below it.
-    pub(super) fn clashing_pair(&self, men: &Men) -> Option<(PieceSlot, PieceSlot)> {
+    pub(super) fn clashing_pair(&self, men: &TableMen) -> Option<(PieceSlot, PieceSlot)> {
         self.digits.iter().find_map(|digit| match *digit {
             Digit::Kings { .. } => None,
             Digit::Group { first, len, .. } => {
@@ -283,7 +300,7 @@ impl Combinadic {
     }
 
     /// Whether a white and a black pawn can be taken for each other.
-    fn clash(&self, men: &Men, white: usize, black: usize) -> bool {
+    fn clash(&self, men: &TableMen, white: usize, black: usize) -> bool {
         let (more, fewer) = (self.codes[black].len(), self.codes[white].len());
         let steps = men.legal[black] & double_step_rank(Color::Black);
         let first = men.legal[white].trailing_zeros();
@@ -299,7 +316,7 @@ impl Combinadic {
 
     pub(super) fn encode(
         &self,
-        men: &Men,
+        men: &TableMen,
         squares: &Squares,
         codes: &Squares,
         en_passant_man: u8,
@@ -310,24 +327,11 @@ impl Combinadic {
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => {
-                    let king = |man: u8| squares[usize::from(man)];
-                    let (white, black) = (king(men.white_king), king(men.black_king));
-                    index += weight * self.kings.as_ref()?.number(white, black)?;
-                    weight *= radix;
-                }
-                Digit::Group { first, len: 1, radix } => {
-                    index += weight * values[first] as u64;
+                    index += weight * self.kings_number(men, squares)?;
                     weight *= radix;
                 }
                 Digit::Group { first, len, radix } => {
-                    let group = &mut values[first..first + len];
-                    group.sort_unstable();
-                    for (k, &v) in group.iter().enumerate() {
-                        if v > 64 {
-                            return None;
-                        }
-                        index += weight * binomial(v, k + 1);
-                    }
+                    index += weight * group_number(&mut values[first..first + len])?;
                     weight *= radix;
                 }
             }
@@ -336,12 +340,19 @@ impl Combinadic {
         Some(index)
     }
 
+    /// The number of the king pair.
+    #[inline(always)]
+    fn kings_number(&self, men: &TableMen, squares: &Squares) -> Option<u64> {
+        let king = |man: u8| squares[usize::from(man)];
+        self.kings.as_ref()?.number(king(men.white_king), king(men.black_king))
+    }
+
     /// The indices of the placements in which all men but `man` stand on `squares`; none where
     /// they do not follow a simple rule.
     #[inline(always)]
     pub(super) fn line<'a>(
         &'a self,
-        men: &Men,
+        men: &TableMen,
         squares: &'a Squares,
         codes: &Squares,
         en_passant_man: u8,
@@ -358,9 +369,7 @@ impl Combinadic {
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => {
-                    let king = |man: u8| squares[usize::from(man)];
-                    let (white, black) = (king(men.white_king), king(men.black_king));
-                    rest += weight * self.kings.as_ref()?.number(white, black)?;
+                    rest += weight * self.kings_number(men, squares)?;
                     weight *= radix;
                 }
                 Digit::Group { first, len, radix } => {
@@ -369,17 +378,8 @@ impl Combinadic {
                             mates.push(u8::try_from(values[m]).ok().filter(|&v| v <= 64)?);
                         }
                         mates.sort_unstable();
-                    } else if len == 1 {
-                        rest += weight * values[first] as u64;
                     } else {
-                        let group = &mut values[first..first + len];
-                        group.sort_unstable();
-                        for (k, &v) in group.iter().enumerate() {
-                            if v > 64 {
-                                return None;
-                            }
-                            rest += weight * binomial(v, k + 1);
-                        }
+                        rest += weight * group_number(&mut values[first..first + len])?;
                     }
                     weight *= radix;
                 }
@@ -396,7 +396,7 @@ impl Combinadic {
     #[inline]
     fn values_of(
         &self,
-        men: &Men,
+        men: &TableMen,
         squares: &Squares,
         codes: &Squares,
         en_passant_man: u8,
@@ -420,7 +420,12 @@ impl Combinadic {
         values
     }
 
-    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
+    pub(super) fn decode(
+        &self,
+        men: &TableMen,
+        index: u64,
+        p: &mut OrderedPlacement,
+    ) -> Option<()> {
         let opponent = p.turn().other();
         let mut rest = index;
         let mut values = [0_usize; MAX_PIECES];
@@ -463,10 +468,10 @@ impl Combinadic {
     /// Puts men on the squares of their values, counting past the squares of their chains.
     fn place(
         &self,
-        men: &Men,
+        men: &TableMen,
         values: &[usize; MAX_PIECES],
         en_passant_man: u8,
-        p: &mut Position,
+        p: &mut OrderedPlacement,
     ) -> Option<()> {
         let mut taken = [0_u64; MAX_PIECES];
         for man in 0..men.count {
@@ -492,7 +497,7 @@ impl Combinadic {
     }
 
     /// Moves the en passant pawn, whose code is the lowest of its group, up to its place.
-    fn raise(&self, men: &Men, pawn: usize, p: &mut Position) -> Option<()> {
+    fn raise(&self, men: &TableMen, pawn: usize, p: &mut OrderedPlacement) -> Option<()> {
         let end = self.digits.iter().find_map(|digit| match *digit {
             Digit::Group { first, len, .. } if (first..first + len).contains(&pawn) => {
                 Some(first + len)
@@ -516,7 +521,7 @@ struct Joined {
 }
 
 impl Joined {
-    fn new(index_type: IndexType, men: &Men) -> Result<Joined, IndexError> {
+    fn new(index_type: IndexType, men: &TableMen) -> Result<Joined, IndexError> {
         let mut this = Joined { prev: men.prev, next: men.next, semilegal: men.semilegal };
         for white in 0..men.count {
             let black = usize::from(men.blocker[white]);
@@ -568,7 +573,7 @@ impl Joined {
     }
 
     /// The codes of a man ascending: for a pawn, the en passant codes come first.
-    fn codes(&self, men: &Men, man: usize) -> Vec<u8> {
+    fn codes(&self, men: &TableMen, man: usize) -> Vec<u8> {
         let squares = self.semilegal[man];
         let steps = if men.is_pawn(man) { squares & double_step_rank(men.color[man]) } else { 0 };
         let columns = (steps >> 24 | steps >> 32) & 0xff;

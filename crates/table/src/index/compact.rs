@@ -4,18 +4,18 @@
 use arrayvec::ArrayVec;
 use hoffman_board::MAX_PIECES;
 
-use super::kings::KingPairs;
-use super::men::Men;
-use super::naive::{Digit, FieldLine, Mate, pack_pair, pairs, unpack_pair};
-use super::position::{Position, Squares, bit};
-use super::simple::Codes;
+use super::kings::PairNumbers;
+use super::men::TableMen;
+use super::naive::{DigitPlace, FieldLine, Mate, pack_pair, pairs, unpack_pair};
+use super::position::{OrderedPlacement, Squares, bit};
+use super::simple::SquareCodes;
 use super::{IndexError, NONE, is_en_passant_code, times};
 
 /// Mixed radix over the semilegal squares, the first man most significant.
 #[derive(Clone, Debug)]
 pub(super) struct Compact {
-    kings: KingPairs,
-    codes: Vec<Codes>,
+    kings: PairNumbers,
+    codes: Vec<SquareCodes>,
     /// 1 for the black king, whose square is in the white king's digit.
     radix: [u64; MAX_PIECES],
     /// What each man's digit is multiplied by.
@@ -25,16 +25,16 @@ pub(super) struct Compact {
 }
 
 impl Compact {
-    pub(super) fn new(men: &Men) -> Result<Compact, IndexError> {
-        let kings = KingPairs::new(men);
+    pub(super) fn new(men: &TableMen) -> Result<Compact, IndexError> {
+        let kings = PairNumbers::new(men);
         let mut codes = Vec::new();
         let mut radix = [1; MAX_PIECES];
         let mut size = 1;
         for man in 0..men.count {
             let list = if men.is_king(man) {
-                Codes::new(Vec::new())
+                SquareCodes::new(Vec::new())
             } else {
-                Codes::interleaved(men, man, men.semilegal[man])
+                SquareCodes::interleaved(men, man, men.semilegal[man])
             };
             radix[man] = if man == usize::from(men.white_king) {
                 kings.count()
@@ -59,7 +59,7 @@ impl Compact {
         self.size
     }
 
-    pub(super) fn encode(&self, men: &Men, squares: &Squares, codes: &Squares) -> Option<u64> {
+    pub(super) fn encode(&self, men: &TableMen, squares: &Squares, codes: &Squares) -> Option<u64> {
         let mut digits = *codes;
         for man in 0..men.count {
             digits[man] = self.codes[man].number(codes[man]);
@@ -82,7 +82,7 @@ impl Compact {
     }
 
     /// The weight of the kings' digit and their pairs, if there are kings.
-    pub(super) fn free_kings(&self, men: &Men) -> Option<(u64, &KingPairs)> {
+    pub(super) fn free_kings(&self, men: &TableMen) -> Option<(u64, &PairNumbers)> {
         let weight = self.weights.get(usize::from(men.white_king))?;
         Some((*weight, &self.kings))
     }
@@ -90,7 +90,7 @@ impl Compact {
     /// The rule for a man that is no king.
     pub(super) fn line(
         &self,
-        men: &Men,
+        men: &TableMen,
         squares: &Squares,
         codes: &Squares,
         man: usize,
@@ -98,7 +98,7 @@ impl Compact {
         if men.is_king(man) {
             return None;
         }
-        let digit = |man: usize| Digit::Number(&self.codes[man], self.weights[man]);
+        let digit = |man: usize| DigitPlace::Number(&self.codes[man], self.weights[man]);
         let mut rest = 0;
         if men.white_king != NONE {
             let [white, black] = [men.white_king, men.black_king].map(usize::from);
@@ -129,7 +129,12 @@ impl Compact {
         Some(FieldLine { rest, own, mate })
     }
 
-    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
+    pub(super) fn decode(
+        &self,
+        men: &TableMen,
+        index: u64,
+        p: &mut OrderedPlacement,
+    ) -> Option<()> {
         let mut rest = index;
         let mut digits = Squares::default();
         for man in (0..men.count).rev() {

@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use hoffman_board::{MAX_PIECES, PieceSlot};
 
 use super::NONE;
-use super::men::Men;
+use super::men::TableMen;
 use super::position::{Squares, bit};
 
 /// Interchangeable men (6.3).
@@ -19,7 +19,7 @@ pub(super) struct Group {
 /// How many ways to place men are tried to see whether all are found again.
 const MAX_DEALS: u64 = 300_000;
 
-impl Men {
+impl TableMen {
     pub(super) fn largest_group(&self) -> usize {
         self.groups
             .iter()
@@ -114,7 +114,7 @@ impl Men {
     }
 
     /// Whether some way to place the men from number `next` on cannot be found again by
-    /// [`Men::arrange`].
+    /// [`TableMen::arrange`].
     fn is_misdealt(
         &self,
         men: &[u8],

@@ -1,6 +1,6 @@
 //! The numbers of king pairs, and what kings may not do.
 
-use super::men::Men;
+use super::men::TableMen;
 use super::position::bit;
 
 /// The squares a king on a square attacks, and that square.
@@ -32,7 +32,7 @@ pub(super) const fn is_canonical(symmetry: u8, white: u8) -> bool {
 
 /// The pairs of squares that the kings of a table may stand on, canonical under its symmetry and
 /// apart.
-pub(super) fn canonical_pairs(men: &Men) -> impl Iterator<Item = (u8, u8)> {
+pub(super) fn canonical_pairs(men: &TableMen) -> impl Iterator<Item = (u8, u8)> {
     let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
     let (white, black) = (men.legal[white], men.legal[black]);
     let symmetry = men.symmetry;
@@ -50,7 +50,7 @@ pub(super) fn canonical_pairs(men: &Men) -> impl Iterator<Item = (u8, u8)> {
 
 /// The canonical pairs of king squares and their numbers.
 #[derive(Clone, Debug)]
-pub(super) struct KingPairs {
+pub(super) struct PairNumbers {
     pairs: Vec<(u8, u8)>,
     /// Pairs with the same white square and neighbouring black ones: the first number, the white
     /// square and the black squares.
@@ -59,9 +59,9 @@ pub(super) struct KingPairs {
     numbers: Vec<u16>,
 }
 
-impl KingPairs {
+impl PairNumbers {
     /// Enumerates white squares ascending and, inside, black squares ascending.
-    pub(super) fn new(men: &Men) -> KingPairs {
+    pub(super) fn new(men: &TableMen) -> PairNumbers {
         let mut pairs = Vec::new();
         let mut runs: Vec<(u16, u8, u64)> = Vec::new();
         let mut numbers = vec![u16::MAX; 64 * 64];
@@ -73,7 +73,7 @@ impl KingPairs {
             }
             pairs.push((w, b));
         }
-        KingPairs { pairs, runs, numbers }
+        PairNumbers { pairs, runs, numbers }
     }
 
     /// Pairs with neighbouring black squares and numbers, as many as possible together: the first

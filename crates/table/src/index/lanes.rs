@@ -1,19 +1,19 @@
 //! The indices of placements that differ in the square of one man, or in those of both kings, run
 //! by run: most of them grow by a constant step.
 
-use hoffman_board::{Color, MAX_PIECES, PieceSlot};
+use hoffman_board::{Color, MAX_PIECES, PieceSlot, Square};
 
 use super::combinadic::Line;
-use super::kings::{KingPairs, canonical_pairs};
+use super::kings::{PairNumbers, canonical_pairs};
 use super::naive::FieldLine;
-use super::position::{Position, bit};
-use super::{IndexSpace, Kind, NONE};
+use super::position::{OrderedPlacement, bit};
+use super::{IndexSpace, NONE, Scheme};
 
 /// A placement whose men are moved one at a time. It stays in one place in memory: copying squares
 /// that have just been written one by one costs more than all else that a row of indices takes.
 pub struct Cursor<'a> {
     space: &'a IndexSpace,
-    p: Position,
+    p: OrderedPlacement,
 }
 
 impl Cursor<'_> {
@@ -78,16 +78,16 @@ impl IndexSpace {
         &self,
         squares: &[u8; MAX_PIECES],
         turn: Color,
-        en_passant: Option<u8>,
+        en_passant: Option<Square>,
     ) -> Cursor<'_> {
-        let p = self.men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let p = self.men.load_squares(squares, turn, en_passant);
         Cursor { space: self, p }
     }
 
     /// The rule for the indices as one man walks, if there is one.
     #[inline(always)]
-    fn line<'a>(&'a self, p: &'a Position, man: usize) -> Option<Line<'a>> {
-        let Kind::Combinadic(combinadic) = &self.kind else { return None };
+    fn line<'a>(&'a self, p: &'a OrderedPlacement, man: usize) -> Option<Line<'a>> {
+        let Scheme::Combinadic(combinadic) = &self.scheme else { return None };
         let mut pawn_away;
         let mut codes = &p.squares;
         let mut en_passant_man = NONE;
@@ -114,46 +114,26 @@ impl IndexSpace {
         &self,
         squares: &[u8; MAX_PIECES],
         turn: Color,
-        en_passant: Option<u8>,
+        en_passant: Option<Square>,
         occupied: u64,
         mut visit: impl FnMut(u8, u8, u8, u64, u64),
     ) {
         let men = &self.men;
-        let mut p = men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let mut p = men.load_squares(squares, turn, en_passant);
         let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
-        let clear = |w: u8, b: u8| occupied & (bit(w) | bit(b)) == 0;
         let Some((weight, kings)) = self.free_kings() else {
-            // The white king and the rule for the black one while it stands there.
-            let mut line = (NONE, None);
-            for (w, b) in canonical_pairs(men).filter(|&(w, b)| clear(w, b)) {
-                p.squares[white] = w;
-                p.squares[black] = b;
-                if line.0 != w {
-                    line = (w, self.field_line(&p, black));
-                }
-                let index = match &line.1 {
-                    Some(line) => {
-                        Some(self.sided(line.index(b)) + u64::from(self.side_bit && p.black))
-                    }
-                    None => self.encode_position(p),
-                };
-                if let Some(index) = index {
-                    visit(w, b, 1, index, 0);
-                }
-            }
+            self.visit_king_pairs(p, occupied, &mut visit);
             return;
         };
 
-        let pairs = kings.list();
         // What the index is but for the kings, from the first pair that has one.
-        let base = pairs.iter().enumerate().filter(|&(_, &(w, b))| clear(w, b)).find_map(
-            |(n, &(w, b))| {
-                p.squares[white] = w;
-                p.squares[black] = b;
-                let index = self.encode_position(p)?;
-                Some(index - self.sided(weight * n as u64))
-            },
-        );
+        let clear = |&(_, &(w, b)): &(usize, &(u8, u8))| occupied & (bit(w) | bit(b)) == 0;
+        let base = kings.list().iter().enumerate().filter(clear).find_map(|(n, &(w, b))| {
+            p.squares[white] = w;
+            p.squares[black] = b;
+            let index = self.encode_position(p)?;
+            Some(index - self.sided(weight * n as u64))
+        });
 
         let Some(base) = base else { return };
         let step = self.sided(weight);
@@ -174,12 +154,39 @@ impl IndexSpace {
         }
     }
 
+    /// The same, every pair by itself.
+    fn visit_king_pairs(
+        &self,
+        mut p: OrderedPlacement,
+        occupied: u64,
+        visit: &mut impl FnMut(u8, u8, u8, u64, u64),
+    ) {
+        let men = &self.men;
+        let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
+        // The white king and the rule for the black one while it stands there.
+        let mut line = (NONE, None);
+        for (w, b) in canonical_pairs(men).filter(|&(w, b)| occupied & (bit(w) | bit(b)) == 0) {
+            p.squares[white] = w;
+            p.squares[black] = b;
+            if line.0 != w {
+                line = (w, self.field_line(&p, black));
+            }
+            let index = match &line.1 {
+                Some(line) => Some(self.sided(line.index(b)) + u64::from(self.side_bit && p.black)),
+                None => self.encode_position(p),
+            };
+            if let Some(index) = index {
+                visit(w, b, 1, index, 0);
+            }
+        }
+    }
+
     /// The pairs of king squares in the order of their numbers, if these numbers are the lowest
     /// digit of an index but for the side to move: the pair with number `n` has the indices that
     /// leave `n` when the side is taken off and what remains is divided by the number of pairs.
     pub(crate) fn king_columns(&self) -> Option<&[(u8, u8)]> {
-        match &self.kind {
-            Kind::Combinadic(combinadic) => combinadic.low_kings().map(KingPairs::list),
+        match &self.scheme {
+            Scheme::Combinadic(combinadic) => combinadic.low_kings().map(PairNumbers::list),
             _ => None,
         }
     }
@@ -190,26 +197,26 @@ impl IndexSpace {
     }
 
     /// The same for the types with a digit or a field of bits for every man.
-    fn field_line(&self, p: &Position, man: usize) -> Option<FieldLine<'_>> {
+    fn field_line(&self, p: &OrderedPlacement, man: usize) -> Option<FieldLine<'_>> {
         let men = &self.men;
         if !self.side_bit && p.black {
             return None;
         }
         let mut codes = p.squares;
         let mut pair = (man, man);
-        if matches!(self.kind, Kind::Naive(_) | Kind::Simple(_)) {
+        if matches!(self.scheme, Scheme::Naive(_) | Scheme::Simple(_)) {
             pair = men.arrange_others(&mut codes, man)?;
         }
         if p.en_passant != NONE {
-            let pawn = men.en_passant_man(&Position { squares: codes, ..*p })?;
+            let pawn = men.en_passant_man(&OrderedPlacement { squares: codes, ..*p })?;
             codes[usize::from(pawn)] = p.en_passant & 7;
         }
-        let mut line = match &self.kind {
-            Kind::Naive(n) => n.line(&codes, man, pair)?,
-            Kind::Naive2(n) => n.line(&codes, man)?,
-            Kind::Simple(s) => s.line(&codes, man, pair),
-            Kind::Compact(c) => c.line(men, &p.squares, &codes, man)?,
-            Kind::Combinadic(_) => return None,
+        let mut line = match &self.scheme {
+            Scheme::Naive(n) => n.line(&codes, man, pair)?,
+            Scheme::Naive2(n) => n.line(&codes, man)?,
+            Scheme::Simple(s) => s.line(&codes, man, pair),
+            Scheme::Compact(c) => c.line(men, &p.squares, &codes, man)?,
+            Scheme::Combinadic(_) => return None,
         };
         if let Some(pawns) = &self.pawns {
             line.add(self.slice * pawns.number(men, p)?);
@@ -221,7 +228,7 @@ impl IndexSpace {
     /// depend on the kings. Returns whether it is so.
     fn visit_king(
         &self,
-        p: &Position,
+        p: &OrderedPlacement,
         man: usize,
         lanes: u64,
         visit: &mut impl FnMut(u64, u64, u64),
@@ -265,10 +272,10 @@ impl IndexSpace {
 
     /// The weight of the kings' digit and their pairs, if the rest of an index does not depend on
     /// them.
-    fn free_kings(&self) -> Option<(u64, &KingPairs)> {
-        match &self.kind {
-            Kind::Combinadic(combinadic) => combinadic.free_kings(&self.men),
-            Kind::Compact(compact) => compact.free_kings(&self.men),
+    fn free_kings(&self) -> Option<(u64, &PairNumbers)> {
+        match &self.scheme {
+            Scheme::Combinadic(combinadic) => combinadic.free_kings(&self.men),
+            Scheme::Compact(compact) => compact.free_kings(&self.men),
             _ => None,
         }
     }
@@ -276,7 +283,7 @@ impl IndexSpace {
     /// The slow way: every placement by itself.
     fn visit_each(
         &self,
-        p: &Position,
+        p: &OrderedPlacement,
         man: usize,
         lanes: u64,
         visit: &mut impl FnMut(u64, u64, u64),

@@ -10,7 +10,7 @@ use hoffman_board::{
 
 use super::groups::Group;
 use super::kings::KING_ZONE;
-use super::position::{Position, Squares, bit, double_step_squares, square};
+use super::position::{OrderedPlacement, Squares, bit, double_step_squares, square};
 use super::{IndexError, IndexParams, IndexType, NONE};
 
 static IMAGES: [[u8; 64]; 8] = images();
@@ -30,10 +30,21 @@ const fn images() -> [[u8; 64]; 8] {
     images
 }
 
+/// A number, 0 and another one exchanged.
+fn exchange(number: usize, other: usize) -> usize {
+    if number == 0 {
+        other
+    } else if number == other {
+        0
+    } else {
+        number
+    }
+}
+
 /// The men of a table in internal order: that of the list, but for combinadic3 and 4, which
 /// exchange the white king and the first man.
 #[derive(Clone, Debug)]
-pub(super) struct Men {
+pub(super) struct TableMen {
     pub(super) count: usize,
     pub(super) symmetry: u8,
     pub(super) color: [Color; MAX_PIECES],
@@ -60,8 +71,11 @@ pub(super) struct Men {
     images: Option<Box<[Squares; 8]>>,
 }
 
-impl Men {
-    pub(super) fn new(params: &IndexParams, structured: Range<usize>) -> Result<Men, IndexError> {
+impl TableMen {
+    pub(super) fn new(
+        params: &IndexParams,
+        structured: Range<usize>,
+    ) -> Result<TableMen, IndexError> {
         let pieces = &params.pieces;
         let king = |color| {
             let found = pieces.iter().position(|p| p.role == Role::King && p.color == color);
@@ -71,35 +85,11 @@ impl Men {
             IndexType::Combinadic3 | IndexType::Combinadic4 => king(Color::White).unwrap_or(0),
             _ => 0,
         };
-        let internal = |slot: PieceSlot| {
-            if slot == 0 {
-                exchanged as u8
-            } else if slot == exchanged {
-                0
-            } else {
-                slot as u8
-            }
-        };
-
-        let mut men = Men {
-            count: pieces.len(),
-            symmetry: params.symmetry,
-            color: [Color::White; MAX_PIECES],
-            role: [Role::King; MAX_PIECES],
-            legal: [0; MAX_PIECES],
-            semilegal: [0; MAX_PIECES],
-            prev: [NONE; MAX_PIECES],
-            next: [NONE; MAX_PIECES],
-            blocker: [NONE; MAX_PIECES],
-            plus: [false; MAX_PIECES],
-            structured: [false; MAX_PIECES],
+        let internal = |slot: PieceSlot| exchange(slot, exchanged) as u8;
+        let mut men = TableMen {
             white_king: king(Color::White).map_or(NONE, internal),
             black_king: king(Color::Black).map_or(NONE, internal),
-            exchanged,
-            groups: Vec::new(),
-            blocked: Vec::new(),
-            pairs: None,
-            images: None,
+            ..TableMen::unknown(pieces.len(), params.symmetry, exchanged)
         };
 
         for (slot, piece) in pieces.iter().enumerate() {
@@ -124,6 +114,30 @@ impl Men {
             men.images = slot_images_by_symmetry(params, internal)?;
         }
         Ok(men)
+    }
+
+    /// So many men of which nothing is known yet.
+    fn unknown(count: usize, symmetry: u8, exchanged: PieceSlot) -> TableMen {
+        TableMen {
+            count,
+            symmetry,
+            color: [Color::White; MAX_PIECES],
+            role: [Role::King; MAX_PIECES],
+            legal: [0; MAX_PIECES],
+            semilegal: [0; MAX_PIECES],
+            prev: [NONE; MAX_PIECES],
+            next: [NONE; MAX_PIECES],
+            blocker: [NONE; MAX_PIECES],
+            plus: [false; MAX_PIECES],
+            structured: [false; MAX_PIECES],
+            white_king: NONE,
+            black_king: NONE,
+            exchanged,
+            groups: Vec::new(),
+            blocked: Vec::new(),
+            pairs: None,
+            images: None,
+        }
     }
 
     /// Reads the groups of the list and links their members anew in internal order.
@@ -203,26 +217,25 @@ impl Men {
         self.role[man] == Role::Pawn
     }
 
-    /// Whether a man has a digit of its own: not the kings where they share one, not structured
-    /// pawns.
+    /// Whether a man is one of the kings, where these are no ordinary men.
     pub(super) fn is_king(&self, man: usize) -> bool {
         man == usize::from(self.white_king) || man == usize::from(self.black_king)
     }
 
     /// The slot of a man in the list; its own inverse.
     pub(super) fn slot(&self, man: usize) -> PieceSlot {
-        if man == 0 {
-            self.exchanged
-        } else if man == self.exchanged {
-            0
-        } else {
-            man
-        }
+        exchange(man, self.exchanged)
     }
 
     /// A placement in internal order.
-    pub(super) fn load_squares(&self, squares: &Squares, black: bool, en_passant: u8) -> Position {
-        let mut p = Position { squares: *squares, en_passant, black };
+    pub(super) fn load_squares(
+        &self,
+        squares: &Squares,
+        turn: Color,
+        en_passant: Option<Square>,
+    ) -> OrderedPlacement {
+        let en_passant = en_passant.map_or(NONE, u8::from);
+        let mut p = OrderedPlacement { squares: *squares, en_passant, black: turn.is_black() };
         p.squares.swap(0, self.exchanged);
         p
     }
@@ -237,21 +250,21 @@ impl Men {
         self.slot(slot)
     }
 
-    pub(super) fn load(&self, placement: &Placement) -> Option<Position> {
+    pub(super) fn load(&self, placement: &Placement) -> Option<OrderedPlacement> {
         if placement.squares.len() != self.count {
             return None;
         }
-        let mut p = Position::empty(placement.turn == Color::Black);
+        let mut p = OrderedPlacement::empty(placement.turn == Color::Black);
         for (to, &from) in p.squares.iter_mut().zip(&placement.squares) {
             *to = from as u8;
         }
         p.squares.swap(0, self.exchanged);
-        p.en_passant = placement.en_passant.map_or(NONE, |s| s as u8);
+        p.en_passant = placement.en_passant.map_or(NONE, u8::from);
         Some(p)
     }
 
     /// A position in list order.
-    pub(super) fn store(&self, p: &Position) -> Placement {
+    pub(super) fn store(&self, p: &OrderedPlacement) -> Placement {
         let mut squares = p.squares;
         squares.swap(0, self.exchanged);
         Placement {
@@ -262,9 +275,9 @@ impl Men {
     }
 
     /// The board turned by 180 degrees with colours exchanged, White to move.
-    pub(super) fn turned(&self, p: &Position) -> Option<Position> {
+    pub(super) fn turned(&self, p: &OrderedPlacement) -> Option<OrderedPlacement> {
         let pairs = self.pairs.as_ref()?;
-        let mut turned = Position::empty(!p.black);
+        let mut turned = OrderedPlacement::empty(!p.black);
         for i in 0..self.count {
             turned.squares[i] = 63 - p.squares[usize::from(pairs[i])];
         }
@@ -275,7 +288,7 @@ impl Men {
     }
 
     /// The symmetry that makes a position canonical.
-    pub(super) fn canonical_symmetry(&self, p: &Position) -> Symmetry {
+    pub(super) fn canonical_symmetry(&self, p: &OrderedPlacement) -> Symmetry {
         if self.symmetry == 1 {
             return Symmetry::IDENTITY;
         }
@@ -284,7 +297,7 @@ impl Men {
     }
 
     /// Moves a position into its canonical orientation.
-    pub(super) fn canonicalize(&self, p: &mut Position) {
+    pub(super) fn canonicalize(&self, p: &mut OrderedPlacement) {
         let symmetry = self.canonical_symmetry(p);
         if symmetry.is_identity() {
             return;
@@ -294,7 +307,7 @@ impl Men {
 
     /// Transforms the board. Men whose squares change places with those of others take their
     /// slots.
-    pub(super) fn transform(&self, symmetry: Symmetry, p: &mut Position) {
+    pub(super) fn transform(&self, symmetry: Symmetry, p: &mut OrderedPlacement) {
         let images = &IMAGES[symmetry.index()];
         for s in &mut p.squares[..self.count] {
             *s = images[usize::from(*s)];
@@ -312,7 +325,7 @@ impl Men {
 
     /// The tests of 6.7: kings apart, plus pawns in order, every man on a legal square of its own,
     /// the squares of a double step empty.
-    pub(super) fn accepts(&self, p: &Position) -> bool {
+    pub(super) fn accepts(&self, p: &OrderedPlacement) -> bool {
         let at = |man: u8| p.squares[usize::from(man)];
         if !self.blocked.iter().all(|&pair| self.keeps(pair, &p.squares)) {
             return false;
@@ -342,7 +355,7 @@ impl Men {
     }
 
     /// The pawn that has just made the double step over the en passant square.
-    pub(super) fn en_passant_man(&self, p: &Position) -> Option<u8> {
+    pub(super) fn en_passant_man(&self, p: &OrderedPlacement) -> Option<u8> {
         let color = p.turn().other();
         let (_, reached) = double_step_squares(color, p.en_passant & 7);
         (0..self.count)
@@ -351,7 +364,7 @@ impl Men {
     }
 
     /// Whether a decoded position under 8-way symmetry is the mirror image of a canonical one.
-    pub(super) fn is_above_diagonal(&self, p: &Position) -> bool {
+    pub(super) fn is_above_diagonal(&self, p: &OrderedPlacement) -> bool {
         if self.symmetry != 8 {
             return false;
         }
@@ -361,7 +374,7 @@ impl Men {
     }
 
     /// See [`super::IndexSpace::multiplicity`].
-    pub(super) fn multiplicity(&self, p: &Position) -> u8 {
+    pub(super) fn multiplicity(&self, p: &OrderedPlacement) -> u8 {
         let off_diagonal = |man: u8| {
             let s = p.squares[usize::from(man)];
             s >> 3 != s & 7
@@ -380,7 +393,7 @@ impl Men {
         if board.len() != self.count {
             return None;
         }
-        let mut p = Position::empty(turn == Color::Black);
+        let mut p = OrderedPlacement::empty(turn == Color::Black);
         p.en_passant = en_passant.map_or(NONE, |s| s as u8);
         let mut dealt = 0_u32;
         for &(square, color, role) in board {

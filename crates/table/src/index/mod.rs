@@ -31,11 +31,11 @@ pub use error::IndexError;
 pub use lanes::Cursor;
 #[cfg(feature = "bulk")]
 pub(crate) use lanes::bits_of;
-use men::Men;
+use men::TableMen;
 use naive::{Naive, Naive2};
 use pawns::PawnIndex;
 pub use pawns::{PawnStructure, PawnStructures};
-use position::Position;
+use position::OrderedPlacement;
 use simple::Simple;
 
 /// Stands for "no man" or "no square" in the internal arrays.
@@ -73,8 +73,8 @@ pub struct IndexParams {
 pub struct IndexSpace {
     index_type: IndexType,
     pieces: PieceList,
-    men: Men,
-    kind: Kind,
+    men: TableMen,
+    scheme: Scheme,
     pawns: Option<PawnIndex>,
     side_bit: bool,
     /// Indices of one side to move and one pawn structure.
@@ -82,8 +82,9 @@ pub struct IndexSpace {
     size: u64,
 }
 
+/// How indices are made of the squares of the men.
 #[derive(Clone, Debug)]
-enum Kind {
+enum Scheme {
     Naive(Box<Naive>),
     Naive2(Box<Naive2>),
     Simple(Box<Simple>),
@@ -101,45 +102,45 @@ impl IndexSpace {
         check_type(&params)?;
         let IndexParams { index_type, pieces, pawn_structures, .. } = &params;
         let slots = pawn_structures.as_ref().map_or(0..0, |p| p.slots.clone());
-        let men = Men::new(&params, slots)?;
+        let men = TableMen::new(&params, slots)?;
         let pawns = pawn_structures.as_ref().map(|p| PawnIndex::new(p, &men)).transpose()?;
         let side_bit = *index_type == IndexType::Combinadic3
             || !index_type.is_combinadic()
             || params.format_is_flag
             || men.pairs().is_none();
         check_groups(*index_type, pieces, &men)?;
-        let (kind, slice) = match index_type {
+        let (scheme, slice) = match index_type {
             IndexType::Naive => {
                 let naive = Naive::new(&men)?;
                 let size = naive.size();
-                (Kind::Naive(Box::new(naive)), size)
+                (Scheme::Naive(Box::new(naive)), size)
             }
             IndexType::Naive2 => {
                 let naive2 = Naive2::new(&men)?;
                 let size = naive2.size();
-                (Kind::Naive2(Box::new(naive2)), size)
+                (Scheme::Naive2(Box::new(naive2)), size)
             }
             IndexType::Simple => {
                 let simple = Simple::new(&men)?;
                 let size = simple.size();
-                (Kind::Simple(Box::new(simple)), size)
+                (Scheme::Simple(Box::new(simple)), size)
             }
             IndexType::Compact => {
                 let compact = Compact::new(&men)?;
                 let size = compact.size();
-                (Kind::Compact(Box::new(compact)), size)
+                (Scheme::Compact(Box::new(compact)), size)
             }
             _ => {
                 let combinadic = Combinadic::new(*index_type, &men)?;
                 let size = combinadic.size();
-                (Kind::Combinadic(Box::new(combinadic)), size)
+                (Scheme::Combinadic(Box::new(combinadic)), size)
             }
         };
 
         let structures = pawns.as_ref().map_or(1, PawnIndex::count);
         let size = times(times(slice, structures)?, if side_bit { 2 } else { 1 })?;
         let (index_type, pieces) = (*index_type, params.pieces);
-        Ok(IndexSpace { index_type, pieces, men, kind, pawns, side_bit, slice, size })
+        Ok(IndexSpace { index_type, pieces, men, scheme, pawns, side_bit, slice, size })
     }
 
     /// The number of indices.
@@ -178,9 +179,9 @@ impl IndexSpace {
         &self,
         squares: &[u8; hoffman_board::MAX_PIECES],
         turn: Color,
-        en_passant: Option<u8>,
+        en_passant: Option<Square>,
     ) -> Option<u64> {
-        let p = self.men.load_squares(squares, turn == Color::Black, en_passant.unwrap_or(NONE));
+        let p = self.men.load_squares(squares, turn, en_passant);
         self.encode_position(p)
     }
 
@@ -201,7 +202,7 @@ impl IndexSpace {
     /// exchange their squares without a change of the index, even if one then stands where it may
     /// not.
     pub fn is_free_of_order(&self, slots: &[PieceSlot]) -> bool {
-        let Kind::Combinadic(_) = &self.kind else { return true };
+        let Scheme::Combinadic(_) = &self.scheme else { return true };
         let men: Vec<usize> = slots.iter().map(|&slot| self.men.man(slot)).collect();
         self.men.are_one_group(&men)
     }
@@ -220,7 +221,7 @@ impl IndexSpace {
         if self.index_type == IndexType::Naive2 && self.men.has_like_listed_pawns() {
             return Err(IndexError::Naive2LikePawns);
         }
-        if let Kind::Combinadic(combinadic) = &self.kind
+        if let Scheme::Combinadic(combinadic) = &self.scheme
             && let Some((white, black)) = combinadic.clashing_pair(&self.men)
         {
             return Err(IndexError::OpposedPawns { white, black });
@@ -240,7 +241,7 @@ impl IndexSpace {
         self.encode_position(self.men.load(placement)?)
     }
 
-    fn encode_position(&self, mut p: Position) -> Option<u64> {
+    fn encode_position(&self, mut p: OrderedPlacement) -> Option<u64> {
         let men = &self.men;
         if !self.side_bit && p.black {
             p = men.turned(&p)?;
@@ -259,12 +260,12 @@ impl IndexSpace {
             en_passant_man = men.en_passant_man(&p)?;
             codes[usize::from(en_passant_man)] = p.en_passant & 7;
         }
-        let mut index = match &self.kind {
-            Kind::Naive(n) => n.encode(men, &codes),
-            Kind::Naive2(n) => n.encode(men, &codes),
-            Kind::Simple(s) => s.encode(men, &codes),
-            Kind::Compact(c) => c.encode(men, &p.squares, &codes)?,
-            Kind::Combinadic(c) => c.encode(men, &p.squares, &codes, en_passant_man)?,
+        let mut index = match &self.scheme {
+            Scheme::Naive(n) => n.encode(men, &codes),
+            Scheme::Naive2(n) => n.encode(men, &codes),
+            Scheme::Simple(s) => s.encode(men, &codes),
+            Scheme::Compact(c) => c.encode(men, &p.squares, &codes)?,
+            Scheme::Combinadic(c) => c.encode(men, &p.squares, &codes, en_passant_man)?,
         };
 
         if let Some(pawns) = &self.pawns {
@@ -283,17 +284,17 @@ impl IndexSpace {
         let (mut rest, black) =
             if self.side_bit { (index >> 1, index & 1 != 0) } else { (index, false) };
         let men = &self.men;
-        let mut p = Position::empty(black);
+        let mut p = OrderedPlacement::empty(black);
         if let Some(pawns) = &self.pawns {
             pawns.place(men, rest / self.slice, &mut p)?;
             rest %= self.slice;
         }
-        match &self.kind {
-            Kind::Naive(n) => n.decode(men, rest, &mut p)?,
-            Kind::Naive2(n) => n.decode(men, rest, &mut p)?,
-            Kind::Simple(s) => s.decode(men, rest, &mut p)?,
-            Kind::Compact(c) => c.decode(men, rest, &mut p)?,
-            Kind::Combinadic(c) => c.decode(men, rest, &mut p)?,
+        match &self.scheme {
+            Scheme::Naive(n) => n.decode(men, rest, &mut p)?,
+            Scheme::Naive2(n) => n.decode(men, rest, &mut p)?,
+            Scheme::Simple(s) => s.decode(men, rest, &mut p)?,
+            Scheme::Compact(c) => c.decode(men, rest, &mut p)?,
+            Scheme::Combinadic(c) => c.decode(men, rest, &mut p)?,
         }
         (men.accepts(&p) && !men.is_above_diagonal(&p)).then(|| men.store(&p))
     }

@@ -3,9 +3,9 @@
 use arrayvec::ArrayVec;
 use hoffman_board::MAX_PIECES;
 
-use super::men::Men;
-use super::position::{Position, Squares};
-use super::simple::Codes;
+use super::men::TableMen;
+use super::position::{OrderedPlacement, Squares};
+use super::simple::SquareCodes;
 use super::{IndexError, NONE, is_en_passant_code};
 
 /// One man's field.
@@ -43,19 +43,19 @@ impl Field {
 
 /// The place of a man's number in an index.
 #[derive(Clone, Copy)]
-pub(super) enum Digit<'a> {
+pub(super) enum DigitPlace<'a> {
     /// A field of bits with its code.
     Field(Field),
     /// The number of its code, with a weight.
-    Number(&'a Codes, u64),
+    Number(&'a SquareCodes, u64),
 }
 
-impl Digit<'_> {
+impl DigitPlace<'_> {
     #[inline(always)]
     pub(super) fn number(&self, code: u8) -> u8 {
         match self {
-            Digit::Field(_) => code,
-            Digit::Number(codes, _) => codes.number(code),
+            DigitPlace::Field(_) => code,
+            DigitPlace::Number(codes, _) => codes.number(code),
         }
     }
 
@@ -63,8 +63,8 @@ impl Digit<'_> {
     #[inline(always)]
     pub(super) fn put(&self, number: u8) -> u64 {
         match self {
-            Digit::Field(field) => field.put(number),
-            Digit::Number(_, weight) => u64::from(number) * weight,
+            DigitPlace::Field(field) => field.put(number),
+            DigitPlace::Number(_, weight) => u64::from(number) * weight,
         }
     }
 }
@@ -74,15 +74,15 @@ impl Digit<'_> {
 pub(super) enum Mate<'a> {
     None,
     /// The pair has a number and half a number; its digit, its number, and how many there are.
-    Packed(Digit<'a>, u8, u8),
+    Packed(DigitPlace<'a>, u8, u8),
     /// The man on the lower square has the first digit; the second one, and its code.
-    Sorted(Digit<'a>, u8),
+    Sorted(DigitPlace<'a>, u8),
 }
 
 /// The rule for the indices as one man walks: the part of all others, and what it adds.
 pub(super) struct FieldLine<'a> {
     pub(super) rest: u64,
-    pub(super) own: Digit<'a>,
+    pub(super) own: DigitPlace<'a>,
     pub(super) mate: Mate<'a>,
 }
 
@@ -114,7 +114,7 @@ type Fields = ArrayVec<Field, MAX_PIECES>;
 
 /// Lays out the fields of all men but structured pawns; `bits_of` is the width of a man that is
 /// not a confined king. Returns the fields and the total width.
-fn lay_out(men: &Men, bits_of: impl Fn(usize) -> u32) -> Result<(Fields, u32), IndexError> {
+fn lay_out(men: &TableMen, bits_of: impl Fn(usize) -> u32) -> Result<(Fields, u32), IndexError> {
     let mut fields = Fields::new();
     let mut shift = 0;
     for man in (0..men.count).filter(|&m| !men.structured[m]) {
@@ -138,13 +138,18 @@ fn encode(fields: &Fields, codes: &Squares) -> u64 {
 }
 
 /// The code in a man's field.
-fn code(field: &Field, index: u64) -> u8 {
-    let value = index >> field.shift & ((1 << field.bits) - 1);
-    field.king.map_or(value as u8, |k| k.unpack(value))
+/// The code of every man with a field.
+fn codes_of(fields: &Fields, index: u64) -> Squares {
+    let mut codes = Squares::default();
+    for field in fields {
+        let value = index >> field.shift & ((1 << field.bits) - 1);
+        codes[field.man] = field.king.map_or(value as u8, |k| k.unpack(value));
+    }
+    codes
 }
 
 /// Puts men on the squares of their codes; none if a code is impossible or a group not ascending.
-fn place(men: &Men, fields: &Fields, codes: &Squares, p: &mut Position) -> Option<()> {
+fn place(men: &TableMen, fields: &Fields, codes: &Squares, p: &mut OrderedPlacement) -> Option<()> {
     for f in fields {
         let mut s = codes[f.man];
         if men.is_pawn(f.man) && is_en_passant_code(s) {
@@ -167,7 +172,7 @@ pub(super) struct Naive {
 }
 
 impl Naive {
-    pub(super) fn new(men: &Men) -> Result<Naive, IndexError> {
+    pub(super) fn new(men: &TableMen) -> Result<Naive, IndexError> {
         let (fields, bits) = lay_out(men, |_| 6)?;
         Ok(Naive { fields, bits })
     }
@@ -176,7 +181,7 @@ impl Naive {
         1 << self.bits
     }
 
-    pub(super) fn encode(&self, _: &Men, codes: &Squares) -> u64 {
+    pub(super) fn encode(&self, _: &TableMen, codes: &Squares) -> u64 {
         encode(&self.fields, codes)
     }
 
@@ -194,17 +199,18 @@ impl Naive {
         let mate = if first == second {
             Mate::None
         } else {
-            Mate::Sorted(Digit::Field(field(second)?), codes[first + second - man])
+            Mate::Sorted(DigitPlace::Field(field(second)?), codes[first + second - man])
         };
-        Some(FieldLine { rest, own: Digit::Field(field(first)?), mate })
+        Some(FieldLine { rest, own: DigitPlace::Field(field(first)?), mate })
     }
 
-    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
-        let mut codes = Squares::default();
-        for f in &self.fields {
-            codes[f.man] = code(f, index);
-        }
-        place(men, &self.fields, &codes, p)
+    pub(super) fn decode(
+        &self,
+        men: &TableMen,
+        index: u64,
+        p: &mut OrderedPlacement,
+    ) -> Option<()> {
+        place(men, &self.fields, &codes_of(&self.fields, index), p)
     }
 }
 
@@ -218,7 +224,7 @@ pub(super) struct Naive2 {
 }
 
 impl Naive2 {
-    pub(super) fn new(men: &Men) -> Result<Naive2, IndexError> {
+    pub(super) fn new(men: &TableMen) -> Result<Naive2, IndexError> {
         let (fields, bits) = lay_out(men, |m| if men.prev[m] == NONE { 6 } else { 5 })?;
         let pairs = pairs(men);
         Ok(Naive2 { fields, bits, pairs })
@@ -243,17 +249,17 @@ impl Naive2 {
                 let partner = if a == man { second } else { first };
                 rest -= partner.put(codes[partner.man]);
                 own = first;
-                mate = Mate::Packed(Digit::Field(second), codes[partner.man], 64);
+                mate = Mate::Packed(DigitPlace::Field(second), codes[partner.man], 64);
             } else {
                 rest -= first.put(codes[a]) + second.put(codes[b]);
                 let (base, delta) = pack_pair(codes[a], codes[b], 64);
                 rest += first.put(base) + second.put(delta);
             }
         }
-        Some(FieldLine { rest, own: Digit::Field(own), mate })
+        Some(FieldLine { rest, own: DigitPlace::Field(own), mate })
     }
 
-    pub(super) fn encode(&self, _: &Men, codes: &Squares) -> u64 {
+    pub(super) fn encode(&self, _: &TableMen, codes: &Squares) -> u64 {
         let mut codes = *codes;
         for &(a, b) in &self.pairs {
             (codes[a], codes[b]) = pack_pair(codes[a], codes[b], 64);
@@ -261,11 +267,13 @@ impl Naive2 {
         encode(&self.fields, &codes)
     }
 
-    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
-        let mut codes = Squares::default();
-        for f in &self.fields {
-            codes[f.man] = code(f, index);
-        }
+    pub(super) fn decode(
+        &self,
+        men: &TableMen,
+        index: u64,
+        p: &mut OrderedPlacement,
+    ) -> Option<()> {
+        let mut codes = codes_of(&self.fields, index);
         for &(a, b) in &self.pairs {
             let other = unpack_pair(codes[a], codes[b], 64)?;
             (codes[a], codes[b]) = (codes[a].min(other), codes[a].max(other));
@@ -275,7 +283,7 @@ impl Naive2 {
 }
 
 /// The pairs of like men that have fields.
-pub(super) fn pairs(men: &Men) -> ArrayVec<(usize, usize), MAX_PIECES> {
+pub(super) fn pairs(men: &TableMen) -> ArrayVec<(usize, usize), MAX_PIECES> {
     (0..men.count)
         .filter(|&m| !men.structured[m] && men.prev[m] == NONE && men.next[m] != NONE)
         .map(|m| (m, usize::from(men.next[m])))

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use hoffman_board::{Bitboard, Color, Rank, Square};
 
-use super::men::Men;
-use super::position::{Position, bit};
+use super::men::TableMen;
+use super::position::{OrderedPlacement, bit};
 use super::{IndexError, NONE};
 
 /// Where all pawns stand, and the en passant square.
@@ -96,7 +96,7 @@ pub(super) struct PawnIndex {
 }
 
 impl PawnIndex {
-    pub(super) fn new(params: &PawnStructures, men: &Men) -> Result<PawnIndex, IndexError> {
+    pub(super) fn new(params: &PawnStructures, men: &TableMen) -> Result<PawnIndex, IndexError> {
         let refuse = |reason| Err(IndexError::PawnStructures(reason));
         if params.slots.end > men.count {
             return refuse("the piece list has no such slots");
@@ -142,7 +142,7 @@ impl PawnIndex {
     }
 
     /// The number of the structure of a position, from the first of this table.
-    pub(super) fn number(&self, men: &Men, p: &Position) -> Option<u64> {
+    pub(super) fn number(&self, men: &TableMen, p: &OrderedPlacement) -> Option<u64> {
         let (mut white, mut black) = (0, 0);
         for man in (0..men.count).filter(|&m| men.structured[m]) {
             match men.color[man] {
@@ -155,7 +155,12 @@ impl PawnIndex {
 
     /// Puts the pawns of a structure on the board; none if its double step is the player to move's
     /// own.
-    pub(super) fn place(&self, men: &Men, number: u64, p: &mut Position) -> Option<()> {
+    pub(super) fn place(
+        &self,
+        men: &TableMen,
+        number: u64,
+        p: &mut OrderedPlacement,
+    ) -> Option<()> {
         let structure = self.structures.get(usize::try_from(number).ok()?)?;
         let (mut white, mut black) = (structure.white, structure.black);
         for man in (0..men.count).filter(|&m| men.structured[m]) {

@@ -19,7 +19,7 @@ pub(super) type Squares = [u8; MAX_PIECES];
 
 /// A placement in internal order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Position {
+pub(super) struct OrderedPlacement {
     pub(super) squares: Squares,
     /// The en passant square, or [`NONE`].
     pub(super) en_passant: u8,
@@ -27,9 +27,9 @@ pub(super) struct Position {
     pub(super) black: bool,
 }
 
-impl Position {
-    pub(super) const fn empty(black: bool) -> Position {
-        Position { squares: [0; MAX_PIECES], en_passant: NONE, black }
+impl OrderedPlacement {
+    pub(super) const fn empty(black: bool) -> OrderedPlacement {
+        OrderedPlacement { squares: [0; MAX_PIECES], en_passant: NONE, black }
     }
 
     pub(super) const fn turn(&self) -> Color {

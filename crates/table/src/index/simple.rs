@@ -3,30 +3,30 @@
 use hoffman_board::MAX_PIECES;
 
 use super::kings::is_canonical;
-use super::men::Men;
-use super::naive::{Digit, FieldLine, Mate};
-use super::position::{Position, Squares, bit, double_step_rank};
+use super::men::TableMen;
+use super::naive::{DigitPlace, FieldLine, Mate};
+use super::position::{OrderedPlacement, Squares, bit, double_step_rank};
 use super::{IndexError, NONE, is_en_passant_code, times};
 
 /// A list of codes and the number of each.
 #[derive(Clone, Debug)]
-pub(super) struct Codes {
+pub(super) struct SquareCodes {
     list: Vec<u8>,
     number: [u8; 64],
 }
 
-impl Codes {
-    pub(super) fn new(list: Vec<u8>) -> Codes {
+impl SquareCodes {
+    pub(super) fn new(list: Vec<u8>) -> SquareCodes {
         let mut number = [NONE; 64];
         for (k, &code) in list.iter().enumerate() {
             number[usize::from(code)] = k as u8;
         }
-        Codes { list, number }
+        SquareCodes { list, number }
     }
 
     /// The squares of a set in order, each square of a pawn's double step followed by its en
     /// passant code.
-    pub(super) fn interleaved(men: &Men, man: usize, squares: u64) -> Codes {
+    pub(super) fn interleaved(men: &TableMen, man: usize, squares: u64) -> SquareCodes {
         let steps = if men.is_pawn(man) { double_step_rank(men.color[man]) } else { 0 };
         let mut list = Vec::new();
         for s in (0..64).filter(|&s| squares & bit(s) != 0) {
@@ -35,7 +35,7 @@ impl Codes {
                 list.push(s & 7);
             }
         }
-        Codes::new(list)
+        SquareCodes::new(list)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -43,11 +43,11 @@ impl Codes {
     }
 
     /// Whether both lists number the same codes alike.
-    pub(super) fn is_like(&self, other: &Codes) -> bool {
+    pub(super) fn is_like(&self, other: &SquareCodes) -> bool {
         self.list == other.list
     }
 
-    /// The code with a number below [`Codes::len`].
+    /// The code with a number below [`SquareCodes::len`].
     pub(super) fn get(&self, number: usize) -> Option<u8> {
         self.list.get(number).copied()
     }
@@ -61,14 +61,14 @@ impl Codes {
 /// Mixed radix over the legal squares.
 #[derive(Clone, Debug)]
 pub(super) struct Simple {
-    codes: Vec<Codes>,
+    codes: Vec<SquareCodes>,
     /// What each man's number is multiplied by.
     weights: [u64; MAX_PIECES],
     size: u64,
 }
 
 impl Simple {
-    pub(super) fn new(men: &Men) -> Result<Simple, IndexError> {
+    pub(super) fn new(men: &TableMen) -> Result<Simple, IndexError> {
         let mut codes = Vec::new();
         let mut size = 1;
         for man in 0..men.count {
@@ -78,7 +78,7 @@ impl Simple {
                     squares &= !bit(s);
                 }
             }
-            let list = Codes::interleaved(men, man, squares);
+            let list = SquareCodes::interleaved(men, man, squares);
             size = times(size, list.len() as u64)?;
             codes.push(list);
         }
@@ -93,7 +93,7 @@ impl Simple {
         self.size
     }
 
-    pub(super) fn encode(&self, _: &Men, codes: &Squares) -> u64 {
+    pub(super) fn encode(&self, _: &TableMen, codes: &Squares) -> u64 {
         self.codes.iter().zip(codes).fold(0, |index, (list, &code)| {
             index * list.len() as u64 + u64::from(list.number(code))
         })
@@ -107,7 +107,7 @@ impl Simple {
         man: usize,
         (first, second): (usize, usize),
     ) -> FieldLine<'_> {
-        let digit = |man: usize| Digit::Number(&self.codes[man], self.weights[man]);
+        let digit = |man: usize| DigitPlace::Number(&self.codes[man], self.weights[man]);
         let others = (0..self.codes.len()).filter(|&m| m != first && m != second);
         let rest = others.map(|m| digit(m).put(digit(m).number(codes[m]))).sum();
         let mate = if first == second {
@@ -118,7 +118,12 @@ impl Simple {
         FieldLine { rest, own: digit(first), mate }
     }
 
-    pub(super) fn decode(&self, men: &Men, index: u64, p: &mut Position) -> Option<()> {
+    pub(super) fn decode(
+        &self,
+        men: &TableMen,
+        index: u64,
+        p: &mut OrderedPlacement,
+    ) -> Option<()> {
         let mut rest = index;
         for (man, list) in self.codes.iter().enumerate().rev() {
             let radix = list.len() as u64;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use hoffman_board::Color;
+use hoffman_board::{Color, Square};
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
     Code, CodeStore as _, Codes, EnPassantValues, Orientation, PawnStructure, SliceValues,
@@ -15,11 +15,11 @@ use rayon::prelude::*;
 
 use super::colors::fill_black;
 use super::key_codes::{EntryReader, KeyCodes, OwnBlock, WholeRows};
+use super::routes::{Route, wanted_slices};
 use super::squares::usable_rights;
 use super::transpose::KingMatrix;
-use super::walk::{Job, Rows};
+use super::walk::{Portion, Rows};
 use super::wanted::{Taking, Wanted};
-use super::ways::{Way, wanted_slices};
 use super::{RowsError, has_free_pieces};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -99,13 +99,13 @@ impl PackedTable<'_> {
         // Black's moves follow from White's.
         let half = !has_free_pieces(space) && !space.has_side_bit();
         let packed = self.taking == Taking::ByOutcome && !half;
-        let mut values = wanted_slices(space, wanted, self.stop, |rows, values, ways| {
+        let mut values = wanted_slices(space, wanted, self.stop, |rows, values, routes| {
             let promoted = wanted.promoted_movers(rows.layout());
             let (keys, indices) = (&keys, 0..space.size());
             let reader = EntryReader { rows, keys, area: entries, indices, promoted };
             values.slices.par_iter().try_for_each(|(normal, slot)| {
-                let ways = ways.get(normal).map(Vec::as_slice).unwrap_or_default();
-                let slice = read_slice::<C>(&reader, *normal, ways, wanted)?;
+                let routes = routes.get(normal).map(Vec::as_slice).unwrap_or_default();
+                let slice = read_slice::<C>(&reader, *normal, routes, wanted)?;
                 // Each slice is made once.
                 let _ = slot.set(Arc::new(if packed { slice.outcomes() } else { slice }));
                 Ok::<(), RowsError>(())
@@ -123,14 +123,14 @@ impl PackedTable<'_> {
         pages: &Arc<Pages>,
         read: ReadEntries<'_, E>,
     ) -> Result<TableValues, DecodeError<E>> {
-        wanted_slices(self.space, self.wanted, self.stop, |rows, values, ways| {
+        wanted_slices(self.space, self.wanted, self.stop, |rows, values, routes| {
             let room = |len: usize| Arc::new(PagedCodes::new::<C>(pages, len));
             let slices: Vec<SliceReading<Arc<PagedCodes>>> = values
                 .slices
                 .keys()
                 .map(|&normal| {
-                    let ways = ways.get(&normal).map(Vec::as_slice).unwrap_or_default();
-                    SliceReading::new(rows, normal, ways, self.wanted, room)
+                    let routes = routes.get(&normal).map(Vec::as_slice).unwrap_or_default();
+                    SliceReading::new(rows, normal, routes, self.wanted, room)
                 })
                 .collect();
             let keys = KeyCodes::new::<C>(self.codec, self.taking);
@@ -167,57 +167,57 @@ pub(super) struct SliceReading<T> {
     /// White to move, Black to move, then every right; none of those that are not wanted.
     pub(super) targets: Vec<Option<T>>,
     /// The squares of the rights.
-    rights: Vec<u8>,
+    rights: Vec<Square>,
     /// What is read, structure by structure.
     pub(super) sides: Vec<Side>,
 }
 
-/// A job that reads codes.
+/// A portion that reads codes.
 pub(super) struct Side {
-    /// Which way to the slice it is on.
-    way: usize,
+    /// Which route to the slice it is on.
+    route: usize,
     /// Which of the slice's codes it reads.
     pub(super) target: usize,
-    pub(super) job: Job,
+    pub(super) portion: Portion,
     pub(super) orientation: Orientation,
 }
 
 impl<T> SliceReading<T> {
     /// With a symmetric index only part of a slice has indices of its own; the rest is read
-    /// through the mirror image of its pawns, so that there may be several ways.
+    /// through the mirror image of its pawns, so that there may be several routes.
     fn new(
         rows: &Rows<'_>,
         normal: PawnStructure,
-        ways: &[Way],
+        routes: &[Route],
         wanted: &Wanted,
         room: impl Fn(usize) -> T,
     ) -> SliceReading<T> {
         let len = rows.layout().len();
-        let (turns, rights): (Vec<Color>, Vec<u8>) = usable_rights(normal).unzip();
+        let (turns, rights): (Vec<Color>, Vec<Square>) = usable_rights(normal).unzip();
         let turns = [Color::White, Color::Black].into_iter().chain(turns);
         let room = |turn: Color| wanted.sides[side(turn)].then(|| room(len));
         let targets = turns.map(room).collect();
         let mut slice = SliceReading { normal, len, targets, rights, sides: Vec::new() };
-        for (number, way) in ways.iter().enumerate() {
-            for job in rows.sides(way.structure) {
-                let job = Job { flip: way.flip, ..job };
-                slice.read_side(number, job, way.orientation);
+        for (number, route) in routes.iter().enumerate() {
+            for portion in rows.sides(route.structure) {
+                let portion = Portion { flip: route.flip, ..portion };
+                slice.read_side(number, portion, route.orientation);
             }
         }
         slice
     }
 
-    /// Reads a job, if its codes are wanted.
-    fn read_side(&mut self, way: usize, job: Job, orientation: Orientation) {
-        let target = match job.en_passant {
-            None => Some(side(orientation.color(job.turn))),
+    /// Reads a portion, if its codes are wanted.
+    fn read_side(&mut self, route: usize, portion: Portion, orientation: Orientation) {
+        let target = match portion.en_passant {
+            None => Some(side(orientation.color(portion.turn))),
             Some(square) => {
-                let there = orientation.symmetry().apply_index(square);
+                let there = orientation.symmetry().apply(square);
                 self.rights.iter().position(|&s| s == there).map(|number| number + 2)
             }
         };
         if let Some(target) = target.filter(|&t| self.targets[t].is_some()) {
-            self.sides.push(Side { way, target, job, orientation });
+            self.sides.push(Side { route, target, portion, orientation });
         }
     }
 
@@ -227,46 +227,48 @@ impl<T> SliceReading<T> {
         let mut next = || targets.next().unwrap_or(Codes::Narrow(Vec::new()));
         let plain = [next(), next()];
         let rights = self.rights.into_iter().zip(targets);
-        let en_passant = rights.map(|(square, codes)| EnPassantValues { square, codes }).collect();
+        let right =
+            |(square, codes): (Square, Codes)| EnPassantValues { square: square.into(), codes };
+        let en_passant = rights.map(right).collect();
         SliceValues { codes: plain, en_passant, counts: None, max_moves }
     }
 }
 
 /// Where codes in memory are written to, by many threads at once.
-enum Target<'a, C: Code> {
+enum SharedCodes<'a, C: Code> {
     /// By rows of 64 codes, each as a whole by one thread at a time.
     Rows(&'a [AtomicU64]),
     /// Code by code.
     Codes(&'a [C::Shared]),
 }
 
-impl<'a, C: Code> Target<'a, C> {
+impl<'a, C: Code> SharedCodes<'a, C> {
     /// By rows if a row comes as a `whole`.
-    fn new(codes: &'a mut [C], whole: bool) -> Target<'a, C> {
+    fn new(codes: &'a mut [C], whole: bool) -> SharedCodes<'a, C> {
         // Allocations of this size are aligned; if one is not, it is written code by code.
         let aligned = codes.as_ptr().addr().is_multiple_of(8) && codes.len().is_multiple_of(64);
         if whole && aligned {
-            Target::Rows(C::share_words(codes).unwrap_or_default())
+            SharedCodes::Rows(C::share_words(codes).unwrap_or_default())
         } else {
-            Target::Codes(C::share(codes))
+            SharedCodes::Codes(C::share(codes))
         }
     }
 
-    /// Reads a job, and returns the longest distance in moves.
+    /// Reads a portion, and returns the longest distance in moves.
     fn read(
         &self,
         reader: &EntryReader<'_>,
-        job: &Job,
+        portion: &Portion,
         orientation: Orientation,
     ) -> Result<u16, RowsError> {
         match *self {
-            Target::Rows(words) => {
+            SharedCodes::Rows(words) => {
                 let mut rows = WholeRows::<C>::new(words);
-                let longest = reader.read(job, orientation, &mut rows);
+                let longest = reader.read(portion, orientation, &mut rows);
                 rows.close();
                 longest
             }
-            Target::Codes(mut codes) => reader.read::<C>(job, orientation, &mut codes),
+            SharedCodes::Codes(mut codes) => reader.read::<C>(portion, orientation, &mut codes),
         }
     }
 }
@@ -275,27 +277,29 @@ impl<'a, C: Code> Target<'a, C> {
 fn read_slice<C: Code>(
     reader: &EntryReader<'_>,
     normal: PawnStructure,
-    ways: &[Way],
+    routes: &[Route],
     wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
     let rows = reader.rows;
     let room = |len: usize| vec![C::ILLEGAL; len];
-    let mut slice = SliceReading::new(rows, normal, ways, wanted, room);
-    // Read in one way, a row comes as a whole from one row of the table.
-    let whole = ways.len() == 1 && rows.is_by_rows();
+    let mut slice = SliceReading::new(rows, normal, routes, wanted, room);
+    // Read by one route, a row comes as a whole from one row of the table.
+    let whole = routes.len() == 1 && rows.is_by_rows();
     let targets = slice
         .targets
         .iter_mut()
-        .map(|codes| codes.as_mut().map(|codes| Target::new(codes.as_mut_slice(), whole)));
-    let targets: Vec<Option<Target<'_, C>>> = targets.collect();
+        .map(|codes| codes.as_mut().map(|codes| SharedCodes::new(codes.as_mut_slice(), whole)));
+    let targets: Vec<Option<SharedCodes<'_, C>>> = targets.collect();
     let mut longest = 0;
-    for way in 0..ways.len() {
-        let sides = slice.sides.iter().filter(|side| side.way == way);
-        let jobs: Vec<(Job, &Side)> = sides
-            .flat_map(|side| rows.shares(side.job).into_iter().map(move |job| (job, side)))
+    for route in 0..routes.len() {
+        let sides = slice.sides.iter().filter(|side| side.route == route);
+        let portions: Vec<(Portion, &Side)> = sides
+            .flat_map(|side| {
+                rows.shares(side.portion).into_iter().map(move |portion| (portion, side))
+            })
             .collect();
-        let read = jobs.par_iter().map(|(job, side)| match &targets[side.target] {
-            Some(target) => target.read(reader, job, side.orientation),
+        let read = portions.par_iter().map(|(portion, side)| match &targets[side.target] {
+            Some(target) => target.read(reader, portion, side.orientation),
             None => Ok(0),
         });
         longest = longest.max(read.try_reduce(|| 0, |a, b| Ok(a.max(b)))?);
@@ -315,12 +319,12 @@ struct Windows<'a> {
     promoted: u32,
 }
 
-/// The part of some codes that several jobs write to.
-struct Block<'a> {
+/// The part of some codes that several portions write to.
+struct StoredBlock<'a> {
     store: &'a PagedCodes,
     start: usize,
     len: usize,
-    jobs: Vec<(Job, Orientation)>,
+    portions: Vec<(Portion, Orientation)>,
 }
 
 impl Windows<'_> {
@@ -353,24 +357,24 @@ impl Windows<'_> {
     }
 
     /// The parts of the codes that can be read side by side.
-    fn blocks(&self) -> Vec<Block<'_>> {
-        let mut blocks: BTreeMap<(usize, usize, usize), Block<'_>> = BTreeMap::new();
+    fn blocks(&self) -> Vec<StoredBlock<'_>> {
+        let mut blocks: BTreeMap<(usize, usize, usize), StoredBlock<'_>> = BTreeMap::new();
         for (number, slice) in self.slices.iter().enumerate() {
             for side in &slice.sides {
                 let Some(store) = &slice.targets[side.target] else { continue };
-                for job in self.rows.by_pairs(side.job) {
+                for portion in self.rows.by_pairs(side.portion) {
                     // Kings that touch after they were turned have no values.
-                    let Some((start, len)) = self.rows.block_of(&job, side.orientation) else {
+                    let Some((start, len)) = self.rows.block_of(&portion, side.orientation) else {
                         continue;
                     };
-                    let jobs = Vec::new();
-                    let block = blocks.entry((number, side.target, start)).or_insert(Block {
+                    let portions = Vec::new();
+                    let block = blocks.entry((number, side.target, start)).or_insert(StoredBlock {
                         store,
                         start,
                         len,
-                        jobs,
+                        portions,
                     });
-                    block.jobs.push((job, side.orientation));
+                    block.portions.push((portion, side.orientation));
                 }
             }
         }
@@ -378,16 +382,16 @@ impl Windows<'_> {
     }
 }
 
-impl Block<'_> {
+impl StoredBlock<'_> {
     /// Reads what a window has for the block, and returns the longest distance in moves.
     fn read<C: Code>(&self, reader: &EntryReader<'_>) -> Result<u16, RowsError> {
         let mut codes = vec![C::ILLEGAL; self.len];
         let bytes = self.start * size_of::<C>();
         self.store.read(bytes, bytemuck::cast_slice_mut(&mut codes));
         let mut longest = 0;
-        for (job, orientation) in &self.jobs {
+        for (portion, orientation) in &self.portions {
             let mut block = OwnBlock { start: self.start, codes: &mut codes };
-            longest = longest.max(reader.read(job, *orientation, &mut block)?);
+            longest = longest.max(reader.read(portion, *orientation, &mut block)?);
         }
         self.store.write(bytes, C::as_bytes_of(&codes));
         Ok(longest)

@@ -1,7 +1,7 @@
 //! The entries of a table from the values of its slices.
 //!
-//! There is one way: all jobs of the table are walked, and what falls into a range of indices is
-//! written. In memory the range is the whole table. Where memory is bounded it is a window of
+//! There is one way: all portions of the table are walked, and what falls into a range of indices
+//! is written. In memory the range is the whole table. Where memory is bounded it is a window of
 //! entries, and the table is walked once for each; there the values, which lie in pages, are
 //! fetched a pair of kings at a time. Tables whose kings are the lowest digit of an index have a
 //! better way then, see `transpose`.
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::counts::{Histogram, IndexCounts, StoredCounts};
 use super::distances::{Distances, PIECE, StoredDistances};
 use super::transpose::KingMatrix;
-use super::walk::{Job, Rows, Run, Visits};
+use super::walk::{Portion, Rows, Run, Visits};
 use super::{NUMBERS, RowsError, codes_of, zeros};
 use crate::entries::EntryCodec;
 use crate::index::IndexSpace;
@@ -65,7 +65,7 @@ pub fn encode_in(
 /// byte each, and so much memory is there for them.
 pub struct Stretches<'a> {
     encoding: Encoding<'a>,
-    jobs: Vec<Job>,
+    portions: Vec<Portion>,
 }
 
 impl<'a> Stretches<'a> {
@@ -85,14 +85,14 @@ impl<'a> Stretches<'a> {
         if encoding.shared || encoding.wide {
             return Ok(None);
         }
-        let jobs = encoding.jobs();
-        let mut tally = Tally::default();
-        encoding.fill::<u8>(&jobs, CountedOnly, Counting::Values, &mut tally.counts);
+        let portions = encoding.portions();
+        let mut tally = RunningCounts::default();
+        encoding.fill::<u8>(&portions, CountedOnly, Counting::Values, &mut tally.counts);
         let counts = encoding.finish(&tally)?;
-        Ok(Some((Stretches { encoding, jobs }, counts)))
+        Ok(Some((Stretches { encoding, portions }, counts)))
     }
 
-    /// Gives all numbers to `f`, in order, in portions of a multiple of eight (but for the last
+    /// Gives all numbers to `f`, in order, in pieces of a multiple of eight (but for the last
     /// one).
     ///
     /// # Errors
@@ -108,8 +108,8 @@ impl<'a> Stretches<'a> {
             numbers.fill(self.encoding.empty::<u8>());
             let places = u8::share(bytemuck::cast_slice_mut(&mut numbers));
             let mut uncounted = IndexCounts::default();
-            let entries = Stretch { start, places };
-            self.encoding.fill::<u8>(&self.jobs, entries, Counting::Positions, &mut uncounted);
+            let entries = EntrySlice { start, places };
+            self.encoding.fill::<u8>(&self.portions, entries, Counting::Positions, &mut uncounted);
             f(&numbers)?;
         }
         Ok(())
@@ -128,7 +128,7 @@ enum Counting {
 
 /// What is counted so far.
 #[derive(Default)]
-struct Tally {
+struct RunningCounts {
     counts: IndexCounts,
     stored: StoredCounts,
     /// Whether positions that share an index have different values.
@@ -136,7 +136,7 @@ struct Tally {
 }
 
 /// Places of entries, which many threads write to.
-trait Entries<W: Code>: Copy + Sync {
+trait EntryPlaces<W: Code>: Copy + Sync {
     /// The indices of what is to be written, or at least counted.
     fn indices(&self) -> Range<u64>;
 
@@ -145,7 +145,7 @@ trait Entries<W: Code>: Copy + Sync {
 }
 
 /// Entries side by side.
-struct Stretch<'a, S> {
+struct EntrySlice<'a, S> {
     start: usize,
     places: &'a [S],
 }
@@ -161,13 +161,13 @@ struct Window<'a, S> {
 #[derive(Clone, Copy)]
 struct CountedOnly;
 
-impl<S> Clone for Stretch<'_, S> {
+impl<S> Clone for EntrySlice<'_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for Stretch<'_, S> {}
+impl<S> Copy for EntrySlice<'_, S> {}
 
 impl<S> Clone for Window<'_, S> {
     fn clone(&self) -> Self {
@@ -177,7 +177,7 @@ impl<S> Clone for Window<'_, S> {
 
 impl<S> Copy for Window<'_, S> {}
 
-impl<W: Code> Entries<W> for Stretch<'_, W::Shared> {
+impl<W: Code> EntryPlaces<W> for EntrySlice<'_, W::Shared> {
     fn indices(&self) -> Range<u64> {
         self.start as u64..(self.start + self.places.len()) as u64
     }
@@ -188,7 +188,7 @@ impl<W: Code> Entries<W> for Stretch<'_, W::Shared> {
     }
 }
 
-impl<W: Code> Entries<W> for Window<'_, W::Shared> {
+impl<W: Code> EntryPlaces<W> for Window<'_, W::Shared> {
     fn indices(&self) -> Range<u64> {
         self.start as u64..(self.start + self.len) as u64
     }
@@ -199,7 +199,7 @@ impl<W: Code> Entries<W> for Window<'_, W::Shared> {
     }
 }
 
-impl<W: Code> Entries<W> for CountedOnly {
+impl<W: Code> EntryPlaces<W> for CountedOnly {
     fn indices(&self) -> Range<u64> {
         0..u64::MAX
     }
@@ -222,7 +222,7 @@ struct Encoding<'a> {
     wide: bool,
     /// Whether several placements may share an index.
     shared: bool,
-    /// Whether jobs are cut by pairs of kings, so that codes that lie elsewhere are fetched at
+    /// Whether portions are cut by pairs of kings, so that codes that lie elsewhere are fetched at
     /// once.
     by_blocks: bool,
 }
@@ -243,7 +243,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// What has to be walked, in parts for all threads.
-    fn jobs(&self) -> Vec<Job> {
+    fn portions(&self) -> Vec<Portion> {
         let structures = self.rows.structures().into_iter();
         let sides = structures.flat_map(|structure| self.rows.sides(structure));
         if self.by_blocks {
@@ -272,9 +272,9 @@ impl<'a> Encoding<'a> {
     /// All entries at once.
     fn in_memory<W: Code>(&self) -> Result<(Vec<W::Signed>, IndexCounts), RowsError> {
         let mut numbers = vec![self.empty::<W>(); self.size];
-        let mut tally = Tally::default();
+        let mut tally = RunningCounts::default();
         let places = W::share(bytemuck::cast_slice_mut(&mut numbers));
-        self.write::<W>(&self.jobs(), Stretch { start: 0, places }, &mut tally);
+        self.write::<W>(&self.portions(), EntrySlice { start: 0, places }, &mut tally);
         // What was begun means nothing if the caller asked to stop.
         self.rows.finished()?;
         self.count_stored::<W>(&numbers, &mut tally);
@@ -292,7 +292,7 @@ impl<'a> Encoding<'a> {
         let numbers = ByColor::new_with(|turn| self.numbers::<W>(turn));
         let empty = bytemuck::cast(self.empty::<W>());
         let (distances, met) = matrix.encode::<W>(self.values, empty, &numbers, pages)?;
-        let mut tally = Tally::default();
+        let mut tally = RunningCounts::default();
         met.zip_color().for_each(|(turn, met)| met.add_to::<W>(turn, &mut tally.counts));
         let moves = self.rows.moves(self.values);
         self.rows.finished()?;
@@ -305,8 +305,8 @@ impl<'a> Encoding<'a> {
         pages: &Arc<Pages>,
     ) -> Result<(StoredDistances, IndexCounts), RowsError> {
         let mut distances = StoredDistances::new::<W>(pages.file());
-        let mut tally = Tally::default();
-        let jobs = self.jobs();
+        let mut tally = RunningCounts::default();
+        let portions = self.portions();
         let room = pages.budget() / 2 / size_of::<W>();
         let window = room.next_multiple_of(PIECE).max(PIECE).min(self.size.max(1));
         for start in (0..self.size).step_by(window) {
@@ -317,7 +317,7 @@ impl<'a> Encoding<'a> {
                 let mut pieces: Vec<_> = (0..len).step_by(PIECE).map(piece).collect();
                 let shared = pieces.iter_mut().map(|p| W::share(bytemuck::cast_slice_mut(p)));
                 let shared: Vec<_> = shared.collect();
-                self.write::<W>(&jobs, Window { start, len, pieces: &shared }, &mut tally);
+                self.write::<W>(&portions, Window { start, len, pieces: &shared }, &mut tally);
 
                 for piece in &pieces {
                     self.count_stored::<W>(piece, &mut tally);
@@ -329,26 +329,31 @@ impl<'a> Encoding<'a> {
     }
 
     /// Writes the entries of some indices, and counts what is not counted where it is stored.
-    fn write<W: Code>(&self, jobs: &[Job], entries: impl Entries<W>, tally: &mut Tally) {
+    fn write<W: Code>(
+        &self,
+        portions: &[Portion],
+        entries: impl EntryPlaces<W>,
+        tally: &mut RunningCounts,
+    ) {
         if self.shared {
-            self.fill::<W>(jobs, entries, Counting::Positions, &mut IndexCounts::default());
-            self.count_shared::<W>(jobs, entries, tally);
+            self.fill::<W>(portions, entries, Counting::Positions, &mut IndexCounts::default());
+            self.count_shared::<W>(portions, entries, tally);
         } else if self.codec.format().has_distance() {
-            self.fill::<W>(jobs, entries, Counting::Positions, &mut tally.counts);
+            self.fill::<W>(portions, entries, Counting::Positions, &mut tally.counts);
         } else {
-            self.fill::<W>(jobs, entries, Counting::Values, &mut tally.counts);
+            self.fill::<W>(portions, entries, Counting::Values, &mut tally.counts);
         }
     }
 
     /// Counts stored numbers, if that is how the table is counted.
-    fn count_stored<W: Code>(&self, numbers: &[W::Signed], tally: &mut Tally) {
+    fn count_stored<W: Code>(&self, numbers: &[W::Signed], tally: &mut RunningCounts) {
         if self.codec.format().has_distance() && !self.shared {
             tally.stored = tally.stored.with(StoredCounts::of(numbers));
         }
     }
 
     /// What was counted of all entries.
-    fn finish(&self, tally: &Tally) -> Result<IndexCounts, RowsError> {
+    fn finish(&self, tally: &RunningCounts) -> Result<IndexCounts, RowsError> {
         self.rows.finished()?;
         if tally.differ {
             return Err(RowsError::Asymmetric);
@@ -364,22 +369,25 @@ impl<'a> Encoding<'a> {
     /// Writes the entries that there is room for.
     fn fill<W: Code>(
         &self,
-        jobs: &[Job],
-        entries: impl Entries<W>,
+        portions: &[Portion],
+        entries: impl EntryPlaces<W>,
         counting: Counting,
         counts: &mut IndexCounts,
     ) {
         for turn in [Color::White, Color::Black] {
             let writer = Writer { encoding: self, entries, numbers: self.numbers::<W>(turn) };
-            let jobs: Vec<&Job> = jobs.iter().filter(|job| job.turn == turn).collect();
+            let portions: Vec<&Portion> =
+                portions.iter().filter(|portion| portion.turn == turn).collect();
             if counting == Counting::Positions {
                 let none = Histogram::none;
-                let written = jobs.par_iter().map(|job| writer.job::<false>(job, &mut none()));
+                let written = portions
+                    .par_iter()
+                    .map(|portion| writer.portion::<false>(portion, &mut none()));
                 counts.legal += written.sum::<u64>();
                 continue;
             }
-            let met = jobs.par_iter().fold(Histogram::new::<W>, |mut met, job| {
-                writer.job::<true>(job, &mut met);
+            let met = portions.par_iter().fold(Histogram::new::<W>, |mut met, portion| {
+                writer.portion::<true>(portion, &mut met);
                 met
             });
             let met = met.reduce(Histogram::new::<W>, |a, b| a.with(&b));
@@ -389,25 +397,31 @@ impl<'a> Encoding<'a> {
 
     /// Counts positions of which several may share an index, and whether those have the same
     /// value.
-    fn count_shared<W: Code>(&self, jobs: &[Job], entries: impl Entries<W>, tally: &mut Tally) {
+    fn count_shared<W: Code>(
+        &self,
+        portions: &[Portion],
+        entries: impl EntryPlaces<W>,
+        tally: &mut RunningCounts,
+    ) {
         let indices = entries.indices();
         let mut seen = vec![false; (indices.end - indices.start) as usize];
-        for job in jobs {
+        for portion in portions {
             // All slices are there, or their deepest values were not known.
-            let Some((slice, orientation)) = self.rows.orient(self.values, job.structure) else {
+            let Some((slice, orientation)) = self.rows.orient(self.values, portion.structure)
+            else {
                 continue;
             };
-            let codes = codes_of(job, slice, orientation);
+            let codes = codes_of(portion, slice, orientation);
             let visits = Visits { orientation, once: true, promoted: 0 };
-            self.rows.walk(job, visits, |run| {
+            self.rows.walk(portion, visits, |run| {
                 let Some(run) = run.within(&indices) else { return };
                 for (index, offset) in run.positions() {
                     let number = index - indices.start as usize;
                     let value = codes.value(offset);
-                    let stored = W::truncate(self.codec.store(value, job.turn).0 as u32);
+                    let stored = W::truncate(self.codec.store(value, portion.turn).0 as u32);
                     tally.differ |= entries.get(number).map(W::get) != Some(stored);
                     if !std::mem::replace(&mut seen[number], true) {
-                        tally.counts.add(value, job.turn, 1);
+                        tally.counts.add(value, portion.turn, 1);
                     }
                 }
             });
@@ -455,7 +469,7 @@ impl<C: Code> CodeRows<C> for FetchedRows<'_, C> {
     }
 }
 
-/// All codes that a job needs, fetched at once.
+/// All codes that a portion needs, fetched at once.
 struct FetchedBlock<C> {
     /// Where they begin.
     start: usize,
@@ -485,47 +499,49 @@ struct Writer<'e, 'a, W, E> {
     numbers: Box<[W; NUMBERS]>,
 }
 
-impl<W: Code, E: Entries<W>> Writer<'_, '_, W, E> {
-    /// Writes the entries of a job, and returns how many.
-    fn job<const COUNT: bool>(&self, job: &Job, met: &mut Histogram) -> u64 {
+impl<W: Code, E: EntryPlaces<W>> Writer<'_, '_, W, E> {
+    /// Writes the entries of a portion, and returns how many.
+    fn portion<const COUNT: bool>(&self, portion: &Portion, met: &mut Histogram) -> u64 {
         let Encoding { rows, values, .. } = self.encoding;
         // All slices are there, or their deepest values were not known.
-        let Some((slice, orientation)) = rows.orient(values, job.structure) else { return 0 };
-        match codes_of(job, slice, orientation) {
+        let Some((slice, orientation)) = rows.orient(values, portion.structure) else { return 0 };
+        match codes_of(portion, slice, orientation) {
             Codes::Narrow(codes) => {
-                self.rows_of::<u8, COUNT>(job, orientation, codes.as_slice(), met)
+                self.rows_of::<u8, COUNT>(portion, orientation, codes.as_slice(), met)
             }
             Codes::Wide(codes) => {
-                self.rows_of::<u16, COUNT>(job, orientation, codes.as_slice(), met)
+                self.rows_of::<u16, COUNT>(portion, orientation, codes.as_slice(), met)
             }
             Codes::Stored(codes) if codes.wide => {
-                self.fetched::<u16, COUNT>(job, orientation, codes, met)
+                self.fetched::<u16, COUNT>(portion, orientation, codes, met)
             }
-            Codes::Stored(codes) => self.fetched::<u8, COUNT>(job, orientation, codes, met),
+            Codes::Stored(codes) => self.fetched::<u8, COUNT>(portion, orientation, codes, met),
         }
     }
 
     /// The same with codes that have to be fetched.
     fn fetched<C: Code, const COUNT: bool>(
         &self,
-        job: &Job,
+        portion: &Portion,
         orientation: Orientation,
         codes: &StoredCodes,
         met: &mut Histogram,
     ) -> u64 {
         if !self.encoding.by_blocks {
             let rows = FetchedRows::<C> { codes, row: Vec::new() };
-            return self.rows_of::<C, COUNT>(job, orientation, rows, met);
+            return self.rows_of::<C, COUNT>(portion, orientation, rows, met);
         }
         // Kings that touch after they were turned have no values.
-        let Some((start, len)) = self.encoding.rows.block_of(job, orientation) else { return 0 };
+        let Some((start, len)) = self.encoding.rows.block_of(portion, orientation) else {
+            return 0;
+        };
         let block = FetchedBlock::<C>::new(codes, start, len);
-        self.rows_of::<C, COUNT>(job, orientation, block, met)
+        self.rows_of::<C, COUNT>(portion, orientation, block, met)
     }
 
     fn rows_of<C: Code, const COUNT: bool>(
         &self,
-        job: &Job,
+        portion: &Portion,
         orientation: Orientation,
         mut codes: impl CodeRows<C>,
         met: &mut Histogram,
@@ -533,7 +549,7 @@ impl<W: Code, E: Entries<W>> Writer<'_, '_, W, E> {
         let mut written = 0;
         let indices = self.entries.indices();
         let visits = Visits { orientation, once: true, promoted: 0 };
-        self.encoding.rows.walk(job, visits, |run| {
+        self.encoding.rows.walk(portion, visits, |run| {
             let Some(run) = run.within(&indices) else { return };
             written += run.len() as u64;
             let first = run.index.wrapping_sub(indices.start) as usize;

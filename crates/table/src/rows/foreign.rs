@@ -55,9 +55,9 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     let layout = &values.layout;
     let another = another.filter(|other| taking == Taking::ByOutcome && are_alike(layout, other));
     for (&structure, slot) in &values.slices {
-        let asked = Asked { layout, structure, swapped, wanted, taking, pages, another };
+        let slice = AskedSlice { layout, structure, swapped, wanted, taking, pages, another };
         // Each slice is made once.
-        let _ = slot.set(Arc::new(asked.slice::<W, E>(&ask)?));
+        let _ = slot.set(Arc::new(slice.values::<W, E>(&ask)?));
     }
     Ok(values)
 }
@@ -94,7 +94,7 @@ fn layout_of_edge(material: &Material, wanted: &Wanted) -> Option<Layout> {
 
 /// A slice whose values are asked for.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct AskedSlice<'a> {
     layout: &'a Layout,
     structure: PawnStructure,
     /// Whether the table's colours are exchanged against those of the layout.
@@ -106,14 +106,14 @@ struct Asked<'a> {
     another: Option<&'a TableValues>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> AskedSlice<'a> {
     /// All its values.
-    fn slice<W: Code, E: From<RowsError> + Send>(
+    fn values<W: Code, E: From<RowsError> + Send>(
         &self,
         ask: &(impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync),
     ) -> Result<SliceValues, E> {
         let mut longest = 0;
-        let mut read = |turn: Color, en_passant: Option<u8>| -> Result<Codes, E> {
+        let mut read = |turn: Color, en_passant: Option<Square>| -> Result<Codes, E> {
             let (codes, most) = self.rows(turn, en_passant).all::<W, E>(self.pages, ask)?;
             longest = longest.max(most);
             Ok(codes)
@@ -121,30 +121,31 @@ impl<'a> Asked<'a> {
         let codes = [read(Color::White, None)?, read(Color::Black, None)?];
         let mut en_passant = Vec::new();
         for (turn, square) in usable_rights(self.structure) {
-            en_passant.push(EnPassantValues { square, codes: read(turn, Some(square))? });
+            en_passant
+                .push(EnPassantValues { square: square.into(), codes: read(turn, Some(square))? });
         }
         let max_moves = if self.taking == Taking::Exactly { longest } else { 1 };
         Ok(SliceValues { codes, en_passant, counts: None, max_moves })
     }
 
-    fn rows(&self, turn: Color, en_passant: Option<u8>) -> Rows<'a> {
+    fn rows(&self, turn: Color, en_passant: Option<Square>) -> SideRows<'a> {
         let number = side(turn);
         let len = if self.wanted.sides[number] { self.layout.len() } else { 0 };
         let another = self.another.filter(|_| en_passant.is_none());
         let another = another
             .and_then(|other| Some(&other.slices.get(&self.structure)?.get()?.codes[number]))
             .filter(|codes| codes.len() == len);
-        Rows { asked: *self, len, turn, en_passant, another }
+        SideRows { slice: *self, len, turn, en_passant, another }
     }
 }
 
 /// The rows of a slice with one side to move and one en passant right.
-struct Rows<'a> {
-    asked: Asked<'a>,
+struct SideRows<'a> {
+    slice: AskedSlice<'a>,
     /// How many places there are; none if this side is not asked for.
     len: usize,
     turn: Color,
-    en_passant: Option<u8>,
+    en_passant: Option<Square>,
     /// The codes of the same rows behind promotions to another man.
     another: Option<&'a Codes>,
 }
@@ -162,7 +163,7 @@ struct RowMen {
     en_passant: Option<Square>,
 }
 
-impl Rows<'_> {
+impl SideRows<'_> {
     /// All rows, and the longest distance in moves.
     fn all<W: Code, E: From<RowsError> + Send>(
         &self,
@@ -195,7 +196,7 @@ impl Rows<'_> {
     /// A man of the layout, as the table sees it.
     fn man(&self, square: u8, man: Piece) -> (Square, Piece) {
         let square = Square::new(u32::from(square));
-        if self.asked.swapped {
+        if self.slice.swapped {
             (square.flip_vertical(), man.role.of(man.color.other()))
         } else {
             (square, man)
@@ -204,7 +205,7 @@ impl Rows<'_> {
 
     /// A set of squares of the layout, as the table sees it, and back.
     fn on_table(&self, squares: u64) -> u64 {
-        if self.asked.swapped { squares.swap_bytes() } else { squares }
+        if self.slice.swapped { squares.swap_bytes() } else { squares }
     }
 
     /// Fills neighbouring rows, the first of which begins at a place, and returns the longest
@@ -215,7 +216,7 @@ impl Rows<'_> {
         codes: &mut [W],
         ask: &impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E>,
     ) -> Result<u16, E> {
-        let movers = self.asked.layout.movers();
+        let movers = self.slice.layout.movers();
         let lane = movers.len() - 1;
         let walking = self.man(0, movers[lane].role.of(movers[lane].color)).1;
         let mut men = self.row_men();
@@ -239,8 +240,8 @@ impl Rows<'_> {
             let mut row = Row { men: &mut men.men, walks: lane, squares, turn, en_passant };
             ask(&mut row, &mut values)?;
             for square in Bitboard(self.on_table(squares.0)) {
-                let there = if self.asked.swapped { square.flip_vertical() } else { square };
-                let value = value_of(values[there as usize], self.asked.taking);
+                let there = if self.slice.swapped { square.flip_vertical() } else { square };
+                let value = value_of(values[there as usize], self.slice.taking);
                 if let Value::Win(moves) | Value::Loss(moves) = value {
                     if moves > W::MAX_MOVES {
                         return Err(RowsError::Entry.into());
@@ -254,7 +255,7 @@ impl Rows<'_> {
     }
 
     fn row_men(&self) -> RowMen {
-        let Asked { layout, structure, swapped, .. } = self.asked;
+        let AskedSlice { layout, structure, swapped, .. } = self.slice;
         let mut men: Vec<(Square, Piece)> =
             layout.movers().iter().map(|m| self.man(0, m.role.of(m.color))).collect();
         for color in Color::ALL {
@@ -267,13 +268,14 @@ impl Rows<'_> {
         }
         let turn = if swapped { self.turn.other() } else { self.turn };
         let other_king = men.iter().position(|&(_, man)| man == turn.other().king());
-        let en_passant = self.en_passant.map(|square| self.man(square, Role::Pawn.of(turn)).0);
+        let en_passant =
+            self.en_passant.map(|square| self.man(square.into(), Role::Pawn.of(turn)).0);
         RowMen { men, closed, turn, other_king, en_passant }
     }
 
     /// Puts the men where a row has them; the squares that are left for the lane man.
     fn lanes(&self, at: usize, row: &mut RowMen) -> u64 {
-        let layout = self.asked.layout;
+        let layout = self.slice.layout;
         let movers = layout.movers();
         let lane = movers.len() - 1;
         let mut occupied = row.closed;
@@ -312,11 +314,11 @@ impl Rows<'_> {
     /// Where a man must stand for its position to be wanted, if only such positions are; 0 if none
     /// is.
     fn goal(&self, m: usize) -> u64 {
-        let mover = &self.asked.layout.movers()[m];
-        if !self.asked.wanted.on_edge.contains(&(mover.color, mover.role)) {
+        let mover = &self.slice.layout.movers()[m];
+        if !self.slice.wanted.on_edge.contains(&(mover.color, mover.role)) {
             return 0;
         }
-        promotion_squares(self.asked.structure, mover.color)
+        promotion_squares(self.slice.structure, mover.color)
     }
 
     /// Takes over what is lost behind promotions to another man, and returns where that is.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! pieces but the kings and the lane   the one nearest in the table in tiles of 16 squares, innermost
-//!   pairs of kings                    those of the job, canonical ones of the table
+//!   pairs of kings                    those of the portion, canonical ones of the table
 //!     lane                            one run: index + i * step, place row + image[square]
 //!
 //! place    king pair | piece 2 | piece 3 | ... | lane        the kings lead, 64 codes make a row
@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Neighbouring pairs of kings lie far apart among the values and side by side in the table, the
-//! squares of the other pieces the other way round; so a job has some of both, and uses all that
-//! comes with a line of the cache and with a page.
+//! squares of the other pieces the other way round; so a portion has some of both, and uses all
+//! that comes with a line of the cache and with a page.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ use super::counts::{bare_king_moves, like_orders};
 use super::squares::{
     empty_squares, en_passant_squares, is_canonical, pawn_placements, promotion_squares, touch,
 };
-use super::walk::{Job, PairSpan, Run, Visits, finished, sides_of};
+use super::walk::{PairSpan, Portion, Run, Visits, finished, sides_of};
 use crate::index::IndexSpace;
 use crate::stop::Stop;
 
@@ -53,7 +53,7 @@ pub(super) struct Free<'a> {
     pub(super) stop: Stop,
 }
 
-/// How many pairs of kings a job has at least, see above.
+/// How many pairs of kings a portion has at least, see above.
 pub(super) const KINGS: usize = 64;
 
 /// How many squares of the piece that is nearest in the table are taken before another one makes a
@@ -117,23 +117,23 @@ impl<'a> Free<'a> {
     }
 
     /// Every side and en passant square of a structure that has indices.
-    pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Job> {
-        sides_of(self.space, structure).map(|side| Job::new(structure, side)).collect()
+    pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Portion> {
+        sides_of(self.space, structure).map(|side| Portion::new(structure, side)).collect()
     }
 
-    /// A side in jobs for all threads.
-    pub(super) fn shares(&self, side: Job) -> Vec<Job> {
+    /// A side in portions for all threads.
+    pub(super) fn shares(&self, side: Portion) -> Vec<Portion> {
         let share = self.canonical.len().div_ceil(2 * rayon::current_num_threads());
         self.cut(side, share.max(KINGS))
     }
 
-    /// The jobs of a side, of that many pairs of kings each.
-    pub(super) fn cut(&self, side: Job, kings: usize) -> Vec<Job> {
+    /// The portions of a side, of that many pairs of kings each.
+    pub(super) fn cut(&self, side: Portion, kings: usize) -> Vec<Portion> {
         if self.layout.movers().len() == 2 {
             return vec![side];
         }
         let spans = PairSpan::all(self.canonical.len(), kings).into_iter();
-        spans.map(|span| Job { kings: Some(span), ..side }).collect()
+        spans.map(|span| Portion { kings: Some(span), ..side }).collect()
     }
 
     /// Where a structure's values are, and the way from a position of the table to them.
@@ -147,15 +147,15 @@ impl<'a> Free<'a> {
         Some((slice, to_values.then(to_slice)))
     }
 
-    /// Where the values of a pair of kings begin, for positions of a job turned that way.
+    /// Where the values of a pair of kings begin, for positions of a portion turned that way.
     pub(super) fn pair_place(
         &self,
         pair: usize,
-        job: &Job,
+        portion: &Portion,
         orientation: Orientation,
     ) -> Option<usize> {
         let &(white, black) = self.canonical.get(pair)?;
-        let symmetry = job.symmetry(orientation);
+        let symmetry = portion.symmetry(orientation);
         let [white, black] = [white, black].map(|s| symmetry.apply_index(s));
         let kings = if orientation.swap { [black, white] } else { [white, black] };
         self.layout.king_base(kings[0], kings[1]).map(|(base, _)| base)
@@ -166,29 +166,29 @@ impl<'a> Free<'a> {
         1 << (6 * (self.layout.movers().len() - 2))
     }
 
-    /// Visits the positions of a job.
+    /// Visits the positions of a portion.
     #[inline(always)]
-    pub(super) fn walk(&self, job: &Job, visits: Visits, mut visit: impl FnMut(&Run<'_>)) {
-        self.walk_placed(job, visits, |run, _, _| visit(run));
+    pub(super) fn walk(&self, portion: &Portion, visits: Visits, mut visit: impl FnMut(&Run<'_>)) {
+        self.walk_placed(portion, visits, |run, _, _| visit(run));
     }
 
     /// The same with the squares of all slots but that of the lane, and the slot of the lane.
     pub(super) fn walk_placed(
         &self,
-        job: &Job,
+        portion: &Portion,
         visits: Visits,
         mut visit: impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
         if self.stop.is_requested() {
             return;
         }
-        let squares = self.pawns.get(&job.structure).copied().unwrap_or([0; MAX_PIECES]);
-        let mut occupied = job.structure.occupied();
-        if let Some(square) = job.en_passant {
-            occupied |= empty_squares(square, job.turn);
+        let squares = self.pawns.get(&portion.structure).copied().unwrap_or([0; MAX_PIECES]);
+        let mut occupied = portion.structure.occupied();
+        if let Some(square) = portion.en_passant {
+            occupied |= empty_squares(square, portion.turn);
         }
 
-        let walk = Walk { rows: self, job, visits, occupied };
+        let walk = FreeWalk { rows: self, portion, visits, occupied };
         if self.layout.movers().len() == 2 {
             walk.bare_kings(squares, &mut visit);
         } else {
@@ -221,7 +221,7 @@ impl<'a> Free<'a> {
                 }
                 sum += counts.plain[number];
                 for square in en_passant_squares(structure, turn) {
-                    let there = orientation.symmetry().apply_index(square);
+                    let there = u8::from(orientation.symmetry().apply(square));
                     sum += counts.en_passant.iter().find(|(s, _)| *s == there)?.1;
                 }
             }
@@ -259,10 +259,10 @@ fn canonical_pairs(symmetry: u8) -> Vec<(u8, u8)> {
     pairs.filter(|&(w, b)| !touch(w, b) && is_canonical(symmetry, w, b)).collect()
 }
 
-/// A job being walked.
-struct Walk<'w, 'a> {
+/// A portion being walked.
+struct FreeWalk<'w, 'a> {
     rows: &'w Free<'a>,
-    job: &'w Job,
+    portion: &'w Portion,
     visits: Visits,
     /// Squares on which no mover stands: those of pawns, and of a right to take en passant.
     occupied: u64,
@@ -278,14 +278,14 @@ struct KingsAt {
 }
 
 /// A piece between the kings and the lane.
-struct Axis {
+struct InnerPiece {
     /// Its slot in the table.
     slot: PieceSlot,
     /// How far apart its squares are among the values.
     stride: usize,
     /// Where it stands if it is one of those that are promoted, see [`Visits::promoted`].
     promoted: u64,
-    /// Whether it must stand behind the piece of the axis before, which is like it.
+    /// Whether it must stand behind the inner piece before, which is like it.
     behind_like: bool,
 }
 
@@ -293,7 +293,7 @@ struct Axis {
 struct Placing {
     /// By slot; those of the kings and of the lane are put in later.
     squares: [u8; MAX_PIECES],
-    /// By axis.
+    /// By inner piece.
     digits: Vec<u8>,
     /// The squares that are not free any more.
     taken: u64,
@@ -301,7 +301,7 @@ struct Placing {
     on_edge: bool,
 }
 
-impl Walk<'_, '_> {
+impl FreeWalk<'_, '_> {
     /// The slots of the kings, White's and Black's.
     fn king_slots(&self) -> [PieceSlot; 2] {
         let slots = &self.rows.slots[usize::from(self.visits.orientation.swap)];
@@ -314,8 +314,8 @@ impl Walk<'_, '_> {
         squares: [u8; MAX_PIECES],
         visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
-        let Walk { rows, job, visits: Visits { orientation, .. }, occupied } = *self;
-        let turn = job.symmetry(orientation);
+        let FreeWalk { rows, portion, visits: Visits { orientation, .. }, occupied } = *self;
+        let turn = portion.symmetry(orientation);
         let [white_slot, black_slot] = self.king_slots();
         let [fixed, runs] = if orientation.swap { [1, 0] } else { [0, 1] };
         let [fixed, runs] = [fixed, runs].map(|king| rows.layout.stride(king));
@@ -329,7 +329,7 @@ impl Walk<'_, '_> {
             placed[white_slot] = white;
             visit(&Run { index, step, row, image: &image, lanes, in_row }, &placed, black_slot);
         };
-        rows.space.visit_kings(&squares, job.turn, job.en_passant, occupied, visit);
+        rows.space.visit_kings(&squares, portion.turn, portion.en_passant, occupied, visit);
     }
 
     /// Goes through the placements of all pieces but kings and lane, and in each through those of
@@ -341,15 +341,15 @@ impl Walk<'_, '_> {
         visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
         let kings = self.kings(squares);
-        let axes = self.axes();
+        let inner = self.inner();
         // The piece whose squares lie closest together in the table, which is the one of the first
         // slot.
-        let near = (0..axes.len()).min_by_key(|&i| axes[i].slot).unwrap_or(0);
+        let near = (0..inner.len()).min_by_key(|&i| inner[i].slot).unwrap_or(0);
         let mut placing =
-            Placing { squares, digits: vec![0; axes.len()], taken: 0, on_edge: false };
-        for step in 0..1_u64 << (6 * axes.len()) {
+            Placing { squares, digits: vec![0; inner.len()], taken: 0, on_edge: false };
+        for step in 0..1_u64 << (6 * inner.len()) {
             let mut rest = step / TILE;
-            for i in (0..axes.len()).rev().filter(|&i| i != near) {
+            for i in (0..inner.len()).rev().filter(|&i| i != near) {
                 placing.digits[i] = (rest % 64) as u8;
                 rest /= 64;
             }
@@ -357,33 +357,33 @@ impl Walk<'_, '_> {
                 *digit = (rest * TILE + step % TILE) as u8;
             }
 
-            if self.place(&axes, &mut placing) {
-                self.lanes(&axes, &kings, &mut placing, visit);
+            if self.place(&inner, &mut placing) {
+                self.lanes(&inner, &kings, &mut placing, visit);
             }
         }
     }
 
     /// The pieces between the kings and the lane, in the order of the layout.
-    fn axes(&self) -> Vec<Axis> {
+    fn inner(&self) -> Vec<InnerPiece> {
         let rows = self.rows;
         let slots = &rows.slots[usize::from(self.visits.orientation.swap)];
         let movers = (2..rows.layout.movers().len()).filter(|&mover| mover != rows.lane);
-        let axis = |(i, mover): (usize, usize)| Axis {
+        let piece = |(i, mover): (usize, usize)| InnerPiece {
             slot: slots[mover],
             stride: rows.layout.stride(mover),
             promoted: self.promoted(mover),
             behind_like: self.visits.once && i > 0 && rows.is_like_last(mover),
         };
-        movers.enumerate().map(axis).collect()
+        movers.enumerate().map(piece).collect()
     }
 
     /// The placements of the kings that pawns leave.
     fn kings(&self, mut squares: [u8; MAX_PIECES]) -> Vec<KingsAt> {
-        let Walk { rows, job, visits: Visits { orientation, .. }, occupied } = *self;
+        let FreeWalk { rows, portion, visits: Visits { orientation, .. }, occupied } = *self;
         let slots = &rows.slots[usize::from(orientation.swap)];
         let [white_slot, black_slot] = self.king_slots();
-        let turn = job.symmetry(orientation);
-        let pairs = job.kings.and_then(|span| rows.canonical.get(span.pairs()));
+        let turn = portion.symmetry(orientation);
+        let pairs = portion.kings.and_then(|span| rows.canonical.get(span.pairs()));
         let mut kings = Vec::new();
         for &(white, black) in pairs.unwrap_or(&rows.canonical) {
             if occupied & (1 << white | 1 << black) != 0 {
@@ -406,23 +406,23 @@ impl Walk<'_, '_> {
             return 0;
         }
         let color = self.rows.layout.movers()[mover].color;
-        promotion_squares(self.job.structure, self.visits.orientation.color(color))
+        promotion_squares(self.portion.structure, self.visits.orientation.color(color))
     }
 
     /// Puts the pieces on the squares of the digits; false if two stand on one, or like ones are
     /// out of order.
     #[inline(always)]
-    fn place(&self, axes: &[Axis], placing: &mut Placing) -> bool {
+    fn place(&self, inner: &[InnerPiece], placing: &mut Placing) -> bool {
         let mut possible = true;
         placing.taken = self.occupied;
         placing.on_edge = self.visits.promoted == 0;
-        for (i, axis) in axes.iter().enumerate() {
+        for (i, piece) in inner.iter().enumerate() {
             let square = placing.digits[i];
             possible &= placing.taken >> square & 1 == 0;
             placing.taken |= 1 << square;
-            placing.squares[axis.slot] = square;
-            placing.on_edge |= axis.promoted >> square & 1 != 0;
-            if axis.behind_like {
+            placing.squares[piece.slot] = square;
+            placing.on_edge |= piece.promoted >> square & 1 != 0;
+            if piece.behind_like {
                 possible &= placing.digits[i - 1] < square;
             }
         }
@@ -433,12 +433,12 @@ impl Walk<'_, '_> {
     #[inline(always)]
     fn lanes(
         &self,
-        axes: &[Axis],
+        inner: &[InnerPiece],
         kings: &[KingsAt],
         placing: &mut Placing,
         visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
-        let (rows, job, lane) = (self.rows, self.job, self.rows.lane);
+        let (rows, portion, lane) = (self.rows, self.portion, self.rows.lane);
         let lane_slot = rows.slots[usize::from(self.visits.orientation.swap)][lane];
         let Placing { squares, digits, taken, on_edge } = placing;
         let mut allowed = !*taken;
@@ -456,15 +456,15 @@ impl Walk<'_, '_> {
         }
 
         let [white_slot, black_slot] = self.king_slots();
-        let mut cursor = rows.space.cursor(squares, job.turn, job.en_passant);
+        let mut cursor = rows.space.cursor(squares, portion.turn, portion.en_passant);
         for &KingsAt { white, black, base, symmetry } in kings {
             if *taken & (1 << white | 1 << black) != 0 {
                 continue;
             }
             let image = &rows.images[symmetry.index()];
             let mut row = base;
-            for (axis, &square) in axes.iter().zip(&*digits) {
-                row += image[usize::from(square) & 63] * axis.stride;
+            for (piece, &square) in inner.iter().zip(&*digits) {
+                row += image[usize::from(square) & 63] * piece.stride;
             }
             cursor.put(white_slot, white);
             cursor.put(black_slot, black);

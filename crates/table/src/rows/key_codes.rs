@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hoffman_board::{ByColor, Color, Value};
 use hoffman_space::{Code, Orientation};
 
-use super::walk::{Job, Rows, Run, Visits};
+use super::walk::{Portion, Rows, Run, Visits};
 use super::wanted::{Taking, value_of};
 use super::{NUMBERS, RowsError, zeros};
 use crate::entries::{EntryCodec, RawEntry};
@@ -101,22 +101,22 @@ pub(super) struct EntryReader<'a> {
 }
 
 impl EntryReader<'_> {
-    /// Reads the positions of a job as far as their entries are here, and returns the longest
+    /// Reads the positions of a portion as far as their entries are here, and returns the longest
     /// distance in moves.
     pub(super) fn read<C: Code>(
         &self,
-        job: &Job,
+        portion: &Portion,
         orientation: Orientation,
         places: &mut impl Places<C>,
     ) -> Result<u16, RowsError> {
         // What the loop needs must not be reached through what it writes to.
-        let (area, mask, codes) = (self.area, self.keys.mask, self.keys.of(job.turn));
+        let (area, mask, codes) = (self.area, self.keys.mask, self.keys.of(portion.turn));
         let bits = u64::from(self.keys.codec.bits());
         let visits = Visits { orientation, once: false, promoted: self.promoted };
         let mut sound = true;
         // The distance stands above the code.
         let mut most = 0;
-        self.rows.walk(job, visits, |run| {
+        self.rows.walk(portion, visits, |run| {
             let Some(run) = run.within(&self.indices) else { return };
             let (mut bit, step) = ((run.index - self.indices.start) * bits, run.step * bits);
             let mut longest = most;

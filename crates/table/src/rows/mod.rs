@@ -7,7 +7,7 @@
 //! `walk` says what is visited, `free` and `restricted` do it, of tables with free pieces and of
 //! all others. `encode` and `decode` go both ways, in memory and where it is bounded; `transpose`
 //! does the same for tables of which neither values nor entries fit, but the kings lead. `wanted`
-//! and `ways` say which values come from where, `key_codes` which code a packed entry has.
+//! and `routes` say which values come from where, `key_codes` which code a packed entry has.
 //! `foreign` asks tables of other programs; `scan` shows the entries by rows.
 
 mod chunks;
@@ -20,6 +20,7 @@ mod foreign;
 mod free;
 mod key_codes;
 mod restricted;
+mod routes;
 mod scan;
 mod squares;
 #[cfg(test)]
@@ -27,7 +28,6 @@ mod tests;
 mod transpose;
 mod walk;
 mod wanted;
-mod ways;
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ use hoffman_board::{Bitboard, ListedPiece, Material, Role, Variant};
 use hoffman_space::{Codes, Layout, Mover, Orientation, PawnStructure, SliceValues, side};
 
 use self::squares::pawn_placements;
-use self::walk::Job;
+use self::walk::Portion;
 use crate::index::IndexSpace;
 
 pub use counts::IndexCounts;
@@ -129,11 +129,11 @@ pub fn structures_of(space: &IndexSpace) -> Vec<PawnStructure> {
     }
 }
 
-/// The codes of a job's positions.
-fn codes_of<'v>(job: &Job, slice: &'v SliceValues, orientation: Orientation) -> &'v Codes {
-    let plain = &slice.codes[side(orientation.color(job.turn))];
-    let Some(square) = job.en_passant else { return plain };
-    let there = orientation.symmetry().apply_index(square);
+/// The codes of a portion's positions.
+fn codes_of<'v>(portion: &Portion, slice: &'v SliceValues, orientation: Orientation) -> &'v Codes {
+    let plain = &slice.codes[side(orientation.color(portion.turn))];
+    let Some(square) = portion.en_passant else { return plain };
+    let there = u8::from(orientation.symmetry().apply(square));
     slice.en_passant.iter().find(|e| e.square == there).map_or(plain, |e| &e.codes)
 }
 

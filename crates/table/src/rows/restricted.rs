@@ -7,13 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Variant};
+use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Variant};
 use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues, side};
 
 use super::RowsError;
 use super::counts::like_orders;
 use super::squares::{empty_squares, pawn_placements, touch};
-use super::walk::{Job, Run, sides_of};
+use super::walk::{Portion, Run, sides_of};
 use crate::index::{IndexSpace, PawnStructure as ListedStructure, bits_of};
 use crate::stop::Stop;
 
@@ -46,7 +46,7 @@ pub(super) struct Restricted<'a> {
     /// The pawn structures, with the squares of the pawns' slots.
     pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
     /// The en passant squares of a pawngen table's structures.
-    listed: Option<BTreeSet<(PawnStructure, Option<u8>)>>,
+    listed: Option<BTreeSet<(PawnStructure, Option<Square>)>>,
     /// Whether like men with different squares may be dealt to their slots in any way.
     free_of_order: bool,
     /// See [`Rows::watching`](super::walk::Rows::watching).
@@ -69,7 +69,7 @@ struct Taken {
 /// The men still to be placed, in turns.
 struct Turns<'t> {
     movers: &'t [usize],
-    job: &'t Job,
+    portion: &'t Portion,
     once: bool,
 }
 
@@ -93,11 +93,11 @@ impl<'a> Restricted<'a> {
             space.is_free_of_order(&slots)
         });
 
-        let listed: Option<BTreeSet<(PawnStructure, Option<u8>)>> =
+        let listed: Option<BTreeSet<(PawnStructure, Option<Square>)>> =
             space.pawn_structures().map(|list| {
                 let pawns =
                     |s: &ListedStructure| PawnStructure { white: s.white.0, black: s.black.0 };
-                list.iter().map(|s| (pawns(s), s.en_passant.map(|e| e as u8))).collect()
+                list.iter().map(|s| (pawns(s), s.en_passant)).collect()
             });
         let pawns = match &listed {
             None => pawn_placements(space),
@@ -113,25 +113,26 @@ impl<'a> Restricted<'a> {
         self.pawns.keys().copied().collect()
     }
 
-    /// The jobs of a structure: every side and en passant square that has indices.
-    pub(super) fn jobs(&self, structure: PawnStructure) -> Vec<Job> {
-        let mut jobs = Vec::new();
+    /// The portions of a structure: every side and en passant square that has indices.
+    pub(super) fn portions(&self, structure: PawnStructure) -> Vec<Portion> {
+        let mut portions = Vec::new();
         for side in self.sides(structure) {
-            let job = Job::new(structure, side);
+            let portion = Portion::new(structure, side);
             match self.layout.movers() {
                 [first, _, _, ..] if !self.is_king(first) => {
                     let squares = bits_of(first.squares);
-                    jobs.extend(squares.map(|square| Job { first: Some(square), ..job }));
+                    portions
+                        .extend(squares.map(|square| Portion { first: Some(square), ..portion }));
                 }
-                _ => jobs.push(job),
+                _ => portions.push(portion),
             }
         }
-        jobs
+        portions
     }
 
     /// The sides to move and en passant squares for which a structure has indices.
-    fn sides(&self, structure: PawnStructure) -> Vec<(Color, Option<u8>)> {
-        let listed = |&(_, right): &(Color, Option<u8>)| {
+    fn sides(&self, structure: PawnStructure) -> Vec<(Color, Option<Square>)> {
+        let listed = |&(_, right): &(Color, Option<Square>)| {
             self.listed.as_ref().is_none_or(|listed| listed.contains(&(structure, right)))
         };
         sides_of(self.space, structure).filter(listed).collect()
@@ -171,18 +172,21 @@ impl<'a> Restricted<'a> {
         (self.lane, self.turns) = (lane, turns);
     }
 
-    /// The jobs of a structure, cut by the squares of the first man where he is not placed with another one.
-    pub(super) fn small_jobs(&self, structure: PawnStructure) -> Vec<Job> {
-        let jobs = self.jobs(structure);
-        let Some(first) = self.layout.movers().first() else { return jobs };
+    /// The portions of a structure, cut by the squares of the first man where he is not placed with
+    /// another one.
+    pub(super) fn small_portions(&self, structure: PawnStructure) -> Vec<Portion> {
+        let portions = self.portions(structure);
+        let Some(first) = self.layout.movers().first() else { return portions };
         let placed_alone = self.lane != 0
             && !self.layout.movers().get(self.lane).is_some_and(|lane| self.is_king(lane));
-        let cut = |job: Job| {
-            let squares = if placed_alone && job.first.is_none() { first.squares } else { 0 };
-            let whole = (squares == 0).then_some(job);
-            bits_of(squares).map(move |square| Job { first: Some(square), ..job }).chain(whole)
+        let cut = |portion: Portion| {
+            let squares = if placed_alone && portion.first.is_none() { first.squares } else { 0 };
+            let whole = (squares == 0).then_some(portion);
+            bits_of(squares)
+                .map(move |square| Portion { first: Some(square), ..portion })
+                .chain(whole)
         };
-        jobs.into_iter().flat_map(cut).collect()
+        portions.into_iter().flat_map(cut).collect()
     }
 
     /// Whether all that [`Restricted::walk`] visits of a row comes in one go.
@@ -192,15 +196,15 @@ impl<'a> Restricted<'a> {
         self.space.symmetry() == 1 && self.layout.movers().last().is_some_and(is_lane)
     }
 
-    /// Visits the positions of a job. Like men are taken in one order only if `once`.
-    pub(super) fn walk(&self, job: &Job, once: bool, mut visit: impl FnMut(&Run<'_>)) {
-        self.walk_placed(job, once, |run, _, _| visit(run));
+    /// Visits the positions of a portion. Like men are taken in one order only if `once`.
+    pub(super) fn walk(&self, portion: &Portion, once: bool, mut visit: impl FnMut(&Run<'_>)) {
+        self.walk_placed(portion, once, |run, _, _| visit(run));
     }
 
     /// The same with the squares of all slots but that of the last man, and the slot of that man.
     pub(super) fn walk_placed(
         &self,
-        job: &Job,
+        portion: &Portion,
         once: bool,
         mut visit: impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
@@ -209,16 +213,16 @@ impl<'a> Restricted<'a> {
         }
         let movers = self.layout.movers();
         let Some(lane) = movers.get(self.lane) else { return };
-        let Some(placed) = self.pawns.get(&job.structure) else { return };
-        let mut occupied = job.structure.occupied();
-        if let Some(square) = job.en_passant {
-            occupied |= empty_squares(square, job.turn);
+        let Some(placed) = self.pawns.get(&portion.structure) else { return };
+        let mut occupied = portion.structure.occupied();
+        if let Some(square) = portion.en_passant {
+            occupied |= empty_squares(square, portion.turn);
         }
         // A king as the lane: both kings are walked together.
         let kings = self.is_king(lane);
         let turns = self.turns.iter().copied();
         let turns: Vec<usize> = turns.filter(|&m| !kings || !self.is_king(&movers[m])).collect();
-        let turns = Turns { movers: &turns, job, once };
+        let turns = Turns { movers: &turns, portion, once };
         let mut standing = Standing { squares: *placed, stands: [0; MAX_PIECES] };
         self.place(&turns, Taken { occupied, base: 0 }, &mut standing, &mut visit);
     }
@@ -239,7 +243,7 @@ impl<'a> Restricted<'a> {
         let others = Turns { movers: rest_of_them, ..*turns };
         let later = self.later(turns, mover, &standing.stands);
         let mut rest = movers[mover].squares & !taken.occupied & later;
-        if let (0, Some(first)) = (mover, turns.job.first) {
+        if let (0, Some(first)) = (mover, turns.portion.first) {
             rest &= 1 << first;
         }
         while rest != 0 {
@@ -278,7 +282,7 @@ impl<'a> Restricted<'a> {
         visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
         let (movers, lane) = (self.layout.movers(), self.lane);
-        let Job { turn, en_passant, .. } = *turns.job;
+        let Portion { turn, en_passant, .. } = *turns.portion;
         if self.is_king(&movers[lane]) {
             let king =
                 |color: Color| movers.iter().position(|m| m.color == color && m.role == Role::King);
@@ -326,7 +330,7 @@ impl<'a> Restricted<'a> {
             return;
         }
         let slot = self.slots[lane];
-        let Job { turn, en_passant, .. } = *turns.job;
+        let Portion { turn, en_passant, .. } = *turns.portion;
         if self.space.symmetry() == 1 && self.free_of_order {
             if !self.layout.mixed().is_empty() {
                 lanes &= self.layout.admitted(&standing.stands[..movers.len()], lane);
@@ -357,7 +361,7 @@ impl<'a> Restricted<'a> {
         standing: &mut Standing,
         visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
     ) {
-        let Job { turn, en_passant, .. } = *turns.job;
+        let Portion { turn, en_passant, .. } = *turns.portion;
         let lane = self.lane;
         let [white_slot, black_slot] = [white, black].map(|king| self.slots[king]);
         let mut placed = standing.squares;
@@ -398,7 +402,7 @@ impl<'a> Restricted<'a> {
             for black in free(kings[1]).filter(|&black| !touch(white, black)) {
                 standing.squares[self.slots[kings[0]]] = white;
                 standing.squares[self.slots[kings[1]]] = black;
-                let Job { turn, en_passant, .. } = *turns.job;
+                let Portion { turn, en_passant, .. } = *turns.portion;
                 let index = self.space.encode_squares(&standing.squares, turn, en_passant);
                 let places =
                     self.layout.place(kings[0], white).zip(self.layout.place(kings[1], black));
@@ -419,7 +423,9 @@ impl<'a> Restricted<'a> {
             for (turn, en_passant) in self.sides(structure) {
                 sum += match en_passant {
                     None => counts.plain[side(turn)],
-                    Some(square) => counts.en_passant.iter().find(|(s, _)| *s == square)?.1,
+                    Some(square) => {
+                        counts.en_passant.iter().find(|(s, _)| *s == u8::from(square))?.1
+                    }
                 };
             }
         }

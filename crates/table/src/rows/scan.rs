@@ -1,12 +1,12 @@
 //! The entries of a table row by row, for callers that look at every one of them.
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Variant};
+use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Square, Variant};
 use hoffman_space::{Layout, Orientation};
 use rayon::prelude::*;
 
 use super::key_codes::word_at;
-use super::walk::{Job, Rows, Run, Visits};
+use super::walk::{Portion, Rows, Run, Visits};
 use super::{has_free_pieces, layout_of};
 use crate::entries::{EntryCodec, RawEntry};
 use crate::index::{IndexSpace, bits_of};
@@ -64,7 +64,7 @@ pub struct EntryRow<'a> {
     /// Who is to move.
     pub turn: Color,
     /// The square that a pawn has jumped over.
-    pub en_passant: Option<u8>,
+    pub en_passant: Option<Square>,
     index: u64,
     step: u64,
     /// The indices, where they follow no simple rule.
@@ -102,9 +102,9 @@ impl Gathered {
     }
 
     /// Hands the row on and begins another one.
-    fn show(&mut self, job: &Job, lane: PieceSlot, look: impl FnOnce(&EntryRow<'_>)) {
+    fn show(&mut self, portion: &Portion, lane: PieceSlot, look: impl FnOnce(&EntryRow<'_>)) {
         if !self.indices.is_empty() {
-            let Job { turn, en_passant, .. } = *job;
+            let Portion { turn, en_passant, .. } = *portion;
             let (squares, lanes, indices) = (&self.squares, self.lanes, &self.indices);
             let (index, step) = (0, 0);
             look(&EntryRow { squares, lane, lanes, turn, en_passant, index, step, indices });
@@ -139,12 +139,12 @@ pub fn scan<T: Send>(
     let orientation = Orientation { swap, mirror: false };
     rows.walk_nearest(orientation);
     let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
-    let jobs: Vec<Job> = sides.flat_map(|side| rows.shares(side)).collect();
+    let portions: Vec<Portion> = sides.flat_map(|side| rows.shares(side)).collect();
     let visits = Visits { orientation, once: true, promoted: 0 };
-    let walk = |job: &Job, visit: &mut Visit<'_>| {
-        rows.walk_placed(job, visits, |run, squares, lane| visit(run, squares, lane));
+    let walk = |portion: &Portion, visit: &mut Visit<'_>| {
+        rows.walk_placed(portion, visits, |run, squares, lane| visit(run, squares, lane));
     };
-    Some(show_all(jobs, walk, new, look))
+    Some(show_all(portions, walk, new, look))
 }
 
 /// The same for tables of which [`has_rows`] says no, under the rules of normal chess. Positions in which no man
@@ -166,38 +166,39 @@ pub fn scan_restricted<T: Send>(
     };
     rows.walk_widest();
     let structures = rows.structures();
-    // Few structures are few jobs; many of them are shared as they are.
+    // Few structures are few portions; many of them are shared as they are.
     let cut = structures.len() < 4 * rayon::current_num_threads();
-    let jobs_of = |structure| if cut { rows.small_jobs(structure) } else { rows.jobs(structure) };
-    let jobs: Vec<Job> = structures.into_iter().flat_map(jobs_of).collect();
-    let walk = |job: &Job, visit: &mut Visit<'_>| {
-        rows.walk_placed(job, true, |run, squares, lane| visit(run, squares, lane));
+    let jobs_of =
+        |structure| if cut { rows.small_portions(structure) } else { rows.portions(structure) };
+    let portions: Vec<Portion> = structures.into_iter().flat_map(jobs_of).collect();
+    let walk = |portion: &Portion, visit: &mut Visit<'_>| {
+        rows.walk_placed(portion, true, |run, squares, lane| visit(run, squares, lane));
     };
-    Some(show_all(jobs, walk, new, look))
+    Some(show_all(portions, walk, new, look))
 }
 
 /// Takes the positions of a row, the squares of all slots but one, and that one.
 type Visit<'v> = dyn FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot) + 'v;
 
-/// Shows the positions that `walk` visits in each of the jobs.
+/// Shows the positions that `walk` visits in each of the portions.
 fn show_all<T: Send>(
-    jobs: Vec<Job>,
-    walk: impl Fn(&Job, &mut Visit<'_>) + Sync + Send,
+    portions: Vec<Portion>,
+    walk: impl Fn(&Portion, &mut Visit<'_>) + Sync + Send,
     new: impl Fn() -> T + Sync + Send,
     look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
 ) -> Vec<T> {
-    let shares = jobs.into_par_iter().fold(&new, |mut share, job| {
+    let shares = portions.into_par_iter().fold(&new, |mut share, portion| {
         let mut gathered = Gathered::default();
         let mut walker = 0;
-        walk(&job, &mut |run, squares, lane| {
+        walk(&portion, &mut |run, squares, lane| {
             if lane >= MAX_PIECES {
                 return;
             }
-            let Job { turn, en_passant, .. } = job;
+            let Portion { turn, en_passant, .. } = portion;
             let (lanes, index, step) = (run.lanes, run.index, run.step);
             let single = lanes.is_power_of_two();
             if !single || !gathered.goes_on_with(squares, lanes) {
-                gathered.show(&job, lane, |row| look(&mut share, row));
+                gathered.show(&portion, lane, |row| look(&mut share, row));
             }
             if single {
                 walker = lane;
@@ -210,7 +211,7 @@ fn show_all<T: Send>(
                 &EntryRow { squares, lane, lanes, turn, en_passant, index, step, indices },
             );
         });
-        gathered.show(&job, walker, |row| look(&mut share, row));
+        gathered.show(&portion, walker, |row| look(&mut share, row));
         share
     });
     shares.collect()

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use hoffman_board::{Color, ListedPiece, MAX_PIECES, PieceSlot, Role, Square, Symmetry};
+use hoffman_board::shakmaty::attacks;
+use hoffman_board::{
+    Bitboard, Color, ListedPiece, MAX_PIECES, PieceSlot, Rank, Role, Square, Symmetry,
+};
 use hoffman_space::PawnStructure;
 
 use crate::index::IndexSpace;
@@ -39,24 +42,23 @@ pub(super) fn is_canonical(ways: u8, white: u8, black: u8) -> bool {
 pub(super) fn en_passant_squares(
     structure: PawnStructure,
     turn: Color,
-) -> impl Iterator<Item = u8> {
+) -> impl Iterator<Item = Square> {
     let mover = turn.other();
-    let fourth = mover.fold_wb(0xff00_0000, 0x00ff_0000_0000_u64);
-    let pawns = structure.of(mover) & fourth;
-    (0..64_u8).filter(move |&s| pawns >> s & 1 != 0).filter_map(move |s| {
-        let passed = mover.fold_wb(s.wrapping_sub(8), s + 8);
+    let fourth = Bitboard::from(mover.fold_wb(Rank::Fourth, Rank::Fifth));
+    (Bitboard(structure.of(mover)) & fourth).into_iter().filter_map(move |pawn| {
+        let passed = pawn.offset(mover.fold_wb(-8, 8))?;
         (empty_squares(passed, turn) & structure.occupied() == 0).then_some(passed)
     })
 }
 
 /// The square jumped over and the one that the pawn came from.
-pub(super) fn empty_squares(passed: u8, turn: Color) -> u64 {
-    let behind = turn.fold_wb(passed + 8, passed.wrapping_sub(8));
-    1 << passed | 1_u64 << (behind & 63)
+pub(super) fn empty_squares(passed: Square, turn: Color) -> u64 {
+    let start = passed.offset(turn.fold_wb(8, -8)).map_or(Bitboard::EMPTY, Bitboard::from);
+    start.with(passed).0
 }
 
 /// The rights of a structure that a pawn can use: the side to move and the square jumped over.
-pub(super) fn usable_rights(structure: PawnStructure) -> impl Iterator<Item = (Color, u8)> {
+pub(super) fn usable_rights(structure: PawnStructure) -> impl Iterator<Item = (Color, Square)> {
     [Color::White, Color::Black].into_iter().flat_map(move |turn| {
         let squares = en_passant_squares(structure, turn);
         squares.filter(move |&s| can_capture(structure, s, turn)).map(move |s| (turn, s))
@@ -64,12 +66,8 @@ pub(super) fn usable_rights(structure: PawnStructure) -> impl Iterator<Item = (C
 }
 
 /// Whether a pawn of `turn` stands ready to take on a square.
-fn can_capture(structure: PawnStructure, square: u8, turn: Color) -> bool {
-    let (file, rank) = (square & 7, square >> 3);
-    let from_rank = turn.fold_wb(rank.wrapping_sub(1), rank + 1);
-    [file.wrapping_sub(1), file + 1]
-        .into_iter()
-        .any(|f| f < 8 && structure.of(turn) >> (from_rank * 8 + f) & 1 != 0)
+fn can_capture(structure: PawnStructure, square: Square, turn: Color) -> bool {
+    (attacks::pawn_attacks(turn.other(), square) & Bitboard(structure.of(turn))).any()
 }
 
 /// The pawn structures of a list of pieces, each with a square for every pawn's slot.
@@ -137,12 +135,12 @@ mod tests {
         // White pawns on e4 and g4, Black's on d4 and g3.
         let structure = PawnStructure { white: 1 << 28 | 1 << 30, black: 1 << 27 | 1 << 22 };
         let squares = |turn: Color| en_passant_squares(structure, turn).collect::<Vec<_>>();
-        assert_eq!(squares(Color::Black), [20], "e3; on g3 stands a pawn");
-        assert_eq!(squares(Color::White), [0_u8; 0]);
-        assert_eq!(usable_rights(structure).collect::<Vec<_>>(), [(Color::Black, 20)]);
+        assert_eq!(squares(Color::Black), [Square::E3], "on g3 stands a pawn");
+        assert_eq!(squares(Color::White), [Square::A1; 0]);
+        assert_eq!(usable_rights(structure).collect::<Vec<_>>(), [(Color::Black, Square::E3)]);
         let without = PawnStructure { black: 1 << 22, ..structure };
         assert_eq!(usable_rights(without).count(), 0, "nothing stands beside e4");
-        assert_eq!(empty_squares(20, Color::Black), 1 << 20 | 1 << 12);
+        assert_eq!(empty_squares(Square::E3, Color::Black), 1 << 20 | 1 << 12);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::{Color, Format, Material, Placement, Role, Symmetry, Value};
+use hoffman_board::{Color, Format, Material, Placement, Role, Square, Symmetry, Value};
 use hoffman_control::{ControlFile, Mode, resolve_pieces};
 use hoffman_pages::Pages;
 use hoffman_space::{
@@ -23,7 +23,7 @@ type Man = (Color, Role, u8);
 struct Position {
     men: Vec<Man>,
     turn: Color,
-    en_passant: Option<u8>,
+    en_passant: Option<Square>,
 }
 
 impl Position {
@@ -50,7 +50,7 @@ impl Position {
         };
         let men = self.men.iter().map(man).fold(0, u64::wrapping_add);
         let turn = u64::from(self.turn.is_white() != swap);
-        mix(men ^ mix(self.en_passant.map_or(255, image) << 1 | turn))
+        mix(men ^ mix(self.en_passant.map_or(255, |square| image(square.into())) << 1 | turn))
     }
 }
 
@@ -108,14 +108,17 @@ fn values(space: &IndexSpace) -> TableValues {
 }
 
 fn fill(layout: &Layout, structure: PawnStructure, slot: &OnceLock<Arc<SliceValues>>) {
-    let codes = |turn: Color, right: Option<u8>| {
+    let codes = |turn: Color, right: Option<Square>| {
         let code = |offset: usize| {
             u8::from_value(position_at(layout, structure, offset, turn, right).value())
         };
         Codes::Narrow((0..layout.len()).map(code).collect())
     };
     let en_passant = usable_rights(structure)
-        .map(|(turn, square)| EnPassantValues { square, codes: codes(turn, Some(square)) })
+        .map(|(turn, square)| EnPassantValues {
+            square: square.into(),
+            codes: codes(turn, Some(square)),
+        })
         .collect();
     let slice = SliceValues {
         codes: [codes(Color::White, None), codes(Color::Black, None)],
@@ -132,7 +135,7 @@ fn position_at(
     structure: PawnStructure,
     offset: usize,
     turn: Color,
-    en_passant: Option<u8>,
+    en_passant: Option<Square>,
 ) -> Position {
     let movers = layout.movers();
     let square = |m: usize| match layout.kings() {
@@ -160,7 +163,7 @@ fn position_of(space: &IndexSpace, placement: &Placement) -> Position {
         own.fold(0, |set, m| set | 1 << m.2)
     };
     let structure = PawnStructure { white: pawns(Color::White), black: pawns(Color::Black) };
-    let right = placement.en_passant.map(|s| (placement.turn, s as u8));
+    let right = placement.en_passant.map(|s| (placement.turn, s));
     let en_passant = right.filter(|right| usable_rights(structure).any(|r| r == *right));
     Position { men, turn: placement.turn, en_passant: en_passant.map(|(_, s)| s) }
 }

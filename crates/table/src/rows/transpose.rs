@@ -31,7 +31,7 @@ use super::decode::{DecodeError, ReadEntries, Side, SliceReading};
 use super::distances::{PIECE, StoredDistances};
 use super::free::{Free, KINGS};
 use super::key_codes::{KeyCodes, word_at};
-use super::walk::{Job, PairSpan, Rows, Visits};
+use super::walk::{PairSpan, Portion, Rows, Visits};
 use super::{NUMBERS, RowsError, codes_of};
 use crate::index::IndexSpace;
 
@@ -124,11 +124,11 @@ impl<'a> KingMatrix<'a> {
         (index / width * own + index % width - strip.start * self.sides, step / width * own)
     }
 
-    /// The places of a strip's values, for positions of a job turned that way.
-    fn places(&self, job: &Job, orientation: Orientation) -> StripPlaces {
-        let pairs = job.kings.map_or(0..0, PairSpan::pairs);
+    /// The places of a strip's values, for positions of a portion turned that way.
+    fn places(&self, portion: &Portion, orientation: Orientation) -> StripPlaces {
+        let pairs = portion.kings.map_or(0..0, PairSpan::pairs);
         let starts: Vec<usize> =
-            pairs.filter_map(|pair| self.rows.pair_place(pair, job, orientation)).collect();
+            pairs.filter_map(|pair| self.rows.pair_place(pair, portion, orientation)).collect();
         let mut numbers = vec![u32::MAX; self.rows.layout.len() / self.stride];
         for (number, start) in starts.iter().enumerate() {
             numbers[start / self.stride] = number as u32;
@@ -144,7 +144,7 @@ impl<'a> KingMatrix<'a> {
             slice.sides.iter().all(|side| {
                 let new = || vec![false; slice.len / self.stride];
                 let seen = seen.entry(side.target).or_insert_with(new);
-                let place = |pair| self.rows.pair_place(pair, &side.job, side.orientation);
+                let place = |pair| self.rows.pair_place(pair, &side.portion, side.orientation);
                 let mut blocks = (0..self.pairs).filter_map(place).map(|at| at / self.stride);
                 blocks.all(|block| !std::mem::replace(&mut seen[block], true))
             })
@@ -379,14 +379,14 @@ impl<C: Code> StripDecoding<'_, C> {
         store: &PagedCodes,
     ) -> u32 {
         let matrix = self.matrix;
-        let job = Job { kings: Some(strip), ..side.job };
-        let places = matrix.places(&job, side.orientation);
+        let portion = Portion { kings: Some(strip), ..side.portion };
+        let places = matrix.places(&portion, side.orientation);
         let mut own = self.codes.take(C::ILLEGAL, places.len());
-        let codes = self.keys.of(job.turn);
+        let codes = self.keys.of(portion.turn);
         let mut most = 0;
         let orientation = side.orientation;
         let visits = Visits { orientation, once: false, promoted: self.promoted };
-        matrix.rows.walk(&job, visits, |run| {
+        matrix.rows.walk(&portion, visits, |run| {
             let Some(row) = own.row_mut(places.of(run.row)) else { return };
             let (mut at, step) = matrix.in_strip(strip, run.index, run.step);
             let mut longest = most;
@@ -436,10 +436,10 @@ impl<W: Code> StripEncoding<'_, W> {
             // All slices are there, or their deepest values were not known.
             let Some((slice, orientation)) = rows.orient(self.values, structure) else { continue };
             for side in rows.sides(structure) {
-                let job = Job { kings: Some(strip), ..side };
-                let met = met.get_mut(job.turn);
-                let codes = codes_of(&job, slice, orientation);
-                self.write_side((&job, strip), orientation, codes, &mut numbers, met);
+                let portion = Portion { kings: Some(strip), ..side };
+                let met = met.get_mut(portion.turn);
+                let codes = codes_of(&portion, slice, orientation);
+                self.write_side((&portion, strip), orientation, codes, &mut numbers, met);
             }
         }
         let mut all = self.met.lock().unwrap_or_else(PoisonError::into_inner);
@@ -450,15 +450,15 @@ impl<W: Code> StripEncoding<'_, W> {
     /// Writes the numbers of one side of a structure.
     fn write_side(
         &self,
-        (job, strip): (&Job, PairSpan),
+        (portion, strip): (&Portion, PairSpan),
         orientation: Orientation,
         codes: &Codes,
         numbers: &mut Chunked<W>,
         met: &mut Histogram,
     ) {
         let matrix = self.matrix;
-        let stored = &**self.stored.get(job.turn);
-        let places = matrix.places(job, orientation);
+        let stored = &**self.stored.get(portion.turn);
+        let places = matrix.places(portion, orientation);
         let mut own = self.codes.take(W::ILLEGAL, places.len());
         for (range, start) in places.pairs() {
             let mut at = start;
@@ -469,7 +469,7 @@ impl<W: Code> StripEncoding<'_, W> {
         }
 
         let visits = Visits { orientation, once: true, promoted: 0 };
-        matrix.rows.walk(job, visits, |run| {
+        matrix.rows.walk(portion, visits, |run| {
             let Some(row) = own.row(places.of(run.row)) else { return };
             let (mut at, step) = matrix.in_strip(strip, run.index, run.step);
             for (i, square) in run.squares().enumerate() {

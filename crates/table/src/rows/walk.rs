@@ -1,8 +1,8 @@
 //! The positions of a table in the order of the values' rows, with their indices: what is walked,
 //! and what comes of it.
 //!
-//! A [`Job`] is walked at a time. What it yields are runs: positions of one row of values, which
-//! differ in the square of the lane, and whose indices grow by a constant step.
+//! A [`Portion`] is walked at a time. What it yields are runs: positions of one row of values,
+//! which differ in the square of the lane, and whose indices grow by a constant step.
 //!
 //! ```text
 //! values    | a1 | b1 | c1 | d1 | ... | h8 |      a row of 64, from place `row` on
@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use hoffman_board::{Color, Material, Symmetry};
+use hoffman_board::{Color, Material, Square, Symmetry};
 use hoffman_space::{Counts, Layout, Orientation, PawnStructure, SliceValues, TableValues};
 
 use super::free::Free;
@@ -96,10 +96,10 @@ impl Run<'_> {
 /// A set of positions with the same pawns, side to move and en passant right, as the table sees
 /// them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
+pub(super) struct Portion {
     pub(super) structure: PawnStructure,
     pub(super) turn: Color,
-    pub(super) en_passant: Option<u8>,
+    pub(super) en_passant: Option<Square>,
     /// The square of the first mover, to share the work where no kings lead.
     pub(super) first: Option<u8>,
     /// The canonical pairs of kings that are asked for, where kings lead; all of them if none.
@@ -129,10 +129,13 @@ impl PairSpan {
     }
 }
 
-impl Job {
+impl Portion {
     /// All positions of a side to move and en passant square.
-    pub(super) fn new(structure: PawnStructure, (turn, en_passant): (Color, Option<u8>)) -> Job {
-        Job { structure, turn, en_passant, first: None, kings: None, flip: false }
+    pub(super) fn new(
+        structure: PawnStructure,
+        (turn, en_passant): (Color, Option<Square>),
+    ) -> Portion {
+        Portion { structure, turn, en_passant, first: None, kings: None, flip: false }
     }
 
     /// How the board is turned on the way to the values.
@@ -141,7 +144,7 @@ impl Job {
     }
 }
 
-/// Which positions of a job are visited, and where their values are.
+/// Which positions of a portion are visited, and where their values are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Visits {
     /// How a position of the table is turned on the way to its value.
@@ -237,36 +240,40 @@ impl<'a> Rows<'a> {
 
     /// Every side to move and en passant square of a structure that has indices, restricted pieces
     /// besides by the square of the first.
-    pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Job> {
+    pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Portion> {
         match self {
             Rows::Free(rows) => rows.sides(structure),
-            Rows::Restricted(rows) => rows.jobs(structure),
+            Rows::Restricted(rows) => rows.portions(structure),
         }
     }
 
-    /// A side in jobs for all threads.
-    pub(super) fn shares(&self, side: Job) -> Vec<Job> {
+    /// A side in portions for all threads.
+    pub(super) fn shares(&self, side: Portion) -> Vec<Portion> {
         match self {
             Rows::Free(rows) => rows.shares(side),
             Rows::Restricted(_) => vec![side],
         }
     }
 
-    /// A side in jobs that need the values of one pair of kings each, where the kings lead.
-    pub(super) fn by_pairs(&self, side: Job) -> Vec<Job> {
+    /// A side in portions that need the values of one pair of kings each, where the kings lead.
+    pub(super) fn by_pairs(&self, side: Portion) -> Vec<Portion> {
         match self {
             Rows::Free(rows) => rows.cut(side, 1),
             Rows::Restricted(_) => vec![side],
         }
     }
 
-    /// Where the values of a job of [`Rows::by_pairs`] begin, and how many there are; none if it
-    /// has none.
-    pub(super) fn block_of(&self, job: &Job, orientation: Orientation) -> Option<(usize, usize)> {
+    /// Where the values of a portion of [`Rows::by_pairs`] begin, and how many there are; none if
+    /// it has none.
+    pub(super) fn block_of(
+        &self,
+        portion: &Portion,
+        orientation: Orientation,
+    ) -> Option<(usize, usize)> {
         let layout = self.layout();
-        match (self, job.kings, job.first) {
+        match (self, portion.kings, portion.first) {
             (Rows::Free(rows), Some(pairs), _) => {
-                Some((rows.pair_place(pairs.start, job, orientation)?, rows.pair_len()))
+                Some((rows.pair_place(pairs.start, portion, orientation)?, rows.pair_len()))
             }
             (Rows::Restricted(_), _, Some(first)) => {
                 Some((layout.place(0, first)?, layout.stride(0)))
@@ -291,12 +298,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Visits the positions of a job.
+    /// Visits the positions of a portion.
     #[inline(always)]
-    pub(super) fn walk(&self, job: &Job, visits: Visits, visit: impl FnMut(&Run<'_>)) {
+    pub(super) fn walk(&self, portion: &Portion, visits: Visits, visit: impl FnMut(&Run<'_>)) {
         match self {
-            Rows::Free(rows) => rows.walk(job, visits, visit),
-            Rows::Restricted(rows) => rows.walk(job, visits.once, visit),
+            Rows::Free(rows) => rows.walk(portion, visits, visit),
+            Rows::Restricted(rows) => rows.walk(portion, visits.once, visit),
         }
     }
 }
@@ -310,7 +317,7 @@ pub(super) fn finished(stop: &Stop) -> Result<(), RowsError> {
 pub(super) fn sides_of(
     space: &IndexSpace,
     structure: PawnStructure,
-) -> impl Iterator<Item = (Color, Option<u8>)> {
+) -> impl Iterator<Item = (Color, Option<Square>)> {
     let turns =
         [Color::White, Color::Black].into_iter().take(1 + usize::from(space.has_side_bit()));
     turns.flat_map(move |turn| {

@@ -4,10 +4,10 @@ use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, Color, MAX_PIECES, PieceSlot, Role, Square};
 use hoffman_table::rows::EntryRow;
 
-use super::{Move, RowJob};
+use super::{RowMove, TestedRows};
 
 /// A row with the men who stand still.
-pub(super) struct Row<'a> {
+pub(super) struct RowBoard<'a> {
     pub(super) squares: &'a [u8; MAX_PIECES],
     pub(super) lane: PieceSlot,
     /// The squares of the row's piece with which the position is legal.
@@ -25,22 +25,22 @@ pub(super) struct Row<'a> {
     idle: Bitboard,
 }
 
-impl Row<'_> {
+impl RowBoard<'_> {
     pub(super) fn square(&self, slot: PieceSlot) -> Square {
         Square::new(u32::from(self.squares[slot]))
     }
 }
 
-impl RowJob<'_> {
+impl TestedRows<'_> {
     /// What is the same in all positions of a row, and the squares with which they are illegal.
-    pub(super) fn row<'r>(&self, row: &EntryRow<'r>) -> (Row<'r>, Bitboard) {
-        let pieces = self.job.table().pieces();
-        let mut here = Row {
+    pub(super) fn row<'r>(&self, row: &EntryRow<'r>) -> (RowBoard<'r>, Bitboard) {
+        let pieces = self.tested.table().pieces();
+        let mut here = RowBoard {
             squares: row.squares,
             lane: row.lane,
             lanes: Bitboard(row.lanes),
             turn: row.turn,
-            en_passant: row.en_passant.map(|square| Square::new(u32::from(square))),
+            en_passant: row.en_passant,
             occupied: Bitboard::EMPTY,
             own: Bitboard::EMPTY,
             their_king: Bitboard::EMPTY,
@@ -69,7 +69,7 @@ impl RowJob<'_> {
         } else {
             Bitboard::FULL
         };
-        let other = Row { turn: row.turn.other(), ..here };
+        let other = RowBoard { turn: row.turn.other(), ..here };
         let king = other.square(*self.kings.get(other.turn));
         let illegal = self.checked(&other, king, other.occupied, None);
         here.lanes &= !illegal;
@@ -79,13 +79,13 @@ impl RowJob<'_> {
     /// The attacks of a man on a square, among these others.
     #[inline]
     pub(super) fn attacks(&self, slot: PieceSlot, from: Square, occupied: Bitboard) -> Bitboard {
-        let piece = &self.job.table().pieces()[slot];
+        let piece = &self.tested.table().pieces()[slot];
         attacks::attacks(from, piece.role.of(piece.color), occupied)
     }
 
     /// The squares of the row's piece with which a move is legal.
-    pub(super) fn lanes_of(&self, row: &Row<'_>, step: &Move) -> Bitboard {
-        let Move { slot, from, to, victim, .. } = *step;
+    pub(super) fn lanes_of(&self, row: &RowBoard<'_>, step: &RowMove) -> Bitboard {
+        let RowMove { slot, from, to, victim, .. } = *step;
         let king = *self.kings.get(row.turn);
         let is_idle = slot != king && victim.is_none();
         let attacked = if is_idle && row.idle.contains(from) && row.idle.contains(to) {
@@ -106,12 +106,12 @@ impl RowJob<'_> {
     /// as in the row, but for one who is gone.
     fn checked(
         &self,
-        row: &Row<'_>,
+        row: &RowBoard<'_>,
         king: Square,
         occupied: Bitboard,
         gone: Option<PieceSlot>,
     ) -> Bitboard {
-        let pieces = self.job.table().pieces();
+        let pieces = self.tested.table().pieces();
         let walks = row.lane == *self.kings.get(row.turn);
         let mut checked = Bitboard::EMPTY;
         for (slot, piece) in pieces.iter().enumerate() {
@@ -139,12 +139,12 @@ impl RowJob<'_> {
     /// one who is gone.
     pub(super) fn is_attacked(
         &self,
-        row: &Row<'_>,
+        row: &RowBoard<'_>,
         target: Square,
         occupied: Bitboard,
         gone: Option<PieceSlot>,
     ) -> bool {
-        self.job.table().pieces().iter().enumerate().any(|(slot, piece)| {
+        self.tested.table().pieces().iter().enumerate().any(|(slot, piece)| {
             piece.color != row.turn
                 && slot != row.lane
                 && Some(slot) != gone

@@ -6,7 +6,7 @@ use hoffman_board::{
 };
 use hoffman_table::{EntryValue, IndexSpace, RawEntry, Table};
 
-use super::super::job::Loaded;
+use super::super::loaded::Loaded;
 use super::super::outcomes::Worth;
 
 /// What moves are worth, a greater number being better. No move at all is less than any.
@@ -44,6 +44,29 @@ pub(super) fn images() -> [[u8; 64]; 8] {
         let symmetry = Symmetry::all().nth(n).unwrap_or_default();
         std::array::from_fn(|square| symmetry.apply_index(square as u8))
     })
+}
+
+/// Calls `visit` with each symmetry that leads from squares of a row's piece to indices of a table,
+/// and with these squares. If the piece `walks` as a king, they may differ in their symmetry, which
+/// `canonical` says of each.
+#[inline]
+pub(super) fn by_symmetry(
+    space: &IndexSpace,
+    squares: Bitboard,
+    walks: bool,
+    canonical: impl Fn(Square) -> Symmetry,
+    mut visit: impl FnMut(Symmetry, Bitboard),
+) {
+    let mut rest = squares;
+    while let Some(first) = rest.first() {
+        let symmetry = canonical(first);
+        let mut alike = rest;
+        if walks && space.symmetry() > 1 {
+            alike = alike.into_iter().filter(|&square| canonical(square) == symmetry).collect();
+        }
+        rest &= !alike;
+        visit(symmetry, alike);
+    }
 }
 
 /// The kings' slots.
@@ -97,7 +120,7 @@ pub(super) struct RowTable<'a> {
 }
 
 /// The way from positions to those that a table has an index for.
-struct Way {
+struct Turning {
     /// The colours are exchanged.
     swaps: bool,
     /// What is added, bit by bit, to the number of a square.
@@ -105,7 +128,7 @@ struct Way {
     turn: Color,
 }
 
-impl Way {
+impl Turning {
     fn set(&self, squares: Bitboard) -> u64 {
         match self.mask {
             0 => squares.0,
@@ -145,12 +168,12 @@ impl<'a> RowTable<'a> {
         let turned = !space.has_side_bit() && turn == Color::Black;
         let mask = if swapped { 56 } else { 0 } ^ if turned { 63 } else { 0 };
         let turn = if turned { Color::White } else { turn };
-        let way = Way { swaps: swapped != turned, mask, turn };
+        let turning = Turning { swaps: swapped != turned, mask, turn };
 
         let walks = behind.lane.1 == Role::King;
         let king = |color| {
             let mut men = behind.men.iter();
-            let found = men.find(|&&(_, c, role)| role == Role::King && way.color(c) == color);
+            let found = men.find(|&&(_, c, role)| role == Role::King && turning.color(c) == color);
             found.map(|&(square, ..)| Square::new(u32::from(square) ^ u32::from(mask)))
         };
         let (white, black) = (king(Color::White), king(Color::Black));
@@ -159,21 +182,15 @@ impl<'a> RowTable<'a> {
             Symmetry::canonical(space.symmetry(), white, black)
         };
         let mut found = Bitboard::EMPTY;
-        let mut rest = Bitboard(way.set(behind.lanes));
-        while let Some(first) = rest.first() {
-            let symmetry = canonical(first);
-            let mut lanes = rest;
-            if walks && space.symmetry() > 1 {
-                lanes = lanes.into_iter().filter(|&square| canonical(square) == symmetry).collect();
-            }
-            rest &= !lanes;
-            self.look_up_turned(behind, &way, (symmetry, lanes), |square, number| {
+        let lanes = Bitboard(turning.set(behind.lanes));
+        by_symmetry(space, lanes, walks, canonical, |symmetry, lanes| {
+            self.look_up_turned(behind, &turning, (symmetry, lanes), |square, number| {
                 let square = square ^ mask;
                 found.add(Square::new(u32::from(square)));
                 let score = number.map_or(UNCLEAR, |&n| scores[usize::from(n as u8)]);
                 take(usize::from(square), score);
             });
-        }
+        });
         found
     }
 
@@ -181,7 +198,7 @@ impl<'a> RowTable<'a> {
     fn look_up_turned(
         &self,
         behind: &Behind<'_>,
-        way: &Way,
+        turning: &Turning,
         (symmetry, lanes): (Symmetry, Bitboard),
         mut take: impl FnMut(u8, Option<&'a i8>),
     ) {
@@ -190,8 +207,8 @@ impl<'a> RowTable<'a> {
         let mut squares = [0; MAX_PIECES];
         let mut dealt = 0_u32;
         for &(square, color, role) in behind.men {
-            let square = image[usize::from(square as u8 ^ way.mask)];
-            let color = way.color(color);
+            let square = image[usize::from(square as u8 ^ turning.mask)];
+            let color = turning.color(color);
             let fits = |(slot, piece): (usize, &ListedPiece)| {
                 dealt >> slot & 1 == 0
                     && (piece.color, piece.role) == (color, role)
@@ -201,14 +218,14 @@ impl<'a> RowTable<'a> {
             dealt |= 1 << slot;
             squares[slot] = square;
         }
-        let (color, role) = (way.color(behind.lane.0), behind.lane.1);
+        let (color, role) = (turning.color(behind.lane.0), behind.lane.1);
         let is_left = |(slot, piece): (usize, &ListedPiece)| {
             dealt >> slot & 1 == 0 && (piece.color, piece.role) == (color, role)
         };
         let Some(lane) = pieces.iter().enumerate().position(is_left) else { return };
         let lanes = symmetry.apply_set(lanes.0) & pieces[lane].legal.0;
         let back = &self.images[symmetry.inverse().index()];
-        let cursor = space.cursor(&squares, way.turn, None);
+        let cursor = space.cursor(&squares, turning.turn, None);
         cursor.visit_lane(lane, lanes, |run, index, step| {
             for (i, square) in (0..).zip(Bitboard(run)) {
                 take(back[square as usize], self.numbers.get((index + i * step) as usize));

@@ -6,11 +6,11 @@ use hoffman_board::{
 };
 
 use super::super::VerifyError;
-use super::super::job::Reply;
-use super::super::men::Step;
-use super::attacks::Row;
+use super::super::men::SlotMove;
+use super::super::tested::Assessment;
+use super::attacks::RowBoard;
 use super::behind::{Behind, DRAW, UNCLEAR, score};
-use super::{Found, Move, PROMOTIONS, RowJob};
+use super::{PROMOTIONS, RowFindings, RowMove, TestedRows};
 
 /// Men and their squares.
 type Standing = ArrayVec<(Square, Color, Role), MAX_PIECES>;
@@ -24,10 +24,10 @@ struct Leaving<'m> {
     jumped: bool,
 }
 
-impl RowJob<'_> {
+impl TestedRows<'_> {
     /// The other men of a row behind a move of one of them, or all but one who is left out.
-    fn standing(&self, row: &Row<'_>, step: Option<&Move>, without: PieceSlot) -> Standing {
-        let pieces = self.job.table().pieces();
+    fn standing(&self, row: &RowBoard<'_>, step: Option<&RowMove>, without: PieceSlot) -> Standing {
+        let pieces = self.tested.table().pieces();
         let mut men = Standing::new();
         for (slot, piece) in pieces.iter().enumerate() {
             let is_gone = step.and_then(|step| step.victim).is_some_and(|(gone, _)| gone == slot);
@@ -45,12 +45,12 @@ impl RowJob<'_> {
     /// Makes a move that leaves the table in the positions of a row with these squares.
     pub(super) fn leave(
         &self,
-        row: &Row<'_>,
-        step: &Move,
+        row: &RowBoard<'_>,
+        step: &RowMove,
         lanes: Bitboard,
-        found: &mut Found,
+        found: &mut RowFindings,
     ) -> Result<(), VerifyError> {
-        let pieces = self.job.table().pieces();
+        let pieces = self.tested.table().pieces();
         let men = self.standing(row, Some(step), PieceSlot::MAX);
         let lane = (pieces[row.lane].color, pieces[row.lane].role);
         let taken = step.victim.map(|(slot, _)| pieces[slot].role);
@@ -69,8 +69,12 @@ impl RowJob<'_> {
     }
 
     /// The captures of the row's piece, which is the opponent's.
-    pub(super) fn take_lane(&self, row: &Row<'_>, found: &mut Found) -> Result<(), VerifyError> {
-        let pieces = self.job.table().pieces();
+    pub(super) fn take_lane(
+        &self,
+        row: &RowBoard<'_>,
+        found: &mut RowFindings,
+    ) -> Result<(), VerifyError> {
+        let pieces = self.tested.table().pieces();
         let taken = pieces[row.lane].role;
         if taken == Role::King {
             return Ok(());
@@ -104,7 +108,7 @@ impl RowJob<'_> {
                 };
                 self.answer(row.turn, &leaving, found, |at| {
                     let victim = Some((row.lane, at));
-                    let step = Move { slot, from, to: at, victim, promotion, jumped: None };
+                    let step = RowMove { slot, from, to: at, victim, promotion, jumped: None };
                     (self.placement(row.squares, row.lane, at, row.turn), step.step())
                 })?;
             }
@@ -113,8 +117,12 @@ impl RowJob<'_> {
     }
 
     /// The captures by the row's piece: all its squares lead to one position.
-    pub(super) fn take_by_lane(&self, row: &Row<'_>, found: &mut Found) -> Result<(), VerifyError> {
-        let pieces = self.job.table().pieces();
+    pub(super) fn take_by_lane(
+        &self,
+        row: &RowBoard<'_>,
+        found: &mut RowFindings,
+    ) -> Result<(), VerifyError> {
+        let pieces = self.tested.table().pieces();
         let king = *self.kings.get(row.turn);
         for (victim, piece) in pieces.iter().enumerate() {
             if piece.color == row.turn || piece.role == Role::King {
@@ -133,8 +141,8 @@ impl RowJob<'_> {
             }
             let placement = self.placement(row.squares, row.lane, first, row.turn);
             let step = lane_step(row.lane, to, Some(to));
-            let reply = self.job.reply_outside(&placement, &step)?;
-            take_reply(&reply, lanes, found);
+            let assessment = self.tested.assess_outside(&placement, &step)?;
+            take_assessment(&assessment, lanes, found);
         }
         Ok(())
     }
@@ -142,10 +150,10 @@ impl RowJob<'_> {
     /// What it is worth that the row's piece goes to squares on which the table does not have it.
     pub(super) fn leave_lane(
         &self,
-        row: &Row<'_>,
+        row: &RowBoard<'_>,
         targets: Bitboard,
         scores: &mut [u8; 64],
-        found: &mut Found,
+        found: &mut RowFindings,
     ) -> Result<(), VerifyError> {
         for to in targets {
             let lanes = self.attacks(row.lane, to, row.occupied) & row.lanes;
@@ -154,38 +162,40 @@ impl RowJob<'_> {
                 found.leaving.add(lanes);
             }
             let placement = self.placement(row.squares, row.lane, first, row.turn);
-            let reply = self.job.reply_outside(&placement, &lane_step(row.lane, to, None))?;
+            let assessment =
+                self.tested.assess_outside(&placement, &lane_step(row.lane, to, None))?;
             scores[to as usize] = super::NO_MOVE;
-            take_reply(&reply, lanes, found);
+            take_assessment(&assessment, lanes, found);
         }
         Ok(())
     }
 
-    /// Takes what moves out of the table are worth, as [`Job::reply_outside`](super::Job::reply_outside) says it of
-    /// single ones, which `single` gives.
+    /// Takes what moves out of the table are worth, as
+    /// [`TestedTable::assess_outside`](super::TestedTable::assess_outside) says it of single ones,
+    /// which `single` gives.
     fn answer(
         &self,
         turn: Color,
         leaving: &Leaving<'_>,
-        found: &mut Found,
-        single: impl Fn(Square) -> (Placement, Step),
+        found: &mut RowFindings,
+        single: impl Fn(Square) -> (Placement, SlotMove),
     ) -> Result<(), VerifyError> {
         let Leaving { behind, ending, kind, jumped } = leaving;
         if self.counts {
             found.leaving.add(behind.lanes);
         }
-        let pruned = self.job.pruned(turn, *kind);
+        let pruned = self.tested.pruned(turn, *kind);
         if *ending == Material::bare_kings() && pruned.is_none() {
             found.take_all(behind.lanes, DRAW);
             return Ok(());
         }
-        let asked = self.job.asked(ending, pruned);
+        let asked = self.tested.asked(ending, pruned);
         let table = |number: usize| self.smaller.get(number).and_then(Option::as_ref);
         if *jumped || asked.clone().any(|holder| table(holder.number).is_none()) {
             for at in behind.lanes {
                 let (placement, step) = single(at);
-                let reply = self.job.reply_outside(&placement, &step)?;
-                take_reply(&reply, at.into(), found);
+                let assessment = self.tested.assess_outside(&placement, &step)?;
+                take_assessment(&assessment, at.into(), found);
             }
             return Ok(());
         }
@@ -198,7 +208,7 @@ impl RowJob<'_> {
                 return Ok(());
             }
         }
-        take_reply(&self.job.unanswered(ending, pruned), rest, found);
+        take_assessment(&self.tested.unanswered(ending, pruned), rest, found);
         Ok(())
     }
 }
@@ -209,17 +219,17 @@ fn ending(men: &Standing, lane: (Color, Role)) -> Material {
 }
 
 /// A move of the row's piece.
-fn lane_step(slot: PieceSlot, to: Square, captured: Option<Square>) -> Step {
+fn lane_step(slot: PieceSlot, to: Square, captured: Option<Square>) -> SlotMove {
     let (promotion, jumped, index) = (None, None, None);
-    Step { slot, to, captured, promotion, jumped, en_passant: false, index }
+    SlotMove { slot, to, captured, promotion, jumped, en_passant: false, index }
 }
 
 /// Takes what a move is worth that is the same on several squares.
-fn take_reply(reply: &Reply, squares: Bitboard, found: &mut Found) {
-    match reply {
-        Reply::Worth(worth) => found.take_all(squares, worth.exact.map_or(UNCLEAR, score)),
-        Reply::Missing(_) => found.take_all(squares, UNCLEAR),
-        Reply::Discarded { spares: true } => found.spared |= squares,
-        Reply::Discarded { spares: false } => {}
+fn take_assessment(assessment: &Assessment, squares: Bitboard, found: &mut RowFindings) {
+    match assessment {
+        Assessment::Worth(worth) => found.take_all(squares, worth.exact.map_or(UNCLEAR, score)),
+        Assessment::Missing(_) => found.take_all(squares, UNCLEAR),
+        Assessment::Discarded { spares: true } => found.spared |= squares,
+        Assessment::Discarded { spares: false } => {}
     }
 }

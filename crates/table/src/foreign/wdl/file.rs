@@ -8,8 +8,8 @@ use hoffman_board::{Bitboard, Color, Material, Piece, Role};
 use super::numbers::{
     THREE_MEN, TWO_KINGS, choose, lead_number, lead_pawns, lead_pawns_number, pawn_rank,
 };
-use super::packed::{Blocks, Packed, Reader};
-use super::{CORNER, Line, Man, SpareValues, Squares, signature, swapped};
+use super::packed::{Packed, PackedBlocks, Reader};
+use super::{CORNER, Man, ManLine, SpareValues, Squares, signature, swapped};
 use crate::foreign::syzygy::{MAGIC, MAX_MEN};
 use crate::stop::Stop;
 
@@ -30,12 +30,12 @@ pub(super) struct WdlTable {
     /// other.
     pub(super) symmetric: bool,
     /// By the file of the leading pawn, if there are pawns, and the side to move.
-    pub(super) parts: Vec<Vec<Part>>,
+    pub(super) parts: Vec<Vec<FilePart>>,
 }
 
 /// The values of one side to move, for leading pawns on one file.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct FilePart {
     /// In which order the men are numbered, in the colours of the file and with colours exchanged.
     pub(super) order: [Vec<Piece>; 2],
     /// Men that are numbered together, one behind the other in `order`: how many, and the weight
@@ -48,7 +48,7 @@ pub(super) struct Part {
 
 /// One side to move of the first part of a header: in which order men are numbered, and with which
 /// weights.
-pub(super) struct Numbering {
+pub(super) struct MenNumbering {
     pub(super) order: Vec<Piece>,
     pub(super) groups: Vec<(usize, u64)>,
     pub(super) size: u64,
@@ -67,22 +67,22 @@ impl WdlTable {
         reader.align(2);
         let first = numberings.first()?.first()?.order.clone();
         let first_men = signature(first.iter().copied());
-        let mut parts: Vec<Vec<Part>> = Vec::new();
+        let mut parts: Vec<Vec<FilePart>> = Vec::new();
         for numberings in numberings {
             let mut sides = Vec::new();
-            for Numbering { order, groups, size } in numberings {
+            for MenNumbering { order, groups, size } in numberings {
                 let alike = signature(order.iter().copied()) == first_men;
                 if !alike || (order.first()?.role == Role::Pawn) != has_pawns || size > MAX_VALUES {
                     return None;
                 }
                 let packed = Packed::read(&mut reader, size)?;
                 let order = [order.clone(), order.into_iter().map(swapped).collect()];
-                sides.push(Part { order, groups, size, packed, values: OnceLock::new() });
+                sides.push(FilePart { order, groups, size, packed, values: OnceLock::new() });
             }
             parts.push(sides);
         }
 
-        let mut blocks: Vec<&mut Blocks> = parts
+        let mut blocks: Vec<&mut PackedBlocks> = parts
             .iter_mut()
             .flatten()
             .filter_map(|part| match &mut part.packed {
@@ -121,7 +121,7 @@ impl WdlTable {
 
     /// The value of a number.
     #[inline(always)]
-    pub(super) fn value(&self, part: &Part, number: u64) -> Option<i8> {
+    pub(super) fn value(&self, part: &FilePart, number: u64) -> Option<i8> {
         let value = match &part.packed {
             Packed::Single(value) => *value,
             Packed::Blocks(_) => *self.values(part)?.get(usize::try_from(number).ok()?)?,
@@ -130,7 +130,7 @@ impl WdlTable {
     }
 
     /// All values of a part, unpacked when they are first asked for.
-    pub(super) fn values<'p>(&self, part: &'p Part) -> Option<&'p [u8]> {
+    pub(super) fn values<'p>(&self, part: &'p FilePart) -> Option<&'p [u8]> {
         let Packed::Blocks(blocks) = &part.packed else { return None };
         let unpack = || blocks.unpack(&self.bytes, part.size, &self.spare, &self.stop);
         part.values.get_or_init(unpack).as_deref()
@@ -139,7 +139,12 @@ impl WdlTable {
     /// The part that has a position, and the squares of the men in its order, as its colours see
     /// them.
     #[inline(always)]
-    pub(super) fn place(&self, men: &[Man], turn: Color, swap: bool) -> Option<(&Part, Squares)> {
+    pub(super) fn place(
+        &self,
+        men: &[Man],
+        turn: Color,
+        swap: bool,
+    ) -> Option<(&FilePart, Squares)> {
         let flip = swap || self.symmetric && turn == Color::Black;
         let black = (turn == Color::Black) != flip;
         let turned = if flip { 56 } else { 0 };
@@ -176,7 +181,7 @@ impl WdlTable {
         man: Piece,
         turn: Color,
         swap: bool,
-    ) -> Option<Line<'_>> {
+    ) -> Option<ManLine<'_>> {
         let flip = swap || self.symmetric && turn == Color::Black;
         let (part, mut squares) = self.place(men, turn, swap)?;
         let slot = part.order[usize::from(flip)].iter().position(|&other| other == man)?;
@@ -194,7 +199,7 @@ impl WdlTable {
             Packed::Single(_) => None,
             Packed::Blocks(_) => Some(self.values(part)?),
         };
-        let mut line = Line {
+        let mut line = ManLine {
             table: self,
             part,
             values,
@@ -217,7 +222,7 @@ pub(super) struct Orders {
     pub(super) has_pawns: bool,
     pub(super) both_have_pawns: bool,
     pub(super) symmetric: bool,
-    pub(super) numberings: Vec<Vec<Numbering>>,
+    pub(super) numberings: Vec<Vec<MenNumbering>>,
 }
 
 impl Orders {
@@ -236,7 +241,7 @@ impl Orders {
             return None;
         }
         let sides = if symmetric { 1 } else { 2 };
-        let mut numberings: Vec<Vec<Numbering>> = Vec::new();
+        let mut numberings: Vec<Vec<MenNumbering>> = Vec::new();
         for file in 0..if has_pawns { 4 } else { 1 } {
             let lead = reader.u8()?;
             let other = if both_have_pawns { reader.u8()? } else { 0xff };
@@ -250,7 +255,7 @@ impl Orders {
                 if read != *material && read.swapped() != *material {
                     return None;
                 }
-                Numbering::new(order, [half(lead), half(other)], both_have_pawns, file)
+                MenNumbering::new(order, [half(lead), half(other)], both_have_pawns, file)
             };
             numberings.push((0..sides).map(numbering).collect::<Option<_>>()?);
         }
@@ -281,14 +286,14 @@ pub(super) fn man_of(half: u8) -> Option<Piece> {
     Some(role.of(if half & 8 == 0 { Color::White } else { Color::Black }))
 }
 
-impl Numbering {
+impl MenNumbering {
     /// `places` say when the leading group and the pawns of the other colour have their turn.
     pub(super) fn new(
         order: Vec<Piece>,
         places: [u8; 2],
         both_have_pawns: bool,
         file: usize,
-    ) -> Option<Numbering> {
+    ) -> Option<MenNumbering> {
         let has_pawns = order.iter().any(|man| man.role == Role::Pawn);
         let single = |man: &&Piece| order.iter().filter(|other| other == man).count() == 1;
         let lead = match order.iter().filter(single).count() {
@@ -335,7 +340,7 @@ impl Numbering {
         }
 
         let complete = groups.iter().all(|&(_, weight)| weight > 0);
-        complete.then_some(Numbering { order, groups, size: weight })
+        complete.then_some(MenNumbering { order, groups, size: weight })
     }
 }
 
@@ -349,7 +354,7 @@ impl Drop for WdlTable {
     }
 }
 
-impl Part {
+impl FilePart {
     /// Turns the board so that the leading men stand where they are numbered; returns what they
     /// add to the number of a position. `squares` are those of the men in their order, and any
     /// others behind them.
@@ -366,7 +371,7 @@ impl Part {
         squares: &mut [u8],
         both_have_pawns: bool,
         slot: usize,
-        line: &mut Line<'_>,
+        line: &mut ManLine<'_>,
     ) {
         let mut at = self.groups[0].0;
         for (group, &(len, weight)) in self.groups.iter().enumerate().skip(1) {

@@ -16,8 +16,8 @@ use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square};
 
 use super::syzygy::MAX_MEN;
 use crate::stop::Stop;
+use file::{FilePart, WdlTable};
 pub(super) use file::{HEAD, has_order};
-use file::{Part, WdlTable};
 
 /// A man and where it stands.
 pub(super) type Man = (Square, Piece);
@@ -153,7 +153,7 @@ impl WdlTables {
     }
 
     /// How the value follows from the square of one man; none where there is no simple rule.
-    fn line(&self, men: &[Man], walks: usize, turn: Color) -> Option<Line<'_>> {
+    fn line(&self, men: &[Man], walks: usize, turn: Color) -> Option<ManLine<'_>> {
         let &(_, man) = men.get(walks)?;
         let others = || men.iter().enumerate().filter(|&(i, _)| i != walks).map(|(_, &man)| man);
         if men.len() == 2
@@ -255,9 +255,9 @@ type Squares = [u8; MAX_MEN + CORNER.len()];
 const CORNER: [u8; 3] = [0, 1, 8];
 
 /// How the value of a position follows from the square of one man.
-struct Line<'a> {
+struct ManLine<'a> {
     table: &'a WdlTable,
-    part: &'a Part,
+    part: &'a FilePart,
     /// None if all are the same.
     values: Option<&'a [u8]>,
     /// Where [`CORNER`] comes to when the board is turned.
@@ -276,7 +276,7 @@ struct Line<'a> {
     takes: ArrayVec<(Bitboard, i8), MAX_MEN>,
 }
 
-impl Line<'_> {
+impl ManLine<'_> {
     /// The value with the man on a square where it cannot be taken.
     #[inline(always)]
     fn value(&self, square: Square) -> Option<i8> {

@@ -19,11 +19,11 @@ pub(super) enum Packed {
     /// All are the same.
     Single(u8),
     /// Symbols, each for a string of values, in blocks.
-    Blocks(Box<Blocks>),
+    Blocks(Box<PackedBlocks>),
 }
 
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub(super) struct PackedBlocks {
     pub(super) block_size: usize,
     pub(super) count: usize,
     /// How many entries the sparse index has, which is not needed, and the table of lengths.
@@ -104,7 +104,7 @@ impl Packed {
         for symbol in 0..symbols {
             strings.spell(symbol, 0)?;
         }
-        Some(Packed::Blocks(Box::new(Blocks {
+        Some(Packed::Blocks(Box::new(PackedBlocks {
             block_size,
             count,
             sparse: usize::try_from(size.div_ceil(span)).ok()?,
@@ -164,7 +164,7 @@ impl Strings {
     }
 }
 
-impl Blocks {
+impl PackedBlocks {
     /// All values, one byte each; none if they are damaged, or if that was to stop.
     pub(super) fn unpack(
         &self,

@@ -12,12 +12,13 @@ use crate::index::IndexSpace;
 use crate::stop::Stop;
 
 /// Every orientation that carries a structure of the table to a slice, by slices. A slice that is
-/// its own image is reached in several ways, and each contributes the positions that have indices.
-pub(super) type Ways = HashMap<PawnStructure, Vec<Way>>;
+/// its own image is reached by several routes, and each contributes the positions that have
+/// indices.
+pub(super) type Routes = HashMap<PawnStructure, Vec<Route>>;
 
-/// A way from the table to a slice.
+/// A route from the table to a slice.
 #[derive(Clone, Copy)]
-pub(super) struct Way {
+pub(super) struct Route {
     /// A structure of the table.
     pub(super) structure: PawnStructure,
     /// What carries it to the slice.
@@ -31,7 +32,7 @@ pub(super) fn wanted_slices<E: From<RowsError>>(
     space: &IndexSpace,
     wanted: &Wanted,
     stop: &Stop,
-    fill: impl FnOnce(&Rows<'_>, &TableValues, &Ways) -> Result<(), E>,
+    fill: impl FnOnce(&Rows<'_>, &TableValues, &Routes) -> Result<(), E>,
 ) -> Result<TableValues, E> {
     let pieces = space.pieces();
     let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
@@ -55,8 +56,8 @@ pub(super) fn wanted_slices<E: From<RowsError>>(
     };
 
     let values = slices.empty(layout.clone());
-    let ways = slices.ways(&values);
-    fill(&rows, &values, &ways)?;
+    let routes = slices.routes(&values);
+    fill(&rows, &values, &routes)?;
     rows.finished()?;
     Ok(values)
 }
@@ -107,15 +108,15 @@ impl Slices<'_> {
         }
     }
 
-    /// All ways from the table to its slices.
-    fn ways(&self, values: &TableValues) -> Ways {
-        let mut ways = Ways::new();
+    /// All routes from the table to its slices.
+    fn routes(&self, values: &TableValues) -> Routes {
+        let mut routes = Routes::new();
         let Rows::Free(rows) = self.rows else {
             for structure in self.structures() {
                 let orientation = Orientation::default();
-                ways.insert(structure, vec![Way { structure, orientation, flip: false }]);
+                routes.insert(structure, vec![Route { structure, orientation, flip: false }]);
             }
-            return ways;
+            return routes;
         };
         for structure in self.rows.structures() {
             for (swap, mirror) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -126,19 +127,19 @@ impl Slices<'_> {
                 if !possible || !self.is_needed(turn) || !values.slices.contains_key(&image) {
                     continue;
                 }
-                let ways = ways.entry(image).or_default();
-                ways.push(Way { structure, orientation, flip: false });
+                let routes = routes.entry(image).or_default();
+                routes.push(Route { structure, orientation, flip: false });
                 if self.apart && self.space.symmetry() == 4 {
-                    ways.push(Way { structure, orientation, flip: true });
+                    routes.push(Route { structure, orientation, flip: true });
                 }
             }
         }
-        ways
+        routes
     }
 
-    /// Whether what is turned in a way must be read besides. Without pawns the layout itself takes
-    /// care of mirror images, and the other colours are read only where they have no indices of
-    /// their own.
+    /// Whether what is turned in some way must be read besides. Without pawns the layout itself
+    /// takes care of mirror images, and the other colours are read only where they have no indices
+    /// of their own.
     fn is_needed(&self, Orientation { swap, mirror }: Orientation) -> bool {
         let other_colors = !swap || !self.space.has_side_bit();
         if self.apart {

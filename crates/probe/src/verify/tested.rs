@@ -9,146 +9,17 @@ use hoffman_board::{
 };
 use hoffman_control::{Claims, PruneEffect};
 use hoffman_table::foreign::syzygy::SyzygyFolders;
-use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode, has_rows};
-use hoffman_table::{EntryValue, RawEntry, Stop, Table, TableError};
+use hoffman_table::rows::has_rows;
+use hoffman_table::{EntryValue, RawEntry, Table, TableError};
 
-use super::men::{Men, Step, fen, men_of};
+use super::loaded::Loaded;
+use super::men::{Men, SlotMove, fen, men_of};
 use super::outcomes::{Best, Outcomes, Worth, words_of, words_of_exact};
 use super::report::Difference;
 use super::smaller::{Absent, Smaller, is_named_so};
 use super::syzygy::{open_syzygy, probe_syzygy};
 use super::tally::Tally;
 use super::{FEW, VerifyError, VerifyOptions};
-
-/// The entries of a table, unpacked if there is room.
-#[derive(Debug)]
-enum Entries {
-    Small(Vec<i8>),
-    Wide(Vec<i16>),
-    OnDisk,
-}
-
-impl Entries {
-    /// The memory that they take.
-    fn bytes(&self) -> u64 {
-        match self {
-            Entries::Small(numbers) => numbers.len() as u64,
-            Entries::Wide(numbers) => numbers.len() as u64 * 2,
-            Entries::OnDisk => 0,
-        }
-    }
-}
-
-#[derive(Debug)]
-pub(super) struct Loaded<'a> {
-    table: &'a Table,
-    entries: Entries,
-}
-
-impl<'a> Loaded<'a> {
-    /// Unpacks the entries if they fit into what is left of the memory.
-    pub(super) fn new(table: &'a Table, memory: &mut u64) -> Result<Loaded<'a>, TableError> {
-        let size = table.space().size();
-        if let Some(entries) = Loaded::foreign_entries(table, *memory)? {
-            *memory -= entries.bytes();
-            return Ok(Loaded { table, entries });
-        }
-        let entries = match table.codec().bits() {
-            1..=8 if size <= *memory => {
-                *memory -= size;
-                let mut numbers = vec![0; size as usize];
-                table.read_entries(0, &mut numbers)?;
-                Entries::Small(numbers)
-            }
-            9..=16 if size.saturating_mul(2) <= *memory => {
-                *memory -= size * 2;
-                let mut numbers = vec![0; size as usize];
-                table.read_entries(0, &mut numbers)?;
-                Entries::Wide(numbers)
-            }
-            _ => Entries::OnDisk,
-        };
-        Ok(Loaded { table, entries })
-    }
-
-    /// The entries of a table of another program, which gives them by rows many times faster than one by one.
-    /// None of a table of ours, or where there is no room.
-    fn foreign_entries(table: &Table, memory: u64) -> Result<Option<Entries>, TableError> {
-        // Values and entries are there side by side, both of two bytes at most.
-        if table.foreign().is_none() || table.space().size().saturating_mul(4) > memory {
-            return Ok(None);
-        }
-        let values =
-            table.foreign_values(&Wanted::all(), Taking::Exactly, None, None, &Stop::default())?;
-        let Some(values) = values else { return Ok(None) };
-        let fail = |e: RowsError| TableError { path: table.path().to_owned(), problem: e.into() };
-        let (numbers, _) = encode(table.space(), &values, table.codec().format(), &Stop::default())
-            .map_err(fail)?;
-        Ok(Some(match numbers {
-            Distances::Narrow(numbers) => Entries::Small(numbers),
-            Distances::Wide(numbers) => Entries::Wide(numbers),
-        }))
-    }
-
-    /// Whether the entries are held in memory.
-    #[cfg(test)]
-    pub(super) fn is_held(&self) -> bool {
-        !matches!(self.entries, Entries::OnDisk)
-    }
-
-    pub(super) fn table(&self) -> &'a Table {
-        self.table
-    }
-
-    /// The entries, if they are held and a byte each.
-    pub(super) fn numbers(&self) -> Option<&[i8]> {
-        match &self.entries {
-            Entries::Small(numbers) => Some(numbers),
-            Entries::Wide(_) | Entries::OnDisk => None,
-        }
-    }
-
-    pub(super) fn entry(&self, index: u64) -> Result<RawEntry, TableError> {
-        let held = match &self.entries {
-            Entries::Small(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
-            Entries::Wide(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
-            Entries::OnDisk => None,
-        };
-        match held {
-            // Unsigned eight-bit entries do not exist: only distances are that wide.
-            Some(n) => Ok(RawEntry(n)),
-            None => self.table.entry(index),
-        }
-    }
-
-    /// The value of a placement of this table; none if it has no such index.
-    fn value(&self, placement: &Placement) -> Result<Option<EntryValue>, TableError> {
-        let Some(index) = self.table.index(placement) else { return Ok(None) };
-        self.value_at(index, placement.turn).map(Some)
-    }
-
-    fn value_at(&self, index: u64, turn: Color) -> Result<EntryValue, TableError> {
-        let raw = self.entry(index)?;
-        Ok(self.table.codec().value(raw, turn).unwrap_or(EntryValue::Illegal))
-    }
-
-    /// The value behind a move that takes nothing and promotes nobody. The placement is as it was afterwards.
-    fn value_behind(
-        &self,
-        placement: &mut Placement,
-        step: &Step,
-    ) -> Result<Option<EntryValue>, TableError> {
-        let (from, en_passant) = (placement.squares[step.slot], placement.en_passant);
-        placement.squares[step.slot] = step.to;
-        placement.turn = placement.turn.other();
-        placement.en_passant = step.jumped;
-        let value = self.value(placement);
-        placement.squares[step.slot] = from;
-        placement.turn = placement.turn.other();
-        placement.en_passant = en_passant;
-        value
-    }
-}
 
 /// A smaller table that holds an ending, perhaps with the colours exchanged.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +31,7 @@ pub(super) struct Holder {
 }
 
 /// A table under test with everything that its moves lead to.
-pub(super) struct Job<'a> {
+pub(super) struct TestedTable<'a> {
     main: Loaded<'a>,
     smaller: Vec<Loaded<'a>>,
     /// By ending; there are so few that looking at all of them is quickest.
@@ -181,8 +52,24 @@ pub(super) struct Job<'a> {
     pub(super) outcomes_only: bool,
 }
 
+/// An entry of the table with its position.
+struct PlacedEntry<'p> {
+    index: u64,
+    raw: RawEntry,
+    /// What it says; none if it is damaged.
+    stored: Option<EntryValue>,
+    placement: &'p Placement,
+}
+
+impl PlacedEntry<'_> {
+    /// What it says of the outcome.
+    fn outcomes(&self) -> Outcomes {
+        self.stored.map_or(Outcomes::NONE, Outcomes::of)
+    }
+}
+
 /// What is known of a move.
-pub(super) enum Reply {
+pub(super) enum Assessment {
     Worth(Worth),
     Missing(Material),
     /// Discarded. Where a futurebase has the men behind such moves, they spare their side mate and
@@ -209,12 +96,12 @@ fn prunes_of(table: &Table, color: Color) -> HashMap<FuturemoveKind, PruneEffect
     if prunes.is_empty() { HashMap::new() } else { kinds.filter_map(first).collect() }
 }
 
-impl<'a> Job<'a> {
+impl<'a> TestedTable<'a> {
     pub(super) fn new(
         table: &'a Table,
         smaller: &'a Smaller,
         options: &VerifyOptions<'_>,
-    ) -> Result<Job<'a>, VerifyError> {
+    ) -> Result<TestedTable<'a>, VerifyError> {
         let few = options.sample.is_some_and(|n| n <= FEW);
         let mut memory = if few { 0 } else { options.memory };
         let main = Loaded::new(table, &mut memory)?;
@@ -233,7 +120,7 @@ impl<'a> Job<'a> {
             }
         }
         let converts = matches!(table.codec().format(), Format::Dtc(_));
-        Ok(Job {
+        Ok(TestedTable {
             main,
             smaller: loaded,
             holders,
@@ -271,7 +158,7 @@ impl<'a> Job<'a> {
     }
 
     pub(super) fn table(&self) -> &'a Table {
-        self.main.table
+        self.main.table()
     }
 
     /// The table with its entries.
@@ -298,7 +185,7 @@ impl<'a> Job<'a> {
     ) -> Result<Option<EntryValue>, TableError> {
         for holder in self.asked(ending, pruned) {
             let Some(loaded) = self.smaller.get(holder.number) else { continue };
-            let table = loaded.table;
+            let table = loaded.table();
             let placement = if holder.swapped {
                 let men = men.iter().map(|&(s, c, r)| (s.flip_vertical(), c.other(), r));
                 table.place(men, turn.other(), jumped.map(Square::flip_vertical))
@@ -314,7 +201,11 @@ impl<'a> Job<'a> {
     }
 
     /// What a move is worth, and whether it leaves the table.
-    fn reply(&self, placement: &mut Placement, step: &Step) -> Result<(Reply, bool), TableError> {
+    fn assess(
+        &self,
+        placement: &mut Placement,
+        step: &SlotMove,
+    ) -> Result<(Assessment, bool), TableError> {
         if step.captured.is_none() && step.promotion.is_none() {
             let value = match step.index {
                 Some(index) => Some(self.main.value_at(index, placement.turn.other())?),
@@ -322,19 +213,19 @@ impl<'a> Job<'a> {
             };
             debug_assert_eq!(value, self.main.value_behind(placement, step)?);
             if let Some(value) = value {
-                return Ok((Reply::Worth(Worth::before(value)), false));
+                return Ok((Assessment::Worth(Worth::before(value)), false));
             }
         }
-        let reply = self.reply_outside(placement, step)?;
-        Ok((reply, true))
+        let assessment = self.assess_outside(placement, step)?;
+        Ok((assessment, true))
     }
 
     /// What a move is worth that leaves the table.
-    pub(super) fn reply_outside(
+    pub(super) fn assess_outside(
         &self,
         placement: &Placement,
-        step: &Step,
-    ) -> Result<Reply, TableError> {
+        step: &SlotMove,
+    ) -> Result<Assessment, TableError> {
         let (table, turn) = (self.table(), placement.turn);
         let mut ending = self.own;
         let mut men: ArrayVec<(Square, Color, Role), MAX_PIECES> = ArrayVec::new();
@@ -359,30 +250,30 @@ impl<'a> Job<'a> {
         let pruned = moved.and_then(|moved| self.pruned(turn, kind(moved)));
         if table.variant() == Variant::Normal && ending == Material::bare_kings() {
             if pruned.is_none() {
-                return Ok(Reply::Worth(Worth::exactly(Value::Draw)));
+                return Ok(Assessment::Worth(Worth::exactly(Value::Draw)));
             }
         } else if men.iter().all(|&(_, color, _)| color == turn) {
             // In suicide chess the opponent of whoever takes the last man has won.
-            return Ok(Reply::Worth(Worth::exactly(Value::Loss(1))));
+            return Ok(Assessment::Worth(Worth::exactly(Value::Loss(1))));
         }
         let Some(value) = self.look_up(&ending, &men, turn.other(), step.jumped, pruned)? else {
             return Ok(self.unanswered(&ending, pruned));
         };
         let worth = Worth::before(value);
-        Ok(Reply::Worth(if self.converts { worth.converting() } else { worth }))
+        Ok(Assessment::Worth(if self.converts { worth.converting() } else { worth }))
     }
 
     /// What a move is worth that leads to these men, in a position of which no table that is here has the value.
-    pub(super) fn unanswered(&self, ending: &Material, pruned: Option<PruneEffect>) -> Reply {
+    pub(super) fn unanswered(&self, ending: &Material, pruned: Option<PruneEffect>) -> Assessment {
         match pruned {
             // A futurebase comes before a prune, and this one is not here to answer.
-            Some(_) if self.may_be_missing(ending) => Reply::Missing(ending.normalized().0),
-            Some(PruneEffect::Concede) => Reply::Worth(Worth::exactly(Value::Win(1))),
+            Some(_) if self.may_be_missing(ending) => Assessment::Missing(ending.normalized().0),
+            Some(PruneEffect::Concede) => Assessment::Worth(Worth::exactly(Value::Win(1))),
             Some(PruneEffect::Discard) => {
                 let holders = self.holders_of(ending);
-                Reply::Discarded { spares: holders.iter().any(|holder| holder.named) }
+                Assessment::Discarded { spares: holders.iter().any(|holder| holder.named) }
             }
-            None => Reply::Missing(ending.normalized().0),
+            None => Assessment::Missing(ending.normalized().0),
         }
     }
 
@@ -406,7 +297,7 @@ impl<'a> Job<'a> {
         &self,
         index: u64,
         tally: &mut Tally,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<SlotMove>,
     ) -> Result<(), TableError> {
         let table = self.table();
         let raw = self.main.entry(index)?;
@@ -418,6 +309,7 @@ impl<'a> Job<'a> {
             }
             return Ok(());
         };
+
         let (variant, turn) = (table.variant(), placement.turn);
         let men = Men::new(table.pieces(), &placement);
         if variant == Variant::Normal && men.is_in_check(turn.other()) {
@@ -428,12 +320,33 @@ impl<'a> Job<'a> {
             }
             return Ok(());
         }
+
         self.generate(&men, &placement, steps);
         let stored = table.codec().value(raw, turn);
         tally.count_legal(steps.is_empty() && variant == Variant::Suicide, stored, turn);
         self.find_indices(&placement, steps);
         let computed = self.recompute(&men, &mut placement, steps, tally)?;
-        let known = stored.map_or(Outcomes::NONE, Outcomes::of);
+        let entry = PlacedEntry { index, raw, stored, placement: &placement };
+        self.compare(&entry, computed, tally);
+
+        if let Some(syzygy) = &self.syzygy {
+            let usable = steps.iter().any(|s| s.en_passant);
+            let en_passant = placement.en_passant.filter(|_| usable);
+            let expected = probe_syzygy(syzygy, table.pieces(), &placement, en_passant);
+            let proved = entry.outcomes().proved(self.claims, turn);
+            tally.compare_syzygy(proved, expected, || {
+                let stored = self.stored_words(raw, turn);
+                let fen = Some(self.fen(&placement));
+                Difference { index, fen, stored, computed: String::new() }
+            });
+        }
+        Ok(())
+    }
+
+    /// Compares an entry with what its successors say.
+    fn compare(&self, entry: &PlacedEntry<'_>, computed: Worth, tally: &mut Tally) {
+        let PlacedEntry { index, raw, stored, placement } = *entry;
+        let known = entry.outcomes();
         let agrees = match (stored, computed.exact) {
             (Some(EntryValue::Exact(stored)), Some(value)) if !self.outcomes_only => {
                 stored == value
@@ -442,11 +355,13 @@ impl<'a> Job<'a> {
         };
         if !agrees {
             let words = match computed.exact {
-                Some(value) if table.codec().format().has_distance() => words_of_exact(value),
+                Some(value) if self.table().codec().format().has_distance() => {
+                    words_of_exact(value)
+                }
                 _ => computed.outcomes.words().to_owned(),
             };
-            let stored = self.stored_words(raw, turn);
-            tally.differ(index, Some(self.fen(&placement)), stored, words);
+            let stored = self.stored_words(raw, placement.turn);
+            tally.differ(index, Some(self.fen(placement)), stored, words);
         } else if !tally.lacks_table && (computed.exact.is_none() || self.outcomes_only) {
             if computed.outcomes.is_within(known) {
                 tally.outcome_only += 1;
@@ -454,18 +369,6 @@ impl<'a> Job<'a> {
                 tally.undetermined += 1;
             }
         }
-        if let Some(syzygy) = &self.syzygy {
-            let usable = steps.iter().any(|s| s.en_passant);
-            let en_passant = placement.en_passant.filter(|_| usable);
-            let expected = probe_syzygy(syzygy, table.pieces(), &placement, en_passant);
-            let proved = known.proved(self.claims, placement.turn);
-            tally.compare_syzygy(proved, expected, || {
-                let stored = self.stored_words(raw, turn);
-                let fen = Some(self.fen(&placement));
-                Difference { index, fen, stored, computed: String::new() }
-            });
-        }
-        Ok(())
     }
 
     /// Old basic tables hold a win where the player not to move is in check (D1).
@@ -487,7 +390,7 @@ impl<'a> Job<'a> {
     }
 
     /// The legal moves; in suicide chess only captures if there is one.
-    pub(super) fn generate(&self, men: &Men, placement: &Placement, steps: &mut Vec<Step>) {
+    pub(super) fn generate(&self, men: &Men, placement: &Placement, steps: &mut Vec<SlotMove>) {
         let (table, turn) = (self.table(), placement.turn);
         let exposed = men.exposed();
         steps.clear();
@@ -503,7 +406,7 @@ impl<'a> Job<'a> {
 
     /// Finds the indices behind the quiet moves of pieces man by man: where the kings stay, those of all his
     /// squares follow from one.
-    fn find_indices(&self, placement: &Placement, steps: &mut [Step]) {
+    fn find_indices(&self, placement: &Placement, steps: &mut [SlotMove]) {
         let space = self.table().space();
         if !self.has_lines {
             return;
@@ -539,7 +442,7 @@ impl<'a> Job<'a> {
         &self,
         men: &Men,
         placement: &mut Placement,
-        steps: &[Step],
+        steps: &[SlotMove],
         tally: &mut Tally,
     ) -> Result<Worth, TableError> {
         let mut best = Best::new();
@@ -548,12 +451,12 @@ impl<'a> Job<'a> {
         let last_man = men.of.get(placement.turn.other()).count() == 1;
         let decided = last_man && steps.iter().any(|s| s.captured.is_some());
         for step in steps {
-            let (reply, leaves) = self.reply(placement, step)?;
+            let (assessment, leaves) = self.assess(placement, step)?;
             leaving += u64::from(leaves);
-            match reply {
-                Reply::Worth(worth) => best.take(worth),
-                Reply::Discarded { spares } => spared += u64::from(spares),
-                Reply::Missing(ending) => {
+            match assessment {
+                Assessment::Worth(worth) => best.take(worth),
+                Assessment::Discarded { spares } => spared += u64::from(spares),
+                Assessment::Missing(ending) => {
                     best.take(Worth::UNKNOWN);
                     missing = true;
                     if !tally.missing.contains(&ending) {
