@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hoffman_store::{FileWriter, Storage};
 
-use crate::blocks::{BlockWriter, check, is_named_so};
+use crate::blocks::{BlockWriter, check, has_suffix};
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::htb::{AtomicFile, Compression, GzipWriter, HtbError};
 use crate::index::PawnStructures;
@@ -136,7 +136,7 @@ impl TableFile<'_> {
 
     /// Writes what stands before the entries.
     fn begin<'f>(&'f self, file: &'f AtomicFile) -> Result<TableWriter<'f>, WriteProblem> {
-        if is_named_so(self.path) {
+        if has_suffix(self.path) {
             return self.begin_blocks(file);
         }
         let structures = self.structures.iter().flat_map(|structures| &structures.list);

@@ -15,7 +15,7 @@ mod values;
 mod write;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Role};
 use hoffman_control::{ControlFile, Mode};
@@ -38,8 +38,33 @@ pub use write::{CellFile, has_cells};
 pub const SUFFIX: &str = "hbf";
 
 /// Whether a file has the name of one of the block format.
-pub fn is_named_so(path: &Path) -> bool {
+pub fn has_suffix(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == SUFFIX)
+}
+
+/// The same table in the other container: `krk.hbf` of `krk.htb`, and the other way round; none of a name that ends
+/// otherwise.
+///
+/// Wherever a table is looked for by its name it may have either; if both are there the `.htb` counts.
+pub fn twin(path: &Path) -> Option<PathBuf> {
+    match path.extension()?.to_str()? {
+        "htb" => Some(path.with_extension(SUFFIX)),
+        SUFFIX => Some(path.with_extension("htb")),
+        _ => None,
+    }
+}
+
+/// The names under which the table of a name is looked for, in this order.
+pub fn names_of(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let mut names: Vec<PathBuf> = twin(path).into_iter().chain([path.to_owned()]).collect();
+    // Of two names the `.htb` comes first.
+    names.sort_by_key(|name| has_suffix(name));
+    names.into_iter()
+}
+
+/// Whether a name is that of a table of ours, in either container.
+pub fn is_table(path: &Path) -> bool {
+    twin(path).is_some()
 }
 
 /// A file as the block format reads it.

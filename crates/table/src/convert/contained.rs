@@ -7,7 +7,7 @@ use hoffman_store::disk;
 use rayon::prelude::*;
 
 use super::{CHUNK, ConvertError, ConvertOptions, Converted};
-use crate::blocks::{CellFile, has_cells, is_named_so};
+use crate::blocks::{CellFile, has_cells, has_suffix};
 use crate::htb::HtbError;
 use crate::reader::{Table, TableProblem};
 use crate::rows::{Taking, Wanted, decode};
@@ -17,7 +17,7 @@ use crate::writer::{TableFile, WriteError, WriteProblem};
 /// Whether nothing but the container is to change.
 pub(super) fn is_wanted(table: &Table, target: &Path, options: &ConvertOptions<'_>) -> bool {
     let stays = options.index.is_none() && options.symmetry.is_none() && options.format.is_none();
-    stays && (is_named_so(target) || table.is_of_blocks())
+    stays && (has_suffix(target) || table.is_of_blocks())
 }
 
 /// Writes a table with the same header and the same entries.
@@ -27,7 +27,7 @@ pub(super) fn convert(
     options: &ConvertOptions<'_>,
 ) -> Result<Converted, ConvertError> {
     let mut notices = Vec::new();
-    let eligible = is_named_so(target) && has_cells(table.control(), table.space(), table.codec());
+    let eligible = has_suffix(target) && has_cells(table.control(), table.space(), table.codec());
     let written = eligible && {
         let refused = as_cells(table, target, options)?;
         notices.extend(refused.map(|why| format!("the entries are stored by index: {why}")));
