@@ -114,7 +114,8 @@ impl Tablebase {
                 Mode::Complete(material) => material.to_string(),
                 Mode::Generic { .. } => continue,
             };
-            if path.file_stem().is_some_and(|stem| stem == named.as_str()) {
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            if stem.is_some_and(|stem| stem == named || stem == named.replace('v', "").to_lowercase()) {
                 added += usize::from(self.add(opened).is_ok());
             }
         }
