@@ -115,7 +115,9 @@ impl Tablebase {
                 Mode::Generic { .. } => continue,
             };
             let stem = path.file_stem().and_then(|stem| stem.to_str());
-            if stem.is_some_and(|stem| stem == named || stem == named.replace('v', "").to_lowercase()) {
+            if stem
+                .is_some_and(|stem| stem == named || stem == named.replace('v', "").to_lowercase())
+            {
                 added += usize::from(self.add(opened).is_ok());
             }
         }

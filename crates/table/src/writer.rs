@@ -51,7 +51,7 @@ pub struct TableWriter<'a> {
 #[derive(Debug)]
 enum Container<'a> {
     /// A `.htb`, packed.
-    Packed { writer: GzipWriter<FileWriter<'a>>, codec: EntryCodec, packed: Vec<u8> },
+    Packed { writer: Box<GzipWriter<FileWriter<'a>>>, codec: EntryCodec, packed: Vec<u8> },
     /// A `.hbf`.
     Blocks(Box<BlockWriter<'a>>),
 }
@@ -151,7 +151,7 @@ impl TableFile<'_> {
         writer.write_all(self.header)?;
         writer.write_all(&structures)?;
         let (path, codec, stop) = (self.path, self.codec, &self.stop);
-        let container = Container::Packed { writer, codec, packed: Vec::new() };
+        let container = Container::Packed { writer: Box::new(writer), codec, packed: Vec::new() };
         Ok(TableWriter { path, container, stop })
     }
 

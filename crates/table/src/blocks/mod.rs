@@ -128,9 +128,9 @@ fn header(path: &Path, file: &HbfFile) -> Result<ControlFile, TableProblem> {
 fn made_up_header(material: &Material, info: &TableInfo) -> String {
     let kings = Color::ALL.map(|color| (color, Role::King));
     let men = kings.into_iter().chain(men_of(material));
-    let pieces: String = men
-        .map(|(color, role)| format!("   <piece color=\"{color}\" type=\"{}\"/>\n", name_of(role)))
-        .collect();
+    let pieces = men.fold(String::new(), |text, (color, role)| {
+        text + &format!("   <piece color=\"{color}\" type=\"{}\"/>\n", name_of(role))
+    });
     let longest = [info.longest_wins, info.longest_losses].concat();
     let longest = longest.into_iter().flatten().max().unwrap_or(0);
     let format = match info.metric {

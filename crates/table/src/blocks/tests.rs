@@ -52,6 +52,25 @@ fn assert_same(one: &Table, other: &Table) {
     assert!(area == same, "{name}");
 }
 
+/// Every position is drawn.
+struct Drawn;
+
+impl hoffman_hbf::Source for Drawn {
+    fn code(&self, _: &hoffman_hbf::Position) -> Option<hoffman_hbf::Code> {
+        Some(hoffman_hbf::DRAW)
+    }
+}
+
+/// Every position is lost, sooner or later.
+struct Lost;
+
+impl hoffman_hbf::Source for Lost {
+    fn code(&self, position: &hoffman_hbf::Position) -> Option<hoffman_hbf::Code> {
+        let square = position.king(position.turn).unwrap_or(0);
+        Some(hoffman_hbf::code_of(hoffman_hbf::Value::Loss(u16::from(square % 8))))
+    }
+}
+
 #[test]
 fn tables_come_back_with_their_headers_and_entries() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -90,12 +109,6 @@ fn tables_come_back_with_their_headers_and_entries() {
 fn files_of_other_men_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.hbf");
-    struct Drawn;
-    impl hoffman_hbf::Source for Drawn {
-        fn code(&self, _: &hoffman_hbf::Position) -> Option<hoffman_hbf::Code> {
-            Some(hoffman_hbf::DRAW)
-        }
-    }
     let men = Material::parse("KBvK").expect("an ending");
     let options =
         EncodeOptions { distances: Sides::Both, exits: false, ..EncodeOptions::default() };
@@ -115,13 +128,6 @@ fn files_of_other_men_are_refused() {
 /// A file that nobody gave a header has one of ours.
 #[test]
 fn a_file_without_header_is_a_table_too() {
-    struct Lost;
-    impl hoffman_hbf::Source for Lost {
-        fn code(&self, position: &hoffman_hbf::Position) -> Option<hoffman_hbf::Code> {
-            let square = position.king(position.turn).unwrap_or(0);
-            Some(hoffman_hbf::code_of(hoffman_hbf::Value::Loss(u16::from(square % 8))))
-        }
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("KRvK.hbf");
     let men = Material::parse("KRvK").expect("an ending");

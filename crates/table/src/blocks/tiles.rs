@@ -21,7 +21,7 @@ impl Tiles {
 
     /// The number at a place of a tile, if it is in memory.
     pub(super) fn cached(&self, tile: u64, at: usize) -> Option<u16> {
-        number_at(&*self.cache.get(self.id, tile)?, at)
+        number_at(&self.cache.get(self.id, tile)?, at)
     }
 
     /// The same; if it is not there, `decode` makes it.

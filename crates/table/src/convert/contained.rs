@@ -61,15 +61,14 @@ fn as_cells(
     }
     let (wanted, stop) = (Wanted::all(), Stop::default());
     let by_rows = table.foreign_values(&wanted, Taking::Exactly, None, None, &stop)?;
-    let values = match by_rows {
-        Some(values) => values,
-        None => {
-            let mut area = Vec::new();
-            table.read_packed(&mut area)?;
-            match decode(space, codec, &area, &wanted, Taking::Exactly, &stop) {
-                Ok(values) => values,
-                Err(problem) => return Ok(Some(problem.to_string())),
-            }
+    let values = if let Some(values) = by_rows {
+        values
+    } else {
+        let mut area = Vec::new();
+        table.read_packed(&mut area)?;
+        match decode(space, codec, &area, &wanted, Taking::Exactly, &stop) {
+            Ok(values) => values,
+            Err(problem) => return Ok(Some(problem.to_string())),
         }
     };
 
@@ -191,11 +190,9 @@ fn positions(table: &Table) -> u64 {
         let number = table.control().statistics.get(name).copied();
         number.and_then(|number| u64::try_from(number).ok())
     };
-    match (said("legal-positions"), said("PNTM-mated-positions")) {
-        (Some(legal), Some(mated)) => legal.saturating_add(mated),
-        _ => {
-            let indices = (0..table.space().size()).into_par_iter();
-            indices.filter(|&index| table.space().decode(index).is_some()).count() as u64
-        }
+    if let (Some(legal), Some(mated)) = (said("legal-positions"), said("PNTM-mated-positions")) {
+        return legal.saturating_add(mated);
     }
+    let indices = (0..table.space().size()).into_par_iter();
+    indices.filter(|&index| table.space().decode(index).is_some()).count() as u64
 }
