@@ -127,6 +127,15 @@ pub(crate) fn in_order<T: Send>(
 mod tests {
     use super::*;
 
+    /// Stops at once.
+    struct Stops;
+
+    impl Watch for Stops {
+        fn stops(&self) -> bool {
+            true
+        }
+    }
+
     #[test]
     fn things_come_in_order_or_not_at_all() {
         for threads in [1, 3] {
@@ -147,12 +156,6 @@ mod tests {
             };
             let error = in_order(crew, 100, stops, |_| Ok(())).unwrap_err();
             assert_eq!(error.to_string(), "seventy");
-            struct Stops;
-            impl Watch for Stops {
-                fn stops(&self) -> bool {
-                    true
-                }
-            }
             let crew = Crew { watch: &Stops, ..crew };
             let stopped = in_order(crew, 100, square, |_| Ok(())).unwrap_err();
             assert!(matches!(stopped, EncodeError::Stopped));
