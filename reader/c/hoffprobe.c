@@ -563,6 +563,14 @@ static int look_for(hoffman_base *base, char *path, size_t name, u8 men[2][6], i
     }
     strcpy(p, ".hbf");
     if (count) ok = add_table(base, path, (const u8(*)[6])men);
+    if (count && ok) {
+        /* The other spelling, krpkr.hbf. */
+        char *to = path + name, *from = to;
+        for (; *from; from++)
+            if (*from != 'v') *to++ = (char)(*from >= 'A' && *from <= 'Z' ? *from + 32 : *from);
+        *to = 0;
+        ok = add_table(base, path, (const u8(*)[6])men);
+    }
     for (c = color; ok && left && c < 2; c++)
         for (k = c == color ? kind : QUEEN; ok && k >= PAWN; k--) {
             men[c][k]++;

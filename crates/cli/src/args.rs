@@ -176,6 +176,8 @@ pub(crate) struct SolveArgs {
 pub(crate) enum FileFormat {
     /// The format of the original program.
     Htb,
+    /// The block format: several times smaller, and any position is soon read.
+    Hbf,
 }
 
 #[derive(Args, Debug)]
@@ -213,7 +215,8 @@ pub(crate) struct BuildArgs {
     pub(crate) folder: FolderArgs,
     #[command(flatten)]
     pub(crate) foreign: ForeignArgs,
-    /// The format of the files.
+    /// The format of the files of endings. The table of a control file is written in the block
+    /// format if the name that the control file gives it ends in .hbf.
     #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
     pub(crate) format: FileFormat,
     /// Solve only, write nothing.

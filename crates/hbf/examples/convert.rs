@@ -171,7 +171,6 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         match word.as_str() {
             "--rows" => options.rows = number()? as u8,
             "--training" => options.training = number()?,
-            "--threads" => options.threads = number()?,
             "--both" => options.distances = hbf::Sides::Both,
             "--outcomes" => options.outcomes = hbf::Sides::Smaller,
             "--outcomes-both" => options.outcomes = hbf::Sides::Both,
@@ -212,15 +211,14 @@ fn convert_entries(path: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         longest_wins: [None; 2],
         longest_losses: [None; 2],
     };
-    let entry_table =
-        hbf::EntryTable { info, control: "", pawns: None, description: None, log: 14 };
+    let entry_table = hbf::EntryTable { info, texts: hbf::Texts::default(), log: 14 };
     let start = Clock::start();
     let read = |first: u64, buffer: &mut [u16]| {
         let from = &all[first as usize..];
         buffer.iter_mut().zip(from).for_each(|(to, entry)| *to = *entry as u16 & mask);
         Ok(())
     };
-    let bytes = hbf::encode_entries(&entry_table, read, 1)?;
+    let bytes = hbf::encode_entries(&entry_table, read, hbf::Crew::ALONE)?;
     let encoded = start.seconds();
     let (length, start) = (bytes.len(), Clock::start());
     let name = path.with_extension("hbf");
@@ -275,12 +273,25 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let options = hbf::EncodeOptions { distances: hbf::Sides::Both, ..options.clone() };
                 std::fs::write(
                     path,
-                    hbf::encode_ending(other, &loaded, &options, (None, None))?.0,
+                    hbf::encode_ending(
+                        other,
+                        &loaded,
+                        &options,
+                        hbf::Texts::default(),
+                        hbf::Crew::ALONE,
+                    )?
+                    .0,
                 )?;
             }
         }
         let start = Clock::start();
-        let (bytes, reports) = hbf::encode_ending(material, &loaded, &options, (None, None))?;
+        let (bytes, reports) = hbf::encode_ending(
+            material,
+            &loaded,
+            &options,
+            hbf::Texts::default(),
+            hbf::Crew::ALONE,
+        )?;
         let time = start.seconds();
         let path = out.join(format!("{material}.hbf"));
         std::fs::write(&path, &bytes)?;

@@ -233,6 +233,16 @@ impl Position {
         self.kinds[man.kind as usize] |= bit;
     }
 
+    /// The same with one man more, on a square that is empty.
+    #[must_use]
+    pub fn with(&self, square: u8, man: Man) -> Position {
+        let mut position = *self;
+        let bit = 1 << (square & 63);
+        position.colors[man.color as usize] |= bit;
+        position.kinds[man.kind as usize] |= bit;
+        position
+    }
+
     /// Takes away whatever stands on a square.
     pub fn remove(&mut self, square: u8) {
         let keep = !(1 << (square & 63));

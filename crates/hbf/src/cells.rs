@@ -174,19 +174,18 @@ impl Space {
         Some(TilePlace { squares, first_row: group as u8 * self.rows })
     }
 
-    /// The position of a cell, whatever it may be.
-    pub(crate) fn position(&self, place: Place, turn: Color) -> Option<Position> {
+    /// The position of a row without the lane man, and that man.
+    pub(crate) fn row_position(&self, place: Place, turn: Color) -> Option<(Position, Man)> {
         let tile = self.tile(place.tile)?;
         let mut squares = tile.squares;
         if let Some(middle) = self.middle() {
             squares[middle] = tile.first_row + place.row;
         }
-        squares[self.lane()] = place.lane;
         let mut position = Position::empty(turn);
-        for (man, square) in self.men.iter().zip(squares) {
+        for (man, square) in self.men.iter().zip(squares).take(self.lane()) {
             position.put(square, *man);
         }
-        Some(position)
+        Some((position, self.men[self.lane()]))
     }
 
     /// The cell of a position, and the side to move there: the position may have the colours exchanged. None if
@@ -278,6 +277,11 @@ impl Space {
 mod tests {
     use super::*;
 
+    fn position(space: &Space, place: Place, turn: Color) -> Option<Position> {
+        let (position, man) = space.row_position(place, turn)?;
+        Some(position.with(place.lane, man))
+    }
+
     fn space(name: &str, order: &[u8], rows: u8) -> Space {
         let material = Material::parse(name).expect("an ending");
         Space::new(&material, order, rows).expect("a space")
@@ -323,10 +327,10 @@ mod tests {
                     position.put(random.u8(8..56), man);
                 }
                 let Some((place, turn)) = space.locate(&position) else { continue };
-                let back = space.position(place, turn).expect("a position");
+                let back = self::position(space, place, turn).expect("a position");
                 assert_eq!(
                     Material::of(&back),
-                    Material::of(&space.position(place, turn).unwrap())
+                    Material::of(&self::position(space, place, turn).unwrap())
                 );
                 assert_eq!(space.locate(&back), Some((place, turn)));
                 assert_eq!(back.is_check(turn), position.is_check(position.turn));

@@ -22,19 +22,23 @@
 //! is what a `.htb` of any kind holds.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod board;
 mod cells;
 mod code;
 mod container;
 mod encode;
 mod entries;
+mod entry_writer;
 mod fen;
+mod fill;
 mod grow;
 mod header;
 mod material;
 mod miss;
 mod model;
 mod moves;
+mod output;
 mod probe;
 mod range;
 mod rows;
@@ -42,21 +46,25 @@ mod table;
 mod tile;
 mod train;
 mod tree;
+mod trial;
+mod workers;
 
+pub use answer::{Lookup, Stored, answer};
 pub use board::{Color, Kind, Man, Position};
 pub use code::{Code, DRAW, LONGEST, Value, before, code_of, outcome, value_of};
-pub use container::{Bytes, HbfError};
+pub use container::{Bytes, HbfError, is_hbf};
 pub use encode::{
-    EncodeError, EncodeOptions, EntryTable, Sides, Source, StreamReport, encode_ending,
-    encode_entries,
+    EncodeError, EncodeOptions, Sides, Source, StreamReport, Texts, encode_ending, write_ending,
 };
-#[doc(hidden)]
-pub use encode::{Trial, try_ending};
+pub use entry_writer::{EntryTable, EntryWriter, encode_entries};
 pub use fen::{parse_fen, to_fen};
 pub use header::{Claims, Metric, Mode, TableInfo};
 pub use material::{MAX_MEN, Material};
 pub use moves::{Move, en_passant_captures, exits, legal_moves};
 pub use probe::{ProbeCounts, ProbeError, Tablebase};
-pub use table::HbfFile;
 #[doc(hidden)]
 pub use table::stored_code;
+pub use table::{CellPlace, CellStream, Found, HbfFile};
+#[doc(hidden)]
+pub use trial::{Trial, try_ending};
+pub use workers::{Crew, Threads, Watch, Workers};

@@ -1,4 +1,4 @@
-//! Answers about positions. See docs/hbf.md, 10.
+//! Many tables, and their tiles that were decoded last.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -6,15 +6,13 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::answer::{Lookup, Stored, answer};
 use crate::board::{Color, Position};
-use crate::cells::Place;
-use crate::code::{Code, DRAW, MATED, before, outcome};
+use crate::code::{Code, DRAW};
 use crate::container::HbfError;
 use crate::header::Mode;
 use crate::material::Material;
-use crate::moves::{en_passant_captures, exits, has_plain_move, legal_moves};
-use crate::rows::Rows;
-use crate::table::{HbfFile, OpenStream};
+use crate::table::{CellPlace, Found, HbfFile};
 
 /// Why a position has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +49,6 @@ pub struct ProbeCounts {
 struct CachedTile {
     /// The table and its stream, and the tile; 0 is none.
     key: (u64, u64),
-    rows: u8,
     codes: Vec<Code>,
 }
 
@@ -72,11 +69,6 @@ impl std::fmt::Debug for Tablebase {
 
 /// Bytes of a decoded tile in the cache, at most.
 const TILE_BYTES: usize = 2 * 64 * 64 + 64;
-
-thread_local! {
-    /// Where this thread decodes.
-    static ROWS: std::cell::RefCell<Rows> = std::cell::RefCell::new(Rows::new());
-}
 
 impl Tablebase {
     /// No tables yet; tiles are kept in about so many bytes.
@@ -122,7 +114,10 @@ impl Tablebase {
                 Mode::Complete(material) => material.to_string(),
                 Mode::Generic { .. } => continue,
             };
-            if path.file_stem().is_some_and(|stem| stem == named.as_str()) {
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            if stem
+                .is_some_and(|stem| stem == named || stem == named.replace('v', "").to_lowercase())
+            {
                 added += usize::from(self.add(opened).is_ok());
             }
         }
@@ -167,118 +162,30 @@ impl Tablebase {
         if !position.is_legal() {
             return Err(ProbeError::Illegal);
         }
-        self.any(position, outcomes)
-    }
-
-    /// Of a legal position.
-    fn any(&self, position: &Position, outcomes: bool) -> Result<Code, ProbeError> {
-        let mut best = None;
-        if position.en_passant.is_some() {
-            let mut captures = Vec::new();
-            en_passant_captures(position, |capture| captures.push(capture.after));
-            for after in captures {
-                let code = before(self.any(&after, outcomes)?);
-                best = best.max(Some(if outcomes { outcome(code) } else { code }));
-            }
-        }
-        let plain = position.without_en_passant();
-        match best {
-            None => self.plain(&plain, outcomes),
-            Some(best) if has_plain_move(&plain) => Ok(best.max(self.plain(&plain, outcomes)?)),
-            Some(best) => Ok(best),
-        }
-    }
-
-    /// Of a legal position without rights to take en passant.
-    fn plain(&self, position: &Position, outcomes: bool) -> Result<Code, ProbeError> {
-        if position.occupied().count_ones() == 2 {
-            return Ok(DRAW);
-        }
-        let material = Material::of(position);
-        let Some(&number) = self.by_material.get(&material) else {
-            return Err(ProbeError::NoTable(material));
-        };
-        let file = &self.tables[number].1;
-        let mut other_side = false;
-        // Outcomes are in either kind of stream, but smaller in their own.
-        for of_outcomes in [outcomes, false] {
-            for (which, stream) in file.streams().iter().enumerate() {
-                let Some((space, turn, exits, kind)) = stream.cells() else { continue };
-                if kind != of_outcomes {
-                    continue;
-                }
-                let Some((place, side)) = space.locate(position) else { continue };
-                if side != turn {
-                    other_side = true;
-                    continue;
-                }
-                let key = ((number as u64) << 8 | which as u64, place.tile);
-                let stored = self.cell(file, stream, (key, place));
-                let stored = stored.map_err(|problem| ProbeError::File { material, problem })?;
-                let stored = if outcomes { outcome(stored) } else { stored };
-                let exit = if exits { self.best(position, true, outcomes)? } else { None };
-                return Ok(exit.unwrap_or(0).max(stored));
-            }
-        }
-        if !other_side {
-            return Err(ProbeError::NoTable(material));
-        }
-        let nothing = if position.is_check(position.turn) { MATED } else { DRAW };
-        Ok(self.best(position, false, outcomes)?.unwrap_or(nothing))
-    }
-
-    /// The best of all exits, or of all moves; none if there is none.
-    fn best(
-        &self,
-        position: &Position,
-        only_exits: bool,
-        outcomes: bool,
-    ) -> Result<Option<Code>, ProbeError> {
-        let mut best: Result<Option<Code>, ProbeError> = Ok(None);
-        let visit = |found: &crate::moves::Move| {
-            let Ok(so_far) = best else { return };
-            best = self.any(&found.after, outcomes).map(|code| {
-                let code = if outcomes { outcome(before(code)) } else { before(code) };
-                so_far.max(Some(code))
-            });
-        };
-        if only_exits {
-            exits(position, visit);
-        } else {
-            legal_moves(position, visit);
-        }
-        best
+        answer(self, position, outcomes)
     }
 
     /// What a cell holds, from the cache or the file.
-    fn cell(
-        &self,
-        file: &HbfFile,
-        stream: &OpenStream,
-        (key, place): ((u64, u64), Place),
-    ) -> Result<Code, HbfError> {
-        let key = (key.0 + 1, key.1);
+    fn cell(&self, file: &HbfFile, number: usize, cell: CellPlace) -> Result<Code, HbfError> {
+        let key = ((number as u64) << 8 | u64::from(cell.stream) | 1 << 63, cell.tile);
         let hash = (key.0 << 40 ^ key.1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
         let slot = &self.cache[(hash % self.cache.len() as u64) as usize];
-        let at = usize::from(place.row) * 64 + usize::from(place.lane);
         {
             let cached = lock(slot);
-            if cached.key == key && place.row < cached.rows {
+            if cached.key == key
+                && let Some(&code) = cached.codes.get(usize::from(cell.at))
+            {
                 self.hits.fetch_add(1, Ordering::Relaxed);
-                return Ok(cached.codes[at]);
+                return Ok(code);
             }
         }
-        ROWS.with_borrow_mut(|rows| {
-            stream.decode(file, place, rows)?;
+        file.with_cells(cell, |codes| {
             self.decoded.fetch_add(1, Ordering::Relaxed);
             let mut cached = lock(slot);
-            let count = place.row + 1;
-            *cached = CachedTile { key, rows: count, codes: std::mem::take(&mut cached.codes) };
+            cached.key = key;
             cached.codes.clear();
-            for row in 0..usize::from(count) {
-                cached.codes.extend_from_slice(rows.row(row));
-            }
-            Ok(cached.codes[at])
+            cached.codes.extend_from_slice(codes);
+            codes.get(usize::from(cell.at)).copied().unwrap_or(DRAW)
         })
     }
 
@@ -291,6 +198,26 @@ impl Tablebase {
         });
         let first = sides.next()?;
         (sides.next().is_none() && !material.is_symmetric()).then_some(first)
+    }
+}
+
+impl Lookup for Tablebase {
+    type Error = ProbeError;
+
+    fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, ProbeError> {
+        let material = Material::of(position);
+        let Some(&number) = self.by_material.get(&material) else {
+            return Err(ProbeError::NoTable(material));
+        };
+        let file = &self.tables[number].1;
+        let cell = match file.find(position, outcomes) {
+            Found::Cell(cell) => cell,
+            Found::OtherSide => return Ok(Stored::OtherSide),
+            Found::Nothing => return Err(ProbeError::NoTable(material)),
+        };
+        let code = self.cell(file, number, cell);
+        let code = code.map_err(|problem| ProbeError::File { material, problem })?;
+        Ok(if cell.exits { Stored::AtLeast(code) } else { Stored::Exactly(code) })
     }
 }
 

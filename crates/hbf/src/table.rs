@@ -13,7 +13,7 @@ use crate::entries::{self, EntryModel};
 use crate::header::{Mode, StreamHeader, StreamKind, TableInfo};
 use crate::model::{MAX_MODEL, Model};
 use crate::rows::Rows;
-use crate::tile::{self, Stream};
+use crate::tile::{self, MAX_CELLS, Stream};
 
 /// The longest block that is read: 64 tiles of 4096 cells or 65536 entries never need more.
 const MAX_BLOCK: u64 = 64 << 20;
@@ -39,6 +39,52 @@ pub(crate) struct OpenStream {
     header: StreamHeader,
     data: (u64, u64),
     loaded: OnceLock<Loaded>,
+}
+
+/// Where a position stands in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// There.
+    Cell(CellPlace),
+    /// Only its other side to move is stored.
+    OtherSide,
+    /// It is of another ending, or has no such values.
+    Nothing,
+}
+
+/// A cell of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellPlace {
+    /// The number of the stream in the file.
+    pub stream: u8,
+    /// The tile.
+    pub tile: u64,
+    /// The cell in the tile.
+    pub at: u16,
+    /// Whether the code of the position may be larger than that of the cell, by a capture or a promotion.
+    pub exits: bool,
+}
+
+/// A stream of cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellStream {
+    /// Its number in the file.
+    pub number: u8,
+    /// The side to move.
+    pub turn: Color,
+    /// See [`CellPlace::exits`].
+    pub exits: bool,
+    /// Whether it has outcomes only.
+    pub outcomes: bool,
+    /// How many blocks it has, of 64 tiles each; the last one may have fewer.
+    pub blocks: u64,
+    /// How many cells a tile has.
+    pub tile_cells: usize,
+}
+
+thread_local! {
+    /// Where this thread decodes.
+    static ROWS: std::cell::RefCell<Rows> = std::cell::RefCell::new(Rows::new());
 }
 
 /// An open file. Answers about single tiles and entries; [`crate::Tablebase`] answers about positions.
@@ -139,6 +185,14 @@ impl HbfFile {
         self.directory.check(&*self.bytes)
     }
 
+    /// Bytes that differ where values do.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn fingerprint(&self) -> Result<Vec<u8>, HbfError> {
+        self.directory.fingerprint(&*self.bytes)
+    }
+
     pub(crate) fn streams(&self) -> &[OpenStream] {
         &self.streams
     }
@@ -200,6 +254,98 @@ impl HbfFile {
         let bytes = tile_of_block(&block, count, (tile % TILES) as usize);
         let damaged = HbfError::Block { stream: stream.number as u8, block: number };
         Ok(with(bytes.ok_or(damaged)?))
+    }
+
+    /// Where a position without rights to take en passant stands: among the outcomes, if these are enough and stored
+    /// apart, else among the distances.
+    pub fn find(&self, position: &Position, outcomes: bool) -> Found {
+        let mut found = Found::Nothing;
+        for of_outcomes in [outcomes, false] {
+            for (number, stream) in self.streams.iter().enumerate() {
+                let Some((space, turn, exits, kind)) = stream.cells() else { continue };
+                if kind != of_outcomes {
+                    continue;
+                }
+                let Some((place, side)) = space.locate(position) else { continue };
+                if side != turn {
+                    found = Found::OtherSide;
+                    continue;
+                }
+                let (stream, tile) = (number as u8, place.tile);
+                let at = u16::from(place.row) * 64 + u16::from(place.lane);
+                return Found::Cell(CellPlace { stream, tile, at, exits });
+            }
+        }
+        found
+    }
+
+    /// Calls `with` with the codes of the cells of a tile, up to the row of a cell at least. What stands at cells that
+    /// are not legal means nothing.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn with_cells<T>(
+        &self,
+        cell: CellPlace,
+        with: impl FnOnce(&[Code]) -> T,
+    ) -> Result<T, HbfError> {
+        let stream = self.streams.get(usize::from(cell.stream)).ok_or_else(|| bad_section(STRM))?;
+        let place = Place { tile: cell.tile, row: (cell.at / 64) as u8, lane: 63 };
+        ROWS.with_borrow_mut(|rows| {
+            stream.decode(self, place, rows)?;
+            let mut codes = [0; MAX_CELLS];
+            let mut count = 0;
+            for row in 0..=usize::from(place.row) {
+                codes[count..count + 64].copy_from_slice(rows.row(row));
+                count += 64;
+            }
+            Ok(with(&codes[..count]))
+        })
+    }
+
+    /// The streams of cells.
+    pub fn cell_streams(&self) -> Vec<CellStream> {
+        let of = |(number, stream): (usize, &OpenStream)| {
+            let (space, turn, exits, outcomes) = stream.cells()?;
+            let blocks = stream.header.tiles.div_ceil(TILES);
+            let (number, tile_cells) = (number as u8, usize::from(space.rows()) * 64);
+            Some(CellStream { number, turn, exits, outcomes, blocks, tile_cells })
+        };
+        self.streams.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// Decodes all tiles of a block of a stream of cells; calls `with` with the number of each and its codes.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn decode_block(
+        &self,
+        stream: &CellStream,
+        block: u64,
+        mut with: impl FnMut(u64, &[Code]),
+    ) -> Result<(), HbfError> {
+        let number = stream.number;
+        let open = self.streams.get(usize::from(number)).ok_or_else(|| bad_section(STRM))?;
+        let wrong = || bad_section(MODL);
+        let (space, turn, _, outcomes) = open.cells().ok_or_else(wrong)?;
+        let Decoding::Cells(model) = &self.load(open)?.decoding else { return Err(wrong()) };
+        let content = self.block(open, block)?;
+        let first = block * TILES;
+        let count = open.header.tiles.saturating_sub(first).min(TILES);
+        let of = Stream { space, turn, outcomes };
+        let mut codes = vec![0; stream.tile_cells];
+        ROWS.with_borrow_mut(|rows| {
+            for tile in 0..count {
+                let bytes = tile_of_block(&content, count as usize, tile as usize);
+                let bytes = bytes.ok_or(HbfError::Block { stream: open.number as u8, block })?;
+                tile::decode(of, model, bytes, (first + tile, None), rows);
+                for (row, codes) in codes.chunks_mut(64).enumerate() {
+                    codes.copy_from_slice(rows.row(row));
+                }
+                with(first + tile, &codes);
+            }
+            Ok(())
+        })
     }
 
     /// The stream of entries.

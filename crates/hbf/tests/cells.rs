@@ -6,6 +6,7 @@ use hoffman_hbf::{
     Code, Color, DRAW, EncodeOptions, HbfError, HbfFile, Kind, Man, Material, Position, ProbeError,
     Sides, Source, Value, before, code_of, legal_moves, outcome, parse_fen, to_fen,
 };
+use hoffman_hbf::{Crew, Texts};
 use support::{MadeUp, ending, opened, random_position, tables, written};
 
 fn options() -> EncodeOptions {
@@ -62,8 +63,8 @@ fn a_tile_of_any_number_of_rows_and_several_threads_give_the_same_answers() {
         let alone = EncodeOptions { rows, exits: false, ..both() };
         let one = written("KNvKN", &source, &alone);
         if rows == 8 {
-            let threaded = EncodeOptions { threads: 3, ..alone };
-            assert_eq!(one, written("KNvKN", &source, &threaded), "threads change nothing");
+            let threaded = support::written_by(3, "KNvKN", &source, &alone);
+            assert_eq!(one, threaded, "threads change nothing");
         }
         let tables = tables([one]);
         for position in &positions {
@@ -248,7 +249,8 @@ fn endings_without_cells_are_refused() {
     let source = MadeUp { scale: 1 };
     for name in ["KvK", "KQQQQvKQQQ"] {
         let material: Material = ending(name);
-        let written = hoffman_hbf::encode_ending(&material, &source, &options(), (None, None));
+        let (texts, crew) = (Texts::default(), Crew::ALONE);
+        let written = hoffman_hbf::encode_ending(&material, &source, &options(), texts, crew);
         assert!(written.is_err(), "{name}");
     }
 }

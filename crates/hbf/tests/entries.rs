@@ -1,7 +1,8 @@
 //! Tables of entries by index.
 
 use hoffman_hbf::{
-    Claims, EncodeError, EntryTable, HbfFile, Metric, Mode, TableInfo, encode_entries,
+    Claims, Crew, EncodeError, EntryTable, HbfFile, Metric, Mode, TableInfo, Texts, Threads,
+    encode_entries,
 };
 
 fn table(entries: u64, bits: u8) -> EntryTable<'static> {
@@ -14,9 +15,7 @@ fn table(entries: u64, bits: u8) -> EntryTable<'static> {
             longest_wins: [None; 2],
             longest_losses: [None; 2],
         },
-        control: "<tablebase/>",
-        pawns: Some(&[1, 2, 3]),
-        description: None,
+        texts: Texts { info: None, control: Some("<tablebase/>"), pawns: Some(&[1, 2, 3]) },
         log: 8,
     }
 }
@@ -30,7 +29,8 @@ fn entries_and_texts_come_back() {
             Ok(())
         };
         let table = table(count, bits);
-        let bytes = encode_entries(&table, read, 2).expect("a file");
+        let crew = Crew { workers: &Threads(2), ..Crew::ALONE };
+        let bytes = encode_entries(&table, read, crew).expect("a file");
         let file = HbfFile::open(Box::new(bytes)).expect("a file");
         file.check().expect("an intact file");
         assert_eq!(*file.info(), table.info);
@@ -53,6 +53,6 @@ fn entries_that_do_not_fit_are_refused() {
         buffer.fill(4);
         Ok(())
     };
-    assert!(encode_entries(&table(1000, 2), read, 1).is_err());
-    assert!(encode_entries(&table(1000, 17), read, 1).is_err());
+    assert!(encode_entries(&table(1000, 2), read, Crew::ALONE).is_err());
+    assert!(encode_entries(&table(1000, 17), read, Crew::ALONE).is_err());
 }

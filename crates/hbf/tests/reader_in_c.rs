@@ -124,6 +124,8 @@ fn made_up(folder: &Path) -> Vec<Position> {
     write_to(folder, "KRvK", &MadeUp { scale: 150 }, &EncodeOptions { rows: 1, ..alone.clone() });
     write_to(folder, "KPvK", &source, &alone);
     write_to(folder, "KPvKP", &source, &alone);
+    // The program spells the names of its tables in small letters.
+    std::fs::rename(folder.join("KPvKP.hbf"), folder.join("kpkp.hbf")).expect("a file");
     let small =
         EncodeOptions { distances: Sides::Smaller, outcomes: Sides::Smaller, rows: 32, ..both };
     write_to(folder, "KQvKN", &source, &small);

@@ -27,6 +27,7 @@ pub struct Options {
     reading: ReadOptions,
     program: String,
     compression: Compression,
+    blocks: bool,
     keep_free: Option<u64>,
     method: Method,
     discard: bool,
@@ -62,6 +63,7 @@ impl Options {
             reading: ReadOptions::new(),
             program: String::new(),
             compression: Compression::default(),
+            blocks: false,
             keep_free: None,
             method: Method::Sweep,
             discard: false,
@@ -126,6 +128,13 @@ impl Options {
         Options { compression, ..self }
     }
 
+    /// Whether the tables of endings are written in the block format (`.hbf`), which is several
+    /// times smaller. The table of a control file is if its output is named so.
+    #[must_use]
+    pub fn blocks(self, blocks: bool) -> Options {
+        Options { blocks, ..self }
+    }
+
     /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more
     /// than two gigabytes, if nothing is said.
     #[must_use]
@@ -183,6 +192,13 @@ impl Options {
     /// What stops the work.
     pub(crate) fn cancel_request(&self) -> Cancel {
         self.cancel.clone()
+    }
+
+    /// The name of the table of an ending, in its container.
+    pub(crate) fn named(&self, output: &mut PathBuf) {
+        if self.blocks {
+            output.set_extension(hoffman_table::blocks::SUFFIX);
+        }
     }
 
     /// The bound of memory in bytes.

@@ -67,7 +67,9 @@ pub(crate) fn graph_of_targets(targets: &[Target], options: &Options) -> Result<
             Target::ControlFile(_) => {}
         }
     }
-    Ok(Graph::of_endings(&complete(endings), options.folder()))
+    let mut graph = Graph::of_endings(&complete(endings), options.folder());
+    graph.nodes.iter_mut().for_each(|node| options.named(&mut node.output));
+    Ok(graph)
 }
 
 /// The tables that a position needs.

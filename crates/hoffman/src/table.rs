@@ -8,6 +8,7 @@ use hoffman_probe::reading::ReadOptions;
 use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
 use hoffman_run::{Workplace, available_memory};
+use hoffman_table::blocks::{is_table, names_of};
 use hoffman_table::convert::{self, Converted};
 use hoffman_table::foreign::{self, Kind};
 use hoffman_table::htb::Compression;
@@ -59,7 +60,7 @@ impl Table {
         let material = text.parse::<Material>();
         let file = material.as_ref().map_or_else(|_| format!("{text}.htb"), table_name);
         let folders = folder.into_iter().chain([Path::new("")]);
-        let mut files = folders.map(|folder| folder.join(&file));
+        let mut files = folders.flat_map(|folder| names_of(&folder.join(&file)));
         if let Some(found) = files.find(|path| path.is_file()) {
             return Ok(found);
         }
@@ -68,6 +69,11 @@ impl Table {
             Ok(_) => format!("there is no table {file} in {places}the current folder"),
             Err(_) => format!("'{text}' is neither a file nor an ending such as KRPvKR"),
         }))
+    }
+
+    /// Whether a file has the name of a table of ours, `.htb` or `.hbf`.
+    pub fn is_named(path: &Path) -> bool {
+        is_table(path)
     }
 
     /// Whether a file has the name of a table of another program.

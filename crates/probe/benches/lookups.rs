@@ -12,7 +12,7 @@ use hoffman_probe::position::Position;
 
 fn main() {
     let Some(path) = std::env::args().skip(1).find(|a| !a.starts_with('-')) else {
-        println!("name a table: cargo bench -p hoffman-probe -- FILE.htb");
+        println!("name a table: cargo bench -p hoffman-probe -- FILE.htb, or FILE.hbf");
         return;
     };
     let open = || {

@@ -1,8 +1,8 @@
 //! Many tables: those that are given, those that folders hold, and those that others name.
 //!
 //! Folders are listed once and their tables opened when first needed, found by the name of the
-//! ending: `krpkr.htb`, or parts as `krpkr-b7.htb`. Which of them answers a position is in
-//! [`crate::lookup`].
+//! ending: `krpkr.htb` or `krpkr.hbf`, or parts as `krpkr-b7.htb`. Which of them answers a position
+//! is in [`crate::lookup`].
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use hoffman_board::{Color, Material, Variant};
 use hoffman_control::FuturebaseElement;
 use hoffman_store::{disk, has_wildcards, is_file, is_like};
+use hoffman_table::blocks::{has_suffix, names_of, twin};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::{BlockCache, SourceOptions};
 use hoffman_table::{Table, TableError};
@@ -209,14 +210,21 @@ impl Collection {
         let mut names = disk().list(listed_path(folder)).map_err(fail)?;
         // The whole ending before its parts: '-' sorts before '.'.
         names.sort_by_key(|name| {
+            let packed = has_suffix(Path::new(name));
             let name = name.to_string_lossy().into_owned();
-            (name.contains('-'), name)
+            (name.contains('-'), packed, name)
         });
         for name in names {
             let Some(material) = name.to_str().and_then(ending_of_name) else { continue };
             let path = folder.join(&name);
             let known = self.found.entry(material).or_default();
-            if known.iter().all(|f| f.path != path) {
+            let is_twin = |f: &Arc<ListedTable>| twin(&path).is_some_and(|twin| twin == f.path);
+            // Of the same table in both containers the `.htb` counts, which may be new.
+            if let Some(at) = known.iter().position(is_twin) {
+                if !has_suffix(&path) {
+                    known[at] = ListedTable::new(path);
+                }
+            } else if known.iter().all(|f| f.path != path) {
                 // Those of other programs come behind.
                 let at = known.partition_point(|f| Kind::of(&f.path).is_none());
                 known.insert(at, ListedTable::new(path));
@@ -421,7 +429,9 @@ impl Collection {
         let fits = |member: &&Arc<OpenTable>| {
             let path = member.table().path();
             let own = path.file_name().map(Path::new);
-            own.is_some_and(|own| is_like(own, &pattern))
+            let other = own.and_then(twin);
+            let names = own.into_iter().chain(other.as_deref());
+            names.into_iter().any(|own| is_like(own, &pattern))
                 && folder.is_none_or(|folder| path.parent() == Some(folder))
         };
         self.given.iter().filter(fits).cloned().collect()
@@ -435,15 +445,24 @@ impl Collection {
             return self.listed(folder, &alone.to_string_lossy());
         }
         let paths = [folder.join(name), folder.join(alone)];
-        let path = paths.into_iter().find(|path| is_file(storage, path));
+        let mut paths = paths.iter().flat_map(|path| names_of(path));
+        let path = paths.find(|path| is_file(storage, path));
         path.and_then(|path| self.open_named(path)).into_iter().collect()
     }
 
     /// The tables of a folder whose names fit a pattern.
     fn listed(&self, folder: &Path, pattern: &str) -> Vec<Arc<OpenTable>> {
         let mut names = self.options.storage.list(listed_path(folder)).unwrap_or_default();
-        names.retain(|name| is_like(Path::new(name), pattern));
+        names.retain(|name| {
+            let name = Path::new(name);
+            is_like(name, pattern) || twin(name).is_some_and(|twin| is_like(&twin, pattern))
+        });
         names.sort();
+        let all = names.clone();
+        names.retain(|name| {
+            let packed = twin(Path::new(name)).filter(|_| has_suffix(Path::new(name)));
+            packed.is_none_or(|packed| !all.contains(&packed.into_os_string()))
+        });
         names.into_iter().filter_map(|name| self.open_named(folder.join(name))).collect()
     }
 
@@ -480,9 +499,9 @@ pub fn table_name(material: &Material) -> String {
 }
 
 /// The ending that a file name speaks of, stronger side first: `krpkr.htb`, `KRPvKR.htb`,
-/// `krpkr-b7.htb`.
+/// `krpkr-b7.htb`, `krpkr.hbf`.
 fn ending_of_name(name: &str) -> Option<Material> {
-    let stem = name.strip_suffix(".htb")?;
+    let stem = name.strip_suffix(".htb").or_else(|| name.strip_suffix(".hbf"))?;
     let stem = stem.split_once('-').map_or(stem, |(ending, _)| ending);
     Some(stem.parse::<Material>().ok()?.normalized().0)
 }

@@ -8,6 +8,7 @@ use hoffman_board::{Bitboard, Color, Format, ListedPiece, Material, Role, Square
 use hoffman_control::{ControlFile, PawngenSide, PruneEffect};
 use hoffman_plan::{Job, Node};
 use hoffman_store::{has_wildcards, is_file};
+use hoffman_table::blocks::names_of;
 use hoffman_table::{Stop, Table, TableError};
 
 use crate::ending::control_of_job;
@@ -33,10 +34,16 @@ impl Unfit {
     }
 }
 
-/// The names under which the table of a job is looked for: that of the whole ending, then its own.
-pub(crate) fn names_of_job(node: &Node<Job>) -> [PathBuf; 2] {
+/// The names under which the table of a job is looked for: that of the whole ending, then its own,
+/// each in both containers.
+pub(crate) fn names_of_job(node: &Node<Job>) -> Vec<PathBuf> {
     let whole = Job { material: node.source.material, part: None }.file_name();
-    [node.output.with_file_name(whole), node.output.clone()]
+    let whole = node.output.with_file_name(whole);
+    let mut names: Vec<PathBuf> = names_of(&whole).collect();
+    names.extend(
+        names_of(&node.output).filter(|own| !whole.with_extension("").eq(&own.with_extension(""))),
+    );
+    names
 }
 
 /// The file that answers for a job, if there is one.

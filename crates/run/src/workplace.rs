@@ -147,12 +147,13 @@ impl Workplace {
         }
     }
 
-    /// The names under which a futurebase is looked for, in this order.
+    /// The names under which a futurebase is looked for, in this order: each in both containers.
     pub(crate) fn names_of(&self, name: &str) -> Vec<PathBuf> {
         let path = Path::new(name);
         let folder = self.tables.as_deref().filter(|_| path.is_relative());
         let inside = folder.zip(path.file_name()).map(|(folder, file)| folder.join(file));
-        inside.into_iter().chain([path.to_owned()]).collect()
+        let places = inside.into_iter().chain([path.to_owned()]);
+        places.flat_map(|place| hoffman_table::blocks::names_of(&place)).collect()
     }
 
     /// The file that a futurebase without wildcards is read from: the first that is there.
@@ -163,13 +164,15 @@ impl Workplace {
     }
 
     /// The files that a futurebase with wildcards stands for. A file hides others of its name in
-    /// later places.
+    /// later places, and the same table in the block format.
     pub(crate) fn files_like(&self, name: &str) -> io::Result<Vec<PathBuf>> {
         let mut found: Vec<PathBuf> = Vec::new();
         for pattern in self.names_of(name) {
             let Some(pattern) = pattern.to_str() else { continue };
             for path in files_like(&*self.storage, pattern)? {
-                if !found.iter().any(|known| known.file_name() == path.file_name()) {
+                let twin = hoffman_table::blocks::twin(&path);
+                let names = [path.file_name(), twin.as_deref().and_then(Path::file_name)];
+                if !found.iter().any(|known| names.contains(&known.file_name())) {
                     found.push(path);
                 }
             }

@@ -8,11 +8,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use hoffman_board::Format;
 use hoffman_board::value::FlagType;
 use hoffman_control::{
-    ControlFile, GenerationStatistics, HeaderEdits, PassStatistics, render_header,
+    ControlFile, GenerationStatistics, HeaderEdits, PassStatistics, decode_text, prefix_length,
+    render_header,
 };
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
 use hoffman_space::TableValues;
+use hoffman_table::blocks::{CellFile, has_cells, has_suffix};
 use hoffman_table::entries::{EntryCodec, EntryError, width};
 use hoffman_table::rows::{
     Distances, IndexCounts, RowsError, StoredDistances, Stretches, encode, encode_in,
@@ -23,6 +25,7 @@ use crate::error::RunError;
 use crate::numbering::Numbering;
 use crate::options::RunContext;
 use crate::progress::Progress;
+use crate::workplace::Workplace;
 
 /// The memory for compressing where memory is bounded.
 const COMPRESSING: u64 = 2 << 20;
@@ -75,6 +78,11 @@ pub(crate) fn write_table(
         ..HeaderEdits::default()
     };
     let header = render_header(control, &edits)?;
+    if has_suffix(path) && has_cells(control, space, codec) {
+        drop(numbers);
+        write_cells(&header.bytes, values, path, workplace)?;
+        return Ok(counts);
+    }
     let file = TableFile {
         storage: Arc::clone(&workplace.storage),
         path,
@@ -98,6 +106,26 @@ pub(crate) fn write_table(
         Ok::<_, RunError>(())
     })?;
     Ok(counts)
+}
+
+/// Writes the cells of a complete ending, which the encoder compares with the values.
+fn write_cells(
+    header: &[u8],
+    values: &TableValues,
+    path: &Path,
+    workplace: &Workplace,
+) -> Result<(), RunError> {
+    let text = header.get(..prefix_length(header).unwrap_or(0)).unwrap_or_default();
+    let text = decode_text(text, &path.display().to_string())?;
+    let file = CellFile {
+        storage: Arc::clone(&workplace.storage),
+        path,
+        header: &text,
+        values,
+        stop: workplace.stop.clone(),
+    };
+    file.write(|_| Ok::<_, RunError>(true))?;
+    Ok(())
 }
 
 /// The format of a table, its width written out. Where the width that is asked for is too small the

@@ -44,9 +44,7 @@ pub fn tidy(storage: &dyn Storage, folder: &Path, target: Option<&OsStr>) -> io:
             Some(target) if target == owner.as_str() => None,
             Some(_) => continue,
             // Other kinds of files are written without a lock.
-            None if Path::new(&owner).extension() != Some(OsStr::new("htb")) && owner != PROBE => {
-                continue;
-            }
+            None if !is_table(&owner) && owner != PROBE => continue,
             None => match storage.try_lock(&lock_name(&folder.join(&owner)))? {
                 Some(lock) => Some(lock),
                 None => continue,
@@ -63,6 +61,11 @@ pub fn tidy(storage: &dyn Storage, folder: &Path, target: Option<&OsStr>) -> io:
         drop(lock);
     }
     Ok(())
+}
+
+/// Whether a file has the name of a table.
+fn is_table(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|suffix| suffix == "htb" || suffix == "hbf")
 }
 
 /// What a lock protects that only shows whether a folder can be written to.

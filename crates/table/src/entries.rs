@@ -254,6 +254,18 @@ impl EntryCodec {
         RawEntry(matches!(self.format, Format::Flag(FlagType::WhiteDraws)) as i32)
     }
 
+    /// The bits of a number, the entry of a place.
+    ///
+    /// # Errors
+    /// It is outside the range of the width, which is at most 16.
+    pub(crate) fn bits_of(self, number: i32, index: usize) -> Result<u16, EntryError> {
+        let mask = u32::MAX >> (32 - u32::from(self.bits));
+        let bits = number as u32 & mask;
+        let fits = self.extend(bits) == number;
+        let kept = u16::try_from(bits).ok().filter(|_| fits);
+        kept.ok_or(EntryError::DoesNotFit { index, bits: self.bits })
+    }
+
     /// Packs numbers, the first at the start of a byte, and fills up the last group of eight with
     /// zeros. To go on with a further call, `numbers` must be a multiple of eight long.
     ///

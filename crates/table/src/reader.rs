@@ -9,6 +9,7 @@ use hoffman_control::{
 };
 use hoffman_store::{Storage, StoredFile};
 
+use crate::blocks;
 use crate::entries::{EntryCodec, EntryError, EntryValue, RawEntry};
 use crate::foreign::{self, Answers, ForeignError, ForeignOptions, ForeignTable};
 use crate::htb::{GzipSource, HtbError, SourceOptions, salvaged_start};
@@ -70,6 +71,23 @@ pub enum TableProblem {
     #[cfg(feature = "bulk")]
     #[error(transparent)]
     Rows(#[from] crate::rows::RowsError),
+    /// A file of the block format is none, or is damaged.
+    #[error(transparent)]
+    Blocks(hoffman_hbf::HbfError),
+    /// An answer that needs the table of a smaller ending, which is not beside the file.
+    #[error("some of its positions need the table of {ending}, and there is none beside it")]
+    Behind {
+        /// The ending.
+        ending: hoffman_board::Material,
+    },
+    /// The cells of another ending than the header says.
+    #[error("it holds the values of {cells}, and its header is that of {header}")]
+    Unlike {
+        /// The ending of the cells.
+        cells: hoffman_board::Material,
+        /// The men of the header.
+        header: hoffman_board::Material,
+    },
     /// The list of pawn structures cannot be read.
     #[error("the list of pawn structures in the table is damaged")]
     PawnTable,
@@ -103,7 +121,7 @@ fn with_source(error: &HtbError) -> String {
 #[derive(Debug)]
 pub struct Table {
     path: PathBuf,
-    control: ControlFile,
+    pub(crate) control: ControlFile,
     pub(crate) shape: Shape,
     pawn_structures: Option<PawnStructures>,
     pub(crate) entries: Box<dyn Entries>,
@@ -118,15 +136,26 @@ impl Table {
     /// The file cannot be read, is no table, or contradicts itself.
     pub fn open(path: impl AsRef<Path>, options: SourceOptions) -> Result<Table, TableError> {
         let path = path.as_ref();
-        let fail = |problem| TableError { path: path.to_owned(), problem };
-        let source = GzipSource::open(path, options).map_err(|e| fail(e.into()))?;
-        Table::from_source(path, source).map_err(fail)
+        Table::open_file(path, options)
+            .map_err(|problem| TableError { path: path.to_owned(), problem })
+    }
+
+    fn open_file(path: &Path, options: SourceOptions) -> Result<Table, TableProblem> {
+        let reading = |action| move |source| HtbError::Io { action, source };
+        let file = options.storage.open(path).map_err(reading("cannot open the table"))?;
+        if blocks::is_of_blocks(&*file).map_err(reading("cannot read the table"))? {
+            return blocks::open(path, file, options);
+        }
+        Table::from_source(path, GzipSource::new(Box::new(file), options)?)
     }
 
     /// The header of a file that cannot be opened as a table, if it can be read: it tells what the
     /// file was.
     pub fn salvage_header(path: &Path, storage: &dyn Storage) -> Option<ControlFile> {
         let file = storage.open(path).ok()?;
+        if blocks::is_of_blocks(&*file).ok()? {
+            return blocks::salvage_header(path, file);
+        }
         let mut bytes = vec![0; SALVAGED];
         let got = fill_as_far(&*file, &mut bytes)?;
         let mut prefix = salvaged_start(bytes.get(..got)?, SALVAGED);
@@ -316,9 +345,7 @@ impl Table {
 
     /// What its values prove of chess, as far as its header tells by itself.
     pub fn claims(&self) -> Claims {
-        let claims = Claims::of_header(&self.control);
-        // White's prunes stand for Black's where one side to move is stored.
-        if self.shape.space.has_side_bit() { claims } else { claims.and(claims.swapped()) }
+        self.shape.claims(&self.control)
     }
 
     /// The rules.
@@ -329,6 +356,11 @@ impl Table {
     /// The reader that the entries come from, if the table is one of another program.
     pub fn foreign(&self) -> Option<&dyn ForeignTable> {
         self.entries.foreign()
+    }
+
+    /// Whether it is a file of the block format.
+    pub fn is_of_blocks(&self) -> bool {
+        self.entries.is_of_blocks()
     }
 
     /// Bytes that differ where entries do, if they are known without reading all of them.
@@ -427,8 +459,17 @@ fn read_prefix(source: &GzipSource) -> Result<Vec<u8>, TableProblem> {
     Err(TableProblem::NoHeader)
 }
 
+/// The header at the beginning of a file.
+#[cfg(feature = "bulk")]
+pub(crate) fn parse_header(bytes: &[u8], path: &Path) -> Result<ControlFile, TableProblem> {
+    let origin = path.display().to_string();
+    let prefix = prefix_length(bytes).and_then(|len| bytes.get(..len));
+    let text = decode_text(prefix.ok_or(TableProblem::NoHeader)?, &origin)?;
+    Ok(ControlFile::parse(&text, &origin, Mode::Header)?)
+}
+
 /// The numbering and the entries that a header describes, with the structures that a file lists.
-fn shape_of(
+pub(crate) fn shape_of(
     control: &ControlFile,
     structures: Option<Vec<PawnStructure>>,
 ) -> Result<(Shape, Option<PawnStructures>), TableProblem> {

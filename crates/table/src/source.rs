@@ -4,7 +4,7 @@
 use std::fmt;
 
 use hoffman_board::Color;
-use hoffman_control::ControlFile;
+use hoffman_control::{Claims, ControlFile};
 #[cfg(feature = "bulk")]
 use rayon::prelude::*;
 
@@ -28,6 +28,13 @@ impl Shape {
     /// How many bytes all entries have when they are packed.
     pub fn area_bytes(&self) -> u64 {
         self.space.size().div_ceil(8).saturating_mul(u64::from(self.codec.bits()))
+    }
+
+    /// What the values of a table with this header prove of chess.
+    pub(crate) fn claims(&self, header: &ControlFile) -> Claims {
+        let claims = Claims::of_header(header);
+        // White's prunes stand for Black's where one side to move is stored.
+        if self.space.has_side_bit() { claims } else { claims.and(claims.swapped()) }
     }
 
     /// The meaning of a number. One that the format does not know only occurs at indices without a
@@ -67,17 +74,34 @@ pub trait Entries: fmt::Debug + Send + Sync {
     /// As [`Entries::number`].
     #[cfg(feature = "bulk")]
     fn pack(&self, shape: &Shape, first: u64, area: &mut [u8]) -> Result<(), TableProblem> {
-        // Entries that are asked for one by one cost so much each that small pieces are worth
-        // while.
-        area.par_chunks_mut(CHUNK / 8 * usize::from(shape.codec.bits()))
-            .enumerate()
-            .try_for_each_init(Vec::new, |packed, (number, area)| {
-                let first = first + (number * CHUNK) as u64;
-                let end = shape.space.size().min(first + CHUNK as u64);
-                let numbers = (first..end).map(|index| Ok(self.number(shape, index)?.0));
-                let numbers: Vec<i32> = numbers.collect::<Result<_, TableProblem>>()?;
-                pack_into(shape, &numbers, packed, area)
-            })
+        pack_one_by_one(self, shape, first, area)
+    }
+
+    /// Whether there is a quicker way to all values than by their indices, for complete endings:
+    /// [`Entries::row`]. Prepares for it.
+    ///
+    /// # Errors
+    /// As [`Entries::number`].
+    #[cfg(feature = "bulk")]
+    fn has_rows(&self, shape: &Shape) -> Result<bool, TableProblem> {
+        let _ = shape;
+        Ok(false)
+    }
+
+    /// What the entries of positions say that differ in the square of one man, each of them legal,
+    /// by that square.
+    ///
+    /// # Errors
+    /// As [`Entries::number`]; there are no rows.
+    #[cfg(feature = "bulk")]
+    fn row(
+        &self,
+        shape: &Shape,
+        row: &crate::foreign::Row<'_>,
+        values: &mut [EntryValue; 64],
+    ) -> Result<(), TableProblem> {
+        let _ = (shape, row, values);
+        Err(crate::rows::RowsError::Entry.into())
     }
 
     /// How many entries are unpacked together, where it is about that many; a caller that asks for
@@ -131,6 +155,11 @@ pub trait Entries: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether they are those of a file of the block format.
+    fn is_of_blocks(&self) -> bool {
+        false
+    }
+
     /// The reader behind them, if they are those of another program.
     fn foreign(&self) -> Option<&dyn ForeignTable> {
         None
@@ -140,6 +169,27 @@ pub trait Entries: fmt::Debug + Send + Sync {
 /// Entries that a thread asks for at a time, where each is asked for by itself.
 #[cfg(feature = "bulk")]
 const CHUNK: usize = 1024;
+
+/// [`Entries::pack`] by [`Entries::number`].
+#[cfg(feature = "bulk")]
+pub(crate) fn pack_one_by_one<E: Entries + ?Sized>(
+    entries: &E,
+    shape: &Shape,
+    first: u64,
+    area: &mut [u8],
+) -> Result<(), TableProblem> {
+    // Entries that are asked for one by one cost so much each that small pieces are worth while.
+    area.par_chunks_mut(CHUNK / 8 * usize::from(shape.codec.bits())).enumerate().try_for_each_init(
+        Vec::new,
+        |packed, (number, area)| {
+            let first = first + (number * CHUNK) as u64;
+            let end = shape.space.size().min(first + CHUNK as u64);
+            let numbers = (first..end).map(|index| Ok(entries.number(shape, index)?.0));
+            let numbers: Vec<i32> = numbers.collect::<Result<_, TableProblem>>()?;
+            pack_into(shape, &numbers, packed, area)
+        },
+    )
+}
 
 /// Packs numbers into an area, as much as it has room for; `packed` is scratch space.
 #[cfg(feature = "bulk")]

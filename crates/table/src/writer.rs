@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use hoffman_store::{FileWriter, Storage};
 
+use crate::blocks::{BlockWriter, check, has_suffix};
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::htb::{AtomicFile, Compression, GzipWriter, HtbError};
 use crate::index::PawnStructures;
+use crate::reader::{TableProblem, parse_header};
 use crate::stop::Stop;
 
 /// How many entries are packed at once: a multiple of eight, and few enough to stay in a cache.
@@ -41,10 +43,17 @@ pub struct TableFile<'a> {
 #[derive(Debug)]
 pub struct TableWriter<'a> {
     path: &'a Path,
-    writer: GzipWriter<FileWriter<'a>>,
-    codec: EntryCodec,
-    packed: Vec<u8>,
+    container: Container<'a>,
     stop: &'a Stop,
+}
+
+/// What the entries go into.
+#[derive(Debug)]
+enum Container<'a> {
+    /// A `.htb`, packed.
+    Packed { writer: Box<GzipWriter<FileWriter<'a>>>, codec: EntryCodec, packed: Vec<u8> },
+    /// A `.hbf`.
+    Blocks(Box<BlockWriter<'a>>),
 }
 
 /// Why a table cannot be written.
@@ -73,6 +82,25 @@ pub enum WriteProblem {
     /// A number that does not fit its entry.
     #[error(transparent)]
     Entry(#[from] EntryError),
+    /// A file of the block format.
+    #[error(transparent)]
+    Blocks(hoffman_hbf::EncodeError),
+    /// What was written does not come back from the disk.
+    #[error("what was written does not come back: {0}")]
+    Unreadable(hoffman_hbf::HbfError),
+    /// The same.
+    #[error("what was written does not come back: {0}")]
+    Table(Box<TableProblem>),
+}
+
+impl From<hoffman_hbf::EncodeError> for WriteProblem {
+    fn from(error: hoffman_hbf::EncodeError) -> WriteProblem {
+        match error {
+            hoffman_hbf::EncodeError::Write(error) => WriteProblem::Io(error),
+            hoffman_hbf::EncodeError::Stopped => WriteProblem::Stopped,
+            other => WriteProblem::Blocks(other),
+        }
+    }
 }
 
 fn with_cause(error: &HtbError) -> String {
@@ -93,13 +121,24 @@ impl TableFile<'_> {
         let file = file.map_err(|problem| self.error(problem))?;
         let mut writer = self.begin(&file).map_err(|problem| self.error(problem))?;
         fill(&mut writer)?;
-        writer.writer.finish().map_err(|problem| self.error(problem))?;
+        match writer.container {
+            Container::Packed { writer, .. } => {
+                writer.finish().map_err(|problem| self.error(problem))?;
+            }
+            Container::Blocks(writer) => {
+                writer.finish().map_err(|problem| self.error(problem))?;
+                check(&*self.storage, &file).map_err(|problem| self.error(problem))?;
+            }
+        }
         file.commit().map_err(|problem| self.error(problem))?;
         Ok(())
     }
 
     /// Writes what stands before the entries.
     fn begin<'f>(&'f self, file: &'f AtomicFile) -> Result<TableWriter<'f>, WriteProblem> {
+        if has_suffix(self.path) {
+            return self.begin_blocks(file);
+        }
         let structures = self.structures.iter().flat_map(|structures| &structures.list);
         let structures: Vec<u8> = structures.flat_map(|s| s.to_bytes()).collect();
         let before = (self.header.len() + structures.len()) as u64;
@@ -112,7 +151,21 @@ impl TableFile<'_> {
         writer.write_all(self.header)?;
         writer.write_all(&structures)?;
         let (path, codec, stop) = (self.path, self.codec, &self.stop);
-        Ok(TableWriter { path, writer, codec, packed: Vec::new(), stop })
+        let container = Container::Packed { writer: Box::new(writer), codec, packed: Vec::new() };
+        Ok(TableWriter { path, container, stop })
+    }
+
+    fn begin_blocks<'f>(&'f self, file: &'f AtomicFile) -> Result<TableWriter<'f>, WriteProblem> {
+        let (path, stop) = (self.path, &self.stop);
+        let header = parse_header(self.header, path);
+        let header = header.map_err(|problem| WriteProblem::Table(Box::new(problem)))?;
+        let structures = self.structures;
+        let table = (self.codec, self.entries);
+        let mut writer = BlockWriter::begin(file.writer(), &header, structures, table, stop)?;
+        if self.memory.is_some() {
+            writer.bound();
+        }
+        Ok(TableWriter { path, container: Container::Blocks(Box::new(writer)), stop })
     }
 
     fn error(&self, problem: impl Into<WriteProblem>) -> WriteError {
@@ -134,8 +187,13 @@ impl TableWriter<'_> {
         if self.stop.is_requested() {
             return Err(WriteProblem::Stopped);
         }
-        self.packed.clear();
-        self.codec.pack(chunk, &mut self.packed)?;
-        Ok(self.writer.write_all(&self.packed)?)
+        match &mut self.container {
+            Container::Packed { writer, codec, packed } => {
+                packed.clear();
+                codec.pack(chunk, packed)?;
+                Ok(writer.write_all(packed)?)
+            }
+            Container::Blocks(writer) => writer.push(chunk),
+        }
     }
 }

@@ -5,12 +5,15 @@ use std::path::Path;
 use hoffman::{Event, Made, Target, Threads};
 
 use crate::Outcome;
-use crate::args::{BuildArgs, is_control_file};
+use crate::args::{BuildArgs, FileFormat, is_control_file};
 use crate::output::{Misuse, print_line};
 
 /// Builds the tables of control files and lists them.
 pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Result<Outcome> {
-    let crate::args::FileFormat::Htb = args.format;
+    if matches!(args.format, FileFormat::Hbf) {
+        let text = "the format of a control file's table follows from the name of its output";
+        return Err(Misuse(text.to_owned()).into());
+    }
     if args.no_write || !args.materials.iter().all(|name| is_control_file(name)) {
         let text = "control files are built alone, and their tables are written";
         return Err(Misuse(text.to_owned()).into());
@@ -24,7 +27,6 @@ pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Resul
 
 /// Builds complete endings and lists them.
 pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
-    let crate::args::FileFormat::Htb = args.format;
     if args.foreign.any() {
         let text = "tables of other programs serve control files only: complete endings are solved";
         return Err(Misuse(text.to_owned()).into());
@@ -34,6 +36,7 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
         None => endings(&args.materials)?,
     };
     let options = args.work.options(Some(args.folder.path()?))?.write(!args.no_write);
+    let options = options.blocks(matches!(args.format, FileFormat::Hbf));
     build(&targets, &options, args)
 }
 

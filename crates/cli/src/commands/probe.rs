@@ -87,7 +87,7 @@ fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<Outcome> 
 fn split_tables(words: &[String]) -> (Vec<PathBuf>, &[String]) {
     let is_table = |word: &String| {
         let path = Path::new(word);
-        path.extension().is_some_and(|e| e == "htb") || Table::is_of_others(path)
+        Table::is_named(path) || Table::is_of_others(path)
     };
     let (tables, fen) = words.split_at(words.iter().take_while(|w| is_table(w)).count());
     (tables.iter().map(PathBuf::from).collect(), fen)

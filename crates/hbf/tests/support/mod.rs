@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use hoffman_hbf::{
-    Code, Color, DRAW, EncodeOptions, HbfFile, Kind, Man, Material, Position, Source, Tablebase,
-    Value, before, code_of, encode_ending, exits,
+    Code, Color, Crew, DRAW, EncodeOptions, HbfFile, Kind, Man, Material, Position, Source,
+    Tablebase, Texts, Threads, Value, before, code_of, encode_ending, exits,
 };
 
 /// Values that are much like those nearby, the same for mirror images, and never worse than an exit.
@@ -81,7 +81,19 @@ pub fn ending(name: &str) -> Material {
 
 /// The file of an ending.
 pub fn written(name: &str, source: &dyn Source, options: &EncodeOptions) -> Vec<u8> {
-    encode_ending(&ending(name), source, options, (Some("{}"), None)).expect("a table").0
+    written_by(1, name, source, options)
+}
+
+/// The same, by so many threads.
+pub fn written_by(
+    threads: usize,
+    name: &str,
+    source: &dyn Source,
+    options: &EncodeOptions,
+) -> Vec<u8> {
+    let texts = Texts { info: Some("{}"), ..Texts::default() };
+    let crew = Crew { workers: &Threads(threads), ..Crew::ALONE };
+    encode_ending(&ending(name), source, options, texts, crew).expect("a table").0
 }
 
 pub fn write_to(folder: &Path, name: &str, source: &dyn Source, options: &EncodeOptions) {

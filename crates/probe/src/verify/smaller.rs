@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
 use hoffman_store::{disk, has_wildcards, is_like};
+use hoffman_table::blocks::{has_suffix, is_table, names_of, twin};
 use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{ForeignError, Table, TableError, TableProblem};
@@ -166,7 +167,7 @@ impl Smaller {
             let stems = [ending.stem(), ending.to_string().to_lowercase()];
             let names =
                 folders.iter().flat_map(|f| stems.iter().map(|s| f.join(format!("{s}.htb"))));
-            if let Some(path) = names.clone().find(|path| path.is_file()) {
+            if let Some(path) = names.flat_map(|name| names_of(&name)).find(|path| path.is_file()) {
                 open_once(&mut smaller, &path)?;
                 continue;
             }
@@ -229,11 +230,20 @@ fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
     let alone = named.file_name().map_or(named, Path::new);
     let pattern = alone.to_string_lossy();
     if !has_wildcards(&pattern) {
-        let mut paths = [folder.join(named), folder.join(alone)].into_iter();
-        return paths.find(|path| path.is_file()).into_iter().collect();
+        let paths = [folder.join(named), folder.join(alone)];
+        return paths
+            .iter()
+            .flat_map(|path| names_of(path))
+            .find(|path| path.is_file())
+            .into_iter()
+            .collect();
     }
     let mut found = files_in(folder);
-    found.retain(|path| path.file_name().is_some_and(|own| is_like(Path::new(own), &pattern)));
+    found.retain(|path| {
+        let own = path.file_name().map(Path::new);
+        let names = own.into_iter().flat_map(names_of);
+        names.into_iter().any(|own| is_like(&own, &pattern))
+    });
     found
 }
 
@@ -242,11 +252,13 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     // A folder given as "" is the current one.
     let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let names = disk().list(listed).unwrap_or_default().into_iter();
-    let mut found: Vec<PathBuf> = names
-        .map(|name| listed.join(name))
-        .filter(|path| path.extension().is_some_and(|e| e == "htb"))
-        .collect();
+    let mut found: Vec<PathBuf> =
+        names.map(|name| listed.join(name)).filter(|path| is_table(path)).collect();
     found.sort();
+    // Of the same table in both containers the `.htb` counts.
+    let all = found.clone();
+    found
+        .retain(|path| !has_suffix(path) || twin(path).is_none_or(|packed| !all.contains(&packed)));
     found
 }
 

@@ -6,6 +6,7 @@
 //! values do.
 
 mod by_rows;
+mod contained;
 mod entries;
 mod error;
 mod formats;
@@ -91,7 +92,8 @@ pub struct Converted {
     pub notices: Vec<String>,
 }
 
-/// Writes a table anew to `target`, which gets its name when it is complete.
+/// Writes a table anew to `target`, which gets its name when it is complete. A target whose name ends in `.hbf` is
+/// written in the block format. If nothing else is to change than the container, header and entries stay as they are.
 ///
 /// # Errors
 /// The new index or format cannot hold what the table says, the table is damaged or lacks
@@ -101,6 +103,9 @@ pub fn convert(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<Converted, ConvertError> {
+    if contained::is_wanted(table, target, options) {
+        return contained::convert(table, target, options);
+    }
     let path = || table.path().to_owned();
     let wanted = options.format.unwrap_or_else(|| table.codec().format());
     check_formats(table.codec().format(), wanted)

@@ -66,20 +66,20 @@ impl BlockCache {
         self.blocks.weight() as usize
     }
 
-    pub(super) fn new_source(&self) -> u64 {
+    pub(crate) fn new_source(&self) -> u64 {
         self.next_source.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(super) fn get(&self, source: u64, block: u64) -> Option<Arc<[u8]>> {
+    pub(crate) fn get(&self, source: u64, block: u64) -> Option<Arc<[u8]>> {
         self.blocks.get(&(source, block))
     }
 
-    pub(super) fn insert(&self, source: u64, block: u64, data: Arc<[u8]>) {
+    pub(crate) fn insert(&self, source: u64, block: u64, data: Arc<[u8]>) {
         self.blocks.insert((source, block), data);
     }
 
     /// Drops the blocks of a source that is closed.
-    pub(super) fn remove_source(&self, source: u64) {
+    pub(crate) fn remove_source(&self, source: u64) {
         self.blocks.retain(|&(of, _), _| of != source);
     }
 }

@@ -1,0 +1,167 @@
+//! The true values of tiles, from a source, and models made of them.
+
+use crate::board::{Man, Position, squares};
+use crate::cells::Place;
+use crate::code::{Code, before, outcome};
+use crate::encode::{EncodeError, Source};
+use crate::fen::to_fen;
+use crate::model::Model;
+use crate::moves::exits;
+use crate::rows::{Rows, Tests};
+use crate::tile::{self, Stream, TileValues};
+use crate::train::{Trained, train};
+
+/// What a thread needs to look at tiles.
+pub(crate) struct Filler<'a> {
+    source: &'a dyn Source,
+    exits: bool,
+    pub(crate) rows: Rows,
+}
+
+/// How many cells of a tile are legal, and how many of these settled.
+pub(crate) type Filled = (u64, u64);
+
+impl<'a> Filler<'a> {
+    pub(crate) fn new(source: &'a dyn Source, exits: bool) -> Filler<'a> {
+        Filler { source, exits, rows: Rows::new() }
+    }
+
+    /// A model from so many cells, and the bits that a stream takes with it, model included, as far as so many other
+    /// cells tell. Of a small table all cells serve for both.
+    pub(crate) fn train_and_try(
+        &mut self,
+        stream: Stream<'_>,
+        (training, trial): (usize, usize),
+    ) -> Result<(Trained, f64), EncodeError> {
+        let tiles = stream.space.tiles();
+        // Tiles all over the table, in an order that repeats none.
+        let mut step = (tiles as f64 * 0.618_034) as u64 | 1;
+        while gcd(step, tiles) != 1 {
+            step += 2;
+        }
+        let mut next = 0;
+        let mut order = (0..tiles).map(|_| {
+            next = (next + step) % tiles;
+            next
+        });
+        let (sample, share) = self.sample(stream, &mut order, training)?;
+        let trained = train(stream, &sample, share, &mut self.rows);
+        let (mut fresh, mut fresh_share) = self.sample(stream, &mut order, trial)?;
+        if share + fresh_share > 0.99 {
+            (fresh, fresh_share) = (sample, share);
+        }
+        let model = trained.parts.to_bytes();
+        let wrong = || EncodeError::Entries("a model that was made cannot be read");
+        let parsed = Model::parse(&model, stream.space).ok_or_else(wrong)?;
+        let tile = |(tile, values): &(u64, TileValues)| {
+            tile::encode(stream, &parsed, *tile, values, &mut self.rows).len()
+        };
+        let data: usize = fresh.iter().map(tile).sum();
+        let bytes = data as f64 / fresh_share.max(1e-9) + model.len() as f64;
+        Ok((trained, 8.0 * bytes))
+    }
+
+    /// The next tiles with so many cells or a few more, and the share of all tiles that was looked at.
+    pub(crate) fn sample(
+        &mut self,
+        stream: Stream<'_>,
+        order: &mut impl Iterator<Item = u64>,
+        cells: usize,
+    ) -> Result<(Vec<(u64, TileValues)>, f64), EncodeError> {
+        let (mut sample, mut found, mut looked_at) = (Vec::new(), 0, 0_u64);
+        while found < cells as u64 {
+            let Some(tile) = order.next() else { break };
+            let mut values = TileValues::new();
+            let (legal, _) = self.fill(stream, tile, &mut values)?;
+            if legal > 0 {
+                found += legal;
+                sample.push((tile, values));
+            }
+            looked_at += 1;
+        }
+        Ok((sample, looked_at as f64 / stream.space.tiles() as f64))
+    }
+
+    /// The true values of a tile.
+    pub(crate) fn fill(
+        &mut self,
+        stream: Stream<'_>,
+        tile: u64,
+        values: &mut TileValues,
+    ) -> Result<Filled, EncodeError> {
+        let Stream { space, turn, outcomes } = stream;
+        let (mut legal, mut settled) = (0, 0);
+        values.settled.fill(0);
+        let Some(place) = space.tile(tile) else { return Ok((0, 0)) };
+        let tests = Tests::of(space);
+        self.rows.start(space, tests, &place, 0);
+        for row in 0..space.rows() {
+            self.rows.begin_row(space, tests, turn, usize::from(row), place.first_row);
+            let lanes = self.rows.legal[usize::from(row)];
+            if lanes == 0 {
+                continue;
+            }
+            legal += u64::from(lanes.count_ones());
+            let codes = values.codes[usize::from(row) * 64..].first_chunk_mut();
+            let lane = Place { tile, row, lane: 0 };
+            let (Some(codes), Some((position, man))) = (codes, space.row_position(lane, turn))
+            else {
+                continue;
+            };
+            values.settled[usize::from(row)] =
+                self.fill_row((&position, man), lanes, outcomes, codes)?;
+            settled += u64::from(values.settled[usize::from(row)].count_ones());
+        }
+        Ok((legal, settled))
+    }
+
+    /// The codes of positions that differ in the square of one man, which is not on the board; returns where an
+    /// exit is as good.
+    fn fill_row(
+        &self,
+        (position, man): (&Position, Man),
+        lanes: u64,
+        outcomes: bool,
+        codes: &mut [Code; 64],
+    ) -> Result<u64, EncodeError> {
+        if !self.exits {
+            let unknown = self.source.row(position, man, lanes, codes);
+            if let Some(lane) = squares(unknown).next() {
+                return Err(EncodeError::Value(to_fen(&position.with(lane, man))));
+            }
+            if outcomes {
+                squares(lanes)
+                    .for_each(|lane| codes[usize::from(lane)] = outcome(codes[usize::from(lane)]));
+            }
+            return Ok(0);
+        }
+        let mut settled = 0;
+        for lane in squares(lanes) {
+            let (code, is_settled) = self.value(&position.with(lane, man), outcomes)?;
+            codes[usize::from(lane)] = code;
+            settled |= u64::from(is_settled) << lane;
+        }
+        Ok(settled)
+    }
+
+    /// The code of a position, and whether an exit is as good.
+    fn value(&self, position: &Position, outcomes: bool) -> Result<(Code, bool), EncodeError> {
+        let missing = |position: &Position| EncodeError::Value(to_fen(position));
+        let as_stored = |code: Code| if outcomes { outcome(code) } else { code };
+        let code = self.source.code(position).ok_or_else(|| missing(position))?;
+        let code = as_stored(code);
+        let (mut best, mut unknown) = (0, None);
+        exits(position, |exit| match self.source.code(&exit.after) {
+            Some(code) => best = best.max(as_stored(before(code))),
+            None => unknown = Some(missing(&exit.after)),
+        });
+        match unknown {
+            None => Ok((code, best >= code)),
+            Some(missing) => Err(missing),
+        }
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,79 @@
+//! How a stream would do, tried on a sample.
+
+use crate::board::{Color, Man};
+use crate::encode::{EncodeError, EncodeOptions, Sides, Source, plan_stream};
+use crate::fill::Filler;
+use crate::material::Material;
+use crate::model::Model;
+use crate::tile::{self, Stream, TileValues};
+
+/// How a stream does on a sample.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Men besides the kings, outer ones first.
+    pub order: Vec<Man>,
+    /// The side to move.
+    pub turn: Color,
+    /// What the stream is expected to take, its model included and its directory not.
+    pub bytes: u64,
+    /// Cells of the whole stream, as far as the sample tells.
+    pub cells: f64,
+    /// Leaves of the two trees.
+    pub leaves: [usize; 2],
+    /// Seconds for making the model; nanoseconds a cell for the source, for encoding, and for decoding.
+    pub times: [f64; 4],
+}
+
+/// Tries streams on a sample, without writing the table. `clock` gives seconds.
+///
+/// # Errors
+/// As [`encode_ending`].
+#[doc(hidden)]
+pub fn try_ending(
+    material: &Material,
+    source: &dyn Source,
+    options: &EncodeOptions,
+    clock: &dyn Fn() -> f64,
+) -> Result<Vec<Trial>, EncodeError> {
+    let mut trials = Vec::new();
+    for turn in [Color::White, Color::Black] {
+        if turn == Color::Black && material.is_symmetric() {
+            break;
+        }
+        let outcomes = options.distances == Sides::Neither;
+        let begun = clock();
+        let plan = plan_stream(material, source, options, (turn, outcomes))?;
+        let planned = clock() - begun;
+        let stream = Stream { space: &plan.space, turn, outcomes };
+        let model = Model::parse(&plan.trained.parts.to_bytes(), &plan.space);
+        let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
+        let mut work = Filler::new(source, options.exits);
+        let mut order = (0..plan.space.tiles()).step_by(1 + plan.space.tiles() as usize / 700);
+        let begun = clock();
+        let (sample, share) = work.sample(stream, &mut order, usize::MAX)?;
+        let filled = clock();
+        let tile = |(tile, values): &(u64, TileValues)| {
+            tile::encode(stream, &model, *tile, values, &mut work.rows)
+        };
+        let packed: Vec<Vec<u8>> = sample.iter().map(tile).collect();
+        let encoded = clock();
+        let mut cells = 0_u64;
+        for ((tile, _), bytes) in sample.iter().zip(&packed) {
+            tile::decode(stream, &model, bytes, (*tile, None), &mut work.rows);
+            let legal = &work.rows.legal[..usize::from(plan.space.rows())];
+            cells += legal.iter().map(|row| u64::from(row.count_ones())).sum::<u64>();
+        }
+        let times = [filled - begun, encoded - filled, clock() - encoded];
+        let [fill, encode, decode] = times.map(|seconds| seconds * 1e9 / cells.max(1) as f64);
+        trials.push(Trial {
+            order: plan.space.men()[2..].to_vec(),
+            turn,
+            bytes: (plan.bits / 8.0) as u64,
+            cells: cells as f64 / share,
+            leaves: plan.trained.leaves,
+            times: [planned, fill, encode, decode],
+        });
+    }
+    Ok(trials)
+}

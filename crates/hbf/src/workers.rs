@@ -1,0 +1,164 @@
+//! Threads that work side by side; which ones, the caller says.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::encode::EncodeError;
+
+/// Threads for the blocks of a file.
+pub trait Workers: Sync {
+    /// How many there are.
+    fn threads(&self) -> usize;
+
+    /// Calls `work` once with each number below `count`, in any order and side by side.
+    fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync));
+}
+
+/// So many threads, which live as long as a call; one is the caller's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Threads(pub usize);
+
+impl Workers for Threads {
+    fn threads(&self) -> usize {
+        self.0.max(1)
+    }
+
+    fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        let next = AtomicUsize::new(0);
+        let work_on = || {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= count {
+                    return;
+                }
+                work(number);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.0.min(count) {
+                scope.spawn(work_on);
+            }
+            work_on();
+        });
+    }
+}
+
+/// Who watches the work on a file.
+pub trait Watch: Sync {
+    /// Asked between blocks whether to stop.
+    fn stops(&self) -> bool {
+        false
+    }
+
+    /// Told how many tiles or entries are done, of how many.
+    fn done(&self, done: u64, all: u64) {
+        let _ = (done, all);
+    }
+}
+
+/// Nobody watches.
+impl Watch for () {}
+
+/// Who works on a file, and who watches.
+#[derive(Clone, Copy)]
+pub struct Crew<'a> {
+    /// The threads.
+    pub workers: &'a dyn Workers,
+    /// Who is told, and may stop it.
+    pub watch: &'a dyn Watch,
+}
+
+impl std::fmt::Debug for Crew<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Crew").field("threads", &self.workers.threads()).finish_non_exhaustive()
+    }
+}
+
+impl Crew<'static> {
+    /// The thread of the caller, and nobody watches.
+    pub const ALONE: Crew<'static> = Crew { workers: &Threads(1), watch: &() };
+}
+
+/// Blocks for each thread that are finished before any of them is taken.
+const BATCH: usize = 8;
+
+/// Makes things with these numbers and hands them on in order, some at a time.
+pub(crate) fn in_order<T: Send>(
+    crew: Crew<'_>,
+    count: u64,
+    make: impl Fn(u64) -> Result<T, EncodeError> + Sync,
+    mut take: impl FnMut(T) -> Result<(), EncodeError>,
+) -> Result<(), EncodeError> {
+    let size = (crew.workers.threads() * BATCH) as u64;
+    let mut first = 0;
+    while first < count {
+        let made: Vec<Mutex<Option<Result<T, EncodeError>>>> =
+            (first..count.min(first + size)).map(|_| Mutex::new(None)).collect();
+        let failed = AtomicBool::new(false);
+        crew.workers.run(made.len(), &|at| {
+            if failed.load(Ordering::Relaxed) {
+                return;
+            }
+            let result = if crew.watch.stops() {
+                Err(EncodeError::Stopped)
+            } else {
+                make(first + at as u64)
+            };
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            *made[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        });
+        first += made.len() as u64;
+        let results =
+            made.into_iter().map(|m| m.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let results: Vec<_> = results.flatten().collect();
+        // Behind an error there may be gaps.
+        if failed.into_inner() {
+            let error = results.into_iter().find_map(Result::err);
+            return Err(error.unwrap_or(EncodeError::Stopped));
+        }
+        for result in results {
+            take(result?)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stops at once.
+    struct Stops;
+
+    impl Watch for Stops {
+        fn stops(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn things_come_in_order_or_not_at_all() {
+        for threads in [1, 3] {
+            let workers = Threads(threads);
+            let crew = Crew { workers: &workers, ..Crew::ALONE };
+            let mut taken = Vec::new();
+            let square = |number: u64| Ok(number * number);
+            in_order(crew, 100, square, |n| {
+                taken.push(n);
+                Ok(())
+            })
+            .expect("no error");
+            assert_eq!(taken, (0..100).map(|n| n * n).collect::<Vec<_>>());
+
+            let stops = |number: u64| match number {
+                70 => Err(EncodeError::Entries("seventy")),
+                number => Ok(number),
+            };
+            let error = in_order(crew, 100, stops, |_| Ok(())).unwrap_err();
+            assert_eq!(error.to_string(), "seventy");
+            let crew = Crew { watch: &Stops, ..crew };
+            let stopped = in_order(crew, 100, square, |_| Ok(())).unwrap_err();
+            assert!(matches!(stopped, EncodeError::Stopped));
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The entries of a complete ending, from its cells and the rules of chess.
+
+use std::path::Path;
+#[cfg(feature = "bulk")]
+use std::sync::OnceLock;
+
+use hoffman_board::{Color, Format, PieceList, Placement, Value};
+use hoffman_control::ControlFile;
+use hoffman_hbf::{
+    CellPlace, Code, DRAW, Found, HbfFile, Lookup, Material, Mode, Position, Stored, answer,
+    value_of,
+};
+
+use super::behind::Behind;
+#[cfg(feature = "bulk")]
+use super::decoded::Decoded;
+use super::tiles::Tiles;
+use super::{man, men_of, turn};
+use crate::entries::{EntryValue, RawEntry};
+use crate::htb::SourceOptions;
+use crate::reader::TableProblem;
+use crate::source::{Entries, Shape};
+
+/// The entries of a file of cells.
+#[derive(Debug)]
+pub(super) struct CellEntries {
+    pub(super) file: HbfFile,
+    material: Material,
+    tiles: Tiles,
+    behind: Behind,
+    #[cfg(feature = "bulk")]
+    pub(super) options: SourceOptions,
+    /// All cells, once many entries were asked for; none if they are too many.
+    #[cfg(feature = "bulk")]
+    decoded: OnceLock<Option<Decoded>>,
+}
+
+impl CellEntries {
+    pub(super) fn new(path: &Path, file: HbfFile, options: SourceOptions) -> CellEntries {
+        let material = match &file.info().mode {
+            Mode::Complete(material) => material.clone(),
+            Mode::Generic { .. } => Material::of(&Position::empty(hoffman_hbf::Color::White)),
+        };
+        CellEntries {
+            file,
+            material,
+            tiles: Tiles::new(options.cache.clone()),
+            behind: Behind::beside(path, options.clone()),
+            #[cfg(feature = "bulk")]
+            options,
+            #[cfg(feature = "bulk")]
+            decoded: OnceLock::new(),
+        }
+    }
+
+    /// Whether only who wins is known.
+    pub(super) fn outcomes(shape: &Shape) -> bool {
+        !matches!(shape.codec.format(), Format::Dtm(_))
+    }
+
+    /// Whether these are men of the ending, in its colours or with the colours exchanged.
+    fn is_own(&self, position: &Position) -> bool {
+        position.occupied().count_ones() as usize == self.material.men().len() + 2
+    }
+
+    /// What a cell holds.
+    fn cell(&self, cell: CellPlace) -> Result<Code, TableProblem> {
+        #[cfg(feature = "bulk")]
+        if let Some(Some(decoded)) = self.decoded.get() {
+            return Ok(decoded.code(cell));
+        }
+        let (tile, at) = (key(cell), usize::from(cell.at));
+        let decode = || self.file.with_cells(cell, <[Code]>::to_vec);
+        Ok(self.tiles.number(tile, at, decode)?.unwrap_or(DRAW))
+    }
+
+    /// The value at an index: none if there is no position.
+    fn value_at(&self, shape: &Shape, index: u64) -> Result<Option<Value>, TableProblem> {
+        let Some(placement) = shape.space.decode(index) else { return Ok(None) };
+        let position = position_of(shape.space.pieces(), &placement);
+        if !position.is_legal() {
+            return Ok(Some(Value::Illegal));
+        }
+        self.value_of(shape, &position).map(Some)
+    }
+
+    /// The value of a legal position.
+    pub(super) fn value_of(
+        &self,
+        shape: &Shape,
+        position: &Position,
+    ) -> Result<Value, TableProblem> {
+        Ok(match value_of(answer(self, position, Self::outcomes(shape))?) {
+            None => Value::Illegal,
+            Some(hoffman_hbf::Value::Draw) => Value::Draw,
+            Some(hoffman_hbf::Value::Win(moves)) => Value::Win(moves),
+            Some(hoffman_hbf::Value::Loss(moves)) => Value::Loss(moves),
+        })
+    }
+
+    /// Refuses a file that holds something else than its header says.
+    fn check_shape(&self, shape: &Shape) -> Result<(), TableProblem> {
+        let own: Vec<_> = men_of(&self.material).collect();
+        let kings = Color::ALL.map(|color| (color, hoffman_board::Role::King));
+        let cells = hoffman_board::Material::from_men(own.into_iter().chain(kings));
+        let men = shape.space.pieces().iter().map(|piece| (piece.color, piece.role));
+        let header = hoffman_board::Material::from_men(men);
+        let outcomes = self.file.info().metric == hoffman_hbf::Metric::Outcome;
+        if cells.normalized().0 != header.normalized().0 || outcomes && !Self::outcomes(shape) {
+            return Err(TableProblem::Unlike { cells, header });
+        }
+        Ok(())
+    }
+}
+
+/// The number of a tile among those of all streams.
+fn key(cell: CellPlace) -> u64 {
+    u64::from(cell.stream) << 56 | cell.tile
+}
+
+impl Lookup for CellEntries {
+    type Error = TableProblem;
+
+    fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, TableProblem> {
+        let found =
+            if self.is_own(position) { self.file.find(position, outcomes) } else { Found::Nothing };
+        match found {
+            Found::Cell(cell) => {
+                let code = self.cell(cell)?;
+                Ok(if cell.exits { Stored::AtLeast(code) } else { Stored::Exactly(code) })
+            }
+            Found::OtherSide => Ok(Stored::OtherSide),
+            Found::Nothing => self.behind.code(position).map(Stored::Exactly),
+        }
+    }
+}
+
+/// A placement as the block format has positions.
+pub(super) fn position_of(pieces: &PieceList, placement: &Placement) -> Position {
+    let mut position = Position::empty(turn(placement.turn));
+    for (piece, &square) in pieces.iter().zip(&placement.squares) {
+        position = position.with(square as u8, man(piece.color, piece.role));
+    }
+    position.en_passant = placement.en_passant.map(|square| square as u8);
+    position
+}
+
+impl Entries for CellEntries {
+    fn number(&self, shape: &Shape, index: u64) -> Result<RawEntry, TableProblem> {
+        let Some(placement) = shape.space.decode(index) else {
+            return Ok(shape.codec.undecodable());
+        };
+        let value = self.value_at(shape, index)?.unwrap_or(Value::Draw);
+        Ok(shape.codec.store(value, placement.turn))
+    }
+
+    fn value(&self, shape: &Shape, index: u64, _: Color) -> Result<EntryValue, TableProblem> {
+        let value = match self.value_at(shape, index) {
+            Ok(value) => value.unwrap_or(Value::Draw),
+            Err(TableProblem::Behind { .. }) => return Ok(EntryValue::Unknown),
+            Err(problem) => return Err(problem),
+        };
+        if !Self::outcomes(shape) {
+            return Ok(EntryValue::Exact(value));
+        }
+        Ok(match value {
+            Value::Win(_) => EntryValue::Win,
+            Value::Loss(_) => EntryValue::Loss,
+            Value::Draw => EntryValue::Draw,
+            Value::Illegal => EntryValue::Illegal,
+        })
+    }
+
+    fn cached_value(&self, shape: &Shape, index: u64, _: Color) -> Option<EntryValue> {
+        let position = position_of(shape.space.pieces(), &shape.space.decode(index)?);
+        if position.en_passant.is_some() || Self::outcomes(shape) {
+            return None;
+        }
+        let Found::Cell(cell) = self.file.find(&position, false) else { return None };
+        let code = self.tiles.cached(key(cell), usize::from(cell.at)).filter(|_| !cell.exits)?;
+        Some(EntryValue::Exact(match value_of(code)? {
+            hoffman_hbf::Value::Draw => Value::Draw,
+            hoffman_hbf::Value::Win(moves) => Value::Win(moves),
+            hoffman_hbf::Value::Loss(moves) => Value::Loss(moves),
+        }))
+    }
+
+    #[cfg(feature = "bulk")]
+    fn pack(&self, shape: &Shape, first: u64, area: &mut [u8]) -> Result<(), TableProblem> {
+        self.decode_all()?;
+        crate::source::pack_one_by_one(self, shape, first, area)
+    }
+
+    #[cfg(feature = "bulk")]
+    fn has_rows(&self, _shape: &Shape) -> Result<bool, TableProblem> {
+        self.decode_all()
+    }
+
+    #[cfg(feature = "bulk")]
+    fn row(
+        &self,
+        shape: &Shape,
+        row: &crate::foreign::Row<'_>,
+        values: &mut [EntryValue; 64],
+    ) -> Result<(), TableProblem> {
+        let mut position = Position::empty(turn(row.turn));
+        for (_, (square, piece)) in row.men.iter().enumerate().filter(|&(at, _)| at != row.walks) {
+            position = position.with(*square as u8, man(piece.color, piece.role));
+        }
+        position.en_passant = row.en_passant.map(|square| square as u8);
+        let walking = row.men[row.walks].1;
+        let walking = man(walking.color, walking.role);
+        for square in row.squares {
+            let value = self.value_of(shape, &position.with(square as u8, walking))?;
+            values[square as usize] = EntryValue::Exact(value);
+        }
+        Ok(())
+    }
+
+    fn settle(
+        &mut self,
+        shape: &Shape,
+        _header: &ControlFile,
+    ) -> Result<Option<String>, TableProblem> {
+        self.check_shape(shape)?;
+        Ok(None)
+    }
+
+    #[cfg(feature = "bulk")]
+    fn check(&self) -> Result<(), TableProblem> {
+        Ok(self.file.check()?)
+    }
+
+    #[cfg(feature = "bulk")]
+    fn verify(&self, shape: &Shape, _: &ControlFile) -> Result<Option<String>, TableProblem> {
+        self.check_shape(shape)?;
+        self.file.check()?;
+        Ok(None)
+    }
+
+    fn fingerprint(&self) -> Option<Vec<u8>> {
+        self.file.fingerprint().ok()
+    }
+
+    fn is_of_blocks(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(feature = "bulk")]
+impl CellEntries {
+    /// Decodes all cells, if they fit into the memory that is allowed; whether they did.
+    fn decode_all(&self) -> Result<bool, TableProblem> {
+        if let Some(decoded) = self.decoded.get() {
+            return Ok(decoded.is_some());
+        }
+        let decoded = Decoded::of(&self.file, &self.options)?;
+        Ok(self.decoded.get_or_init(|| decoded).is_some())
+    }
+}

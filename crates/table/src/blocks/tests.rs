@@ -1,0 +1,142 @@
+//! Tables in the block format come back as they were.
+
+use std::path::Path;
+
+use hoffman_control::{ControlFile, Mode};
+use hoffman_hbf::{Crew, EncodeOptions, Sides, Texts, encode_ending};
+
+use super::*;
+use crate::convert::{ConvertOptions, convert};
+use crate::entries::RawEntry;
+
+/// Entries that follow from their indices.
+#[derive(Debug)]
+struct MadeUp;
+
+impl Entries for MadeUp {
+    fn number(&self, shape: &Shape, index: u64) -> Result<RawEntry, TableProblem> {
+        let bits = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
+        let mask = u16::MAX >> (16 - shape.codec.bits());
+        let bits = u64::from((bits as u16).wrapping_sub(5) & mask).to_le_bytes();
+        Ok(shape.codec.get(&bits, 0).unwrap_or(RawEntry(0)))
+    }
+}
+
+fn made_up(format: &str) -> Table {
+    let text = format!(
+        "<?xml version=\"1.0\"?>\n<tablebase offset=\"1024\"><index type=\"combinadic5\" symmetry=\"8\"/>\
+         <piece color=\"white\" type=\"king\"/><piece color=\"black\" type=\"king\"/>\
+         <piece color=\"white\" type=\"rook\"/>{format}</tablebase>"
+    );
+    let header = ControlFile::parse(&text, "made-up", Mode::Header).expect("a header");
+    Table::of_entries(Path::new("made-up"), header, Box::new(MadeUp)).expect("a table")
+}
+
+fn opened(path: &Path) -> Table {
+    let mut table = Table::open(path, SourceOptions::default()).expect("a table");
+    table.check_length().expect("a whole table");
+    table
+}
+
+fn assert_same(one: &Table, other: &Table) {
+    let name = other.path().display();
+    assert_eq!(one.control().text(), other.control().text(), "{name}");
+    assert_eq!((one.space().size(), one.codec()), (other.space().size(), other.codec()), "{name}");
+    for index in (0..one.space().size()).step_by(1 + one.space().size() as usize / 3000) {
+        let entries = [one, other].map(|table| table.entry(index).expect("an entry"));
+        assert_eq!(entries[0], entries[1], "{name} {index}");
+    }
+    let (mut area, mut same) = (Vec::new(), Vec::new());
+    one.read_packed(&mut area).expect("entries");
+    other.read_packed(&mut same).expect("entries");
+    assert!(area == same, "{name}");
+}
+
+/// Every position is drawn.
+struct Drawn;
+
+impl hoffman_hbf::Source for Drawn {
+    fn code(&self, _: &hoffman_hbf::Position) -> Option<hoffman_hbf::Code> {
+        Some(hoffman_hbf::DRAW)
+    }
+}
+
+/// Every position is lost, sooner or later.
+struct Lost;
+
+impl hoffman_hbf::Source for Lost {
+    fn code(&self, position: &hoffman_hbf::Position) -> Option<hoffman_hbf::Code> {
+        let square = position.king(position.turn).unwrap_or(0);
+        Some(hoffman_hbf::code_of(hoffman_hbf::Value::Loss(u16::from(square % 8))))
+    }
+}
+
+#[test]
+fn tables_come_back_with_their_headers_and_entries() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for format in [
+        "<dtm bits=\"7\"/>",
+        "<dtm bits=\"11\"/>",
+        "<dtc bits=\"16\"/>",
+        "<basic bits=\"2\"/>",
+        "<flag type=\"white-wins\" bits=\"1\"/>",
+    ] {
+        let table = made_up(format);
+        let (blocks, packed) = (folder.path().join("t.hbf"), folder.path().join("t.htb"));
+        let options = ConvertOptions::default();
+        let written = convert(&table, &blocks, &options).expect("a file");
+        // Nobody made these distances by the rules of chess.
+        assert_eq!(written.notices.len(), usize::from(format.starts_with("<dtm")), "{written:?}");
+        let back = opened(&blocks);
+        assert!(back.is_of_blocks());
+        assert_same(&table, &back);
+        back.check().expect("an intact file");
+        convert(&back, &packed, &options).expect("a file");
+        let again = opened(&packed);
+        assert!(!again.is_of_blocks());
+        assert_same(&table, &again);
+
+        let mut damaged = std::fs::read(&blocks).expect("a file");
+        let last = damaged.len() / 2;
+        damaged[last] ^= 1;
+        std::fs::write(&blocks, damaged).expect("a file");
+        let error = opened(&blocks).check().unwrap_err().to_string();
+        assert!(error.contains("t.hbf: block 0 of stream 0 is damaged"), "{error}");
+    }
+}
+
+#[test]
+fn files_of_other_men_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.hbf");
+    let men = Material::parse("KBvK").expect("an ending");
+    let options =
+        EncodeOptions { distances: Sides::Both, exits: false, ..EncodeOptions::default() };
+    let table = made_up("<dtm bits=\"7\"/>");
+    let header = table.control().text();
+    let texts = Texts { control: Some(header), ..Texts::default() };
+    let bytes =
+        encode_ending(&men, &Drawn, &EncodeOptions { rows: 1, ..options }, texts, Crew::ALONE);
+    std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+    let error = Table::open(&path, SourceOptions::default()).unwrap_err().to_string();
+    assert!(
+        error.contains("it holds the values of KBvK, and its header is that of KRvK"),
+        "{error}"
+    );
+}
+
+/// A file that nobody gave a header has one of ours.
+#[test]
+fn a_file_without_header_is_a_table_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("KRvK.hbf");
+    let men = Material::parse("KRvK").expect("an ending");
+    let options =
+        EncodeOptions { distances: Sides::Both, exits: false, rows: 1, ..EncodeOptions::default() };
+    let bytes = encode_ending(&men, &Lost, &options, Texts::default(), Crew::ALONE);
+    std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+    let (table, packed) = (opened(&path), folder.path().join("krk.htb"));
+    convert(&table, &packed, &ConvertOptions::default()).expect("a file");
+    assert_same(&table, &opened(&packed));
+    assert_eq!(table.codec().bits(), 5);
+}

@@ -1,0 +1,52 @@
+//! Decoded tiles in the cache that all tables share.
+
+use std::sync::Arc;
+
+use hoffman_hbf::HbfError;
+
+use crate::htb::BlockCache;
+
+/// The tiles of a file.
+#[derive(Debug)]
+pub(super) struct Tiles {
+    cache: Arc<BlockCache>,
+    id: u64,
+}
+
+impl Tiles {
+    pub(super) fn new(cache: Arc<BlockCache>) -> Tiles {
+        let id = cache.new_source();
+        Tiles { cache, id }
+    }
+
+    /// The number at a place of a tile, if it is in memory.
+    pub(super) fn cached(&self, tile: u64, at: usize) -> Option<u16> {
+        number_at(&self.cache.get(self.id, tile)?, at)
+    }
+
+    /// The same; if it is not there, `decode` makes it.
+    pub(super) fn number(
+        &self,
+        tile: u64,
+        at: usize,
+        decode: impl FnOnce() -> Result<Vec<u16>, HbfError>,
+    ) -> Result<Option<u16>, HbfError> {
+        if let Some(number) = self.cached(tile, at) {
+            return Ok(Some(number));
+        }
+        let bytes: Arc<[u8]> = decode()?.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let number = number_at(&bytes, at);
+        self.cache.insert(self.id, tile, bytes);
+        Ok(number)
+    }
+}
+
+fn number_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.as_chunks::<2>().0.get(at).map(|bytes| u16::from_le_bytes(*bytes))
+}
+
+impl Drop for Tiles {
+    fn drop(&mut self) {
+        self.cache.remove_source(self.id);
+    }
+}

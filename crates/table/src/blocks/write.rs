@@ -1,0 +1,228 @@
+//! Files of the block format, written.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hoffman_board::value::FlagType;
+use hoffman_board::{Color, Format, ListedPiece, Variant};
+use hoffman_control::{Claims, ControlFile};
+use hoffman_hbf::{
+    Crew, EncodeError, EncodeOptions, EntryTable, EntryWriter, HbfFile, Metric, Mode, Sides,
+    TableInfo, Texts, Watch, Workers, write_ending,
+};
+use hoffman_space::TableValues;
+use hoffman_store::{FileWriter, Storage};
+use rayon::prelude::*;
+
+use super::values::Values;
+use super::{Stored, man};
+use crate::entries::{EntryCodec, Number};
+use crate::htb::AtomicFile;
+use crate::htb::SourceOptions;
+use crate::index::{IndexSpace, PawnStructures};
+use crate::reader::{Table, shape_of};
+use crate::stop::Stop;
+use crate::writer::{WriteError, WriteProblem};
+
+/// The log of how many entries a tile has.
+const TILE: u8 = 14;
+
+/// Rows of a tile of cells: a cold probe decodes half of it.
+const ROWS: u8 = 16;
+
+/// The threads of the pool that the call is made in.
+struct Pool;
+
+impl Workers for Pool {
+    fn threads(&self) -> usize {
+        rayon::current_num_threads()
+    }
+
+    fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..count).into_par_iter().with_max_len(1).for_each(work);
+    }
+}
+
+impl Watch for Stop {
+    fn stops(&self) -> bool {
+        self.is_requested()
+    }
+}
+
+/// A table that is written by its entries.
+#[derive(Debug)]
+pub(crate) struct BlockWriter<'f> {
+    writer: EntryWriter<'f, FileWriter<'f>>,
+    codec: EntryCodec,
+    /// Scratch space.
+    bits: Vec<u16>,
+}
+
+impl<'f> BlockWriter<'f> {
+    /// Begins the file of a table with this header.
+    pub(crate) fn begin(
+        out: FileWriter<'f>,
+        control: &ControlFile,
+        structures: Option<&PawnStructures>,
+        (codec, entries): (EntryCodec, u64),
+        stop: &'f Stop,
+    ) -> Result<BlockWriter<'f>, WriteProblem> {
+        let bits = codec.bits();
+        let list = structures.map(|structures| {
+            structures.list.iter().flat_map(|s| s.to_bytes()).collect::<Vec<u8>>()
+        });
+        let claims = claims_of(control, structures)?;
+        let sides = [Color::White, Color::Black].map(|color| claims.of(color));
+        let info = TableInfo {
+            mode: Mode::Generic { entries, bits },
+            suicide: control.variant == Variant::Suicide,
+            metric: metric_of(codec.format()),
+            claims: hoffman_hbf::Claims::new(sides.map(|s| s.wins), sides.map(|s| s.holds)),
+            longest_wins: [None; 2],
+            longest_losses: [None; 2],
+        };
+        let control = Some(control.text());
+        let texts = Texts { info: None, control, pawns: list.as_deref() };
+        let table = EntryTable { info, texts, log: TILE };
+        let crew = Crew { workers: &Pool, watch: stop };
+        let writer = EntryWriter::new(&table, crew, out)?;
+        Ok(BlockWriter { writer, codec, bits: Vec::new() })
+    }
+
+    /// Needs little memory from now on.
+    pub(crate) fn bound(&mut self) {
+        self.writer.set_batch(1);
+    }
+
+    /// Takes the next entries.
+    pub(crate) fn push<T: Number>(&mut self, numbers: &[T]) -> Result<(), WriteProblem> {
+        self.bits.clear();
+        self.bits.reserve(numbers.len());
+        for (at, &number) in numbers.iter().enumerate() {
+            self.bits.push(self.codec.bits_of(number.to_entry(), at)?);
+        }
+        Ok(self.writer.push(&self.bits)?)
+    }
+
+    /// Writes what is left.
+    pub(crate) fn finish(self) -> Result<(), WriteProblem> {
+        self.writer.finish()?;
+        Ok(())
+    }
+}
+
+/// What the values of a table prove.
+fn claims_of(
+    control: &ControlFile,
+    structures: Option<&PawnStructures>,
+) -> Result<Claims, WriteProblem> {
+    let list = structures.map(|structures| structures.list.clone());
+    let shape = shape_of(control, list);
+    let (shape, _) = shape.map_err(|problem| WriteProblem::Table(Box::new(problem)))?;
+    Ok(shape.claims(control))
+}
+
+const fn metric_of(format: Format) -> Metric {
+    match format {
+        Format::Dtm(_) => Metric::Mate,
+        Format::Dtc(_) => Metric::Conversion,
+        Format::Basic => Metric::Outcome,
+        Format::Flag(FlagType::WhiteWins) => Metric::WhiteWins,
+        Format::Flag(FlagType::WhiteDraws) => Metric::WhiteDraws,
+    }
+}
+
+/// Compares what is on the disk with its checksums, before it gets its name.
+pub(crate) fn check(storage: &dyn Storage, file: &AtomicFile) -> Result<(), WriteProblem> {
+    let read = |source| WriteProblem::Io(source);
+    let written = storage.open(file.temporary_path()).map_err(read)?;
+    let written = HbfFile::open(Box::new(Stored(written)));
+    written.and_then(|file| file.check()).map_err(WriteProblem::Unreadable)
+}
+
+/// Whether the values of a table can be written as cells: all distances to mate of a complete ending of normal chess.
+pub fn has_cells(control: &ControlFile, space: &IndexSpace, codec: EntryCodec) -> bool {
+    let pieces = space.pieces();
+    let men = pieces.iter().map(|piece| man(piece.color, piece.role));
+    let kings = |color| {
+        pieces.iter().filter(move |p| p.color == color && p.role == hoffman_board::Role::King)
+    };
+    control.variant == Variant::Normal
+        && matches!(codec.format(), Format::Dtm(_))
+        && control.prunes.is_empty()
+        && control.prune_enables.is_empty()
+        && control.pawngen.is_none()
+        && Claims::of_header(control).is_exact()
+        && !pieces.iter().any(ListedPiece::is_restricted)
+        && Color::ALL.into_iter().all(|color| kings(color).count() == 1)
+        && (1..=hoffman_hbf::MAX_MEN).contains(&(men.count() - 2))
+}
+
+/// The file of a complete ending, written by its cells.
+#[derive(Debug)]
+pub struct CellFile<'a> {
+    /// Where files are.
+    pub storage: Arc<dyn Storage>,
+    /// The file, which gets its name when it is complete and on the disk.
+    pub path: &'a Path,
+    /// The header of the `.htb`.
+    pub header: &'a str,
+    /// The values of the ending.
+    pub values: &'a TableValues,
+    /// Asked while cells are encoded.
+    pub stop: Stop,
+}
+
+impl CellFile<'_> {
+    /// Writes the file: both sides to move, leaning on no other table but for captures en passant. `fits` is asked
+    /// whether the table is what it should be, before it gets its name; if it says no, nothing is left.
+    ///
+    /// # Errors
+    /// The file cannot be written, a value is missing, or the caller asked to stop.
+    pub fn write<E: From<WriteError>>(
+        &self,
+        fits: impl FnOnce(&Table) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let fail = |problem: WriteProblem| WriteError { path: self.path.to_owned(), problem };
+        let file = AtomicFile::create_in(Arc::clone(&self.storage), self.path);
+        let file = file.map_err(|problem| fail(problem.into()))?;
+        self.encode(&file).map_err(fail)?;
+        check(&*self.storage, &file).map_err(fail)?;
+        let options = SourceOptions {
+            storage: Arc::clone(&self.storage),
+            stop: self.stop.clone(),
+            ..SourceOptions::default()
+        };
+        let table = Table::open(file.temporary_path(), options);
+        let table = table.map_err(|error| fail(WriteProblem::Table(Box::new(error.problem))))?;
+        if !fits(&table)? {
+            return Ok(false);
+        }
+        drop(table);
+        file.commit().map_err(|problem| fail(problem.into()))?;
+        Ok(true)
+    }
+
+    fn encode(&self, file: &AtomicFile) -> Result<(), WriteProblem> {
+        let source = Values::new(self.values);
+        let material = source.material();
+        let material =
+            material.ok_or(EncodeError::Entries("the men of the table are no ending"))?;
+        let options = EncodeOptions {
+            distances: Sides::Both,
+            outcomes: Sides::Neither,
+            exits: false,
+            rows: if material.men().len() > 1 { ROWS } else { 1 },
+            training: training(self.values),
+        };
+        let texts = Texts { info: None, control: Some(self.header), pawns: None };
+        let crew = Crew { workers: &Pool, watch: &self.stop };
+        write_ending(&material, &source, &options, (texts, crew), file.writer())?;
+        Ok(())
+    }
+}
+
+/// How many cells a model is made from: of small tables fewer, as it takes most of the time there.
+fn training(values: &TableValues) -> usize {
+    (values.layout.len() * values.slices.len() / 4).clamp(100_000, 2_000_000)
+}

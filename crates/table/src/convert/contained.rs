@@ -1,0 +1,198 @@
+//! The same table in the other container: between `.htb` and `.hbf` nothing but that changes.
+
+use std::path::Path;
+
+use hoffman_control::decode_text;
+use hoffman_store::disk;
+use rayon::prelude::*;
+
+use super::{CHUNK, ConvertError, ConvertOptions, Converted};
+use crate::blocks::{CellFile, has_cells, has_suffix};
+use crate::htb::HtbError;
+use crate::reader::{Table, TableProblem};
+use crate::rows::{Taking, Wanted, decode};
+use crate::stop::Stop;
+use crate::writer::{TableFile, WriteError, WriteProblem};
+
+/// Whether nothing but the container is to change.
+pub(super) fn is_wanted(table: &Table, target: &Path, options: &ConvertOptions<'_>) -> bool {
+    let stays = options.index.is_none() && options.symmetry.is_none() && options.format.is_none();
+    stays && (has_suffix(target) || table.is_of_blocks())
+}
+
+/// Writes a table with the same header and the same entries.
+pub(super) fn convert(
+    table: &Table,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<Converted, ConvertError> {
+    let mut notices = Vec::new();
+    let eligible = has_suffix(target) && has_cells(table.control(), table.space(), table.codec());
+    let written = eligible && {
+        let refused = as_cells(table, target, options)?;
+        notices.extend(refused.map(|why| format!("the entries are stored by index: {why}")));
+        notices.is_empty()
+    };
+    if !written {
+        by_entries(table, target, options)?;
+    }
+    Ok(Converted {
+        index_type: table.space().index_type(),
+        symmetry: table.space().symmetry(),
+        format: table.codec().format(),
+        indices: table.space().size(),
+        positions: positions(table),
+        bytes: disk().info(target).map_or(0, |file| file.len),
+        notices,
+    })
+}
+
+/// Writes the cells of a complete ending. If not every entry follows from them, nothing is written and the reason
+/// returned.
+fn as_cells(
+    table: &Table,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<Option<String>, ConvertError> {
+    let (space, codec) = (table.space(), table.codec());
+    // The entries, the values, and those of the new file to compare with.
+    if codec.area_bytes(space.size()).saturating_mul(4) > options.memory {
+        return Ok(Some("there is too little memory for the values of all positions".to_owned()));
+    }
+    let (wanted, stop) = (Wanted::all(), Stop::default());
+    let by_rows = table.foreign_values(&wanted, Taking::Exactly, None, None, &stop)?;
+    let values = if let Some(values) = by_rows {
+        values
+    } else {
+        let mut area = Vec::new();
+        table.read_packed(&mut area)?;
+        match decode(space, codec, &area, &wanted, Taking::Exactly, &stop) {
+            Ok(values) => values,
+            Err(problem) => return Ok(Some(problem.to_string())),
+        }
+    };
+
+    let header = table.control().text();
+    let file =
+        CellFile { storage: disk(), path: target, header, values: &values, stop: stop.clone() };
+    let mut unlike = None;
+    let written = file.write(|written| {
+        unlike = first_difference(table, written, options)?;
+        Ok::<_, ConvertError>(unlike.is_none())
+    });
+    match written {
+        Ok(_) => Ok(unlike),
+        Err(ConvertError::Write(WriteError { problem: WriteProblem::Blocks(problem), .. })) => {
+            Ok(Some(problem.to_string()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What is the first entry that the new file does not have.
+fn first_difference(
+    table: &Table,
+    written: &Table,
+    options: &ConvertOptions<'_>,
+) -> Result<Option<String>, ConvertError> {
+    let size = table.space().size();
+    let mut numbers = [(); 2].map(|()| vec![0_i32; COMPARED.min(size) as usize]);
+    for first in (0..size).step_by(COMPARED as usize) {
+        let count = COMPARED.min(size - first);
+        let [own, theirs] = numbers.each_mut().map(|numbers| &mut numbers[..count as usize]);
+        table.read_entries(first, own)?;
+        match written.read_entries(first, theirs) {
+            Ok(()) => {}
+            Err(error) if matches!(error.problem, TableProblem::Behind { .. }) => {
+                return Ok(Some(error.problem.to_string()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if own != theirs {
+            let text = "not every entry is the value of its position".to_owned();
+            return Ok(Some(text));
+        }
+        if let Some(report) = options.progress {
+            report(first + count, size);
+        }
+    }
+    Ok(None)
+}
+
+/// Entries that are compared at a time.
+const COMPARED: u64 = 1 << 22;
+
+/// Writes entry by entry.
+fn by_entries(
+    table: &Table,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<(), ConvertError> {
+    let header = header_bytes(table)?;
+    let entries = table.space().size();
+    let file = TableFile {
+        storage: disk(),
+        path: target,
+        header: &header,
+        structures: table.pawn_structures(),
+        codec: table.codec(),
+        entries,
+        compression: options.compression,
+        memory: None,
+        stop: Stop::default(),
+    };
+    file.write(|writer| {
+        // Several blocks at once keep all threads at work.
+        let part = table.together().saturating_mul(4).max(CHUNK) / CHUNK * CHUNK;
+        let mut numbers = vec![0_i32; part.min(entries) as usize];
+        for first in (0..entries).step_by(part as usize) {
+            let count = part.min(entries - first);
+            let numbers = &mut numbers[..count as usize];
+            table.read_entries(first, numbers)?;
+            writer.push(numbers)?;
+            if let Some(report) = options.progress {
+                report(first + count, entries);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The header as it stood before the entries, in its own encoding, with the zero bytes behind it.
+fn header_bytes(table: &Table) -> Result<Vec<u8>, ConvertError> {
+    let control = table.control();
+    let text = control.text();
+    let is_itself = |bytes: &[u8]| decode_text(bytes, "").is_ok_and(|decoded| decoded == text);
+    let mut bytes = text.as_bytes().to_vec();
+    if !is_itself(&bytes) {
+        // Every letter of a header in Latin-1 is one.
+        bytes = text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect();
+    }
+    let end = control.pawngen.as_ref().map_or(control.offset, |pawngen| pawngen.offset);
+    let end = usize::try_from(end).unwrap_or(usize::MAX);
+    // Versions of the original count letters instead of bytes.
+    let extra = text.len() - text.chars().count();
+    let end = if bytes.len() > end { end.saturating_add(extra) } else { end };
+    if bytes.len() > end || end > LONGEST || text.is_empty() {
+        let problem = TableProblem::Container(HtbError::TooLong { limit: end as u64 });
+        return Err(table.error(problem).into());
+    }
+    bytes.resize(end, 0);
+    Ok(bytes)
+}
+
+/// No header is that long.
+const LONGEST: usize = 1 << 26;
+
+/// How many indices are positions.
+fn positions(table: &Table) -> u64 {
+    let said = |name: &str| {
+        let number = table.control().statistics.get(name).copied();
+        number.and_then(|number| u64::try_from(number).ok())
+    };
+    if let (Some(legal), Some(mated)) = (said("legal-positions"), said("PNTM-mated-positions")) {
+        return legal.saturating_add(mated);
+    }
+    let indices = (0..table.space().size()).into_par_iter();
+    indices.filter(|&index| table.space().decode(index).is_some()).count() as u64
+}
