@@ -85,8 +85,9 @@ fn told(text: &str) -> String {
 #[test]
 fn both_formats_are_in_the_folder() {
     let all = names(mixed());
-    let packed = all.iter().filter(|name| name.ends_with(".htb")).count();
-    let blocks = all.iter().filter(|name| name.ends_with(".hbf")).count();
+    let has = |name: &String, suffix| Path::new(name).extension().is_some_and(|end| end == suffix);
+    let packed = all.iter().filter(|name| has(name, "htb")).count();
+    let blocks = all.iter().filter(|name| has(name, "hbf")).count();
     assert_eq!(packed + blocks, all.len());
     assert_eq!(all.len(), names(self::packed()).len());
     assert!(packed >= 3 && blocks >= 4, "{all:?}");

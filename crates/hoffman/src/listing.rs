@@ -46,7 +46,7 @@ pub struct TableInfo {
     pub assumes: Vec<String>,
 }
 
-/// The tables of ours in a folder (`.htb`), by name. None is opened.
+/// The tables of ours in a folder (`.htb`, `.hbf`), by name. None is opened.
 ///
 /// # Errors
 /// The folder cannot be listed.
@@ -64,7 +64,8 @@ pub fn tables_in(folder: impl AsRef<Path>) -> Result<Vec<TableFile>, Error> {
 
 /// None for what is no table, and for one that has gone in the meantime.
 fn table_file(path: PathBuf) -> Option<TableFile> {
-    path.extension().filter(|extension| *extension == "htb")?;
+    let containers = ["htb", hoffman_table::blocks::SUFFIX];
+    path.extension().filter(|extension| containers.iter().any(|name| name == extension))?;
     let info = disk().info(&path).ok().filter(|info| info.is_file)?;
     Some(TableFile { path, bytes: info.len, changed: info.modified })
 }

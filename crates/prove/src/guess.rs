@@ -108,9 +108,8 @@ fn winner(runners: &[Vec<Runner>; 2], turn: Color, [white, black]: [Square; 2]) 
     let plies = |color: Color| {
         let (own, enemy) = color.fold_wb((white, black), (black, white));
         let waits = u32::from(color != turn);
-        let runs = |&&(to, moves): &&Runner| {
-            enemy.distance(to) > moves + waits && !(own.file() == to.file())
-        };
+        let runs =
+            |&&(to, moves): &&Runner| enemy.distance(to) > moves + waits && own.file() != to.file();
         let runners = Color::ALL.into_iter().zip(runners).find(|(of, _)| *of == color)?.1;
         runners.iter().filter(runs).map(|&(_, moves)| 2 * moves - 1 + waits).min()
     };

@@ -116,7 +116,7 @@ fn met(slices: &Slices, position: &Chess, moves: Moves) -> HashMap<Key, Met> {
     let known = slices.known_of(position);
     let questions = Color::ALL.map(|winner| Question { winner });
     let mut met: HashMap<Key, Met> = HashMap::new();
-    for question in questions.into_iter().filter(|q| q.answer(&known).is_none()) {
+    for question in questions.into_iter().filter(|q| q.answer(known).is_none()) {
         for (key, more) in walk(slices, position, question, moves) {
             let met = met.entry(key).or_insert(more);
             met.hits = met.hits.max(more.hits);

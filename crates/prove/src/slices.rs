@@ -121,7 +121,7 @@ impl Slices {
     pub(crate) fn bytes(&self) -> usize {
         let slices = self.open.keys().filter_map(|key| {
             let tables = self.families.get(&key.family)?.each_ref();
-            Some(tables.map(|table| Some(table.slices.get(&key.pawns)?.get()?)))
+            Some(tables.map(|table| table.slices.get(&key.pawns)?.get()))
         });
         let of_slice = |values: [Option<&Arc<SliceValues>>; 3]| -> usize {
             // Of an exact slice the bounds and the guess are one.
@@ -371,16 +371,18 @@ impl Slices {
             let squares = squares_of(&table.layout, &placed)?;
             table.value(&squares, key.pawns, seen(turn), None)
         });
-        match value {
-            Some(value) => {
-                let exact = outcome(value, turn);
-                Known { least: exact, most: exact, guess: exact, moves: moves(value), open: true }
-            }
-            None => {
-                let [least, most, guess] = GAMES.map(|game| unknown(game, key));
-                Known { least, most, guess, moves: 0, open: false }
-            }
+        if let Some(value) = value {
+            let exact = outcome(value, turn);
+            return Known {
+                least: exact,
+                most: exact,
+                guess: exact,
+                moves: moves(value),
+                open: true,
+            };
         }
+        let [least, most, guess] = GAMES.map(|game| unknown(game, key));
+        Known { least, most, guess, moves: 0, open: false }
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Question {
 
 impl Question {
     /// The answer, if it is certain.
-    pub(crate) fn answer(self, known: &Known) -> Option<bool> {
+    pub(crate) fn answer(self, known: Known) -> Option<bool> {
         let win = Outcome::won_by(self.winner);
         match self.winner {
             Color::White if known.least == win => Some(true),
@@ -37,7 +37,7 @@ impl Question {
     }
 
     /// The answer that is thought likely.
-    fn guess(self, known: &Known) -> bool {
+    fn guess(self, known: Known) -> bool {
         known.guess == Outcome::won_by(self.winner)
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn walk(
     question: Question,
     moves: Moves,
 ) -> HashMap<Key, Met> {
-    let win = question.guess(&slices.known_of(root));
+    let win = question.guess(slices.known_of(root));
     let (seen, met) = (HashSet::new(), HashMap::new());
     let mut walk = Walk { slices, question, win, moves, seen, met };
     let mut waiting = VecDeque::from([(root.clone(), 0)]);
@@ -92,7 +92,7 @@ impl Walk<'_> {
     /// The positions after a position that have to be looked at.
     fn visit(&mut self, position: &Chess, depth: u32) -> Vec<Chess> {
         let known = self.slices.known_of(position);
-        let answered = self.question.answer(&known).is_some();
+        let answered = self.question.answer(known).is_some();
         if !known.open && (!answered || self.moves == Moves::All) {
             self.meet(position, depth);
         }
@@ -112,20 +112,20 @@ impl Walk<'_> {
         let chooses = (position.turn() == self.question.winner) == self.win;
         if chooses {
             let kept = after.filter(|(_, known)| {
-                self.question.answer(known) == Some(self.win)
-                    || self.question.answer(known).is_none()
-                        && self.question.guess(known) == self.win
+                self.question.answer(*known) == Some(self.win)
+                    || self.question.answer(*known).is_none()
+                        && self.question.guess(*known) == self.win
             });
-            let best = kept.min_by_key(|(next, known)| self.cost(next, known));
+            let best = kept.min_by_key(|(next, known)| self.cost(next, *known));
             best.map(|(next, _)| next).into_iter().collect()
         } else {
-            let open = |known: &Known| self.question.answer(known).is_none();
-            after.filter(|(_, known)| open(known)).map(|(next, _)| next).collect()
+            let open = |known: Known| self.question.answer(known).is_none();
+            after.filter(|(_, known)| open(*known)).map(|(next, _)| next).collect()
         }
     }
 
     /// What a move costs the side that has one to choose.
-    fn cost(&self, next: &Chess, known: &Known) -> (bool, u16, bool, bool) {
+    fn cost(&self, next: &Chess, known: Known) -> (bool, u16, bool, bool) {
         let undecided = self.question.answer(known) != Some(self.win);
         let moves = if self.win { known.moves } else { 0 };
         (undecided, moves, !self.seen.contains(&hash(next)), !known.open)

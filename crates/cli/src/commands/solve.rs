@@ -116,20 +116,22 @@ fn to_text(
     turn: Color,
     san: &dyn Fn(&hoffman::Move) -> String,
 ) -> String {
-    let mut text = format!("{fen}\n{}, proven\n", result(proved.value, turn));
-    if proved.value.wdl().is_none() {
-        text = format!("{fen}\n{}: no more is proven\n", result(proved.value, turn));
-    }
-    text.push_str(&format!("({})\n\n", extent(&proved.effort)));
+    let result_of = |value| result(value, turn);
+    let proven = match proved.value {
+        Value::Unknown => "nothing is proven".to_owned(),
+        value if value.wdl().is_some() => format!("{}, proven", result_of(value)),
+        value => format!("{}, and no more is proven", result_of(value)),
+    };
     let width = proved.moves.iter().map(|(m, _)| san(m).len()).max().unwrap_or(0);
-    for (m, value) in &proved.moves {
+    let lines = proved.moves.iter().map(|(m, value)| {
         let said = match value {
             Value::Unknown => "not known".to_owned(),
-            value => result(*value, turn),
+            value => result_of(*value),
         };
-        text.push_str(&format!("  {:width$}  {said}\n", san(m)));
-    }
-    text
+        format!("  {:width$}  {said}\n", san(m))
+    });
+    let moves: String = lines.collect();
+    format!("{fen}\n{proven}\n({})\n\n{moves}", extent(&proved.effort))
 }
 
 /// The words of the Lichess tablebase server, of the position and of those behind its moves.
