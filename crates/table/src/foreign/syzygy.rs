@@ -510,7 +510,9 @@ mod tests {
             let others = [(Square::H8, Color::White.queen()), (Square::G3, Color::Black.rook())];
             let mut men = [men, others].concat();
             let known = unpacked.tables.value(&men, Color::White).is_some();
-            let squares = Bitboard::from_rank(Rank::Fourth);
+            // But for those from which the queen gives check: these are no positions.
+            let checks = Bitboard::from(Square::B4) | Bitboard::from(Square::D4);
+            let squares = Bitboard::from_rank(Rank::Fourth) & !checks;
             let (turn, en_passant) = (Color::White, None);
             let mut row = Row { men: &mut men, walks: 2, squares, turn, en_passant };
             let mut values = [EntryValue::Unknown; 64];
