@@ -100,8 +100,9 @@ fn result(value: Value, turn: Color) -> String {
 }
 
 fn extent(effort: &Effort) -> String {
+    let slices = if effort.open == 1 { "slice" } else { "slices" };
     format!(
-        "{} slices opened of {} known, {} million positions evaluated, {} MB, {:.1} s",
+        "{} {slices} opened of {} known, {} million positions evaluated, {} MB, {:.1} s",
         effort.open,
         effort.known,
         effort.positions / 1_000_000,
