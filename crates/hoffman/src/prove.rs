@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hoffman_board::{Color, Outcome, OutcomeBounds, Variant};
+use hoffman_board::Variant;
 use hoffman_prove::Limits;
 use hoffman_reader::shakmaty::Chess;
 use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Value};
@@ -76,7 +76,7 @@ pub fn prove(
     let end = time.map(|time| began + time);
     let watch = Watch { cancel: options.cancel_request(), end };
     let effort = |of: &hoffman_prove::Progress| Effort {
-        value: value_of(of.bounds, turn),
+        value: Value::of_bounds(of.bounds, turn, None),
         open: of.open,
         known: of.known,
         positions: of.positions,
@@ -93,11 +93,15 @@ pub fn prove(
     for (m, bounds) in proof.moves {
         // The moves of a legal position are moves.
         if let Ok(m) = Move::try_from(m) {
-            moves.push((m, value_of(bounds, turn)));
+            moves.push((m, Value::of_bounds(bounds, turn, None)));
         }
     }
     moves.sort_by_key(|&(_, value)| rank(value));
-    Ok(Proved { value: value_of(proof.bounds, turn), moves, effort: effort(&proof.progress) })
+    Ok(Proved {
+        value: Value::of_bounds(proof.bounds, turn, None),
+        moves,
+        effort: effort(&proof.progress),
+    })
 }
 
 /// Asks whether the work is to end.
@@ -118,18 +122,6 @@ impl Monitor for Watch {
 fn memory(options: &Options) -> usize {
     let free = || available_memory().unwrap_or(4 << 30) / 2;
     usize::try_from(options.bound().unwrap_or_else(free)).unwrap_or(usize::MAX)
-}
-
-/// Bounds in the words of the side to move.
-fn value_of(bounds: OutcomeBounds, turn: Color) -> Value {
-    match bounds.known().map(Outcome::winner) {
-        Some(Some(winner)) if winner == turn => Value::Win { plies: None },
-        Some(Some(_)) => Value::Loss { plies: None },
-        Some(None) => Value::Draw,
-        None if bounds.is_held_by(turn) => Value::AtLeastDraw,
-        None if bounds.is_held_by(turn.other()) => Value::AtMostDraw,
-        None => Value::Unknown,
-    }
 }
 
 /// A key by which the better move is the smaller.

@@ -332,22 +332,21 @@ impl Slices {
             let value = |table: &TableValues| table.value(&squares, key.pawns, turn, right);
             Some([value(&tables[0])?, value(&tables[1])?, value(&tables[2])?])
         };
-        if let Some([least, most, guess]) = values(&key) {
-            let outcome = |value| outcome(value, turn);
-            let moves = moves(guess);
-            let (least, most, guess) = (outcome(least), outcome(most), outcome(guess));
-            return Known { least, most, guess, moves, open: true };
+        let known = |values: [Value; 3], open: bool| {
+            let moves = moves(values[Game::Guess as usize]);
+            let [least, most, guess] = values.map(|value| outcome(value, turn));
+            Known { least, most, guess, moves, open }
+        };
+        if let Some(values) = values(&key) {
+            return known(values, true);
         }
         let just_promoted = placed.iter().find_map(|&(color, role, square)| {
             let promoted = Some((color, role, Square::new(u32::from(square))));
             let key = Key { family: Family { promoted, ..key.family }, ..key };
             self.open.contains_key(&key).then(|| values(&key)).flatten()
         });
-        if let Some([least, most, guess]) = just_promoted {
-            let moves = moves(guess);
-            let outcome = |value| outcome(value, turn);
-            let (least, most, guess) = (outcome(least), outcome(most), outcome(guess));
-            return Known { least, most, guess, moves, open: false };
+        if let Some(values) = just_promoted {
+            return known(values, false);
         }
         let [least, most, guess] = GAMES.map(|game| unknown(game, &key));
         let race = self.races.get(&key.family.material).and_then(|table| {

@@ -91,15 +91,33 @@ impl Value {
         }
     }
 
-    fn new(known: &Known) -> Value {
-        match known.proved.known().map(Outcome::winner) {
-            Some(Some(winner)) if winner == known.turn => Value::Win { plies: mate(known) },
-            Some(Some(_)) => Value::Loss { plies: mate(known) },
+    /// The same for the other side.
+    #[must_use]
+    pub const fn negate(self) -> Value {
+        match self {
+            Value::Win { plies } => Value::Loss { plies },
+            Value::Loss { plies } => Value::Win { plies },
+            Value::AtLeastDraw => Value::AtMostDraw,
+            Value::AtMostDraw => Value::AtLeastDraw,
+            Value::Draw | Value::Unknown => self,
+        }
+    }
+
+    /// What bounds of an outcome are to the side to move, with the plies to mate if they are known.
+    #[doc(hidden)]
+    pub fn of_bounds(proved: OutcomeBounds, turn: Color, plies: Option<Plies>) -> Value {
+        match proved.known().map(Outcome::winner) {
+            Some(Some(winner)) if winner == turn => Value::Win { plies },
+            Some(Some(_)) => Value::Loss { plies },
             Some(None) => Value::Draw,
-            None if known.proved.is_held_by(known.turn) => Value::AtLeastDraw,
-            None if known.proved.is_held_by(known.turn.other()) => Value::AtMostDraw,
+            None if proved.is_held_by(turn) => Value::AtLeastDraw,
+            None if proved.is_held_by(turn.other()) => Value::AtMostDraw,
             None => Value::Unknown,
         }
+    }
+
+    fn new(known: &Known) -> Value {
+        Value::of_bounds(known.proved, known.turn, mate(known))
     }
 }
 

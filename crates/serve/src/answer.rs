@@ -39,7 +39,7 @@ const HEAT_COST: u32 = 8;
 /// What all requests share.
 #[derive(Debug)]
 pub(crate) struct State {
-    pub(crate) library: Library,
+    pub(crate) tables: Library,
     pub(crate) limits: Limits,
     pub(crate) rate: Rate,
     pub(crate) metrics: Metrics,
@@ -65,14 +65,14 @@ impl Weighter<(Rules, String), Bytes> for Weight {
 
 impl State {
     pub(crate) fn new(
-        library: Library,
+        tables: Library,
         limits: Limits,
         builds: Builds,
         origin: Option<HeaderValue>,
         threads: usize,
     ) -> State {
         State {
-            library,
+            tables,
             rate: Rate::new(limits.rate),
             limits,
             metrics: Metrics::default(),
@@ -89,10 +89,10 @@ impl State {
         if let Some(answer) = self.remembered(rules, position) {
             return Ok(answer);
         }
-        let report = match self.library.report(rules, position) {
+        let report = match self.tables.report(rules, position) {
             Ok(report) => report,
             Err(why) if why.status == StatusCode::BAD_REQUEST && rules == Rules::Chess => {
-                let answer = unanswered(&self.library, position, &why).ok_or(why)?;
+                let answer = unanswered(&self.tables, position, &why).ok_or(why)?;
                 return to_json(&answer);
             }
             Err(why) => return Err(why),
@@ -232,18 +232,18 @@ async fn get(
         Route::Heat => {
             let (position, square) = (position_of(query)?, wanted(query, "square")?);
             json(state, move |state| {
-                let report = state.library.report(Rules::Chess, &position)?;
-                to_json(&heat(&state.library, &report.position, &square)?)
+                let report = state.tables.report(Rules::Chess, &position)?;
+                to_json(&heat(&state.tables, &report.position, &square)?)
             })
             .await
         }
-        Route::Tables => json(state, |state| state.library.list()).await,
+        Route::Tables => json(state, |state| state.tables.list()).await,
         Route::Plan => plan(state, query).await,
         Route::Stats => stats(state, wanted(query, "table")?).await,
         Route::Health => Ok(text("ok")),
         Route::Metrics => {
             let shared = Arc::clone(state);
-            let count = on_thread(state, move || shared.library.count()).await?;
+            let count = on_thread(state, move || shared.tables.count()).await?;
             let body = Bytes::from(state.metrics.to_text(count));
             Ok(bytes("text/plain; version=0.0.4; charset=utf-8", body))
         }
@@ -255,7 +255,7 @@ async fn get(
 }
 
 fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, Refusal> {
-    let report = match state.library.report(rules, position) {
+    let report = match state.tables.report(rules, position) {
         // No table can have it, which is no mistake of the question.
         Err(why) if why.status == StatusCode::BAD_REQUEST && is_chess(position) => {
             return Err(Refusal { status: StatusCode::NOT_FOUND, ..why });
@@ -266,7 +266,7 @@ fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, 
 }
 
 fn shown_json(state: &State, position: &str) -> Result<Bytes, Refusal> {
-    let report = state.library.report(Rules::Chess, position)?;
+    let report = state.tables.report(Rules::Chess, position)?;
     to_json(&Shown::new(&report, Variant::Normal))
 }
 
@@ -293,7 +293,7 @@ async fn stats(state: &Arc<State>, name: String) -> Result<Reply, Refusal> {
     let shared = Arc::clone(state);
     let counted = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        let entry = shared.library.entry(&name);
+        let entry = shared.tables.entry(&name);
         let entry = entry.ok_or_else(|| Refusal::not_found("there is no such table"))?;
         entry.stats(shared.limits.counted)
     });

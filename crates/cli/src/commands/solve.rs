@@ -145,17 +145,6 @@ fn category(value: Value) -> &'static str {
     }
 }
 
-/// The same for the other side.
-fn negated(value: Value) -> Value {
-    match value {
-        Value::Win { plies } => Value::Loss { plies },
-        Value::Loss { plies } => Value::Win { plies },
-        Value::AtLeastDraw => Value::AtMostDraw,
-        Value::AtMostDraw => Value::AtLeastDraw,
-        value => value,
-    }
-}
-
 /// What a value is of the truth.
 fn bound(value: Value, turn: Color) -> &'static str {
     match value {
@@ -173,7 +162,7 @@ fn to_json(
     san: &dyn Fn(&hoffman::Move) -> String,
 ) -> serde_json::Value {
     let moves = proved.moves.iter().map(|(m, value)| {
-        let after = negated(*value);
+        let after = value.negate();
         json!({
             "uci": m.uci(),
             "san": san(m),
