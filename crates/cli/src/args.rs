@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Recompute every entry of tables from its successors.
     Verify(VerifyArgs),
+    /// Check certificates of positions by the rules of chess alone.
+    Check(CheckArgs),
     /// Write a table anew with another index type, symmetry or entry format.
     Convert(ConvertArgs),
     /// Write the control files of complete endings, and of all that they depend on.
@@ -156,16 +158,36 @@ pub(crate) struct SolveArgs {
     pub(crate) folder: FolderArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// Prove whether it is won, drawn or lost, without distances and without making tables. That
-    /// is done for all positions of more than five men that no table at hand has.
-    #[arg(long, conflicts_with = "distance")]
+    /// Prove whether it is won, drawn or lost, without making tables. That is done for all
+    /// positions of more than five men that no table at hand has.
+    #[arg(long, conflicts_with = "tables")]
     pub(crate) outcome: bool,
-    /// Make the tables that the distance to mate needs, however many men there are.
+    /// Make the tables that the exact distance to mate needs, however many men there are.
     #[arg(long)]
+    pub(crate) tables: bool,
+    /// Prove the result of every legal move, however long that takes.
+    #[arg(long, conflicts_with = "tables")]
+    pub(crate) moves: bool,
+    /// Say in how many moves a proven win is won, at the earliest and at the latest.
+    #[arg(long, conflicts_with = "tables")]
     pub(crate) distance: bool,
+    /// Write the proof to a file: a move for every position that can arise. `hoffman check` and
+    /// checkers/check-certificate.py check it.
+    #[arg(long, value_name = "FILE", conflicts_with = "tables")]
+    pub(crate) certificate: Option<PathBuf>,
     /// End a proof after so many seconds, with what is proven by then.
-    #[arg(long, value_name = "SECONDS", conflicts_with = "distance")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "tables")]
     pub(crate) time: Option<u64>,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    /// Certificates that `hoffman solve --certificate` wrote.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -150,6 +150,7 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Pawngen(args) => commands::pawngen::run(args),
         Command::Plan(args) => commands::plan::run(args),
         Command::Probe(args) => commands::probe::run(args),
+        Command::Check(args) => commands::check::run(args),
         Command::Stats(args) => commands::stats::run(args),
         Command::Verify(args) => commands::verify::run(args),
         Command::Convert(args) => commands::convert::run(args),

@@ -213,6 +213,62 @@ fn solve_proves_positions_of_many_men() {
     assert!(stopped.code == 1 && stopped.out.contains("is proven"), "{}", stopped.out);
 }
 
+/// All moves, distances, and the proof in a file that is checked by who knows the rules only.
+#[test]
+fn solve_writes_certificates() {
+    let folder = TempDir::new().unwrap();
+    let fine25 = "6k1/7p/5P1K/8/8/8/7P/8 w - - 0 1";
+    let args = ["solve", fine25, "--outcome", "--moves", "--distance", "--certificate", "won"];
+    let answer = run_with(folder.path(), &args, "");
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    assert!(answer.out.contains("White wins in at "), "{}", answer.out);
+    assert!(!answer.out.contains("not known"), "{}", answer.out);
+    let drawn = "7k/8/8/p1p1p1p1/P1P1P1P1/8/8/7K w - - 0 1";
+    let answer = run_with(folder.path(), &["solve", drawn, "--certificate", "drawn"], "");
+    assert_eq!(answer.code, 0, "{}", answer.err);
+
+    let checked = run(folder.path(), "check won drawn");
+    assert_eq!(checked.code, 0, "{}", checked.err);
+    assert!(checked.out.starts_with("won: 6k1/7p/5P1K/8/8/8/7P/8 w - -: White wins in at most "));
+    assert!(checked.out.contains("White at least draws, "), "{}", checked.out);
+    assert!(checked.out.contains("; Black at least draws, "), "{}", checked.out);
+    let json = run(folder.path(), "check --json won").json();
+    assert_eq!(
+        (&json["claims"][0]["side"], &json["claims"][0]["wins"]),
+        (&"white".into(), &true.into())
+    );
+    check_with_python(folder.path(), &["won", "drawn"], 0);
+
+    // What is cut off, or no certificate, is refused by name.
+    let whole = fs::read(folder.path().join("won")).unwrap();
+    fs::write(folder.path().join("cut"), &whole[..whole.len() - 9]).unwrap();
+    fs::write(folder.path().join("text"), "hoffman-certificate 1\n").unwrap();
+    for name in ["cut", "text", "missing"] {
+        run(folder.path(), &format!("check {name}")).refused(1, &[name]);
+        check_with_python(folder.path(), &[name], 1);
+    }
+    let nowhere = ["solve", drawn, "--certificate", "no/where"];
+    run_with(folder.path(), &nowhere, "").refused(1, &["no/where"]);
+}
+
+/// The checker in Python, where python-chess is there.
+fn check_with_python(folder: &Path, names: &[&str], code: i32) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let python = |args: &[&str]| {
+        std::process::Command::new("python3").args(args).current_dir(folder).output()
+    };
+    if !python(&["-c", "import chess"]).is_ok_and(|done| done.status.success()) {
+        eprintln!("NOT TESTED: checkers/check-certificate.py, for want of python3 with chess");
+        return;
+    }
+    let checker = root.join("checkers/check-certificate.py");
+    let mut args = vec![checker.to_str().unwrap()];
+    args.extend(names);
+    let done = python(&args).unwrap();
+    assert_eq!(done.status.code(), Some(code), "{names:?}: {done:?}");
+    assert!(code == 0 || String::from_utf8_lossy(&done.stderr).starts_with(names[0]), "{done:?}");
+}
+
 #[test]
 fn bad_positions_are_refused() {
     let folder = TempDir::new().unwrap();
@@ -231,7 +287,7 @@ fn bad_positions_are_refused() {
         }
     }
     let large = "k7/pppp4/8/8/8/8/4PPPP/7K w - - 0 1";
-    let distance = ["solve", large, "--distance"];
+    let distance = ["solve", large, "--tables"];
     run_with(folder.path(), &distance, "").refused(1, &[large, "memory", "hoffman plan"]);
     // Planned, it is told how large it is, and what makes it smaller.
     for fen in [large, "8/2p5/3k4/1p1p1K2/8/1P1P4/2P5/8 w - - 0 1"] {

@@ -54,6 +54,9 @@ pub enum Error {
     /// A control file is wrong, or a run failed for another reason.
     #[error("{0}")]
     Run(Arc<RunError>),
+    /// A certificate is wrong, or cannot be read or written.
+    #[error("{0}")]
+    Certificate(String),
     /// A table could not be verified to the end.
     #[error("{0}")]
     Verify(Arc<VerifyError>),
@@ -80,6 +83,7 @@ impl Error {
             Error::Cancelled { .. } => "cancelled",
             Error::Resources(_) => "too-large",
             Error::Run(_) => "failed",
+            Error::Certificate(_) => "bad-certificate",
             Error::Verify(_) => "not-verified",
         }
     }

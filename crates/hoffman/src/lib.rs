@@ -78,21 +78,28 @@
 //! # Prove
 //!
 //! Many pawns are too many for tables. [`prove()`] says whether such a position is won, drawn or
-//! lost, without distances, and opens no more than it has to look into.
+//! lost, opens no more than it has to look into, and writes a certificate of it that whoever knows
+//! the rules can check: [`check_certificate`].
 //!
 //! ```
-//! use hoffman::{Options, Value};
+//! use hoffman::{Options, ProveOptions, Value};
 //!
 //! # fn main() -> Result<(), hoffman::Error> {
 //! let fen = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1";
-//! let proved = hoffman::prove(fen, &Options::without_folder(), None, &mut |_| {})?;
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! # let file = folder.path().join("draw.cert");
+//! let asked = ProveOptions::new().certificate(&file);
+//! let proved = hoffman::prove(fen, &Options::without_folder(), &asked, &mut |_| {})?;
 //! assert_eq!(proved.value, Value::Draw);
+//! let checked = hoffman::check_certificate(&file)?;
+//! assert_eq!(checked.claims.len(), 2); // neither side loses
 //! # Ok(())
 //! # }
 //! ```
 #![forbid(unsafe_code)]
 
 mod build;
+mod certificate;
 pub mod control;
 mod error;
 mod event;
@@ -106,6 +113,7 @@ mod table;
 
 pub use hoffman_board::Format;
 pub use hoffman_board::value::FlagType;
+pub use hoffman_certificate::{Checked, Claimed};
 pub use hoffman_probe::report::{MoveReport, PositionVerdict};
 pub use hoffman_probe::stats::{SideStats, TableStats};
 pub use hoffman_probe::verify::{Verdict, VerifyReport};
@@ -121,11 +129,12 @@ pub use hoffman_table::htb::Compression;
 pub use hoffman_table::index::IndexType;
 
 pub use build::{Built, Made, Solved, Target, build, solve};
+pub use certificate::check_certificate;
 pub use error::Error;
 pub use event::{Cancel, Event};
 pub use listing::{TableFile, TableInfo, tables_in};
 pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};
-pub use prove::{Effort, Proved, prove};
+pub use prove::{Effort, ProveOptions, Proved, prove};
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};

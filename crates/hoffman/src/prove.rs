@@ -1,32 +1,79 @@
 //! Outcomes of positions with too many men for tables.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hoffman_board::Variant;
-use hoffman_prove::Limits;
-use hoffman_reader::shakmaty::Chess;
-use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Value};
+use hoffman_prove::{Limits, Prover, Strategy};
+use hoffman_reader::shakmaty::{Chess, Color};
+use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Moves, Value};
 use hoffman_run::available_memory;
 use hoffman_solve::Monitor;
 use hoffman_space::{PawnStructure, SliceValues};
 
+use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::event::Cancel;
 use crate::options::Options;
 use crate::plan::Whole;
 
+/// What is asked of a proof beside the outcome of the position.
+#[derive(Clone, Debug, Default)]
+pub struct ProveOptions {
+    time: Option<Duration>,
+    moves: bool,
+    distance: bool,
+    certificate: Option<PathBuf>,
+}
+
+impl ProveOptions {
+    /// The outcome alone; of the moves what is cheap to prove.
+    pub fn new() -> ProveOptions {
+        ProveOptions::default()
+    }
+
+    /// Ends the search after so long, with what is proved by then.
+    #[must_use]
+    pub fn time(self, time: Duration) -> ProveOptions {
+        ProveOptions { time: Some(time), ..self }
+    }
+
+    /// Whether every legal move is decided, however long that takes.
+    #[must_use]
+    pub fn moves(self, moves: bool) -> ProveOptions {
+        ProveOptions { moves, ..self }
+    }
+
+    /// Whether it is said in how many moves a win is won.
+    #[must_use]
+    pub fn distance(self, distance: bool) -> ProveOptions {
+        ProveOptions { distance, ..self }
+    }
+
+    /// A file for the strategies that prove the outcome, or as much of it as is known.
+    #[must_use]
+    pub fn certificate(self, file: impl Into<PathBuf>) -> ProveOptions {
+        ProveOptions { certificate: Some(file.into()), ..self }
+    }
+}
+
 /// What is proved of a position, and of its moves.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proved {
-    /// What is proved of the position, for the side to move. Distances are not known.
+    /// What is proved of the position, for the side to move.
     pub value: Value,
+    /// With which of its moves the winner mates, at the earliest and at the latest; 0 is mate on
+    /// the board. None if that was not asked for, the work was cancelled, or nobody wins.
+    pub mate: Option<(Moves, Moves)>,
     /// The legal moves, and what is proved of the position behind each, for the side that makes
     /// it; the best ones first.
     pub moves: Vec<(Move, Value)>,
     /// What it took.
     pub effort: Effort,
+    /// Whether a certificate was written: not without a proof, nor if the work was cancelled.
+    pub certificate: bool,
 }
 
 /// How far a proof is.
@@ -35,6 +82,8 @@ pub struct Proved {
 pub struct Effort {
     /// What is proved so far, for the side to move.
     pub value: Value,
+    /// How many legal moves are decided.
+    pub decided: usize,
     /// The slices that are open: pawn structures with the pieces on the board.
     pub open: usize,
     /// Those that are known to be reached, open or not.
@@ -47,21 +96,26 @@ pub struct Effort {
     pub time: Duration,
 }
 
+/// Without being asked to, moves are decided until as many positions were evaluated for them as
+/// for the position itself, or so many.
+const CHEAP: u64 = 100_000_000;
+
 /// Proves whether a position is won, drawn or lost, with any number of men, or as much of that as
 /// time and memory allow. What is proved is certain whenever the work ends: a position that nobody
 /// could decide is at least, or at most, a draw, or unknown.
 ///
-/// `progress` is told how far it is, some times a second. The work ends when it is done, after
-/// `time`, when the values take more memory than the options allow, or when they are cancelled; a
-/// work that was cancelled is no error.
+/// `progress` is told how far it is, some times a second. The work ends when it is done, after the
+/// time that `asked` allows, when the values take more memory than the options allow, or when they
+/// are cancelled; a search that was cancelled is no error.
 ///
 /// # Errors
 /// The position is none of chess, or has castling rights. [`Error::Vast`]: its pieces alone can
-/// stand in more ways than fit into memory.
+/// stand in more ways than fit into memory. [`Error::Certificate`]: there is no certificate for want
+/// of a place to write it to.
 pub fn prove(
     position: impl AsPosition,
     options: &Options,
-    time: Option<Duration>,
+    asked: &ProveOptions,
     progress: &mut (dyn FnMut(&Effort) + Send),
 ) -> Result<Proved, Error> {
     let position = position.as_position(Variant::Normal)?.into_owned();
@@ -71,37 +125,90 @@ pub fn prove(
     if !hoffman_prove::fits(&chess, limits) {
         return Err(Error::Vast(Box::new(Whole::behind(&position))));
     }
-    let turn = position.turn;
     let began = Instant::now();
-    let end = time.map(|time| began + time);
-    let watch = Watch { cancel: options.cancel_request(), end };
-    let effort = |of: &hoffman_prove::Progress| Effort {
-        value: Value::of_bounds(of.bounds, turn, None),
-        open: of.open,
-        known: of.known,
-        positions: of.positions,
-        bytes: of.bytes as u64,
-        time: began.elapsed(),
-    };
-    let mut tell = |of: &hoffman_prove::Progress| {
-        progress(&effort(of));
-        !watch.is_stopped()
-    };
-    let proof = options.install(|| Ok(hoffman_prove::prove(&chess, limits, &watch, &mut tell)))?;
+    let work = Work { turn: position.turn, began, asked };
+    let prover = Prover::new(chess.clone(), limits);
+    // Where it cannot be written is told before the work, not behind it.
+    let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
+    options.install(|| {
+        let prover = work.search(prover, options.cancel_request(), progress);
+        let (mut proved, strategies) = work.conclude(&prover, options.cancel_request());
+        if let Some(certificate) = certificate.filter(|_| !strategies.is_empty()) {
+            certificate.write(&chess, strategies)?;
+            proved.certificate = true;
+        }
+        Ok(proved)
+    })
+}
 
-    let mut moves = Vec::new();
-    for (m, bounds) in proof.moves {
-        // The moves of a legal position are moves.
-        if let Ok(m) = Move::try_from(m) {
-            moves.push((m, Value::of_bounds(bounds, turn, None)));
+/// One call of [`prove`].
+struct Work<'w> {
+    turn: Color,
+    began: Instant,
+    asked: &'w ProveOptions,
+}
+
+impl Work<'_> {
+    /// Proves the position and its moves, as far as that goes.
+    fn search(
+        &self,
+        mut prover: Prover,
+        cancel: Cancel,
+        progress: &mut (dyn FnMut(&Effort) + Send),
+    ) -> Prover {
+        let watch = Watch { cancel, end: self.asked.time.map(|time| self.began + time) };
+        let mut tell = |of: &hoffman_prove::Progress| {
+            progress(&self.effort(of));
+            !watch.is_stopped()
+        };
+        prover.prove(&watch, &mut tell);
+        let spent = prover.progress().positions;
+        let most = if self.asked.moves { u64::MAX } else { spent + spent.max(CHEAP) };
+        prover.prove_moves(most, &watch, &mut tell);
+        prover
+    }
+
+    /// What was proved, with the distances and strategies that were asked for, unless the work is
+    /// cancelled.
+    fn conclude(&self, prover: &Prover, cancel: Cancel) -> (Proved, Vec<Strategy>) {
+        let watch = Watch { cancel, end: None };
+        let goes_on = !watch.is_stopped();
+        let mate = (self.asked.distance && goes_on).then(|| prover.distance(&watch));
+        let mate = mate.and_then(|mate| mate.ok().flatten());
+        let wanted = self.asked.certificate.is_some();
+        let strategies = (wanted && goes_on).then(|| prover.strategies(&watch));
+        let strategies = strategies.and_then(Result::ok).unwrap_or_default();
+
+        let mut moves = Vec::new();
+        for (m, bounds) in prover.moves() {
+            // The moves of a legal position are moves.
+            if let Ok(m) = Move::try_from(m) {
+                moves.push((m, Value::of_bounds(bounds, self.turn, None)));
+            }
+        }
+        moves.sort_by_key(|&(_, value)| rank(value));
+        let effort = self.effort(&prover.progress());
+        let proved = Proved {
+            value: effort.value,
+            mate: mate.map(|(least, most)| (Moves(least.into()), Moves(most.into()))),
+            moves,
+            effort,
+            certificate: false,
+        };
+        (proved, strategies)
+    }
+
+    fn effort(&self, of: &hoffman_prove::Progress) -> Effort {
+        Effort {
+            value: Value::of_bounds(of.bounds, self.turn, None),
+            decided: of.decided.0,
+            open: of.open,
+            known: of.known,
+            positions: of.positions,
+            bytes: of.bytes as u64,
+            time: self.began.elapsed(),
         }
     }
-    moves.sort_by_key(|&(_, value)| rank(value));
-    Ok(Proved {
-        value: Value::of_bounds(proof.bounds, turn, None),
-        moves,
-        effort: effort(&proof.progress),
-    })
 }
 
 /// Asks whether the work is to end.

@@ -61,7 +61,7 @@ pub(crate) fn races(layout: &Layout, pawns: PawnStructure) -> SliceValues {
                 }
             }
         }
-        Codes::Narrow(codes).outcomes()
+        Codes::Narrow(codes)
     });
     SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 }
 }

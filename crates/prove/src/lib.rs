@@ -10,9 +10,12 @@
 //! Knows the rules and the solver's kernels, no files.
 #![forbid(unsafe_code)]
 
+mod distances;
 mod guess;
 mod prover;
 mod slices;
+mod strategy;
 mod walk;
 
-pub use prover::{Limits, Progress, Proof, fits, prove};
+pub use prover::{Limits, Progress, Prover, fits};
+pub use strategy::{Choice, Strategy};

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use hoffman_board::shakmaty::{Chess, Move, Position as _};
-use hoffman_board::{Color, OutcomeBounds};
+use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_solve::{Monitor, SolveError};
 
-use crate::slices::{Key, Slices, key_of};
+use crate::distances::Distances;
+use crate::slices::{Game, Key, Slices, key_of};
+use crate::strategy::{Grounds, Strategy};
 use crate::walk::{Met, Moves, Question, walk};
 
 /// When to give up.
@@ -21,6 +23,8 @@ pub struct Limits {
 pub struct Progress {
     /// What is certain.
     pub bounds: OutcomeBounds,
+    /// How many legal moves there are whose outcome is certain, of how many.
+    pub decided: (usize, usize),
     /// Slices that are open, and known.
     pub open: usize,
     /// See `open`.
@@ -31,73 +35,164 @@ pub struct Progress {
     pub bytes: usize,
 }
 
-/// What was proven.
-#[derive(Clone, Debug)]
-pub struct Proof {
-    /// What is certain of the position.
-    pub bounds: OutcomeBounds,
-    /// What is certain of its moves.
-    pub moves: Vec<(Move, OutcomeBounds)>,
-    /// How far it went.
-    pub progress: Progress,
-}
-
-/// Whether the first slice of a position fits into so much memory, without which nothing is proven.
+/// Whether the pieces of a position alone stand in so few ways that its slice fits into memory,
+/// without which nothing is proven.
 #[must_use]
 pub fn fits(position: &Chess, limits: Limits) -> bool {
     key_of(position).0.needs() <= limits.memory
 }
 
-/// Proves the outcome of a position, or as much of it as the limits allow. `tell` says whether to
-/// go on.
+/// Proves the outcome of a position, or as much of it as the limits allow.
 ///
-/// What is known by then is told where `monitor` stops the work.
-pub fn prove(
-    position: &Chess,
+/// Whenever the work is stopped, what is known by then is certain.
+pub struct Prover {
+    position: Chess,
     limits: Limits,
-    monitor: &dyn Monitor,
-    tell: &mut dyn FnMut(&Progress) -> bool,
-) -> Proof {
-    let mut slices = Slices::default();
-    let mut stopped = false;
-    let mut next = if fits(position, limits) { vec![key_of(position).0] } else { Vec::new() };
-    loop {
-        // What was finished before work was stopped is as true as ever.
-        if let Err(error) = slices.open(&next, monitor) {
-            debug_assert!(matches!(error, SolveError::Stopped), "{error}");
-            stopped = true;
+    slices: Slices,
+    stopped: bool,
+}
+
+impl Prover {
+    /// Knows the rules, and nothing of the position yet.
+    #[must_use]
+    pub fn new(position: Chess, limits: Limits) -> Prover {
+        Prover { position, limits, slices: Slices::default(), stopped: false }
+    }
+
+    /// Decides the position. `tell` says whether to go on.
+    pub fn prove(&mut self, monitor: &dyn Monitor, tell: &mut dyn FnMut(&Progress) -> bool) {
+        self.decide(&self.position.clone(), u64::MAX, monitor, tell);
+    }
+
+    /// Decides the legal moves one after another, until about so many positions have been
+    /// evaluated in all.
+    pub fn prove_moves(
+        &mut self,
+        positions: u64,
+        monitor: &dyn Monitor,
+        tell: &mut dyn FnMut(&Progress) -> bool,
+    ) {
+        for (m, _) in self.moves() {
+            self.decide(&after(&self.position, m), positions, monitor, tell);
         }
-        let progress = progress_of(&slices, position);
-        let goes_on = tell(&progress) && progress.bytes < limits.memory && !stopped;
-        let OutcomeBounds { least, most } = progress.bounds;
-        next = if goes_on && least != most {
-            let left = limits.memory - progress.bytes;
-            wanted(&slices, position, &|key| key.needs() <= left)
-        } else {
-            Vec::new()
+    }
+
+    /// Opens slices until a position is decided or a limit is met.
+    fn decide(
+        &mut self,
+        position: &Chess,
+        positions: u64,
+        monitor: &dyn Monitor,
+        tell: &mut dyn FnMut(&Progress) -> bool,
+    ) {
+        let key = key_of(position).0;
+        let mut next = if self.slices.is_open(&key) { Vec::new() } else { vec![key] };
+        next.retain(|_| !is_decided(&self.slices, position) && fits(position, self.limits));
+        while !self.stopped && self.slices.work <= positions {
+            // What was finished before work was stopped is as true as ever.
+            if let Err(error) = self.slices.open(&next, monitor) {
+                debug_assert!(matches!(error, SolveError::Stopped), "{error}");
+                self.stopped = true;
+            }
+            let progress = self.progress();
+            self.stopped |= !tell(&progress);
+            let left = self.limits.memory.saturating_sub(progress.bytes);
+            if self.stopped || left == 0 || is_decided(&self.slices, position) {
+                return;
+            }
+            next = wanted(&self.slices, position, &|key| key.needs() <= left);
+            if next.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// How far the work is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let moves = self.moves();
+        let decided = moves.iter().filter(|(_, bounds)| bounds.known().is_some()).count();
+        Progress {
+            bounds: bounds(&self.slices, &self.position),
+            decided: (decided, moves.len()),
+            open: self.slices.count(),
+            known: self.slices.known(),
+            positions: self.slices.work,
+            bytes: self.slices.bytes(),
+        }
+    }
+
+    /// The legal moves, and what is certain of the positions behind them.
+    #[must_use]
+    pub fn moves(&self) -> Vec<(Move, OutcomeBounds)> {
+        let moves = self.position.legal_moves().into_iter();
+        moves.map(|m| (m, bounds(&self.slices, &after(&self.position, m)))).collect()
+    }
+
+    /// After how many moves of the winner he has won, at least and at most; none if no win is
+    /// proven.
+    ///
+    /// # Errors
+    ///
+    /// [`SolveError::Stopped`].
+    pub fn distance(&self, monitor: &dyn Monitor) -> Result<Option<(u16, u16)>, SolveError> {
+        let Some(winner) = self.winner() else { return Ok(None) };
+        let moves = |game| -> Result<Option<u16>, SolveError> {
+            let distances = Distances::new(&self.slices, game, monitor)?;
+            Ok(match distances.value_of(&self.position) {
+                Some(Value::Win(moves) | Value::Loss(moves)) => Some(moves),
+                _ => None,
+            })
         };
-        if next.is_empty() {
-            let moves = moves_of(&slices, position);
-            return Proof { bounds: progress.bounds, moves, progress };
+        let (least, most) = (moves(for_winner(winner))?, moves(against_winner(winner))?);
+        Ok(least.zip(most))
+    }
+
+    /// What the sides have to do for that what is certain: a win, or not to lose.
+    ///
+    /// # Errors
+    ///
+    /// [`SolveError::Stopped`].
+    pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<Strategy>, SolveError> {
+        if let Some(winner) = self.winner() {
+            let distances = Distances::new(&self.slices, against_winner(winner), monitor)?;
+            let grounds = Grounds::Win(&distances);
+            return Ok(Strategy::from(&self.position, winner, &grounds).into_iter().collect());
         }
+        let bounds = bounds(&self.slices, &self.position);
+        let holding = Color::ALL.into_iter().filter(|&side| bounds.is_held_by(side));
+        let grounds = Grounds::Hold(&self.slices);
+        Ok(holding.filter_map(|side| Strategy::from(&self.position, side, &grounds)).collect())
+    }
+
+    fn winner(&self) -> Option<Color> {
+        bounds(&self.slices, &self.position).known().and_then(Outcome::winner)
     }
 }
 
-fn progress_of(slices: &Slices, position: &Chess) -> Progress {
-    let known = slices.known_of(position);
-    let bounds = OutcomeBounds { least: known.least, most: known.most };
-    let (open, known) = (slices.count(), slices.known());
-    Progress { bounds, open, known, positions: slices.work, bytes: slices.bytes() }
+/// The game in which all that is not known is settled against a side.
+fn against_winner(winner: Color) -> Game {
+    winner.fold_wb(Game::Least, Game::Most)
 }
 
-fn moves_of(slices: &Slices, position: &Chess) -> Vec<(Move, OutcomeBounds)> {
-    let moves = position.legal_moves().into_iter().map(|m| {
-        let mut next = position.clone();
-        next.play_unchecked(m);
-        let known = slices.known_of(&next);
-        (m, OutcomeBounds { least: known.least, most: known.most })
-    });
-    moves.collect()
+/// The game in which it is settled for a side.
+fn for_winner(winner: Color) -> Game {
+    winner.fold_wb(Game::Most, Game::Least)
+}
+
+fn bounds(slices: &Slices, position: &Chess) -> OutcomeBounds {
+    let known = slices.known_of(position);
+    OutcomeBounds { least: known.least, most: known.most }
+}
+
+fn is_decided(slices: &Slices, position: &Chess) -> bool {
+    bounds(slices, position).known().is_some()
+}
+
+fn after(position: &Chess, m: Move) -> Chess {
+    let mut next = position.clone();
+    next.play_unchecked(m);
+    next
 }
 
 /// The slices to be opened next; none if all that matters is open.

@@ -1,6 +1,6 @@
 //! Open slices: each with two bounds and a guess, kept up to date from below.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Position as _};
@@ -10,13 +10,18 @@ use hoffman_solve::{
     Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, leavings, solve_one_slice,
     solve_table,
 };
-use hoffman_space::{Codes, Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues};
+use hoffman_space::{
+    Code as _, Codes, Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues,
+};
 use rayon::prelude::*;
 
 use crate::guess;
 
 /// Endings without pawns of up to so many men are solved as a whole.
 const WHOLE: usize = 4;
+
+/// After how many moves a slice that is not open is thought to be won.
+const UNSEEN: u16 = 20;
 
 /// What is computed of a slice. What is not known is settled against White in the first one and for
 /// White in the second one, so that the truth lies between them; the third one is a guess.
@@ -98,6 +103,8 @@ pub(crate) struct Slices {
     races: HashMap<Material, TableValues>,
     /// The slices with moves into a slice, open or not.
     users: HashMap<Key, Vec<Key>>,
+    /// What the values take.
+    bytes: usize,
     /// Positions evaluated so far.
     pub(crate) work: u64,
 }
@@ -119,17 +126,22 @@ impl Slices {
 
     /// What the values take, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let slices = self.open.keys().filter_map(|key| {
-            let tables = self.families.get(&key.family)?.each_ref();
-            Some(tables.map(|table| table.slices.get(&key.pawns)?.get()))
-        });
-        let of_slice = |values: [Option<&Arc<SliceValues>>; 3]| -> usize {
-            // Of an exact slice the bounds and the guess are one.
-            let exact = matches!(values, [Some(a), Some(b), _] if Arc::ptr_eq(a, b));
-            values.iter().flatten().take(if exact { 1 } else { 3 }).map(|v| bytes(v)).sum()
-        };
-        let whole = self.whole.values().map(|table| table.bytes());
-        slices.map(of_slice).sum::<usize>() + whole.sum::<usize>()
+        self.bytes
+    }
+
+    /// The open slices in groups; what lies behind the moves of one is in a group before it.
+    pub(crate) fn in_order(&self) -> Vec<Vec<Key>> {
+        let mut groups: BTreeMap<(u32, bool), Vec<Key>> = BTreeMap::new();
+        for key in self.open.keys() {
+            groups.entry((key.rank(), key.family.promoted.is_some())).or_default().push(*key);
+        }
+        groups.into_values().collect()
+    }
+
+    /// Whether a slice of a piece that has just promoted is part of one that is open.
+    pub(crate) fn is_covered(&self, key: &Key) -> bool {
+        let whole = Key { family: Family { promoted: None, ..key.family }, ..*key };
+        key.family.promoted.is_some() && self.is_open(&whole)
     }
 
     /// Opens slices and brings all that follows from them up to date.
@@ -139,14 +151,16 @@ impl Slices {
             self.add(key, &mut stale, monitor)?;
         }
         while let Some(keys) = stale.lowest() {
-            let solved: Vec<(Key, [Arc<SliceValues>; 3])> = keys
-                .par_iter()
-                .map(|key| Ok((*key, self.solve(key, monitor)?)))
+            let solved: Vec<(Key, [Option<Arc<SliceValues>>; 3])> = keys
+                .into_par_iter()
+                .map(|(key, games)| Ok((key, self.solve(&key, games, monitor)?)))
                 .collect::<Result<_, SolveError>>()?;
             for (key, values) in solved {
-                if self.store(key, values) {
+                let changed = self.store(key, values);
+                if changed != [false; 3] {
                     let users = self.users.get(&key).into_iter().flatten();
-                    users.filter(|user| !self.is_exact(user)).for_each(|&user| stale.add(user));
+                    let users = users.filter(|user| !self.is_exact(user));
+                    users.for_each(|&user| stale.add(user, changed));
                 }
             }
         }
@@ -167,11 +181,10 @@ impl Slices {
         if self.open.contains_key(&key) {
             return Ok(());
         }
-        let Family { material, promoted } = key.family;
+        let family @ Family { material, promoted } = key.family;
         let new = || {
             GAMES.map(|_| {
-                let layout = layout(material, promoted);
-                TableValues::with_layout(material, layout, NormalForm::None, [])
+                TableValues::with_layout(material, layout_of(&family), NormalForm::None, [])
             })
         };
         let tables = self.families.entry(key.family).or_insert_with(new);
@@ -196,7 +209,7 @@ impl Slices {
             }
         }
         self.open.insert(key, Open { leavings, exact: false });
-        stale.add(key);
+        stale.add(key, [true; 3]);
         Ok(())
     }
 
@@ -231,33 +244,38 @@ impl Slices {
             if !self.whole.contains_key(&job.material) {
                 let mut table = TableValues::new(job.material, job.slices());
                 solve_table(&mut table, &self.whole, &options, monitor)?;
+                self.bytes += table.bytes();
                 self.whole.insert(job.material, Arc::new(table));
             }
         }
         Ok(())
     }
 
-    /// Solves a slice from what is known of those behind it: its bounds and its guess.
+    /// Plays games of a slice anew, from what is known of the slices behind it.
     fn solve<'s>(
         &'s self,
         key: &Key,
+        games: Games,
         monitor: &'s dyn Monitor,
-    ) -> Result<[Arc<SliceValues>; 3], SolveError> {
-        let game = |game: Game, outcomes: bool| {
-            let options = SolveOptions { outcomes, ..SolveOptions::default() };
-            let layout = &self.families[&key.family][0].layout;
-            let behind = |leaving: &Leaving| self.behind(game, key, leaving);
+    ) -> Result<[Option<Arc<SliceValues>>; 3], SolveError> {
+        let layout = &self.families[&key.family][0].layout;
+        let play = |game: Game| {
+            let options = SolveOptions { outcomes: game != Game::Guess, ..SolveOptions::default() };
+            let tables = |key: &Key| self.played(game, key);
+            let behind = |leaving: &Leaving| self.behind(game, key, leaving, &tables);
             solve_one_slice(layout, key.pawns, &behind, &options, monitor).map(Arc::new)
         };
         if self.has_exact_exits(key) {
-            let exact = game(Game::Least, true)?;
-            return Ok([Arc::clone(&exact), Arc::clone(&exact), exact]);
+            let exact = Some(play(Game::Least)?);
+            return Ok([exact.clone(), exact.clone(), exact]);
         }
-        let (least, most) = (game(Game::Least, true)?, game(Game::Most, true)?);
-        if same(&least, &most) {
-            return Ok([Arc::clone(&least), least, most]);
+        let mut values = [None, None, None];
+        for (game, value) in GAMES.into_iter().zip(&mut values) {
+            if games[game as usize] {
+                *value = Some(play(game)?);
+            }
         }
-        Ok([least, most, game(Game::Guess, false)?])
+        Ok(values)
     }
 
     /// Whether all that lies behind a slice is known.
@@ -268,53 +286,63 @@ impl Slices {
         })
     }
 
-    /// What is known of the positions behind a move.
-    fn behind(&self, game: Game, from: &Key, leaving: &Leaving) -> Behind<'_> {
+    /// What is known of the positions behind a move, in a game whose values are in `tables`.
+    pub(crate) fn behind<'t>(
+        &'t self,
+        game: Game,
+        from: &Key,
+        leaving: &Leaving,
+        tables: &dyn Fn(&Key) -> Option<&'t TableValues>,
+    ) -> Behind<'t> {
         let Leaving { material, pawns, promoted, .. } = *leaving;
         if is_whole(&material) {
             let (normal, swapped) = material.normalized();
             return Behind { tables: vec![(&self.whole[&normal], swapped)], rest: None };
         }
-        let table = |key: &Key| {
-            let tables = self.families.get(&key.family).filter(|_| self.is_solved(key));
-            tables.map(|tables| (&tables[game as usize], false))
-        };
         let key = Key::of(material, pawns);
-        if let Some(whole) = table(&key).filter(|_| key != *from) {
-            return Behind { tables: vec![whole], rest: None };
+        if let Some(table) = tables(&key).filter(|_| key != *from) {
+            return Behind { tables: vec![(table, false)], rest: None };
         }
-        let just_promoted =
-            promoted.and_then(|_| table(&Key { family: Family { promoted, ..key.family }, pawns }));
+        let just_promoted = promoted
+            .and_then(|_| tables(&Key { family: Family { promoted, ..key.family }, pawns }));
         let races = self.races.get(&material).filter(|_| game == Game::Guess);
-        let races = races.map(|table| (table, false));
-        let rest = Some(unknown(game, &key));
-        Behind { tables: just_promoted.into_iter().chain(races).collect(), rest }
+        let known = just_promoted.into_iter().chain(races).map(|table| (table, false));
+        Behind { tables: known.collect(), rest: Some(unknown(game, &key)) }
     }
 
-    fn is_solved(&self, key: &Key) -> bool {
-        let tables = self.families.get(&key.family);
-        tables.is_some_and(|tables| tables[0].find(key.pawns).is_some())
+    /// The values of a slice in a game, if it was played.
+    fn played(&self, game: Game, key: &Key) -> Option<&TableValues> {
+        let tables = self.families.get(&key.family)?;
+        let table = &tables[game as usize];
+        table.find(key.pawns).map(|_| table)
     }
 
-    /// Keeps the values of a slice; whether they are others than before.
-    fn store(&mut self, key: Key, values: [Arc<SliceValues>; 3]) -> bool {
-        let [least, most, _] = &values;
-        let exact = Arc::ptr_eq(least, most) || same(least, most);
-        if let Some(open) = self.open.get_mut(&key) {
-            open.exact = exact;
-        }
-        let Some(tables) = self.families.get_mut(&key.family) else { return false };
-        let layout = &tables[0].layout;
-        self.work += 2 * 3 * layout.len() as u64;
-        let mut changed = false;
-        for (table, values) in tables.iter_mut().zip(values) {
+    /// Keeps the values of a slice; the games in which they are others than before.
+    fn store(&mut self, key: Key, values: [Option<Arc<SliceValues>>; 3]) -> Games {
+        let mut changed = [false; 3];
+        let Some(tables) = self.families.get_mut(&key.family) else { return changed };
+        let played = values.iter().flatten().count();
+        self.work += 2 * (played * tables[0].layout.len()) as u64;
+        self.bytes -= bytes_of(tables, key.pawns);
+        for ((table, values), changed) in tables.iter_mut().zip(values).zip(&mut changed) {
+            let Some(values) = values else { continue };
             let slot = table.slices.entry(key.pawns).or_default();
-            let as_before = slot.get().is_some_and(|before| same(before, &values));
-            if !as_before {
-                changed = true;
-                *slot = OnceLock::from(values);
+            *changed = slot.get().is_none_or(|before| !same(before, &values));
+            *slot = OnceLock::from(values);
+        }
+        if let Some(open) = self.open.get_mut(&key).filter(|open| !open.exact)
+            && let Some(least) = met(tables, key.pawns)
+        {
+            // What is certain is all that has to be kept.
+            open.exact = true;
+            for (table, changed) in tables.iter_mut().zip(&mut changed) {
+                if let Some(values) = table.slices.get_mut(&key.pawns).and_then(OnceLock::get_mut) {
+                    *changed |= !same(values, &least);
+                    *values = Arc::clone(&least);
+                }
             }
         }
+        self.bytes += bytes_of(tables, key.pawns);
         changed
     }
 
@@ -322,55 +350,7 @@ impl Slices {
     pub(crate) fn known_of(&self, position: &Chess) -> Known {
         let (key, placed) = key_of(position);
         let turn = position.turn();
-        if is_whole(&key.family.material) {
-            return self.known_whole(&key, &placed, turn);
-        }
-        let right = position.ep_square(EnPassantMode::Legal).map(u8::from);
-        let values = |key: &Key| {
-            let tables = self.families.get(&key.family)?;
-            let squares = squares_of(&tables[0].layout, &placed)?;
-            let value = |table: &TableValues| table.value(&squares, key.pawns, turn, right);
-            Some([value(&tables[0])?, value(&tables[1])?, value(&tables[2])?])
-        };
-        let known = |values: [Value; 3], open: bool| {
-            let moves = moves(values[Game::Guess as usize]);
-            let [least, most, guess] = values.map(|value| outcome(value, turn));
-            Known { least, most, guess, moves, open }
-        };
-        if let Some(values) = values(&key) {
-            return known(values, true);
-        }
-        let just_promoted = placed.iter().find_map(|&(color, role, square)| {
-            let promoted = Some((color, role, Square::new(u32::from(square))));
-            let key = Key { family: Family { promoted, ..key.family }, ..key };
-            self.open.contains_key(&key).then(|| values(&key)).flatten()
-        });
-        if let Some(values) = just_promoted {
-            return known(values, false);
-        }
-        let [least, most, guess] = GAMES.map(|game| unknown(game, &key));
-        let race = self.races.get(&key.family.material).and_then(|table| {
-            table.value(&squares_of(&table.layout, &placed)?, key.pawns, turn, None)
-        });
-        let race = race.filter(|&value| value != Value::Illegal);
-        let guess = race.map_or(guess, |value| outcome(value, turn));
-        Known { least, most, guess, moves: 0, open: false }
-    }
-
-    fn known_whole(&self, key: &Key, placed: &[Placed], turn: Color) -> Known {
-        let (normal, swapped) = key.family.material.normalized();
-        let seen = |color: Color| if swapped { color.other() } else { color };
-        let placed: Vec<Placed> = placed
-            .iter()
-            .map(|&(color, role, square)| {
-                (seen(color), role, if swapped { square ^ 56 } else { square })
-            })
-            .collect();
-        let value = self.whole.get(&normal).and_then(|table| {
-            let squares = squares_of(&table.layout, &placed)?;
-            table.value(&squares, key.pawns, seen(turn), None)
-        });
-        if let Some(value) = value {
+        if let Some(value) = self.value_of_whole(&key, &placed, turn) {
             let exact = outcome(value, turn);
             return Known {
                 least: exact,
@@ -380,9 +360,71 @@ impl Slices {
                 open: true,
             };
         }
-        let [least, most, guess] = GAMES.map(|game| unknown(game, key));
+        let known = in_slices(&key, &placed, |key| {
+            let tables = self.families.get(&key.family)?;
+            let [least, most, guess] =
+                tables.each_ref().map(|table| value(table, key, &placed, position));
+            let open = key.family.promoted.is_none();
+            let (least, most, guess) = (least?, most?, guess?);
+            let [least, most, likely] = [least, most, guess].map(|value| outcome(value, turn));
+            Some(Known { least, most, guess: likely, moves: moves(guess), open })
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        let [least, most, guess] = GAMES.map(|game| unknown(game, &key).0);
+        let races = self.races.get(&key.family.material);
+        let race = races.and_then(|table| value(table, &key, &placed, position));
+        let race = race.filter(|&value| value != Value::Illegal);
+        let guess = race.map_or(guess, |value| outcome(value, turn));
         Known { least, most, guess, moves: 0, open: false }
     }
+
+    /// The value of a position of an ending that was solved as a whole.
+    pub(crate) fn value_of_whole(
+        &self,
+        key: &Key,
+        placed: &[Placed],
+        turn: Color,
+    ) -> Option<Value> {
+        let (normal, swapped) = key.family.material.normalized();
+        let table = self.whole.get(&normal).filter(|_| is_whole(&normal))?;
+        let seen = |color: Color| if swapped { color.other() } else { color };
+        let placed: Vec<Placed> = placed
+            .iter()
+            .map(|&(color, role, square)| {
+                (seen(color), role, if swapped { square ^ 56 } else { square })
+            })
+            .collect();
+        table.value(&squares_of(&table.layout, &placed)?, key.pawns, seen(turn), None)
+    }
+}
+
+/// Looks at the slice of a position, and else at those of a piece that has just promoted.
+pub(crate) fn in_slices<T>(
+    key: &Key,
+    placed: &[Placed],
+    look: impl Fn(&Key) -> Option<T>,
+) -> Option<T> {
+    let just_promoted = || {
+        placed.iter().find_map(|&(color, role, square)| {
+            let promoted = Some((color, role, Square::new(u32::from(square))));
+            look(&Key { family: Family { promoted, ..key.family }, ..*key })
+        })
+    };
+    look(key).or_else(just_promoted)
+}
+
+/// The value of a position in a table that may have its slice.
+pub(crate) fn value(
+    table: &TableValues,
+    key: &Key,
+    placed: &[Placed],
+    position: &Chess,
+) -> Option<Value> {
+    let squares = squares_of(&table.layout, placed)?;
+    let right = position.ep_square(EnPassantMode::Legal).map(u8::from);
+    table.value(&squares, key.pawns, position.turn(), right)
 }
 
 /// Colour, role, square.
@@ -416,7 +458,7 @@ fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Vec<u8>> {
 }
 
 /// The layout of the slices of a family.
-fn layout(material: Material, promoted: Option<(Color, Role, Square)>) -> Layout {
+pub(crate) fn layout_of(&Family { material, promoted }: &Family) -> Layout {
     let Some((color, role, square)) = promoted else { return Layout::new(&material) };
     let mut movers: Vec<Mover> = Vec::new();
     let mut restricted = false;
@@ -438,14 +480,17 @@ fn is_whole(material: &Material) -> bool {
     !material.has_pawns() && material.men() <= WHOLE
 }
 
-/// What positions of a slice are worth of which nothing is known.
-fn unknown(game: Game, key: &Key) -> Outcome {
+/// What positions of a slice are worth of which nothing is known, and after how many moves.
+///
+/// A win that nobody has seen yet is thought to be far away, so that strategies rather go where
+/// much is known.
+fn unknown(game: Game, key: &Key) -> (Outcome, u16) {
     let can_win = |color| can_win(&key.family.material, color);
     match game {
-        Game::Least if can_win(Color::Black) => Outcome::BlackWins,
-        Game::Most if can_win(Color::White) => Outcome::WhiteWins,
-        Game::Least | Game::Most => Outcome::Draw,
-        Game::Guess => guess::outcome(&key.family.material),
+        Game::Least if can_win(Color::Black) => (Outcome::BlackWins, 1),
+        Game::Most if can_win(Color::White) => (Outcome::WhiteWins, 1),
+        Game::Least | Game::Most => (Outcome::Draw, 1),
+        Game::Guess => (guess::outcome(&key.family.material), UNSEEN),
     }
 }
 
@@ -470,6 +515,20 @@ fn moves(value: Value) -> u16 {
     }
 }
 
+/// The values of both bounds, if they are the same.
+fn met(tables: &[TableValues; 3], pawns: PawnStructure) -> Option<Arc<SliceValues>> {
+    let [least, most, _] = tables.each_ref().map(|table| table.slices.get(&pawns)?.get());
+    least.filter(|least| most.is_some_and(|most| same(least, most))).cloned()
+}
+
+/// What the values of a slice take in all games.
+fn bytes_of(tables: &[TableValues; 3], pawns: PawnStructure) -> usize {
+    let values = tables.each_ref().map(|table| table.slices.get(&pawns)?.get());
+    // Of an exact slice the bounds and the guess are one.
+    let exact = matches!(values, [Some(a), Some(b), _] if Arc::ptr_eq(a, b));
+    values.iter().flatten().take(if exact { 1 } else { 3 }).map(|v| bytes(v)).sum()
+}
+
 /// What the values of a slice take.
 fn bytes(slice: &SliceValues) -> usize {
     let of = |codes: &Codes| match codes {
@@ -481,8 +540,11 @@ fn bytes(slice: &SliceValues) -> usize {
     slice.codes.iter().chain(rights).map(of).sum()
 }
 
-/// Whether the values of two slices are the same.
-fn same(a: &SliceValues, b: &SliceValues) -> bool {
+/// Whether the outcomes of two slices are the same.
+fn same(a: &Arc<SliceValues>, b: &Arc<SliceValues>) -> bool {
+    if Arc::ptr_eq(a, b) {
+        return true;
+    }
     let rights = a.en_passant.iter().zip(&b.en_passant);
     let rights = rights.map(|(a, b)| (&a.codes, &b.codes));
     let mut pairs = a.codes.iter().zip(&b.codes).chain(rights);
@@ -495,27 +557,32 @@ fn same_codes(a: &Codes, b: &Codes) -> bool {
         return false;
     }
     let mut parts = [vec![0_u16; PART], vec![0_u16; PART]];
+    let class = |code: u16| (code > u16::ILLEGAL, code.cmp(&u16::DRAW));
     (0..a.len()).step_by(PART).all(|at| {
         let len = PART.min(a.len() - at);
         let [left, right] = &mut parts;
         a.read(at, &mut left[..len]);
         b.read(at, &mut right[..len]);
-        left[..len] == right[..len]
+        left[..len].iter().zip(&right[..len]).all(|(&a, &b)| class(a) == class(b))
     })
 }
 
-/// Slices to be solved anew, lowest rank first.
+/// Which games are played.
+type Games = [bool; 3];
+
+/// Slices of which games are to be played anew, lowest rank first.
 #[derive(Default)]
 struct Stale {
-    ranks: BTreeMap<u32, HashSet<Key>>,
+    ranks: BTreeMap<u32, HashMap<Key, Games>>,
 }
 
 impl Stale {
-    fn add(&mut self, key: Key) {
-        self.ranks.entry(key.rank()).or_default().insert(key);
+    fn add(&mut self, key: Key, games: Games) {
+        let before = self.ranks.entry(key.rank()).or_default().entry(key).or_default();
+        before.iter_mut().zip(games).for_each(|(before, game)| *before |= game);
     }
 
-    fn lowest(&mut self) -> Option<Vec<Key>> {
+    fn lowest(&mut self) -> Option<Vec<(Key, Games)>> {
         self.ranks.pop_first().map(|(_, keys)| keys.into_iter().collect())
     }
 }

@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hoffman_board::shakmaty::fen::Fen;
+use hoffman_board::shakmaty::fen::{Epd, Fen};
 use hoffman_board::shakmaty::{Board, CastlingMode, Chess, EnPassantMode, Position as _, Setup};
 use hoffman_board::{Bitboard, Color, Material, Outcome, OutcomeBounds, Rank, Role, Square, Value};
+use hoffman_certificate::{Choice, Claim, Claimed};
 use hoffman_plan::complete;
-use hoffman_prove::{Limits, prove};
+use hoffman_prove::{Limits, Prover};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::{PawnStructure, TableValues};
 
@@ -26,6 +27,15 @@ fn tables(endings: &[&str]) -> Tables {
 
 /// What a complete ending says of a position.
 fn truth(tables: &Tables, position: &Chess) -> Outcome {
+    match value(tables, position) {
+        Value::Win(_) => Outcome::won_by(position.turn()),
+        Value::Loss(_) => Outcome::won_by(position.turn().other()),
+        Value::Draw => Outcome::Draw,
+        Value::Illegal => panic!("{:?} is illegal", position.board()),
+    }
+}
+
+fn value(tables: &Tables, position: &Chess) -> Value {
     let setup = position.to_setup(EnPassantMode::Legal);
     let men = || setup.board.clone().into_iter();
     let material = Material::from_men(men().map(|(_, piece)| (piece.color, piece.role)));
@@ -45,12 +55,7 @@ fn truth(tables: &Tables, position: &Chess) -> Outcome {
     };
     let pawns = PawnStructure { white: pawns(Color::White), black: pawns(Color::Black) };
     let right = setup.ep_square.map(|square| u8::from(seen(square)));
-    match table.value(&squares, pawns, color(setup.turn), right).unwrap() {
-        Value::Win(_) => Outcome::won_by(setup.turn),
-        Value::Loss(_) => Outcome::won_by(setup.turn.other()),
-        Value::Draw => Outcome::Draw,
-        Value::Illegal => panic!("{:?} is illegal", setup.board),
-    }
+    table.value(&squares, pawns, color(setup.turn), right).unwrap()
 }
 
 /// A random position.
@@ -119,15 +124,53 @@ fn check(tables: &Tables, position: &Chess) {
         steps += 1;
         true
     };
-    let proof = prove(position, Limits { memory: 2 << 30 }, &|| {}, &mut tell);
+    let mut prover = Prover::new(position.clone(), Limits { memory: 2 << 30 });
+    prover.prove(&|| {}, &mut tell);
+    prover.prove_moves(u64::MAX, &|| {}, &mut tell);
     let exactly = OutcomeBounds::exactly(expected);
-    assert_eq!(proof.bounds, exactly, "{fen} after {steps} steps: {:?}", proof.progress);
-    for (m, bounds) in proof.moves {
+    let progress = prover.progress();
+    assert_eq!(progress.bounds, exactly, "{fen} after {steps} steps: {progress:?}");
+    for (m, bounds) in prover.moves() {
         let mut next = position.clone();
         next.play_unchecked(m);
-        let expected = truth(tables, &next);
-        assert!(includes(bounds, expected), "{fen} {m}: {bounds:?}, {expected:?}");
+        let expected = OutcomeBounds::exactly(truth(tables, &next));
+        assert_eq!(bounds, expected, "{fen} {m}");
     }
+    check_distance(tables, position, &prover);
+    if expected != Outcome::Draw {
+        check_certificate(position, &prover);
+    }
+}
+
+/// The distance lies between the bounds of it.
+fn check_distance(tables: &Tables, position: &Chess, prover: &Prover) {
+    let bounds = prover.distance(&|| {}).unwrap();
+    match value(tables, position) {
+        Value::Win(moves) | Value::Loss(moves) => {
+            let (least, most) = bounds.unwrap();
+            assert!(least <= moves && moves <= most, "{:?}: {moves}, {bounds:?}", position.board());
+        }
+        _ => assert_eq!(bounds, None),
+    }
+}
+
+/// Who knows the rules alone finds the proof right.
+fn check_certificate(position: &Chess, prover: &Prover) {
+    let epd = Epd::from_position(position, EnPassantMode::Legal).to_string();
+    let claims = prover.strategies(&|| {}).unwrap().into_iter().map(|strategy| {
+        let choices = strategy.choices.into_iter().map(|(epd, choice)| {
+            let m = choice.m.map(|m| m.to_uci(CastlingMode::Standard).to_string());
+            (epd, Choice { m, moves: choice.moves })
+        });
+        let claimed = strategy.most.map_or(Claimed::Holds, Claimed::Wins);
+        Claim { side: strategy.side, claimed, choices: choices.collect() }
+    });
+    let claims: Vec<Claim> = claims.collect();
+    assert_eq!(claims.len(), 1, "{epd}");
+    let file = hoffman_certificate::write(Vec::new(), &epd, &claims).unwrap();
+    let checked = hoffman_certificate::check(file.as_slice()).unwrap();
+    assert_eq!(checked.position, epd);
+    assert_eq!(checked.claims[0].1, claims[0].claimed, "{epd}");
 }
 
 #[test]

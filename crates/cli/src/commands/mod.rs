@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod build;
+pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod convert;
 pub(crate) mod generate;

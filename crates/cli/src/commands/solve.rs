@@ -4,7 +4,9 @@
 use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
-use hoffman::{AsPosition as _, Color, Effort, Event, Proved, Tablebase, Value, Variant};
+use hoffman::{
+    AsPosition as _, Color, Effort, Event, Moves, ProveOptions, Proved, Tablebase, Value, Variant,
+};
 use serde_json::json;
 
 use crate::Outcome;
@@ -21,7 +23,8 @@ const LOGGED_EVERY: Duration = Duration::from_secs(15);
 /// Answers a position.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let fen = args.fen.join(" ");
-    if args.outcome || !args.distance && is_to_be_proven(args, &fen)? {
+    let is_asked = args.outcome || args.certificate.is_some();
+    if is_asked || !args.tables && is_to_be_proven(args, &fen)? {
         prove(args, &fen)
     } else {
         tabulate(args, &fen)
@@ -71,17 +74,25 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
     let mut tell = |effort: &Effort| {
         if last.elapsed() >= every {
             last = Instant::now();
-            note(&format!("{}; {}", result(effort.value, turn), extent(effort)));
+            let decided = format!("{} moves decided", effort.decided);
+            let result = result(effort.value, turn);
+            note(&format!("{result}; {decided}, {}; time left not known", extent(effort)));
         }
     };
+    let asked = ProveOptions::new().moves(args.moves).distance(args.distance);
+    let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
     let time = args.time.map(Duration::from_secs);
-    let proved = hoffman::prove(fen, &options, time, &mut tell)?;
+    let asked = time.into_iter().fold(asked, ProveOptions::time);
+    let proved = hoffman::prove(fen, &options, &asked, &mut tell)?;
 
     let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
     if args.json {
         print_line(&to_json(&position.fen(), &proved, turn, &san).to_string())?;
     } else {
         print(&to_text(&position.fen(), &proved, turn, &san))?;
+    }
+    if let Some(file) = args.certificate.as_ref().filter(|_| !proved.certificate) {
+        note(&format!("{}: not written, for want of a proof", file.display()));
     }
     Ok(Outcome::of(proved.value.wdl().is_some()))
 }
@@ -111,6 +122,14 @@ fn extent(effort: &Effort) -> String {
     )
 }
 
+/// With which move a win ends.
+fn in_moves((least, most): (Moves, Moves)) -> String {
+    match (least.0, most.0) {
+        (least, most) if least == most => format!("in {most} moves"),
+        (least, most) => format!("in at least {least} and at most {most} moves"),
+    }
+}
+
 fn to_text(
     fen: &str,
     proved: &Proved,
@@ -120,7 +139,10 @@ fn to_text(
     let result_of = |value| result(value, turn);
     let proven = match proved.value {
         Value::Unknown => "nothing is proven".to_owned(),
-        value if value.wdl().is_some() => format!("{}, proven", result_of(value)),
+        value if value.wdl().is_some() => {
+            let when = proved.mate.map_or_else(String::new, |mate| format!(" {}", in_moves(mate)));
+            format!("{}{when}, proven", result_of(value))
+        }
         value => format!("{}, and no more is proven", result_of(value)),
     };
     let width = proved.moves.iter().map(|(m, _)| san(m).len()).max().unwrap_or(0);
@@ -177,6 +199,8 @@ fn to_json(
         "hoffman": {
             "bound": bound(proved.value, turn),
             "fen": fen,
+            "moves_at_least": proved.mate.map(|mate| mate.0.0),
+            "moves_at_most": proved.mate.map(|mate| mate.1.0),
             "slices": open,
             "known": known,
             "positions": positions,

@@ -1,0 +1,68 @@
+//! After how many moves that which is proven comes true.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use hoffman_board::Value;
+use hoffman_board::shakmaty::{Chess, Position as _};
+use hoffman_solve::{Leaving, Monitor, SolveError, SolveOptions, solve_one_slice};
+use hoffman_space::{NormalForm, SliceValues, TableValues};
+use rayon::prelude::*;
+
+use crate::slices::{Family, Game, Key, Slices, in_slices, key_of, layout_of, value};
+
+/// The open slices, solved once more in one of the bounds, with distances.
+///
+/// What is settled in favour of a side is settled at once, so that a bound against the winner tells
+/// the most moves that a win takes, and one in its favour the fewest.
+pub(crate) struct Distances<'s> {
+    slices: &'s Slices,
+    game: Game,
+    families: HashMap<Family, TableValues>,
+}
+
+impl<'s> Distances<'s> {
+    /// Solves the slices, those first that others lead to.
+    pub(crate) fn new(
+        slices: &'s Slices,
+        game: Game,
+        monitor: &dyn Monitor,
+    ) -> Result<Distances<'s>, SolveError> {
+        let mut distances = Distances { slices, game, families: HashMap::new() };
+        for keys in slices.in_order() {
+            let solved: Vec<(Key, SliceValues)> = keys
+                .into_par_iter()
+                .filter(|key| !slices.is_covered(key))
+                .map(|key| Ok((key, distances.solve(&key, monitor)?)))
+                .collect::<Result<_, SolveError>>()?;
+            for (key, values) in solved {
+                let table = distances.families.entry(key.family).or_insert_with(|| {
+                    let layout = layout_of(&key.family);
+                    TableValues::with_layout(key.family.material, layout, NormalForm::None, [])
+                });
+                table.slices.insert(key.pawns, OnceLock::from(Arc::new(values)));
+            }
+        }
+        Ok(distances)
+    }
+
+    fn solve(&self, key: &Key, monitor: &dyn Monitor) -> Result<SliceValues, SolveError> {
+        let tables = |key: &Key| {
+            self.families.get(&key.family).filter(|table| table.find(key.pawns).is_some())
+        };
+        let behind = |leaving: &Leaving| self.slices.behind(self.game, key, leaving, &tables);
+        let layout = layout_of(&key.family);
+        solve_one_slice(&layout, key.pawns, &behind, &SolveOptions::default(), monitor)
+    }
+
+    /// The value of a position in this bound; none if its slice is not open.
+    pub(crate) fn value_of(&self, position: &Chess) -> Option<Value> {
+        let (key, placed) = key_of(position);
+        let whole = self.slices.value_of_whole(&key, &placed, position.turn());
+        whole.or_else(|| {
+            in_slices(&key, &placed, |key| {
+                value(self.families.get(&key.family)?, key, &placed, position)
+            })
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! Strategies: a move for every position that can arise, against any defence.
+
+use std::collections::{BTreeMap, HashSet};
+
+use hoffman_board::shakmaty::fen::Epd;
+use hoffman_board::shakmaty::zobrist::Zobrist128;
+use hoffman_board::shakmaty::{Board, Chess, EnPassantMode, Move, Position as _};
+use hoffman_board::{Color, Outcome, Value};
+
+use crate::distances::Distances;
+use crate::slices::Slices;
+
+/// What a side has to do to win, or not to lose.
+#[derive(Clone, Debug)]
+pub struct Strategy {
+    /// The side that follows it.
+    pub side: Color,
+    /// With which of its moves it has mated at the latest; none if it does not lose, and no more
+    /// is known.
+    pub most: Option<u16>,
+    /// Every position with this side to move that its moves can lead to, as EPD with a square to
+    /// take en passant on only where that is legal.
+    pub choices: BTreeMap<String, Choice>,
+}
+
+/// What is played in a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The move; none in a position of stalemate.
+    pub m: Option<Move>,
+    /// After how many moves at most the side has won; 0 if it only holds.
+    pub moves: u16,
+}
+
+/// What is known of the positions of a strategy.
+pub(crate) enum Grounds<'s> {
+    /// How far the win is, at most.
+    Win(&'s Distances<'s>),
+    /// That the side does not lose.
+    Hold(&'s Slices),
+}
+
+impl Strategy {
+    /// Follows the best moves of a side, and all replies to them. None if it is not known how.
+    pub(crate) fn from(position: &Chess, side: Color, grounds: &Grounds<'_>) -> Option<Strategy> {
+        let mut walk = Walk { side, grounds, met: HashSet::new(), waiting: Vec::new() };
+        if position.turn() == side {
+            walk.meet(position.clone());
+        } else {
+            replies(position).for_each(|next| walk.meet(next));
+        }
+        let mut choices = BTreeMap::new();
+        while let Some(position) = walk.waiting.pop() {
+            let choice = walk.choose(&position)?;
+            if let Some(m) = choice.m {
+                replies(&after(&position, m)).for_each(|next| walk.meet(next));
+            }
+            choices.insert(epd(&position), choice);
+        }
+        let most = match grounds {
+            Grounds::Win(distances) => match distances.value_of(position)? {
+                Value::Win(moves) | Value::Loss(moves) => Some(moves),
+                _ => return None,
+            },
+            Grounds::Hold(_) => None,
+        };
+        Some(Strategy { side, most, choices })
+    }
+}
+
+struct Walk<'w> {
+    side: Color,
+    grounds: &'w Grounds<'w>,
+    met: HashSet<u128>,
+    waiting: Vec<Chess>,
+}
+
+impl Walk<'_> {
+    /// Notes a position in which a move has to be chosen, unless that is done, or nothing can be
+    /// lost in it.
+    fn meet(&mut self, position: Chess) {
+        if !self.is_settled(&position) && self.met.insert(hash(&position)) {
+            self.waiting.push(position);
+        }
+    }
+
+    /// Whether a side that only holds has nothing to fear any more.
+    fn is_settled(&self, position: &Chess) -> bool {
+        matches!(self.grounds, Grounds::Hold(_)) && !can_win(position.board(), self.side.other())
+    }
+
+    /// The move that wins first, or that keeps what is held; of several the one that leads to the
+    /// fewest new positions.
+    fn choose(&self, position: &Chess) -> Option<Choice> {
+        let moves = position.legal_moves();
+        match self.grounds {
+            Grounds::Win(distances) => {
+                let left = |m: &Move| match distances.value_of(&after(position, *m))? {
+                    Value::Loss(moves) => Some((moves, *m)),
+                    _ => None,
+                };
+                let winning: Vec<(u16, Move)> = moves.iter().filter_map(left).collect();
+                let first = winning.iter().map(|&(moves, _)| moves).min()?;
+                let best = winning.into_iter().filter(|&(moves, _)| moves == first);
+                let m = self.cheapest(position, best.map(|(_, m)| m))?;
+                Some(Choice { m: Some(m), moves: first + 1 })
+            }
+            Grounds::Hold(_) if moves.is_empty() && !position.is_check() => {
+                Some(Choice { m: None, moves: 0 })
+            }
+            Grounds::Hold(slices) => {
+                let holds = |m: &Move| slices.holds(&after(position, *m), self.side);
+                let m = self.cheapest(position, moves.into_iter().filter(holds))?;
+                Some(Choice { m: Some(m), moves: 0 })
+            }
+        }
+    }
+
+    /// The move that leads to the fewest new positions.
+    fn cheapest(&self, position: &Chess, moves: impl Iterator<Item = Move>) -> Option<Move> {
+        let mut best = None;
+        for m in moves {
+            let is_new = |next: &Chess| !self.is_settled(next) && !self.met.contains(&hash(next));
+            let new = replies(&after(position, m)).filter(is_new).count();
+            if best.is_none_or(|(least, _)| new < least) {
+                best = Some((new, m));
+            }
+            if new == 0 {
+                break;
+            }
+        }
+        best.map(|(_, m)| m)
+    }
+}
+
+impl Slices {
+    /// Whether a side certainly does not lose.
+    fn holds(&self, position: &Chess, side: Color) -> bool {
+        let known = self.known_of(position);
+        let worst = side.fold_wb(known.least, known.most);
+        worst != Outcome::won_by(side.other())
+    }
+}
+
+/// Whether a side can mate at all, by what the checkers of a strategy know: not with a bare king,
+/// nor with a single bishop or knight against one.
+fn can_win(board: &Board, side: Color) -> bool {
+    let (own, enemies) = (board.by_color(side), board.by_color(side.other()));
+    let minor = (board.bishops() | board.knights()) & own;
+    match own.count() {
+        1 => false,
+        2 => minor.is_empty() || enemies.count() > 1,
+        _ => true,
+    }
+}
+
+fn hash(position: &Chess) -> u128 {
+    position.zobrist_hash::<Zobrist128>(EnPassantMode::Legal).0
+}
+
+fn epd(position: &Chess) -> String {
+    Epd::from_position(position, EnPassantMode::Legal).to_string()
+}
+
+fn after(position: &Chess, m: Move) -> Chess {
+    let mut next = position.clone();
+    next.play_unchecked(m);
+    next
+}
+
+fn replies(position: &Chess) -> impl Iterator<Item = Chess> {
+    position.legal_moves().into_iter().map(|m| after(position, m))
+}
