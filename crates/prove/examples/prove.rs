@@ -25,6 +25,9 @@ fn main() {
     for (m, bounds) in prover.moves() {
         println!("{} {bounds:?}", SanPlus::from_move(position.clone(), m));
     }
+    if !moves {
+        return;
+    }
     println!("moves of the winner: {:?}", prover.distance(&|| {}).unwrap());
     for strategy in prover.strategies(&|| {}).unwrap() {
         println!("{:?} {:?} in {} positions", strategy.side, strategy.most, strategy.choices.len());

@@ -61,7 +61,7 @@ pub(crate) fn races(layout: &Layout, pawns: PawnStructure) -> SliceValues {
                 }
             }
         }
-        Codes::Narrow(codes)
+        Codes::Narrow(codes).outcomes()
     });
     SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 }
 }

@@ -85,9 +85,11 @@ impl Prover {
         monitor: &dyn Monitor,
         tell: &mut dyn FnMut(&Progress) -> bool,
     ) {
+        if is_decided(&self.slices, position) || !fits(position, self.limits) {
+            return;
+        }
         let key = key_of(position).0;
         let mut next = if self.slices.is_open(&key) { Vec::new() } else { vec![key] };
-        next.retain(|_| !is_decided(&self.slices, position) && fits(position, self.limits));
         while !self.stopped && self.slices.work <= positions {
             // What was finished before work was stopped is as true as ever.
             if let Err(error) = self.slices.open(&next, monitor) {
@@ -148,7 +150,7 @@ impl Prover {
         Ok(least.zip(most))
     }
 
-    /// What the sides have to do for that what is certain: a win, or not to lose.
+    /// How the sides come to what is certain: to a win, or not to lose.
     ///
     /// # Errors
     ///

@@ -20,9 +20,6 @@ use crate::guess;
 /// Endings without pawns of up to so many men are solved as a whole.
 const WHOLE: usize = 4;
 
-/// After how many moves a slice that is not open is thought to be won.
-const UNSEEN: u16 = 20;
-
 /// What is computed of a slice. What is not known is settled against White in the first one and for
 /// White in the second one, so that the truth lies between them; the third one is a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +227,11 @@ impl Slices {
             TableValues::with_layout(material, Layout::new(&material), NormalForm::None, [])
         });
         let slot = table.slices.entry(key.pawns).or_default();
-        slot.get_or_init(|| Arc::new(guess::races(&table.layout, key.pawns)));
+        if slot.get().is_none() {
+            let races = guess::races(&table.layout, key.pawns);
+            self.bytes += bytes(&races);
+            *slot = OnceLock::from(Arc::new(races));
+        }
     }
 
     /// Solves an ending without pawns.
@@ -372,7 +373,7 @@ impl Slices {
         if let Some(known) = known {
             return known;
         }
-        let [least, most, guess] = GAMES.map(|game| unknown(game, &key).0);
+        let [least, most, guess] = GAMES.map(|game| unknown(game, &key));
         let races = self.races.get(&key.family.material);
         let race = races.and_then(|table| value(table, &key, &placed, position));
         let race = race.filter(|&value| value != Value::Illegal);
@@ -480,17 +481,14 @@ fn is_whole(material: &Material) -> bool {
     !material.has_pawns() && material.men() <= WHOLE
 }
 
-/// What positions of a slice are worth of which nothing is known, and after how many moves.
-///
-/// A win that nobody has seen yet is thought to be far away, so that strategies rather go where
-/// much is known.
-fn unknown(game: Game, key: &Key) -> (Outcome, u16) {
+/// What positions of a slice are worth of which nothing is known.
+fn unknown(game: Game, key: &Key) -> Outcome {
     let can_win = |color| can_win(&key.family.material, color);
     match game {
-        Game::Least if can_win(Color::Black) => (Outcome::BlackWins, 1),
-        Game::Most if can_win(Color::White) => (Outcome::WhiteWins, 1),
-        Game::Least | Game::Most => (Outcome::Draw, 1),
-        Game::Guess => (guess::outcome(&key.family.material), UNSEEN),
+        Game::Least if can_win(Color::Black) => Outcome::BlackWins,
+        Game::Most if can_win(Color::White) => Outcome::WhiteWins,
+        Game::Least | Game::Most => Outcome::Draw,
+        Game::Guess => guess::outcome(&key.family.material),
     }
 }
 

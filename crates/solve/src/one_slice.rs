@@ -3,7 +3,7 @@
 //! Who looks for the outcome of a single position opens slice after slice, as they turn out to
 //! matter. What lies behind a move into a slice that is not open is worth what the caller says.
 
-use hoffman_board::{ByColor, Color, Material, Outcome, Role, Square, Value};
+use hoffman_board::{ByColor, Color, Material, Outcome, Role, Square};
 use hoffman_space::{Layout, PawnStructure, SliceValues, TableValues};
 
 use crate::context::Context;
@@ -36,9 +36,8 @@ pub struct Behind<'t> {
     /// Tables that hold some of them, and whether their colours are exchanged. The first one that
     /// has a value for a position answers it.
     pub tables: Vec<(&'t TableValues, bool)>,
-    /// What all others are worth, with the distance in moves to a win or a loss; none if the tables
-    /// hold them all.
-    pub rest: Option<(Outcome, u16)>,
+    /// The outcome of all others; none if the tables hold them all.
+    pub rest: Option<Outcome>,
 }
 
 /// The moves that leave a slice, each place they lead to once.
@@ -117,12 +116,10 @@ fn target<'t>(
         layers.extend(views.into_iter().map(|view| view.with_right(square)));
     }
     layers.append(&mut plain);
-    let rest = rest.map_or(Rest::Nothing, |(outcome, moves)| {
-        Rest::Worth(match outcome.winner() {
-            None => Value::Draw,
-            Some(winner) if winner == step.color => Value::Win(moves),
-            Some(_) => Value::Loss(moves),
-        })
+    let rest = rest.map_or(Rest::Nothing, |outcome| match outcome.winner() {
+        None => Rest::Drawn,
+        Some(winner) if winner == step.color => Rest::Won,
+        Some(_) => Rest::Lost,
     });
     Target::new(layers, rest, After::new(context, step))
 }

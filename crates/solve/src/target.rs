@@ -5,7 +5,7 @@
 //! beats what is agreed, position by position: a code of 0 in a view means that the table does not
 //! answer.
 
-use hoffman_board::{Color, FuturemoveKind, MAX_PIECES as MAX_MOVERS, Material, Role, Value};
+use hoffman_board::{Color, FuturemoveKind, MAX_PIECES as MAX_MOVERS, Material, Role};
 use hoffman_space::{Code, Layout, PawnStructure};
 
 use crate::context::Context;
@@ -22,10 +22,11 @@ pub(crate) enum Rest {
     Nothing,
     /// It wins at once.
     Won,
-    /// It loses at once: the last enemy man is taken in suicide chess.
+    /// It loses at once: the last enemy man is taken in suicide chess, or that is all that is
+    /// certain.
     Lost,
-    /// As much as is said, to the side that makes it.
-    Worth(Value),
+    /// It draws.
+    Drawn,
     /// It is left out of account, but because of it nothing else may be played: a discarded
     /// capture in suicide chess.
     Discarded,
@@ -270,11 +271,7 @@ impl<'a> Target<'a> {
 
     /// The longest distance that can be met, in moves.
     pub(crate) fn max_moves(&self) -> u16 {
-        let rest = match self.rest {
-            Rest::Worth(Value::Win(moves) | Value::Loss(moves)) => moves,
-            _ => 1,
-        };
-        self.layers.iter().map(View::max_moves).max().unwrap_or(0).max(rest)
+        self.layers.iter().map(View::max_moves).max().unwrap_or(0).max(1)
     }
 
     /// Fills `out` with what the moves are worth to the side that makes them, as
@@ -371,7 +368,7 @@ impl<'a> Target<'a> {
         match (self.rest, reading) {
             (Rest::Won, Reading::Worth) => C::win(1),
             (Rest::Lost, Reading::Worth) => C::loss(1),
-            (Rest::Worth(value), Reading::Worth) => C::from_value(value),
+            (Rest::Drawn, Reading::Worth) => C::DRAW,
             (Rest::Unsaid, Reading::Unsaid)
             | (Rest::Spared, Reading::Spared)
             | (Rest::Won, Reading::Conceded) => C::DRAW,
