@@ -1580,7 +1580,8 @@ int hoffman_ask(hoffman_base *base, const hoffman_position *given, unsigned flag
     u16 code;
     int status = take(&ask, base, flags, given, &h, &pos);
     if (status != HOFFMAN_OK) return status;
-    if (men_of(&pos) > ask.base->largest) return HOFFMAN_NO_TABLE;
+    /* a capture en passant may be the only move */
+    if (men_of(&pos) > ask.base->largest + (pos.ep >= 0)) return HOFFMAN_NO_TABLE;
     if (!is_legal(ask.t, &pos)) return HOFFMAN_ILLEGAL;
     if ((status = any_code(&ask, &pos, &code)) != HOFFMAN_OK) return status;
     give(&ask, code, h.rule50, &r);

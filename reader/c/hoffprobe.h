@@ -55,7 +55,7 @@ typedef struct {
     uint64_t kings, queens, rooks, bishops, knights, pawns;
     unsigned rule50;   /* plies since the last capture or pawn move */
     unsigned castling; /* HOFFMAN_CASTLE_*; 0 none */
-    unsigned ep;       /* square that a pawn has just jumped over; 0, above 63: none. No matter if none can take there */
+    unsigned ep;       /* square that a pawn has just jumped over, of no matter if none can take there; 0, above 63: none */
     int white_to_move;
 } hoffman_position;
 

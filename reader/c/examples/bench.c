@@ -104,7 +104,8 @@ int main(int argc, char **argv)
         hoffman_stats(&s);
         printf("opening %lu tables: %.2f ms\n", (unsigned long)s.tables, 100 * (seconds() - begin));
     }
-    for (; endings + 4 < (unsigned)argc && endings < 1000; endings++) snprintf(names[endings], 16, "%s", argv[4 + endings]);
+    for (; endings + 4 < (unsigned)argc && endings < 1000; endings++)
+        snprintf(names[endings], 16, "%s", argv[4 + endings]);
     if (!endings) endings = add_endings(names, 0, name, 1, HOFFMAN_MEN - 2, 0, 0);
     if (!endings) {
         fprintf(stderr, "%s: no tables of cells\n", argv[1]);
