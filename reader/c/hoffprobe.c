@@ -1778,5 +1778,3 @@ int hoffman_from_board(const uint8_t board[64], hoffman_position *h) {
     }
     return HOFFMAN_OK;
 }
-
-void hoffman_stats(hoffman_statistics *s) { hoffman_stats_of(0, s, sizeof *s); }

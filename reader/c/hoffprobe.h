@@ -55,7 +55,7 @@ typedef struct {
     uint64_t kings, queens, rooks, bishops, knights, pawns;
     unsigned rule50;   /* plies since the last capture or pawn move */
     unsigned castling; /* HOFFMAN_CASTLE_*; 0 none */
-    unsigned ep;       /* square that a pawn has just jumped over, of no matter if none can take there; 0, above 63: none */
+    unsigned ep;       /* square a pawn has just jumped over, of no matter if none can take there; 0, above 63: none */
     int white_to_move;
 } hoffman_position;
 
@@ -140,7 +140,7 @@ int hoffman_probe_wdl(const hoffman_position *position, hoffman_result *result);
 int hoffman_probe_root(const hoffman_position *position, hoffman_move moves[HOFFMAN_MAX_MOVES], unsigned *count);
 /* A line of best play to mate of at most n moves; *count is its length. */
 int hoffman_line(const hoffman_position *position, hoffman_move *moves, unsigned n, unsigned *count);
-void hoffman_stats(hoffman_statistics *statistics);
+static inline void hoffman_stats(hoffman_statistics *statistics);
 
 /* ---- other tables beside them, and other ways to ask ---- */
 
@@ -201,6 +201,10 @@ static inline int hoffman_init(const char *path) {
 static inline hoffman_base *hoffman_open(const char *path, size_t cache_bytes) {
     hoffman_caller caller = hoffman_this_caller();
     return hoffman_open_for(path, cache_bytes, &caller);
+}
+
+static inline void hoffman_stats(hoffman_statistics *statistics) {
+    hoffman_stats_of(0, statistics, sizeof *statistics);
 }
 
 #ifdef __cplusplus

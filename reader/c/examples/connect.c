@@ -32,7 +32,7 @@ static unsigned root_moves(const hoffman_position *p, hoffman_move moves[HOFFMAN
 
 int main(int argc, char **argv) {
     static const char *const fens[] = {"8/8/8/3k4/8/8/1Q6/K6r w - - 0 1", "8/8/8/3k4/8/8/1Q6/K6r b - - 0 1",
-        "8/8/8/8/Pp6/1K6/1R6/k7 b - a3 0 1", "8/8/8/8/8/2k5/8/K6q w - - 0 1"};
+        "8/8/8/8/8/2k5/8/K6q w - - 0 1"};
     hoffman_move moves[HOFFMAN_MAX_MOVES];
     unsigned i;
     if (argc != 2 || !set_path(argv[1])) return 2;
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
         char text[6] = "none";
         int score;
         from_fen(fens[i], &p);
-        if (!probe(&p, 4 + (i == 2), 0, 10, &score)) {
+        if (!probe(&p, 4 - (i == 2), 0, 10, &score)) {
             hoffman_result r;
             printf("%s: %s\n", fens[i], status_text(hoffman_probe(&p, &r)));
         } else {

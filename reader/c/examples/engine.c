@@ -1,5 +1,6 @@
 /* A small engine that uses the tables, to be read and taken from. It knows no castling.
  *
+ *     engine FOLDER value FEN             what the tables say
  *     engine FOLDER mate FEN              plays both sides to the mate, and checks that it comes in time
  *     engine FOLDER compare ENDING N      what a search of three plies proves with the tables of fewer men is what
  *                                         the table of the ending says, in N random positions
@@ -201,6 +202,16 @@ static int score_of(const Board *b, unsigned men, unsigned leaf_men, int unknown
 
 /* ---- what it can do ---- */
 
+static int value(const char *fen) {
+    hoffman_position p;
+    hoffman_result r;
+    int status = from_fen(fen, &p);
+    if (status == HOFFMAN_OK) status = hoffman_probe(&p, &r);
+    if (status != HOFFMAN_OK) return fprintf(stderr, "%s\n", status_text(status)), 1;
+    printf("%s %u\n", r.wdl > 0 ? "won" : r.wdl < 0 ? "lost" : "drawn", r.plies);
+    return 0;
+}
+
 static int mate(const char *fen) {
     Board b;
     hoffman_position p;
@@ -304,7 +315,8 @@ static int compare(const char *ending, unsigned n) {
 
 int main(int argc, char **argv) {
     int result = 2;
-    if (argc < 4 || hoffman_init(argv[1]) != HOFFMAN_OK) return fprintf(stderr, "engine FOLDER mate|compare ...\n"), 2;
+    if (argc < 4 || hoffman_init(argv[1]) != HOFFMAN_OK) return fprintf(stderr, "engine FOLDER value|mate|compare ...\n"), 2;
+    if (!strcmp(argv[2], "value")) result = value(argv[3]);
     if (!strcmp(argv[2], "mate")) result = mate(argv[3]);
     else if (!strcmp(argv[2], "compare") && argc > 4) result = compare(argv[3], (unsigned)strtoul(argv[4], 0, 10));
     hoffman_free();

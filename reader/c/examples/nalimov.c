@@ -60,8 +60,8 @@ static int EGTBProbe(int ColorToMove, int Ply) {
     return hoffman_score(&result, Ply, MATESCORE);
 }
 
-/* What L_TbtProbeTable would have said, for engines that turn it into a score themselves: 32766 for mate in one move, one
- * less for each move more; -32766 if mated, one more for each move; 0 for a draw. */
+/* What L_TbtProbeTable would have said, for engines that turn it into a score themselves: 32766 for mate in one move,
+ * one less for each move more; -32766 if mated, one more for each move; 0 for a draw. */
 static int NalimovValue(const hoffman_result *result) {
     int moves = (int)(result->plies + 1) / 2;
     if (!result->wdl) return 0;
