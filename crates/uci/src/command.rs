@@ -36,7 +36,7 @@ pub(crate) struct Go {
     /// What is on the clocks, White's first, what a move adds, and after how many moves they are set anew.
     clocks: [Option<i64>; 2],
     increments: [i64; 2],
-    moves_to_go: Option<i64>,
+    moves_left: Option<i64>,
     /// The only moves to regard; all if there are none.
     pub(crate) moves: Vec<String>,
     /// Whether the best move is withheld until it is asked for.
@@ -48,7 +48,7 @@ impl Go {
     pub(crate) fn time(&self, is_white: bool) -> Option<Duration> {
         let side = usize::from(!is_white);
         let of_clock = |clock: i64| {
-            let moves = self.moves_to_go.unwrap_or(40).clamp(2, 40);
+            let moves = self.moves_left.unwrap_or(40).clamp(2, 40);
             (clock / moves).saturating_add(self.increments[side] / 2).min(clock / 2)
         };
         let millis = self.move_time.or_else(|| self.clocks[side].map(of_clock))?;
@@ -62,7 +62,7 @@ impl Go {
             "btime" => self.clocks[1] = Some(number),
             "winc" => self.increments[0] = number,
             "binc" => self.increments[1] = number,
-            "movestogo" => self.moves_to_go = Some(number),
+            "movestogo" => self.moves_left = Some(number),
             _ => {}
         }
     }

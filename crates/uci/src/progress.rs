@@ -48,7 +48,7 @@ impl Search<'_> {
         if moves.is_empty() {
             return position.is_checkmate();
         }
-        plies > 0 && moves.iter().all(|m| ends(m) || self.reaches(&after(position, m), plies - 1))
+        plies > 0 && moves.iter().all(|m| ends(m) || self.reaches(&after(position, *m), plies - 1))
     }
 
     /// Whether the winner reaches the end of a way within some plies.
@@ -69,7 +69,7 @@ impl Search<'_> {
     fn reaches_anew(&mut self, position: &Chess, plies: u32) -> bool {
         let mut quiet = Vec::new();
         for m in position.legal_moves() {
-            let after = after(position, &m);
+            let after = after(position, m);
             if after.is_checkmate() {
                 return true;
             }
@@ -90,9 +90,9 @@ impl Search<'_> {
     }
 }
 
-fn after(position: &Chess, m: &Move) -> Chess {
+fn after(position: &Chess, m: Move) -> Chess {
     let mut after = position.clone();
-    after.play_unchecked(*m);
+    after.play_unchecked(m);
     after
 }
 
@@ -178,7 +178,7 @@ mod tests {
                 uci.to_move(&position).expect("a legal move")
             } else {
                 let free = |m: &&Move| {
-                    let mut turned = after(&position, m);
+                    let mut turned = after(&position, **m);
                     turned = turned.clone().swap_turn().unwrap_or(turned);
                     freedom(&turned)
                 };
