@@ -1,10 +1,22 @@
 /* hoffprobe: see hoffprobe.h. Written from docs/hbf.md, whose sections are named in brackets.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
 #include "hoffprobe.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#endif
 
 typedef uint64_t u64;
 typedef uint32_t u32;
@@ -13,6 +25,38 @@ typedef uint8_t u8;
 
 #if HOFFMAN_MEN < 3 || HOFFMAN_MEN > 8
 #error "HOFFMAN_MEN is from 3 to 8"
+#endif
+
+/* ---- what threads share ---- */
+
+/* A load sees all that was stored before the store that it reads; stores come after what was stored before them. */
+#if defined(__GNUC__) || defined(__clang__)
+#define LOAD(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define LOAD_POINTER(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define COUNT(p, n) ((void)__atomic_fetch_add((p), (n), __ATOMIC_RELAXED))
+#define SET_BITS(p, n) ((void)__atomic_fetch_or((p), (n), __ATOMIC_RELEASE))
+#define NOINLINE __attribute__((noinline))
+static int swap_32(u32 *p, u32 old, u32 next) {
+    return __atomic_compare_exchange_n(p, &old, next, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+static int put_pointer(void **p, void *next) {
+    void *none = 0;
+    return __atomic_compare_exchange_n(p, &none, next, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+#elif defined(_MSC_VER)
+#define NOINLINE __declspec(noinline)
+#define LOAD(p) ((u32)ReadAcquire((volatile LONG *)(p)))
+#define LOAD_POINTER(p) ReadPointerAcquire(p)
+#define STORE(p, v) WriteRelease((volatile LONG *)(p), (LONG)(v))
+#define COUNT(p, n) ((void)InterlockedExchangeAddSizeT((p), (n)))
+#define SET_BITS(p, n) ((void)InterlockedOr((volatile LONG *)(p), (LONG)(n)))
+static int swap_32(u32 *p, u32 old, u32 next) {
+    return InterlockedCompareExchange((volatile LONG *)p, (LONG)next, (LONG)old) == (LONG)old;
+}
+static int put_pointer(void **p, void *next) { return !InterlockedCompareExchangePointer(p, next, 0); }
+#else
+#error "gcc, clang or MSVC is needed for what threads share"
 #endif
 
 /* ---- men and boards ---- */
@@ -32,40 +76,34 @@ typedef struct {
 
 typedef struct {
     u64 ray[8][64], knight[64], king[64], pawn[2][64];
-    u8 pair[2][1806][2];    /* [pawns] */
+    u8 pair[2][1806][2];      /* [pawns] */
     u16 pair_number[2][4096]; /* 65535: none */
     u32 pairs[2];
-    u32 crc[256];
+    u32 crc[8][256];
 } Tab;
 
-static int lsb(u64 b)
-{
-#if defined(__GNUC__)
-    return __builtin_ctzll(b);
+#if defined(__GNUC__) || defined(__clang__)
+static int lsb(u64 b) { return __builtin_ctzll(b); }
+static int msb(u64 b) { return 63 - __builtin_clzll(b); }
 #else
-    int n = 0;
-    while (!(b & 255)) b >>= 8, n += 8;
-    while (!(b & 1)) b >>= 1, n++;
-    return n;
-#endif
-}
-
-static int msb(u64 b)
-{
-#if defined(__GNUC__)
-    return 63 - __builtin_clzll(b);
-#else
+static int msb(u64 b) {
     int n = 0;
     while (b >>= 1) n++;
     return n;
+}
+static int lsb(u64 b) { return msb(b & (~b + 1)); }
 #endif
+
+static u64 number(const u8 *p, int bytes) {
+    u64 n = 0;
+    while (bytes--) n = n << 8 | p[bytes];
+    return n;
 }
 
 static const int line_df[8] = {1, 0, 1, -1, -1, 0, -1, 1};
 static const int line_dr[8] = {0, 1, 1, 1, 0, -1, -1, -1};
 
-static u64 step(int s, int df, int dr)
-{
+static u64 step(int s, int df, int dr) {
     int f = (s & 7) + df, r = (s >> 3) + dr;
     return f < 0 || f > 7 || r < 0 || r > 7 ? 0 : BIT(r * 8 + f);
 }
@@ -74,12 +112,10 @@ static int above(int s) { return (s >> 3) > (s & 7); }
 static int diagonal(int s) { return (s >> 3) == (s & 7); }
 static int flip(int s) { return (s >> 3) | (s & 7) << 3; }
 
-static void tab_pairs(Tab *t, int pawns)
-{
-    int w, b;
+static void tab_pairs(Tab *t, int pawns) {
     u32 n = 0;
-    for (w = 0; w < 64; w++)
-        for (b = 0; b < 64; b++) {
+    for (int w = 0; w < 64; w++)
+        for (int b = 0; b < 64; b++) {
             int df = (w & 7) - (b & 7), dr = (w >> 3) - (b >> 3);
             int ok = df > 1 || df < -1 || dr > 1 || dr < -1;
             if ((w & 7) > 3) ok = 0;
@@ -93,45 +129,48 @@ static void tab_pairs(Tab *t, int pawns)
     t->pairs[pawns] = n;
 }
 
-static void tab_init(Tab *t)
-{
-    int s, d, i;
-    for (s = 0; s < 64; s++) {
+static void tab_init(Tab *t) {
+    for (int s = 0; s < 64; s++) {
         t->king[s] = t->knight[s] = 0;
-        for (d = 0; d < 8; d++) {
+        for (int d = 0; d < 8; d++) {
             int n, df = line_df[d], dr = line_dr[d];
             t->king[s] |= step(s, df, dr);
             t->ray[d][s] = 0;
             for (n = 1; n < 8; n++) t->ray[d][s] |= step(s, n * df, n * dr);
         }
-        for (d = 0; d < 8; d++)
-            t->knight[s] |= step(s, d & 4 ? (d & 1 ? 1 : -1) : (d & 1 ? 2 : -2),
-                                 d & 4 ? (d & 2 ? 2 : -2) : (d & 2 ? 1 : -1));
+        for (int d = 0; d < 8; d++)
+            t->knight[s] |=
+                step(s, d & 4 ? (d & 1 ? 1 : -1) : (d & 1 ? 2 : -2), d & 4 ? (d & 2 ? 2 : -2) : (d & 2 ? 1 : -1));
         t->pawn[WHITE][s] = step(s, 1, 1) | step(s, -1, 1);
         t->pawn[BLACK][s] = step(s, 1, -1) | step(s, -1, -1);
     }
     tab_pairs(t, 0);
     tab_pairs(t, 1);
-    for (s = 0; s < 256; s++) {
+    for (int s = 0; s < 256; s++) {
         u32 c = (u32)s;
-        for (i = 0; i < 8; i++) c = c & 1 ? c >> 1 ^ 0xEDB88320u : c >> 1;
-        t->crc[s] = c;
+        for (int i = 0; i < 8; i++) c = c & 1 ? c >> 1 ^ 0xEDB88320u : c >> 1;
+        t->crc[0][s] = c;
     }
+    for (int i = 1; i < 8; i++)
+        for (int s = 0; s < 256; s++) t->crc[i][s] = t->crc[i - 1][s] >> 8 ^ t->crc[0][t->crc[i - 1][s] & 255];
 }
 
-static u32 crc32_of(const Tab *t, const u8 *p, size_t n)
-{
-    u32 c = 0xFFFFFFFFu;
-    while (n--) c = c >> 8 ^ t->crc[(c ^ *p++) & 255];
+/* Goes on from a sum that begins and ends as 0; eight bytes at a time. */
+static u32 crc32_of(const Tab *t, u32 c, const u8 *p, size_t n) {
+    c ^= 0xFFFFFFFFu;
+    for (; n >= 8; n -= 8, p += 8) {
+        c ^= (u32)number(p, 4);
+        c = t->crc[7][c & 255] ^ t->crc[6][c >> 8 & 255] ^ t->crc[5][c >> 16 & 255] ^ t->crc[4][c >> 24]
+            ^ t->crc[3][p[4]] ^ t->crc[2][p[5]] ^ t->crc[1][p[6]] ^ t->crc[0][p[7]];
+    }
+    while (n--) c = c >> 8 ^ t->crc[0][(c ^ *p++) & 255];
     return c ^ 0xFFFFFFFFu;
 }
 
-static u64 slide(const Tab *t, int s, int from, u64 occ)
-{
+static u64 slide(const Tab *t, int s, int from, u64 occ) {
     /* directions 0, 1, 4, 5 are those of a rook; 2, 3, 6, 7 those of a bishop */
     u64 set = 0;
-    int k;
-    for (k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k++) {
         int d = from + (k & 1) + (k & 2) * 2;
         u64 ray = t->ray[d][s], hit = ray & occ;
         if (hit) ray ^= t->ray[d][d < 4 ? lsb(hit) : msb(hit)];
@@ -140,8 +179,7 @@ static u64 slide(const Tab *t, int s, int from, u64 occ)
     return set;
 }
 
-static u64 attacks(const Tab *t, int color, int kind, int s, u64 occ)
-{
+static u64 attacks(const Tab *t, int color, int kind, int s, u64 occ) {
     switch (kind) {
     case PAWN: return t->pawn[color][s];
     case KNIGHT: return t->knight[s];
@@ -152,292 +190,349 @@ static u64 attacks(const Tab *t, int color, int kind, int s, u64 occ)
     }
 }
 
-static u64 between(const Tab *t, int a, int b)
-{
-    int d;
-    for (d = 0; d < 8; d++)
+static u64 between(const Tab *t, int a, int b) {
+    for (int d = 0; d < 8; d++)
         if (t->ray[d][a] & BIT(b)) return t->ray[d][a] & ~t->ray[d][b] & ~BIT(b);
     return 0;
 }
 
 static u64 occupied(const Pos *p) { return p->c[0] | p->c[1]; }
 
-static int is_attacked(const Tab *t, const Pos *p, int s, int by)
-{
+static int is_attacked(const Tab *t, const Pos *p, int s, int by) {
     u64 occ = occupied(p), men = p->c[by];
-    int kind;
-    for (kind = PAWN; kind <= KING; kind++)
-        if (men & p->k[kind] & attacks(t, by ^ 1, kind, s, occ)) return 1;
+    for (int kind = PAWN; kind <= KING; kind++)
+        if (men & p->k[kind] && men & p->k[kind] & attacks(t, by ^ 1, kind, s, occ)) return 1;
     return 0;
 }
 
-static int in_check(const Tab *t, const Pos *p, int color)
-{
+static int in_check(const Tab *t, const Pos *p, int color) {
     u64 king = p->c[color] & p->k[KING];
     return king && is_attacked(t, p, lsb(king), color ^ 1);
 }
 
-static void lift(Pos *p, int s)
-{
-    int k;
-    for (k = 0; k < 6; k++) p->k[k] &= ~BIT(s);
+static void lift(Pos *p, int s) {
+    for (int k = 0; k < 6; k++) p->k[k] &= ~BIT(s);
     p->c[0] &= ~BIT(s);
     p->c[1] &= ~BIT(s);
 }
 
-static void drop(Pos *p, int s, int color, int kind)
-{
+static void drop(Pos *p, int s, int color, int kind) {
     lift(p, s);
     p->c[color] |= BIT(s);
     p->k[kind] |= BIT(s);
 }
 
-static u64 upside_down(u64 b)
-{
+static u64 upside_down(u64 b) {
     u64 r = 0;
-    int i;
-    for (i = 0; i < 8; i++) r |= (b >> (8 * i) & 255) << (56 - 8 * i);
+    for (int i = 0; i < 8; i++) r |= (b >> (8 * i) & 255) << (56 - 8 * i);
     return r;
 }
 
-static void swap_colors(Pos *p)
-{
-    int k;
+static void swap_colors(Pos *p) {
     u64 white = p->c[0];
-    p->c[0] = upside_down(p->c[1]);
-    p->c[1] = upside_down(white);
-    for (k = 0; k < 6; k++) p->k[k] = upside_down(p->k[k]);
+    p->c[0] = upside_down(p->c[1]), p->c[1] = upside_down(white);
+    for (int k = 0; k < 6; k++) p->k[k] = upside_down(p->k[k]);
     p->turn ^= 1;
     if (p->ep >= 0) p->ep ^= 56;
 }
 
 /* ---- moves ---- */
 
-typedef struct {
-    u8 from, to, promotion, ep, exit, zeroing;
-    Pos after;
-} Move;
+typedef struct { u8 from, to, kind, promotion, ep, exit; } Move;
 
 enum { ALL, EXITS, EN_PASSANT };
 
+/* Moves that may leave the king in check; there is room for HOFFMAN_MAX_MOVES. */
 typedef struct {
     const Tab *t;
-    Move *moves; /* room for HOFFMAN_MAX_MOVES */
+    const Pos *p;
+    Move *moves;
     int n;
 } Gen;
 
-static void play(Gen *g, const Pos *p, int kind, int from, int to, int promotion)
-{
+static void add_move(Gen *g, int kind, int from, int to, int promotion, int ep) {
     Move *m = &g->moves[g->n];
     if (g->n >= HOFFMAN_MAX_MOVES) return;
-    m->exit = (u8)(promotion || (occupied(p) & BIT(to)));
-    m->zeroing = (u8)(m->exit || kind == PAWN);
-    m->from = (u8)from;
-    m->to = (u8)to;
-    m->promotion = (u8)promotion;
-    m->ep = 0;
-    m->after = *p;
-    lift(&m->after, from);
-    drop(&m->after, to, p->turn, promotion ? promotion : kind);
-    m->after.ep = -1;
-    m->after.turn ^= 1;
-    if (!in_check(g->t, &m->after, p->turn)) g->n++;
+    m->from = (u8)from, m->to = (u8)to, m->kind = (u8)kind, m->promotion = (u8)promotion, m->ep = (u8)ep;
+    m->exit = (u8)(promotion || ep || occupied(g->p) & BIT(to));
+    g->n++;
 }
 
-static void play_pawn(Gen *g, const Pos *p, int from, int to)
-{
-    int k;
-    if (to >= 8 && to < 56) {
-        play(g, p, PAWN, from, to, 0);
-        return;
-    }
-    for (k = QUEEN; k >= KNIGHT; k--) play(g, p, PAWN, from, to, k);
+static void add_pawn_move(Gen *g, int from, int to) {
+    if (to >= 8 && to < 56) add_move(g, PAWN, from, to, 0, 0);
+    else
+        for (int k = QUEEN; k >= KNIGHT; k--) add_move(g, PAWN, from, to, k, 0);
 }
 
-static void pawn_moves(Gen *g, const Pos *p, int from, int asked)
-{
+static void pawn_moves(Gen *g, int from, int asked) {
+    const Pos *p = g->p;
     int us = p->turn, d = us == WHITE ? 8 : -8, to = from + d;
     u64 occ = occupied(p), takes = g->t->pawn[us][from] & p->c[us ^ 1];
-    for (; takes; takes &= takes - 1) play_pawn(g, p, from, lsb(takes));
-    if (to < 0 || to > 63 || occ & BIT(to)) return;
-    if (asked == ALL || to < 8 || to >= 56) play_pawn(g, p, from, to);
-    if (asked == ALL && (from >> 3) == (us == WHITE ? 1 : 6) && !(occ & BIT(to + d))) {
-        int n = g->n;
-        play(g, p, PAWN, from, to + d, 0);
-        if (g->n > n) g->moves[n].after.ep = to;
-    }
+    for (; takes; takes &= takes - 1) add_pawn_move(g, from, lsb(takes));
+    if (occ & BIT(to)) return;
+    if (asked == ALL || to < 8 || to >= 56) add_pawn_move(g, from, to);
+    if (asked == ALL && (from >> 3) == (us == WHITE ? 1 : 6) && !(occ & BIT(to + d)))
+        add_move(g, PAWN, from, to + d, 0, 0);
 }
 
-static void en_passant(Gen *g, const Pos *p)
-{
+static void en_passant(Gen *g) {
+    const Pos *p = g->p;
     int us = p->turn, victim;
     u64 from;
-    Pos without;
     if (p->ep < 0) return;
     victim = us == WHITE ? p->ep - 8 : p->ep + 8;
     if (victim < 0 || victim > 63 || occupied(p) & BIT(p->ep)) return;
     if (!(p->c[us ^ 1] & p->k[PAWN] & BIT(victim))) return;
-    without = *p;
-    lift(&without, victim);
     from = g->t->pawn[us ^ 1][p->ep] & p->c[us] & p->k[PAWN];
-    for (; from; from &= from - 1) {
-        int n = g->n;
-        play(g, &without, PAWN, lsb(from), p->ep, 0);
-        if (g->n > n) g->moves[n].ep = g->moves[n].exit = 1;
-    }
+    for (; from; from &= from - 1) add_move(g, PAWN, lsb(from), p->ep, 0, 1);
 }
 
-static int generate(const Tab *t, const Pos *p, int asked, Move *moves)
-{
-    Gen g;
-    int kind, us = p->turn;
+static int generate(const Tab *t, const Pos *p, int asked, Move *moves) {
+    Gen g = {t, p, moves, 0};
+    int us = p->turn;
     u64 occ = occupied(p), from, to;
-    g.t = t;
-    g.moves = moves;
-    g.n = 0;
     if (asked != EN_PASSANT) {
-        for (kind = KNIGHT; kind <= KING; kind++)
+        for (int kind = KNIGHT; kind <= KING; kind++)
             for (from = p->c[us] & p->k[kind]; from; from &= from - 1) {
                 to = attacks(t, us, kind, lsb(from), occ);
                 to &= asked == ALL ? ~p->c[us] : p->c[us ^ 1];
-                for (; to; to &= to - 1) play(&g, p, kind, lsb(from), lsb(to), 0);
+                for (; to; to &= to - 1) add_move(&g, kind, lsb(from), lsb(to), 0, 0);
             }
-        for (from = p->c[us] & p->k[PAWN]; from; from &= from - 1) pawn_moves(&g, p, lsb(from), asked);
+        for (from = p->c[us] & p->k[PAWN]; from; from &= from - 1) pawn_moves(&g, lsb(from), asked);
     }
-    if (asked != EXITS) en_passant(&g, p);
+    if (asked != EXITS) en_passant(&g);
     return g.n;
 }
 
-static int is_legal(const Tab *t, const Pos *p)
-{
-    int c, k;
+/* The position behind a move; 0 if it leaves the king in check. */
+static int play(const Tab *t, const Pos *p, const Move *m, Pos *after) {
+    int us = p->turn, d = us == WHITE ? 8 : -8;
+    *after = *p;
+    lift(after, m->from);
+    if (m->ep) lift(after, m->to - d);
+    drop(after, m->to, us, m->promotion ? m->promotion : m->kind);
+    after->ep = m->kind == PAWN && m->to == m->from + 2 * d ? m->from + d : -1;
+    after->turn ^= 1;
+    return !in_check(t, after, us);
+}
+
+static int has_move(const Tab *t, const Pos *p) {
+    Move moves[HOFFMAN_MAX_MOVES];
+    Pos after;
+    for (int i = 0, n = generate(t, p, ALL, moves); i < n; i++)
+        if (play(t, p, &moves[i], &after)) return 1;
+    return 0;
+}
+
+static int is_legal(const Tab *t, const Pos *p) {
     u64 seen = 0;
-    for (c = 0; c < 2; c++) {
+    for (int c = 0; c < 2; c++) {
         u64 king = p->c[c] & p->k[KING];
         if (!king || king & (king - 1)) return 0;
     }
     if (p->c[0] & p->c[1] || p->k[PAWN] & 0xFF000000000000FFull) return 0;
-    for (k = 0; k < 6; k++) {
+    for (int k = 0; k < 6; k++) {
         if (seen & p->k[k]) return 0;
         seen |= p->k[k];
     }
     return seen == occupied(p) && !in_check(t, p, p->turn ^ 1);
 }
 
-/* ---- files [2, 3, 4] ---- */
+/* ---- the bytes of files ---- */
 
-static u64 number(const u8 *p, int bytes)
-{
-    u64 n = 0;
-    while (bytes--) n = n << 8 | p[bytes];
-    return n;
+#ifdef _WIN32
+typedef HANDLE File;
+#define NO_FILE INVALID_HANDLE_VALUE
+static File open_file(const char *path) {
+    return CreateFileA(path, GENERIC_READ, FILE_SHARE_READ, 0, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, 0);
 }
+static void close_file(File f) { CloseHandle(f); }
+static size_t read_some(File f, u64 at, void *to, size_t n) {
+    OVERLAPPED place;
+    DWORD got = 0;
+    memset(&place, 0, sizeof place);
+    place.Offset = (DWORD)at;
+    place.OffsetHigh = (DWORD)(at >> 32);
+    return ReadFile(f, to, (DWORD)(n > 0x40000000 ? 0x40000000 : n), &got, &place) ? got : 0;
+}
+#else
+typedef int File;
+#define NO_FILE (-1)
+static File open_file(const char *path) {
+    File f;
+    do f = open(path, O_RDONLY | O_CLOEXEC);
+    while (f < 0 && errno == EINTR);
+    return f;
+}
+static void close_file(File f) { close(f); }
+static size_t read_some(File f, u64 at, void *to, size_t n) {
+    ssize_t got;
+    do got = pread(f, to, n, (off_t)at);
+    while (got < 0 && errno == EINTR);
+    return got < 0 ? 0 : (size_t)got;
+}
+#endif
 
-typedef struct {
-    u64 offset, length;
-    u32 crc;
-} Section;
-
-#define MAX_STREAMS 16
-
-/* A stream of cells and how they are numbered [6]. */
-typedef struct {
-    u32 number;
-    int outcomes, turn, exits, rows;
-    int n;           /* men, kings included */
-    u8 color[8], kind[8];
-    int like[8];     /* the man before of the same colour and kind, or -1 */
-    int middle, lane; /* middle: -1 none */
-    int pawns, symmetric;
-    u64 tiles;
-    Section model, directory, data;
-} Stream;
-
-typedef struct {
-    char *path;
-    u8 men[2][6]; /* how many of a colour and kind */
-    int streams;
-    Stream *stream;
-} Table;
-
-struct hoffman_base {
-    Tab tab;
-    Table *table;
-    int tables, room;
-    unsigned largest;
-};
-
-static int seek_to(FILE *f, u64 at)
-{
-    const u64 step_size = 0x40000000;
-    if (fseek(f, (long)(at < step_size ? at : step_size), SEEK_SET)) return 0;
-    for (at -= at < step_size ? at : step_size; at > 0;) {
-        u64 part = at < step_size ? at : step_size;
-        if (fseek(f, (long)part, SEEK_CUR)) return 0;
-        at -= part;
+static int read_at(File f, u64 at, void *to, size_t n) {
+    u8 *p = (u8 *)to;
+    while (n) {
+        size_t got = read_some(f, at, p, n);
+        if (!got) return 0;
+        at += got;
+        p += got;
+        n -= got;
     }
     return 1;
 }
 
-static int read_at(FILE *f, u64 at, void *to, size_t n)
-{
-    return !n || (seek_to(f, at) && fread(to, 1, n, f) == n);
+/* ---- tables [2, 3, 4] ---- */
+
+typedef struct { u64 offset, length; u32 crc; } Section;
+
+#define MAX_STREAMS 16
+
+typedef struct Model Model;
+
+/* A stream of cells and how they are numbered [6]. */
+typedef struct {
+    int outcomes, turn, exits, rows;
+    int n; /* men, kings included */
+    u8 color[8], kind[8];
+    int like[8];      /* the man before of the same colour and kind, or -1 */
+    int middle, lane; /* middle: -1 none */
+    int pawns, symmetric;
+    u64 tiles;
+    Section model, directory, data;
+    void *loaded; /* its model, when it was asked for */
+    u32 bad;      /* which is damaged */
+} Stream;
+
+typedef struct {
+    char *path;
+    u64 key; /* its men */
+    unsigned men, claims, longest;
+    int streams;
+    Stream *stream;
+    void *file; /* where a File is, when it was asked for */
+} Table;
+
+/* Decoded cells, sixteen rows of a tile at a time, in one of four places. `turn` is odd while a thread writes, and
+ * another after that: who finds it changed has read nothing. */
+#define WAYS 4
+typedef struct {
+    u32 turn[WAYS], who[WAYS], low[WAYS], high[WAYS], cells[WAYS]; /* cells: 0 is empty */
+    u32 pair[WAYS][512];                                           /* two codes each */
+} Slot;
+
+/* Counters of some threads, which mostly are not those of others: a line of the processor's cache each. */
+enum { HITS, MISSES, DECODED, BLOCKS, FAILURES, OPENED, MEMORY };
+typedef struct { size_t n[8]; } Counter;
+#define COUNTERS 32
+
+typedef struct { u64 key; int table; } Entry; /* key 0: empty */
+
+struct hoffman_base {
+    Tab tab;
+    hoffman_caller caller;
+    Table *table;
+    int tables, room;
+    Entry *by_key; /* both colours */
+    u32 entries;   /* a power of two */
+    unsigned largest, longest;
+    Slot *slot;
+    u32 slots;
+    Counter counter[COUNTERS];
+};
+
+static hoffman_base *the_base; /* of hoffman_init */
+static size_t the_cache = (size_t)32 << 20;
+static void (*the_log)(void *, const char *);
+static void *the_log_with;
+
+static void count(hoffman_base *base, int what, size_t n) {
+    /* stacks of threads are apart */
+    u32 here = (u32)((size_t)&n >> 16) * 0x9E3779B1u >> 27;
+    COUNT(&base->counter[here % COUNTERS].n[what], n);
+}
+
+static void tell(const char *path, const char *problem) {
+    char text[400];
+    size_t n = strlen(path);
+    if (!the_log) return;
+    strcat(strcat(strcpy(text, path + (n > 300 ? n - 300 : 0)), ": "), problem);
+    the_log(the_log_with, text);
+}
+
+/* Men as a number: four bits for how many of a colour and kind, kings left out. */
+static u64 key_of(const u8 men[2][6]) {
+    u64 key = 0;
+    for (int c = 0; c < 2; c++)
+        for (int k = PAWN; k <= QUEEN; k++) key |= (u64)men[c][k] << (4 * k + 20 * c);
+    return key;
+}
+
+static u64 other_colors(u64 key) { return key >> 20 | (key & 0xFFFFF) << 20; }
+
+static u32 entry_of(const hoffman_base *base, u64 key) {
+    u32 at = (u32)(key * 0x9E3779B97F4A7C15ull >> 40);
+    while (base->by_key[at & (base->entries - 1)].key && base->by_key[at & (base->entries - 1)].key != key) at++;
+    return at & (base->entries - 1);
+}
+
+/* The number of the table for some men; -1: none. */
+static int table_of(const hoffman_base *base, u64 key) {
+    const Entry *entry = &base->by_key[entry_of(base, key)];
+    return key && entry->key ? entry->table : -1;
+}
+
+static u64 key_of_position(const Pos *p) {
+    u64 key = 0;
+    for (int c = 0; c < 2; c++)
+        for (int k = PAWN; k <= QUEEN; k++) {
+            u64 set = p->c[c] & p->k[k], n = 0;
+            for (; set && n < 15; set &= set - 1) n++;
+            key |= n << (4 * k + 20 * c);
+        }
+    return key;
 }
 
 /* Memory with the content of a section that is compared with its checksum; null if it is damaged. */
-static u8 *load(const Tab *t, FILE *f, const Section *s, u64 longest)
-{
+static u8 *load(const Tab *t, File f, const Section *s, u64 longest) {
     u8 *p;
     if (s->length > longest || !(p = (u8 *)malloc((size_t)s->length + 1))) return 0;
-    if (read_at(f, s->offset, p, (size_t)s->length) && crc32_of(t, p, (size_t)s->length) == s->crc)
-        return p;
+    if (read_at(f, s->offset, p, (size_t)s->length) && crc32_of(t, 0, p, (size_t)s->length) == s->crc) return p;
     free(p);
     return 0;
 }
 
-static int find_section(const u8 *rows, u32 n, const char *name, u32 stream, Section *s)
-{
-    u32 i;
-    for (i = 0; i < n; i++, rows += 32)
+static int find_section(const u8 *rows, u32 n, const char *name, u32 stream, Section *s) {
+    for (u32 i = 0; i < n; i++, rows += 32)
         if (!memcmp(rows, name, 4) && number(rows + 4, 4) == stream) {
-            s->offset = number(rows + 8, 8);
-            s->length = number(rows + 16, 8);
-            s->crc = (u32)number(rows + 24, 4);
+            s->offset = number(rows + 8, 8), s->length = number(rows + 16, 8), s->crc = (u32)number(rows + 24, 4);
             return 1;
         }
     return 0;
 }
 
-static u64 tiles_of(const Tab *t, const Stream *s)
-{
+static u64 tiles_of(const Tab *t, const Stream *s) {
     u64 n = t->pairs[s->pawns];
     int outer = s->middle > 0 ? s->middle - 2 : 0;
     while (outer-- > 0) n *= 64;
     return s->middle > 0 ? n * (u64)(64 / s->rows) : n;
 }
 
-static int parse_stream(const Tab *t, const u8 *p, const u8 *table, Stream *s)
-{
+static int parse_stream(const Tab *t, const u8 *p, const u8 *table, Stream *s) {
     int i, j, k = table[5], seen = 0, balance[6] = {0, 0, 0, 0, 0, 0};
     if (p[0] > 1 || p[1] > 1 || p[2] > 1 || (table[2] == 2 && p[0] == 0)) return 0;
-    s->outcomes = p[0];
-    s->turn = p[1];
-    s->exits = p[2];
-    s->rows = p[3];
-    s->n = k + 2;
-    s->lane = k + 1;
-    s->middle = k > 1 ? k : -1;
+    s->outcomes = p[0], s->turn = p[1], s->exits = p[2], s->rows = p[3];
+    s->n = k + 2, s->lane = k + 1, s->middle = k > 1 ? k : -1;
     if (s->rows < 1 || s->rows > 64 || (s->rows & (s->rows - 1)) || (k == 1 && s->rows != 1)) return 0;
-    s->color[0] = WHITE;
-    s->color[1] = BLACK;
-    s->kind[0] = s->kind[1] = KING;
-    s->pawns = 0;
+    s->color[0] = WHITE, s->color[1] = BLACK, s->kind[0] = s->kind[1] = KING;
     for (i = 0; i < k; i++) {
         int m = p[16 + i];
         if (m >= k || seen & 1 << m) return 0;
         seen |= 1 << m;
-        s->color[i + 2] = table[16 + m] >> 3;
-        s->kind[i + 2] = table[16 + m] & 7;
+        s->color[i + 2] = table[16 + m] >> 3, s->kind[i + 2] = table[16 + m] & 7;
         balance[s->kind[i + 2]] += s->color[i + 2] ? -1 : 1;
         s->pawns |= s->kind[i + 2] == PAWN;
     }
@@ -453,126 +548,132 @@ static int parse_stream(const Tab *t, const u8 *p, const u8 *table, Stream *s)
     return s->tiles == tiles_of(t, s);
 }
 
-/* 1 read, 0 refused, -1 no memory. A table of entries by index is refused. */
-static int read_table(const Tab *t, FILE *f, Table *table)
-{
-    static const u8 magic[8] = {0x89, 'H', 'B', 'F', 0x0D, 0x0A, 0x1A, 0x0A};
-    u8 head[32], *rows, *tabl, *strm;
-    u32 n, i, j, seen = 0;
-    u64 length;
-    Section s;
-    int ok = 0;
-    if (fseek(f, 0, SEEK_SET) || fread(head, 1, 32, f) != 32 || memcmp(head, magic, 8)) return 0;
-    n = (u32)number(head + 12, 4);
-    length = number(head + 16, 8);
-    if (number(head + 8, 2) != 1 || n > 256 || crc32_of(t, head, 28) != number(head + 28, 4)) return 0;
-    s.offset = 32;
-    s.length = 32 * (u64)n;
-    s.crc = (u32)number(head + 24, 4);
-    if (length < 40 + s.length || !(rows = load(t, f, &s, 8192))) return 0;
-    for (i = 0; i < n; i++) {
-        const u8 *row = rows + 32 * i;
-        u64 offset = number(row + 8, 8), size = number(row + 16, 8);
-        static const char *const known[] = {"TABL", "INFO", "CTRL", "PAWN", "STRM", "MODL", "DIRY", "DATA"};
-        if (offset < 32 + s.length || size > length - 8 || offset > length - 8 - size) goto done;
-        for (j = 0; j < 8 && memcmp(row, known[j], 4); j++) {}
-        if (j == 8 && row[28] & 1) goto done;
+/* Whether the section table is that of a file of this version. */
+static int check_sections(File f, const u8 *rows, u32 n, u64 length) {
+    static const char *const known[] = {"TABL", "INFO", "CTRL", "PAWN", "STRM", "MODL", "DIRY", "DATA"};
+    u32 j, seen = 0;
+    u8 last;
+    for (u32 i = 0; i < n; i++, rows += 32) {
+        u64 offset = number(rows + 8, 8), size = number(rows + 16, 8);
+        if (offset < 32 + 32 * (u64)n || size > length - 8 || offset > length - 8 - size) return 0;
+        for (j = 0; j < 8 && memcmp(rows, known[j], 4); j++) {}
+        if (j == 8 && rows[28] & 1) return 0;
         /* streams have numbers of their own below 16 */
-        if (!memcmp(row, "STRM", 4)) {
-            u32 own = (u32)number(row + 4, 4);
-            if (own >= MAX_STREAMS || seen & 1u << own) goto done;
+        if (!memcmp(rows, "STRM", 4)) {
+            u32 own = (u32)number(rows + 4, 4);
+            if (own >= MAX_STREAMS || seen & 1u << own) return 0;
             seen |= 1u << own;
         }
     }
-    /* the last byte must be there */
-    {
-        u8 last;
-        if (!read_at(f, length - 1, &last, 1) || fread(&last, 1, 1, f)) goto done;
+    /* the last byte must be there, and none behind it */
+    return read_at(f, length - 1, &last, 1) && !read_some(f, length, &last, 1);
+}
+
+/* The longest distance in plies [3]; tables of outcomes do not know it. */
+static unsigned longest_of(const u8 *tabl) {
+    unsigned longest = 0;
+    if (tabl[2] == 2) return HOFFMAN_MAX_PLIES;
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned moves = (unsigned)number(tabl + 32 + 2 * i, 2), plies = 2 * moves - (i < 2 && moves);
+        if (moves < 32767 && plies > longest) longest = plies;
     }
-    if (!find_section(rows, n, "TABL", 0, &s) || s.length < 64 || !(tabl = load(t, f, &s, 65536)))
-        goto done;
-    ok = tabl[0] == 1 && tabl[1] == 0 && (tabl[2] == 0 || tabl[2] == 2) && (tabl[4] & 15) == 15
-        && tabl[5] >= 1 && tabl[5] <= 6;
-    for (i = 0; ok && i < tabl[5]; i++) {
-        if (tabl[16 + i] > 15 || (tabl[16 + i] & 7) > QUEEN) ok = 0;
-        else table->men[tabl[16 + i] >> 3][tabl[16 + i] & 7]++;
+    return longest;
+}
+
+/* What TABL says. 0: these are no cells. */
+static int parse_table(const u8 *tabl, Table *table, u8 men[2][6]) {
+    memset(men, 0, 12);
+    if (tabl[0] != 1 || tabl[1] != 0 || (tabl[2] != 0 && tabl[2] != 2) || tabl[5] < 1 || tabl[5] > 6) return 0;
+    for (int i = 0; i < tabl[5]; i++) {
+        if (tabl[16 + i] > 15 || (tabl[16 + i] & 7) > QUEEN) return 0;
+        men[tabl[16 + i] >> 3][tabl[16 + i] & 7]++;
     }
-    if (ok) table->stream = (Stream *)calloc(MAX_STREAMS, sizeof(Stream));
-    if (ok && !table->stream) ok = -1;
-    for (i = 0; ok > 0 && i < MAX_STREAMS; i++) {
+    table->men = tabl[5] + 2u, table->claims = tabl[4] & 15u, table->longest = longest_of(tabl);
+    table->key = key_of((const u8(*)[6])men);
+    return 1;
+}
+
+/* 1 read, 0 refused, -1 no memory. */
+static int read_table(const Tab *t, File f, Table *table) {
+    static const u8 magic[8] = {0x89, 'H', 'B', 'F', 0x0D, 0x0A, 0x1A, 0x0A};
+    u8 head[32], *rows, *tabl = 0, *strm, men[2][6];
+    u32 n;
+    u64 length;
+    Section s;
+    int ok = 0;
+    if (!read_at(f, 0, head, 32) || memcmp(head, magic, 8)) return 0;
+    n = (u32)number(head + 12, 4);
+    length = number(head + 16, 8);
+    if (number(head + 8, 2) != 1 || n > 256 || crc32_of(t, 0, head, 28) != number(head + 28, 4)) return 0;
+    s.offset = 32, s.length = 32 * (u64)n, s.crc = (u32)number(head + 24, 4);
+    if (length < 40 + s.length || length >> 62 || !(rows = load(t, f, &s, 8192))) return 0;
+    if (check_sections(f, rows, n, length) && find_section(rows, n, "TABL", 0, &s) && s.length >= 64
+        && (tabl = load(t, f, &s, 65536)) != 0)
+        ok = parse_table(tabl, table, men);
+    if (ok && !(table->stream = (Stream *)calloc(MAX_STREAMS, sizeof(Stream)))) ok = -1;
+    for (u32 i = 0; ok > 0 && i < MAX_STREAMS; i++) {
         Stream *st = &table->stream[table->streams];
         if (!find_section(rows, n, "STRM", i, &s)) continue;
-        st->number = i;
         if (s.length < 32 || !(strm = load(t, f, &s, 65536))) ok = 0;
         else {
             ok = parse_stream(t, strm, tabl, st) && find_section(rows, n, "MODL", i, &st->model)
-                && find_section(rows, n, "DIRY", i, &st->directory)
-                && find_section(rows, n, "DATA", i, &st->data);
+                && find_section(rows, n, "DIRY", i, &st->directory) && find_section(rows, n, "DATA", i, &st->data);
             free(strm);
             table->streams++;
         }
     }
     free(tabl);
-done:
     free(rows);
     return ok;
 }
 
 /* Adds the table at a path, if there is one for men that there was none for. 0: no memory. */
-static int add_table(hoffman_base *base, const char *path, const u8 men[2][6])
-{
+static int add_table(hoffman_base *base, const char *path, u64 key) {
     Table table, *more;
-    FILE *f;
-    int i, ok;
-    for (i = 0; i < base->tables; i++)
-        if (!memcmp(base->table[i].men, men, 12)) return 1;
-    if (!(f = fopen(path, "rb"))) return 1;
+    File f;
+    int ok, room = base->room ? 2 * base->room : 64;
+    for (int i = 0; i < base->tables; i++)
+        if (base->table[i].key == key) return 1;
+    if ((f = open_file(path)) == NO_FILE) return 1;
     memset(&table, 0, sizeof table);
     ok = read_table(&base->tab, f, &table);
-    fclose(f);
-    if (ok > 0 && memcmp(table.men, men, 12)) ok = 0;
+    close_file(f);
+    if (ok > 0 && table.key != key) ok = 0;
+    if (ok == 0) tell(path, "no intact table of cells of the ending that it is named after");
     if (ok > 0 && base->tables == base->room) {
-        int room = base->room ? 2 * base->room : 64;
-        more = (Table *)realloc(base->table, (size_t)room * sizeof(Table));
-        if (more) base->table = more, base->room = room;
-        else ok = -1;
+        if (!(more = (Table *)realloc(base->table, (size_t)room * sizeof(Table)))) ok = -1;
+        else base->table = more, base->room = room;
     }
     if (ok > 0 && !(table.path = (char *)malloc(strlen(path) + 1))) ok = -1;
-    if (ok <= 0) {
-        free(table.stream);
-        return ok == 0;
-    }
-    strcpy(table.path, path);
-    base->table[base->tables++] = table;
-    for (ok = 2, i = 0; i < 6; i++) ok += men[0][i] + men[1][i];
-    if ((unsigned)ok > base->largest) base->largest = (unsigned)ok;
-    return 1;
+    if (ok > 0) strcpy(table.path, path), base->table[base->tables++] = table;
+    else free(table.stream);
+    return ok >= 0;
 }
 
 /* Goes through all men: `left` more may come, of kind `kind` of `color` or later ones. */
-static int look_for(hoffman_base *base, char *path, size_t name, u8 men[2][6], int left, int color, int kind)
-{
+static int look_for(hoffman_base *base, char *path, size_t name, u8 men[2][6], int left, int color, int kind) {
     static const char letters[] = "PNBRQK";
     char *p = path + name;
-    int c, k, i, ok = 1, count = 0;
-    for (c = 0; c < 2; c++) {
+    int ok = 1, all = 0;
+    u64 key = key_of((const u8(*)[6])men);
+    for (int c = 0; c < 2; c++) {
         if (c) *p++ = 'v';
         *p++ = 'K';
-        for (k = QUEEN; k >= PAWN; k--)
-            for (i = 0; i < men[c][k]; i++, count++) *p++ = letters[k];
+        for (int k = QUEEN; k >= PAWN; k--)
+            for (int i = 0; i < men[c][k]; i++, all++) *p++ = letters[k];
     }
     strcpy(p, ".hbf");
-    if (count) ok = add_table(base, path, (const u8(*)[6])men);
-    if (count && ok) {
+    if (all) ok = add_table(base, path, key);
+    if (all && ok) {
         /* The other spelling, krpkr.hbf. */
         char *to = path + name, *from = to;
         for (; *from; from++)
             if (*from != 'v') *to++ = (char)(*from >= 'A' && *from <= 'Z' ? *from + 32 : *from);
         *to = 0;
-        ok = add_table(base, path, (const u8(*)[6])men);
+        ok = add_table(base, path, key);
     }
-    for (c = color; ok && left && c < 2; c++)
-        for (k = c == color ? kind : QUEEN; ok && k >= PAWN; k--) {
+    for (int c = color; ok && left && c < 2; c++)
+        for (int k = c == color ? kind : QUEEN; ok && k >= PAWN; k--) {
             men[c][k]++;
             ok = look_for(base, path, name, men, left - 1, c, k);
             men[c][k]--;
@@ -580,15 +681,55 @@ static int look_for(hoffman_base *base, char *path, size_t name, u8 men[2][6], i
     return ok;
 }
 
+/* Tables by their men. Those that were made under assumptions say nothing with colours exchanged. */
+static int make_keys(hoffman_base *base) {
+    base->entries = 16;
+    while (base->entries < 4 * (u32)base->tables) base->entries *= 2;
+    if (!(base->by_key = (Entry *)calloc(base->entries, sizeof(Entry)))) return 0;
+    base->largest = 2;
+    for (int i = 0; i < base->tables; i++) {
+        const Table *t = &base->table[i];
+        if (t->men > base->largest) base->largest = t->men;
+        if (t->longest > base->longest) base->longest = t->longest;
+        for (int pass = 0; pass < (t->claims == 15 ? 2 : 1); pass++) {
+            u64 key = pass ? other_colors(t->key) : t->key;
+            Entry *entry = &base->by_key[entry_of(base, key)];
+            if (entry->key && pass) continue;
+            entry->key = key;
+            entry->table = i;
+        }
+    }
+    /* One side to move may be stored only, and a capture en passant be the best there is: a ply more each. */
+    base->longest = base->longest + 2 < HOFFMAN_MAX_PLIES ? base->longest + 2 : HOFFMAN_MAX_PLIES;
+    return 1;
+}
+
+static int make_slots(hoffman_base *base, size_t bytes) {
+    size_t n = bytes / sizeof(Slot);
+    Slot *slot;
+    if (n < 1) n = 1;
+    if (n > 0x7FFFFFFF) n = 0x7FFFFFFF;
+    if (!(slot = (Slot *)calloc(n, sizeof(Slot)))) return 0;
+    free(base->slot);
+    base->slot = slot, base->slots = (u32)n;
+    return 1;
+}
+
 unsigned hoffman_version(void) { return HOFFMAN_API_VERSION; }
 
-hoffman_base *hoffman_open(const char *path)
-{
-    hoffman_base *base = (hoffman_base *)calloc(1, sizeof *base);
+hoffman_base *hoffman_open_for(const char *path, size_t cache_bytes, const hoffman_caller *caller) {
+    hoffman_base *base;
     size_t n = path ? strlen(path) : 0;
-    char *name = base ? (char *)malloc(n + 32) : 0;
-    int ok = name != 0;
-    if (ok) tab_init(&base->tab), base->largest = 2;
+    char *name;
+    int ok;
+    if (caller->version > HOFFMAN_API_VERSION || caller->position > sizeof(hoffman_position)
+        || caller->result > sizeof(hoffman_result) || caller->move > sizeof(hoffman_move))
+        return 0;
+    if (!(base = (hoffman_base *)calloc(1, sizeof *base))) return 0;
+    base->caller = *caller;
+    name = (char *)malloc(n + 32);
+    ok = name && make_slots(base, cache_bytes);
+    if (ok) tab_init(&base->tab);
     while (ok && path && *path) {
 #ifdef _WIN32
         size_t m = strcspn(path, ";");
@@ -604,58 +745,66 @@ hoffman_base *hoffman_open(const char *path)
         ok = look_for(base, name, m, men, HOFFMAN_MEN - 2, WHITE, QUEEN);
     }
     free(name);
-    if (!ok) {
-        hoffman_close(base);
-        base = 0;
-    }
-    return base;
+    if (ok && make_keys(base)) return base;
+    hoffman_close(base);
+    return 0;
 }
 
-void hoffman_close(hoffman_base *base)
-{
-    int i;
-    if (!base) return;
-    for (i = 0; i < base->tables; i++) {
-        free(base->table[i].path);
-        free(base->table[i].stream);
-    }
-    free(base->table);
-    free(base);
+int hoffman_init_for(const char *path, const hoffman_caller *caller) {
+    hoffman_base *base;
+    if (caller->version > HOFFMAN_API_VERSION) return HOFFMAN_VERSION;
+    if (!(base = hoffman_open_for(path, the_cache, caller))) return HOFFMAN_MEMORY;
+    hoffman_close(the_base);
+    the_base = base;
+    return HOFFMAN_OK;
 }
 
-unsigned hoffman_largest(const hoffman_base *base) { return base->largest; }
-unsigned hoffman_tables(const hoffman_base *base) { return (unsigned)base->tables; }
+void hoffman_free(void) { hoffman_close(the_base), the_base = 0; }
 
-/* The number of the table for the men of a position; -1: none. */
-static int table_of(const hoffman_base *base, const Pos *p)
-{
-    u8 men[2][6], swapped[2][6];
-    int c, k, i;
-    for (c = 0; c < 2; c++)
-        for (k = 0; k < 6; k++) {
-            u64 set = k == KING ? 0 : p->c[c] & p->k[k];
-            for (i = 0; set; set &= set - 1) i++;
-            men[c][k] = swapped[c ^ 1][k] = (u8)i;
-        }
-    for (i = 0; i < base->tables; i++)
-        if (!memcmp(base->table[i].men, men, 12) || !memcmp(base->table[i].men, swapped, 12)) return i;
-    return -1;
+int hoffman_set_cache(size_t bytes) {
+    if (the_base && !make_slots(the_base, bytes)) return HOFFMAN_MEMORY;
+    the_cache = bytes;
+    return HOFFMAN_OK;
+}
+
+void hoffman_set_log(void (*log)(void *, const char *), void *with) { the_log = log, the_log_with = with; }
+
+static const hoffman_base *this_base(const hoffman_base *base) { return base ? base : the_base; }
+
+unsigned hoffman_largest_of(const hoffman_base *base) { return this_base(base) ? this_base(base)->largest : 2; }
+unsigned hoffman_largest(void) { return hoffman_largest_of(0); }
+unsigned hoffman_longest(void) { return the_base ? the_base->longest : 0; }
+
+/* A table that proves something without being asked for assumptions. */
+static int has_key(u64 key) {
+    int table = the_base ? table_of(the_base, key) : -1;
+    return table >= 0 && the_base->table[table].claims == 15;
+}
+
+int hoffman_has(const char *material) {
+    static const char letters[] = "PNBRQ";
+    u8 men[2][6];
+    int c = -1;
+    memset(men, 0, sizeof men);
+    for (; *material; material++) {
+        const char *at = strchr(letters, *material);
+        if (*material == 'K') c++;
+        else if (!at && (*material != 'v' || c)) return 0;
+        if (c > 1 || (at && (c < 0 || ++men[c][at - letters] > 6))) return 0;
+    }
+    return c == 1 && has_key(key_of((const u8(*)[6])men));
 }
 
 /* ---- cells [6] ---- */
 
-typedef struct {
-    u64 tile;
-    int row, lane;
-} Place;
+typedef struct { u64 tile; int row, lane; } Place;
 
-static int gather(const Stream *s, const Pos *p, u8 *sq)
-{
-    int i, count = 0;
+static int gather(const Stream *s, const Pos *p, u8 *sq) {
+    int count = 0;
     u64 set;
     for (set = occupied(p); set; set &= set - 1) count++;
     if (count != s->n) return 0;
-    for (i = 0; i < s->n; i++) {
+    for (int i = 0; i < s->n; i++) {
         set = p->c[s->color[i]] & p->k[s->kind[i]];
         if (s->like[i] >= 0) set &= ~(u64)0 << sq[s->like[i]] << 1;
         if (!set) return 0;
@@ -664,90 +813,74 @@ static int gather(const Stream *s, const Pos *p, u8 *sq)
     return 1;
 }
 
-static void put_in_order(const Stream *s, u8 *sq)
-{
-    int i, m, b;
-    for (i = 2; i < s->n; i++)
-        for (m = i; (b = s->like[m]) >= 0 && sq[b] > sq[m]; m = b) {
+static void put_in_order(const Stream *s, u8 *sq) {
+    int b;
+    for (int i = 2; i < s->n; i++)
+        for (int m = i; (b = s->like[m]) >= 0 && sq[b] > sq[m]; m = b) {
             u8 x = sq[b];
             sq[b] = sq[m];
             sq[m] = x;
         }
 }
 
+/* Mirrors squares, or exchanges rank and file if `line` is 0, and puts like men in order. */
+static void mirror(const Stream *s, u8 *sq, int line) {
+    for (int i = 0; i < s->n; i++) sq[i] = (u8)(line ? sq[i] ^ line : flip(sq[i]));
+    put_in_order(s, sq);
+}
+
 /* 0: other men. Else *side is the side to move of the cell. */
-static int locate(const Tab *t, const Stream *s, const Pos *position, Place *place, int *side)
-{
+static int locate(const Tab *t, const Stream *s, const Pos *position, Place *place, int *side) {
     Pos p = *position;
     u8 sq[8];
     int i;
     u16 pair;
-    if (!gather(s, &p, sq)) {
-        swap_colors(&p);
-        if (!gather(s, &p, sq)) return 0;
-    }
-    if (s->symmetric && p.turn == BLACK) {
+    if (!gather(s, &p, sq) || (s->symmetric && p.turn == BLACK)) {
         swap_colors(&p);
         if (!gather(s, &p, sq)) return 0;
     }
     *side = p.turn;
-    if ((sq[0] & 7) > 3)
-        for (i = 0; i < s->n; i++) sq[i] ^= 7;
+    if ((sq[0] & 7) > 3) mirror(s, sq, 7);
     if (!s->pawns) {
-        if (sq[0] >> 3 > 3)
-            for (i = 0; i < s->n; i++) sq[i] ^= 56;
-        if (above(sq[0]) || (diagonal(sq[0]) && above(sq[1])))
-            for (i = 0; i < s->n; i++) sq[i] = (u8)flip(sq[i]);
-    }
-    put_in_order(s, sq);
-    if (!s->pawns && diagonal(sq[0]) && diagonal(sq[1])) {
-        for (i = 2; i < s->n && diagonal(sq[i]); i++) {}
-        if (i < s->n && above(sq[i])) {
-            for (i = 0; i < s->n; i++) sq[i] = (u8)flip(sq[i]);
-            put_in_order(s, sq);
-        }
+        if (sq[0] >> 3 > 3) mirror(s, sq, 56);
+        if (above(sq[0]) || (diagonal(sq[0]) && above(sq[1]))) mirror(s, sq, 0);
+        for (i = 0; i < s->n && diagonal(sq[i]); i++) {}
+        if (i >= 2 && i < s->n && above(sq[i])) mirror(s, sq, 0);
     }
     pair = t->pair_number[s->pawns][sq[0] * 64 + sq[1]];
     if (pair == 65535) return 0;
-    place->tile = pair;
-    place->row = 0;
-    place->lane = sq[s->lane];
+    place->tile = pair, place->row = 0, place->lane = sq[s->lane];
     if (s->middle < 0) return 1;
     for (i = 2; i < s->middle; i++) place->tile = place->tile * 64 + sq[i];
-    place->tile = place->tile * (u64)(64 / s->rows) + sq[s->middle] / s->rows;
+    place->tile = place->tile * (u64)(64 / s->rows) + (u64)(sq[s->middle] / s->rows);
     place->row = sq[s->middle] % s->rows;
     return 1;
 }
 
 /* ---- models [9] ---- */
 
-typedef struct {
-    u16 word;
-    u8 bit; /* 64: the lane square */
-    u32 child[2]; /* bit 31: a leaf */
-} Node;
-
-#define LEAF 0x80000000u
+/* bit 64: that of the lane square */
+typedef struct { u16 word, bit, child[2]; } Node;
+#define LEAF 0x8000u
 
 typedef struct {
     Node *node;
     u16 *leaf; /* `symbols` frequencies each */
-    u32 root;
-    int symbols;
+    u16 root;
+    size_t bytes;
 } Tree;
 
-typedef struct {
+struct Model {
     u8 order[4];
     u16 fallback, threshold[9], last[2], classes[16][3];
     Tree cells, misses;
     u8 *directory;
-} Model;
+    u32 *checked; /* a bit for each block: its checksum is right */
+};
 
-static int distribution(const u8 *q, int n, u16 *f)
-{
+static int distribution(const u8 *q, int n, u16 *f) {
     u32 left = 32768, w;
-    int i;
-    for (i = 1; i < n; i++) {
+    for (int i = 1; i < n; i++) {
         w = ((16u + (q[i - 1] & 15)) << (q[i - 1] >> 4)) >> 4;
         if (w >= left) return 0;
         left -= w;
@@ -761,64 +894,46 @@ static int distribution(const u8 *q, int n, u16 *f)
 static int relations_of(const Stream *s) { return s->n * (s->n - 1) - 2; }
 static int cell_test(const Stream *s) { return 5 * relations_of(s) + 11 + 6 * s->n; }
 
-static int parse_tree(Tree *t, const u8 *p, u32 length, int symbols, int first_cell, int tests)
-{
-    /* a leaf takes symbols + 1 bytes, an inner node 2 */
-    u32 nodes = 0, leaves = 0, at = 0, open = 0, this_one;
-    struct {
-        u32 node;
-        int child;
-    } stack[66];
-    t->symbols = symbols;
-    t->node = (Node *)malloc((length / 2 + 1) * sizeof(Node));
-    t->leaf = (u16 *)malloc((length / (u32)(symbols + 1) + 1) * (u32)symbols * sizeof(u16));
+static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 first_cell, u32 tests) {
+    /* A leaf takes symbols + 1 bytes, an inner node 2; n leaves have n - 1 inner nodes. */
+    u32 nodes = 0, leaves = 0, most = (length + 2) / (symbols + 3) + 1, at = 0, open = 1, test;
+    u16 *stack[66]; /* where the numbers of subtrees go that are still to come */
+    t->node = (Node *)malloc(most * sizeof(Node));
+    t->leaf = (u16 *)malloc(most * symbols * sizeof(u16));
+    t->bytes = most * (sizeof(Node) + symbols * sizeof(u16));
     if (!t->node || !t->leaf) return 0;
-    stack[open].node = 0;
-    stack[open++].child = -1;
-    while (open) {
-        u32 parent = stack[--open].node;
-        int child = stack[open].child;
-        u32 test;
+    for (stack[0] = &t->root; open;) {
+        u16 *to = stack[--open];
         if (length - at < 2) return 0;
         test = (u32)number(p + at, 2);
         at += 2;
         if (test == 0xFFFF) {
-            if (length - at < (u32)symbols - 1 || leaves >= 32767) return 0;
-            if (!distribution(p + at, symbols, t->leaf + leaves * (u32)symbols)) return 0;
-            at += (u32)symbols - 1;
-            this_one = leaves++ | LEAF;
+            if (length - at < symbols - 1 || leaves >= 32767 || leaves >= most) return 0;
+            if (!distribution(p + at, (int)symbols, t->leaf + leaves * symbols)) return 0;
+            at += symbols - 1;
+            *to = (u16)(leaves++ | LEAF);
         } else {
             Node *node = &t->node[nodes];
-            if (test >= (u32)tests || open >= 64 || nodes >= 32767) return 0;
-            if (test < (u32)first_cell) node->word = (u16)test, node->bit = 64;
-            else if (test < (u32)first_cell + 48) node->word = (u16)first_cell, node->bit = (u8)(test - (u32)first_cell);
-            else node->word = (u16)(first_cell + 1), node->bit = (u8)(test - (u32)first_cell - 48);
-            stack[open].node = nodes;
-            stack[open++].child = 1;
-            stack[open].node = nodes;
-            stack[open++].child = 0;
-            this_one = nodes++;
+            if (test >= tests || open >= 64 || nodes >= 32767 || nodes >= most) return 0;
+            node->bit = (u16)(test < first_cell ? 64 : (test - first_cell) % (test < first_cell + 48 ? 64 : 48));
+            node->word = (u16)(test < first_cell ? test : first_cell + (test >= first_cell + 48));
+            stack[open++] = &node->child[1];
+            stack[open++] = &node->child[0];
+            *to = (u16)nodes++;
         }
-        if (child < 0) t->root = this_one;
-        else t->node[parent].child[child] = this_one;
     }
     return at == length;
 }
 
-static void free_model(Model *m)
-{
+static void free_model(Model *m) {
     if (!m) return;
-    free(m->cells.node);
-    free(m->cells.leaf);
-    free(m->misses.node);
-    free(m->misses.leaf);
-    free(m->directory);
-    free(m);
+    free(m->cells.node), free(m->cells.leaf), free(m->misses.node), free(m->misses.leaf);
+    free(m->directory), free(m->checked), free(m);
 }
 
-static int parse_model(Model *m, const u8 *p, u64 length, const Stream *s)
-{
-    int i, seen = 0, c = cell_test(s);
+static int parse_model(Model *m, const u8 *p, u64 length, const Stream *s) {
+    int i, seen = 0;
+    u32 c = (u32)cell_test(s);
     u64 first, second;
     if (length < 66 || p[0] != 1) return 0;
     for (i = 0; i < 4; i++) {
@@ -831,56 +946,43 @@ static int parse_model(Model *m, const u8 *p, u64 length, const Stream *s)
     for (i = 0; i < 2; i++) m->last[i] = (u16)number(p + 22 + 2 * i, 2);
     for (i = 0; i < 16; i++)
         if (!distribution(p + 26 + 2 * i, 3, m->classes[i])) return 0;
-    first = number(p + 58, 4);
-    second = number(p + 62, 4);
+    first = number(p + 58, 4), second = number(p + 62, 4);
     if (first + second != length - 66) return 0;
     return parse_tree(&m->cells, p + 66, (u32)first, 5, c, c + 48)
         && parse_tree(&m->misses, p + 66 + first, (u32)second, 25, c, c + 66);
 }
 
-static Model *load_model(const Tab *t, FILE *f, const Stream *s)
-{
+static Model *load_model(const Tab *t, File f, const Stream *s) {
     Model *m = (Model *)calloc(1, sizeof *m);
     u64 blocks = (s->tiles + 63) / 64;
     u8 *p = m ? load(t, f, &s->model, (u64)16 << 20) : 0;
     int ok = p && parse_model(m, p, s->model.length, s);
     free(p);
-    if (ok && s->directory.length == 12 * (blocks + 1))
+    if (ok && s->directory.length == 12 * (blocks + 1)) {
         m->directory = load(t, f, &s->directory, 12 * (blocks + 1));
-    if (m && m->directory) return m;
+        m->checked = (u32 *)calloc((size_t)(blocks / 32 + 1), sizeof(u32));
+    }
+    if (m && m->directory && m->checked) return m;
     free_model(m);
     return 0;
 }
 
 /* ---- range coder [5] ---- */
 
-typedef struct {
-    u32 range, code;
-    const u8 *at, *end;
-} Coder;
+typedef struct { u32 range, code; const u8 *at, *end; } Coder;
 
 static u32 next_byte(Coder *c) { return c->at < c->end ? *c->at++ : 0; }
 
-static void start_coder(Coder *c, const u8 *p, size_t n)
-{
-    int i;
-    c->range = 0xFFFFFFFFu;
-    c->code = 0;
-    c->at = p;
-    c->end = p + n;
-    for (i = 0; i < 4; i++) c->code = c->code << 8 | next_byte(c);
+static void start_coder(Coder *c, const u8 *p, size_t n) {
+    c->range = 0xFFFFFFFFu, c->code = 0, c->at = p, c->end = p + n;
+    for (int i = 0; i < 4; i++) c->code = c->code << 8 | next_byte(c);
 }
 
-static void normalise(Coder *c)
-{
-    while (c->range < 0x1000000u) {
-        c->code = c->code << 8 | next_byte(c);
-        c->range <<= 8;
-    }
+static void normalise(Coder *c) {
+    for (; c->range < 0x1000000u; c->range <<= 8) c->code = c->code << 8 | next_byte(c);
 }
 
-static int symbol(Coder *c, const u16 *f, int n)
-{
+static int symbol(Coder *c, const u16 *f, int n) {
     u32 unit, below = 0, width;
     int i = 0;
     normalise(c);
@@ -896,8 +998,7 @@ static int symbol(Coder *c, const u16 *f, int n)
     return i;
 }
 
-static u32 raw_bits(Coder *c, int n)
-{
+static u32 raw_bits(Coder *c, int n) {
     u32 unit, value;
     normalise(c);
     unit = c->range >> n;
@@ -922,24 +1023,20 @@ typedef struct {
     int row, n, u, nn, uu;
 } Rows;
 
-static void constant(Rows *r, int first, int square)
-{
-    int b;
-    for (b = 0; b < 6; b++) r->word[first + b] = square >> b & 1 ? ~(u64)0 : 0;
+static void constant(Rows *r, int first, int square) {
+    for (int b = 0; b < 6; b++) r->word[first + b] = square >> b & 1 ? ~(u64)0 : 0;
 }
 
-static void relate(const Tab *t, const Stream *s, Rows *r)
-{
-    int i, j, p = 0, lane = s->lane;
+static void relate(const Tab *t, const Stream *s, Rows *r) {
+    int p = 0, lane = s->lane;
     u64 occ = 0, *rel = r->relation[r->row];
-    for (i = 0; i < lane; i++) occ |= BIT(r->sq[i]);
-    for (i = 0; i < s->n; i++) {
+    for (int i = 0; i < lane; i++) occ |= BIT(r->sq[i]);
+    for (int i = 0; i < s->n; i++) {
         u64 reach = i < lane ? attacks(t, s->color[i], s->kind[i], r->sq[i], occ) : 0;
         int slides = s->kind[i] == BISHOP || s->kind[i] == ROOK || s->kind[i] == QUEEN;
-        for (j = 0; j < s->n; j++) {
+        for (int j = 0; j < s->n; j++) {
             if (i == j || (i < 2 && j < 2)) continue;
-            if (i == lane)
-                /* a pawn attacks from where one of the other side would attack back */
+            if (i == lane) /* a pawn attacks from where one of the other side would attack back */
                 rel[p] = attacks(t, s->kind[i] == PAWN ? s->color[i] ^ 1 : s->color[i], s->kind[i], r->sq[j], occ);
             else if (j == lane) rel[p] = reach;
             else if (!(reach & BIT(r->sq[j]))) rel[p] = 0;
@@ -949,11 +1046,10 @@ static void relate(const Tab *t, const Stream *s, Rows *r)
     }
 }
 
-static u64 legal_lanes(const Stream *s, const Rows *r)
-{
+static u64 legal_lanes(const Stream *s, const Rows *r) {
     const u64 pawn_squares = 0x00FFFFFFFFFFFF00ull;
     u64 taken = 0, lanes = ~(u64)0;
-    int i, q;
+    int i;
     for (i = 0; i < s->lane; i++) {
         if (taken & BIT(r->sq[i])) return 0;
         if (s->like[i] >= 0 && r->sq[s->like[i]] >= r->sq[i]) return 0;
@@ -967,14 +1063,13 @@ static u64 legal_lanes(const Stream *s, const Rows *r)
         if (i < s->lane) {
             if (above(r->sq[i])) return 0;
         } else
-            for (q = 0; q < 64; q++)
+            for (int q = 0; q < 64; q++)
                 if (above(q)) lanes &= ~BIT(q);
     }
     return lanes & ~taken;
 }
 
-static void begin_row(const Tab *t, const Stream *s, Rows *r, int row, int first)
-{
+static void begin_row(const Tab *t, const Stream *s, Rows *r, int row, int first) {
     int i, j, k, p, count = relations_of(s), middle = first + row;
     int n = row >= 1 && (middle & 7) ? row - 1 : -1, u = row >= 8 ? row - 8 : -1;
     u64 threat[4] = {0, 0, 0, 0}, any[4] = {0, 0, 0, 0}, change[4], rel;
@@ -1021,62 +1116,55 @@ static int class_of(u16 v) { return v == DRAW ? 0 : v < DRAW ? 1 : 2; }
 
 static int distance_of(u16 v) { return v == DRAW || v == 0 ? 0 : v < DRAW ? v - 1 : 65536 - v; }
 
-static u32 walk(const Tree *t, const u64 *word, int lane)
-{
+static u32 walk(const Tree *t, const u64 *word, int lane) {
     u32 at = t->root;
+    const Node *node = t->node;
     while (!(at & LEAF)) {
-        const Node *n = &t->node[at];
-        at = n->child[word[n->word] >> (n->bit == 64 ? lane : n->bit) & 1];
+        const Node *n = node + at;
+        if (word[n->word] >> (n->bit == 64 ? lane : n->bit) & 1) at = n->child[1];
+        else at = n->child[0];
     }
     return at & ~LEAF;
 }
 
 /* The word of cell tests, and the candidates; returns how many there are. */
-static int look(Rows *r, const Model *m, int c, int lane, u16 *cand)
-{
+static int look(Rows *r, const Model *m, int c, int lane, u16 *cand) {
     const u16 *t = r->value + r->row * STRIDE + LEFT + lane, *n = r->value + r->n * STRIDE + LEFT + lane;
     const u16 *u = r->value + r->u * STRIDE + LEFT + lane;
-    int has_w = lane & 7, has_s = lane >= 8, count = 0, i, j, b = 0, moves;
+    int has_w = lane & 7, has_s = lane >= 8, count = 0, j, b = 0, moves;
     u16 near[4], W, S, N = *n, U = *u;
     u64 word = 0;
     W = has_w ? t[-1] : t[-8];
     S = has_s ? t[-8] : t[-1];
     if (!has_w && !has_s) W = S = N;
     else if (r->n == NO_ROW) N = U = W;
-    near[0] = W;
-    near[1] = S;
-    near[2] = N;
-    near[3] = U;
-    for (i = 0; i < 4; i++) {
+    near[0] = W, near[1] = S, near[2] = N, near[3] = U;
+    for (int i = 0; i < 4; i++) {
         u16 v = near[m->order[i]];
         for (j = 0; j < count && cand[j] != v; j++) {}
         if (j == count) cand[count++] = v;
     }
 #define TEST(x) word |= (u64)((x) != 0) << b++
-    TEST(W == S); TEST(W < S);
-    TEST(W == N); TEST(W < N); TEST(W == U); TEST(W < U);
-    TEST(S == N); TEST(S < N); TEST(S == U); TEST(S < U);
-    TEST(N == U); TEST(N < U);
+    TEST(W == S); TEST(W < S); TEST(W == N); TEST(W < N); TEST(W == U); TEST(W < U);
+    TEST(S == N); TEST(S < N); TEST(S == U); TEST(S < U); TEST(N == U); TEST(N < U);
     TEST(W == n[-1]); TEST(W < n[-1]); TEST(S == n[-8]); TEST(S < n[-8]);
     TEST(W == u[-1]); TEST(W < u[-1]); TEST(S == u[-8]); TEST(S < u[-8]);
     TEST(W == t[-9]); TEST(S == t[-9]);
     TEST(N == n[1]); TEST(N == n[-1]); TEST(N == n[8]); TEST(N == n[-8]);
     TEST(U == u[1]); TEST(U == u[-1]); TEST(U == u[8]); TEST(U == u[-8]);
-    TEST(N == r->value[r->nn * STRIDE + LEFT + lane]);
-    TEST(U == r->value[r->uu * STRIDE + LEFT + lane]);
+    TEST(N == r->value[r->nn * STRIDE + LEFT + lane]); TEST(U == r->value[r->uu * STRIDE + LEFT + lane]);
     TEST(W == t[-2]); TEST(S == t[-16]);
-    TEST(cand[0] == DRAW); TEST(cand[0] > DRAW);
-    TEST(count >= 2); TEST(count >= 3); TEST(count >= 4);
+    TEST(cand[0] == DRAW); TEST(cand[0] > DRAW); TEST(count >= 2); TEST(count >= 3); TEST(count >= 4);
     moves = distance_of(cand[0]);
-    for (i = 0; i < 9; i++) TEST(moves >= m->threshold[i]);
+    for (int i = 0; i < 9; i++) TEST(moves >= m->threshold[i]);
 #undef TEST
     r->word[c] = word;
     return count;
 }
 
 /* The distance of a miss [8, 3 to 5]. */
-static int missed(Coder *coder, Rows *r, const Model *m, int c, int lane, const u16 *cand, int count, int class_, int last)
-{
+static int missed(
+    Coder *coder, Rows *r, const Model *m, int c, int lane, const u16 *cand, int count, int class_, int last) {
     static const signed char delta[16] = {-1, -8, -2, -16, -9, -7, 0, 1, -1, 8, -8, 0, 1, -1, 8, -8};
     static const u8 weight[16] = {2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1};
     static const u8 start[13] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 37, 101};
@@ -1120,8 +1208,7 @@ static int missed(Coder *coder, Rows *r, const Model *m, int c, int lane, const 
     return v > LONGEST ? LONGEST : v;
 }
 
-static u16 decode_cell(Coder *coder, const Stream *s, Rows *r, const Model *m, int c, int lane, u16 *last)
-{
+static u16 decode_cell(Coder *coder, const Stream *s, Rows *r, const Model *m, int c, int lane, u16 *last) {
     u16 cand[4];
     int count = look(r, m, c, lane, cand), i, context, class_, moves;
     i = symbol(coder, m->cells.leaf + walk(&m->cells, r->word, lane) * 5, 5);
@@ -1138,8 +1225,8 @@ static u16 decode_cell(Coder *coder, const Stream *s, Rows *r, const Model *m, i
 }
 
 /* Decodes a tile up to and including a row. */
-static void decode_tile(const Tab *t, const Stream *s, const Model *m, u64 tile, int last_row, const u8 *p, size_t n, Rows *r)
-{
+static void decode_tile(
+    const Tab *t, const Stream *s, const Model *m, u64 tile, int last_row, const u8 *p, size_t n, Rows *r) {
     Coder coder;
     u16 last[2];
     int i, row, lane, first = 0, c = cell_test(s), base = 5 * relations_of(s) + 11;
@@ -1176,337 +1263,518 @@ static void decode_tile(const Tab *t, const Stream *s, const Model *m, u64 tile,
 
 /* ---- probing [10] ---- */
 
+void hoffman_close(hoffman_base *base) {
+    if (!base) return;
+    for (int i = 0; i < base->tables; i++) {
+        Table *t = &base->table[i];
+        for (int j = 0; j < t->streams; j++) free_model((Model *)t->stream[j].loaded);
+        if (t->file) close_file(*(File *)t->file);
+        free(t->file), free(t->stream), free(t->path);
+    }
+    free(base->table), free(base->by_key), free(base->slot), free(base);
+}
+
+#define STORED 0x80000000u /* a flag: nothing but what the cell holds */
+
+/* A question, and what its answer rests on. */
 typedef struct {
-    u64 key; /* 0: empty */
-    int rows;
-    u16 value[4096];
-} Slot;
+    hoffman_base *base;
+    const Tab *t;
+    unsigned flags, claims;
+} Ask;
 
-struct hoffman_prober {
-    const hoffman_base *base;
-    FILE **file;    /* by table */
-    Model **model;  /* by table and stream */
-    Slot *slot;
-    size_t slots;
-    u8 *block;
-    size_t room;
-    Rows rows;
-    hoffman_statistics statistics;
-    int soft;
-};
-
-hoffman_prober *hoffman_prober_new(const hoffman_base *base, size_t cache_bytes)
-{
-    hoffman_prober *p = (hoffman_prober *)calloc(1, sizeof *p);
-    size_t tables = base ? (size_t)base->tables : 0;
-    if (!p || !base) {
-        free(p);
+/* The file of a table, opened by the first who needs it; null if it cannot be opened. */
+static const File *file_of(hoffman_base *base, Table *table) {
+    File *f = (File *)LOAD_POINTER(&table->file);
+    if (f || !(f = (File *)malloc(sizeof *f))) return f;
+    *f = open_file(table->path);
+    if (*f == NO_FILE) {
+        free(f);
         return 0;
     }
-    p->base = base;
-    p->slots = cache_bytes / sizeof(Slot) ? cache_bytes / sizeof(Slot) : 1;
-    p->file = (FILE **)calloc(tables + 1, sizeof *p->file);
-    p->model = (Model **)calloc(tables * MAX_STREAMS + 1, sizeof *p->model);
-    p->slot = (Slot *)calloc(p->slots, sizeof *p->slot);
-    if (p->file && p->model && p->slot) return p;
-    hoffman_prober_free(p);
+    if (put_pointer(&table->file, f)) count(base, OPENED, 1);
+    else {
+        close_file(*f);
+        free(f);
+    }
+    return (const File *)LOAD_POINTER(&table->file);
+}
+
+static size_t size_of(const Model *m, const Stream *s) {
+    return sizeof *m + m->cells.bytes + m->misses.bytes + (size_t)s->directory.length;
+}
+
+static const Model *model_of(hoffman_base *base, File f, Stream *s) {
+    Model *m = (Model *)LOAD_POINTER(&s->loaded);
+    if (m || LOAD(&s->bad)) return m;
+    if (!(m = load_model(&base->tab, f, s))) {
+        STORE(&s->bad, 1);
+        return 0;
+    }
+    if (put_pointer(&s->loaded, m)) count(base, MEMORY, size_of(m, s));
+    else free_model(m);
+    return (const Model *)LOAD_POINTER(&s->loaded);
+}
+
+/* Compares the checksum of a block. */
+static NOINLINE int check_block(const Tab *t, File f, u64 at, u64 length, u32 sum) {
+    u8 piece[4096];
+    u32 crc = 0;
+    while (length) {
+        size_t n = length < sizeof piece ? (size_t)length : sizeof piece;
+        if (!read_at(f, at, piece, n)) return 0;
+        crc = crc32_of(t, crc, piece, n);
+        at += n;
+        length -= n;
+    }
+    return crc == sum;
+}
+
+/* Where the bytes of a tile are in the file; 0 if it is damaged. */
+static int find_tile(hoffman_base *base, File f, const Stream *s, const Model *m, u64 tile, u64 *at, size_t *length) {
+    u64 block = tile / 64, count_ = s->tiles - block * 64, sizes, i, bit;
+    u64 begin = number(m->directory + 12 * block, 8), end = number(m->directory + 12 * block + 12, 8);
+    u32 crc = (u32)number(m->directory + 12 * block + 8, 4), mark = 1u << (block % 32);
+    u8 head[1 + 64 * 24 / 8 + 8];
+    *length = 0;
+    *at = s->data.offset + begin;
+    if (count_ > 64) count_ = 64;
+    if (begin > end || end > s->data.length || end - begin > (u64)64 << 20) return 0;
+    if (!(LOAD(&m->checked[block / 32]) & mark)) {
+        if (!check_block(&base->tab, f, *at, end - begin, crc)) return 0;
+        SET_BITS(&m->checked[block / 32], mark);
+        count(base, BLOCKS, 1);
+    }
+    if (begin == end) return 1;
+    memset(head, 0, sizeof head);
+    if (!read_at(f, *at, head, end - begin < sizeof head - 8 ? (size_t)(end - begin) : sizeof head - 8)) return 0;
+    sizes = ((u64)head[0] * count_ + 7) / 8;
+    if (head[0] > 24 || 1 + sizes > end - begin) return 0;
+    *at += 1 + sizes;
+    for (i = 0; i <= tile % 64; i++) {
+        bit = i * head[0];
+        *at += *length;
+        *length = (size_t)(number(head + 1 + bit / 8, 4) >> (bit % 8) & (BIT(head[0]) - 1));
+    }
+    return *at + *length <= s->data.offset + end;
+}
+
+static Slot *slot_of(const hoffman_base *base, u32 who, u64 unit) {
+    u64 hash = (unit ^ (u64)who << 44) * 0x9E3779B97F4A7C15ull;
+    return &base->slot[(hash >> 32) * base->slots >> 32];
+}
+
+static int is_place_of(const Slot *slot, int way, u32 who, u64 unit) {
+    return LOAD(&slot->who[way]) == who && LOAD(&slot->low[way]) == (u32)unit
+        && LOAD(&slot->high[way]) == (u32)(unit >> 32);
+}
+
+/* Keeps decoded cells, where they were or in place of the oldest; not if another thread is just writing there. */
+static void keep_cells(const hoffman_base *base, u32 who, u64 unit, const u16 *value, int rows) {
+    Slot *slot = slot_of(base, who, unit);
+    u32 turn, sum = 0;
+    int way;
+    for (way = 0; way < WAYS && !is_place_of(slot, way, who, unit); way++) sum += LOAD(&slot->turn[way]) / 2;
+    if (way == WAYS) way = (int)(sum % WAYS);
+    turn = LOAD(&slot->turn[way]);
+    if (turn & 1 || !swap_32(&slot->turn[way], turn, turn + 1)) return;
+    STORE(&slot->who[way], who);
+    STORE(&slot->low[way], (u32)unit);
+    STORE(&slot->high[way], (u32)(unit >> 32));
+    STORE(&slot->cells[way], (u32)rows * 64);
+    for (int i = 0; i < rows * 32; i++) {
+        const u16 *two = value + i / 32 * STRIDE + LEFT + i % 32 * 2;
+        STORE(&slot->pair[way][i], two[0] | (u32)two[1] << 16);
+    }
+    STORE(&slot->turn[way], turn + 2);
+}
+
+/* A cell from the cache; 0 if it is not there. */
+static int held_cell(const hoffman_base *base, u32 who, u64 unit, u32 at, u16 *code) {
+    Slot *slot = slot_of(base, who, unit);
+    for (int way = 0; way < WAYS; way++) {
+        u32 turn = LOAD(&slot->turn[way]), two;
+        if (turn & 1 || LOAD(&slot->cells[way]) <= at || !is_place_of(slot, way, who, unit)) continue;
+        two = LOAD(&slot->pair[way][at / 2]);
+        *code = (u16)(at & 1 ? two >> 16 : two);
+        if (LOAD(&slot->turn[way]) == turn) return 1;
+    }
     return 0;
 }
 
-void hoffman_prober_free(hoffman_prober *p)
-{
-    int i;
-    if (!p) return;
-    for (i = 0; p->file && i < p->base->tables; i++)
-        if (p->file[i]) fclose(p->file[i]);
-    for (i = 0; p->model && i < p->base->tables * MAX_STREAMS; i++) free_model(p->model[i]);
-    free(p->file);
-    free(p->model);
-    free(p->slot);
-    free(p->block);
-    free(p);
+/* A cell from the file, and into the cache all that is decoded on the way. */
+static NOINLINE int fetch_cell(hoffman_base *base, Table *table, Stream *s, u32 who, const Place *place, u16 *code) {
+    const File *f = file_of(base, table);
+    const Model *m = f ? model_of(base, *f, s) : 0;
+    u8 few[4096], *bytes = few;
+    u64 at = 0;
+    size_t length = 0;
+    int ok;
+    Rows rows;
+    ok = m && find_tile(base, *f, s, m, place->tile, &at, &length);
+    if (ok && length > sizeof few && !(bytes = (u8 *)malloc(length))) return HOFFMAN_MEMORY;
+    ok = ok && read_at(*f, at, bytes, length);
+    if (ok) {
+        decode_tile(&base->tab, s, m, place->tile, place->row, bytes, length, &rows);
+        count(base, DECODED, 1);
+        for (int row = 0; row <= place->row; row += 16)
+            keep_cells(base, who, place->tile * 4 + (u64)row / 16, rows.value + row * STRIDE,
+                place->row - row < 16 ? place->row - row + 1 : 16);
+        *code = rows.value[place->row * STRIDE + LEFT + place->lane];
+    } else {
+        count(base, FAILURES, 1);
+        tell(table->path, "damaged, or it cannot be read");
+    }
+    if (bytes != few) free(bytes);
+    return ok ? HOFFMAN_OK : HOFFMAN_DAMAGED;
 }
 
-void hoffman_statistics_of(const hoffman_prober *p, hoffman_statistics *s) { *s = p->statistics; }
-
-/* The bytes of a tile, in the prober's buffer; 0 if the file is damaged. */
-static int read_tile(hoffman_prober *p, FILE *f, const Stream *s, const Model *m, u64 tile, const u8 **at, size_t *length)
-{
-    u64 block = tile / 64, begin = number(m->directory + 12 * block, 8);
-    u64 end = number(m->directory + 12 * block + 12, 8), count = s->tiles - block * 64, sizes, i, skip = 0;
-    u32 crc = (u32)number(m->directory + 12 * block + 8, 4);
-    int w;
-    size_t n = (size_t)(end - begin);
-    *length = 0;
-    if (count > 64) count = 64;
-    if (begin > end || end > s->data.length || end - begin > (u64)64 << 20) return 0;
-    if (n + 8 > p->room) {
-        u8 *more = (u8 *)realloc(p->block, n + 8);
-        if (!more) return 0;
-        p->block = more;
-        p->room = n + 8;
-    }
-    *at = p->block;
-    if (!read_at(f, s->data.offset + begin, p->block, n) || crc32_of(&p->base->tab, p->block, n) != crc) return 0;
-    if (!n) return 1;
-    memset(p->block + n, 0, 8);
-    w = p->block[0];
-    sizes = ((u64)w * count + 7) / 8;
-    if (w > 24 || 1 + sizes > n) return 0;
-    for (i = 0;; i++) {
-        u64 bit = i * (u64)w;
-        u64 size = number(p->block + 1 + bit / 8, 4) >> (bit % 8) & (BIT(w) - 1);
-        if (i == tile % 64) {
-            *length = (size_t)size;
-            break;
-        }
-        skip += size;
-    }
-    *at = p->block + 1 + sizes + skip;
-    return 1 + sizes + skip + *length <= n;
-}
-
-static int cell(hoffman_prober *p, int table, int which, const Place *place, u16 *code)
-{
-    const Table *tb = &p->base->table[table];
-    const Stream *s = &tb->stream[which];
-    u64 key = ((u64)(table * MAX_STREAMS + which) << 44 ^ place->tile) + 1;
-    Slot *slot = &p->slot[(key * 0x9E3779B97F4A7C15ull >> 20) % p->slots];
-    Model **m = &p->model[table * MAX_STREAMS + which];
-    const u8 *at;
-    size_t length;
-    int row;
-    if (slot->key == key && place->row < slot->rows) {
-        p->statistics.hits++;
-        *code = slot->value[place->row * 64 + place->lane];
+static int cell(const Ask *ask, int table, int which, const Place *place, u16 *code) {
+    Table *t = &ask->base->table[table];
+    u32 who = (u32)(table * MAX_STREAMS + which);
+    u64 unit = place->tile * 4 + (u64)place->row / 16;
+    if (held_cell(ask->base, who, unit, (u32)(place->row % 16 * 64 + place->lane), code)) {
+        count(ask->base, HITS, 1);
         return HOFFMAN_OK;
     }
-    if (p->soft) return HOFFMAN_BUSY;
-    if (!p->file[table] && !(p->file[table] = fopen(tb->path, "rb"))) return HOFFMAN_DAMAGED;
-    if (!*m && !(*m = load_model(&p->base->tab, p->file[table], s))) goto damaged;
-    if (!read_tile(p, p->file[table], s, *m, place->tile, &at, &length)) goto damaged;
-    decode_tile(&p->base->tab, s, *m, place->tile, place->row, at, length, &p->rows);
-    p->statistics.decoded++;
-    slot->key = key;
-    slot->rows = place->row + 1;
-    for (row = 0; row <= place->row; row++)
-        memcpy(slot->value + 64 * row, p->rows.value + row * STRIDE + LEFT, 128);
-    *code = slot->value[place->row * 64 + place->lane];
-    return HOFFMAN_OK;
-damaged:
-    p->statistics.damaged++;
-    return HOFFMAN_DAMAGED;
+    count(ask->base, MISSES, 1);
+    if (ask->flags & HOFFMAN_SOFT) return HOFFMAN_BUSY;
+    return fetch_cell(ask->base, t, &t->stream[which], who, place, code);
 }
 
-static u16 before(u16 c, int outcomes)
-{
+static u16 before(u16 c, int outcomes) {
     if (c == DRAW) return DRAW;
     if (outcomes) return c < DRAW ? 65535 : 1;
     return (u16)(c < DRAW ? 65536 - c : 65537 - c);
 }
 
-static int any_code(hoffman_prober *p, const Pos *pos, int outcomes, u16 *code);
+static int any_code(Ask *ask, const Pos *pos, u16 *code);
 
 /* The best of some moves; 0 if there is none. */
-static int best_of(hoffman_prober *p, const Pos *pos, int asked, int outcomes, u16 *best)
-{
+static int best_of(Ask *ask, const Pos *pos, int asked, u16 *best) {
     Move moves[HOFFMAN_MAX_MOVES];
-    int i, n = generate(&p->base->tab, pos, asked, moves), status;
+    Pos after;
+    int i, n = generate(ask->t, pos, asked, moves), status;
     u16 code;
     *best = 0;
     for (i = 0; i < n; i++) {
-        if ((status = any_code(p, &moves[i].after, outcomes, &code)) != HOFFMAN_OK) return status;
-        code = before(code, outcomes);
+        if (!play(ask->t, pos, &moves[i], &after)) continue;
+        if ((status = any_code(ask, &after, &code)) != HOFFMAN_OK) return status;
+        code = before(code, ask->flags & HOFFMAN_WDL);
         if (code > *best) *best = code;
     }
     return HOFFMAN_OK;
 }
 
 /* Of a legal position without rights. */
-static int plain_code(hoffman_prober *p, const Pos *pos, int outcomes, u16 *code)
-{
-    int pass, i, side, status, other_side = 0, table;
-    u64 occ = occupied(pos);
+static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
+    int side, status, other_side = 0, table, outcomes = ask->flags & HOFFMAN_WDL;
+    u64 key = key_of_position(pos);
+    const Table *t;
     Place place;
     u16 best;
-    if (occ == (pos->k[KING] & occ)) {
+    if (!key) {
         *code = DRAW;
         return HOFFMAN_OK;
     }
-    if ((table = table_of(p->base, pos)) < 0) return HOFFMAN_NO_TABLE;
+    if ((table = table_of(ask->base, key)) < 0) return HOFFMAN_NO_TABLE;
+    t = &ask->base->table[table];
+    if (t->claims != 15 && !(ask->flags & HOFFMAN_ALLOW_ASSUMED)) return HOFFMAN_NO_TABLE;
+    ask->claims &= t->claims;
     /* outcomes are in either kind of stream */
-    for (pass = outcomes ? 0 : 1; pass < 2; pass++)
-        for (i = 0; i < p->base->table[table].streams; i++) {
-            const Stream *s = &p->base->table[table].stream[i];
-            if (s->outcomes != (pass == 0) || !locate(&p->base->tab, s, pos, &place, &side)) continue;
+    for (int pass = outcomes ? 0 : 1; pass < 2; pass++)
+        for (int i = 0; i < t->streams; i++) {
+            const Stream *s = &t->stream[i];
+            if (s->outcomes != (pass == 0) || !locate(ask->t, s, pos, &place, &side)) continue;
             if (side != s->turn) {
                 other_side = 1;
                 continue;
             }
-            if ((status = cell(p, table, i, &place, code)) != HOFFMAN_OK) return status;
+            if ((status = cell(ask, table, i, &place, code)) != HOFFMAN_OK) return status;
             if (outcomes && *code != DRAW) *code = *code < DRAW ? 1 : 65535;
-            if (!s->exits) return HOFFMAN_OK;
-            if ((status = best_of(p, pos, EXITS, outcomes, &best)) != HOFFMAN_OK) return status;
+            if (!s->exits || ask->flags & STORED) return HOFFMAN_OK;
+            if ((status = best_of(ask, pos, EXITS, &best)) != HOFFMAN_OK) return status;
             if (best > *code) *code = best;
             return HOFFMAN_OK;
         }
-    if (!other_side) return HOFFMAN_NO_TABLE;
-    if ((status = best_of(p, pos, ALL, outcomes, &best)) != HOFFMAN_OK) return status;
-    *code = best ? best : in_check(&p->base->tab, pos, pos->turn) ? 1 : DRAW;
+    if (!other_side || ask->flags & STORED) return HOFFMAN_NO_TABLE;
+    if ((status = best_of(ask, pos, ALL, &best)) != HOFFMAN_OK) return status;
+    *code = best ? best : in_check(ask->t, pos, pos->turn) ? 1 : DRAW;
     return HOFFMAN_OK;
 }
 
-static int any_code(hoffman_prober *p, const Pos *pos, int outcomes, u16 *code)
-{
+static int any_code(Ask *ask, const Pos *pos, u16 *code) {
     Pos plain = *pos;
     u16 best = 0;
     int status;
     plain.ep = -1;
-    if (pos->ep >= 0 && (status = best_of(p, pos, EN_PASSANT, outcomes, &best)) != HOFFMAN_OK) return status;
+    if (pos->ep >= 0 && (status = best_of(ask, pos, EN_PASSANT, &best)) != HOFFMAN_OK) return status;
     if (best) {
-        Move moves[HOFFMAN_MAX_MOVES];
         *code = best;
-        if (!generate(&p->base->tab, &plain, ALL, moves)) return HOFFMAN_OK;
+        if (!has_move(ask->t, &plain)) return HOFFMAN_OK;
     }
-    status = plain_code(p, &plain, outcomes, code);
+    status = plain_code(ask, &plain, code);
     if (status == HOFFMAN_OK && best > *code) *code = best;
     return status;
 }
 
-static int take(const hoffman_base *base, const hoffman_position *h, Pos *p)
-{
-    p->c[WHITE] = h->white;
-    p->c[BLACK] = h->black;
-    p->k[PAWN] = h->pawns;
-    p->k[KNIGHT] = h->knights;
-    p->k[BISHOP] = h->bishops;
-    p->k[ROOK] = h->rooks;
-    p->k[QUEEN] = h->queens;
-    p->k[KING] = h->kings;
-    p->turn = h->white_to_move ? WHITE : BLACK;
-    p->ep = h->ep > 0 && h->ep < 64 ? (int)h->ep : -1;
-    if (h->castling) return HOFFMAN_CASTLING;
-    return is_legal(&base->tab, p) ? HOFFMAN_OK : HOFFMAN_ILLEGAL;
-}
-
-static void give(u16 code, unsigned rule50, hoffman_result *r)
-{
-    r->wdl = code == DRAW ? 0 : code < DRAW ? -1 : 1;
-    r->plies = (unsigned)(code == DRAW ? 0 : 2 * distance_of(code) - (code > DRAW));
-    r->flags = r->wdl && rule50 + r->plies > 100 ? HOFFMAN_MAYBE_50 : 0;
-}
-
-static int probe(hoffman_prober *p, const hoffman_position *h, hoffman_result *r, int outcomes)
-{
-    Pos pos;
-    u16 code;
-    int status = take(p->base, h, &pos);
-    if (status == HOFFMAN_OK) status = any_code(p, &pos, outcomes, &code);
-    if (status == HOFFMAN_OK) give(code, h->rule50, r);
-    if (status == HOFFMAN_OK && outcomes) r->plies = 0, r->flags = 0;
-    return status;
-}
-
-int hoffman_probe(hoffman_prober *p, const hoffman_position *h, hoffman_result *r)
-{
-    return probe(p, h, r, 0);
-}
-
-int hoffman_probe_soft(hoffman_prober *p, const hoffman_position *h, hoffman_result *r)
-{
-    int status;
-    p->soft = 1;
-    status = probe(p, h, r, 0);
-    p->soft = 0;
-    return status;
-}
-
-int hoffman_probe_wdl(hoffman_prober *p, const hoffman_position *h, hoffman_result *r)
-{
-    return probe(p, h, r, 1);
-}
-
-int hoffman_has(const hoffman_base *base, const hoffman_position *h)
-{
-    Pos p;
-    take(base, h, &p);
-    return table_of(base, &p) >= 0;
-}
-
-/* Better moves first; unknown ones last. */
-static int is_better(const hoffman_move *a, const hoffman_move *b)
-{
-    if ((a->status == HOFFMAN_OK) != (b->status == HOFFMAN_OK)) return a->status == HOFFMAN_OK;
-    if (a->status != HOFFMAN_OK || a->result.wdl != b->result.wdl) return a->status == HOFFMAN_OK && a->result.wdl > b->result.wdl;
-    return a->result.wdl > 0 ? a->result.plies < b->result.plies : a->result.plies > b->result.plies;
-}
-
-static int root(hoffman_prober *p, const Pos *pos, unsigned rule50, hoffman_move *out, Move *moves, int *count)
-{
-    int i, j, n = generate(&p->base->tab, pos, ALL, moves);
-    for (i = 0; i < n; i++) {
-        Move m = moves[i];
-        hoffman_move h;
-        u16 code = 0;
-        memset(&h, 0, sizeof h);
-        h.from = m.from;
-        h.to = m.to;
-        h.promotion = m.promotion;
-        h.en_passant = m.ep;
-        h.zeroing = m.zeroing;
-        h.status = any_code(p, &m.after, 0, &code);
-        if (h.status == HOFFMAN_OK) give(before(code, 0), m.zeroing ? 0 : rule50, &h.result);
-        for (j = i; j > 0 && is_better(&h, &out[j - 1]); j--) {
-            out[j] = out[j - 1];
-            moves[j] = moves[j - 1];
+/* Whether a right to castle can still be used. */
+static int may_castle(const hoffman_position *h) {
+    for (int right = 0; right < 4; right++) {
+        u64 own = right < 2 ? h->white : h->black, rank = right < 2 ? 255 : (u64)255 << 56;
+        u64 king = own & h->kings & rank, rooks = own & h->rooks & rank;
+        if (!(h->castling >> right & 1) || !king || king & (king - 1)) continue;
+        if (!(h->castling & HOFFMAN_CHESS960)) {
+            king &= (u64)0x1000000000000010;
+            rooks &= right & 1 ? (u64)0x0100000000000001 : (u64)0x8000000000000080u;
         }
-        out[j] = h;
-        moves[j] = m;
-    }
-    *count = n;
-    return n && out[0].status != HOFFMAN_OK ? out[0].status : HOFFMAN_OK;
-}
-
-int hoffman_probe_root(hoffman_prober *p, const hoffman_position *h, hoffman_move out[HOFFMAN_MAX_MOVES], unsigned *count)
-{
-    Pos pos;
-    Move moves[HOFFMAN_MAX_MOVES];
-    int n = 0, status = take(p->base, h, &pos);
-    if (status == HOFFMAN_OK) status = root(p, &pos, h->rule50, out, moves, &n);
-    *count = (unsigned)n;
-    return status;
-}
-
-int hoffman_line(hoffman_prober *p, const hoffman_position *h, hoffman_move *line, unsigned n, unsigned *count)
-{
-    Pos pos;
-    Move moves[HOFFMAN_MAX_MOVES];
-    hoffman_move out[HOFFMAN_MAX_MOVES];
-    int found = 0, status = take(p->base, h, &pos);
-    unsigned rule50 = h->rule50;
-    *count = 0;
-    while (status == HOFFMAN_OK && *count < n) {
-        status = root(p, &pos, rule50, out, moves, &found);
-        /* at an end, and in a draw, which has no line */
-        if (status != HOFFMAN_OK || !found || out[0].result.wdl == 0) break;
-        line[(*count)++] = out[0];
-        rule50 = out[0].zeroing ? 0 : rule50 + 1;
-        pos = moves[0].after;
-    }
-    return status;
-}
-
-uint16_t hoffman_stored_code(hoffman_prober *p, const hoffman_position *h)
-{
-    Pos pos;
-    Place place;
-    int i, table, side;
-    u16 code;
-    if (take(p->base, h, &pos) != HOFFMAN_OK || (table = table_of(p->base, &pos)) < 0) return 0;
-    for (i = 0; i < p->base->table[table].streams; i++) {
-        const Stream *s = &p->base->table[table].stream[i];
-        if (s->outcomes || !locate(&p->base->tab, s, &pos, &place, &side) || side != s->turn) continue;
-        return cell(p, table, i, &place, &code) == HOFFMAN_OK ? code : 0;
+        if (king && rooks & (right & 1 ? king - 1 : ~(king - 1))) return 1;
     }
     return 0;
+}
+
+static int take(
+    Ask *ask, const hoffman_base *base, unsigned flags, const hoffman_position *given, hoffman_position *h, Pos *p) {
+    ask->base = (hoffman_base *)this_base(base);
+    ask->flags = flags;
+    ask->claims = 15;
+    memset(h, 0, sizeof *h);
+    if (!ask->base) return HOFFMAN_NO_TABLE;
+    ask->t = &ask->base->tab;
+    memcpy(h, given, ask->base->caller.position);
+    p->c[WHITE] = h->white, p->c[BLACK] = h->black;
+    p->k[PAWN] = h->pawns, p->k[KNIGHT] = h->knights, p->k[BISHOP] = h->bishops;
+    p->k[ROOK] = h->rooks, p->k[QUEEN] = h->queens, p->k[KING] = h->kings;
+    p->turn = h->white_to_move ? WHITE : BLACK;
+    p->ep = h->ep > 0 && h->ep < 64 ? (int)h->ep : -1;
+    return may_castle(h) ? HOFFMAN_CASTLING : HOFFMAN_OK;
+}
+
+static unsigned men_of(const Pos *p) {
+    u64 set = occupied(p);
+    unsigned n;
+    for (n = 0; set; set &= set - 1) n++;
+    return n;
+}
+
+static void give(const Ask *ask, u16 code, unsigned rule50, hoffman_result *r) {
+    memset(r, 0, sizeof *r);
+    r->claims = ask->claims;
+    if (code == DRAW) return;
+    r->wdl = code < DRAW ? -2 : 2;
+    r->plies = (unsigned)(2 * distance_of(code) - (code > DRAW));
+    if (ask->flags & HOFFMAN_WDL) {
+        r->plies = ask->base->longest;
+        r->bound = code < DRAW ? HOFFMAN_UPPER : HOFFMAN_LOWER;
+    }
+    if (rule50 + r->plies <= 100) return;
+    r->flags = HOFFMAN_MAYBE_50;
+    if (ask->flags & HOFFMAN_CURSED) r->wdl /= 2;
+}
+
+int hoffman_ask(hoffman_base *base, const hoffman_position *given, unsigned flags, hoffman_result *result) {
+    Ask ask;
+    Pos pos;
+    hoffman_position h;
+    hoffman_result r;
+    u16 code;
+    int status = take(&ask, base, flags, given, &h, &pos);
+    if (status != HOFFMAN_OK) return status;
+    /* a capture en passant may be the only move */
+    if (men_of(&pos) > ask.base->largest + (pos.ep >= 0)) return HOFFMAN_NO_TABLE;
+    if (!is_legal(ask.t, &pos)) return HOFFMAN_ILLEGAL;
+    if ((status = any_code(&ask, &pos, &code)) != HOFFMAN_OK) return status;
+    give(&ask, code, h.rule50, &r);
+    memcpy(result, &r, ask.base->caller.result);
+    return ask.claims == 15 ? HOFFMAN_OK : HOFFMAN_ASSUMED;
+}
+
+int hoffman_probe(const hoffman_position *h, hoffman_result *r) { return hoffman_ask(0, h, 0, r); }
+int hoffman_probe_soft(const hoffman_position *h, hoffman_result *r) { return hoffman_ask(0, h, HOFFMAN_SOFT, r); }
+int hoffman_probe_wdl(const hoffman_position *h, hoffman_result *r) { return hoffman_ask(0, h, HOFFMAN_WDL, r); }
+
+int hoffman_has_position(const hoffman_position *given) {
+    Ask ask;
+    Pos pos;
+    hoffman_position h;
+    int status = take(&ask, 0, 0, given, &h, &pos);
+    return status != HOFFMAN_NO_TABLE && has_key(key_of_position(&pos));
+}
+
+/* ---- the moves of a position ---- */
+
+typedef struct {
+    int n;
+    hoffman_move out[HOFFMAN_MAX_MOVES];
+    Pos after[HOFFMAN_MAX_MOVES];
+} Root;
+
+static int is_known(const hoffman_move *m) { return m->status == HOFFMAN_OK || m->status == HOFFMAN_ASSUMED; }
+
+/* Better moves first; unknown ones last. */
+static int is_better(const hoffman_move *a, const hoffman_move *b) {
+    int wins = a->result.wdl > 0;
+    if (is_known(a) != is_known(b)) return is_known(a);
+    if (!is_known(a)) return 0;
+    if (wins != (b->result.wdl > 0) || (a->result.wdl < 0) != (b->result.wdl < 0)) return a->result.wdl > b->result.wdl;
+    /* exact distances, then captures and pawn moves of the winner, others of the loser */
+    if (a->result.bound != b->result.bound) return (a->result.bound == HOFFMAN_EXACT) == wins;
+    if (a->result.bound != HOFFMAN_EXACT) return wins ? a->zeroing > b->zeroing : a->zeroing < b->zeroing;
+    return wins ? a->result.plies < b->result.plies : a->result.plies > b->result.plies;
+}
+
+/* One move; who wins where the distance is not known. */
+static void judge(Ask *ask, const Pos *pos, const Pos *after, const Move *m, unsigned rule50, hoffman_move *out) {
+    u16 code = 0;
+    Ask own = *ask;
+    memset(out, 0, sizeof *out);
+    out->from = m->from, out->to = m->to, out->promotion = m->promotion, out->en_passant = m->ep;
+    out->zeroing = m->kind == PAWN || occupied(pos) & BIT(m->to);
+    out->status = any_code(&own, after, &code);
+    if (out->status == HOFFMAN_NO_TABLE && !(own.flags & HOFFMAN_WDL)) {
+        own.flags |= HOFFMAN_WDL;
+        own.claims = ask->claims;
+        out->status = any_code(&own, after, &code);
+    }
+    if (out->status != HOFFMAN_OK) return;
+    give(&own, before(code, own.flags & HOFFMAN_WDL), out->zeroing ? 0 : rule50, &out->result);
+    if (own.claims != 15) out->status = HOFFMAN_ASSUMED;
+}
+
+/* Which moves hold what; the best ones come first. */
+static void mark(Root *root) {
+    const hoffman_result *best = &root->out[0].result, *r;
+    int i, sure = 0, sign = (best->wdl > 0) - (best->wdl < 0);
+    for (i = 0; i < root->n; i++) {
+        hoffman_move *m = &root->out[i];
+        r = &m->result;
+        if (!is_known(m) || (r->wdl > 0) - (r->wdl < 0) != sign) break;
+        m->keep = HOFFMAN_KEEP;
+        if (!sign || (r->bound == best->bound && r->plies == best->plies)) m->keep |= HOFFMAN_KEEP_SHORTEST;
+        if (!sign || !(r->flags & HOFFMAN_MAYBE_50) == (sign > 0)) m->keep |= HOFFMAN_KEEP_50, sure = 1;
+    }
+    for (i = 0; !sure && i < root->n; i++)
+        if (root->out[i].keep) root->out[i].keep |= HOFFMAN_KEEP_50;
+}
+
+static NOINLINE int find_root(Ask *ask, const Pos *pos, unsigned rule50, Root *root) {
+    Move moves[HOFFMAN_MAX_MOVES];
+    Pos after;
+    int i, j, n = generate(ask->t, pos, ALL, moves);
+    root->n = 0;
+    for (i = 0; i < n; i++) {
+        hoffman_move h;
+        if (!play(ask->t, pos, &moves[i], &after)) continue;
+        judge(ask, pos, &after, &moves[i], rule50, &h);
+        for (j = root->n++; j > 0 && is_better(&h, &root->out[j - 1]); j--) {
+            root->out[j] = root->out[j - 1];
+            root->after[j] = root->after[j - 1];
+        }
+        root->out[j] = h;
+        root->after[j] = after;
+    }
+    if (!root->n) return in_check(ask->t, pos, pos->turn) ? HOFFMAN_MATE : HOFFMAN_STALEMATE;
+    if (!is_known(&root->out[0])) return root->out[0].status;
+    mark(root);
+    return HOFFMAN_OK;
+}
+
+/* A copy of a move in the size that the program knows. */
+static void give_move(const Ask *ask, hoffman_move *moves, unsigned i, const hoffman_move *m) {
+    size_t size = ask->base->caller.move;
+    memcpy((u8 *)moves + i * size, m, size);
+}
+
+static int take_root(
+    Ask *ask, const hoffman_base *base, unsigned flags, const hoffman_position *given, hoffman_position *h, Pos *pos) {
+    int status = take(ask, base, flags, given, h, pos);
+    if (status != HOFFMAN_OK) return status;
+    /* a capture may lead into a table */
+    if (men_of(pos) > ask->base->largest + 1) return HOFFMAN_NO_TABLE;
+    return is_legal(ask->t, pos) ? HOFFMAN_OK : HOFFMAN_ILLEGAL;
+}
+
+int hoffman_ask_root(hoffman_base *base, const hoffman_position *given, unsigned flags,
+    hoffman_move moves[HOFFMAN_MAX_MOVES], unsigned *n) {
+    hoffman_move none;
+    Ask ask;
+    Pos pos;
+    Root root;
+    hoffman_position h;
+    int i, status = take_root(&ask, base, flags, given, &h, &pos);
+    memset(&none, 0, sizeof none);
+    root.n = 0;
+    if (status == HOFFMAN_OK) status = find_root(&ask, &pos, h.rule50, &root);
+    for (i = 0; i < root.n; i++) give_move(&ask, moves, (unsigned)i, &root.out[i]);
+    if (ask.base && root.n < HOFFMAN_MAX_MOVES) give_move(&ask, moves, (unsigned)root.n, &none);
+    *n = (unsigned)root.n;
+    return status;
+}
+
+int hoffman_probe_root(const hoffman_position *h, hoffman_move moves[HOFFMAN_MAX_MOVES], unsigned *n) {
+    return hoffman_ask_root(0, h, 0, moves, n);
+}
+
+int hoffman_ask_line(hoffman_base *base, const hoffman_position *given, unsigned flags, hoffman_move *line, unsigned n,
+    unsigned *length) {
+    Ask ask;
+    Pos pos;
+    Root root;
+    hoffman_position h;
+    int status = take_root(&ask, base, flags, given, &h, &pos);
+    *length = 0;
+    while (status == HOFFMAN_OK && *length < n) {
+        status = find_root(&ask, &pos, h.rule50, &root);
+        if (status == HOFFMAN_MATE || status == HOFFMAN_STALEMATE) return HOFFMAN_OK;
+        /* draws have no line, and neither has what is not counted */
+        if (status != HOFFMAN_OK || !root.out[0].result.wdl || root.out[0].result.bound != HOFFMAN_EXACT) break;
+        give_move(&ask, line, (*length)++, &root.out[0]);
+        h.rule50 = root.out[0].zeroing ? 0 : h.rule50 + 1;
+        pos = root.after[0];
+    }
+    return status;
+}
+
+int hoffman_line(const hoffman_position *h, hoffman_move *line, unsigned n, unsigned *length) {
+    return hoffman_ask_line(0, h, 0, line, n, length);
+}
+
+void hoffman_stats_of(const hoffman_base *base, hoffman_statistics *statistics, size_t size) {
+    hoffman_statistics s;
+    const hoffman_base *b = this_base(base);
+    u64 sum[8];
+    memset(sum, 0, sizeof sum);
+    memset(&s, 0, sizeof s);
+    for (int i = 0; b && i < COUNTERS; i++)
+        for (int k = 0; k < 8; k++) sum[k] += LOAD_POINTER(&b->counter[i].n[k]);
+    s.tables = b ? (u64)b->tables : 0;
+    s.opened = sum[OPENED], s.hits = sum[HITS], s.misses = sum[MISSES], s.decoded = sum[DECODED];
+    s.blocks = sum[BLOCKS], s.failures = sum[FAILURES], s.memory = sum[MEMORY];
+    memcpy(statistics, &s, size < sizeof s ? size : sizeof s);
+}
+
+uint16_t hoffman_stored_code(hoffman_base *base, const hoffman_position *given) {
+    Ask ask;
+    Pos pos;
+    hoffman_position h;
+    u16 code;
+    int status = take(&ask, base, STORED, given, &h, &pos);
+    return status == HOFFMAN_OK && is_legal(ask.t, &pos) && plain_code(&ask, &pos, &code) == HOFFMAN_OK ? code : 0;
+}
+
+/* ---- positions ---- */
+
+int hoffman_from_board(const uint8_t board[64], hoffman_position *h) {
+    u64 *kind[7];
+    kind[1] = &h->pawns, kind[2] = &h->knights, kind[3] = &h->bishops;
+    kind[4] = &h->rooks, kind[5] = &h->queens, kind[6] = &h->kings;
+    h->white = h->black = 0;
+    for (int s = 1; s < 7; s++) *kind[s] = 0;
+    for (int s = 0; s < 64; s++) {
+        if (!board[s]) continue;
+        if (board[s] > 14 || (board[s] & 7) < 1 || (board[s] & 7) > 6) return HOFFMAN_ILLEGAL;
+        *kind[board[s] & 7] |= BIT(s);
+        *(board[s] & 8 ? &h->black : &h->white) |= BIT(s);
+    }
+    return HOFFMAN_OK;
 }

@@ -1,6 +1,7 @@
 //! What a user interface says, a line at a time.
 
 use std::str::SplitWhitespace;
+use std::time::Duration;
 
 /// A line of a user interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,13 +28,44 @@ pub(crate) enum Command {
     Quit,
 }
 
-/// How to answer. Limits of time, depth and nodes mean nothing to tables.
+/// How to answer. Limits of depth and nodes mean nothing to tables; time bounds how much is said beside the move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Go {
+    /// The time for this move, in milliseconds.
+    move_time: Option<i64>,
+    /// What is on the clocks, White's first, what a move adds, and after how many moves they are set anew.
+    clocks: [Option<i64>; 2],
+    increments: [i64; 2],
+    moves_left: Option<i64>,
     /// The only moves to regard; all if there are none.
     pub(crate) moves: Vec<String>,
     /// Whether the best move is withheld until it is asked for.
     pub(crate) waits: bool,
+}
+
+impl Go {
+    /// How long the answer may take, with White to move or Black; none if it does not matter.
+    pub(crate) fn time(&self, is_white: bool) -> Option<Duration> {
+        let side = usize::from(!is_white);
+        let of_clock = |clock: i64| {
+            let moves = self.moves_left.unwrap_or(40).clamp(2, 40);
+            (clock / moves).saturating_add(self.increments[side] / 2).min(clock / 2)
+        };
+        let millis = self.move_time.or_else(|| self.clocks[side].map(of_clock))?;
+        Some(Duration::from_millis(u64::try_from(millis).unwrap_or(0)))
+    }
+
+    fn set(&mut self, word: &str, number: i64) {
+        match word {
+            "movetime" => self.move_time = Some(number),
+            "wtime" => self.clocks[0] = Some(number),
+            "btime" => self.clocks[1] = Some(number),
+            "winc" => self.increments[0] = number,
+            "binc" => self.increments[1] = number,
+            "movestogo" => self.moves_left = Some(number),
+            _ => {}
+        }
+    }
 }
 
 /// The words of `go` that have a number behind them.
@@ -96,7 +128,10 @@ fn read_go(words: SplitWhitespace<'_>) -> Go {
             "infinite" | "ponder" => go.waits = true,
             numbered if NUMBERED.contains(&numbered) => {
                 lists_moves = false;
-                words.next_if(|word| word.parse::<i64>().is_ok());
+                let number = words.next_if(|word| word.parse::<i64>().is_ok());
+                if let Some(number) = number.and_then(|number| number.parse().ok()) {
+                    go.set(numbered, number);
+                }
             }
             text if lists_moves => go.moves.push(text.to_owned()),
             _ => {}
@@ -139,6 +174,22 @@ mod tests {
         let given = Command::Position { fen: Some(fen.to_owned()), moves: Vec::new() };
         assert_eq!(Command::read(&format!("position fen {fen}")), Some(given.clone()));
         assert_eq!(Command::read(&format!("position {fen} moves")), Some(given));
+    }
+
+    #[test]
+    fn clocks_become_a_time() {
+        let time = |text: &str, is_white| match Command::read(text) {
+            Some(Command::Go(go)) => go.time(is_white).map(|time| time.as_millis()),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(time("go", true), None);
+        assert_eq!(time("go movetime 70 wtime 5", true), Some(70));
+        assert_eq!(time("go wtime 40000 btime 4000 winc 100", true), Some(1050));
+        assert_eq!(time("go wtime 40000 btime 4000 winc 100", false), Some(100));
+        assert_eq!(time("go wtime 40000 movestogo 1", true), Some(20000));
+        assert_eq!(time("go btime -300 binc 5000", false), Some(0));
+        assert!(time("go wtime 9223372036854775807 winc 9223372036854775807", true).is_some());
+        assert_eq!(time("go btime", false), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use hoffman::Tablebase;
 use hoffman::shakmaty::fen::Fen;
@@ -127,6 +128,7 @@ impl Engine {
     fn go(&mut self, go: &Go, output: &mut impl Write) -> io::Result<()> {
         // Whoever asks anew does not wait for the old answer.
         self.withheld = None;
+        let begun = Instant::now();
         let Some(position) = self.position.clone() else {
             writeln!(output, "info string there is no position")?;
             return self.answer(go, None, output);
@@ -138,7 +140,9 @@ impl Engine {
                 hoffman::OpenOptions::new().open().map_err(io::Error::other)?
             }
         };
-        let mut moves = judge(&tables, &position, &self.seen);
+        // A time beyond all clocks is none.
+        let until = go.time(position.turn().is_white()).and_then(|time| begun.checked_add(time));
+        let mut moves = judge(&tables, &position, &self.seen, until);
         if moves.is_empty() {
             let score = if position.is_check() { "mate 0" } else { "cp 0" };
             writeln!(output, "info depth 0 score {score}")?;
@@ -149,10 +153,11 @@ impl Engine {
         }
         let shown = moves.len().min(self.options.lines);
         for judged in &mut moves[..shown] {
-            add_line(&tables, &position, judged);
+            add_line(&tables, &position, judged, until);
         }
         self.show(&moves[..shown], hits, output)?;
-        self.warn(&tables, &position, &moves, output)?;
+        let in_time = until.is_none_or(|until| Instant::now() < until);
+        self.warn(&tables, &position, (&moves, in_time), output)?;
         self.answer(go, moves.first(), output)
     }
 
@@ -178,13 +183,13 @@ impl Engine {
         &self,
         tables: &Tablebase,
         position: &Chess,
-        moves: &[Judged],
+        (moves, in_time): (&[Judged], bool),
         output: &mut impl Write,
     ) -> io::Result<()> {
         if let Some(problem) = moves.iter().find_map(|judged| judged.problem.as_deref()) {
             writeln!(output, "info string not every move is known: {problem}")?;
         }
-        if !self.options.fifty_moves {
+        if !self.options.fifty_moves || !in_time {
             return Ok(());
         }
         if let Ok(report) = tables.report(position)
@@ -319,6 +324,25 @@ mod tests {
         let out = talk(folder.path(), "position fen 8/8/8/8/8/1r6/K7/7k w - - 0 1\ngo\n");
         assert!(out.starts_with("info depth 1 seldepth 1 score cp 0 "), "{out}");
         assert!(out.ends_with("\nbestmove a2b3\n"), "{out}");
+    }
+
+    #[test]
+    fn without_time_the_best_move_comes_without_its_line() {
+        let folder = queen_tables();
+        let position = "position fen 8/8/8/3k4/8/8/1Q6/K7 w - - 0 1\n";
+        let (whole, short) = (format!("{position}go\n"), format!("{position}go movetime 0\n"));
+        let [whole, short] = [whole, short].map(|lines| talk(folder.path(), &lines));
+        let line = |text: &str| -> Vec<String> {
+            let (_, line) = text.lines().next().unwrap().split_once(" pv ").expect("a line");
+            line.split(' ').map(str::to_owned).collect()
+        };
+        assert_eq!(line(&short), line(&whole)[..1]);
+        assert!(line(&whole).len() > 10, "{whole}");
+        let ended = short.lines().last().expect("an answer").to_owned();
+        assert_eq!(ended, format!("bestmove {}", line(&whole)[0]));
+        // With all the time that there is nothing is cut off.
+        let long = talk(folder.path(), &format!("{position}go wtime 9000000000\n"));
+        assert_eq!(line(&long).len(), line(&whole).len(), "{long}");
     }
 
     #[test]

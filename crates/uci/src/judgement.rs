@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::time::Instant;
 
 use hoffman::shakmaty::uci::UciMove;
 use hoffman::shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
 use hoffman::{Answer, Bound, MoveAnswer, ProbeError, Tablebase, Value};
+
+use crate::progress::{Search, freedom};
 
 /// A won position whose distance no table counts, in hundredths of a pawn, as other engines have it.
 const WON: i32 = 20_000;
@@ -103,8 +106,14 @@ pub(crate) struct Judged {
 /// The legal moves of a position, best first.
 ///
 /// `seen` are positions of the game so far, as [`key`] has them: where no table counts the way to a win, moves that
-/// lead back there come last, and captures and moves of pawns first.
-pub(crate) fn judge(tables: &Tablebase, position: &Chess, seen: &HashSet<String>) -> Vec<Judged> {
+/// lead back there come last. First come captures and moves of pawns, then what forces one soonest, then what leaves the
+/// other king the least freedom. What takes time ends at `until`.
+pub(crate) fn judge(
+    tables: &Tablebase,
+    position: &Chess,
+    seen: &HashSet<String>,
+    until: Option<Instant>,
+) -> Vec<Judged> {
     let answers = match tables.moves(position) {
         Ok(answers) => answers,
         // One of castling rights, as a rule: moves may end them.
@@ -126,11 +135,41 @@ pub(crate) fn judge(tables: &Tablebase, position: &Chess, seen: &HashSet<String>
     let first = moves.iter().position(|(_, judged)| judged.score == uncounted);
     if let Some(first) = first {
         let group = moves[first..].iter().take_while(|(_, j)| j.score == uncounted).count();
-        moves[first..first + group].sort_by_key(|(answer, _)| {
-            (seen.contains(&answer.after.short_fen()), !answer.m.is_zeroing())
-        });
+        put_in_order(tables, position, &mut moves[first..first + group], (seen, until));
     }
     moves.into_iter().map(|(_, judged)| judged).collect()
+}
+
+/// Puts moves that win, of which no table says how soon, in the order in which they make progress.
+fn put_in_order(
+    tables: &Tablebase,
+    position: &Chess,
+    moves: &mut [(MoveAnswer, Judged)],
+    (seen, until): (&HashSet<String>, Option<Instant>),
+) {
+    moves.sort_by_cached_key(|(answer, judged)| {
+        let after = behind(position, &judged.uci);
+        let freedom = after.as_ref().map_or(u32::MAX, freedom);
+        (seen.contains(&answer.after.short_fen()), !answer.m.is_zeroing(), freedom)
+    });
+    let is_quiet = |(answer, _): &&(MoveAnswer, Judged)| {
+        !answer.m.is_zeroing() && !seen.contains(&answer.after.short_fen())
+    };
+    if moves.first().is_none_or(|first| !is_quiet(&first)) {
+        return;
+    }
+    let quiet = moves.iter().take_while(is_quiet).map(|(_, judged)| &judged.uci);
+    let positions: Vec<Chess> = quiet.map_while(|uci| behind(position, uci)).collect();
+    let positions: Vec<&Chess> = positions.iter().collect();
+    if let Some(best) = Search::new(tables, until).shortest(&positions) {
+        moves[..=best].rotate_right(1);
+    }
+}
+
+/// The position behind a move.
+fn behind(position: &Chess, uci: &str) -> Option<Chess> {
+    let m = uci.parse::<UciMove>().ok()?.to_move(position).ok()?;
+    position.clone().play(m).ok()
 }
 
 /// What identifies a position in the course of a game.
@@ -139,12 +178,35 @@ pub(crate) fn key(position: &Chess) -> String {
     hoffman::Position::from(&setup).short_fen()
 }
 
-/// Adds best play behind a move. Nothing where the tables do not count it.
-pub(crate) fn add_line(tables: &Tablebase, position: &Chess, judged: &mut Judged) {
-    let Ok(Ok(m)) = judged.uci.parse().map(|uci: UciMove| uci.to_move(position)) else { return };
-    let Ok(after) = position.clone().play(m) else { return };
-    let line = tables.line(&after).unwrap_or_default();
-    judged.line = line.iter().map(hoffman::Move::uci).collect();
+/// Adds best play behind a move, as much of it as there is time for. Nothing where the tables do not count it.
+pub(crate) fn add_line(
+    tables: &Tablebase,
+    position: &Chess,
+    judged: &mut Judged,
+    until: Option<Instant>,
+) {
+    let Some(mut after) = behind(position, &judged.uci) else { return };
+    let Some(until) = until else {
+        let line = tables.line(&after).unwrap_or_default();
+        judged.line = line.iter().map(hoffman::Move::uci).collect();
+        return;
+    };
+    while judged.line.len() < MOST_PLIES && Instant::now() < until {
+        let best = tables.moves(&after).ok().and_then(|moves| moves.into_iter().next());
+        let counted = |best: &MoveAnswer| best.answer.as_ref().is_ok_and(counts);
+        let Some(best) = best.filter(counted).map(|best| best.m.uci()) else { return };
+        let Some(next) = behind(&after, &best) else { return };
+        judged.line.push(best);
+        after = next;
+    }
+}
+
+/// No line is shown further.
+const MOST_PLIES: usize = 2_000;
+
+/// Whether an answer says how far it is to mate.
+fn counts(answer: &Answer) -> bool {
+    matches!(answer.value, Value::Win { plies: Some(_) } | Value::Loss { plies: Some(_) })
 }
 
 fn judged(uci: String, answer: Result<&Answer, &ProbeError>) -> Judged {

@@ -1,0 +1,233 @@
+//! Programs in C that read the tables of the program: what an engine author gets, compiled by the compiler of this machine.
+#![allow(clippy::unwrap_used)]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+mod common;
+
+use common::run;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+const WARNINGS: [&str; 5] = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"];
+
+/// Whether a compiler is there that takes some flags; what it makes must also run, as sanitizers need libraries.
+fn takes(compiler: &str, flags: &[&str]) -> bool {
+    let folder = TempDir::new().unwrap();
+    let (source, program) = (folder.path().join("empty.c"), folder.path().join("empty"));
+    fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let made = Command::new(compiler).args(flags).arg(&source).arg("-o").arg(&program).output();
+    let works = made.is_ok_and(|made| made.status.success())
+        && Command::new(&program).output().is_ok_and(|ran| ran.status.success());
+    if !works {
+        eprintln!("NOT TESTED: there is no {compiler} that takes {}", flags.join(" "));
+    }
+    works
+}
+
+/// Compiles a client of the reader into a folder.
+fn compiled(folder: &Path, client: &str, flags: &[&str]) -> Option<PathBuf> {
+    if !takes("cc", flags) {
+        return None;
+    }
+    let reader = root().join("reader/c");
+    let program = folder.join(client);
+    let source = root().join(format!("crates/cli/tests/clients/{client}.c"));
+    let mut command = Command::new("cc");
+    command.args(WARNINGS).args(["-D_POSIX_C_SOURCE=200809L", "-O1", "-g", "-I"]).arg(&reader);
+    command.arg(source).arg(reader.join("hoffprobe.c")).args(flags).arg("-o").arg(&program);
+    good(&command.output().unwrap());
+    Some(program)
+}
+
+/// The output of a program that ended well.
+#[track_caller]
+fn good(output: &Output) -> String {
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(output.status.success(), "{:?}\n{out}{err}", output.status);
+    out.into_owned()
+}
+
+#[track_caller]
+fn ran(program: &Path, arguments: &[&dyn AsRef<OsStr>]) -> String {
+    let mut command = Command::new(program);
+    for argument in arguments {
+        command.arg(argument);
+    }
+    good(&command.output().unwrap())
+}
+
+/// A folder with KQvKR and what it needs.
+fn tables() -> &'static Path {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let folder = TempDir::new().unwrap();
+        let built = run(folder.path(), "build KQvKR --format hbf --dir .");
+        assert_eq!(built.code, 0, "{}", built.err);
+        folder
+    });
+    made.path()
+}
+
+const MEMORY: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+const THREADS: [&str; 2] = ["-fsanitize=thread", "-pthread"];
+
+#[test]
+fn the_reader_does_what_its_header_says() {
+    let folder = TempDir::new().unwrap();
+    let Some(face) = compiled(folder.path(), "face", &MEMORY) else { return };
+    let [alone, empty] = ["alone", "empty"].map(|name| folder.path().join(name));
+    for path in [&alone, &empty] {
+        fs::create_dir(path).unwrap();
+    }
+    fs::copy(tables().join("kqkr.hbf"), alone.join("kqkr.hbf")).unwrap();
+    assert_eq!(ran(&face, &[&tables(), &alone, &empty]), "good\n");
+}
+
+#[test]
+fn threads_do_not_disturb_each_other() {
+    let folder = TempDir::new().unwrap();
+    let Some(threads) = compiled(folder.path(), "threads", &THREADS) else { return };
+    let said = ran(&threads, &[&tables(), &"4", &"400"]);
+    assert!(said.ends_with(" 0 wrong\n"), "{said}");
+}
+
+#[test]
+#[ignore = "slow: every bit of three files"]
+fn no_flipped_bit_becomes_an_answer() {
+    let folder = TempDir::new().unwrap();
+    flip(folder.path(), &["kqk", "krk", "kbk"], 1);
+}
+
+#[test]
+fn few_flipped_bits_become_no_answers() {
+    let folder = TempDir::new().unwrap();
+    flip(folder.path(), &["kqk"], 2999);
+}
+
+/// Flips every so many bits of tables of three men, made where they are missing.
+fn flip(folder: &Path, names: &[&str], step: u32) {
+    let mut flags = MEMORY.to_vec();
+    flags.push("-DHOFFMAN_MEN=3");
+    let Some(flips) = compiled(folder, "flips", &flags) else { return };
+    for name in names {
+        let ending = format!("{}vK", &name[..2].to_uppercase());
+        let built = run(folder, &format!("build {ending} --format hbf --dir made"));
+        assert_eq!(built.code, 0, "{}", built.err);
+        let place = folder.join(format!("place-{name}"));
+        fs::create_dir(&place).unwrap();
+        let file = format!("{name}.hbf");
+        let made = folder.join("made").join(&file);
+        eprint!("{}", ran(&flips, &[&made, &place, &file, &step.to_string(), &"150"]));
+    }
+}
+
+/// The examples, built as their page says, with warnings as errors.
+fn examples(folder: &Path, tables: &Path) -> Option<PathBuf> {
+    if Command::new("make").arg("--version").output().is_err() || !takes("cc", &[]) {
+        eprintln!("NOT TESTED: there is no make");
+        return None;
+    }
+    let build = folder.join("build");
+    let mut make = Command::new("make");
+    make.arg("-C").arg(root().join("reader/c")).arg(format!("BUILD={}", build.display()));
+    make.args(["CC=cc", "CFLAGS=-O2 -Werror", "PREFIX=/usr", "check", "install", "bench"]);
+    make.arg(format!("TABLES={}", tables.display()));
+    make.arg(format!("DESTDIR={}", folder.join("installed").display()));
+    good(&make.output().unwrap());
+    Some(build)
+}
+
+#[test]
+fn the_examples_find_what_the_tables_say() {
+    let folder = TempDir::new().unwrap();
+    let Some(build) = examples(folder.path(), tables()) else { return };
+    let engine = build.join("engine");
+    for ending in ["KQvK", "KRvK", "KQvKR"] {
+        let said = ran(&engine, &[&tables(), &"compare", &ending, &"150"]);
+        assert!(said.contains(" 150 exact"), "{said}");
+    }
+    let said = ran(&engine, &[&tables(), &"mate", &"8/8/8/3k4/8/8/1Q6/K6r w - - 0 1"]);
+    assert!(said.starts_with("mate in 65 plies: ") && said.ends_with("\n65 plies\n"), "{said}");
+    let said = ran(&build.join("nalimov"), &[&tables()]);
+    assert!(said.contains("KQvKR: ") && said.contains(", all right"), "{said}");
+    installed(folder.path());
+}
+
+/// What was installed serves a program that knows nothing else, with the shared library and in C++.
+fn installed(folder: &Path) {
+    let usr = folder.join("installed/usr");
+    let described = fs::read_to_string(usr.join("lib/pkgconfig/hoffprobe.pc")).unwrap();
+    for line in ["Libs: -L/usr/lib -lhoffprobe", "Cflags: -I/usr/include"] {
+        assert!(described.lines().any(|found| found == line), "{described}");
+    }
+    let connect = root().join("reader/c/examples/connect.c");
+    let plain: &[&str] = &["-std=c99"];
+    for (compiler, flags) in [("cc", plain), ("c++", &["-x", "c++", "-std=c++17"])] {
+        if !takes(compiler, flags) {
+            continue;
+        }
+        let program = folder.join(format!("connect-{compiler}"));
+        let mut command = Command::new(compiler);
+        command.args(flags).args(["-Wall", "-Wextra", "-Werror", "-I"]).arg(usr.join("include"));
+        command.arg(&connect).args(["-x", "none", "-L"]).arg(usr.join("lib")).arg("-lhoffprobe");
+        good(&command.arg("-o").arg(&program).output().unwrap());
+        let mut command = Command::new(&program);
+        command.arg(tables());
+        command.env("LD_LIBRARY_PATH", usr.join("lib")).env("DYLD_LIBRARY_PATH", usr.join("lib"));
+        let said = good(&command.output().unwrap());
+        assert_eq!(said.matches(": score ").count(), 2, "{said}");
+        assert!(said.contains("score 31935, best a1a2"), "{said}");
+    }
+}
+
+/// An engine that has the tables of four men only, and the table of five that agrees with it; and a capture en passant that
+/// is the only move.
+#[test]
+#[ignore = "slow: endings of five men, and one with pawns"]
+fn a_search_over_four_men_agrees_with_five() {
+    let folder = TempDir::new().unwrap();
+    let Some(build) = examples(folder.path(), tables()) else { return };
+    let five = folder.path().join("five");
+    let built = run(folder.path(), "build KQQvKR KRRvKR KRvKP --format hbf --dir five");
+    assert_eq!(built.code, 0, "{}", built.err);
+    for ending in ["KQQvKR", "KRRvKR"] {
+        let said = ran(&build.join("engine"), &[&five, &"compare", &ending, &"2000"]);
+        eprint!("{said}");
+        assert!(said.contains(" 2000 exact"), "{said}");
+    }
+    let forced = "8/8/8/8/Pp6/1K6/1R6/k7 b - a3 0 1";
+    let behind = "8/8/8/8/8/pK6/1R6/k7 w - - 0 1";
+    let value = |program: &str, fen: &str| ran(&build.join(program), &[&five, &"value", &fen]);
+    let (status, after) = (value("engine", forced), value("engine", behind));
+    let plies = |said: &str| said.trim().strip_prefix("won ").map(|n| n.parse::<u32>().unwrap());
+    let won = plies(&after).expect("the rook wins");
+    assert_eq!(status.trim(), format!("lost {}", won + 1));
+}
+
+#[test]
+fn the_page_shows_what_is_compiled() {
+    let page = fs::read_to_string(root().join("docs/engines.md")).unwrap();
+    let folder = root().join("reader/c/examples");
+    let sources: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    let blocks: Vec<&str> =
+        page.split("```c\n").skip(1).filter_map(|b| b.split("```").next()).collect();
+    assert!(blocks.len() >= 3, "only {} blocks", blocks.len());
+    for block in blocks {
+        assert!(
+            sources.iter().any(|source| source.contains(block)),
+            "not in the examples:\n{block}"
+        );
+    }
+}
