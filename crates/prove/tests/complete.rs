@@ -179,7 +179,7 @@ fn proofs_agree_with_complete_endings() {
     let tables = tables(&endings);
     let mut random = fastrand::Rng::with_seed(18);
     for ending in endings {
-        for _ in 0..amount(12) {
+        for _ in 0..amount(6) {
             check(&tables, &random_position(ending.parse().unwrap(), &mut random));
         }
     }
@@ -189,7 +189,7 @@ fn proofs_agree_with_complete_endings() {
 fn proofs_begin_with_rights_to_take_en_passant() {
     let tables = tables(&["KPvKP"]);
     let mut random = fastrand::Rng::with_seed(81);
-    for _ in 0..amount(20) {
+    for _ in 0..amount(10) {
         check(&tables, &position_with_right(&mut random));
     }
 }
