@@ -1,11 +1,18 @@
 //! The modern command line: its commands and options, and the folder of tables.
 
+mod lists;
+
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman::{IndexType, ReadOptions};
+
+pub(crate) use lists::{
+    AnnotateArgs, CompletionsArgs, LineArgs, ListArgs, ManArgs, PlotArgs, ResultName, SideName,
+    UniqueName, ZugzwangName,
+};
 
 use crate::work::{CompressName, ReadingArgs, WorkArgs};
 
@@ -39,6 +46,15 @@ pub(crate) enum Command {
     Probe(ProbeArgs),
     /// Count what tables contain.
     Stats(StatsArgs),
+    /// List positions of tables: zugzwangs, only moves, longest wins, men on squares.
+    List(ListArgs),
+    /// Print best play from a position as a game in PGN.
+    Line(LineArgs),
+    /// Say in the games of PGN files what every move did that tables know: whether it changed the
+    /// result, and what was best.
+    Annotate(AnnotateArgs),
+    /// Draw the distances of a table, or one man of a position on all squares, as SVG.
+    Plot(PlotArgs),
     /// Recompute every entry of tables from its successors.
     Verify(VerifyArgs),
     /// Check certificates of positions by the rules of chess alone.
@@ -54,6 +70,15 @@ pub(crate) enum Command {
     Uci(UciArgs),
     /// Solve a fixed set of small endings in memory and fold their statistics into one number.
     Bench,
+    /// Print the completions of a shell.
+    Completions(CompletionsArgs),
+    /// Write the manual pages, one for each command.
+    Man(ManArgs),
+}
+
+/// The command line as it is described, for completions and manual pages.
+pub(crate) fn described() -> clap::Command {
+    Cli::command()
 }
 
 /// Whether the first argument of a command line makes it a modern one.

@@ -9,7 +9,9 @@ mod classic;
 mod commands;
 mod interrupt;
 mod output;
+mod pgn;
 mod progress;
+mod svg;
 mod work;
 
 use std::ffi::OsString;
@@ -152,6 +154,10 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Probe(args) => commands::probe::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Stats(args) => commands::stats::run(args),
+        Command::List(args) => commands::list::run(args),
+        Command::Line(args) => commands::line::run(args),
+        Command::Annotate(args) => commands::annotate::run(args),
+        Command::Plot(args) => commands::plot::run(args),
         Command::Verify(args) => commands::verify::run(args),
         Command::Convert(args) => commands::convert::run(args),
         Command::Control(args) => commands::control::run(args),
@@ -159,6 +165,8 @@ fn run_command(command: &Command) -> anyhow::Result<Outcome> {
         Command::Serve(args) => commands::serve::run(args),
         Command::Uci(args) => commands::uci::run(args),
         Command::Bench => commands::bench::run(),
+        Command::Completions(args) => commands::man::completions(args),
+        Command::Man(args) => commands::man::pages(args),
     }
 }
 

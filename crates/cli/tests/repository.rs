@@ -372,8 +372,14 @@ fn files_use_only_what_stands_below_them() {
 fn files_go_through_the_store_and_xml_through_control() {
     let system =
         ["fs::read", "fs::write", "fs::metadata", "fs::rename", "File::open", "File::create"];
-    // What the system says of itself, and the history of the prompt.
-    let allowed = ["crates/run/src/memory.rs", "crates/run/src/write.rs", "commands/prompt.rs"];
+    // What the system says of itself, the history of the prompt,
+    // and games, which are no tables and may come through a pipe.
+    let allowed = [
+        "crates/run/src/memory.rs",
+        "crates/run/src/write.rs",
+        "commands/prompt.rs",
+        "commands/annotate.rs",
+    ];
     let mut found = Vec::new();
     for (path, text) in product_code() {
         let name = path.to_string_lossy().into_owned();
@@ -400,7 +406,8 @@ fn files_go_through_the_store_and_xml_through_control() {
         // control files of the oracle are made for tests.
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         let tags = code.filter(|line| line.split('"').skip(1).step_by(2).any(begins_with_a_tag));
-        if tags.count() > 0 && !in_crate(&["control", "oracle"]) {
+        let is_picture = name.ends_with("crates/cli/src/svg.rs");
+        if tags.count() > 0 && !in_crate(&["control", "oracle"]) && !is_picture {
             found.push(format!("{name} writes XML by itself"));
         }
     }

@@ -1,4 +1,4 @@
-//! Types the commands of `docs/tutorial.md` and compares what comes back.
+//! Types the commands of `docs/tutorial.md` and of `docs/lists.md`, and compares what comes back.
 //!
 //! A transcript is a fenced block marked `console`. A line that begins with `$ ` is a command, the
 //! lines below it are what it prints, on standard output and standard error together. A line `...`
@@ -124,11 +124,11 @@ fn copy_examples(to: &Path) {
     }
 }
 
-#[test]
-fn transcripts_of_the_tutorial_are_true() {
-    let page = std::fs::read_to_string(root().join("docs/tutorial.md")).unwrap();
+/// Types the commands of a page.
+fn check(name: &str, least: usize) {
+    let page = std::fs::read_to_string(root().join(name)).unwrap();
     let steps = steps(&page);
-    assert!(steps.len() > 20, "only {} commands were found", steps.len());
+    assert!(steps.len() >= least, "only {} commands were found", steps.len());
     let folder = tempfile::tempdir().unwrap();
     copy_examples(&folder.path().join("work/examples"));
     let outputs = outputs(&steps, folder.path());
@@ -140,13 +140,23 @@ fn transcripts_of_the_tutorial_are_true() {
             let (expected, lines) = (expected.join("\n"), lines.join("\n"));
             writeln!(
                 wrong,
-                "docs/tutorial.md, line {line}: $ {command}\n\
+                "{name}, line {line}: $ {command}\n\
                  ---- expected\n{expected}\n---- printed\n{lines}\n"
             )
             .unwrap();
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn transcripts_of_the_tutorial_are_true() {
+    check("docs/tutorial.md", 21);
+}
+
+#[test]
+fn transcripts_of_lists_are_true() {
+    check("docs/lists.md", 12);
 }
 
 /// The transcript of the README, which has no `$`: the command in one block, its output in the

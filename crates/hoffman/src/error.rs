@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::MaterialError;
+use hoffman_probe::list::ListError;
 use hoffman_probe::verify::VerifyError;
 use hoffman_reader::Error as ProbeError;
 use hoffman_run::RunError;
@@ -57,6 +58,9 @@ pub enum Error {
     /// A certificate is wrong, or cannot be read or written.
     #[error("{0}")]
     Certificate(String),
+    /// A table does not tell what is asked for, or one that is needed is not there.
+    #[error("{0}")]
+    List(Arc<ListError>),
     /// A table could not be verified to the end.
     #[error("{0}")]
     Verify(Arc<VerifyError>),
@@ -84,6 +88,8 @@ impl Error {
             Error::Resources(_) => "too-large",
             Error::Run(_) => "failed",
             Error::Certificate(_) => "bad-certificate",
+            Error::List(error) if matches!(**error, ListError::Missing { .. }) => "no-table",
+            Error::List(_) => "not-listed",
             Error::Verify(_) => "not-verified",
         }
     }

@@ -51,8 +51,9 @@
 //! [`solve`] answers one position and makes what is missing on the way; [`build`] makes whole
 //! endings and the tables of control files; [`plan()`] says beforehand what that takes. [`verify`]
 //! checks every entry of a table against the entries of its successors, and [`stats`] counts what
-//! a table contains. A [`Table`] that is opened once does both, and is converted; [`control`] has
-//! what only control files need.
+//! a table contains. A [`Table`] that is opened once does both, is converted, and lists positions
+//! ([`Table::list`]): zugzwangs, only moves, longest wins; [`control`] has what only control files
+//! need.
 //!
 //! They tell what they do by [`Event`]s, stop when a [`Cancel`] says so, work on the threads that
 //! [`Options`] name and on no others, print nothing, and handle no signals.
@@ -103,6 +104,9 @@ mod certificate;
 pub mod control;
 mod error;
 mod event;
+mod game;
+mod heat;
+mod list;
 mod listing;
 mod options;
 mod plan;
@@ -114,6 +118,10 @@ mod table;
 pub use hoffman_board::Format;
 pub use hoffman_board::value::FlagType;
 pub use hoffman_certificate::{Checked, Claimed};
+pub use hoffman_probe::list::{
+    ListCounts, ListError, ListQuery, Listed, Pattern, PatternError, UniqueLine, Wanted, Zugzwang,
+    ZugzwangKind, ZugzwangOf,
+};
 pub use hoffman_probe::report::{MoveReport, PositionVerdict};
 pub use hoffman_probe::stats::{SideStats, TableStats};
 pub use hoffman_probe::verify::{Verdict, VerifyReport};
@@ -132,6 +140,9 @@ pub use build::{Built, Made, Solved, Target, build, solve};
 pub use certificate::check_certificate;
 pub use error::Error;
 pub use event::{Cancel, Event};
+pub use game::{Change, Judged};
+pub use heat::{HeatMap, SquareHeat};
+pub use list::ListOptions;
 pub use listing::{TableFile, TableInfo, tables_in};
 pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};

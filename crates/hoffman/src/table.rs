@@ -19,7 +19,7 @@ use crate::event::{Event, Relay};
 use crate::options::VerifyOptions;
 
 /// The blocks of a table that are held while it is read.
-const CACHE: usize = 64 << 20;
+pub(crate) const CACHE: usize = 64 << 20;
 
 /// An open table, of ours or of another program.
 #[derive(Debug)]
@@ -106,13 +106,18 @@ impl Table {
         &self.inner
     }
 
+    /// How it is read.
+    pub(crate) fn reading(&self) -> &ReadOptions {
+        &self.reading
+    }
+
     /// The format of its entries.
     pub fn format(&self) -> Format {
         self.inner.codec().format()
     }
 
     /// The entries that may be held as a whole, in bytes.
-    fn whole(&self) -> Option<u64> {
+    pub(crate) fn whole(&self) -> Option<u64> {
         self.reading.whole().or_else(|| available_memory().map(|free| free / 2))
     }
 

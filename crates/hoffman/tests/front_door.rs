@@ -1,13 +1,15 @@
 //! The library as its users see it.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use hoffman::shakmaty::fen::Fen;
 use hoffman::shakmaty::{CastlingMode, Chess};
 use hoffman::{
-    Bound, Cancel, Event, OpenOptions, Options, Plies, Position, ProbeError, Tablebase, Target,
-    Value, Variant, Verdict, VerifyOptions, Wdl,
+    Bound, Cancel, Change, Color, Event, Judged, ListOptions, ListQuery, Listed, OpenOptions,
+    Options, Plies, Position, ProbeError, ReadOptions, Role, Square, Table, Tablebase, Target,
+    Value, Variant, Verdict, VerifyOptions, Wanted, Wdl, ZugzwangOf,
 };
 use tempfile::TempDir;
 
@@ -303,4 +305,192 @@ fn a_folder_says_what_tables_it_has() {
     assert!(pawn.indices > 100_000 && files[3].bytes > 1_000);
     let error = hoffman::tables_in(folder.path().join("nowhere")).unwrap_err();
     assert_eq!(error.code(), "bad-folder");
+}
+
+// ------------------------------------------------------------------------------------------ lists
+
+/// A position of three men by their squares, the least of its images, and who is to move.
+type Seen = ([u8; 3], Color);
+
+/// The men of the ending of a test: kings first.
+const KINGS: [(Color, Role); 2] = [(Color::White, Role::King), (Color::Black, Role::King)];
+
+/// The least of the images of a position, by left and right alone if there is a pawn.
+fn least(squares: [u8; 3], man: Role) -> [u8; 3] {
+    let ways = if man == Role::Pawn { 2 } else { 8 };
+    let image = |way: u8| {
+        squares.map(|s| {
+            let s = if way & 1 != 0 { s ^ 7 } else { s };
+            let s = if way & 2 != 0 { s ^ 56 } else { s };
+            if way & 4 != 0 { s >> 3 | (s & 7) << 3 } else { s }
+        })
+    };
+    (0..ways).map(image).min().unwrap()
+}
+
+/// The value of every position of a white man against a bare king, each asked for by itself.
+fn every_value(tables: &Tablebase, man: Role) -> HashMap<Seen, Value> {
+    let mut values = HashMap::new();
+    let pawn = 8..56;
+    for place in 0..64_u32.pow(3) * 2 {
+        let squares = [place & 63, place >> 6 & 63, place >> 12 & 63].map(|s| s as u8);
+        let turn = if place >> 18 == 0 { Color::White } else { Color::Black };
+        let apart =
+            squares[0] != squares[1] && squares[0] != squares[2] && squares[1] != squares[2];
+        let stands = man != Role::Pawn || pawn.contains(&squares[2]);
+        if !apart || !stands || least(squares, man) != squares {
+            continue;
+        }
+        let men = [KINGS[0], KINGS[1], (Color::White, man)];
+        let men = squares
+            .into_iter()
+            .zip(men)
+            .map(|(s, (color, role))| (Square::new(s.into()), color, role));
+        let position = Position::from_men(men, turn, None);
+        if position.check_possible(Variant::Normal).is_ok() {
+            values.insert((squares, turn), tables.value(&position).unwrap());
+        }
+    }
+    values
+}
+
+/// The positions of a list.
+fn listed(table: &Table, query: &ListQuery, man: Role) -> HashSet<Seen> {
+    let mut found = HashSet::new();
+    let mut each = |listed: Listed| {
+        let of = |kind: (Color, Role)| {
+            let mut men = listed.position.men();
+            u8::from(men.find(|man| (man.1, man.2) == kind).unwrap().0)
+        };
+        let squares = [of(KINGS[0]), of(KINGS[1]), of((Color::White, man))];
+        assert!(found.insert((least(squares, man), listed.position.turn)), "{:?}", listed.position);
+        std::ops::ControlFlow::Continue(())
+    };
+    let counts = table.list(query, &ListOptions::default(), Some(&mut each)).unwrap();
+    assert_eq!(counts.positions, found.len() as u64);
+    assert_eq!(counts, table.list(query, &ListOptions::default(), None).unwrap());
+    found
+}
+
+/// What is better for the side to move: a greater number.
+fn worth(value: Value, later: i32) -> i32 {
+    match value {
+        Value::Win { plies } => 10_000 - plies.unwrap().0 as i32 - later,
+        Value::Loss { plies } => -10_000 + plies.unwrap().0 as i32 + later,
+        _ => 0,
+    }
+}
+
+#[test]
+fn lists_are_what_every_position_says_by_itself() {
+    let folder = built(&["KPvK"]);
+    let tables = Tablebase::open(folder.path()).unwrap();
+    for (man, name) in [(Role::Pawn, "kpk.htb"), (Role::Rook, "krk.htb")] {
+        let table = Table::open(folder.path().join(name), ReadOptions::new()).unwrap();
+        let values = &every_value(&tables, man);
+        let found = |query: &ListQuery| listed(&table, query, man);
+        let expected = |test: &dyn Fn(&Seen, Value) -> bool| -> HashSet<Seen> {
+            values
+                .iter()
+                .filter(|(seen, value)| test(seen, **value))
+                .map(|(seen, _)| *seen)
+                .collect()
+        };
+        assert_eq!(found(&ListQuery::default()), expected(&|_, _| true), "{name}");
+
+        let with = |color: Color| {
+            move |&(squares, turn): &Seen, value: Value| {
+                let other = values.get(&(squares, turn.other())).copied();
+                turn == color && other.is_some_and(|other| worth(value, 0) < -worth(other, 1))
+            }
+        };
+        for color in [Color::White, Color::Black] {
+            let query =
+                ListQuery { zugzwang: Some(ZugzwangOf::Side(color)), ..ListQuery::default() };
+            assert_eq!(found(&query), expected(&with(color)), "{name}");
+        }
+        let mutual = |&(squares, turn): &Seen, value: Value| {
+            let other = values.get(&(squares, turn.other())).and_then(|other| other.wdl());
+            let better = |other: Wdl| value.wdl() < Some(other.negate());
+            turn == Color::White && other.is_some_and(better)
+        };
+        let query = ListQuery { zugzwang: Some(ZugzwangOf::Mutual), ..ListQuery::default() };
+        assert_eq!(found(&query), expected(&mutual), "{name}");
+
+        let query = ListQuery {
+            result: Some(Wanted::Loss),
+            distance: Some(3..=9),
+            to_move: Some(Color::Black),
+            ..ListQuery::default()
+        };
+        let lost = |seen: &Seen, value: Value| match value {
+            Value::Loss { plies } => seen.1 == Color::Black && (5..=18).contains(&plies.unwrap().0),
+            _ => false,
+        };
+        assert_eq!(found(&query), expected(&lost), "{name}");
+    }
+}
+
+#[test]
+fn only_moves_are_those_that_the_moves_say() {
+    let folder = built(&["KPvK"]);
+    let tables = Tablebase::open(folder.path()).unwrap();
+    let table = Table::open(folder.path().join("kpk.htb"), ReadOptions::new()).unwrap();
+    let query = ListQuery {
+        only_move: true,
+        pattern: Some("wP:d5".parse().unwrap()),
+        ..ListQuery::default()
+    };
+    let mut found = HashMap::new();
+    let mut each = |listed: Listed| {
+        found.insert(listed.position.fen(), listed.only.unwrap());
+        std::ops::ControlFlow::Continue(())
+    };
+    table.list(&query, &ListOptions::default(), Some(&mut each)).unwrap();
+
+    let mut expected = HashMap::new();
+    for place in 0..64 * 64 * 2 {
+        let (white, black) = (place & 63, place >> 6 & 63);
+        let turn = if place >> 12 == 0 { Color::White } else { Color::Black };
+        let men = [
+            (Square::new(white), Color::White, Role::King),
+            (Square::new(black), Color::Black, Role::King),
+            (Square::D5, Color::White, Role::Pawn),
+        ];
+        let position = Position::from_men(men, turn, None);
+        if position.men().count() < 3 || position.check_possible(Variant::Normal).is_err() {
+            continue;
+        }
+        let Some(judged) = Judged::of(&tables, &position).unwrap() else { continue };
+        if judged.value.is_loss() || judged.moves.len() < 2 || judged.keeping_result() != 1 {
+            continue;
+        }
+        let wdl = judged.value.wdl();
+        let only = judged.moves.iter().find(|m| judged.worth(m.m).unwrap().wdl() == wdl).unwrap();
+        expected.insert(position.fen(), only.m);
+    }
+    assert!(expected.len() > 100);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn moves_are_judged_by_what_they_keep() {
+    let folder = built(&["KPvK"]);
+    let tables = Tablebase::open(folder.path()).unwrap();
+    let position: Chess = "8/8/8/1k6/8/2K5/1P6/8 w - - 0 1"
+        .parse::<Fen>()
+        .unwrap()
+        .into_position(CastlingMode::Standard)
+        .unwrap();
+    let judged = Judged::of(&tables, &position).unwrap().unwrap();
+    assert!(judged.value.is_win());
+    let change = |uci: &str| {
+        let m = judged.moves.iter().find(|answer| answer.m.uci() == uci).unwrap().m;
+        judged.change(m)
+    };
+    assert_eq!((change("c3b3"), change("b2b3")), (Change::Best, Change::HalfPoint));
+    assert_eq!(judged.keeping().count(), 1);
+    // Nothing is said of what no table has.
+    assert!(Judged::of(&tables, &Chess::default()).unwrap().is_none());
+    assert!(Judged::of(&tables, "8/8/8/1k6/8/2K5/1R6/1R6 w - - 0 1").unwrap().is_none());
 }

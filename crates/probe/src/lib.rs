@@ -7,9 +7,13 @@
 pub mod collection;
 pub mod fen;
 pub mod lines;
+#[cfg(feature = "verify")]
+pub mod list;
 pub mod lookup;
 pub mod moves;
 pub mod open_table;
+#[cfg(feature = "verify")]
+mod orbits;
 pub mod position;
 pub mod reading;
 pub mod report;

@@ -164,7 +164,7 @@ pub struct Report {
 
 impl PositionVerdict {
     /// What is said of a position; `doubted` tells that the fifty-move rule may change it.
-    fn new(known: &Known, variant: Variant, doubted: bool) -> PositionVerdict {
+    pub(crate) fn new(known: &Known, variant: Variant, doubted: bool) -> PositionVerdict {
         let end = |end: GameEnd| known.end == Some(end);
         let exact = known.distance().filter(|_| known.is_exact);
         let drawn = known.category() == Category::Draw;
@@ -213,7 +213,7 @@ fn signed_moves(value: Value) -> Option<i32> {
 
 impl SaidReport {
     /// What a table says, if it is not the truth for certain.
-    fn new(known: &Known) -> Option<SaidReport> {
+    pub(crate) fn new(known: &Known) -> Option<SaidReport> {
         let said = known.said.filter(|_| !known.is_exact)?;
         let distance = known.distance();
         let converts = known.counts_conversions();

@@ -12,9 +12,7 @@ mod rows;
 use std::fmt;
 
 use hoffman_board::value::FlagType;
-use hoffman_board::{
-    ByColor, Color, Format, ListedPiece, Material, Placement, Role, Symmetry, Value, Variant,
-};
+use hoffman_board::{ByColor, Color, Format, Material, Symmetry, Value};
 use hoffman_control::Assumption;
 use hoffman_store::disk;
 use hoffman_table::htb::HtbError;
@@ -22,7 +20,8 @@ use hoffman_table::{EntryValue, ForeignTable, RawEntry, Table, TableError, Table
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::verify::{Men, fen, men_of};
+use crate::orbits::{Orbits, Representative, is_partial};
+use crate::verify::{fen, men_of};
 use crate::words::claims_in_words;
 
 /// Entries unpacked at a time, at least.
@@ -150,113 +149,28 @@ fn name(table: &Table) -> String {
     }
 }
 
-/// Whether the table holds only some of the positions of its ending.
-fn is_partial(table: &Table) -> bool {
-    table.control().pawngen.is_some() || table.pieces().iter().any(ListedPiece::is_restricted)
-}
-
 // ---------------------------------------------------------------------------------------- counting
 
-/// Which of the indices of an orbit is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Orbits {
-    /// Every index is an orbit.
-    Plain,
-    /// The one with the kings in canonical position for that many board symmetries; of two such, both
-    /// kings being on the diagonal, the smaller one.
-    Kings(u8),
-    /// The smallest image of all; kings are ordinary men.
-    Smallest(u8),
-}
-
+/// Counts positions one by one.
 struct Counter<'a> {
-    table: &'a Table,
-    orbits: Orbits,
-    kinds: Vec<(Color, Role)>,
-    kings: ByColor<usize>,
+    orbits: Orbits<'a>,
 }
 
 impl<'a> Counter<'a> {
     fn new(table: &'a Table) -> Counter<'a> {
-        let pieces = table.pieces();
-        let ways = if pieces.iter().any(|p| p.role == Role::Pawn) { 2 } else { 8 };
-        let king = |color| pieces.iter().position(|p| p.color == color && p.role == Role::King);
-        let kings = ByColor::new_with(king);
-        let orbits = match kings {
-            _ if is_partial(table) => Orbits::Plain,
-            ByColor { white: Some(_), black: Some(_) } if table.variant() == Variant::Normal => {
-                Orbits::Kings(ways)
-            }
-            _ => Orbits::Smallest(ways),
-        };
-        let mut kinds: Vec<(Color, Role)> = Vec::new();
-        for piece in pieces {
-            if !kinds.contains(&(piece.color, piece.role)) {
-                kinds.push((piece.color, piece.role));
-            }
-        }
-        Counter { table, orbits, kinds, kings: kings.map(Option::unwrap_or_default) }
-    }
-
-    /// Whether the index of a placement is the one that is counted for its orbit.
-    fn is_counted(&self, placement: &Placement) -> bool {
-        match self.orbits {
-            Orbits::Plain => true,
-            Orbits::Kings(ways) => {
-                let square = |slot: usize| placement.squares.get(slot).copied();
-                let (Some(white), Some(black)) =
-                    (square(self.kings.white), square(self.kings.black))
-                else {
-                    return true;
-                };
-                let on_diagonal = |s: hoffman_board::Square| (s as u8).is_multiple_of(9);
-                Symmetry::canonical(ways, white, black).is_identity()
-                    && (ways < 8
-                        || !(on_diagonal(white) && on_diagonal(black))
-                        || self.is_smallest(placement, std::iter::once(Symmetry::D)))
-            }
-            Orbits::Smallest(ways) => {
-                self.is_smallest(placement, Symmetry::all().take(usize::from(ways)))
-            }
-        }
-    }
-
-    /// Whether no image is smaller than the placement, comparing the sets of squares of each kind.
-    fn is_smallest(
-        &self,
-        placement: &Placement,
-        mut symmetries: impl Iterator<Item = Symmetry>,
-    ) -> bool {
-        let men = Men::new(self.table.pieces(), placement);
-        symmetries.all(|symmetry| {
-            let own = self.kinds.iter().map(|&(color, role)| men.set(color, role).0);
-            let image = own.clone().map(|set| symmetry.apply_set(set));
-            let en_passant = |square: Option<_>| square.map_or(0, |s| 1 + s as u8);
-            own.cmp(image).then_with(|| {
-                let square = placement.en_passant;
-                en_passant(square).cmp(&en_passant(square.map(|s| symmetry.apply(s))))
-            }) != std::cmp::Ordering::Greater
-        })
+        Counter { orbits: Orbits::new(table) }
     }
 
     fn count(&self, index: u64, raw: RawEntry, tally: &mut TableTally) {
-        let Some(placement) = self.table.space().decode(index) else { return };
-        if !self.is_counted(&placement) {
-            return;
-        }
-        let (turn, variant) = (placement.turn, self.table.variant());
-        let men = Men::new(self.table.pieces(), &placement);
-        let part = if placement.en_passant.is_none() {
-            &mut tally.plain
-        } else if men.can_capture_en_passant(variant) {
-            &mut tally.en_passant
-        } else {
-            return;
+        let table = self.orbits.table();
+        let Some(placement) = table.space().decode(index) else { return };
+        let part = match self.orbits.representative(&placement) {
+            Some(Representative::Plain) => &mut tally.plain,
+            Some(Representative::EnPassant) => &mut tally.en_passant,
+            None => return,
         };
-        if variant == Variant::Normal && men.is_in_check(turn.other()) {
-            return;
-        }
-        part.get_mut(turn).count(index, self.table.codec().value(raw, turn));
+        let turn = placement.turn;
+        part.get_mut(turn).count(index, table.codec().value(raw, turn));
     }
 }
 

@@ -58,18 +58,18 @@ export function distances(points, now, go) {
 }
 
 /**
- * How many positions are won or lost in how many moves, on a logarithmic scale. `show` is told which side of the table
- * to show the deepest position of.
+ * How many positions are won or lost in how many moves, on a logarithmic scale. `show` is given the deepest position,
+ * `list` the side to move, the result and the moves of a bar.
  */
-export function histogram(name, stats, show) {
+export function histogram(stats, show, list) {
   const sides = [
-    ['White to move', stats.white_to_move],
-    ['Black to move', stats.black_to_move],
+    ['white', 'White to move', stats.white_to_move],
+    ['black', 'Black to move', stats.black_to_move],
   ];
-  return element('div', {}, ...sides.map(([title, counts]) => oneSide(name, title, counts, show)));
+  return element('div', {}, ...sides.map(([turn, title, counts]) => oneSide(title, counts, show, (bar) => list(turn, bar))));
 }
 
-function oneSide(name, title, counts, show) {
+function oneSide(title, counts, show, list) {
   const { histogram, legal } = counts;
   if (!histogram.length) {
     return element('p', {}, `${title}: ${legal.toLocaleString('en')} positions, no distances.`);
@@ -86,7 +86,7 @@ function oneSide(name, title, counts, show) {
     const left = margin + step * moves + (won ? 0 : step / 2);
     const bar = svg('rect', { x: left, y: height - margin - tall, width: Math.max(1, step / 2 - 0.5), height: tall, class: won ? 'won' : 'lost' });
     bar.append(svg('title', {}, `${won ? 'Won' : 'Lost'} in ${moves}: ${count.toLocaleString('en')} positions`));
-    bar.addEventListener('click', () => show(counts.longest_win_fen));
+    bar.addEventListener('click', () => list({ won, moves }));
     picture.append(bar);
   }
   for (let mark = 0; mark <= deepest; mark += Math.max(1, Math.ceil(deepest / 10))) {

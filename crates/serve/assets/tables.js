@@ -48,11 +48,47 @@ async function contents(name, show, button) {
   try {
     const stats = await ask('/api/stats', { table: name });
     const title = element('h3', { tabindex: '-1' }, `${name}: ${stats.table}`);
-    place.replaceChildren(title, histogram(name, stats, show));
+    const found = element('div', { id: 'positions' });
+    const list = (asked, what) => positions({ table: name, ...asked }, what, found, show);
+    const bar = (turn, { won, moves }) => {
+      const asked = { to_move: turn, result: won ? 'win' : 'loss', moves };
+      return list(asked, `${turn === 'white' ? 'White' : 'Black'} to move ${won ? 'wins' : 'loses'} in ${moves}`);
+    };
+    place.replaceChildren(title, histogram(stats, show, bar), finder(stats, list, bar), found);
     title.focus();
     title.scrollIntoView({ block: 'nearest' });
   } catch (error) {
     place.replaceChildren(element('p', { role: 'alert' }, error.message));
   }
   button.disabled = false;
+}
+
+/** What asks for positions without a pointer: those of a number of moves, and mutual zugzwangs. */
+function finder(stats, list, bar) {
+  const choice = (label, ...names) =>
+    element('select', { 'aria-label': label }, ...names.map(([value, name]) => element('option', { value }, name)));
+  const turn = choice('Side to move', ['white', 'White to move'], ['black', 'Black to move']);
+  const result = choice('Result', ['won', 'wins in'], ['lost', 'loses in']);
+  const moves = element('input', { type: 'number', min: '0', value: '1', 'aria-label': 'Moves' });
+  const ask = () => bar(turn.value, { won: result.value === 'won', moves: moves.valueAsNumber || 0 });
+  const distances = stats.white_to_move.histogram.length + stats.black_to_move.histogram.length > 0;
+  const parts = distances ? [turn, result, moves, element('button', { type: 'button', onclick: ask }, 'Show positions')] : [];
+  const zugzwangs = element('button', { type: 'button', onclick: () => list({ zugzwang: 'mutual' }, 'Mutual zugzwangs') }, 'Mutual zugzwangs');
+  return element('p', { class: 'bar' }, ...parts, zugzwangs);
+}
+
+/** Shows the first positions of a list, to be put on the board. */
+async function positions(asked, what, place, show) {
+  place.replaceChildren(element('p', { role: 'status' }, 'Looking …'));
+  try {
+    const { positions: count, kinds, list } = await ask('/api/list', asked);
+    const more = count > list.length ? `, the first ${list.length} of them` : '';
+    const title = element('h4', { tabindex: '-1' }, `${what}: ${count.toLocaleString('en')} positions${more}`);
+    const said = kinds.map(([, words, number]) => element('li', {}, `${words}: ${number.toLocaleString('en')}`));
+    const buttons = list.map(({ fen }) => element('li', {}, element('button', { type: 'button', onclick: () => show(fen) }, fen)));
+    place.replaceChildren(title, element('ul', {}, ...said), element('ul', { class: 'fens' }, ...buttons));
+    title.focus();
+  } catch (error) {
+    place.replaceChildren(element('p', { role: 'alert' }, error.message));
+  }
 }

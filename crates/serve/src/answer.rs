@@ -21,10 +21,11 @@ use crate::assets;
 use crate::batch::batch;
 use crate::build::{Builds, Wanted, build};
 use crate::heat::heat;
-use crate::library::{Library, is_complete};
+use crate::library::{Entry, Library, is_complete};
 use crate::lichess::{is_chess, main_line, unanswered};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::positions::query_of;
 use crate::rate::Rate;
 use crate::response::{Refusal, Reply, bytes, finish, json_bytes, json_text, text, to_json};
 use crate::route::{Route, Rules, parameter, position_of, wanted};
@@ -239,7 +240,11 @@ async fn get(
         }
         Route::Tables => json(state, |state| state.tables.list()).await,
         Route::Plan => plan(state, query).await,
-        Route::Stats => stats(state, wanted(query, "table")?).await,
+        Route::Stats => counted(state, wanted(query, "table")?, Entry::stats).await,
+        Route::List => {
+            let (table, asked) = (wanted(query, "table")?, query_of(query)?);
+            counted(state, table, move |entry, most| entry.positions(&asked, most)).await
+        }
         Route::Health => Ok(text("ok")),
         Route::Metrics => {
             let shared = Arc::clone(state);
@@ -287,15 +292,19 @@ async fn plan(state: &Arc<State>, query: Option<&str>) -> Result<Reply, Refusal>
     json(state, move |state| to_json(&state.builds.cost(&wanted)?)).await
 }
 
-/// What a table contains. Others do not wait for that to be counted.
-async fn stats(state: &Arc<State>, name: String) -> Result<Reply, Refusal> {
+/// What is counted of a table. Others do not wait for that.
+async fn counted(
+    state: &Arc<State>,
+    name: String,
+    count: impl FnOnce(&Entry, u64) -> Result<Bytes, Refusal> + Send + 'static,
+) -> Result<Reply, Refusal> {
     let turn = Arc::clone(&state.counting).acquire_owned().await.map_err(ended)?;
     let shared = Arc::clone(state);
     let counted = tokio::task::spawn_blocking(move || {
         let _turn = turn;
         let entry = shared.tables.entry(&name);
         let entry = entry.ok_or_else(|| Refusal::not_found("there is no such table"))?;
-        entry.stats(shared.limits.counted)
+        count(&entry, shared.limits.counted)
     });
     Ok(json_bytes(counted.await.map_err(ended)??))
 }

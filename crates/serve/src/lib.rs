@@ -2,7 +2,7 @@
 //!
 //! From above downwards: `server` takes connections and ends, `answer` turns a request into a
 //! response, by way of `route` (what is asked for), `library` (which tables answer), `shown`,
-//! `lichess` and `heat` (answers in their shapes), `batch` (many at once), `build` (tables that are
+//! `lichess`, `heat` and `positions` (answers in their shapes), `batch` (many at once), `build` (tables that are
 //! missing). `limits` and `rate` say
 //! how much of it; `metrics` counts. The page is in `assets`, its files in the folder of that name.
 #![forbid(unsafe_code)]
@@ -16,6 +16,7 @@ mod library;
 mod lichess;
 mod limits;
 mod metrics;
+mod positions;
 mod rate;
 mod response;
 mod route;

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hoffman::{
-    Category, Error, Material, OpenOptions, Position, ProbeError, ReadOptions, Report, Table,
-    TableFile, TableInfo, Tablebase, Value, Variant,
+    Category, Error, ListQuery, Material, OpenOptions, Position, ProbeError, ReadOptions, Report,
+    Table, TableFile, TableInfo, Tablebase, Value, Variant,
 };
 use hyper::StatusCode;
 use serde::Serialize;
 
+use crate::positions::positions;
 use crate::response::{Refusal, to_json};
 use crate::route::Rules;
 
@@ -121,18 +122,34 @@ impl Entry {
         if let Some(stats) = self.stats.get() {
             return Ok(stats.clone());
         }
+        let counted = self.opened(most)?.stats();
+        let stats = to_json(&counted.map_err(|error| self.failed(&error))?)?;
+        Ok(self.stats.get_or_init(|| stats).clone())
+    }
+
+    /// The first positions of a list, if the table is not too large.
+    pub(crate) fn positions(&self, query: &ListQuery, most: u64) -> Result<Bytes, Refusal> {
+        positions(&self.opened(most)?, query).map_err(|error| self.failed(&error))
+    }
+
+    fn opened(&self, most: u64) -> Result<Table, Refusal> {
         if self.file.bytes > most {
             let text =
                 format!("{} is too large to be counted here; 'hoffman stats' does it", self.name());
             return Err(Refusal::new(StatusCode::FORBIDDEN, "too-large", text));
         }
-        let counted = Table::open(&self.file.path, ReadOptions::new()).and_then(|t| t.stats());
-        let failed = |error: Error| {
-            let text = without_folder(&error.to_string(), &self.file.path);
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.code(), text)
+        let table = Table::open(&self.file.path, ReadOptions::new());
+        table.map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &Error) -> Refusal {
+        let text = without_folder(&error.to_string(), &self.file.path);
+        // A table without distances is no fault of the server.
+        let status = match error {
+            Error::List(_) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        let stats = to_json(&counted.map_err(failed)?)?;
-        Ok(self.stats.get_or_init(|| stats).clone())
+        Refusal::new(status, error.code(), text)
     }
 }
 

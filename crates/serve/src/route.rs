@@ -24,6 +24,8 @@ pub(crate) enum Route {
     Tables,
     /// What a table contains.
     Stats,
+    /// Positions of a table.
+    List,
     /// What making tables would take.
     Plan,
     /// Making them.
@@ -46,7 +48,7 @@ pub(crate) enum Rules {
 }
 
 /// All of them.
-pub(crate) const ROUTES: [Route; 16] = [
+pub(crate) const ROUTES: [Route; 17] = [
     Route::Page,
     Route::Position(Rules::Chess),
     Route::Position(Rules::Suicide),
@@ -57,6 +59,7 @@ pub(crate) const ROUTES: [Route; 16] = [
     Route::Heat,
     Route::Tables,
     Route::Stats,
+    Route::List,
     Route::Plan,
     Route::Build,
     Route::Health,
@@ -78,6 +81,7 @@ impl Route {
             "/api/position" => Route::Shown,
             "/api/heat" => Route::Heat,
             "/api/stats" => Route::Stats,
+            "/api/list" => Route::List,
             "/api/plan" => Route::Plan,
             "/api/build" => Route::Build,
             "/tables" => Route::Tables,
@@ -102,6 +106,7 @@ impl Route {
             Route::Heat => "heat",
             Route::Tables => "tables",
             Route::Stats => "stats",
+            Route::List => "list",
             Route::Plan => "plan",
             Route::Build => "build",
             Route::Health => "healthz",

@@ -1,5 +1,6 @@
 //! What the commands do, each in its file.
 
+pub(crate) mod annotate;
 pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod check;
@@ -7,8 +8,12 @@ pub(crate) mod control;
 pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod line;
+pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod pawngen;
 pub(crate) mod plan;
+pub(crate) mod plot;
 pub(crate) mod probe;
 pub(crate) mod prompt;
 #[cfg(feature = "serve")]

@@ -1,10 +1,38 @@
 //! Opening the tables that are named on the command line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use hoffman::{ReadOptions, Table};
+use hoffman::{OpenOptions, Opened, ReadOptions, Table, Tablebase};
 
+use crate::args::{FolderArgs, ForeignArgs};
 use crate::output::note;
+use crate::work::ReadingArgs;
+
+/// The tables that answer positions: those named, those beside them, and those of the folder.
+pub(super) fn tablebase(
+    named: &[PathBuf],
+    folder: &FolderArgs,
+    foreign: &ForeignArgs,
+    reading: ReadingArgs,
+) -> anyhow::Result<Tablebase> {
+    let folder = folder.existing()?;
+    let mut options = OpenOptions::new().beside(true).reading(reading.bound(foreign.options())?);
+    options = foreign.syzygy.iter().fold(options, OpenOptions::syzygy);
+    if let Some(folder) = &folder {
+        options = options.folder(folder);
+    }
+    for named in named {
+        options = options.file(Table::find(named, folder.as_deref())?);
+    }
+    let Opened { tables, failed, notices, .. } = options.open_some()?;
+    for (path, notice) in notices {
+        note(&format!("{}: {notice}", path.display()));
+    }
+    match failed.into_iter().next() {
+        Some((_, error)) => Err(error.into()),
+        None => Ok(tables),
+    }
+}
 
 /// Opens a table, of another program too: a path, or the name of an ending that is looked up in
 /// `folder`, then in the current one.

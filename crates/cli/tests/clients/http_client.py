@@ -131,6 +131,14 @@ def check_others(address):
     assert queen["ending"] == "KQvK" and queen["men"] == 3 and queen["bytes"] > 1000, queen
     stats = json.loads(get(address, "/api/stats", table="kqk.htb")[2])
     assert stats["white_to_move"]["longest_win_fen"] == QUEEN, stats
+    zugzwangs = json.loads(get(address, "/api/list", table="kpk.htb", zugzwang="mutual")[2])
+    assert zugzwangs["positions"] == 80 and len(zugzwangs["list"]) == 24, zugzwangs
+    assert [kind[::2] for kind in zugzwangs["kinds"]] == [["draw-loss", 80]], zugzwangs
+    wins = dict(stats["white_to_move"]["histogram"])[19]
+    longest = json.loads(get(address, "/api/list", table="kqk.htb", to_move="white", result="win", moves=10)[2])
+    assert longest["positions"] == wins and all(listed["dtm"] == 19 for listed in longest["list"]), longest
+    assert get(address, "/api/list", table="kqk.htb", zugzwang="x")[0] == 400
+    assert get(address, "/api/list", table="none.htb", zugzwang="mutual")[0] == 404
     metrics = get(address, "/metrics")[2]
     counted = [line for line in metrics.splitlines() if line.startswith("hoffman_http_requests_total{route=\"standard\",code=\"2xx\"}")]
     assert int(counted[0].split()[-1]) > 10, counted
@@ -168,7 +176,7 @@ def fits(value, schema, described, at):
 def check_description(address):
     """A client that is made of the description alone gets what the description says."""
     described = json.loads(get(address, "/openapi.json")[2])
-    assert described["openapi"].startswith("3.1") and len(described["paths"]) == 14
+    assert described["openapi"].startswith("3.1") and len(described["paths"]) == 15
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             query = urllib.parse.urlencode({p["name"]: p["example"] for p in operation.get("parameters", []) if "example" in p})

@@ -303,7 +303,21 @@ const tests = {
     assert.ok((await page.locator('#contents rect').count()) > 15);
     await page.getByRole('button', { name: 'Show the longest win: 10 moves' }).click();
     await page.waitForFunction((fen) => document.querySelector('#fen').value === fen, QUEEN);
+    // A bar leads to positions of its distance, and so do the fields below it.
+    await page.locator('#contents rect.lost').last().click({ force: true });
+    await page.locator('#positions h4').filter({ hasText: 'Black to move loses in 10: ' }).waitFor();
+    await page.fill('#contents input[type=number]', '10');
+    await page.getByRole('button', { name: 'Show positions' }).click();
+    await page.locator('#positions h4').filter({ hasText: 'White to move wins in 10: ' }).waitFor();
+    await page.locator('#positions li button').first().click();
+    await page.locator('#result').filter({ hasText: 'mate in 10 moves (19 plies)' }).waitFor();
     await accessible(page, 'tables');
+    await page.fill('#filter', 'kpk.htb');
+    await page.locator('#table-rows tr').filter({ hasText: 'kpk.htb' }).getByRole('button').click();
+    await page.locator('#contents h3').filter({ hasText: 'KPvK' }).waitFor();
+    await page.getByRole('button', { name: 'Mutual zugzwangs' }).click();
+    await page.locator('#positions').filter({ hasText: 'White to move draws, Black to move loses: 80' }).waitFor();
+    assert.equal(await page.locator('#positions li button').count(), 24);
     await page.context().close();
   },
 

@@ -1,10 +1,13 @@
 //! The entries of a table row by row, for callers that look at every one of them.
 
+use std::ops::ControlFlow;
+
 use arrayvec::ArrayVec;
 use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Square, Variant};
 use hoffman_space::{Layout, Orientation};
 use rayon::prelude::*;
 
+use super::free::{Free, KINGS};
 use super::key_codes::word_at;
 use super::walk::{Portion, Rows, Run, Visits};
 use super::{has_free_pieces, layout_of};
@@ -127,6 +130,61 @@ pub fn scan<T: Send>(
     new: impl Fn() -> T + Sync + Send,
     look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
 ) -> Option<Vec<T>> {
+    with_free_rows(space, |rows, orientation| {
+        let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
+        let portions: Vec<Portion> = sides.flat_map(|side| rows.shares(side)).collect();
+        show_all(portions, |portion, visit| walk_free(rows, orientation, portion, visit), new, look)
+    })
+}
+
+/// The same in an order that no number of threads changes: `hand` gets what every share came to,
+/// one after the other, and says whether the scan goes on. A share has some millions of positions
+/// at most where the kings alone have not more.
+pub fn scan_in_order<T: Send>(
+    space: &IndexSpace,
+    new: impl Fn() -> T + Sync + Send,
+    look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+    hand: &mut dyn FnMut(T) -> ControlFlow<()>,
+) -> Option<ControlFlow<()>> {
+    with_free_rows(space, |rows, orientation| {
+        let inner = 6 * (rows.layout.movers().len().saturating_sub(2)).min(8);
+        let pairs = (SHARE >> inner).clamp(LEAST_PAIRS, KINGS);
+        let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
+        let portions: Vec<Portion> = sides.flat_map(|side| rows.cut(side, pairs)).collect();
+
+        let threads = rayon::current_num_threads();
+        let together = (2 * threads * SHARE / (pairs << inner)).clamp(4 * threads, 4096 * threads);
+        for portions in portions.chunks(together) {
+            let shares = portions.par_iter().map(|portion| {
+                let mut share = new();
+                let walk = |portion: &Portion, visit: &mut Visit<'_>| {
+                    walk_free(rows, orientation, portion, visit);
+                };
+                show(portion, &walk, &mut share, &look);
+                share
+            });
+            for share in shares.collect::<Vec<T>>() {
+                if hand(share).is_break() {
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    })
+}
+
+/// The most positions that a share of [`scan_in_order`] has, where it has more than
+/// [`LEAST_PAIRS`] of kings.
+const SHARE: usize = 1 << 22;
+
+/// The least pairs of kings of such a share: neighbouring pairs have neighbouring entries.
+const LEAST_PAIRS: usize = 16;
+
+/// Calls `work` with the rows of a table of which [`has_rows`] is true.
+fn with_free_rows<R>(
+    space: &IndexSpace,
+    work: impl FnOnce(&Free<'_>, Orientation) -> R,
+) -> Option<R> {
     if !has_rows(space) {
         return None;
     }
@@ -138,13 +196,13 @@ pub fn scan<T: Send>(
     };
     let orientation = Orientation { swap, mirror: false };
     rows.walk_nearest(orientation);
-    let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
-    let portions: Vec<Portion> = sides.flat_map(|side| rows.shares(side)).collect();
+    Some(work(&rows, orientation))
+}
+
+/// Visits every position of a portion once.
+fn walk_free(rows: &Free<'_>, orientation: Orientation, portion: &Portion, visit: &mut Visit<'_>) {
     let visits = Visits { orientation, once: true, promoted: 0 };
-    let walk = |portion: &Portion, visit: &mut Visit<'_>| {
-        rows.walk_placed(portion, visits, |run, squares, lane| visit(run, squares, lane));
-    };
-    Some(show_all(portions, walk, new, look))
+    rows.walk_placed(portion, visits, |run, squares, lane| visit(run, squares, lane));
 }
 
 /// The same for tables of which [`has_rows`] says no, under the rules of normal chess. Positions in which no man
@@ -188,31 +246,38 @@ fn show_all<T: Send>(
     look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
 ) -> Vec<T> {
     let shares = portions.into_par_iter().fold(&new, |mut share, portion| {
-        let mut gathered = Gathered::default();
-        let mut walker = 0;
-        walk(&portion, &mut |run, squares, lane| {
-            if lane >= MAX_PIECES {
-                return;
-            }
-            let Portion { turn, en_passant, .. } = portion;
-            let (lanes, index, step) = (run.lanes, run.index, run.step);
-            let single = lanes.is_power_of_two();
-            if !single || !gathered.goes_on_with(squares, lanes) {
-                gathered.show(&portion, lane, |row| look(&mut share, row));
-            }
-            if single {
-                walker = lane;
-                gathered.add(squares, lanes, index);
-                return;
-            }
-            let indices = &[];
-            look(
-                &mut share,
-                &EntryRow { squares, lane, lanes, turn, en_passant, index, step, indices },
-            );
-        });
-        gathered.show(&portion, walker, |row| look(&mut share, row));
+        show(&portion, &walk, &mut share, &look);
         share
     });
     shares.collect()
+}
+
+/// Shows the positions of one portion.
+fn show<T>(
+    portion: &Portion,
+    walk: &impl Fn(&Portion, &mut Visit<'_>),
+    share: &mut T,
+    look: &impl Fn(&mut T, &EntryRow<'_>),
+) {
+    let mut gathered = Gathered::default();
+    let mut walker = 0;
+    walk(portion, &mut |run, squares, lane| {
+        if lane >= MAX_PIECES {
+            return;
+        }
+        let Portion { turn, en_passant, .. } = *portion;
+        let (lanes, index, step) = (run.lanes, run.index, run.step);
+        let single = lanes.is_power_of_two();
+        if !single || !gathered.goes_on_with(squares, lanes) {
+            gathered.show(portion, lane, |row| look(share, row));
+        }
+        if single {
+            walker = lane;
+            gathered.add(squares, lanes, index);
+            return;
+        }
+        let indices = &[];
+        look(share, &EntryRow { squares, lane, lanes, turn, en_passant, index, step, indices });
+    });
+    gathered.show(portion, walker, |row| look(share, row));
 }

@@ -1,0 +1,116 @@
+//! `hoffman line`: best play from a position as a game in PGN.
+
+use hoffman::{Category, Judged, Position, Tablebase, Value, Variant};
+
+use crate::Outcome;
+use crate::args::LineArgs;
+use crate::commands::tables;
+use crate::output::{complain, note, print};
+use crate::pgn::{Movetext, brief, result, tag};
+
+/// Prints the main line of a position.
+pub(crate) fn run(args: &LineArgs) -> anyhow::Result<Outcome> {
+    let fen = args.fen.join(" ");
+    let tables = tables::tablebase(&args.tables, &args.folder, &args.foreign, args.reading)?;
+    let report = tables.report(&fen)?;
+    for failure in &report.failures {
+        complain(&failure.clone().into());
+    }
+    if report.verdict.category == Category::Unknown {
+        let missing = report.hoffman.missing.join(", ");
+        let missing = if missing.is_empty() { missing } else { format!("; missing: {missing}") };
+        note(&format!("no table tells the result of '{}'{missing}", report.hoffman.fen));
+        return Ok(Outcome::Failed);
+    }
+
+    let position = report.position.clone();
+    let mut text = Movetext::starting(position.turn, position.fullmoves.into());
+    text.comment(&report.result);
+    let line = tables.line(&position)?;
+    let mut place = position.clone();
+    for m in &line {
+        let judged = if args.annotate { Judged::of(&tables, &place)? } else { None };
+        let san = place.san(m, tables.variant()).unwrap_or_else(|| m.uci());
+        text.play(&san);
+        if let Some(judged) = judged {
+            add_alternatives(&mut text, &judged, *m);
+        }
+        place = place.after(m);
+    }
+    if line.is_empty() && args.annotate {
+        add_drawing_moves(&mut text, &tables, &position)?;
+    }
+
+    let value = tables.value(&position).unwrap_or(Value::Unknown);
+    let result = result(value, position.turn);
+    print(&format!("{}\n{}", tags(&position, result, tables.variant()), text.finish(result)))?;
+    Ok(Outcome::of(report.failures.is_empty()))
+}
+
+/// The other moves that keep the value, a variation each.
+fn add_alternatives(text: &mut Movetext, judged: &Judged, played: hoffman::Move) {
+    for other in judged.keeping().filter(|answer| answer.m != played) {
+        text.open();
+        text.play(&other.san);
+        text.close();
+    }
+    let wins = matches!(judged.value, Value::Win { .. });
+    if wins && judged.moves.len() > 1 && judged.keeping_result() == 1 {
+        text.comment("the only move that wins");
+    }
+}
+
+/// The moves that keep a draw, of which none is best.
+fn add_drawing_moves(
+    text: &mut Movetext,
+    tables: &Tablebase,
+    position: &Position,
+) -> anyhow::Result<()> {
+    let Some(judged) = Judged::of(tables, position)?.filter(|judged| judged.value.is_draw()) else {
+        return Ok(());
+    };
+    for answer in &judged.moves {
+        if let Some(value) = judged.worth(answer.m) {
+            text.comment(&format!("{}: {}", answer.san, brief(value, judged.turn)));
+        }
+    }
+    Ok(())
+}
+
+/// The tags that every game has, and the position that it begins with.
+fn tags(position: &Position, result: &str, variant: Variant) -> String {
+    let mut text = String::new();
+    for (name, value) in [
+        ("Event", "?"),
+        ("Site", "?"),
+        ("Date", "????.??.??"),
+        ("Round", "?"),
+        ("White", "?"),
+        ("Black", "?"),
+        ("Result", result),
+        ("SetUp", "1"),
+    ] {
+        text.push_str(&tag(name, value));
+    }
+    text.push_str(&tag("FEN", &position.fen()));
+    if variant == Variant::Suicide {
+        text.push_str(&tag("Variant", "Suicide"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use hoffman::{AsPosition as _, Color};
+
+    use super::*;
+
+    #[test]
+    fn a_position_is_the_start_of_its_game() {
+        let position = "8/8/8/5k2/8/8/1Q6/K7 b - - 3 40".as_position(Variant::Normal).unwrap();
+        let tags = tags(&position, "1-0", Variant::Normal);
+        assert!(tags.contains("[FEN \"8/8/8/5k2/8/8/1Q6/K7 b - - 3 40\"]\n"), "{tags}");
+        assert!(tags.contains("[SetUp \"1\"]\n") && tags.contains("[Result \"1-0\"]\n"));
+        assert_eq!(Movetext::starting(Color::Black, 40).next_number(), "40...");
+    }
+}

@@ -1,0 +1,114 @@
+//! `hoffman list`: the positions of tables that are asked for.
+
+use std::io::{self, BufWriter, Write as _};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::Context as _;
+use hoffman::{
+    Color, ListCounts, ListOptions, ListQuery, Listed, ReadOptions, UniqueLine, Wanted, ZugzwangOf,
+};
+use serde_json::json;
+
+use crate::Outcome;
+use crate::args::{ListArgs, ResultName, SideName, UniqueName, ZugzwangName};
+use crate::commands::tables;
+use crate::interrupt;
+use crate::output::{complain, is_broken_pipe, print_line};
+
+/// Lists the tables one by one.
+pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Outcome> {
+    let folder = args.folder.existing()?;
+    let reading = args.reading.bound(args.foreign.options())?;
+    let query = query(args);
+    let mut good = true;
+    for named in &args.tables {
+        let listed = list(args, &query, named, folder.as_deref(), &reading);
+        match listed {
+            Ok(()) => {}
+            Err(error) if is_broken_pipe(&error) => return Err(error),
+            Err(error) => {
+                complain(&error);
+                good = false;
+            }
+        }
+        if interrupt::cancel().is_cancelled() {
+            break;
+        }
+    }
+    Ok(Outcome::of(good))
+}
+
+fn query(args: &ListArgs) -> ListQuery {
+    let color = |side| match side {
+        SideName::White => Color::White,
+        SideName::Black => Color::Black,
+    };
+    ListQuery {
+        zugzwang: args.zugzwang.map(|whose| match whose {
+            ZugzwangName::Mutual => ZugzwangOf::Mutual,
+            ZugzwangName::White => ZugzwangOf::Side(Color::White),
+            ZugzwangName::Black => ZugzwangOf::Side(Color::Black),
+        }),
+        only_move: args.only_move,
+        unique_line: args.unique_line.map(|how| match how {
+            UniqueName::Winning => UniqueLine::Winning,
+            UniqueName::Fastest => UniqueLine::Fastest,
+        }),
+        result: args.result.map(|result| match result {
+            ResultName::Win => Wanted::Win,
+            ResultName::Draw => Wanted::Draw,
+            ResultName::Loss => Wanted::Loss,
+        }),
+        to_move: args.to_move.map(color),
+        distance: args.distance.clone(),
+        pattern: args.pattern.clone(),
+        longest: args.longest.map(|most| most as usize),
+    }
+}
+
+/// Lists or counts one table.
+fn list(
+    args: &ListArgs,
+    query: &ListQuery,
+    named: &Path,
+    folder: Option<&Path>,
+    reading: &ReadOptions,
+) -> anyhow::Result<()> {
+    let table = tables::open(named, folder, reading)?;
+    let folders = folder.into_iter().map(Path::to_owned).collect();
+    let options = ListOptions { folders, cancel: interrupt::cancel() };
+    if args.count {
+        let counts = table.list(query, &options, None)?;
+        let name = table.path().display().to_string();
+        return print_line(&counts_in_words(&name, &counts, args.json));
+    }
+
+    let mut out = BufWriter::new(io::stdout());
+    let mut written = Ok(());
+    let mut each = |listed: Listed| {
+        let line = if args.json { serde_json::to_string(&listed) } else { Ok(listed.epd()) };
+        written = line.map_err(io::Error::from).and_then(|line| writeln!(out, "{line}"));
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let listed = table.list(query, &options, Some(&mut each));
+    // What was found before an error counts too.
+    written.and_then(|()| out.flush()).context("cannot write to standard output")?;
+    listed?;
+    Ok(())
+}
+
+/// How many there are, and of which kinds.
+fn counts_in_words(table: &str, counts: &ListCounts, json: bool) -> String {
+    if json {
+        let kinds = counts.kinds.iter().map(|(kind, &n)| (kind.name().to_owned(), n.into()));
+        let kinds: serde_json::Map<String, serde_json::Value> = kinds.collect();
+        return json!({ "table": table, "positions": counts.positions, "kinds": kinds })
+            .to_string();
+    }
+    let mut text = format!("{table}: {}", counts.positions);
+    for (kind, number) in &counts.kinds {
+        text.push_str(&format!("\n  {}: {number}", kind.words()));
+    }
+    text
+}

@@ -1,0 +1,70 @@
+//! The positions of a table that somebody asks for.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hoffman_probe::collection::Collection;
+use hoffman_probe::list::{self, ListCounts, ListError, ListQuery, Listed};
+use hoffman_reader::Error as ProbeError;
+
+use crate::error::Error;
+use crate::event::Cancel;
+use crate::table::{CACHE, Table};
+
+/// Where the tables behind a list are, and what ends it.
+#[derive(Clone, Debug, Default)]
+pub struct ListOptions {
+    /// Folders, besides that of the table, in which the tables behind its moves are looked for.
+    pub folders: Vec<PathBuf>,
+    /// What stops the work.
+    pub cancel: Cancel,
+}
+
+impl Table {
+    /// Tells `each` the positions that are asked for, one of those that are the same under the
+    /// symmetries of the board, until it breaks off; without it they are only counted. Works on the
+    /// threads of the pool that it is called in; the order does not depend on how many there are.
+    ///
+    /// Moves are compared ([`ListQuery::only_move`], [`ListQuery::unique_line`]) with the tables
+    /// behind them, for which the folder of the table is searched, then those of the options, then
+    /// the current one.
+    ///
+    /// # Errors
+    /// A table cannot be read or is missing, the table does not tell what is asked for, or the
+    /// question contradicts itself; [`Error::Cancelled`].
+    pub fn list(
+        &self,
+        query: &ListQuery,
+        options: &ListOptions,
+        each: Option<&mut dyn FnMut(Listed) -> ControlFlow<()>>,
+    ) -> Result<ListCounts, Error> {
+        let (source, foreign) = (self.reading().source(CACHE), self.reading().foreign());
+        let mut tables = Collection::with_options(source.clone());
+        let table = hoffman_table::Table::open_checked(self.path(), source, &foreign)?;
+        tables.adopt(table).map_err(ProbeError::from)?;
+        let first = options.folders.first().map(PathBuf::as_path);
+        tables.add_folders_beside(Some(self.path()), first).map_err(ProbeError::from)?;
+        for folder in options.folders.iter().skip(1).filter(|folder| folder.is_dir()) {
+            tables.add_folder(folder).map_err(ProbeError::from)?;
+        }
+        for folder in self.reading().syzygy_folders() {
+            tables.add_syzygy_folder(folder, &foreign).map_err(ProbeError::from)?;
+        }
+
+        let stop = || options.cancel.is_cancelled();
+        let memory = self.whole().unwrap_or(4 << 30);
+        let how = list::ListOptions { memory, stop: &stop };
+        Ok(list::list(&tables, query, &how, each)?)
+    }
+}
+
+impl From<ListError> for Error {
+    fn from(error: ListError) -> Error {
+        match error {
+            ListError::Tables(error) => Error::Probe(error.into()),
+            ListError::Stopped => Error::Cancelled { goes_on: false, checkpoint: None },
+            other => Error::List(Arc::new(other)),
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! What the entries of a table alone decide: by rows where it has them, else by its indices.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use hoffman_board::{Bitboard, ByColor, Color, Placement, Variant};
+use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan_in_order};
+use hoffman_table::{EntryValue, RawEntry, Table};
+use rayon::prelude::*;
+
+use super::pattern::Pattern;
+use super::successors::Seen;
+use super::zugzwang::{NEVER, ZugzwangKind, kind_of, moved, passed};
+use super::{ListError, Lister, ZugzwangOf, fail};
+use crate::collection::Collection;
+use crate::position::Position;
+
+/// Entries unpacked at a time, at least, where there are no rows.
+const CHUNK: u64 = 1 << 20;
+
+/// Entries that a thread takes at a time there.
+const BLOCK: usize = 1 << 12;
+
+/// A position that may be one of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) index: u64,
+    pub(super) raw: RawEntry,
+    pub(super) kind: Option<ZugzwangKind>,
+}
+
+/// What is found in some of the positions.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Those that may be of the list.
+    pub(super) candidates: Vec<Candidate>,
+    /// How many there are besides whose entries are only counted, by the bits of the entry.
+    counts: ByColor<Vec<u64>>,
+}
+
+impl Found {
+    /// How many positions were found.
+    pub(super) fn len(&self) -> u64 {
+        let counted: u64 = self.counts.white.iter().chain(&self.counts.black).sum();
+        counted + self.candidates.len() as u64
+    }
+}
+
+/// Which of the positions that the question accepts are gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gathering {
+    /// All.
+    All,
+    /// All, and where only their number by entries matters, only that.
+    Counts,
+    /// Those whose end is so many plies away: the least, and the most.
+    Lengths(u32, u32),
+}
+
+/// Takes what is found, some at a time, in an order that no number of threads changes.
+pub(super) type Sink<'s> = dyn FnMut(Found) -> Result<ControlFlow<()>, ListError> + 's;
+
+/// The way through the entries of a table.
+pub(super) struct Scan<'a> {
+    pub(super) lister: &'a Lister<'a>,
+    rows: Option<ByRows>,
+    /// What is known of lines without a choice.
+    pub(super) seen: Seen,
+}
+
+/// What is asked of the rows.
+struct Asked<'r> {
+    rows: &'r ByRows,
+    /// Whether an entry is one that is gathered, by side to move.
+    accepted: ByColor<Vec<bool>>,
+    /// Whether entries are only counted.
+    counts: bool,
+}
+
+/// The entries of a table with rows, and what is decided by their bits.
+struct ByRows {
+    entries: PackedEntries,
+    /// Whether an entry is one that is asked for, by side to move.
+    accepted: ByColor<Vec<bool>>,
+    /// What an entry is worth to the side to move, and to the other side if it may pass.
+    worth: ByColor<(Vec<i32>, Vec<i32>)>,
+    /// The most that a pass can be worth.
+    best_pass: i32,
+}
+
+impl<'a> Scan<'a> {
+    /// Reads the entries if they fit into so many bytes as they are packed.
+    pub(super) fn new(lister: &'a Lister<'a>, memory: u64) -> Result<Scan<'a>, ListError> {
+        let table = lister.table();
+        let codec = table.codec();
+        let fits = codec.area_bytes(table.space().size()) <= memory;
+        let kinds = PackedEntries::kinds(codec).filter(|_| fits && has_rows(table.space()));
+        let Some(kinds) = kinds.filter(|_| table.foreign().is_none()) else {
+            return Ok(Scan { lister, rows: None, seen: Seen::default() });
+        };
+        let value = |key: usize, turn: Color| {
+            PackedEntries::number(codec, key).and_then(|number| codec.value(number, turn))
+        };
+        let accepted = |turn| (0..kinds).map(|key| lister.accepts(value(key, turn))).collect();
+        let worth = |turn| {
+            let Some(of) = lister.query.zugzwang else { return (Vec::new(), Vec::new()) };
+            let moved = (0..kinds).map(|key| moved(of, value(key, turn))).collect();
+            (moved, (0..kinds).map(|key| passed(of, value(key, turn))).collect())
+        };
+        let worth = ByColor::new_with(worth);
+        let passes = worth.white.1.iter().chain(&worth.black.1);
+        let rows = ByRows {
+            entries: PackedEntries::of(table).map_err(fail)?,
+            accepted: ByColor::new_with(accepted),
+            best_pass: passes.copied().max().unwrap_or_default(),
+            worth,
+        };
+        let is_plain = lister.collection.given().first().is_some_and(|member| member.is_plain());
+        let seen = match lister.query.unique_line {
+            Some(_) if is_plain => Seen::of_size(table.space().size()),
+            _ => Seen::default(),
+        };
+        Ok(Scan { lister, rows: Some(rows), seen })
+    }
+
+    /// Hands on what there is to gather.
+    pub(super) fn run(&self, gathering: Gathering, sink: &mut Sink<'_>) -> Result<(), ListError> {
+        let Some(rows) = &self.rows else { return self.run_by_index(gathering, sink) };
+        let accepted = |turn: Color| {
+            let keys = rows.accepted.get(turn).iter().enumerate();
+            let asked =
+                |(key, &accepted): (usize, &bool)| accepted && self.is_wanted(gathering, key);
+            keys.map(asked).collect()
+        };
+        let asked = Asked {
+            rows,
+            accepted: ByColor::new_with(accepted),
+            counts: gathering == Gathering::Counts && self.lister.query.zugzwang.is_none(),
+        };
+        let mut result = Ok(());
+        let look = |found: &mut Found, row: &EntryRow<'_>| self.look(&asked, found, row);
+        let mut hand = |found: Found| match sink(found) {
+            Ok(flow) => flow,
+            Err(error) => {
+                result = Err(error);
+                ControlFlow::Break(())
+            }
+        };
+        let new = || {
+            let kinds = |turn| if asked.counts { rows.accepted.get(turn).len() } else { 0 };
+            let counts = ByColor::new_with(|turn| vec![0; kinds(turn)]);
+            Found { candidates: Vec::new(), counts }
+        };
+        let walked = scan_in_order(self.lister.table().space(), new, look, &mut hand);
+        debug_assert!(walked.is_some());
+        result
+    }
+
+    /// Whether an entry is one of those that are gathered.
+    fn is_wanted(&self, gathering: Gathering, key: usize) -> bool {
+        match gathering {
+            Gathering::All | Gathering::Counts => true,
+            Gathering::Lengths(least, most) => {
+                self.number(key).is_some_and(|raw| (least..=most).contains(&self.plies(raw)))
+            }
+        }
+    }
+
+    /// Looks at a row.
+    fn look(&self, asked: &Asked<'_>, found: &mut Found, row: &EntryRow<'_>) {
+        let (lister, entries) = (self.lister, &asked.rows.entries);
+        if !*lister.turns.get(row.turn) {
+            return;
+        }
+        let accepted = asked.accepted.get(row.turn).as_slice();
+        let (once, alone) = lister.orbits.counted(row);
+        if alone.any() {
+            let positions = row.positions().filter(|&(square, _)| alone.0 >> square & 1 != 0);
+            let keys = positions.map(|(_, index)| (entries.key(index), index));
+            for (key, index) in keys.filter(|&(key, _)| accepted.get(key) == Some(&true)) {
+                // Entries in memory are no errors.
+                let candidate = self.number(key).map(|raw| self.candidate(index, raw));
+                found.candidates.extend(candidate.and_then(|found| found.ok().flatten()));
+            }
+        }
+
+        let lanes = self.fitting(row, once & lister.orbits.legal(row));
+        if lanes.is_empty() {
+            return;
+        }
+        if let Some(of) = lister.query.zugzwang {
+            self.look_for_zugzwangs(asked, of, &mut found.candidates, (row, lanes));
+            return;
+        }
+        let counts = found.counts.get_mut(row.turn).as_mut_slice();
+        for (square, index) in row.positions() {
+            let key = entries.key(index);
+            if lanes.0 >> square & 1 == 0 || accepted.get(key) != Some(&true) {
+                continue;
+            }
+            match counts.get_mut(key) {
+                Some(count) => *count += 1,
+                None => {
+                    let raw = self.number(key);
+                    found.candidates.extend(raw.map(|raw| Candidate { index, raw, kind: None }));
+                }
+            }
+        }
+    }
+
+    /// The squares of a row's man with which the pattern is there, if there is one.
+    fn fitting(&self, row: &EntryRow<'_>, lanes: Bitboard) -> Bitboard {
+        let images = &self.lister.images;
+        if lanes.is_empty() || images.iter().any(|(_, pattern)| pattern.is_none()) {
+            return lanes;
+        }
+        let (pieces, squares) = (self.lister.table().pieces(), row.squares.as_slice());
+        let patterns = images.iter().filter_map(|(_, pattern)| pattern.as_ref());
+        let fit = |pattern: &Pattern| pattern.lanes(pieces, squares, Some(row.lane), lanes.0);
+        Bitboard(patterns.map(fit).fold(0, |all, set| all | set))
+    }
+
+    /// Looks at a row and at the same one with the other side to move.
+    fn look_for_zugzwangs(
+        &self,
+        asked: &Asked<'_>,
+        of: ZugzwangOf,
+        found: &mut Vec<Candidate>,
+        (row, lanes): (&EntryRow<'_>, Bitboard),
+    ) {
+        let rows = asked.rows;
+        let turn = row.turn;
+        let mut other = *row;
+        other.turn = turn.other();
+        let lanes = lanes & self.lister.orbits.legal(&other);
+        if lanes.is_empty() {
+            return;
+        }
+        let accepted = asked.accepted.get(turn).as_slice();
+        let (moved, passed) = (&rows.worth.get(turn).0, &rows.worth.get(turn.other()).1);
+        let space = self.lister.table().space();
+        if !space.has_side_bit() {
+            // The entry of the other side is somewhere else.
+            let mut squares = *row.squares;
+            for (square, index) in row.positions().filter(|&(s, _)| lanes.0 >> s & 1 != 0) {
+                let key = rows.entries.key(index);
+                let own = moved.get(key).copied().unwrap_or(NEVER);
+                if own >= NEVER || own >= rows.best_pass || accepted.get(key) != Some(&true) {
+                    continue;
+                }
+                squares[row.lane] = square;
+                let other = space.encode_squares(&squares, other.turn, None);
+                let other = other.and_then(|index| passed.get(rows.entries.key(index)));
+                if other.is_some_and(|&other| own < other) {
+                    // Entries in memory are no errors.
+                    let raw = self.number(key);
+                    found.extend(raw.and_then(|raw| self.candidate(index, raw).ok().flatten()));
+                }
+            }
+            return;
+        }
+
+        let mut keys = [0; 64];
+        space.cursor(row.squares, other.turn, None).visit_lane(
+            row.lane,
+            lanes.0,
+            |run, index, step| {
+                for (i, square) in (0..).zip(Bitboard(run)) {
+                    keys[square as usize & 63] = rows.entries.key(index + i * step);
+                }
+            },
+        );
+        for (square, index) in row.positions() {
+            let (key, other_key) = (rows.entries.key(index), keys[usize::from(square) & 63]);
+            let worse = moved.get(key) < passed.get(other_key);
+            if worse && lanes.0 >> square & 1 != 0 && accepted.get(key) == Some(&true) {
+                let kind = self.kind(of, self.number(key), self.number(other_key), turn);
+                let raw = self.number(key);
+                found.extend(raw.map(|raw| Candidate { index, raw, kind }));
+            }
+        }
+    }
+
+    /// The rules.
+    pub(super) fn variant(&self) -> Variant {
+        self.lister.table().variant()
+    }
+
+    /// The tables behind moves.
+    pub(super) fn collection(&self) -> &Collection {
+        self.lister.collection
+    }
+
+    /// The index of a position that the table has, and who is to move there.
+    pub(super) fn held_index(&self, position: &Position) -> Option<(u64, Color)> {
+        let member = self.lister.collection.given().first()?;
+        let men = position.material();
+        let inverted = men != *member.material();
+        if inverted && (men.swapped() != *member.material() || !member.is_own_image()) {
+            return None;
+        }
+        member.find(position, position.en_passant, inverted)
+    }
+
+    /// What the table says of a position that it has, if its entries are held.
+    pub(super) fn held_value(&self, position: &Position) -> Option<EntryValue> {
+        let entries = &self.rows.as_ref()?.entries;
+        let (index, turn) = self.held_index(position)?;
+        self.value(self.number(entries.key(index)), turn)
+    }
+
+    fn number(&self, key: usize) -> Option<RawEntry> {
+        PackedEntries::number(self.lister.table().codec(), key)
+    }
+
+    fn value(&self, raw: Option<RawEntry>, turn: Color) -> Option<EntryValue> {
+        self.lister.table().codec().value(raw?, turn)
+    }
+
+    /// What a zugzwang costs; none if it is none.
+    fn kind(
+        &self,
+        of: ZugzwangOf,
+        own: Option<RawEntry>,
+        other: Option<RawEntry>,
+        turn: Color,
+    ) -> Option<ZugzwangKind> {
+        let (own, other) = (self.value(own, turn), self.value(other, turn.other()));
+        if moved(of, own) >= passed(of, other) {
+            return None;
+        }
+        Some(kind_of(own?, other?, turn))
+    }
+
+    /// A position by itself, if it is one that is asked for.
+    fn candidate(&self, index: u64, raw: RawEntry) -> Result<Option<Candidate>, ListError> {
+        let lister = self.lister;
+        let Some(placement) = lister.table().space().decode(index) else { return Ok(None) };
+        let turn = placement.turn;
+        let asked = *lister.turns.get(turn) && lister.accepts(self.value(Some(raw), turn));
+        if !asked || lister.orbits.representative(&placement).is_none() {
+            return Ok(None);
+        }
+        let Some(image) = lister.image(&placement) else { return Ok(None) };
+        let Some(of) = lister.query.zugzwang else {
+            return Ok(Some(Candidate { index, raw, kind: None }));
+        };
+        let Some((other, with_other)) = self.other(&placement)? else { return Ok(None) };
+        let Some(kind) = self.kind(of, Some(raw), Some(other), turn) else { return Ok(None) };
+        // With the colours exchanged it is the same position, which is there once.
+        let is_twice = of == ZugzwangOf::Mutual
+            && lister.query.pattern.is_none()
+            && !lister.table().space().has_side_bit();
+        let first = match image.kind(kind) {
+            ZugzwangKind::LossDraw => false,
+            ZugzwangKind::DrawLoss => true,
+            _ => self.least_index(&placement) <= self.least_index(&with_other),
+        };
+        let kind = Some(image.kind(kind));
+        Ok((first || !is_twice).then_some(Candidate { index, raw, kind }))
+    }
+
+    /// The least index of an orbit.
+    fn least_index(&self, placement: &Placement) -> Option<u64> {
+        let space = self.lister.table().space();
+        let images = self.lister.orbits.symmetries().map(|image| placement.transformed(image));
+        images.filter_map(|image| space.encode(&image)).min()
+    }
+
+    /// The entry with the other side to move; none if that is no position.
+    pub(super) fn other(
+        &self,
+        placement: &Placement,
+    ) -> Result<Option<(RawEntry, Placement)>, ListError> {
+        let table = self.lister.table();
+        let other = Placement { turn: placement.turn.other(), ..placement.clone() };
+        if placement.en_passant.is_some() || self.lister.orbits.representative(&other).is_none() {
+            return Ok(None);
+        }
+        let Some(index) = table.space().encode(&other) else { return Ok(None) };
+        let raw = match &self.rows {
+            Some(rows) => self.number(rows.entries.key(index)),
+            None => Some(table.entry(index).map_err(fail)?),
+        };
+        Ok(raw.map(|raw| (raw, other)))
+    }
+
+    fn run_by_index(&self, gathering: Gathering, sink: &mut Sink<'_>) -> Result<(), ListError> {
+        let table = self.lister.table();
+        let size = table.space().size();
+        let chunk = CHUNK.max(table.together().saturating_mul(4).min(CHUNK << 5)) & !7;
+        let is_wanted = |raw: RawEntry| match gathering {
+            Gathering::All | Gathering::Counts => true,
+            Gathering::Lengths(least, most) => (least..=most).contains(&self.plies(raw)),
+        };
+        let mut numbers: Vec<i32> = Vec::new();
+        for start in (0..size).step_by(chunk as usize) {
+            numbers.clear();
+            numbers.resize(chunk.min(size - start) as usize, 0);
+            table.read_entries(start, &mut numbers).map_err(fail)?;
+            let blocks = numbers.par_chunks(BLOCK).enumerate().map(|(block, numbers)| {
+                let first = start + (block * BLOCK) as u64;
+                let entries = (first..).zip(numbers.iter().map(|&raw| RawEntry(raw)));
+                let wanted = entries.filter(|&(_, raw)| is_wanted(raw));
+                let found = wanted.map(|(index, raw)| self.candidate(index, raw));
+                found.filter_map(Result::transpose).collect()
+            });
+            for candidates in blocks.collect::<Result<Vec<Vec<Candidate>>, ListError>>()? {
+                if sink(Found { candidates, ..Found::default() })?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Plies to the end that an entry tells; 0 if it tells none.
+    pub(super) fn plies(&self, raw: RawEntry) -> u32 {
+        // What a distance is does not depend on who is to move.
+        let value = self.value(Some(raw), Color::White).and_then(Table::exact);
+        value.and_then(hoffman_board::Value::plies).map_or(0, i32::unsigned_abs)
+    }
+
+    /// How many positions of what was found have their end how many plies away.
+    pub(super) fn lengths(&self, found: &Found, lengths: &mut BTreeMap<u32, u64>) {
+        let single = found.candidates.iter().map(|candidate| (candidate.raw, 1));
+        let counted =
+            found.counts.white.iter().enumerate().chain(found.counts.black.iter().enumerate());
+        let counted = counted.filter(|(_, count)| **count > 0);
+        let counted = counted.filter_map(|(key, &count)| Some((self.number(key)?, count)));
+        for (raw, count) in single.chain(counted) {
+            *lengths.entry(self.plies(raw)).or_default() += count;
+        }
+    }
+}

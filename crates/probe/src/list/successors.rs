@@ -1,0 +1,278 @@
+//! What only the moves of a position tell: whether one of them alone keeps the result, and whether
+//! the winner never has a choice.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hoffman_board::{Color, Outcome, OutcomeBounds, Value, Variant};
+use hoffman_control::PruneEffect;
+use hoffman_table::{EntryValue, Table};
+
+use super::candidates::Scan;
+use super::{ListError, UniqueLine};
+use crate::collection::{is_bare_kings, table_name};
+use crate::lines::{Known, assess, assess_move};
+use crate::moves::Move;
+use crate::open_table::outcomes_of;
+use crate::position::Position;
+
+/// A move and what it leads to.
+struct Step {
+    m: Move,
+    after: Position,
+    /// The outcome by the rules of the table; none if nothing is said of it.
+    outcomes: Option<OutcomeBounds>,
+    /// The value of the position before the move, if it is played.
+    value: Option<Value>,
+}
+
+impl Step {
+    /// Whether it keeps an outcome that is known.
+    fn keeps(&self, outcome: Outcome) -> bool {
+        self.outcomes.and_then(OutcomeBounds::known) == Some(outcome)
+    }
+}
+
+impl Scan<'_> {
+    /// The only move that keeps the result; none if there are others, or no other at all.
+    pub(super) fn only_move(
+        &self,
+        position: &Position,
+        known: &Known,
+    ) -> Result<Option<Move>, ListError> {
+        let Some(outcome) = known.outcomes().and_then(OutcomeBounds::known) else {
+            return Ok(None);
+        };
+        let moves = position.legal_moves(self.variant());
+        if moves.len() < 2 {
+            return Ok(None);
+        }
+        let mut only = None;
+        for m in moves {
+            let Some(step) = self.step(position, known, m)? else { continue };
+            if step.keeps(outcome) && only.replace(m).is_some() {
+                return Ok(None);
+            }
+        }
+        Ok(only)
+    }
+
+    /// A line of best play in which the winner never has a choice; none if there is none. The
+    /// loser has all moves that lose last, of which one that leads to such a line is enough.
+    pub(super) fn unique_line(
+        &self,
+        position: &Position,
+        known: &Known,
+        how: UniqueLine,
+    ) -> Result<Option<Vec<Move>>, ListError> {
+        let Some(value) = known.distance() else { return Ok(None) };
+        let Some(winner) = value.winner(known.turn) else { return Ok(None) };
+        let search = Search { scan: self, known, winner, how };
+        if !search.is_unique(position, value)? {
+            return Ok(None);
+        }
+        search.line(position, value).map(Some)
+    }
+
+    /// What a move leads to; none if the rules of the table know no such move.
+    fn step(&self, position: &Position, known: &Known, m: Move) -> Result<Option<Step>, ListError> {
+        let plain = known.hit.as_ref().is_some_and(|hit| hit.member.is_plain());
+        if !plain {
+            return self.step_of_rules(position, known, m);
+        }
+        let after = position.after(&m);
+        let value = self.value_of(&after)?;
+        let outcomes = outcomes_of(value, after.turn);
+        let value = Table::exact(value).and_then(Value::negate);
+        Ok(Some(Step { m, after, outcomes, value }))
+    }
+
+    /// The same by the rules of a table with prunes.
+    fn step_of_rules(
+        &self,
+        position: &Position,
+        known: &Known,
+        m: Move,
+    ) -> Result<Option<Step>, ListError> {
+        let option = assess_move(self.collection(), known, position, m);
+        if let Some(failure) = option.failure {
+            return Err(failure.into());
+        }
+        let (outcomes, value) = match option.pruned {
+            Some(PruneEffect::Discard) => return Ok(None),
+            Some(PruneEffect::Concede) => {
+                let won = OutcomeBounds::exactly(Outcome::won_by(position.turn));
+                (Some(won), Some(Value::Win(1)))
+            }
+            None => (option.known.outcomes(), option.known.distance().and_then(Value::negate)),
+        };
+        if let Some(table) = option.missing {
+            return Err(ListError::Missing { table });
+        }
+        Ok(Some(Step { m, after: option.after, outcomes, value }))
+    }
+
+    /// What a table of chess says of a position behind a move: this one, from memory, or another.
+    fn value_of(&self, position: &Position) -> Result<EntryValue, ListError> {
+        if let Some(value) = self.held_value(position) {
+            return Ok(value);
+        }
+        if self.variant() == Variant::Normal && is_bare_kings(position) {
+            return Ok(EntryValue::Draw);
+        }
+        let found = self.collection().lookup_plain(position)?;
+        let missing = || ListError::Missing { table: table_name(&position.material()) };
+        found.map(|hit| hit.value).ok_or_else(missing)
+    }
+}
+
+/// The search for a line without a choice of the winner.
+struct Search<'s> {
+    scan: &'s Scan<'s>,
+    /// The position that it begins with.
+    known: &'s Known,
+    winner: Color,
+    how: UniqueLine,
+}
+
+impl Search<'_> {
+    /// Whether there is a line from a position of that value on.
+    fn is_unique(&self, position: &Position, value: Value) -> Result<bool, ListError> {
+        if matches!(value, Value::Loss(0) | Value::Win(0)) {
+            return Ok(true);
+        }
+        let place = self.scan.seen.place(self.scan, position);
+        if let Some(found) = self.scan.seen.get(&place) {
+            return Ok(found);
+        }
+        let found = self.next(position, value)?.is_some();
+        self.scan.seen.set(place, found);
+        Ok(found)
+    }
+
+    /// The first step of such a line, and the value behind it; none if there is none.
+    fn next(&self, position: &Position, value: Value) -> Result<Option<(Step, Value)>, ListError> {
+        if position.turn == self.winner {
+            let Some(step) = self.only_win(position, value)? else { return Ok(None) };
+            let after = Value::Loss(moves_of(value).saturating_sub(1));
+            return Ok(self.is_unique(&step.after, after)?.then_some((step, after)));
+        }
+        let after = Value::Win(moves_of(value));
+        for m in position.legal_moves(self.scan.variant()) {
+            let Some(step) = self.step(position, m)?.filter(|s| s.value == Some(value)) else {
+                continue;
+            };
+            if self.is_unique(&step.after, after)? {
+                return Ok(Some((step, after)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The line from a position that has one.
+    fn line(&self, position: &Position, value: Value) -> Result<Vec<Move>, ListError> {
+        let mut line = Vec::new();
+        let (mut position, mut value) = (position.clone(), value);
+        while !matches!(value, Value::Loss(0) | Value::Win(0)) {
+            let Some((step, after)) = self.next(&position, value)? else { break };
+            line.push(step.m);
+            (position, value) = (step.after, after);
+        }
+        Ok(line)
+    }
+
+    /// The only move that wins, or wins soonest.
+    fn only_win(&self, position: &Position, value: Value) -> Result<Option<Step>, ListError> {
+        let outcome = Outcome::won_by(self.winner);
+        let mut only: Option<Step> = None;
+        for m in position.legal_moves(self.scan.variant()) {
+            let Some(step) = self.step(position, m)? else { continue };
+            let counts = match self.how {
+                UniqueLine::Winning => step.keeps(outcome),
+                UniqueLine::Fastest => step.value == Some(value),
+            };
+            if counts && only.replace(step).is_some() {
+                return Ok(None);
+            }
+        }
+        Ok(only.filter(|step| step.value == Some(value)))
+    }
+
+    /// What a move leads to, by the rules of the table that answers.
+    fn step(&self, position: &Position, m: Move) -> Result<Option<Step>, ListError> {
+        let plain = self.known.hit.as_ref().is_some_and(|hit| hit.member.is_plain());
+        if plain {
+            return self.scan.step(position, self.known, m);
+        }
+        let known = assess(self.scan.collection(), position)?;
+        self.scan.step(position, &known, m)
+    }
+}
+
+/// The positions that were looked at for a line, so that each is looked at once: two bits an index
+/// of the table, and names of positions in others.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    held: Vec<AtomicU8>,
+    others: [Mutex<HashMap<String, bool>>; SHARDS],
+}
+
+/// Pieces of what is known of other tables' positions, each with a lock.
+const SHARDS: usize = 16;
+
+/// Where it stands whether a position was looked at.
+pub(super) enum Place {
+    Held(u64),
+    Named(String),
+}
+
+impl Seen {
+    /// Room for the positions of a table of so many indices.
+    pub(super) fn of_size(indices: u64) -> Seen {
+        let held = (0..indices.div_ceil(4)).map(|_| AtomicU8::new(0)).collect();
+        Seen { held, ..Seen::default() }
+    }
+
+    fn place(&self, scan: &Scan<'_>, position: &Position) -> Place {
+        let index = scan.held_index(position).filter(|_| !self.held.is_empty());
+        index.map_or_else(|| Place::Named(position.short_fen()), |(index, _)| Place::Held(index))
+    }
+
+    fn get(&self, place: &Place) -> Option<bool> {
+        match place {
+            Place::Held(index) => {
+                let bits = self.held.get((index / 4) as usize)?.load(Relaxed) >> (index % 4 * 2);
+                (bits & 1 != 0).then_some(bits & 2 != 0)
+            }
+            Place::Named(name) => self.shard(name).get(name).copied(),
+        }
+    }
+
+    fn set(&self, place: Place, found: bool) {
+        match place {
+            Place::Held(index) => {
+                if let Some(bits) = self.held.get((index / 4) as usize) {
+                    bits.fetch_or((1 | u8::from(found) << 1) << (index % 4 * 2), Relaxed);
+                }
+            }
+            Place::Named(name) => {
+                self.shard(&name).insert(name, found);
+            }
+        }
+    }
+
+    fn shard(&self, name: &str) -> MutexGuard<'_, HashMap<String, bool>> {
+        let sum: usize = name.bytes().map(usize::from).sum();
+        // No code panics while it holds the lock.
+        self.others[sum % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The moves of the winner to the end.
+fn moves_of(value: Value) -> u16 {
+    match value {
+        Value::Win(moves) | Value::Loss(moves) => moves,
+        Value::Draw | Value::Illegal => 0,
+    }
+}
