@@ -4,14 +4,15 @@ use std::io::{self, Cursor, Seek, Write};
 
 use crate::board::{Color, Kind, Man, Position};
 use crate::cells::Space;
-use crate::code::Code;
+use crate::code::{Code, DRAW};
 use crate::container::{CTRL, DIRY, INFO, MODL, PAWN, STRM, TABL, TILES, pack_block};
 use crate::fill::Filler;
 use crate::header::{Claims, Metric, Mode, StreamHeader, StreamKind, TableInfo};
 use crate::material::Material;
 use crate::model::Model;
 use crate::output::Output;
-use crate::tile::{self, Stream, TileValues};
+use crate::symbols::TileValues;
+use crate::tile::{self, Stream};
 use crate::train::Trained;
 use crate::workers::{Crew, in_order};
 
@@ -321,6 +322,9 @@ fn orders(material: &Material, turn: Color) -> Vec<Vec<u8>> {
     orders
 }
 
+/// Each tile is read again, symbol by symbol; one of so many as any reader does it.
+const TRIED: u64 = 16;
+
 /// A block as it is written, and what was counted.
 struct Encoded {
     block: Vec<u8>,
@@ -400,12 +404,13 @@ impl Encoder<'_> {
         (block, tiles): (u64, u64),
     ) -> Result<Encoded, EncodeError> {
         let mut filler = Filler::new(self.source, self.options.exits);
-        let mut values = TileValues::new();
+        let mut values = TileValues::new(stream.space.rows());
         let mut packed = Vec::new();
         let of_block = block * TILES..tiles.min((block + 1) * TILES);
         let count = of_block.end - of_block.start;
         let mut encoded =
             Encoded { block: Vec::new(), tiles: count, legal: 0, settled: 0, longest: [0; 3] };
+        let mut untried = true;
         for tile in of_block {
             let (legal, settled) = filler.fill(stream, tile, &mut values)?;
             encoded.legal += legal;
@@ -414,17 +419,18 @@ impl Encoder<'_> {
                 packed.push(Vec::new());
                 continue;
             }
-            let bytes = tile::encode(stream, model, tile, &values, &mut filler.rows);
-            tile::decode(stream, model, &bytes, (tile, None), &mut filler.rows);
-            if !tile::agrees(stream.space, &filler.rows, &values) {
-                return Err(EncodeError::Disagrees(tile));
-            }
-            for row in 0..usize::from(stream.space.rows()) {
-                for lane in crate::board::squares(filler.rows.legal[row]) {
-                    let code = values.codes[row * 64 + usize::from(lane)];
-                    let most = &mut encoded.longest[crate::code::class(code)];
-                    *most = (*most).max(crate::code::distance(code) + 1);
+            let bytes = filler.desk.encode(stream, model, (tile, &values));
+            let bytes = bytes.ok_or(EncodeError::Disagrees(tile))?;
+            if std::mem::take(&mut untried) || tile % TRIED == 0 {
+                tile::decode(stream, model, &bytes, (tile, None), &mut filler.desk.rows);
+                if !values.agree(&filler.desk.rows) {
+                    return Err(EncodeError::Disagrees(tile));
                 }
+            }
+            for &code in values.codes.as_flattened() {
+                let most = &mut encoded.longest;
+                most[1] = most[1].max(if code < DRAW { code } else { 0 });
+                most[2] = most[2].max(if code > DRAW { code.wrapping_neg() + 1 } else { 0 });
             }
             packed.push(bytes);
         }

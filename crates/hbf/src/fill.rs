@@ -7,15 +7,15 @@ use crate::encode::{EncodeError, Source};
 use crate::fen::to_fen;
 use crate::model::Model;
 use crate::moves::exits;
-use crate::rows::{Rows, Tests};
-use crate::tile::{self, Stream, TileValues};
+use crate::symbols::{Desk, TileValues};
+use crate::tile::Stream;
 use crate::train::{Trained, train};
 
 /// What a thread needs to look at tiles.
 pub(crate) struct Filler<'a> {
     source: &'a dyn Source,
     exits: bool,
-    pub(crate) rows: Rows,
+    pub(crate) desk: Desk,
 }
 
 /// How many cells of a tile are legal, and how many of these settled.
@@ -23,7 +23,7 @@ pub(crate) type Filled = (u64, u64);
 
 impl<'a> Filler<'a> {
     pub(crate) fn new(source: &'a dyn Source, exits: bool) -> Filler<'a> {
-        Filler { source, exits, rows: Rows::new() }
+        Filler { source, exits, desk: Desk::new() }
     }
 
     /// A model from so many cells, and the bits that a stream takes with it, model included, as far as so many other
@@ -45,7 +45,7 @@ impl<'a> Filler<'a> {
             next
         });
         let (sample, share) = self.sample(stream, &mut order, training)?;
-        let trained = train(stream, &sample, share, &mut self.rows);
+        let trained = train(stream, &sample, share, &mut self.desk);
         let (mut fresh, mut fresh_share) = self.sample(stream, &mut order, trial)?;
         if share + fresh_share > 0.99 {
             (fresh, fresh_share) = (sample, share);
@@ -53,10 +53,11 @@ impl<'a> Filler<'a> {
         let model = trained.parts.to_bytes();
         let wrong = || EncodeError::Entries("a model that was made cannot be read");
         let parsed = Model::parse(&model, stream.space).ok_or_else(wrong)?;
-        let tile = |(tile, values): &(u64, TileValues)| {
-            tile::encode(stream, &parsed, *tile, values, &mut self.rows).len()
-        };
-        let data: usize = fresh.iter().map(tile).sum();
+        let mut data = 0;
+        for (tile, values) in &fresh {
+            let bytes = self.desk.encode(stream, &parsed, (*tile, values));
+            data += bytes.ok_or(EncodeError::Disagrees(*tile))?.len();
+        }
         let bytes = data as f64 / fresh_share.max(1e-9) + model.len() as f64;
         Ok((trained, 8.0 * bytes))
     }
@@ -71,7 +72,7 @@ impl<'a> Filler<'a> {
         let (mut sample, mut found, mut looked_at) = (Vec::new(), 0, 0_u64);
         while found < cells as u64 {
             let Some(tile) = order.next() else { break };
-            let mut values = TileValues::new();
+            let mut values = TileValues::new(stream.space.rows());
             let (legal, _) = self.fill(stream, tile, &mut values)?;
             if legal > 0 {
                 found += legal;
@@ -91,26 +92,22 @@ impl<'a> Filler<'a> {
     ) -> Result<Filled, EncodeError> {
         let Stream { space, turn, outcomes } = stream;
         let (mut legal, mut settled) = (0, 0);
-        values.settled.fill(0);
         let Some(place) = space.tile(tile) else { return Ok((0, 0)) };
-        let tests = Tests::of(space);
-        self.rows.start(space, tests, &place, 0);
+        self.desk.rows.start_legal(&place);
         for row in 0..space.rows() {
-            self.rows.begin_row(space, tests, turn, usize::from(row), place.first_row);
-            let lanes = self.rows.legal[usize::from(row)];
+            let at = usize::from(row);
+            values.codes[at] = [0; 64];
+            values.settled[at] = 0;
+            let lanes = self.desk.rows.begin_legal(space, turn, at, place.first_row);
+            let lane = Place { tile, row, lane: 0 };
             if lanes == 0 {
                 continue;
             }
+            let Some((position, man)) = space.row_position(lane, turn) else { continue };
+            let codes = &mut values.codes[at];
+            values.settled[at] = self.fill_row((&position, man), lanes, outcomes, codes)?;
             legal += u64::from(lanes.count_ones());
-            let codes = values.codes[usize::from(row) * 64..].first_chunk_mut();
-            let lane = Place { tile, row, lane: 0 };
-            let (Some(codes), Some((position, man))) = (codes, space.row_position(lane, turn))
-            else {
-                continue;
-            };
-            values.settled[usize::from(row)] =
-                self.fill_row((&position, man), lanes, outcomes, codes)?;
-            settled += u64::from(values.settled[usize::from(row)].count_ones());
+            settled += u64::from(values.settled[at].count_ones());
         }
         Ok((legal, settled))
     }

@@ -42,6 +42,8 @@ mod output;
 mod probe;
 mod range;
 mod rows;
+mod side_by_side;
+mod symbols;
 mod table;
 mod tile;
 mod train;

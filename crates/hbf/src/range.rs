@@ -67,6 +67,20 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Reads a symbol that is known: whether it is the one that [`Decoder::symbol`] would find.
+    #[inline]
+    pub(crate) fn is_symbol(&mut self, frequencies: &[u16], symbol: usize) -> bool {
+        self.normalize();
+        let unit = self.range >> TOTAL_BITS;
+        let below = unit * frequencies[..symbol].iter().map(|&f| u32::from(f)).sum::<u32>();
+        let width = unit * u32::from(frequencies[symbol]);
+        let is_last = symbol == frequencies.len() - 1;
+        let fits = self.code >= below && (is_last || self.code - below < width);
+        self.code = self.code.wrapping_sub(below);
+        self.range = width;
+        fits
+    }
+
     /// A number of so many bits, at most 15.
     pub(crate) fn bits(&mut self, bits: u32) -> u32 {
         self.normalize();

@@ -1,6 +1,6 @@
 //! What the decoder knows of a cell before it decodes it: relations of men, and values nearby. See docs/hbf.md, 7.
 
-use crate::board::{Color, Kind, attackers, attacks, between};
+use crate::board::{Color, Kind, attackers, attacks, between, squares};
 use crate::cells::{MAX_ALL, Space, Squares, TilePlace, is_above, is_on_diagonal};
 use crate::code::{Code, DRAW, distance};
 
@@ -76,8 +76,8 @@ pub(crate) struct Before {
     pub(crate) row: usize,
     pub(crate) n: usize,
     pub(crate) u: usize,
-    nn: usize,
-    uu: usize,
+    pub(crate) nn: usize,
+    pub(crate) uu: usize,
 }
 
 /// The rows of a tile as far as they are decoded.
@@ -89,6 +89,8 @@ pub(crate) struct Rows {
     /// See [`WORDS`].
     pub(crate) words: Box<[u64; WORDS]>,
     squares: Squares,
+    /// What stands in the place of rows and squares that are missing.
+    default: Code,
     /// Whether the mover's king is attacked, by lane square.
     pub(crate) check: u64,
 }
@@ -101,6 +103,20 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
+    /// The distinct values among W, S, N, U.
+    #[inline]
+    pub(crate) fn of(near: [Code; 4], frame: &Frame) -> Candidates {
+        let mut codes = [0; 4];
+        let mut count = 0;
+        for place in frame.order {
+            let code = near[usize::from(place & 3)];
+            codes[count & 3] = code;
+            let known = codes[..count].contains(&code);
+            count += usize::from(!known);
+        }
+        Candidates { codes, count }
+    }
+
     pub(crate) fn as_slice(&self) -> &[Code] {
         &self.codes[..self.count.min(4)]
     }
@@ -114,13 +130,23 @@ impl Rows {
             relations: vec![[0; MAX_RELATIONS]; NO_ROW + 1],
             words: Box::new([0; WORDS]),
             squares: [0; MAX_ALL],
+            default: DRAW,
             check: 0,
         }
     }
 
+    /// Prepares for the legal cells of a tile.
+    pub(crate) fn start_legal(&mut self, place: &TilePlace) {
+        self.squares = place.squares;
+    }
+
     /// Prepares for a tile: everything is as if nothing were decoded.
     pub(crate) fn start(&mut self, space: &Space, tests: Tests, place: &TilePlace, default: Code) {
-        self.values.fill(default);
+        // Of rows only what is decoded already and what is left and right of them is ever looked at.
+        if self.default != default {
+            self.values.fill(default);
+            self.default = default;
+        }
         self.squares = place.squares;
         let base = 5 * tests.relations + 11;
         for man in 0..space.men().len() {
@@ -148,8 +174,27 @@ impl Rows {
     }
 
     /// The values of a row.
-    pub(crate) fn row(&self, row: usize) -> &[Code] {
-        &self.values[row * STRIDE + LEFT..][..64]
+    pub(crate) fn row(&self, row: usize) -> &[Code; 64] {
+        self.row_around(row, 0)
+    }
+
+    /// The values of the lane squares of a row that are so many behind, from -16 to 16.
+    #[inline]
+    pub(crate) fn row_around(&self, row: usize, by: isize) -> &[Code; 64] {
+        const NOTHING: &[Code; 64] = &[DRAW; 64];
+        let start = (row * STRIDE + LEFT).wrapping_add_signed(by);
+        self.values.get(start..).and_then(<[Code]>::first_chunk).unwrap_or(NOTHING)
+    }
+
+    /// Sets the values of a row, and fills the cells that are not legal.
+    pub(crate) fn set_row(&mut self, before: Before, codes: &[Code; 64]) {
+        let start = before.row * STRIDE + LEFT;
+        self.values[start..start + 64].copy_from_slice(codes);
+        for lane in squares(!self.legal[before.row]) {
+            let lane = usize::from(lane);
+            let code = self.filling(before, lane);
+            self.set(before.row, lane, code);
+        }
     }
 
     /// Relations and legal cells of a row, and the tests that follow from them.
@@ -178,6 +223,35 @@ impl Rows {
         self.relate(space, row);
         self.compare(space, tests, turn, before);
         before
+    }
+
+    /// The legal cells of a row, without all that [`Rows::begin_row`] finds out besides.
+    pub(crate) fn begin_legal(&mut self, space: &Space, turn: Color, row: usize, first: u8) -> u64 {
+        if let Some(man) = space.middle() {
+            self.squares[man] = first + row as u8;
+        }
+        let lanes = self.legal_lanes(space);
+        self.legal[row] = 0;
+        if lanes == 0 {
+            return 0;
+        }
+        let (men, lane) = (space.men(), space.lane());
+        let occupied = self.squares[..lane].iter().fold(0_u64, |set, &square| set | 1 << square);
+        let king = self.squares[usize::from(turn == Color::White)];
+        let mut attacked = 0;
+        for (i, man) in men.iter().enumerate().skip(2).filter(|(_, man)| man.color == turn) {
+            attacked |= if i == lane {
+                attackers(*man, king, occupied)
+            } else if attacks(*man, self.squares[i], occupied) >> king & 1 == 0 {
+                0
+            } else if man.kind.is_slider() {
+                !between(self.squares[i], king)
+            } else {
+                u64::MAX
+            };
+        }
+        self.legal[row] = lanes & !attacked;
+        self.legal[row]
     }
 
     fn relate(&mut self, space: &Space, row: usize) {
@@ -315,6 +389,23 @@ impl Rows {
         [w, s, n, u]
     }
 
+    /// W, S, N, U of the cells of a row whose values are set.
+    pub(crate) fn neighbours_of_row(&self, before: Before) -> [[Code; 64]; 4] {
+        let own = self.row(before.row);
+        let (mut w, mut s) = (*self.row_around(before.row, -1), *self.row_around(before.row, -8));
+        for rank in 1..8 {
+            w[8 * rank] = own[8 * rank - 8];
+        }
+        s[1..8].copy_from_slice(&own[..7]);
+        let (mut n, mut u) = (*self.row(before.n), *self.row(before.u));
+        (w[0], s[0]) = (n[0], n[0]);
+        if before.n == NO_ROW {
+            n[1..].copy_from_slice(&w[1..]);
+            u = n;
+        }
+        [w, s, n, u]
+    }
+
     /// What an illegal cell is filled with.
     #[inline]
     pub(crate) fn filling(&self, before: Before, lane: usize) -> Code {
@@ -328,6 +419,11 @@ impl Rows {
         }
     }
 
+    /// The candidates of a cell.
+    pub(crate) fn candidates(&self, frame: &Frame, before: Before, lane: usize) -> Candidates {
+        Candidates::of(self.neighbours(before, lane), frame)
+    }
+
     /// The tests of a cell become a word; returns its candidates.
     #[inline]
     pub(crate) fn look(
@@ -338,14 +434,8 @@ impl Rows {
         lane: usize,
     ) -> Candidates {
         let near @ [w, s, n, u] = self.neighbours(before, lane);
-        let mut codes = [0; 4];
-        let mut count = 0;
-        for place in frame.order {
-            let code = near[usize::from(place & 3)];
-            codes[count & 3] = code;
-            let known = codes[..count].contains(&code);
-            count += usize::from(!known);
-        }
+        let candidates = Candidates::of(near, frame);
+        let Candidates { codes, count } = candidates;
         let at = |row: usize| -> &[Code; 32] {
             let start = row * STRIDE + lane;
             self.values[start..].first_chunk().unwrap_or(&[DRAW; 32])
@@ -376,7 +466,7 @@ impl Rows {
             word |= u64::from(moves >= threshold) << (39 + k);
         }
         self.words[tests.cell_word()] = word;
-        Candidates { codes, count }
+        candidates
     }
 }
 

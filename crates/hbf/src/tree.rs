@@ -1,7 +1,9 @@
 //! Decision trees that choose a distribution. See docs/hbf.md, 9.
 
+use crate::board::squares;
 use crate::range::distribution;
 use crate::rows::{Tests, WORDS};
+use crate::side_by_side::MASKS;
 
 const LEAF: u16 = u16::MAX;
 const MAX_LEAVES: usize = 32767;
@@ -25,6 +27,8 @@ struct Node {
 #[derive(Debug)]
 pub(crate) struct Tree<const N: usize> {
     nodes: Vec<Node>,
+    /// The tests of the nodes by their numbers.
+    tests: Vec<u16>,
     leaves: Vec<[u16; N]>,
     root: u16,
 }
@@ -32,7 +36,7 @@ pub(crate) struct Tree<const N: usize> {
 impl<const N: usize> Tree<N> {
     /// Reads a tree that may use the first `count` tests. None if it is none, or does not fill the bytes.
     pub(crate) fn parse(bytes: &[u8], tests: Tests, count: usize) -> Option<Tree<N>> {
-        let mut tree = Tree { nodes: Vec::new(), leaves: Vec::new(), root: 0 };
+        let mut tree = Tree { nodes: Vec::new(), tests: Vec::new(), leaves: Vec::new(), root: 0 };
         // Children that are still to come: the node and which of its two.
         let mut open: Vec<Option<(usize, usize)>> = vec![None];
         let mut rest = bytes;
@@ -55,6 +59,7 @@ impl<const N: usize> Tree<N> {
                 if usize::from(test) >= count || full {
                     return None;
                 }
+                tree.tests.push(test);
                 let test = word << BIT_BITS | u16::from(bit);
                 tree.nodes.push(Node { test, children: [0; 2] });
                 open.extend([Some((number, 1)), Some((number, 0))]);
@@ -79,6 +84,50 @@ impl<const N: usize> Tree<N> {
             at = node.children[bit as usize];
         }
         usize::from(at & !IS_LEAF)
+    }
+
+    /// The number of the leaf that a cell comes to, if `masks` has all tests as sets of lane squares.
+    pub(crate) fn leaf_of(&self, masks: &[u64; MASKS], lane: usize) -> usize {
+        let mut at = self.root;
+        while let Some(node) = self.nodes.get(usize::from(at)) {
+            let test = usize::from(self.tests[usize::from(at)]) % MASKS;
+            at = node.children[(masks[test] >> (lane & 63) & 1) as usize];
+        }
+        usize::from(at & !IS_LEAF)
+    }
+
+    /// The leaves that cells of a row come to, level by level: cells that go the same way go together.
+    pub(crate) fn leaves(&self, masks: &[u64; MASKS], cells: u64, leaf_of: &mut [u16; 64]) {
+        let mut level = [(0_u16, 0_u64); 66];
+        let mut next = level;
+        let mut done = level;
+        let (mut open, mut found) = (0, 0);
+        // Sets that are empty are written, too, and overwritten by the next one.
+        let mut put = |next: &mut [(u16, u64); 66], more: &mut usize, child: u16, set: u64| {
+            let (some, is_leaf) = (set != 0, child & IS_LEAF != 0);
+            next[*more % 66] = (child, set);
+            done[found % 66] = (child, set);
+            *more += usize::from(some & !is_leaf);
+            found += usize::from(some & is_leaf);
+        };
+        put(&mut level, &mut open, self.root, cells);
+        while open > 0 {
+            let mut more = 0;
+            for &(at, set) in &level[..open.min(64)] {
+                let Some(node) = self.nodes.get(usize::from(at)) else { continue };
+                let test = usize::from(self.tests[usize::from(at)]) % MASKS;
+                let ones = set & masks[test];
+                put(&mut next, &mut more, node.children[0], set ^ ones);
+                put(&mut next, &mut more, node.children[1], ones);
+            }
+            std::mem::swap(&mut level, &mut next);
+            open = more;
+        }
+        for (leaf, set) in &done[..found.min(64)] {
+            for lane in squares(*set) {
+                leaf_of[usize::from(lane & 63)] = leaf & !IS_LEAF;
+            }
+        }
     }
 
     /// The distribution of a leaf.

@@ -5,7 +5,7 @@ use crate::encode::{EncodeError, EncodeOptions, Sides, Source, plan_stream};
 use crate::fill::Filler;
 use crate::material::Material;
 use crate::model::Model;
-use crate::tile::{self, Stream, TileValues};
+use crate::tile::{self, Stream};
 
 /// How a stream does on a sample.
 #[doc(hidden)]
@@ -53,15 +53,16 @@ pub fn try_ending(
         let begun = clock();
         let (sample, share) = work.sample(stream, &mut order, usize::MAX)?;
         let filled = clock();
-        let tile = |(tile, values): &(u64, TileValues)| {
-            tile::encode(stream, &model, *tile, values, &mut work.rows)
-        };
-        let packed: Vec<Vec<u8>> = sample.iter().map(tile).collect();
+        let mut packed = Vec::new();
+        for (tile, values) in &sample {
+            let bytes = work.desk.encode(stream, &model, (*tile, values));
+            packed.push(bytes.ok_or(EncodeError::Disagrees(*tile))?);
+        }
         let encoded = clock();
         let mut cells = 0_u64;
         for ((tile, _), bytes) in sample.iter().zip(&packed) {
-            tile::decode(stream, &model, bytes, (*tile, None), &mut work.rows);
-            let legal = &work.rows.legal[..usize::from(plan.space.rows())];
+            tile::decode(stream, &model, bytes, (*tile, None), &mut work.desk.rows);
+            let legal = &work.desk.rows.legal[..usize::from(plan.space.rows())];
             cells += legal.iter().map(|row| u64::from(row.count_ones())).sum::<u64>();
         }
         let times = [filled - begun, encoded - filled, clock() - encoded];

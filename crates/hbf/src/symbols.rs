@@ -1,0 +1,257 @@
+//! The symbols of a tile whose values are known: for its bytes, or for a model. See docs/hbf.md, 8.
+
+use crate::board::squares;
+use crate::code::{Code, class, distance};
+use crate::miss::{self, Coded};
+use crate::model::{MISS, Model};
+use crate::range::{Decoder, Encoder};
+use crate::rows::{Before, Frame, Rows, Tests};
+use crate::side_by_side::SideBySide;
+use crate::tile::Stream;
+
+/// The true values of a tile, and which of them an exit settles: there anything that is not larger may be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct TileValues {
+    /// Row by row, 64 codes each; 0 where there is no cell.
+    pub(crate) codes: Vec<[Code; 64]>,
+    pub(crate) settled: Vec<u64>,
+}
+
+impl TileValues {
+    pub(crate) fn new(rows: u8) -> TileValues {
+        let rows = usize::from(rows);
+        TileValues { codes: vec![[0; 64]; rows], settled: vec![0; rows] }
+    }
+
+    /// Whether decoded rows say the same, at every legal cell.
+    pub(crate) fn agree(&self, rows: &Rows) -> bool {
+        let of_row = |(row, codes): (usize, &[Code; 64])| {
+            squares(rows.legal[row]).all(|lane| {
+                let (found, code) = (rows.row(row)[usize::from(lane)], codes[usize::from(lane)]);
+                found == code || self.settled[row] >> lane & 1 != 0 && found < code
+            })
+        };
+        self.codes.iter().enumerate().all(of_row)
+    }
+}
+
+/// Where tiles are looked at.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) rows: Rows,
+    pub(crate) side_by_side: SideBySide,
+    steps: Vec<Step>,
+}
+
+/// What is coded one after the other.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// The leaf and the symbol of a cell.
+    Cell(u16, u8),
+    /// The context and the class of a miss.
+    Class(u8, u8),
+    /// The leaf and the symbol of its distance.
+    Miss(u16, u8),
+    /// So many bits, and their number.
+    Bits(u8, u16),
+}
+
+impl Desk {
+    pub(crate) fn new() -> Desk {
+        Desk { rows: Rows::new(), side_by_side: SideBySide::new(), steps: Vec::new() }
+    }
+
+    /// Goes through the rows of a tile and calls `visit` with each that has cells, when its values are set and it has
+    /// been looked at. Of the values that may be stored those are, if there is a choice, that `leaf_of` calls likely.
+    pub(crate) fn rows(
+        &mut self,
+        stream: Stream<'_>,
+        frame: &Frame,
+        (tile, values): (u64, &TileValues),
+        model: Option<&Model>,
+        mut visit: impl FnMut(&mut Desk, Before),
+    ) {
+        let Stream { space, turn, .. } = stream;
+        let Some(place) = space.tile(tile) else { return };
+        let tests = Tests::of(space);
+        self.rows.start(space, tests, &place, frame.default);
+        for (row, codes) in values.codes.iter().enumerate() {
+            let before = self.rows.begin_row(space, tests, turn, row, place.first_row);
+            let settled = values.settled[row] & self.rows.legal[row];
+            if settled == 0 {
+                self.rows.set_row(before, codes);
+            } else {
+                self.settle((frame, None), before, (codes, settled));
+            }
+            if self.rows.legal[row] == 0 {
+                continue;
+            }
+            self.side_by_side.look(&self.rows, tests, frame, before);
+            if let Some(model) = model.filter(|_| settled != 0) {
+                // Now it is known what is likely, at least about.
+                let mut leaves = [0; 64];
+                let cells = self.rows.legal[row];
+                model.cells.leaves(&self.side_by_side.masks, cells, &mut leaves);
+                self.settle((frame, Some((model, &leaves))), before, (codes, settled));
+                self.side_by_side.look(&self.rows, tests, frame, before);
+            }
+            visit(self, before);
+        }
+    }
+
+    /// Sets the values of a row. Cells that are settled get the likeliest of the candidates that may be stored, the
+    /// first one of several.
+    fn settle(
+        &mut self,
+        (frame, likely): (&Frame, Option<(&Model, &[u16; 64])>),
+        before: Before,
+        (codes, settled): (&[Code; 64], u64),
+    ) {
+        let legal = self.rows.legal[before.row];
+        for lane in 0..64 {
+            let code = if legal >> lane & 1 == 0 {
+                self.rows.filling(before, lane)
+            } else if settled >> lane & 1 == 0 {
+                codes[lane]
+            } else {
+                let candidates = self.rows.candidates(frame, before, lane);
+                let allowed = candidates.as_slice().iter().enumerate();
+                let allowed = allowed.filter(|&(_, &candidate)| candidate <= codes[lane]);
+                let likelihood = |symbol: usize| match likely {
+                    None => 1,
+                    Some((model, leaves)) => {
+                        model.cells.distribution(usize::from(leaves[lane]))[symbol]
+                    }
+                };
+                let best = allowed.rev().max_by_key(|&(symbol, _)| likelihood(symbol));
+                best.map_or(codes[lane], |(_, &candidate)| candidate)
+            };
+            self.rows.set(before.row, lane, code);
+        }
+    }
+
+    /// The bytes of a tile. They have been read again: they give these symbols.
+    pub(crate) fn encode(
+        &mut self,
+        stream: Stream<'_>,
+        model: &Model,
+        tile: (u64, &TileValues),
+    ) -> Option<Vec<u8>> {
+        self.steps.clear();
+        let mut last = model.last;
+        self.rows(stream, &model.frame, tile, Some(model), |desk, before| {
+            desk.code_row(stream, model, before, &mut last);
+        });
+        let bytes = write(model, &self.steps);
+        reads(model, &self.steps, &bytes).then_some(bytes)
+    }
+
+    /// The symbols of a row.
+    fn code_row(
+        &mut self,
+        stream: Stream<'_>,
+        model: &Model,
+        before: Before,
+        last: &mut [u16; 2],
+    ) {
+        let mut leaves = [0; 64];
+        let cells = self.rows.legal[before.row];
+        model.cells.leaves(&self.side_by_side.masks, cells, &mut leaves);
+        for lane in squares(cells) {
+            let lane = usize::from(lane);
+            let symbol = self.side_by_side.symbol(lane);
+            self.steps.push(Step::Cell(leaves[lane], symbol as u8));
+            if symbol == MISS {
+                self.code_miss(stream, model, (before, lane), last);
+            }
+        }
+    }
+
+    fn code_miss(
+        &mut self,
+        stream: Stream<'_>,
+        model: &Model,
+        at: (Before, usize),
+        last: &mut [u16; 2],
+    ) {
+        let miss = self.miss(stream, &model.frame, at, last);
+        self.steps.push(Step::Class(miss.context as u8, miss.class as u8));
+        let Some((coded, word)) = miss.distance else { return };
+        let tests = Tests::of(stream.space);
+        let lane = at.1;
+        for (bit, mask) in self.side_by_side.masks[tests.count(false)..tests.count(true)].iter_mut().enumerate() {
+            *mask = (word >> bit & 1) << lane;
+        }
+        let leaf = model.misses.leaf_of(&self.side_by_side.masks, lane);
+        self.steps.push(Step::Miss(leaf as u16, coded.symbol as u8));
+        let bits = miss::rest_bits(coded.symbol);
+        if bits > 0 {
+            self.steps.push(Step::Bits(bits as u8, coded.rest as u16));
+        }
+    }
+
+    /// How a miss is coded.
+    pub(crate) fn miss(
+        &self,
+        stream: Stream<'_>,
+        frame: &Frame,
+        (before, lane): (Before, usize),
+        last: &mut [u16; 2],
+    ) -> Miss {
+        let code = self.rows.row(before.row)[lane];
+        let candidates = self.side_by_side.candidates(frame, lane);
+        let context = miss::class_context(&candidates, self.rows.check >> lane & 1 != 0);
+        let class = class(code);
+        if class == 0 || stream.outcomes {
+            return Miss { context, class, distance: None };
+        }
+        let last = &mut last[class & 1 ^ 1];
+        let (guess, word) =
+            miss::guess(&self.rows, frame, (before, lane), &candidates, (class, *last));
+        *last = distance(code);
+        Miss { context, class, distance: Some((guess.coded(distance(code)), word)) }
+    }
+}
+
+/// A miss: the context of its class, the class, and its distance with the tests of misses.
+pub(crate) struct Miss {
+    pub(crate) context: usize,
+    pub(crate) class: usize,
+    pub(crate) distance: Option<(Coded, u64)>,
+}
+
+fn write(model: &Model, steps: &[Step]) -> Vec<u8> {
+    let mut coder = Encoder::new();
+    for &step in steps {
+        match step {
+            Step::Cell(leaf, symbol) => {
+                coder.symbol(model.cells.distribution(usize::from(leaf)), usize::from(symbol));
+            }
+            Step::Class(context, class) => {
+                coder.symbol(&model.classes[usize::from(context)], usize::from(class));
+            }
+            Step::Miss(leaf, symbol) => {
+                coder.symbol(model.misses.distribution(usize::from(leaf)), usize::from(symbol));
+            }
+            Step::Bits(bits, number) => coder.bits(u32::from(bits), u32::from(number)),
+        }
+    }
+    coder.finish()
+}
+
+/// Whether bytes are read as these symbols.
+fn reads(model: &Model, steps: &[Step], bytes: &[u8]) -> bool {
+    let mut coder = Decoder::new(bytes);
+    steps.iter().all(|&step| match step {
+        Step::Cell(leaf, symbol) => {
+            coder.is_symbol(model.cells.distribution(usize::from(leaf)), usize::from(symbol))
+        }
+        Step::Class(context, class) => {
+            coder.is_symbol(&model.classes[usize::from(context)], usize::from(class))
+        }
+        Step::Miss(leaf, symbol) => {
+            coder.is_symbol(model.misses.distribution(usize::from(leaf)), usize::from(symbol))
+        }
+        Step::Bits(bits, number) => coder.bits(u32::from(bits)) == u32::from(number),
+    })
+}
