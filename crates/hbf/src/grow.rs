@@ -1,5 +1,7 @@
 //! Decision trees grown from samples.
 
+use std::sync::LazyLock;
+
 use crate::range::fit;
 
 /// Samples: the tests of each as bits of some words, and its symbol.
@@ -24,28 +26,33 @@ impl Samples {
         self.symbols.len()
     }
 
-    fn row(&self, sample: usize) -> &[u64] {
-        &self.words[sample * self.stride..][..self.stride]
-    }
-
-    fn swap(&mut self, a: usize, b: usize) {
-        self.symbols.swap(a, b);
-        for k in 0..self.stride {
-            self.words.swap(a * self.stride + k, b * self.stride + k);
+    /// Puts samples with a bit of 0 before those with 1; returns where these begin. `spare` is for those.
+    fn part(
+        &mut self,
+        (begin, end): (usize, usize),
+        (word, bit): (usize, u8),
+        spare: &mut Samples,
+    ) -> usize {
+        let stride = self.stride;
+        let length = end - begin;
+        if spare.symbols.len() < length {
+            spare.symbols.resize(length, 0);
+            spare.words.resize(length * stride, 0);
         }
-    }
-
-    /// Puts samples with a bit of 0 before those with 1; returns where these begin.
-    fn part(&mut self, (begin, end): (usize, usize), (word, bit): (usize, u8)) -> usize {
-        let (mut low, mut high) = (begin, end);
-        while low < high {
-            if self.row(low)[word] >> bit & 1 == 0 {
-                low += 1;
-            } else {
-                high -= 1;
-                self.swap(low, high);
-            }
+        // Each sample goes to both places, and one of them is written again: which one is hard to foresee.
+        let (mut low, mut high) = (begin, 0);
+        for sample in begin..end {
+            let from = sample * stride;
+            let is_one = (self.words[from + word] >> bit & 1) as usize;
+            spare.words[high * stride..][..stride].copy_from_slice(&self.words[from..][..stride]);
+            self.words.copy_within(from..from + stride, low * stride);
+            spare.symbols[high] = self.symbols[sample];
+            self.symbols[low] = self.symbols[sample];
+            high += is_one;
+            low += 1 - is_one;
         }
+        self.words[low * stride..end * stride].copy_from_slice(&spare.words[..high * stride]);
+        self.symbols[low..end].copy_from_slice(&spare.symbols[..high]);
         low
     }
 }
@@ -65,7 +72,7 @@ pub(crate) struct Limits {
 }
 
 /// So many samples are enough to choose a test.
-const ENOUGH: usize = 1 << 15;
+const ENOUGH: usize = 1 << 12;
 
 /// A symbol belongs to one of so many groups at most.
 const MAX_GROUPS: usize = 9;
@@ -91,8 +98,9 @@ pub(crate) fn grow<const N: usize>(
     for &symbol in &samples.symbols {
         usual[usize::from(symbol)] += 1.0 / samples.symbols.len() as f64;
     }
-    let counts = vec![[0; MAX_GROUPS]; samples.stride * 64];
-    let mut grower = Grower { samples, tests, groups, limits, usual, counts };
+    let spare = Samples::new(samples.stride);
+    let counts = Counts::new(samples.stride);
+    let mut grower = Grower { samples, spare, tests, groups, limits, usual, counts };
     let mut grown = Grown::default();
     let end = grower.samples.len();
     grower.node((0, end), 0, &mut grown);
@@ -101,29 +109,30 @@ pub(crate) fn grow<const N: usize>(
 
 struct Grower<'a, const N: usize> {
     samples: &'a mut Samples,
+    spare: Samples,
     tests: &'a Bits,
     groups: &'a [u8; N],
     limits: Limits,
     /// How often each symbol occurs.
     usual: [f64; N],
-    /// Samples with a test of 1, by word and bit of the test and group.
-    counts: Vec<[u32; MAX_GROUPS]>,
+    counts: Counts,
 }
 
-/// `n log2 n`, summed, less that of the sum: the bits of an ideal code.
-fn entropy(counts: &[u32]) -> f64 {
-    let weigh = |count: u32| {
-        let count = f64::from(count);
-        if count > 0.0 { count * count.log2() } else { 0.0 }
-    };
-    weigh(counts.iter().sum()) - counts.iter().map(|&count| weigh(count)).sum::<f64>()
+/// `n log2 n`.
+static WEIGHTS: LazyLock<Vec<f64>> = LazyLock::new(|| {
+    let weight = |n: usize| if n > 0 { n as f64 * (n as f64).log2() } else { 0.0 };
+    (0..=ENOUGH).map(weight).collect()
+});
+
+fn weight(n: u32) -> f64 {
+    WEIGHTS.get(n as usize).copied().unwrap_or_default()
 }
 
 impl<const N: usize> Grower<'_, N> {
     fn node(&mut self, range: (usize, usize), depth: usize, grown: &mut Grown) {
         if let Some(test) = self.best_test(range).filter(|_| depth < self.limits.depth) {
             let (word, bit) = self.tests[test];
-            let middle = self.samples.part(range, (usize::from(word), bit));
+            let middle = self.samples.part(range, (usize::from(word), bit), &mut self.spare);
             grown.bytes.extend((test as u16).to_le_bytes());
             self.node((range.0, middle), depth + 1, grown);
             self.node((middle, range.1), depth + 1, grown);
@@ -144,24 +153,27 @@ impl<const N: usize> Grower<'_, N> {
         if all < 2 * self.limits.least as usize {
             return None;
         }
-        let step = all.div_ceil(ENOUGH);
-        let totals = self.count((begin, end), step);
-        let looked_at: u32 = totals.iter().sum();
-        let before = entropy(&totals);
+        let of_group = self.count((begin, end), all.div_ceil(ENOUGH));
+        let looked_at: u32 = of_group.iter().map(|&(_, count)| count).sum();
+        let inner: f64 = of_group.iter().map(|&(_, count)| weight(count)).sum();
+        let before = weight(looked_at) - inner;
         if before < 1.0 {
             return None;
         }
         let least = self.limits.least;
         let mut best = (0.0, 0);
         for (test, &(word, bit)) in self.tests.iter().enumerate() {
-            let ones = &self.counts[usize::from(word) * 64 + usize::from(bit)];
-            let sum: u32 = ones.iter().sum();
-            if sum < least || looked_at - sum < least {
+            let counts = &self.counts.ones[usize::from(word) * 64 + usize::from(bit)];
+            let ones: u32 = counts.iter().map(|&count| u32::from(count)).sum();
+            if ones < least || looked_at - ones < least {
                 continue;
             }
-            let mut zeros = totals;
-            zeros.iter_mut().zip(ones).for_each(|(zeros, ones)| *zeros -= ones);
-            let gain = before - entropy(ones) - entropy(&zeros);
+            let mut after = weight(ones) + weight(looked_at - ones);
+            for &(group, all) in &of_group {
+                let ones = u32::from(counts[group]);
+                after -= weight(ones) + weight(all - ones);
+            }
+            let gain = before - after;
             if gain > best.0 {
                 best = (gain, test);
             }
@@ -172,37 +184,120 @@ impl<const N: usize> Grower<'_, N> {
         worth.then_some(best.1)
     }
 
-    /// Counts groups, of all samples and of those with each test; every `step`-th sample is looked at.
-    fn count(&mut self, (begin, end): (usize, usize), step: usize) -> [u32; MAX_GROUPS] {
-        self.counts.fill([0; MAX_GROUPS]);
-        let mut totals = [0; MAX_GROUPS];
-        let mut chosen = (begin..end).step_by(step).peekable();
-        while chosen.peek().is_some() {
-            let mut of_group = [0_u64; MAX_GROUPS];
-            let mut columns = [0_usize; 64];
-            let mut found = 0;
-            for sample in chosen.by_ref().take(64) {
-                let group = self.groups[usize::from(self.samples.symbols[sample])];
-                of_group[usize::from(group)] |= 1 << found;
-                columns[found] = sample;
-                found += 1;
-            }
-            for word in 0..self.samples.stride {
-                let mut square = [0_u64; 64];
-                for (row, &sample) in square.iter_mut().zip(&columns[..found]) {
-                    *row = self.samples.words[sample * self.samples.stride + word];
-                }
-                transpose(&mut square);
-                for (group, &members) in of_group.iter().enumerate().filter(|(_, m)| **m != 0) {
-                    for (bit, &column) in square.iter().enumerate() {
-                        self.counts[word * 64 + bit][group] += (column & members).count_ones();
-                    }
-                }
-            }
-            totals.iter_mut().zip(of_group).for_each(|(t, members)| *t += members.count_ones());
+    /// Counts samples, and those with each test, by group; every `step`-th sample is looked at. Returns the groups
+    /// that there are, and their samples.
+    fn count(&mut self, (begin, end): (usize, usize), step: usize) -> Vec<(usize, u32)> {
+        let chosen = &mut self.counts.chosen;
+        chosen.iter_mut().for_each(Vec::clear);
+        for sample in (begin..end).step_by(step) {
+            let group = self.groups[usize::from(self.samples.symbols[sample])];
+            chosen[usize::from(group)].push(sample as u32);
         }
-        totals
+        self.counts.count(self.samples)
     }
+}
+
+/// How many samples have a test.
+struct Counts {
+    /// The samples that are looked at, by group.
+    chosen: [Vec<u32>; MAX_GROUPS],
+    /// Of these the ones with a test of 1, by word and bit of the test and group.
+    ones: Vec<[u16; MAX_GROUPS]>,
+    /// Bits of 64 numbers for each word.
+    planes: Vec<Planes>,
+}
+
+/// Bit `i` of word `p` is bit `p` of the `i`-th of 64 numbers.
+type Planes = [u64; 16];
+
+impl Counts {
+    fn new(stride: usize) -> Counts {
+        let ones = vec![[0; MAX_GROUPS]; stride * 64];
+        Counts { chosen: Default::default(), ones, planes: vec![[0; 16]; stride] }
+    }
+
+    fn count(&mut self, samples: &Samples) -> Vec<(usize, u32)> {
+        let mut groups = Vec::new();
+        self.ones.fill([0; MAX_GROUPS]);
+        for (group, chosen) in self.chosen.iter().enumerate().filter(|(_, c)| !c.is_empty()) {
+            self.planes.fill([0; 16]);
+            let (eights, rest) = chosen.as_chunks::<8>();
+            for eight in eights {
+                let starts = eight.map(|sample| sample as usize * samples.stride);
+                for (word, planes) in self.planes.iter_mut().enumerate() {
+                    add(planes, starts.map(|start| samples.words[start + word]));
+                }
+            }
+            for &sample in rest {
+                let words = &samples.words[sample as usize * samples.stride..];
+                self.planes.iter_mut().zip(words).for_each(|(planes, &word)| carry(planes, 0, word));
+            }
+            for (planes, ones) in self.planes.iter().zip(self.ones.as_chunks_mut::<64>().0) {
+                numbers(planes, |bit, number| ones[bit][group] = number);
+            }
+            groups.push((group, chosen.len() as u32));
+        }
+        groups
+    }
+}
+
+/// Adds 1 to the numbers whose bits are set, from a plane on.
+#[inline]
+fn carry(planes: &mut Planes, from: usize, mut bits: u64) {
+    for plane in &mut planes[from..] {
+        if bits == 0 {
+            return;
+        }
+        let both = *plane & bits;
+        *plane ^= bits;
+        bits = both;
+    }
+}
+
+/// Adds eight words to 64 numbers: their bits are summed up before they come to the higher planes.
+#[inline]
+fn add(planes: &mut Planes, words: [u64; 8]) {
+    let sum = |a: u64, b: u64, c: u64| {
+        let half = a ^ b;
+        (half ^ c, a & b | half & c)
+    };
+    let [a, b, c, d, e, f, g, h] = words;
+    let (ones, two_a) = sum(planes[0], a, b);
+    let (ones, two_b) = sum(ones, c, d);
+    let (ones, two_c) = sum(ones, e, f);
+    let (ones, two_d) = sum(ones, g, h);
+    let (twos, four_a) = sum(planes[1], two_a, two_b);
+    let (twos, four_b) = sum(twos, two_c, two_d);
+    let (fours, eights) = sum(planes[2], four_a, four_b);
+    planes[..3].copy_from_slice(&[ones, twos, fours]);
+    carry(planes, 3, eights);
+}
+
+/// Calls `visit` with 64 numbers.
+fn numbers(planes: &Planes, mut visit: impl FnMut(usize, u16)) {
+    let is_large = planes[8..].iter().any(|&plane| plane != 0);
+    for eight in 0..8 {
+        let part = |planes: &[u64]| {
+            let bytes = planes.iter().enumerate();
+            transposed(bytes.fold(0, |all, (p, plane)| all | (plane >> (8 * eight) & 0xff) << (8 * p)))
+        };
+        let low = part(&planes[..8]);
+        let high = if is_large { part(&planes[8..]) } else { 0 };
+        for bit in 0..8 {
+            let byte = |part: u64| (part >> (8 * bit) & 0xff) as u16;
+            visit(8 * eight + bit, byte(low) | byte(high) << 8);
+        }
+    }
+}
+
+/// Exchanges rows and columns of eight bytes.
+const fn transposed(mut square: u64) -> u64 {
+    let mut moved = (square ^ square >> 7) & 0x00aa_00aa_00aa_00aa;
+    square ^= moved ^ moved << 7;
+    moved = (square ^ square >> 14) & 0x0000_cccc_0000_cccc;
+    square ^= moved ^ moved << 14;
+    moved = (square ^ square >> 28) & 0x0000_0000_f0f0_f0f0;
+    square ^ moved ^ moved << 28
 }
 
 /// Exchanges rows and columns: bit `j` of word `i` becomes bit `i` of word `j`.

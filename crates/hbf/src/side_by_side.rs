@@ -7,7 +7,7 @@ use crate::code::{Code, DRAW, distance};
 use crate::rows::{Before, Candidates, Frame, Rows, Tests};
 
 /// More tests than there ever are.
-pub(crate) const MASKS: usize = 640;
+pub(crate) const MASKS: usize = 1024;
 
 /// The values of a row.
 type Row = [Code; 64];

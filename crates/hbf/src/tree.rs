@@ -15,6 +15,9 @@ const IS_LEAF: u16 = 1 << 15;
 /// Bits of a test that say which bit of its word it is, 64 being that of the lane square.
 const BIT_BITS: u32 = 7;
 
+/// Room for twice as many sets of cells as there can be.
+const QUEUE: usize = 128;
+
 /// Small, as the whole tree should stay in the first-level cache.
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -96,34 +99,35 @@ impl<const N: usize> Tree<N> {
         usize::from(at & !IS_LEAF)
     }
 
-    /// The leaves that cells of a row come to, level by level: cells that go the same way go together.
+    /// The leaves that cells of a row come to: cells that go the same way go together.
     pub(crate) fn leaves(&self, masks: &[u64; MASKS], cells: u64, leaf_of: &mut [u16; 64]) {
-        let mut level = [(0_u16, 0_u64); 66];
-        let mut next = level;
-        let mut done = level;
-        let (mut open, mut found) = (0, 0);
-        // Sets that are empty are written, too, and overwritten by the next one.
-        let mut put = |next: &mut [(u16, u64); 66], more: &mut usize, child: u16, set: u64| {
-            let (some, is_leaf) = (set != 0, child & IS_LEAF != 0);
-            next[*more % 66] = (child, set);
-            done[found % 66] = (child, set);
-            *more += usize::from(some & !is_leaf);
-            found += usize::from(some & is_leaf);
-        };
-        put(&mut level, &mut open, self.root, cells);
-        while open > 0 {
-            let mut more = 0;
-            for &(at, set) in &level[..open.min(64)] {
-                let Some(node) = self.nodes.get(usize::from(at)) else { continue };
-                let test = usize::from(self.tests[usize::from(at)]) % MASKS;
-                let ones = set & masks[test];
-                put(&mut next, &mut more, node.children[0], set ^ ones);
-                put(&mut next, &mut more, node.children[1], ones);
+        // Sets are disjoint, so there are never more than 64 that have cells. Others are written, too, and then
+        // overwritten by the next one: a branch for them would be hard to foresee.
+        let mut open = [(0_u16, 0_u64); QUEUE];
+        let mut done = [(0_u16, 0_u64); QUEUE];
+        let (mut first, mut behind, mut found) = (0, 0, 0);
+        let mut child = (self.root, cells);
+        let mut other = (self.root, 0);
+        loop {
+            for (at, set) in [child, other] {
+                let (some, is_leaf) = (set != 0, at & IS_LEAF != 0);
+                open[behind % QUEUE] = (at, set);
+                done[found % QUEUE] = (at, set);
+                behind += usize::from(some & !is_leaf);
+                found += usize::from(some & is_leaf);
             }
-            std::mem::swap(&mut level, &mut next);
-            open = more;
+            if first == behind {
+                break;
+            }
+            let (at, set) = open[first % QUEUE];
+            first += 1;
+            let Some(node) = self.nodes.get(usize::from(at)) else { break };
+            let test = usize::from(self.tests[usize::from(at)]) % MASKS;
+            let ones = set & masks[test];
+            child = (node.children[0], set ^ ones);
+            other = (node.children[1], ones);
         }
-        for (leaf, set) in &done[..found.min(64)] {
+        for (leaf, set) in &done[..found % QUEUE] {
             for lane in squares(*set) {
                 leaf_of[usize::from(lane & 63)] = leaf & !IS_LEAF;
             }
