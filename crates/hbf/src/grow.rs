@@ -4,57 +4,68 @@ use std::sync::LazyLock;
 
 use crate::range::fit;
 
-/// Samples: the tests of each as bits of some words, and its symbol.
-#[derive(Clone, Debug)]
-pub(crate) struct Samples {
-    stride: usize,
-    words: Vec<u64>,
-    symbols: Vec<u8>,
+/// A sample: its tests as bits of some words, and its symbol in the highest byte of the last one.
+pub(crate) type Sample<const S: usize> = [u64; S];
+
+const SYMBOL_AT: u32 = 56;
+
+/// The last word of a sample with a symbol and further tests, at most 56.
+pub(crate) const fn last_word(symbol: usize, tests: u64) -> u64 {
+    (symbol as u64) << SYMBOL_AT | tests
 }
 
-impl Samples {
-    pub(crate) fn new(stride: usize) -> Samples {
-        Samples { stride, words: Vec::new(), symbols: Vec::new() }
-    }
+#[inline]
+fn symbol_of<const S: usize>(sample: &Sample<S>) -> usize {
+    (sample[S - 1] >> SYMBOL_AT) as usize
+}
 
-    pub(crate) fn push(&mut self, words: impl Iterator<Item = u64>, symbol: usize) {
-        self.words.extend(words);
-        self.symbols.push(symbol as u8);
-    }
+/// Samples that are looked at before some are exchanged.
+const BATCH: usize = 128;
 
-    pub(crate) fn len(&self) -> usize {
-        self.symbols.len()
-    }
-
-    /// Puts samples with a bit of 0 before those with 1; returns where these begin. `spare` is for those.
-    fn part(
-        &mut self,
-        (begin, end): (usize, usize),
-        (word, bit): (usize, u8),
-        spare: &mut Samples,
-    ) -> usize {
-        let stride = self.stride;
-        let length = end - begin;
-        if spare.symbols.len() < length {
-            spare.symbols.resize(length, 0);
-            spare.words.resize(length * stride, 0);
+/// Puts samples with a bit of 0 before those with 1; returns where these begin.
+///
+/// Whether a sample has the bit is hard to foresee, so those that stand on the wrong side are listed first, some of
+/// the beginning and some of the end, and then exchanged.
+fn part<const S: usize>(samples: &mut [Sample<S>], (word, bit): (usize, u8)) -> usize {
+    let (mut begin, mut end) = (0, samples.len());
+    let (mut ones, mut zeros) = ([0_u8; BATCH], [0_u8; BATCH]);
+    // Which ones of the lists are left.
+    let (mut of_begin, mut of_end) = (0..0, 0..0);
+    let is_one = |sample: &Sample<S>| (sample[word] >> bit & 1) as usize;
+    while end - begin >= 2 * BATCH {
+        if of_begin.is_empty() {
+            of_begin = 0..0;
+            for (at, sample) in samples[begin..begin + BATCH].iter().enumerate() {
+                ones[of_begin.end % BATCH] = at as u8;
+                of_begin.end += is_one(sample);
+            }
         }
-        // Each sample goes to both places, and one of them is written again: which one is hard to foresee.
-        let (mut low, mut high) = (begin, 0);
-        for sample in begin..end {
-            let from = sample * stride;
-            let is_one = (self.words[from + word] >> bit & 1) as usize;
-            spare.words[high * stride..][..stride].copy_from_slice(&self.words[from..][..stride]);
-            self.words.copy_within(from..from + stride, low * stride);
-            spare.symbols[high] = self.symbols[sample];
-            self.symbols[low] = self.symbols[sample];
-            high += is_one;
-            low += 1 - is_one;
+        if of_end.is_empty() {
+            of_end = 0..0;
+            for (at, sample) in samples[end - BATCH..end].iter().rev().enumerate() {
+                zeros[of_end.end % BATCH] = at as u8;
+                of_end.end += 1 - is_one(sample);
+            }
         }
-        self.words[low * stride..end * stride].copy_from_slice(&spare.words[..high * stride]);
-        self.symbols[low..end].copy_from_slice(&spare.symbols[..high]);
-        low
+        for _ in 0..of_begin.len().min(of_end.len()) {
+            let one = begin + usize::from(ones[of_begin.start]);
+            let zero = end - 1 - usize::from(zeros[of_end.start]);
+            samples.swap(one, zero);
+            of_begin.start += 1;
+            of_end.start += 1;
+        }
+        begin += if of_begin.is_empty() { BATCH } else { 0 };
+        end -= if of_end.is_empty() { BATCH } else { 0 };
     }
+    while begin < end {
+        if is_one(&samples[begin]) == 0 {
+            begin += 1;
+        } else {
+            end -= 1;
+            samples.swap(begin, end);
+        }
+    }
+    begin
 }
 
 /// When a tree is not grown any further.
@@ -88,34 +99,33 @@ pub(crate) struct Grown {
 pub(crate) type Bits = Vec<(u16, u8)>;
 
 /// Grows a tree for symbols below `N`, whose `groups` are told apart when tests are chosen.
-pub(crate) fn grow<const N: usize>(
-    samples: &mut Samples,
+pub(crate) fn grow<const S: usize, const N: usize>(
+    samples: &mut [Sample<S>],
     tests: &Bits,
     groups: &[u8; N],
     limits: Limits,
 ) -> Grown {
-    let mut usual = [0.0; N];
-    for &symbol in &samples.symbols {
-        usual[usize::from(symbol)] += 1.0 / samples.symbols.len() as f64;
-    }
-    let spare = Samples::new(samples.stride);
-    let counts = Counts::new(samples.stride);
-    let mut grower = Grower { samples, spare, tests, groups, limits, usual, counts };
+    let usual = symbols_of::<S, N>(samples).map(|n| f64::from(n) / samples.len().max(1) as f64);
+    let counts = Counts::new();
+    let mut grower = Grower { tests, groups, limits, usual, counts };
     let mut grown = Grown::default();
-    let end = grower.samples.len();
-    grower.node((0, end), 0, &mut grown);
+    grower.node(samples, 0, &mut grown);
     grown
 }
 
-struct Grower<'a, const N: usize> {
-    samples: &'a mut Samples,
-    spare: Samples,
+fn symbols_of<const S: usize, const N: usize>(samples: &[Sample<S>]) -> [u32; N] {
+    let mut counts = [0; N];
+    samples.iter().for_each(|sample| counts[symbol_of(sample) % N] += 1);
+    counts
+}
+
+struct Grower<'a, const S: usize, const N: usize> {
     tests: &'a Bits,
     groups: &'a [u8; N],
     limits: Limits,
     /// How often each symbol occurs.
     usual: [f64; N],
-    counts: Counts,
+    counts: Counts<S>,
 }
 
 /// `n log2 n`.
@@ -128,32 +138,29 @@ fn weight(n: u32) -> f64 {
     WEIGHTS.get(n as usize).copied().unwrap_or_default()
 }
 
-impl<const N: usize> Grower<'_, N> {
-    fn node(&mut self, range: (usize, usize), depth: usize, grown: &mut Grown) {
-        if let Some(test) = self.best_test(range).filter(|_| depth < self.limits.depth) {
+impl<const S: usize, const N: usize> Grower<'_, S, N> {
+    fn node(&mut self, samples: &mut [Sample<S>], depth: usize, grown: &mut Grown) {
+        if let Some(test) = self.best_test(samples).filter(|_| depth < self.limits.depth) {
             let (word, bit) = self.tests[test];
-            let middle = self.samples.part(range, (usize::from(word), bit), &mut self.spare);
+            let middle = part(samples, (usize::from(word), bit));
+            let (zeros, ones) = samples.split_at_mut(middle);
             grown.bytes.extend((test as u16).to_le_bytes());
-            self.node((range.0, middle), depth + 1, grown);
-            self.node((middle, range.1), depth + 1, grown);
+            self.node(zeros, depth + 1, grown);
+            self.node(ones, depth + 1, grown);
             return;
-        }
-        let mut counts = [0_u32; N];
-        for &symbol in &self.samples.symbols[range.0..range.1] {
-            counts[usize::from(symbol)] += 1;
         }
         grown.leaves += 1;
         grown.bytes.extend(u16::MAX.to_le_bytes());
-        grown.bytes.extend(fit(&counts, &self.usual));
+        grown.bytes.extend(fit(&symbols_of::<S, N>(samples), &self.usual));
     }
 
     /// The test that tells most about the symbols; none if no test is worth its place.
-    fn best_test(&mut self, (begin, end): (usize, usize)) -> Option<usize> {
-        let all = end - begin;
+    fn best_test(&mut self, samples: &[Sample<S>]) -> Option<usize> {
+        let all = samples.len();
         if all < 2 * self.limits.least as usize {
             return None;
         }
-        let of_group = self.count((begin, end), all.div_ceil(ENOUGH));
+        let of_group = self.count(samples, all.div_ceil(ENOUGH));
         let looked_at: u32 = of_group.iter().map(|&(_, count)| count).sum();
         let inner: f64 = of_group.iter().map(|&(_, count)| weight(count)).sum();
         let before = weight(looked_at) - inner;
@@ -186,53 +193,47 @@ impl<const N: usize> Grower<'_, N> {
 
     /// Counts samples, and those with each test, by group; every `step`-th sample is looked at. Returns the groups
     /// that there are, and their samples.
-    fn count(&mut self, (begin, end): (usize, usize), step: usize) -> Vec<(usize, u32)> {
+    fn count(&mut self, samples: &[Sample<S>], step: usize) -> Vec<(usize, u32)> {
         let chosen = &mut self.counts.chosen;
         chosen.iter_mut().for_each(Vec::clear);
-        for sample in (begin..end).step_by(step) {
-            let group = self.groups[usize::from(self.samples.symbols[sample])];
-            chosen[usize::from(group)].push(sample as u32);
+        for sample in samples.iter().step_by(step) {
+            chosen[usize::from(self.groups[symbol_of(sample) % N])].push(*sample);
         }
-        self.counts.count(self.samples)
+        self.counts.count()
     }
 }
 
 /// How many samples have a test.
-struct Counts {
+struct Counts<const S: usize> {
     /// The samples that are looked at, by group.
-    chosen: [Vec<u32>; MAX_GROUPS],
+    chosen: [Vec<Sample<S>>; MAX_GROUPS],
     /// Of these the ones with a test of 1, by word and bit of the test and group.
     ones: Vec<[u16; MAX_GROUPS]>,
-    /// Bits of 64 numbers for each word.
-    planes: Vec<Planes>,
 }
 
 /// Bit `i` of word `p` is bit `p` of the `i`-th of 64 numbers.
 type Planes = [u64; 16];
 
-impl Counts {
-    fn new(stride: usize) -> Counts {
-        let ones = vec![[0; MAX_GROUPS]; stride * 64];
-        Counts { chosen: Default::default(), ones, planes: vec![[0; 16]; stride] }
+impl<const S: usize> Counts<S> {
+    fn new() -> Counts<S> {
+        Counts { chosen: [const { Vec::new() }; MAX_GROUPS], ones: vec![[0; MAX_GROUPS]; S * 64] }
     }
 
-    fn count(&mut self, samples: &Samples) -> Vec<(usize, u32)> {
+    fn count(&mut self) -> Vec<(usize, u32)> {
         let mut groups = Vec::new();
         self.ones.fill([0; MAX_GROUPS]);
         for (group, chosen) in self.chosen.iter().enumerate().filter(|(_, c)| !c.is_empty()) {
-            self.planes.fill([0; 16]);
+            let mut planes = [[0; 16]; S];
             let (eights, rest) = chosen.as_chunks::<8>();
             for eight in eights {
-                let starts = eight.map(|sample| sample as usize * samples.stride);
-                for (word, planes) in self.planes.iter_mut().enumerate() {
-                    add(planes, starts.map(|start| samples.words[start + word]));
+                for (word, planes) in planes.iter_mut().enumerate() {
+                    add(planes, eight.map(|sample| sample[word]));
                 }
             }
-            for &sample in rest {
-                let words = &samples.words[sample as usize * samples.stride..];
-                self.planes.iter_mut().zip(words).for_each(|(planes, &word)| carry(planes, 0, word));
+            for sample in rest {
+                planes.iter_mut().zip(sample).for_each(|(planes, &word)| carry(planes, 0, word));
             }
-            for (planes, ones) in self.planes.iter().zip(self.ones.as_chunks_mut::<64>().0) {
+            for (planes, ones) in planes.iter().zip(self.ones.as_chunks_mut::<64>().0) {
                 numbers(planes, |bit, number| ones[bit][group] = number);
             }
             groups.push((group, chosen.len() as u32));
@@ -337,11 +338,11 @@ mod tests {
     #[test]
     fn a_tree_finds_what_decides() {
         let mut random = fastrand::Rng::with_seed(5);
-        let mut samples = Samples::new(2);
+        let mut samples = Vec::new();
         for _ in 0..20_000 {
             let words = [random.u64(..), random.u64(..)];
             let symbol = if words[0] >> 5 & 1 == 0 { 0 } else { 1 + (words[1] >> 60 & 1) as usize };
-            samples.push(words.into_iter(), symbol);
+            samples.push([words[0], words[1], last_word(symbol, 0)]);
         }
         let tests: Bits = (0..128).map(|test| (test / 64, (test % 64) as u8)).collect();
         let limits =

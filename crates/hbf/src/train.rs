@@ -2,7 +2,7 @@
 
 use crate::board::squares;
 use crate::code::{Code, DRAW, class, distance};
-use crate::grow::{Bits, Limits, Samples, grow, transpose};
+use crate::grow::{self, Bits, Limits, grow, last_word, transpose};
 use crate::model::{CELL_SYMBOLS, CLASS_CONTEXTS, CLASSES, MISS, MISS_SYMBOLS, ModelParts};
 use crate::range::fit;
 use crate::rows::{Before, Frame, Tests};
@@ -30,19 +30,34 @@ const MISS_LEAF_BITS: f64 = 240.0;
 
 const DEPTH: usize = 20;
 
+/// Words of a sample: those of the tests and one more. More than five men need the larger number.
+const FEW_WORDS: usize = 4;
+const MANY_WORDS: usize = 10;
+
 /// Makes a model for a stream from a sample of its tiles. `share` is the part of the stream's cells that the sample has.
 pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, desk: &mut Desk) -> Trained {
+    if Tests::of(stream.space).count(false) <= 64 * (FEW_WORDS - 1) {
+        train_with::<FEW_WORDS>(stream, sample, share, desk)
+    } else {
+        train_with::<MANY_WORDS>(stream, sample, share, desk)
+    }
+}
+
+fn train_with<const S: usize>(
+    stream: Stream<'_>,
+    sample: &Sample,
+    share: f64,
+    desk: &mut Desk,
+) -> Trained {
     let (frame, last) = survey(stream, sample, desk);
     let tests = Tests::of(stream.space);
-    let words = tests.count(false).div_ceil(64);
-    let mut collected = Collected {
+    let mut collected = Collected::<S> {
         stream,
         frame: &frame,
-        words,
-        cells: Samples::new(words),
-        misses: Samples::new(words + 1),
+        cells: Vec::new(),
+        misses: Vec::new(),
         classes: [[0; CLASSES]; CLASS_CONTEXTS],
-        lanes: vec![[0; 64]; words],
+        lanes: vec![[0; 64]; tests.count(false).div_ceil(64)],
     };
     for (tile, values) in sample {
         let mut last = last;
@@ -58,7 +73,7 @@ pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, desk: &mut 
     let Collected { mut cells, mut misses, classes, .. } = collected;
     let cell_tests: Bits = (0..tests.count(false)).map(place_of).collect();
     let own = tests.count(false)..tests.count(true);
-    let own = own.map(|test| (words as u16, (test - tests.count(false)) as u8));
+    let own = own.map(|test| ((S - 1) as u16, (test - tests.count(false)) as u8));
     let miss_tests: Bits = cell_tests.iter().copied().chain(own).collect();
     let cells = grow(&mut cells, &cell_tests, &CELL_GROUPS, cell_limits);
     let misses = grow(&mut misses, &miss_tests, &MISS_GROUPS, miss_limits);
@@ -78,18 +93,17 @@ fn place_of(test: usize) -> (u16, u8) {
 }
 
 /// What the trees are grown from.
-struct Collected<'a> {
+struct Collected<'a, const S: usize> {
     stream: Stream<'a>,
     frame: &'a Frame,
-    words: usize,
-    cells: Samples,
-    misses: Samples,
+    cells: Vec<grow::Sample<S>>,
+    misses: Vec<grow::Sample<S>>,
     classes: [[u32; CLASSES]; CLASS_CONTEXTS],
     /// The tests of a row, by word and lane square.
     lanes: Vec<[u64; 64]>,
 }
 
-impl Collected<'_> {
+impl<const S: usize> Collected<'_, S> {
     fn row(&mut self, desk: &Desk, before: Before, last: &mut [u16; 2]) {
         for (lanes, masks) in self.lanes.iter_mut().zip(desk.side_by_side.masks.as_chunks().0) {
             *lanes = *masks;
@@ -98,15 +112,18 @@ impl Collected<'_> {
         for lane in squares(desk.rows.legal[before.row]) {
             let lane = usize::from(lane);
             let symbol = desk.side_by_side.symbol(lane);
-            let words = self.lanes.iter().map(|lanes| lanes[lane]);
-            self.cells.push(words.clone(), symbol);
+            let mut words = [0; S];
+            words.iter_mut().zip(&self.lanes).for_each(|(word, lanes)| *word = lanes[lane]);
+            words[S - 1] = last_word(symbol, 0);
+            self.cells.push(words);
             if symbol != MISS {
                 continue;
             }
             let miss = desk.miss(self.stream, self.frame, (before, lane), last);
             self.classes[miss.context][miss.class] += 1;
             if let Some((coded, word)) = miss.distance {
-                self.misses.push(words.take(self.words).chain([word]), coded.symbol);
+                words[S - 1] = last_word(coded.symbol, word);
+                self.misses.push(words);
             }
         }
     }
