@@ -1,7 +1,7 @@
 //! The true values of tiles, from a source, and models made of them.
 
 use crate::board::{Man, Position, squares};
-use crate::cells::Place;
+use crate::cells::{Place, Space};
 use crate::code::{Code, before, outcome};
 use crate::encode::{EncodeError, Source};
 use crate::fen::to_fen;
@@ -26,27 +26,27 @@ impl<'a> Filler<'a> {
         Filler { source, exits, desk: Desk::new() }
     }
 
-    /// A model from so many cells, and the bits that a stream takes with it, model included, as far as so many other
-    /// cells tell. Of a small table all cells serve for both.
-    pub(crate) fn train_and_try(
+    /// A model from so many cells.
+    pub(crate) fn model(
         &mut self,
         stream: Stream<'_>,
-        (training, trial): (usize, usize),
-    ) -> Result<(Trained, f64), EncodeError> {
-        let tiles = stream.space.tiles();
-        // Tiles all over the table, in an order that repeats none.
-        let mut step = (tiles as f64 * 0.618_034) as u64 | 1;
-        while gcd(step, tiles) != 1 {
-            step += 2;
-        }
-        let mut next = 0;
-        let mut order = (0..tiles).map(|_| {
-            next = (next + step) % tiles;
-            next
-        });
-        let (sample, share) = self.sample(stream, &mut order, training)?;
+        training: usize,
+    ) -> Result<Trained, EncodeError> {
+        let (sample, share) = self.sample(stream, &mut tiles_all_over(stream.space), training)?;
+        Ok(train(stream, &sample, share, &mut self.desk))
+    }
+
+    /// The bits that a stream takes with a model from so many cells, model included, as far as so many others tell.
+    /// Of a small table all cells serve for both.
+    pub(crate) fn try_on_sample(
+        &mut self,
+        stream: Stream<'_>,
+        cells: usize,
+    ) -> Result<f64, EncodeError> {
+        let mut order = tiles_all_over(stream.space);
+        let (sample, share) = self.sample(stream, &mut order, cells)?;
         let trained = train(stream, &sample, share, &mut self.desk);
-        let (mut fresh, mut fresh_share) = self.sample(stream, &mut order, trial)?;
+        let (mut fresh, mut fresh_share) = self.sample(stream, &mut order, cells)?;
         if share + fresh_share > 0.99 {
             (fresh, fresh_share) = (sample, share);
         }
@@ -58,8 +58,7 @@ impl<'a> Filler<'a> {
             let bytes = self.desk.encode(stream, &parsed, (*tile, values));
             data += bytes.ok_or(EncodeError::Disagrees(*tile))?.len();
         }
-        let bytes = data as f64 / fresh_share.max(1e-9) + model.len() as f64;
-        Ok((trained, 8.0 * bytes))
+        Ok(8.0 * (data as f64 / fresh_share.max(1e-9) + model.len() as f64))
     }
 
     /// The next tiles with so many cells or a few more, and the share of all tiles that was looked at.
@@ -157,6 +156,20 @@ impl<'a> Filler<'a> {
             Some(missing) => Err(missing),
         }
     }
+}
+
+/// The tiles of a table in an order that repeats none, and whose beginning is a sample of all.
+fn tiles_all_over(space: &Space) -> impl Iterator<Item = u64> + use<> {
+    let tiles = space.tiles();
+    let mut step = (tiles as f64 * 0.618_034) as u64 | 1;
+    while gcd(step, tiles) != 1 {
+        step += 2;
+    }
+    let mut next = 0;
+    (0..tiles).map(move |_| {
+        next = (next + step) % tiles;
+        next
+    })
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -50,7 +50,7 @@ fn part<const S: usize>(samples: &mut [Sample<S>], (word, bit): (usize, u8)) -> 
         for _ in 0..of_begin.len().min(of_end.len()) {
             let one = begin + usize::from(ones[of_begin.start]);
             let zero = end - 1 - usize::from(zeros[of_end.start]);
-            samples.swap(one, zero);
+            (samples[one], samples[zero]) = (samples[zero], samples[one]);
             of_begin.start += 1;
             of_end.start += 1;
         }
@@ -62,7 +62,7 @@ fn part<const S: usize>(samples: &mut [Sample<S>], (word, bit): (usize, u8)) -> 
             begin += 1;
         } else {
             end -= 1;
-            samples.swap(begin, end);
+            (samples[begin], samples[end]) = (samples[end], samples[begin]);
         }
     }
     begin

@@ -69,12 +69,12 @@ impl<'a> Decoder<'a> {
 
     /// Reads a symbol that is known: whether it is the one that [`Decoder::symbol`] would find.
     #[inline]
-    pub(crate) fn is_symbol(&mut self, frequencies: &[u16], symbol: usize) -> bool {
+    pub(crate) fn is_symbol<const N: usize>(&mut self, of: &[u16; N], symbol: usize) -> bool {
         self.normalize();
         let unit = self.range >> TOTAL_BITS;
-        let below = unit * frequencies[..symbol].iter().map(|&f| u32::from(f)).sum::<u32>();
-        let width = unit * u32::from(frequencies[symbol]);
-        let is_last = symbol == frequencies.len() - 1;
+        let below = unit * sum_below(of, symbol);
+        let width = unit * u32::from(of[symbol]);
+        let is_last = symbol == N - 1;
         let fits = self.code >= below && (is_last || self.code - below < width);
         self.code = self.code.wrapping_sub(below);
         self.range = width;
@@ -108,6 +108,13 @@ impl<'a> Decoder<'a> {
     }
 }
 
+/// What is in front of a symbol: all are looked at, as that is faster than a loop whose end is hard to foresee.
+#[inline]
+fn sum_below<const N: usize>(frequencies: &[u16; N], symbol: usize) -> u32 {
+    let of = |(at, &width): (usize, &u16)| if at < symbol { u32::from(width) } else { 0 };
+    frequencies.iter().enumerate().map(of).sum()
+}
+
 /// Writes what [`Decoder`] reads.
 #[derive(Debug)]
 pub(crate) struct Encoder {
@@ -139,6 +146,7 @@ impl Encoder {
         self.low = self.low << 8 & 0xffff_ffff;
     }
 
+    #[inline]
     fn normalize(&mut self) {
         while self.range < LEAST {
             self.range <<= 8;
@@ -146,11 +154,10 @@ impl Encoder {
         }
     }
 
-    pub(crate) fn symbol(&mut self, frequencies: &[u16], symbol: usize) {
+    pub(crate) fn symbol<const N: usize>(&mut self, frequencies: &[u16; N], symbol: usize) {
         self.normalize();
         let unit = self.range >> TOTAL_BITS;
-        let below: u32 = frequencies[..symbol].iter().map(|&f| u32::from(f)).sum();
-        self.low += u64::from(unit * below);
+        self.low += u64::from(unit * sum_below(frequencies, symbol));
         self.range = unit * u32::from(frequencies[symbol]);
     }
 

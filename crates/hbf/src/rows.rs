@@ -106,14 +106,14 @@ impl Candidates {
     /// The distinct values among W, S, N, U.
     #[inline]
     pub(crate) fn of(near: [Code; 4], frame: &Frame) -> Candidates {
-        let mut codes = [0; 4];
-        let mut count = 0;
-        for place in frame.order {
-            let code = near[usize::from(place & 3)];
-            codes[count & 3] = code;
-            let known = codes[..count].contains(&code);
-            count += usize::from(!known);
-        }
+        let [first, second, third, fourth] = frame.order.map(|place| near[usize::from(place & 3)]);
+        // What is not new is overwritten by the next one.
+        let mut codes = [first, second, third, fourth];
+        let mut count = 1 + usize::from(second != first);
+        codes[count] = third;
+        count += usize::from((third != first) & (third != second));
+        codes[count] = fourth;
+        count += usize::from((fourth != first) & (fourth != second) & (fourth != third));
         Candidates { codes, count }
     }
 

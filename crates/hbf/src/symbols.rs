@@ -23,6 +23,11 @@ impl TileValues {
         TileValues { codes: vec![[0; 64]; rows], settled: vec![0; rows] }
     }
 
+    /// How many cells are legal.
+    pub(crate) fn cells(&self) -> usize {
+        self.codes.as_flattened().iter().filter(|&&code| code != 0).count()
+    }
+
     /// Whether decoded rows say the same, at every legal cell.
     pub(crate) fn agree(&self, rows: &Rows) -> bool {
         let of_row = |(row, codes): (usize, &[Code; 64])| {

@@ -59,6 +59,8 @@ fn train_with<const S: usize>(
         classes: [[0; CLASSES]; CLASS_CONTEXTS],
         lanes: vec![[0; 64]; tests.count(false).div_ceil(64)],
     };
+    // As many as there will be: while a list grows it is there twice.
+    collected.cells.reserve_exact(sample.iter().map(|(_, values)| values.cells()).sum());
     for (tile, values) in sample {
         let mut last = last;
         desk.rows(stream, &frame, (*tile, values), None, |desk, before| {

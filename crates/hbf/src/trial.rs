@@ -43,12 +43,14 @@ pub fn try_ending(
         }
         let outcomes = options.distances == Sides::Neither;
         let begun = clock();
-        let plan = plan_stream(material, source, options, (turn, outcomes))?;
-        let planned = clock() - begun;
-        let stream = Stream { space: &plan.space, turn, outcomes };
-        let model = Model::parse(&plan.trained.parts.to_bytes(), &plan.space);
-        let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
+        let plan = plan_stream(material, source, options, ((turn, outcomes), false))?;
+        let stream = plan.stream();
         let mut work = Filler::new(source, options.exits);
+        let trained = work.model(stream, options.training)?;
+        let planned = clock() - begun;
+        let model_bytes = trained.parts.to_bytes();
+        let model = Model::parse(&model_bytes, &plan.space);
+        let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
         let mut order = (0..plan.space.tiles()).step_by(1 + plan.space.tiles() as usize / 700);
         let begun = clock();
         let (sample, share) = work.sample(stream, &mut order, usize::MAX)?;
@@ -65,14 +67,15 @@ pub fn try_ending(
             let legal = &work.desk.rows.legal[..usize::from(plan.space.rows())];
             cells += legal.iter().map(|row| u64::from(row.count_ones())).sum::<u64>();
         }
+        let data: usize = packed.iter().map(Vec::len).sum();
         let times = [filled - begun, encoded - filled, clock() - encoded];
         let [fill, encode, decode] = times.map(|seconds| seconds * 1e9 / cells.max(1) as f64);
         trials.push(Trial {
             order: plan.space.men()[2..].to_vec(),
             turn,
-            bytes: (plan.bits / 8.0) as u64,
+            bytes: (data as f64 / share) as u64 + model_bytes.len() as u64,
             cells: cells as f64 / share,
-            leaves: plan.trained.leaves,
+            leaves: trained.leaves,
             times: [planned, fill, encode, decode],
         });
     }
