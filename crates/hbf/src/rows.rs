@@ -60,7 +60,7 @@ impl Tests {
 }
 
 /// What of a model decides the tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Frame {
     /// The neighbours in the order in which they become candidates: 0 W, 1 S, 2 N, 3 U.
     pub(crate) order: [u8; 4],
@@ -68,6 +68,49 @@ pub(crate) struct Frame {
     pub(crate) default: Code,
     /// Distances that tests compare with.
     pub(crate) thresholds: [u16; 9],
+    /// What the tests say of a first candidate with a short distance, from the longest such win on; of a draw in the
+    /// middle.
+    of_first: Box<[u16; 2 * SHORT as usize]>,
+}
+
+/// Shorter distances are looked up.
+const SHORT: u16 = 256;
+
+/// The first test of those of the first candidate.
+const FIRST: u32 = 34;
+
+impl Frame {
+    pub(crate) fn new(order: [u8; 4], default: Code, thresholds: [u16; 9]) -> Frame {
+        let mut frame = Frame { order, default, thresholds, of_first: Box::new([0; 512]) };
+        for at in 0..2 * SHORT {
+            let code = if at == SHORT { DRAW } else { at.wrapping_sub(SHORT) };
+            let tests = frame.slow_tests_of_first(code) >> FIRST;
+            frame.of_first[usize::from(at)] = tests as u16;
+        }
+        frame
+    }
+
+    /// Whether the first candidate is a draw, a win; whether its distance is at least each threshold.
+    #[inline]
+    pub(crate) fn tests_of_first(&self, code: Code) -> u64 {
+        // No candidate is 0, the code of none.
+        let at = code.wrapping_add(SHORT);
+        let at = if code == DRAW { SHORT } else { at };
+        match self.of_first.get(usize::from(at)) {
+            Some(&tests) => u64::from(tests) << FIRST,
+            None => self.slow_tests_of_first(code),
+        }
+    }
+
+    #[cold]
+    fn slow_tests_of_first(&self, code: Code) -> u64 {
+        let moves = distance(code);
+        let mut tests = u64::from(code == DRAW) | u64::from(code > DRAW) << 1;
+        for (k, &threshold) in self.thresholds.iter().enumerate() {
+            tests |= u64::from(moves >= threshold) << (5 + k);
+        }
+        tests << FIRST
+    }
 }
 
 /// The rows that a row is compared with.
@@ -100,6 +143,13 @@ pub(crate) struct Rows {
 pub(crate) struct Candidates {
     pub(crate) codes: [Code; 4],
     pub(crate) count: usize,
+}
+
+impl Before {
+    /// Whether there is a row to compare with.
+    pub(crate) fn is_first(&self) -> bool {
+        self.n == NO_ROW
+    }
 }
 
 impl Candidates {
@@ -458,17 +508,98 @@ impl Rows {
         word |= e(n, self.value(before.nn, lane)) << 30;
         word |= e(u, self.value(before.uu, lane)) << 31;
         word |= e(w, rt[LEFT - 2]) << 32 | e(s, rt[LEFT - 16]) << 33;
-        let first = codes[0];
-        word |= e(first, DRAW) << 34 | l(DRAW, first) << 35;
         word |= (0b111_u64 >> (4 - count)) << 36;
-        let moves = distance(first);
-        for (k, &threshold) in frame.thresholds.iter().enumerate() {
-            word |= u64::from(moves >= threshold) << (39 + k);
+        word |= frame.tests_of_first(codes[0]);
+        self.words[tests.cell_word()] = word;
+        candidates
+    }
+
+    /// The tests of the cells of a rank, but the first one, that depend on other ranks and rows alone.
+    #[inline]
+    pub(crate) fn look_at_rank(&self, before: Before, rank: usize) -> RankTests {
+        let at = |row: usize, by: isize| -> &[Code; 8] {
+            let start = (row * STRIDE + LEFT + 8 * rank).wrapping_add_signed(by);
+            self.values.get(start..).and_then(<[Code]>::first_chunk).unwrap_or(&[DRAW; 8])
+        };
+        let (t, rn, ru) = (before.row, before.n, before.u);
+        let (s, n, u) = (at(t, -8), at(rn, 0), at(ru, 0));
+        let mut words = [[0; 8]; 3];
+        let equal = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
+            let bits = a.iter().zip(b).map(|(a, b)| u16::from(a == b) << bit);
+            word.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
+        };
+        let below = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
+            let bits = a.iter().zip(b).map(|(a, b)| u16::from(a < b) << bit);
+            word.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
+        };
+        for (word, bit, a, b) in [
+            (0, 6, s, n),
+            (0, 8, s, u),
+            (0, 10, n, u),
+            (0, 14, s, at(rn, -8)),
+            (1, 2, s, at(ru, -8)),
+        ] {
+            equal(&mut words[word], bit, a, b);
+            below(&mut words[word], bit + 1, a, b);
         }
+        let [_, middle, high] = &mut words;
+        equal(middle, 5, s, at(t, -9));
+        equal(middle, 6, n, at(rn, 1));
+        equal(middle, 7, n, at(rn, -1));
+        equal(middle, 8, n, at(rn, 8));
+        equal(middle, 9, n, at(rn, -8));
+        equal(middle, 10, u, at(ru, 1));
+        equal(middle, 11, u, at(ru, -1));
+        equal(middle, 12, u, at(ru, 8));
+        equal(middle, 13, u, at(ru, -8));
+        equal(middle, 14, n, at(before.nn, 0));
+        equal(middle, 15, u, at(before.uu, 0));
+        equal(high, 1, s, at(t, -16));
+        RankTests(words)
+    }
+
+    /// As [`Rows::look`], for a cell that has an N and is not on the first rank. `last` are the values of the two cells
+    /// before it, the last one first.
+    #[inline]
+    pub(crate) fn look_again(
+        &mut self,
+        (tests, frame, known): (Tests, &Frame, &RankTests),
+        before: Before,
+        lane: usize,
+        last: [Code; 2],
+    ) -> Candidates {
+        let at = |row: usize| -> &[Code; LEFT + 1] {
+            self.values[row * STRIDE + lane..].first_chunk().unwrap_or(&[DRAW; LEFT + 1])
+        };
+        let (rn, ru, rt) = (at(before.n), at(before.u), at(before.row));
+        let (s, n, u) = (rt[LEFT - 8], rn[LEFT], ru[LEFT]);
+        let w = if lane & 7 == 0 { s } else { last[0] };
+        let candidates = Candidates::of([w, s, n, u], frame);
+        let e = |a: Code, b: Code| u64::from(a == b);
+        let l = |a: Code, b: Code| u64::from(a < b);
+        let mut word = known.of(lane);
+        word |= e(w, s) | l(w, s) << 1 | e(w, n) << 2 | l(w, n) << 3 | e(w, u) << 4 | l(w, u) << 5;
+        word |= e(w, rn[LEFT - 1]) << 12 | l(w, rn[LEFT - 1]) << 13;
+        word |= e(w, ru[LEFT - 1]) << 16 | l(w, ru[LEFT - 1]) << 17;
+        word |= e(w, rt[LEFT - 9]) << 20 | e(w, last[1]) << 32;
+        word |= (0b111_u64 >> (4 - candidates.count)) << 36;
+        word |= frame.tests_of_first(candidates.codes[0]);
         self.words[tests.cell_word()] = word;
         candidates
     }
 }
+
+/// See [`Rows::look_at_rank`]: bits 0 to 15, 16 to 31, 32 to 47 of the cells of a rank.
+pub(crate) struct RankTests([[u16; 8]; 3]);
+
+impl RankTests {
+    #[inline]
+    fn of(&self, lane: usize) -> u64 {
+        let [low, middle, high] = self.0.map(|word| u64::from(word[lane & 7]));
+        low | middle << 16 | high << 32
+    }
+}
+
 
 /// Lane squares by the bits of their numbers.
 const LANE_BITS: [u64; 6] = [

@@ -39,14 +39,17 @@ pub(crate) fn decode(
         let before = rows.begin_row(space, tests, turn, row, place.first_row);
         let legal = rows.legal[row];
         let lanes = if row == usize::from(last_row) { usize::from(last_lane) + 1 } else { 64 };
-        for lane in 0..lanes {
+        let slow = if before.is_first() { lanes } else { lanes.min(8) };
+        for lane in 0..slow {
             let code = if legal >> lane & 1 == 0 {
                 rows.filling(before, lane)
             } else {
-                decoding.cell(rows, before, lane)
+                let candidates = rows.look(tests, &model.frame, before, lane);
+                decoding.cell(rows, before, lane, &candidates)
             };
             rows.set(row, lane, code);
         }
+        decoding.ranks(rows, before, slow..lanes);
     }
 }
 
@@ -61,15 +64,42 @@ struct Decoding<'a> {
 }
 
 impl Decoding<'_> {
+    /// The cells of a row from the second rank on, where it has an N.
+    fn ranks(&mut self, rows: &mut Rows, before: Before, lanes: std::ops::Range<usize>) {
+        let (row, legal) = (before.row, rows.legal[before.row]);
+        let mut last = [7, 6].map(|lane| rows.value(row, lane));
+        for rank in lanes.start / 8..lanes.end.div_ceil(8) {
+            let known = rows.look_at_rank(before, rank);
+            for lane in 8 * rank..lanes.end.min(8 * rank + 8) {
+                let code = if legal >> lane & 1 != 0 {
+                    let frame = (self.tests, &self.model.frame, &known);
+                    let candidates = rows.look_again(frame, before, lane, last);
+                    self.cell(rows, before, lane, &candidates)
+                } else if lane & 7 != 0 {
+                    last[0]
+                } else {
+                    rows.value(row, lane - 8)
+                };
+                rows.set(row, lane, code);
+                last = [code, last[0]];
+            }
+        }
+    }
+
     #[inline]
-    fn cell(&mut self, rows: &mut Rows, before: Before, lane: usize) -> Code {
-        let candidates = rows.look(self.tests, &self.model.frame, before, lane);
+    fn cell(
+        &mut self,
+        rows: &mut Rows,
+        before: Before,
+        lane: usize,
+        candidates: &Candidates,
+    ) -> Code {
         let leaf = self.model.cells.leaf(&rows.words, lane);
         let symbol = self.coder.symbol(self.model.cells.distribution(leaf));
         if symbol < MISS {
             return candidates.codes[symbol.min(candidates.count - 1)];
         }
-        self.missed(rows, before, lane, &candidates)
+        self.missed(rows, before, lane, candidates)
     }
 
     #[inline(never)]

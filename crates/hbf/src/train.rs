@@ -136,7 +136,7 @@ fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (Frame, [u16;
     let mut distances = vec![0_u32; usize::from(u16::MAX) + 1];
     let mut codes = distances.clone();
     let mut agreed = [0_u32; 4];
-    let mut frame = Frame { order: [0, 1, 2, 3], default: DRAW, thresholds: [u16::MAX; 9] };
+    let frame = Frame::new([0, 1, 2, 3], DRAW, [u16::MAX; 9]);
     // A part of the sample is enough, as long as it is not small.
     for (tile, values) in sample.iter().step_by(1 + sample.len() / 200) {
         desk.rows(stream, &frame, (*tile, values), None, |desk, before| {
@@ -153,19 +153,21 @@ fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (Frame, [u16;
             }
         });
     }
-    frame.order.sort_by_key(|&place| std::cmp::Reverse(agreed[usize::from(place)]));
+    let mut order = frame.order;
+    order.sort_by_key(|&place| std::cmp::Reverse(agreed[usize::from(place)]));
     let most = (1..codes.len()).max_by_key(|&code| codes[code]).unwrap_or(usize::from(DRAW));
-    frame.default = if codes[most] > 0 { most as Code } else { DRAW };
+    let default = if codes[most] > 0 { most as Code } else { DRAW };
     let total: u64 = distances[1..].iter().map(|&count| u64::from(count)).sum();
+    let mut thresholds = frame.thresholds;
     let mut below = 0;
     let mut next = 0;
     for (moves, &count) in distances.iter().enumerate().skip(1) {
         below += u64::from(count);
         while next < 9 && below * 10 > total * (next as u64 + 1) {
-            frame.thresholds[next] = moves as u16 + 1;
+            thresholds[next] = moves as u16 + 1;
             next += 1;
         }
     }
-    let middle = frame.thresholds[4].clamp(1, 1000) - 1;
-    (frame, [middle, middle.max(1)])
+    let middle = thresholds[4].clamp(1, 1000) - 1;
+    (Frame::new(order, default, thresholds), [middle, middle.max(1)])
 }

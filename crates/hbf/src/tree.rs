@@ -12,17 +12,19 @@ const MAX_DEPTH: usize = 64;
 /// In the place of a child: the rest is the number of a leaf.
 const IS_LEAF: u16 = 1 << 15;
 
-/// Bits of a test that say which bit of its word it is, 64 being that of the lane square.
-const BIT_BITS: u32 = 7;
-
 /// Room for twice as many sets of cells as there can be.
 const QUEUE: usize = 128;
 
+/// The bit of the lane square.
+const OF_LANE: u8 = 64;
+
 /// Small, as the whole tree should stay in the first-level cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(8))]
 struct Node {
-    /// The word of the test, and behind it the bit.
-    test: u16,
+    /// The word of the test, and its bit.
+    word: u16,
+    bit: u8,
     children: [u16; 2],
 }
 
@@ -63,8 +65,7 @@ impl<const N: usize> Tree<N> {
                     return None;
                 }
                 tree.tests.push(test);
-                let test = word << BIT_BITS | u16::from(bit);
-                tree.nodes.push(Node { test, children: [0; 2] });
+                tree.nodes.push(Node { word, bit, children: [0; 2] });
                 open.extend([Some((number, 1)), Some((number, 0))]);
                 number as u16
             };
@@ -80,11 +81,11 @@ impl<const N: usize> Tree<N> {
     #[inline]
     pub(crate) fn leaf(&self, words: &[u64; WORDS], lane: usize) -> usize {
         let mut at = self.root;
-        while let Some(node) = self.nodes.get(usize::from(at)) {
-            let own = node.test & ((1 << BIT_BITS) - 1);
-            let shift = if own == 64 { lane as u16 } else { own };
-            let bit = words[usize::from(node.test >> BIT_BITS) % WORDS] >> (shift & 63) & 1;
-            at = node.children[bit as usize];
+        while let Some(&Node { word, bit, children }) = self.nodes.get(usize::from(at)) {
+            let shift = if bit == OF_LANE { lane as u8 } else { bit };
+            let is_one = words[usize::from(word) % WORDS] >> (shift & 63) & 1 != 0;
+            // A choice of two numbers, not of two ways: which one is hard to foresee.
+            at = std::hint::select_unpredictable(is_one, children[1], children[0]);
         }
         usize::from(at & !IS_LEAF)
     }

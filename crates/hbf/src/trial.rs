@@ -5,7 +5,7 @@ use crate::encode::{EncodeError, EncodeOptions, Sides, Source, plan_stream};
 use crate::fill::Filler;
 use crate::material::Material;
 use crate::model::Model;
-use crate::tile::{self, Stream};
+use crate::tile;
 
 /// How a stream does on a sample.
 #[doc(hidden)]
