@@ -2,7 +2,7 @@
 
 use crate::code::Value;
 use crate::code::{Code, LONGEST, class, code_of, distance};
-use crate::rows::{Before, Candidates, Frame, Rows};
+use crate::rows::{Before, Candidates, Frame, LEFT, Rows};
 
 /// What is guessed of the distance of a miss.
 #[derive(Clone, Copy, Debug)]
@@ -90,11 +90,12 @@ struct Nearby {
 impl Nearby {
     /// Adds cells of a row, without a branch for each: whether they count is hard to foresee.
     #[inline]
-    fn add(&mut self, rows: &Rows, row: usize, lane: usize, cells: &[(i8, u32)]) {
+    fn add<const N: usize>(&mut self, rows: &Rows, row: usize, lane: usize, cells: &[(i8, u32); N]) {
         // Bit 16 is the lane square itself; beyond the board there is no cell.
         let legal = (u128::from(rows.legal[row]) << 16 >> lane) as u64;
+        let around = rows.around(row, lane);
         for &(by, weight) in cells {
-            let code = rows.row_around(row, isize::from(by))[lane & 63];
+            let code = around[(LEFT as i8 + by) as usize % around.len()];
             let counts = legal >> (16 + by) & u64::from(class(code) == self.wanted);
             let all = (counts as u16).wrapping_neg();
             let moves = if self.wanted == 1 { code.wrapping_sub(1) } else { code.wrapping_neg() };

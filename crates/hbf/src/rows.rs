@@ -15,8 +15,8 @@ const CELL_TESTS: usize = 48;
 const MISS_TESTS: usize = 18;
 
 /// The values of a row with what tests see on its left and right.
-const LEFT: usize = 16;
-const STRIDE: usize = LEFT + 64 + 16;
+pub(crate) const LEFT: usize = 16;
+const STRIDE: usize = LEFT + 64 + LEFT + 1;
 
 /// The number of the row that stands for missing ones.
 const NO_ROW: usize = 64;
@@ -234,6 +234,13 @@ impl Rows {
         const NOTHING: &[Code; 64] = &[DRAW; 64];
         let start = (row * STRIDE + LEFT).wrapping_add_signed(by);
         self.values.get(start..).and_then(<[Code]>::first_chunk).unwrap_or(NOTHING)
+    }
+
+    /// The values of a row from 16 lane squares before to 16 behind one.
+    #[inline]
+    pub(crate) fn around(&self, row: usize, lane: usize) -> &[Code; 2 * LEFT + 1] {
+        const NOTHING: &[Code; 2 * LEFT + 1] = &[DRAW; 2 * LEFT + 1];
+        self.values.get(row * STRIDE + lane..).and_then(<[Code]>::first_chunk).unwrap_or(NOTHING)
     }
 
     /// Sets the values of a row, and fills the cells that are not legal.

@@ -4,7 +4,7 @@ use crate::board::squares;
 use crate::code::{Code, class, distance};
 use crate::miss::{self, Coded};
 use crate::model::{MISS, Model};
-use crate::range::{Decoder, Encoder};
+use crate::range::{Decoder, Encoder, Part};
 use crate::rows::{Before, Frame, Rows, Tests};
 use crate::side_by_side::SideBySide;
 use crate::tile::Stream;
@@ -45,25 +45,13 @@ impl TileValues {
 pub(crate) struct Desk {
     pub(crate) rows: Rows,
     pub(crate) side_by_side: SideBySide,
-    steps: Vec<Step>,
-}
-
-/// What is coded one after the other.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// The leaf and the symbol of a cell.
-    Cell(u16, u8),
-    /// The context and the class of a miss.
-    Class(u8, u8),
-    /// The leaf and the symbol of its distance.
-    Miss(u16, u8),
-    /// So many bits, and their number.
-    Bits(u8, u16),
+    /// What is coded, one after the other.
+    parts: Vec<Part>,
 }
 
 impl Desk {
     pub(crate) fn new() -> Desk {
-        Desk { rows: Rows::new(), side_by_side: SideBySide::new(), steps: Vec::new() }
+        Desk { rows: Rows::new(), side_by_side: SideBySide::new(), parts: Vec::new() }
     }
 
     /// Goes through the rows of a tile and calls `visit` with each that has cells, when its values are set and it has
@@ -142,13 +130,16 @@ impl Desk {
         model: &Model,
         tile: (u64, &TileValues),
     ) -> Option<Vec<u8>> {
-        self.steps.clear();
+        self.parts.clear();
         let mut last = model.last;
         self.rows(stream, &model.frame, tile, Some(model), |desk, before| {
             desk.code_row(stream, model, before, &mut last);
         });
-        let bytes = write(model, &self.steps);
-        reads(model, &self.steps, &bytes).then_some(bytes)
+        let mut encoder = Encoder::new();
+        self.parts.iter().for_each(|&part| encoder.put(part));
+        let bytes = encoder.finish();
+        let mut decoder = Decoder::new(&bytes);
+        self.parts.iter().all(|&part| decoder.reads(part)).then_some(bytes)
     }
 
     /// The symbols of a row.
@@ -165,7 +156,8 @@ impl Desk {
         for lane in squares(cells) {
             let lane = usize::from(lane);
             let symbol = self.side_by_side.symbol(lane);
-            self.steps.push(Step::Cell(leaves[lane], symbol as u8));
+            let of_leaf = model.cells.distribution(usize::from(leaves[lane]));
+            self.parts.push(Part::symbol(of_leaf, symbol));
             if symbol == MISS {
                 self.code_miss(stream, model, (before, lane), last);
             }
@@ -180,18 +172,18 @@ impl Desk {
         last: &mut [u16; 2],
     ) {
         let miss = self.miss(stream, &model.frame, at, last);
-        self.steps.push(Step::Class(miss.context as u8, miss.class as u8));
+        self.parts.push(Part::symbol(&model.classes[miss.context], miss.class));
         let Some((coded, word)) = miss.distance else { return };
-        let tests = Tests::of(stream.space);
-        let lane = at.1;
-        for (bit, mask) in self.side_by_side.masks[tests.count(false)..tests.count(true)].iter_mut().enumerate() {
+        let (tests, lane) = (Tests::of(stream.space), at.1);
+        let own = tests.count(false)..tests.count(true);
+        for (bit, mask) in self.side_by_side.masks[own].iter_mut().enumerate() {
             *mask = (word >> bit & 1) << lane;
         }
         let leaf = model.misses.leaf_of(&self.side_by_side.masks, lane);
-        self.steps.push(Step::Miss(leaf as u16, coded.symbol as u8));
+        self.parts.push(Part::symbol(model.misses.distribution(leaf), coded.symbol));
         let bits = miss::rest_bits(coded.symbol);
         if bits > 0 {
-            self.steps.push(Step::Bits(bits as u8, coded.rest as u16));
+            self.parts.push(Part::bits(bits, coded.rest));
         }
     }
 
@@ -223,40 +215,4 @@ pub(crate) struct Miss {
     pub(crate) context: usize,
     pub(crate) class: usize,
     pub(crate) distance: Option<(Coded, u64)>,
-}
-
-fn write(model: &Model, steps: &[Step]) -> Vec<u8> {
-    let mut coder = Encoder::new();
-    for &step in steps {
-        match step {
-            Step::Cell(leaf, symbol) => {
-                coder.symbol(model.cells.distribution(usize::from(leaf)), usize::from(symbol));
-            }
-            Step::Class(context, class) => {
-                coder.symbol(&model.classes[usize::from(context)], usize::from(class));
-            }
-            Step::Miss(leaf, symbol) => {
-                coder.symbol(model.misses.distribution(usize::from(leaf)), usize::from(symbol));
-            }
-            Step::Bits(bits, number) => coder.bits(u32::from(bits), u32::from(number)),
-        }
-    }
-    coder.finish()
-}
-
-/// Whether bytes are read as these symbols.
-fn reads(model: &Model, steps: &[Step], bytes: &[u8]) -> bool {
-    let mut coder = Decoder::new(bytes);
-    steps.iter().all(|&step| match step {
-        Step::Cell(leaf, symbol) => {
-            coder.is_symbol(model.cells.distribution(usize::from(leaf)), usize::from(symbol))
-        }
-        Step::Class(context, class) => {
-            coder.is_symbol(&model.classes[usize::from(context)], usize::from(class))
-        }
-        Step::Miss(leaf, symbol) => {
-            coder.is_symbol(model.misses.distribution(usize::from(leaf)), usize::from(symbol))
-        }
-        Step::Bits(bits, number) => coder.bits(u32::from(bits)) == u32::from(number),
-    })
 }

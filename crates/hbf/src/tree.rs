@@ -102,33 +102,31 @@ impl<const N: usize> Tree<N> {
 
     /// The leaves that cells of a row come to: cells that go the same way go together.
     pub(crate) fn leaves(&self, masks: &[u64; MASKS], cells: u64, leaf_of: &mut [u16; 64]) {
-        // Sets are disjoint, so there are never more than 64 that have cells. Others are written, too, and then
-        // overwritten by the next one: a branch for them would be hard to foresee.
-        let mut open = [(0_u16, 0_u64); QUEUE];
-        let mut done = [(0_u16, 0_u64); QUEUE];
+        // Sets are disjoint, so there are never more than 64 that have cells. Those that are empty are written, too, and
+        // then overwritten by the next one: a branch for them would be hard to foresee. Inner nodes are in the first
+        // half, leaves in the second one.
+        let mut sets = [(0_u16, 0_u64); 2 * QUEUE];
         let (mut first, mut behind, mut found) = (0, 0, 0);
-        let mut child = (self.root, cells);
-        let mut other = (self.root, 0);
+        let mut children = [(self.root, cells), (self.root, 0)];
         loop {
-            for (at, set) in [child, other] {
-                let (some, is_leaf) = (set != 0, at & IS_LEAF != 0);
-                open[behind % QUEUE] = (at, set);
-                done[found % QUEUE] = (at, set);
-                behind += usize::from(some & !is_leaf);
-                found += usize::from(some & is_leaf);
+            for (at, set) in children {
+                let is_leaf = at & IS_LEAF != 0;
+                let place = if is_leaf { QUEUE + found } else { behind % QUEUE };
+                sets[place % (2 * QUEUE)] = (at, set);
+                behind += usize::from((set != 0) & !is_leaf);
+                found += usize::from((set != 0) & is_leaf);
             }
             if first == behind {
                 break;
             }
-            let (at, set) = open[first % QUEUE];
+            let (at, set) = sets[first % QUEUE];
             first += 1;
             let Some(node) = self.nodes.get(usize::from(at)) else { break };
             let test = usize::from(self.tests[usize::from(at)]) % MASKS;
             let ones = set & masks[test];
-            child = (node.children[0], set ^ ones);
-            other = (node.children[1], ones);
+            children = [(node.children[0], set ^ ones), (node.children[1], ones)];
         }
-        for (leaf, set) in &done[..found % QUEUE] {
+        for (leaf, set) in &sets[QUEUE..QUEUE + found % QUEUE] {
             for lane in squares(*set) {
                 leaf_of[usize::from(lane & 63)] = leaf & !IS_LEAF;
             }
