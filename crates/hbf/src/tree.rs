@@ -95,7 +95,8 @@ impl<const N: usize> Tree<N> {
         let mut at = self.root;
         while let Some(node) = self.nodes.get(usize::from(at)) {
             let test = usize::from(self.tests[usize::from(at)]) % MASKS;
-            at = node.children[(masks[test] >> (lane & 63) & 1) as usize];
+            let is_one = masks[test] >> (lane & 63) & 1 != 0;
+            at = if is_one { node.children[1] } else { node.children[0] };
         }
         usize::from(at & !IS_LEAF)
     }
