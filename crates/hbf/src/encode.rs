@@ -6,7 +6,7 @@ use crate::board::{Color, Kind, Man, Position};
 use crate::cells::Space;
 use crate::code::{Code, DRAW};
 use crate::container::{CTRL, DIRY, INFO, MODL, PAWN, STRM, TABL, TILES, pack_block};
-use crate::fill::Filler;
+use crate::fill::{Filler, tiles_all_over};
 use crate::header::{Claims, Metric, Mode, StreamHeader, StreamKind, TableInfo};
 use crate::material::Material;
 use crate::model::Model;
@@ -195,7 +195,11 @@ pub fn write_ending<W: Write + Seek>(
 ) -> Result<Vec<StreamReport>, EncodeError> {
     let plans = plan_streams(material, source, options, crew)?;
     let mut models = Vec::new();
-    let model = |at: u64| Filler::new(source, options.exits).model(plans[at as usize].stream(), options.training);
+    let model = |at: u64| {
+        let stream = plans[at as usize].stream();
+        let mut order = tiles_all_over(stream.space);
+        Filler::new(source, options.exits).model(stream, &mut order, options.training)
+    };
     in_order(crew, plans.len() as u64, model, |trained| {
         models.push(trained);
         Ok(())
@@ -212,7 +216,8 @@ pub fn write_ending<W: Write + Seek>(
         let (turn, outcomes, tiles) = (plan.turn, plan.outcomes, plan.space.tiles());
         let tell = |tiles: u64| crew.watch.done(done + tiles, all);
         let encoder = Encoder { source, options, crew, tell: &tell };
-        let (report, of_stream) = encoder.stream((plan, &trained), reports.len() as u32, &mut output)?;
+        let (report, of_stream) =
+            encoder.stream((plan, &trained), reports.len() as u32, &mut output)?;
         if !outcomes {
             longest[0][turn as usize] = of_stream[0];
             longest[1][turn as usize] = of_stream[1];

@@ -26,13 +26,14 @@ impl<'a> Filler<'a> {
         Filler { source, exits, desk: Desk::new() }
     }
 
-    /// A model from so many cells.
+    /// A model from so many cells: those of the first tiles of this order.
     pub(crate) fn model(
         &mut self,
         stream: Stream<'_>,
+        order: &mut impl Iterator<Item = u64>,
         training: usize,
     ) -> Result<Trained, EncodeError> {
-        let (sample, share) = self.sample(stream, &mut tiles_all_over(stream.space), training)?;
+        let (sample, share) = self.sample(stream, order, training)?;
         Ok(train(stream, &sample, share, &mut self.desk))
     }
 
@@ -159,7 +160,7 @@ impl<'a> Filler<'a> {
 }
 
 /// The tiles of a table in an order that repeats none, and whose beginning is a sample of all.
-fn tiles_all_over(space: &Space) -> impl Iterator<Item = u64> + use<> {
+pub(crate) fn tiles_all_over(space: &Space) -> impl Iterator<Item = u64> + use<> {
     let tiles = space.tiles();
     let mut step = (tiles as f64 * 0.618_034) as u64 | 1;
     while gcd(step, tiles) != 1 {

@@ -227,7 +227,9 @@ impl<const S: usize> Counts<S> {
             let (eights, rest) = chosen.as_chunks::<8>();
             for eight in eights {
                 for (word, planes) in planes.iter_mut().enumerate() {
-                    add(planes, eight.map(|sample| sample[word]));
+                    let mut words = [0; 8];
+                    words.iter_mut().zip(eight).for_each(|(to, sample)| *to = sample[word]);
+                    add(planes, words);
                 }
             }
             for sample in rest {
@@ -280,7 +282,9 @@ fn numbers(planes: &Planes, mut visit: impl FnMut(usize, u16)) {
     for eight in 0..8 {
         let part = |planes: &[u64]| {
             let bytes = planes.iter().enumerate();
-            transposed(bytes.fold(0, |all, (p, plane)| all | (plane >> (8 * eight) & 0xff) << (8 * p)))
+            transposed(
+                bytes.fold(0, |all, (p, plane)| all | (plane >> (8 * eight) & 0xff) << (8 * p)),
+            )
         };
         let low = part(&planes[..8]);
         let high = if is_large { part(&planes[8..]) } else { 0 };

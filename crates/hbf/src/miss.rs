@@ -90,7 +90,13 @@ struct Nearby {
 impl Nearby {
     /// Adds cells of a row, without a branch for each: whether they count is hard to foresee.
     #[inline]
-    fn add<const N: usize>(&mut self, rows: &Rows, row: usize, lane: usize, cells: &[(i8, u32); N]) {
+    fn add<const N: usize>(
+        &mut self,
+        rows: &Rows,
+        row: usize,
+        lane: usize,
+        cells: &[(i8, u32); N],
+    ) {
         // Bit 16 is the lane square itself; beyond the board there is no cell.
         let legal = (u128::from(rows.legal[row]) << 16 >> lane) as u64;
         let around = rows.around(row, lane);

@@ -156,7 +156,8 @@ impl Candidates {
     /// The distinct values among W, S, N, U.
     #[inline]
     pub(crate) fn of(near: [Code; 4], frame: &Frame) -> Candidates {
-        let [first, second, third, fourth] = frame.order.map(|place| near[usize::from(place & 3)]);
+        let of = |place: usize| near[usize::from(frame.order[place] & 3)];
+        let [first, second, third, fourth] = [of(0), of(1), of(2), of(3)];
         // What is not new is overwritten by the next one.
         let mut codes = [first, second, third, fourth];
         let mut count = 1 + usize::from(second != first);
@@ -532,12 +533,14 @@ impl Rows {
         let (s, n, u) = (at(t, -8), at(rn, 0), at(ru, 0));
         let mut words = [[0; 8]; 3];
         let equal = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
-            let bits = a.iter().zip(b).map(|(a, b)| u16::from(a == b) << bit);
-            word.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
+            for (word, (a, b)) in word.iter_mut().zip(a.iter().zip(b)) {
+                *word |= u16::from(a == b) << bit;
+            }
         };
         let below = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
-            let bits = a.iter().zip(b).map(|(a, b)| u16::from(a < b) << bit);
-            word.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
+            for (word, (a, b)) in word.iter_mut().zip(a.iter().zip(b)) {
+                *word |= u16::from(a < b) << bit;
+            }
         };
         for (word, bit, a, b) in [
             (0, 6, s, n),
@@ -602,11 +605,10 @@ pub(crate) struct RankTests([[u16; 8]; 3]);
 impl RankTests {
     #[inline]
     fn of(&self, lane: usize) -> u64 {
-        let [low, middle, high] = self.0.map(|word| u64::from(word[lane & 7]));
-        low | middle << 16 | high << 32
+        let of = |word: usize| u64::from(self.0[word][lane & 7]);
+        of(0) | of(1) << 16 | of(2) << 32
     }
 }
-
 
 /// Lane squares by the bits of their numbers.
 const LANE_BITS: [u64; 6] = [

@@ -41,12 +41,11 @@ impl SideBySide {
         let own = rows.row_around(before.row, 0);
         let order = frame.order.map(|place| usize::from(place & 3));
         let same = |a: usize, b: usize| self.masks[cell + PAIRS[order[a]][order[b]]];
-        let new = [
-            !same(1, 0),
-            !(same(2, 0) | same(2, 1)),
-            !(same(3, 0) | same(3, 1) | same(3, 2)),
-        ];
-        self.symbols = symbols(order.map(|place| equal(&self.near[place], own)), new);
+        let new =
+            [!same(1, 0), !(same(2, 0) | same(2, 1)), !(same(3, 0) | same(3, 1) | same(3, 2))];
+        let [first, second, third, fourth] = order;
+        let hit = |place: usize| equal(&self.near[place], own);
+        self.symbols = symbols([hit(first), hit(second), hit(third), hit(fourth)], new);
 
         let [b, c, d] = new;
         let first = &self.near[order[0]];
@@ -55,7 +54,8 @@ impl SideBySide {
         self.masks[cell + 34] = equal(first, &draws);
         self.masks[cell + 35] = below(&draws, first);
         self.masks[cell + 36..cell + 39].copy_from_slice(&counted);
-        let moves: Row = std::array::from_fn(|lane| distance_of(first[lane]));
+        let mut moves = *first;
+        moves.iter_mut().for_each(|code| *code = distance_of(*code));
         for (mask, &threshold) in self.masks[cell + 39..].iter_mut().zip(&frame.thresholds) {
             *mask = !below(&moves, &[threshold; 64]);
         }
@@ -71,7 +71,8 @@ impl SideBySide {
             masks[at] = equal(a, b);
             masks[at + 1] = below(a, b);
         }
-        for (at, a, row, by) in [(12, w, rn, -1), (14, s, rn, -8), (16, w, ru, -1), (18, s, ru, -8)] {
+        for (at, a, row, by) in [(12, w, rn, -1), (14, s, rn, -8), (16, w, ru, -1), (18, s, ru, -8)]
+        {
             masks[at] = equal(a, near(row, by));
             masks[at + 1] = below(a, near(row, by));
         }
@@ -99,13 +100,15 @@ impl SideBySide {
     /// The symbol of a cell.
     #[inline]
     pub(crate) fn symbol(&self, lane: usize) -> usize {
-        let [a, b, c] = self.symbols.map(|set| (set >> lane & 1) as usize);
-        a | b << 1 | c << 2
+        let [a, b, c] = &self.symbols;
+        (a >> lane & 1 | (b >> lane & 1) << 1 | (c >> lane & 1) << 2) as usize
     }
 
     /// The candidates of a cell.
     pub(crate) fn candidates(&self, frame: &Frame, lane: usize) -> Candidates {
-        Candidates::of(self.near.map(|row| row[lane & 63]), frame)
+        let [w, s, n, u] = &self.near;
+        let lane = lane & 63;
+        Candidates::of([w[lane], s[lane], n[lane], u[lane]], frame)
     }
 }
 
@@ -134,13 +137,21 @@ fn distance_of(code: Code) -> u16 {
 /// Where two rows have the same values.
 #[inline]
 fn equal(a: &Row, b: &Row) -> u64 {
-    collected(&std::array::from_fn(|lane| u8::from(a[lane] == b[lane])))
+    let mut bytes = [0; 64];
+    for (byte, (a, b)) in bytes.iter_mut().zip(a.iter().zip(b)) {
+        *byte = u8::from(a == b);
+    }
+    collected(&bytes)
 }
 
 /// Where the first one has the smaller value.
 #[inline]
 fn below(a: &Row, b: &Row) -> u64 {
-    collected(&std::array::from_fn(|lane| u8::from(a[lane] < b[lane])))
+    let mut bytes = [0; 64];
+    for (byte, (a, b)) in bytes.iter_mut().zip(a.iter().zip(b)) {
+        *byte = u8::from(a < b);
+    }
+    collected(&bytes)
 }
 
 /// The set of the lane squares whose byte is 1 and not 0.

@@ -143,13 +143,7 @@ impl Desk {
     }
 
     /// The symbols of a row.
-    fn code_row(
-        &mut self,
-        stream: Stream<'_>,
-        model: &Model,
-        before: Before,
-        last: &mut [u16; 2],
-    ) {
+    fn code_row(&mut self, stream: Stream<'_>, model: &Model, before: Before, last: &mut [u16; 2]) {
         let mut leaves = [0; 64];
         let cells = self.rows.legal[before.row];
         model.cells.leaves(&self.side_by_side.masks, cells, &mut leaves);

@@ -67,7 +67,7 @@ impl Decoding<'_> {
     /// The cells of a row from the second rank on, where it has an N.
     fn ranks(&mut self, rows: &mut Rows, before: Before, lanes: std::ops::Range<usize>) {
         let (row, legal) = (before.row, rows.legal[before.row]);
-        let mut last = [7, 6].map(|lane| rows.value(row, lane));
+        let mut last = [rows.value(row, 7), rows.value(row, 6)];
         for rank in lanes.start / 8..lanes.end.div_ceil(8) {
             let known = rows.look_at_rank(before, rank);
             for lane in 8 * rank..lanes.end.min(8 * rank + 8) {

@@ -2,10 +2,13 @@
 
 use crate::board::{Color, Man};
 use crate::encode::{EncodeError, EncodeOptions, Sides, Source, plan_stream};
-use crate::fill::Filler;
+use crate::fill::{Filler, tiles_all_over};
 use crate::material::Material;
 use crate::model::Model;
 use crate::tile;
+
+/// Cells that a model is tried on, if there are so many that it was not made from.
+const SAMPLE: usize = 500_000;
 
 /// How a stream does on a sample.
 #[doc(hidden)]
@@ -46,14 +49,15 @@ pub fn try_ending(
         let plan = plan_stream(material, source, options, ((turn, outcomes), false))?;
         let stream = plan.stream();
         let mut work = Filler::new(source, options.exits);
-        let trained = work.model(stream, options.training)?;
+        // Of a small table there is nothing else to try the model on.
+        let mut order = tiles_all_over(stream.space).chain(tiles_all_over(stream.space));
+        let trained = work.model(stream, &mut order, options.training)?;
         let planned = clock() - begun;
         let model_bytes = trained.parts.to_bytes();
         let model = Model::parse(&model_bytes, &plan.space);
         let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
-        let mut order = (0..plan.space.tiles()).step_by(1 + plan.space.tiles() as usize / 700);
         let begun = clock();
-        let (sample, share) = work.sample(stream, &mut order, usize::MAX)?;
+        let (sample, share) = work.sample(stream, &mut order, SAMPLE)?;
         let filled = clock();
         let mut packed = Vec::new();
         for (tile, values) in &sample {

@@ -1,6 +1,6 @@
 //! Values by rows as a source of cells.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hoffman_board::{Color, Role, Symmetry, Value};
 use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of};
@@ -32,20 +32,40 @@ struct Line<'v> {
     /// What the square of the mover adds is left out.
     base: usize,
     stride: usize,
-    symmetries: [Symmetry; 2],
+    /// What its square becomes.
+    images: &'static [u8; 64],
 }
 
-impl Line<'_> {
-    fn place(&self, square: u8) -> usize {
-        let [first, second] = self.symmetries;
-        self.base + self.stride * usize::from(second.apply_index(first.apply_index(square)))
+/// The images of squares under a symmetry and then another one, by both numbers.
+static IMAGES: LazyLock<Vec<[u8; 64]>> = LazyLock::new(|| {
+    let mut images = Vec::new();
+    for first in Symmetry::all() {
+        for second in Symmetry::all() {
+            let image = |square: usize| second.apply_index(first.apply_index(square as u8));
+            images.push(std::array::from_fn(image));
+        }
     }
+    images
+});
 
+/// The codes of cells by those of the solver.
+static BYTES: [Code; 256] = {
+    let mut codes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        codes[byte] = code_of_byte(byte as u8);
+        byte += 1;
+    }
+    codes
+};
+
+impl Line<'_> {
     /// 0 where there is no position.
+    #[inline]
     fn code(&self, square: u8) -> Code {
-        let place = self.place(square);
+        let place = self.base + self.stride * usize::from(self.images[usize::from(square & 63)]);
         match self.codes {
-            Codes::Narrow(bytes) => bytes.get(place).map_or(0, |&byte| code_of_byte(byte)),
+            Codes::Narrow(bytes) => bytes.get(place).map_or(0, |&byte| BYTES[usize::from(byte)]),
             Codes::Wide(words) => words.get(place).map_or(0, |&word| code_of_word(word)),
             Codes::Stored(stored) if place < stored.len => {
                 code_of_value(self.codes.value(place)).unwrap_or(0)
@@ -99,11 +119,7 @@ impl<'v> Values<'v> {
     }
 
     fn slice(&self, pawns: PawnStructure) -> Option<Slice<'v>> {
-        if self.slices.is_empty() {
-            self.values.find(pawns)
-        } else {
-            self.slices[number_of(pawns)]
-        }
+        if self.slices.is_empty() { self.values.find(pawns) } else { self.slices[number_of(pawns)] }
     }
 
     /// The ending.
@@ -159,7 +175,8 @@ impl<'v> Values<'v> {
         let stride = layout.stride(walks);
         let own = stride * usize::from(second.apply_index(squares[walks]));
         let base = layout.offset(squares)?.checked_sub(own)?;
-        Some(Line { codes: &slice.codes[side], base, stride, symmetries: [first, second] })
+        let images = &IMAGES[8 * first.index() + second.index()];
+        Some(Line { codes: &slice.codes[side], base, stride, images })
     }
 
     /// The line of a row: of the positions with a piece more on one of these squares.
