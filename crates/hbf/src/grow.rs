@@ -340,6 +340,42 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_counted_bit_by_bit() {
+        let mut random = fastrand::Rng::with_seed(6);
+        for count in [1, 7, 8, 300, 4096] {
+            let words: Vec<u64> = (0..count).map(|_| random.u64(..) | random.u64(..)).collect();
+            let mut planes = [0; 16];
+            let (eights, rest) = words.as_chunks::<8>();
+            eights.iter().for_each(|eight| add(&mut planes, *eight));
+            rest.iter().for_each(|&word| carry(&mut planes, 0, word));
+            let mut found = [0; 64];
+            numbers(&planes, |bit, number| found[bit] = number);
+            for (bit, &number) in found.iter().enumerate() {
+                let expected = words.iter().filter(|&word| word >> bit & 1 != 0).count();
+                assert_eq!(usize::from(number), expected, "{count} words, bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_parted_and_none_is_lost() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for count in [0, 1, 2, 255, 256, 257, 1000, 5000] {
+            for share in [0, 1, 5, 9, 10] {
+                let mut sample = |at: u64| [at << 1 | u64::from(random.u8(0..10) < share), at];
+                let mut samples: Vec<[u64; 2]> = (0..count).map(&mut sample).collect();
+                let before = samples.clone();
+                let middle = part(&mut samples, (0, 0));
+                let is_one = |sample: &[u64; 2]| sample[0] & 1 != 0;
+                assert!(!samples[..middle].iter().any(is_one), "{count} {share}");
+                assert!(samples[middle..].iter().all(is_one), "{count} {share}");
+                samples.sort_unstable_by_key(|sample| sample[1]);
+                assert_eq!(samples, before);
+            }
+        }
+    }
+
+    #[test]
     fn a_tree_finds_what_decides() {
         let mut random = fastrand::Rng::with_seed(5);
         let mut samples = Vec::new();
@@ -351,7 +387,7 @@ mod tests {
         let tests: Bits = (0..128).map(|test| (test / 64, (test % 64) as u8)).collect();
         let limits =
             Limits { scale: 1.0, leaf_bits: 64.0, chance_bits: 20.0, least: 40, depth: 20 };
-        let grown = grow::<3>(&mut samples, &tests, &[0, 1, 2], limits);
+        let grown = grow::<3, 3>(&mut samples, &tests, &[0, 1, 2], limits);
         assert_eq!(grown.leaves, 3);
         assert_eq!(grown.bytes[..2], 5_u16.to_le_bytes());
     }

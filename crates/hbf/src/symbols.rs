@@ -55,7 +55,8 @@ impl Desk {
     }
 
     /// Goes through the rows of a tile and calls `visit` with each that has cells, when its values are set and it has
-    /// been looked at. Of the values that may be stored those are, if there is a choice, that `leaf_of` calls likely.
+    /// been looked at. Where there is a choice of values, `model` says which one is likely; without it the first one
+    /// counts.
     pub(crate) fn rows(
         &mut self,
         stream: Stream<'_>,
@@ -209,4 +210,87 @@ pub(crate) struct Miss {
     pub(crate) context: usize,
     pub(crate) class: usize,
     pub(crate) distance: Option<(Coded, u64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Color;
+    use crate::cells::Space;
+    use crate::code::{DRAW, Value, code_of};
+    use crate::material::Material;
+    use crate::rows::Candidates;
+
+    /// Values most of which are those of a neighbour.
+    fn values(space: &Space, random: &mut fastrand::Rng) -> TileValues {
+        let mut values = TileValues::new(space.rows());
+        let mut code = DRAW;
+        for row in 0..values.codes.len() {
+            for lane in 0..64 {
+                let other = code_of(Value::Win(1 + random.u16(0..600)));
+                code = match random.u8(0..12) {
+                    0 => DRAW,
+                    1 => code_of(Value::Loss(random.u16(0..6))),
+                    2 => other,
+                    3.. if lane >= 8 => values.codes[row][lane - 8],
+                    _ => code,
+                };
+                values.codes[row][lane] = code;
+            }
+            values.settled[row] = random.u64(..) & random.u64(..);
+        }
+        values
+    }
+
+    /// The candidate that a symbol stands for.
+    fn candidate(candidates: &Candidates, symbol: usize) -> Option<Code> {
+        candidates.as_slice().get(symbol).copied()
+    }
+
+    #[test]
+    fn cells_side_by_side_look_as_they_do_one_after_the_other() {
+        let mut random = fastrand::Rng::with_seed(6);
+        let frame = Frame::new([2, 0, 3, 1], DRAW, [1, 2, 3, 5, 8, 300, 400, 500, u16::MAX]);
+        for (name, order, rows) in [("KRvK", &[0][..], 1), ("KNNvKN", &[2, 0, 1], 16), ("KRPvKQ", &[1, 2, 0], 32)] {
+            let material = Material::parse(name).expect("an ending");
+            let space = Space::new(&material, order, rows).expect("a space");
+            let tests = Tests::of(&space);
+            let stream = Stream { space: &space, turn: Color::Black, outcomes: false };
+            let mut cells = 0;
+            for _ in 0..20 {
+                let values = values(&space, &mut random);
+                let tile = random.u64(0..space.tiles());
+                let mut desk = Desk::new();
+                desk.rows(stream, &frame, (tile, &values), None, |desk, before| {
+                    for lane in squares(desk.rows.legal[before.row]).map(usize::from) {
+                        let found = desk.rows.look(tests, &frame, before, lane);
+                        let word = desk.rows.words[tests.cell_word()];
+                        for test in 0..tests.count(false) {
+                            let (at, bit) = tests.bit(test);
+                            let bit = if bit == 64 { lane } else { usize::from(bit) };
+                            let expected = desk.rows.words[usize::from(at)] >> bit & 1;
+                            let own = desk.side_by_side.masks[test] >> lane & 1;
+                            assert_eq!(own, expected, "{name} row {} {lane} {test}", before.row);
+                        }
+                        let symbol = desk.side_by_side.symbol(lane);
+                        let code = desk.rows.row(before.row)[lane];
+                        let expected = found.as_slice().iter().position(|&other| other == code);
+                        assert_eq!(symbol, expected.unwrap_or(MISS));
+                        let same = desk.side_by_side.candidates(&frame, lane);
+                        assert_eq!(candidate(&same, symbol), candidate(&found, symbol));
+                        if lane >= 8 && !before.is_first() {
+                            let known = desk.rows.look_at_rank(before, lane / 8);
+                            let last = [1, 2].map(|by| desk.rows.value(before.row, lane - by));
+                            let again =
+                                desk.rows.look_again((tests, &frame, &known), before, lane, last);
+                            assert_eq!(desk.rows.words[tests.cell_word()], word, "{name} {lane}");
+                            assert_eq!(again.as_slice(), found.as_slice());
+                        }
+                        cells += 1;
+                    }
+                });
+            }
+            assert!(cells > 50, "{name}: {cells}");
+        }
+    }
 }
