@@ -274,9 +274,11 @@ fn plan_streams(
     Ok(all)
 }
 
-/// Cells that an order of men is judged by, and as many that its model is made from. With fewer it is chance which
-/// order seems to be the best one.
-const TRIAL_CELLS: usize = 60_000;
+/// Cells that an order of men is judged by, and as many that its model is made from. With fewer of a large table it
+/// is chance which order seems to be the best one.
+fn trial_cells(options: &EncodeOptions) -> usize {
+    (options.training / 8).clamp(20_000, 60_000)
+}
 
 /// Chooses the order of men by trial; `compared`, even if there is one only.
 pub(crate) fn plan_stream(
@@ -295,7 +297,7 @@ pub(crate) fn plan_stream(
         let space = Space::new(material, &order, rows).ok_or_else(ending)?;
         let mut plan = Plan { space, order, turn, outcomes, bits: 0.0 };
         if has_choice {
-            plan.bits = work.try_on_sample(plan.stream(), TRIAL_CELLS)?;
+            plan.bits = work.try_on_sample(plan.stream(), trial_cells(options))?;
         }
         if best.as_ref().is_none_or(|best| plan.bits < best.bits) {
             best = Some(plan);

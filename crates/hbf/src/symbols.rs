@@ -251,7 +251,9 @@ mod tests {
     fn cells_side_by_side_look_as_they_do_one_after_the_other() {
         let mut random = fastrand::Rng::with_seed(6);
         let frame = Frame::new([2, 0, 3, 1], DRAW, [1, 2, 3, 5, 8, 300, 400, 500, u16::MAX]);
-        for (name, order, rows) in [("KRvK", &[0][..], 1), ("KNNvKN", &[2, 0, 1], 16), ("KRPvKQ", &[1, 2, 0], 32)] {
+        for (name, order, rows) in
+            [("KRvK", &[0][..], 1), ("KNNvKN", &[2, 0, 1], 16), ("KRPvKQ", &[1, 2, 0], 32)]
+        {
             let material = Material::parse(name).expect("an ending");
             let space = Space::new(&material, order, rows).expect("a space");
             let tests = Tests::of(&space);
