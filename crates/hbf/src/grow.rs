@@ -115,7 +115,9 @@ pub(crate) fn grow<const S: usize, const N: usize>(
 
 fn symbols_of<const S: usize, const N: usize>(samples: &[Sample<S>]) -> [u32; N] {
     let mut counts = [0; N];
-    samples.iter().for_each(|sample| counts[symbol_of(sample) % N] += 1);
+    for sample in samples {
+        counts[symbol_of(sample) % N] += 1;
+    }
     counts
 }
 
@@ -346,8 +348,12 @@ mod tests {
             let words: Vec<u64> = (0..count).map(|_| random.u64(..) | random.u64(..)).collect();
             let mut planes = [0; 16];
             let (eights, rest) = words.as_chunks::<8>();
-            eights.iter().for_each(|eight| add(&mut planes, *eight));
-            rest.iter().for_each(|&word| carry(&mut planes, 0, word));
+            for eight in eights {
+                add(&mut planes, *eight);
+            }
+            for &word in rest {
+                carry(&mut planes, 0, word);
+            }
             let mut found = [0; 64];
             numbers(&planes, |bit, number| found[bit] = number);
             for (bit, &number) in found.iter().enumerate() {

@@ -162,9 +162,10 @@ impl Candidates {
         let mut codes = [first, second, third, fourth];
         let mut count = 1 + usize::from(second != first);
         codes[count] = third;
-        count += usize::from((third != first) & (third != second));
+        let new = |code: Code, other: Code| usize::from(code != other);
+        count += new(third, first) & new(third, second);
         codes[count] = fourth;
-        count += usize::from((fourth != first) & (fourth != second) & (fourth != third));
+        count += new(fourth, first) & new(fourth, second) & new(fourth, third);
         Candidates { codes, count }
     }
 
@@ -583,7 +584,7 @@ impl Rows {
         };
         let (rn, ru, rt) = (at(before.n), at(before.u), at(before.row));
         let (s, n, u) = (rt[LEFT - 8], rn[LEFT], ru[LEFT]);
-        let w = if lane & 7 == 0 { s } else { last[0] };
+        let w = if lane.is_multiple_of(8) { s } else { last[0] };
         let candidates = Candidates::of([w, s, n, u], frame);
         let e = |a: Code, b: Code| u64::from(a == b);
         let l = |a: Code, b: Code| u64::from(a < b);

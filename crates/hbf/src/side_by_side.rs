@@ -55,7 +55,9 @@ impl SideBySide {
         self.masks[cell + 35] = below(&draws, first);
         self.masks[cell + 36..cell + 39].copy_from_slice(&counted);
         let mut moves = *first;
-        moves.iter_mut().for_each(|code| *code = distance_of(*code));
+        for code in &mut moves {
+            *code = distance_of(*code);
+        }
         for (mask, &threshold) in self.masks[cell + 39..].iter_mut().zip(&frame.thresholds) {
             *mask = !below(&moves, &[threshold; 64]);
         }

@@ -114,8 +114,9 @@ impl<const N: usize> Tree<N> {
                 let is_leaf = at & IS_LEAF != 0;
                 let place = if is_leaf { QUEUE + found } else { behind % QUEUE };
                 sets[place % (2 * QUEUE)] = (at, set);
-                behind += usize::from((set != 0) & !is_leaf);
-                found += usize::from((set != 0) & is_leaf);
+                let counts = usize::from(set != 0);
+                behind += counts & usize::from(!is_leaf);
+                found += counts & usize::from(is_leaf);
             }
             if first == behind {
                 break;

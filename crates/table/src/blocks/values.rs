@@ -10,7 +10,7 @@ use super::{color_of, man};
 
 /// The values of an ending.
 pub(super) struct Values<'v> {
-    pub(super) values: &'v TableValues,
+    table: &'v TableValues,
     /// The men, as the layout of the values has them first.
     movers: Vec<Man>,
     /// Of tables with up to two pawns the slice of each structure, by its number.
@@ -86,16 +86,16 @@ fn number_of(pawns: PawnStructure) -> usize {
 }
 
 impl<'v> Values<'v> {
-    pub(super) fn new(values: &'v TableValues) -> Values<'v> {
-        let movers = values.layout.movers().iter().map(|mover| man(mover.color, mover.role));
-        let mut new = Values { values, movers: movers.collect(), slices: Vec::new() };
+    pub(super) fn new(table: &'v TableValues) -> Values<'v> {
+        let movers = table.layout.movers().iter().map(|mover| man(mover.color, mover.role));
+        let mut new = Values { table, movers: movers.collect(), slices: Vec::new() };
         new.slices = new.all_slices();
         new
     }
 
     /// The slices of all structures, if these have numbers.
     fn all_slices(&self) -> Vec<Option<Slice<'v>>> {
-        let count = self.values.material.count;
+        let count = self.table.material.count;
         let pawns = [count.white.pawn, count.black.pawn];
         if pawns.iter().sum::<u8>() > 2 {
             return Vec::new();
@@ -112,19 +112,19 @@ impl<'v> Values<'v> {
                     [0, 2] => PawnStructure { white: 0, black: first | second },
                     _ => PawnStructure { white: first, black: second },
                 };
-                slices[number_of(structure)] = self.values.find(structure);
+                slices[number_of(structure)] = self.table.find(structure);
             }
         }
         slices
     }
 
     fn slice(&self, pawns: PawnStructure) -> Option<Slice<'v>> {
-        if self.slices.is_empty() { self.values.find(pawns) } else { self.slices[number_of(pawns)] }
+        if self.slices.is_empty() { self.table.find(pawns) } else { self.slices[number_of(pawns)] }
     }
 
     /// The ending.
     pub(super) fn material(&self) -> Option<Material> {
-        let men = self.values.material.men_in_naming_order();
+        let men = self.table.material.men_in_naming_order();
         Material::new(men.into_iter().map(|(color, role)| man(color, role)))
     }
 
@@ -151,7 +151,7 @@ impl<'v> Values<'v> {
     /// The line of positions that differ in the square of a mover, in this position the last one of those like it.
     /// None if there is none, or none so simple.
     fn line(&self, men: &Men, turn: Color, mut walks: usize) -> Option<Line<'v>> {
-        let layout = &self.values.layout;
+        let layout = &self.table.layout;
         if !layout.is_complete() {
             return None;
         }
@@ -159,7 +159,9 @@ impl<'v> Values<'v> {
         let first = orientation.symmetry();
         let mut squares = men.movers;
         let squares = &mut squares[..self.movers.len()];
-        squares.iter_mut().for_each(|square| *square = first.apply_index(*square));
+        for square in squares.iter_mut() {
+            *square = first.apply_index(*square);
+        }
         if orientation.swap {
             // As in `TableValues::value`.
             squares.swap(0, 1);
@@ -233,7 +235,7 @@ impl Source for Values<'_> {
             return Some(line.code(men.movers[last])).filter(|&code| code != 0);
         }
         let movers = &men.movers[..self.movers.len()];
-        code_of_value(self.values.value(movers, men.pawns, turn, position.en_passant)?)
+        code_of_value(self.table.value(movers, men.pawns, turn, position.en_passant)?)
     }
 
     fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
