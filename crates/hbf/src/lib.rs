@@ -32,6 +32,7 @@ mod entries;
 mod entry_writer;
 mod fen;
 mod fill;
+mod frame;
 mod grow;
 mod header;
 mod material;
