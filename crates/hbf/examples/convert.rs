@@ -327,14 +327,13 @@ fn describe(material: &hbf::Material, bytes: usize, reports: &[hbf::StreamReport
         let order: String = report.order.iter().map(|man| letter(*man)).collect();
         println!(
             "  {:?} {} {order}: {} legal, {:.1} % settled, model {model}, directory {directory}, data {data}, \
-             {:.3} bits a legal position, leaves {:?}, expected {}",
+             {:.3} bits a legal position, leaves {:?}",
             report.turn,
             if report.outcomes { "outcomes" } else { "distances" },
             report.cells,
             100.0 * report.settled as f64 / report.cells as f64,
             all / report.cells as f64,
             report.leaves,
-            report.expected,
         );
     }
 }

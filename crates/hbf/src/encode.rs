@@ -4,14 +4,15 @@ use std::io::{self, Cursor, Seek, Write};
 
 use crate::board::{Color, Kind, Man, Position};
 use crate::cells::Space;
-use crate::code::Code;
+use crate::code::{Code, DRAW};
 use crate::container::{CTRL, DIRY, INFO, MODL, PAWN, STRM, TABL, TILES, pack_block};
-use crate::fill::Filler;
+use crate::fill::{Filler, tiles_all_over};
 use crate::header::{Claims, Metric, Mode, StreamHeader, StreamKind, TableInfo};
 use crate::material::Material;
 use crate::model::Model;
 use crate::output::Output;
-use crate::tile::{self, Stream, TileValues};
+use crate::symbols::TileValues;
+use crate::tile::{self, Stream};
 use crate::train::Trained;
 use crate::workers::{Crew, in_order};
 
@@ -116,8 +117,6 @@ pub struct StreamReport {
     pub bytes: [u64; 3],
     /// Leaves of the two trees.
     pub leaves: [usize; 2],
-    /// Bytes that the sample let expect.
-    pub expected: u64,
 }
 
 /// What stands in a file beside its values: a JSON object for people, and of a `.htb` the header and the pawn table.
@@ -151,15 +150,20 @@ impl Texts<'_> {
 /// Sections that each stream has.
 pub(crate) const STREAM_SECTIONS: usize = 4;
 
-/// A stream with its model and what is to be done with it.
+/// A stream that is to be written.
 pub(crate) struct Plan {
     pub(crate) space: Space,
     pub(crate) order: Vec<u8>,
     pub(crate) turn: Color,
     outcomes: bool,
-    pub(crate) trained: Trained,
-    /// What the stream is expected to take.
-    pub(crate) bits: f64,
+    /// What the stream takes, as far as a trial tells; 0 if none was made.
+    bits: f64,
+}
+
+impl Plan {
+    pub(crate) fn stream(&self) -> Stream<'_> {
+        Stream { space: &self.space, turn: self.turn, outcomes: self.outcomes }
+    }
 }
 
 /// Writes the table of a complete ending into memory.
@@ -190,6 +194,16 @@ pub fn write_ending<W: Write + Seek>(
     out: W,
 ) -> Result<Vec<StreamReport>, EncodeError> {
     let plans = plan_streams(material, source, options, crew)?;
+    let mut models = Vec::new();
+    let model = |at: u64| {
+        let stream = plans[at as usize].stream();
+        let mut order = tiles_all_over(stream.space);
+        Filler::new(source, options.exits).model(stream, &mut order, options.training)
+    };
+    in_order(crew, plans.len() as u64, model, |trained| {
+        models.push(trained);
+        Ok(())
+    })?;
     let sections = 1 + texts.count() + STREAM_SECTIONS * plans.len();
     let mut output = Output::new(out, sections)?;
     texts.write(&mut output)?;
@@ -198,11 +212,12 @@ pub fn write_ending<W: Write + Seek>(
     let mut longest = [[None; 2]; 2];
     let all = plans.iter().map(|plan| plan.space.tiles()).sum();
     let mut done = 0;
-    for plan in plans {
+    for (plan, trained) in plans.iter().zip(models) {
         let (turn, outcomes, tiles) = (plan.turn, plan.outcomes, plan.space.tiles());
         let tell = |tiles: u64| crew.watch.done(done + tiles, all);
         let encoder = Encoder { source, options, crew, tell: &tell };
-        let (report, of_stream) = encoder.stream(plan, reports.len() as u32, &mut output)?;
+        let (report, of_stream) =
+            encoder.stream((plan, &trained), reports.len() as u32, &mut output)?;
         if !outcomes {
             longest[0][turn as usize] = of_stream[0];
             longest[1][turn as usize] = of_stream[1];
@@ -225,7 +240,7 @@ pub fn write_ending<W: Write + Seek>(
     Ok(reports)
 }
 
-/// The streams that are asked for, with their models.
+/// The streams that are asked for.
 fn plan_streams(
     material: &Material,
     source: &dyn Source,
@@ -240,12 +255,17 @@ fn plan_streams(
             (_, false) => &[Color::White, Color::Black],
         };
         let mut plans = Vec::new();
-        let plan = |at: u64| plan_stream(material, source, options, (turns[at as usize], outcomes));
+        // Of one side there is nothing to choose.
+        let smaller = sides == Sides::Smaller && turns.len() > 1;
+        let plan = |at: u64| {
+            let wanted = (turns[at as usize], outcomes);
+            plan_stream(material, source, options, (wanted, smaller))
+        };
         in_order(crew, turns.len() as u64, plan, |plan| {
             plans.push(plan);
             Ok(())
         })?;
-        if sides == Sides::Smaller {
+        if smaller {
             plans.sort_by(|a, b| a.bits.total_cmp(&b.bits));
             plans.truncate(1);
         }
@@ -254,38 +274,36 @@ fn plan_streams(
     Ok(all)
 }
 
-/// Cells that an order of men is judged by, and as many that its model is made from: a part of those of the model.
+/// Cells that an order of men is judged by, and as many that its model is made from. With fewer of a large table it
+/// is chance which order seems to be the best one.
 fn trial_cells(options: &EncodeOptions) -> usize {
-    (options.training / 8).clamp(20_000, 250_000)
+    (options.training / 8).clamp(20_000, 60_000)
 }
 
-/// Chooses the order of men by trial, and makes the model.
+/// Chooses the order of men by trial; `compared`, even if there is one only.
 pub(crate) fn plan_stream(
     material: &Material,
     source: &dyn Source,
     options: &EncodeOptions,
-    (turn, outcomes): (Color, bool),
+    ((turn, outcomes), compared): ((Color, bool), bool),
 ) -> Result<Plan, EncodeError> {
     let rows = if material.men().len() > 1 { options.rows } else { 1 };
     let ending = || EncodeError::Ending(material.clone());
     let mut work = Filler::new(source, options.exits);
-    let mut best: Option<(f64, Vec<u8>)> = None;
+    let mut best: Option<Plan> = None;
     let orders = orders(material, turn);
-    let trial = trial_cells(options);
-    for order in &orders {
-        let space = Space::new(material, order, rows).ok_or_else(ending)?;
-        let stream = Stream { space: &space, turn, outcomes };
-        let cells = if orders.len() > 1 { (trial, trial) } else { (100, 100) };
-        let (_, bits) = work.train_and_try(stream, cells)?;
-        if best.as_ref().is_none_or(|(least, _)| bits < *least) {
-            best = Some((bits, order.clone()));
+    let has_choice = orders.len() > 1 || compared;
+    for order in orders {
+        let space = Space::new(material, &order, rows).ok_or_else(ending)?;
+        let mut plan = Plan { space, order, turn, outcomes, bits: 0.0 };
+        if has_choice {
+            plan.bits = work.try_on_sample(plan.stream(), trial_cells(options))?;
+        }
+        if best.as_ref().is_none_or(|best| plan.bits < best.bits) {
+            best = Some(plan);
         }
     }
-    let order = best.ok_or_else(ending)?.1;
-    let space = Space::new(material, &order, rows).ok_or_else(ending)?;
-    let stream = Stream { space: &space, turn, outcomes };
-    let (trained, bits) = work.train_and_try(stream, (options.training, 2 * trial))?;
-    Ok(Plan { space, order, turn, outcomes, trained, bits })
+    best.ok_or_else(ending)
 }
 
 /// Orders of men that are worth a trial: all with few men, else those with a man of the side to move as lane.
@@ -343,15 +361,14 @@ impl Encoder<'_> {
     /// Writes a stream; returns its longest win and loss, too.
     fn stream<W: Write + Seek>(
         &self,
-        plan: Plan,
+        (plan, trained): (&Plan, &Trained),
         number: u32,
         output: &mut Output<W>,
     ) -> Result<(StreamReport, [Option<u16>; 2]), EncodeError> {
-        let Plan { space, order, turn, outcomes, trained, bits } = plan;
+        let stream @ Stream { space, turn, outcomes } = plan.stream();
         let model_bytes = trained.parts.to_bytes();
         let wrong = || EncodeError::Entries("a model that was made cannot be read");
-        let model = Model::parse(&model_bytes, &space).ok_or_else(wrong)?;
-        let stream = Stream { space: &space, turn, outcomes };
+        let model = Model::parse(&model_bytes, space).ok_or_else(wrong)?;
         let tiles = space.tiles();
 
         let mut directory = BlockRows::default();
@@ -380,12 +397,12 @@ impl Encoder<'_> {
             settled,
             bytes: [model_bytes.len() as u64, directory.len() as u64, data],
             leaves: trained.leaves,
-            expected: (bits / 8.0) as u64,
         };
         let known = |moves: u16| (!outcomes && moves > 0).then(|| moves - 1);
         let longest = [known(longest[2]), known(longest[1])];
-        let kind = StreamKind::Cells { space, outcomes, turn, exits: self.options.exits };
-        let header = StreamHeader::new(kind, tiles, &order);
+        let exits = self.options.exits;
+        let kind = StreamKind::Cells { space: space.clone(), outcomes, turn, exits };
+        let header = StreamHeader::new(kind, tiles, &plan.order);
         output.section(STRM, number, &header.to_bytes())?;
         output.section(MODL, number, &model_bytes)?;
         output.section(DIRY, number, &directory)?;
@@ -400,7 +417,7 @@ impl Encoder<'_> {
         (block, tiles): (u64, u64),
     ) -> Result<Encoded, EncodeError> {
         let mut filler = Filler::new(self.source, self.options.exits);
-        let mut values = TileValues::new();
+        let mut values = TileValues::new(stream.space.rows());
         let mut packed = Vec::new();
         let of_block = block * TILES..tiles.min((block + 1) * TILES);
         let count = of_block.end - of_block.start;
@@ -414,17 +431,16 @@ impl Encoder<'_> {
                 packed.push(Vec::new());
                 continue;
             }
-            let bytes = tile::encode(stream, model, tile, &values, &mut filler.rows);
-            tile::decode(stream, model, &bytes, (tile, None), &mut filler.rows);
-            if !tile::agrees(stream.space, &filler.rows, &values) {
+            let bytes = filler.desk.encode(stream, model, (tile, &values));
+            let bytes = bytes.ok_or(EncodeError::Disagrees(tile))?;
+            tile::decode(stream, model, &bytes, (tile, None), &mut filler.desk.rows);
+            if !values.agree(&filler.desk.rows) {
                 return Err(EncodeError::Disagrees(tile));
             }
-            for row in 0..usize::from(stream.space.rows()) {
-                for lane in crate::board::squares(filler.rows.legal[row]) {
-                    let code = values.codes[row * 64 + usize::from(lane)];
-                    let most = &mut encoded.longest[crate::code::class(code)];
-                    *most = (*most).max(crate::code::distance(code) + 1);
-                }
+            for &code in values.codes.as_flattened() {
+                let most = &mut encoded.longest;
+                most[1] = most[1].max(if code < DRAW { code } else { 0 });
+                most[2] = most[2].max(if code > DRAW { code.wrapping_neg() + 1 } else { 0 });
             }
             packed.push(bytes);
         }

@@ -1,21 +1,21 @@
 //! The true values of tiles, from a source, and models made of them.
 
 use crate::board::{Man, Position, squares};
-use crate::cells::Place;
+use crate::cells::{Place, Space};
 use crate::code::{Code, before, outcome};
 use crate::encode::{EncodeError, Source};
 use crate::fen::to_fen;
 use crate::model::Model;
 use crate::moves::exits;
-use crate::rows::{Rows, Tests};
-use crate::tile::{self, Stream, TileValues};
+use crate::symbols::{Desk, TileValues};
+use crate::tile::Stream;
 use crate::train::{Trained, train};
 
 /// What a thread needs to look at tiles.
 pub(crate) struct Filler<'a> {
     source: &'a dyn Source,
     exits: bool,
-    pub(crate) rows: Rows,
+    pub(crate) desk: Desk,
 }
 
 /// How many cells of a tile are legal, and how many of these settled.
@@ -23,42 +23,43 @@ pub(crate) type Filled = (u64, u64);
 
 impl<'a> Filler<'a> {
     pub(crate) fn new(source: &'a dyn Source, exits: bool) -> Filler<'a> {
-        Filler { source, exits, rows: Rows::new() }
+        Filler { source, exits, desk: Desk::new() }
     }
 
-    /// A model from so many cells, and the bits that a stream takes with it, model included, as far as so many other
-    /// cells tell. Of a small table all cells serve for both.
-    pub(crate) fn train_and_try(
+    /// A model from so many cells: those of the first tiles of this order.
+    pub(crate) fn model(
         &mut self,
         stream: Stream<'_>,
-        (training, trial): (usize, usize),
-    ) -> Result<(Trained, f64), EncodeError> {
-        let tiles = stream.space.tiles();
-        // Tiles all over the table, in an order that repeats none.
-        let mut step = (tiles as f64 * 0.618_034) as u64 | 1;
-        while gcd(step, tiles) != 1 {
-            step += 2;
-        }
-        let mut next = 0;
-        let mut order = (0..tiles).map(|_| {
-            next = (next + step) % tiles;
-            next
-        });
-        let (sample, share) = self.sample(stream, &mut order, training)?;
-        let trained = train(stream, &sample, share, &mut self.rows);
-        let (mut fresh, mut fresh_share) = self.sample(stream, &mut order, trial)?;
+        order: &mut impl Iterator<Item = u64>,
+        training: usize,
+    ) -> Result<Trained, EncodeError> {
+        let (sample, share) = self.sample(stream, order, training)?;
+        Ok(train(stream, &sample, share, &mut self.desk))
+    }
+
+    /// The bits that a stream takes with a model from so many cells, model included, as far as so many others tell.
+    /// Of a small table all cells serve for both.
+    pub(crate) fn try_on_sample(
+        &mut self,
+        stream: Stream<'_>,
+        cells: usize,
+    ) -> Result<f64, EncodeError> {
+        let mut order = tiles_all_over(stream.space);
+        let (sample, share) = self.sample(stream, &mut order, cells)?;
+        let trained = train(stream, &sample, share, &mut self.desk);
+        let (mut fresh, mut fresh_share) = self.sample(stream, &mut order, cells)?;
         if share + fresh_share > 0.99 {
             (fresh, fresh_share) = (sample, share);
         }
         let model = trained.parts.to_bytes();
         let wrong = || EncodeError::Entries("a model that was made cannot be read");
         let parsed = Model::parse(&model, stream.space).ok_or_else(wrong)?;
-        let tile = |(tile, values): &(u64, TileValues)| {
-            tile::encode(stream, &parsed, *tile, values, &mut self.rows).len()
-        };
-        let data: usize = fresh.iter().map(tile).sum();
-        let bytes = data as f64 / fresh_share.max(1e-9) + model.len() as f64;
-        Ok((trained, 8.0 * bytes))
+        let mut data = 0;
+        for (tile, values) in &fresh {
+            let bytes = self.desk.encode(stream, &parsed, (*tile, values));
+            data += bytes.ok_or(EncodeError::Disagrees(*tile))?.len();
+        }
+        Ok(8.0 * (data as f64 / fresh_share.max(1e-9) + model.len() as f64))
     }
 
     /// The next tiles with so many cells or a few more, and the share of all tiles that was looked at.
@@ -71,7 +72,7 @@ impl<'a> Filler<'a> {
         let (mut sample, mut found, mut looked_at) = (Vec::new(), 0, 0_u64);
         while found < cells as u64 {
             let Some(tile) = order.next() else { break };
-            let mut values = TileValues::new();
+            let mut values = TileValues::new(stream.space.rows());
             let (legal, _) = self.fill(stream, tile, &mut values)?;
             if legal > 0 {
                 found += legal;
@@ -91,26 +92,22 @@ impl<'a> Filler<'a> {
     ) -> Result<Filled, EncodeError> {
         let Stream { space, turn, outcomes } = stream;
         let (mut legal, mut settled) = (0, 0);
-        values.settled.fill(0);
         let Some(place) = space.tile(tile) else { return Ok((0, 0)) };
-        let tests = Tests::of(space);
-        self.rows.start(space, tests, &place, 0);
+        self.desk.rows.start_legal(&place);
         for row in 0..space.rows() {
-            self.rows.begin_row(space, tests, turn, usize::from(row), place.first_row);
-            let lanes = self.rows.legal[usize::from(row)];
+            let at = usize::from(row);
+            values.codes[at] = [0; 64];
+            values.settled[at] = 0;
+            let lanes = self.desk.rows.begin_legal(space, turn, at, place.first_row);
+            let lane = Place { tile, row, lane: 0 };
             if lanes == 0 {
                 continue;
             }
+            let Some((position, man)) = space.row_position(lane, turn) else { continue };
+            let codes = &mut values.codes[at];
+            values.settled[at] = self.fill_row((&position, man), lanes, outcomes, codes)?;
             legal += u64::from(lanes.count_ones());
-            let codes = values.codes[usize::from(row) * 64..].first_chunk_mut();
-            let lane = Place { tile, row, lane: 0 };
-            let (Some(codes), Some((position, man))) = (codes, space.row_position(lane, turn))
-            else {
-                continue;
-            };
-            values.settled[usize::from(row)] =
-                self.fill_row((&position, man), lanes, outcomes, codes)?;
-            settled += u64::from(values.settled[usize::from(row)].count_ones());
+            settled += u64::from(values.settled[at].count_ones());
         }
         Ok((legal, settled))
     }
@@ -160,6 +157,20 @@ impl<'a> Filler<'a> {
             Some(missing) => Err(missing),
         }
     }
+}
+
+/// The tiles of a table in an order that repeats none, and whose beginning is a sample of all.
+pub(crate) fn tiles_all_over(space: &Space) -> impl Iterator<Item = u64> + use<> {
+    let tiles = space.tiles();
+    let mut step = (tiles as f64 * 0.618_034) as u64 | 1;
+    while gcd(step, tiles) != 1 {
+        step += 2;
+    }
+    let mut next = 0;
+    (0..tiles).map(move |_| {
+        next = (next + step) % tiles;
+        next
+    })
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

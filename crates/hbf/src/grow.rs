@@ -1,53 +1,71 @@
 //! Decision trees grown from samples.
 
+use std::sync::LazyLock;
+
 use crate::range::fit;
 
-/// Samples: the tests of each as bits of some words, and its symbol.
-#[derive(Clone, Debug)]
-pub(crate) struct Samples {
-    stride: usize,
-    words: Vec<u64>,
-    symbols: Vec<u8>,
+/// A sample: its tests as bits of some words, and its symbol in the highest byte of the last one.
+pub(crate) type Sample<const S: usize> = [u64; S];
+
+const SYMBOL_AT: u32 = 56;
+
+/// The last word of a sample with a symbol and further tests, at most 56.
+pub(crate) const fn last_word(symbol: usize, tests: u64) -> u64 {
+    (symbol as u64) << SYMBOL_AT | tests
 }
 
-impl Samples {
-    pub(crate) fn new(stride: usize) -> Samples {
-        Samples { stride, words: Vec::new(), symbols: Vec::new() }
-    }
+#[inline]
+fn symbol_of<const S: usize>(sample: &Sample<S>) -> usize {
+    (sample[S - 1] >> SYMBOL_AT) as usize
+}
 
-    pub(crate) fn push(&mut self, words: impl Iterator<Item = u64>, symbol: usize) {
-        self.words.extend(words);
-        self.symbols.push(symbol as u8);
-    }
+/// Samples that are looked at before some are exchanged.
+const BATCH: usize = 128;
 
-    pub(crate) fn len(&self) -> usize {
-        self.symbols.len()
-    }
-
-    fn row(&self, sample: usize) -> &[u64] {
-        &self.words[sample * self.stride..][..self.stride]
-    }
-
-    fn swap(&mut self, a: usize, b: usize) {
-        self.symbols.swap(a, b);
-        for k in 0..self.stride {
-            self.words.swap(a * self.stride + k, b * self.stride + k);
-        }
-    }
-
-    /// Puts samples with a bit of 0 before those with 1; returns where these begin.
-    fn part(&mut self, (begin, end): (usize, usize), (word, bit): (usize, u8)) -> usize {
-        let (mut low, mut high) = (begin, end);
-        while low < high {
-            if self.row(low)[word] >> bit & 1 == 0 {
-                low += 1;
-            } else {
-                high -= 1;
-                self.swap(low, high);
+/// Puts samples with a bit of 0 before those with 1; returns where these begin.
+///
+/// Whether a sample has the bit is hard to foresee, so those that stand on the wrong side are listed first, some of
+/// the beginning and some of the end, and then exchanged.
+fn part<const S: usize>(samples: &mut [Sample<S>], (word, bit): (usize, u8)) -> usize {
+    let (mut begin, mut end) = (0, samples.len());
+    let (mut ones, mut zeros) = ([0_u8; BATCH], [0_u8; BATCH]);
+    // Which ones of the lists are left.
+    let (mut of_begin, mut of_end) = (0..0, 0..0);
+    let is_one = |sample: &Sample<S>| (sample[word] >> bit & 1) as usize;
+    while end - begin >= 2 * BATCH {
+        if of_begin.is_empty() {
+            of_begin = 0..0;
+            for (at, sample) in samples[begin..begin + BATCH].iter().enumerate() {
+                ones[of_begin.end % BATCH] = at as u8;
+                of_begin.end += is_one(sample);
             }
         }
-        low
+        if of_end.is_empty() {
+            of_end = 0..0;
+            for (at, sample) in samples[end - BATCH..end].iter().rev().enumerate() {
+                zeros[of_end.end % BATCH] = at as u8;
+                of_end.end += 1 - is_one(sample);
+            }
+        }
+        for _ in 0..of_begin.len().min(of_end.len()) {
+            let one = begin + usize::from(ones[of_begin.start]);
+            let zero = end - 1 - usize::from(zeros[of_end.start]);
+            (samples[one], samples[zero]) = (samples[zero], samples[one]);
+            of_begin.start += 1;
+            of_end.start += 1;
+        }
+        begin += if of_begin.is_empty() { BATCH } else { 0 };
+        end -= if of_end.is_empty() { BATCH } else { 0 };
     }
+    while begin < end {
+        if is_one(&samples[begin]) == 0 {
+            begin += 1;
+        } else {
+            end -= 1;
+            (samples[begin], samples[end]) = (samples[end], samples[begin]);
+        }
+    }
+    begin
 }
 
 /// When a tree is not grown any further.
@@ -65,7 +83,7 @@ pub(crate) struct Limits {
 }
 
 /// So many samples are enough to choose a test.
-const ENOUGH: usize = 1 << 15;
+const ENOUGH: usize = 1 << 12;
 
 /// A symbol belongs to one of so many groups at most.
 const MAX_GROUPS: usize = 9;
@@ -81,87 +99,90 @@ pub(crate) struct Grown {
 pub(crate) type Bits = Vec<(u16, u8)>;
 
 /// Grows a tree for symbols below `N`, whose `groups` are told apart when tests are chosen.
-pub(crate) fn grow<const N: usize>(
-    samples: &mut Samples,
+pub(crate) fn grow<const S: usize, const N: usize>(
+    samples: &mut [Sample<S>],
     tests: &Bits,
     groups: &[u8; N],
     limits: Limits,
 ) -> Grown {
-    let mut usual = [0.0; N];
-    for &symbol in &samples.symbols {
-        usual[usize::from(symbol)] += 1.0 / samples.symbols.len() as f64;
-    }
-    let counts = vec![[0; MAX_GROUPS]; samples.stride * 64];
-    let mut grower = Grower { samples, tests, groups, limits, usual, counts };
+    let usual = symbols_of::<S, N>(samples).map(|n| f64::from(n) / samples.len().max(1) as f64);
+    let counts = Counts::new();
+    let mut grower = Grower { tests, groups, limits, usual, counts };
     let mut grown = Grown::default();
-    let end = grower.samples.len();
-    grower.node((0, end), 0, &mut grown);
+    grower.node(samples, 0, &mut grown);
     grown
 }
 
-struct Grower<'a, const N: usize> {
-    samples: &'a mut Samples,
+fn symbols_of<const S: usize, const N: usize>(samples: &[Sample<S>]) -> [u32; N] {
+    let mut counts = [0; N];
+    for sample in samples {
+        counts[symbol_of(sample) % N] += 1;
+    }
+    counts
+}
+
+struct Grower<'a, const S: usize, const N: usize> {
     tests: &'a Bits,
     groups: &'a [u8; N],
     limits: Limits,
     /// How often each symbol occurs.
     usual: [f64; N],
-    /// Samples with a test of 1, by word and bit of the test and group.
-    counts: Vec<[u32; MAX_GROUPS]>,
+    counts: Counts<S>,
 }
 
-/// `n log2 n`, summed, less that of the sum: the bits of an ideal code.
-fn entropy(counts: &[u32]) -> f64 {
-    let weigh = |count: u32| {
-        let count = f64::from(count);
-        if count > 0.0 { count * count.log2() } else { 0.0 }
-    };
-    weigh(counts.iter().sum()) - counts.iter().map(|&count| weigh(count)).sum::<f64>()
+/// `n log2 n`.
+static WEIGHTS: LazyLock<Vec<f64>> = LazyLock::new(|| {
+    let weight = |n: usize| if n > 0 { n as f64 * (n as f64).log2() } else { 0.0 };
+    (0..=ENOUGH).map(weight).collect()
+});
+
+fn weight(n: u32) -> f64 {
+    WEIGHTS.get(n as usize).copied().unwrap_or_default()
 }
 
-impl<const N: usize> Grower<'_, N> {
-    fn node(&mut self, range: (usize, usize), depth: usize, grown: &mut Grown) {
-        if let Some(test) = self.best_test(range).filter(|_| depth < self.limits.depth) {
+impl<const S: usize, const N: usize> Grower<'_, S, N> {
+    fn node(&mut self, samples: &mut [Sample<S>], depth: usize, grown: &mut Grown) {
+        if let Some(test) = self.best_test(samples).filter(|_| depth < self.limits.depth) {
             let (word, bit) = self.tests[test];
-            let middle = self.samples.part(range, (usize::from(word), bit));
+            let middle = part(samples, (usize::from(word), bit));
+            let (zeros, ones) = samples.split_at_mut(middle);
             grown.bytes.extend((test as u16).to_le_bytes());
-            self.node((range.0, middle), depth + 1, grown);
-            self.node((middle, range.1), depth + 1, grown);
+            self.node(zeros, depth + 1, grown);
+            self.node(ones, depth + 1, grown);
             return;
-        }
-        let mut counts = [0_u32; N];
-        for &symbol in &self.samples.symbols[range.0..range.1] {
-            counts[usize::from(symbol)] += 1;
         }
         grown.leaves += 1;
         grown.bytes.extend(u16::MAX.to_le_bytes());
-        grown.bytes.extend(fit(&counts, &self.usual));
+        grown.bytes.extend(fit(&symbols_of::<S, N>(samples), &self.usual));
     }
 
     /// The test that tells most about the symbols; none if no test is worth its place.
-    fn best_test(&mut self, (begin, end): (usize, usize)) -> Option<usize> {
-        let all = end - begin;
+    fn best_test(&mut self, samples: &[Sample<S>]) -> Option<usize> {
+        let all = samples.len();
         if all < 2 * self.limits.least as usize {
             return None;
         }
-        let step = all.div_ceil(ENOUGH);
-        let totals = self.count((begin, end), step);
-        let looked_at: u32 = totals.iter().sum();
-        let before = entropy(&totals);
+        let of_group = self.count(samples, all.div_ceil(ENOUGH));
+        let looked_at: u32 = of_group.iter().map(|&(_, count)| count).sum();
+        let inner: f64 = of_group.iter().map(|&(_, count)| weight(count)).sum();
+        let before = weight(looked_at) - inner;
         if before < 1.0 {
             return None;
         }
         let least = self.limits.least;
         let mut best = (0.0, 0);
         for (test, &(word, bit)) in self.tests.iter().enumerate() {
-            let ones = &self.counts[usize::from(word) * 64 + usize::from(bit)];
-            let sum: u32 = ones.iter().sum();
-            if sum < least || looked_at - sum < least {
+            let counts = &self.counts.ones[usize::from(word) * 64 + usize::from(bit)];
+            let ones: u32 = counts.iter().map(|&count| u32::from(count)).sum();
+            if ones < least || looked_at - ones < least {
                 continue;
             }
-            let mut zeros = totals;
-            zeros.iter_mut().zip(ones).for_each(|(zeros, ones)| *zeros -= ones);
-            let gain = before - entropy(ones) - entropy(&zeros);
+            let mut after = weight(ones) + weight(looked_at - ones);
+            for &(group, all) in &of_group {
+                let ones = u32::from(counts[group]);
+                after -= weight(ones) + weight(all - ones);
+            }
+            let gain = before - after;
             if gain > best.0 {
                 best = (gain, test);
             }
@@ -172,37 +193,118 @@ impl<const N: usize> Grower<'_, N> {
         worth.then_some(best.1)
     }
 
-    /// Counts groups, of all samples and of those with each test; every `step`-th sample is looked at.
-    fn count(&mut self, (begin, end): (usize, usize), step: usize) -> [u32; MAX_GROUPS] {
-        self.counts.fill([0; MAX_GROUPS]);
-        let mut totals = [0; MAX_GROUPS];
-        let mut chosen = (begin..end).step_by(step).peekable();
-        while chosen.peek().is_some() {
-            let mut of_group = [0_u64; MAX_GROUPS];
-            let mut columns = [0_usize; 64];
-            let mut found = 0;
-            for sample in chosen.by_ref().take(64) {
-                let group = self.groups[usize::from(self.samples.symbols[sample])];
-                of_group[usize::from(group)] |= 1 << found;
-                columns[found] = sample;
-                found += 1;
-            }
-            for word in 0..self.samples.stride {
-                let mut square = [0_u64; 64];
-                for (row, &sample) in square.iter_mut().zip(&columns[..found]) {
-                    *row = self.samples.words[sample * self.samples.stride + word];
-                }
-                transpose(&mut square);
-                for (group, &members) in of_group.iter().enumerate().filter(|(_, m)| **m != 0) {
-                    for (bit, &column) in square.iter().enumerate() {
-                        self.counts[word * 64 + bit][group] += (column & members).count_ones();
-                    }
-                }
-            }
-            totals.iter_mut().zip(of_group).for_each(|(t, members)| *t += members.count_ones());
+    /// Counts samples, and those with each test, by group; every `step`-th sample is looked at. Returns the groups
+    /// that there are, and their samples.
+    fn count(&mut self, samples: &[Sample<S>], step: usize) -> Vec<(usize, u32)> {
+        let chosen = &mut self.counts.chosen;
+        chosen.iter_mut().for_each(Vec::clear);
+        for sample in samples.iter().step_by(step) {
+            chosen[usize::from(self.groups[symbol_of(sample) % N])].push(*sample);
         }
-        totals
+        self.counts.count()
     }
+}
+
+/// How many samples have a test.
+struct Counts<const S: usize> {
+    /// The samples that are looked at, by group.
+    chosen: [Vec<Sample<S>>; MAX_GROUPS],
+    /// Of these the ones with a test of 1, by word and bit of the test and group.
+    ones: Vec<[u16; MAX_GROUPS]>,
+}
+
+/// Bit `i` of word `p` is bit `p` of the `i`-th of 64 numbers.
+type Planes = [u64; 16];
+
+impl<const S: usize> Counts<S> {
+    fn new() -> Counts<S> {
+        Counts { chosen: [const { Vec::new() }; MAX_GROUPS], ones: vec![[0; MAX_GROUPS]; S * 64] }
+    }
+
+    fn count(&mut self) -> Vec<(usize, u32)> {
+        let mut groups = Vec::new();
+        self.ones.fill([0; MAX_GROUPS]);
+        for (group, chosen) in self.chosen.iter().enumerate().filter(|(_, c)| !c.is_empty()) {
+            let mut planes = [[0; 16]; S];
+            let (eights, rest) = chosen.as_chunks::<8>();
+            for eight in eights {
+                for (word, planes) in planes.iter_mut().enumerate() {
+                    let mut words = [0; 8];
+                    words.iter_mut().zip(eight).for_each(|(to, sample)| *to = sample[word]);
+                    add(planes, words);
+                }
+            }
+            for sample in rest {
+                planes.iter_mut().zip(sample).for_each(|(planes, &word)| carry(planes, 0, word));
+            }
+            for (planes, ones) in planes.iter().zip(self.ones.as_chunks_mut::<64>().0) {
+                numbers(planes, |bit, number| ones[bit][group] = number);
+            }
+            groups.push((group, chosen.len() as u32));
+        }
+        groups
+    }
+}
+
+/// Adds 1 to the numbers whose bits are set, from a plane on.
+#[inline]
+fn carry(planes: &mut Planes, from: usize, mut bits: u64) {
+    for plane in &mut planes[from..] {
+        if bits == 0 {
+            return;
+        }
+        let both = *plane & bits;
+        *plane ^= bits;
+        bits = both;
+    }
+}
+
+/// Adds eight words to 64 numbers: their bits are summed up before they come to the higher planes.
+#[inline]
+fn add(planes: &mut Planes, words: [u64; 8]) {
+    let sum = |a: u64, b: u64, c: u64| {
+        let half = a ^ b;
+        (half ^ c, a & b | half & c)
+    };
+    let [a, b, c, d, e, f, g, h] = words;
+    let (ones, two_a) = sum(planes[0], a, b);
+    let (ones, two_b) = sum(ones, c, d);
+    let (ones, two_c) = sum(ones, e, f);
+    let (ones, two_d) = sum(ones, g, h);
+    let (twos, four_a) = sum(planes[1], two_a, two_b);
+    let (twos, four_b) = sum(twos, two_c, two_d);
+    let (fours, eights) = sum(planes[2], four_a, four_b);
+    planes[..3].copy_from_slice(&[ones, twos, fours]);
+    carry(planes, 3, eights);
+}
+
+/// Calls `visit` with 64 numbers.
+fn numbers(planes: &Planes, mut visit: impl FnMut(usize, u16)) {
+    let is_large = planes[8..].iter().any(|&plane| plane != 0);
+    for eight in 0..8 {
+        let part = |planes: &[u64]| {
+            let bytes = planes.iter().enumerate();
+            transposed(
+                bytes.fold(0, |all, (p, plane)| all | (plane >> (8 * eight) & 0xff) << (8 * p)),
+            )
+        };
+        let low = part(&planes[..8]);
+        let high = if is_large { part(&planes[8..]) } else { 0 };
+        for bit in 0..8 {
+            let byte = |part: u64| (part >> (8 * bit) & 0xff) as u16;
+            visit(8 * eight + bit, byte(low) | byte(high) << 8);
+        }
+    }
+}
+
+/// Exchanges rows and columns of eight bytes.
+const fn transposed(mut square: u64) -> u64 {
+    let mut moved = (square ^ square >> 7) & 0x00aa_00aa_00aa_00aa;
+    square ^= moved ^ moved << 7;
+    moved = (square ^ square >> 14) & 0x0000_cccc_0000_cccc;
+    square ^= moved ^ moved << 14;
+    moved = (square ^ square >> 28) & 0x0000_0000_f0f0_f0f0;
+    square ^ moved ^ moved << 28
 }
 
 /// Exchanges rows and columns: bit `j` of word `i` becomes bit `i` of word `j`.
@@ -240,18 +342,58 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_counted_bit_by_bit() {
+        let mut random = fastrand::Rng::with_seed(6);
+        for count in [1, 7, 8, 300, 4096] {
+            let words: Vec<u64> = (0..count).map(|_| random.u64(..) | random.u64(..)).collect();
+            let mut planes = [0; 16];
+            let (eights, rest) = words.as_chunks::<8>();
+            for eight in eights {
+                add(&mut planes, *eight);
+            }
+            for &word in rest {
+                carry(&mut planes, 0, word);
+            }
+            let mut found = [0; 64];
+            numbers(&planes, |bit, number| found[bit] = number);
+            for (bit, &number) in found.iter().enumerate() {
+                let expected = words.iter().filter(|&word| word >> bit & 1 != 0).count();
+                assert_eq!(usize::from(number), expected, "{count} words, bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_parted_and_none_is_lost() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for count in [0, 1, 2, 255, 256, 257, 1000, 5000] {
+            for share in [0, 1, 5, 9, 10] {
+                let mut sample = |at: u64| [at << 1 | u64::from(random.u8(0..10) < share), at];
+                let mut samples: Vec<[u64; 2]> = (0..count).map(&mut sample).collect();
+                let before = samples.clone();
+                let middle = part(&mut samples, (0, 0));
+                let is_one = |sample: &[u64; 2]| sample[0] & 1 != 0;
+                assert!(!samples[..middle].iter().any(is_one), "{count} {share}");
+                assert!(samples[middle..].iter().all(is_one), "{count} {share}");
+                samples.sort_unstable_by_key(|sample| sample[1]);
+                assert_eq!(samples, before);
+            }
+        }
+    }
+
+    #[test]
     fn a_tree_finds_what_decides() {
         let mut random = fastrand::Rng::with_seed(5);
-        let mut samples = Samples::new(2);
+        let mut samples = Vec::new();
         for _ in 0..20_000 {
             let words = [random.u64(..), random.u64(..)];
             let symbol = if words[0] >> 5 & 1 == 0 { 0 } else { 1 + (words[1] >> 60 & 1) as usize };
-            samples.push(words.into_iter(), symbol);
+            samples.push([words[0], words[1], last_word(symbol, 0)]);
         }
         let tests: Bits = (0..128).map(|test| (test / 64, (test % 64) as u8)).collect();
         let limits =
             Limits { scale: 1.0, leaf_bits: 64.0, chance_bits: 20.0, least: 40, depth: 20 };
-        let grown = grow::<3>(&mut samples, &tests, &[0, 1, 2], limits);
+        let grown = grow::<3, 3>(&mut samples, &tests, &[0, 1, 2], limits);
         assert_eq!(grown.leaves, 3);
         assert_eq!(grown.bytes[..2], 5_u16.to_le_bytes());
     }

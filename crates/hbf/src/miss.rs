@@ -2,7 +2,7 @@
 
 use crate::code::Value;
 use crate::code::{Code, LONGEST, class, code_of, distance};
-use crate::rows::{Before, Candidates, Frame, Rows, Tests};
+use crate::rows::{Before, Candidates, Frame, LEFT, Rows};
 
 /// What is guessed of the distance of a miss.
 #[derive(Clone, Copy, Debug)]
@@ -74,49 +74,59 @@ pub(crate) fn class_context(candidates: &Candidates, check: bool) -> usize {
     seen | usize::from(check) << 3
 }
 
-/// Cells before: whether of the row itself, of N, of U; by lane squares; and how much they weigh.
-const NEAR: [(usize, i8, u32); 16] = [
-    (0, -1, 2),
-    (0, -8, 2),
-    (0, -2, 1),
-    (0, -16, 1),
-    (0, -9, 1),
-    (0, -7, 1),
-    (1, 0, 2),
-    (1, 1, 1),
-    (1, -1, 1),
-    (1, 8, 1),
-    (1, -8, 1),
-    (2, 0, 2),
-    (2, 1, 1),
-    (2, -1, 1),
-    (2, 8, 1),
-    (2, -8, 1),
-];
+/// Cells before: by lane squares, and how much they weigh. Those of the row itself, and those of N and of U.
+const OWN: [(i8, u32); 6] = [(-1, 2), (-8, 2), (-2, 1), (-16, 1), (-9, 1), (-7, 1)];
+const NEAR: [(i8, u32); 5] = [(0, 2), (1, 1), (-1, 1), (8, 1), (-8, 1)];
 
-/// Guesses the distance of a cell of a class, and writes the tests of misses.
+/// Distances nearby, of one class.
+struct Nearby {
+    wanted: usize,
+    sum: u32,
+    count: u32,
+    least: u16,
+    most: u16,
+}
+
+impl Nearby {
+    /// Adds cells of a row, without a branch for each: whether they count is hard to foresee.
+    #[inline]
+    fn add<const N: usize>(
+        &mut self,
+        rows: &Rows,
+        row: usize,
+        lane: usize,
+        cells: &[(i8, u32); N],
+    ) {
+        // Bit 16 is the lane square itself; beyond the board there is no cell.
+        let legal = (u128::from(rows.legal[row]) << 16 >> lane) as u64;
+        let around = rows.around(row, lane);
+        for &(by, weight) in cells {
+            let code = around[(LEFT as i8 + by) as usize % around.len()];
+            let counts = legal >> (16 + by) & u64::from(class(code) == self.wanted);
+            let all = (counts as u16).wrapping_neg();
+            let moves = if self.wanted == 1 { code.wrapping_sub(1) } else { code.wrapping_neg() };
+            let weight = weight & u32::from(all);
+            self.sum += weight * u32::from(moves);
+            self.count += weight;
+            self.least = self.least.min(moves | !all);
+            self.most = self.most.max(moves & all);
+        }
+    }
+}
+
+/// Guesses the distance of a cell of a class; returns the tests of misses, too.
 pub(crate) fn guess(
-    rows: &mut Rows,
-    (tests, frame): (Tests, &Frame),
+    rows: &Rows,
+    frame: &Frame,
     (before, lane): (Before, usize),
     candidates: &Candidates,
     (wanted, last): (usize, u16),
-) -> Guess {
-    let (mut sum, mut count, mut least, mut most) = (0_u32, 0_u32, u16::MAX, 0_u16);
-    for (of, delta, weight) in NEAR {
-        let row = [before.row, before.n, before.u][of];
-        let near = lane as i8 + delta;
-        if !(0..64).contains(&near) || rows.legal[row] >> near & 1 == 0 {
-            continue;
-        }
-        let code = rows.value(row, near as usize);
-        if class(code) == wanted {
-            let moves = distance(code);
-            sum += weight * u32::from(moves);
-            count += weight;
-            (least, most) = (least.min(moves), most.max(moves));
-        }
-    }
+) -> (Guess, u64) {
+    let mut near = Nearby { wanted, sum: 0, count: 0, least: u16::MAX, most: 0 };
+    near.add(rows, before.row, lane, &OWN);
+    near.add(rows, before.n, lane, &NEAR);
+    near.add(rows, before.u, lane, &NEAR);
+    let Nearby { sum, count, least, most, .. } = near;
     let (base, spread) = match count {
         0 => (last, 0),
         _ => (((2 * sum + count) / (2 * count)) as u16, most - least),
@@ -132,7 +142,6 @@ pub(crate) fn guess(
         word |= u64::from(base >= bound) << (8 + k);
     }
     word |= u64::from(class(candidates.codes[0]) == wanted) << 17;
-    rows.words[tests.miss_word()] = word;
     let mut guess = Guess { base, excluded: [0; 4], excluded_count: 0 };
     for &code in candidates.as_slice() {
         if class(code) == wanted {
@@ -141,7 +150,7 @@ pub(crate) fn guess(
         }
     }
     guess.excluded[..guess.excluded_count].sort_unstable();
-    guess
+    (guess, word)
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl Model {
             *class = distribution(bytes.get(26 + 2 * k..28 + 2 * k)?)?;
         }
         let default = number(2)?;
-        let frame = Frame { order, default, thresholds };
+        let frame = Frame::new(order, default, thresholds);
         let (first, second) = (length(58)?, length(62)?);
         let (cells, misses) = bytes.get(TREES_AT..)?.split_at_checked(first)?;
         if misses.len() != second || default == 0 {

@@ -13,7 +13,7 @@ const ADAPTIVE_SHIFT: u32 = 4;
 pub(crate) const EVEN: u16 = 1 << (ADAPTIVE_BITS - 1);
 
 /// Reads symbols from the bytes of a tile.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Decoder<'a> {
     range: u32,
     code: u32,
@@ -67,6 +67,19 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Reads what is known: whether it is what [`Decoder::symbol`] or [`Decoder::bits`] would find.
+    #[inline]
+    pub(crate) fn reads(&mut self, part: Part) -> bool {
+        self.normalize();
+        let unit = self.range >> part.shift;
+        let below = unit * u32::from(part.below);
+        let width = unit * u32::from(part.width);
+        let fits = self.code >= below && (part.is_last || self.code - below < width);
+        self.code = self.code.wrapping_sub(below);
+        self.range = width;
+        fits
+    }
+
     /// A number of so many bits, at most 15.
     pub(crate) fn bits(&mut self, bits: u32) -> u32 {
         self.normalize();
@@ -91,6 +104,34 @@ impl<'a> Decoder<'a> {
             *probability -= *probability >> ADAPTIVE_SHIFT;
             true
         }
+    }
+}
+
+/// A part of the range: a symbol or some bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    below: u16,
+    width: u16,
+    /// The log of what the whole range is divided into.
+    shift: u8,
+    is_last: bool,
+}
+
+impl Part {
+    /// A symbol of a distribution.
+    #[inline]
+    pub(crate) fn symbol<const N: usize>(frequencies: &[u16; N], symbol: usize) -> Part {
+        // All are looked at, as that is faster than a loop whose end is hard to foresee.
+        let of = |(at, &width): (usize, &u16)| if at < symbol { width } else { 0 };
+        let below = frequencies.iter().enumerate().map(of).sum();
+        let is_last = symbol == N - 1;
+        Part { below, width: frequencies[symbol], shift: TOTAL_BITS as u8, is_last }
+    }
+
+    /// A number of so many bits, from 1 to 15.
+    pub(crate) fn bits(bits: u32, number: u32) -> Part {
+        let is_last = number == (1 << bits) - 1;
+        Part { below: number as u16, width: 1, shift: bits as u8, is_last }
     }
 }
 
@@ -125,6 +166,7 @@ impl Encoder {
         self.low = self.low << 8 & 0xffff_ffff;
     }
 
+    #[inline]
     fn normalize(&mut self) {
         while self.range < LEAST {
             self.range <<= 8;
@@ -132,18 +174,12 @@ impl Encoder {
         }
     }
 
-    pub(crate) fn symbol(&mut self, frequencies: &[u16], symbol: usize) {
+    #[inline]
+    pub(crate) fn put(&mut self, part: Part) {
         self.normalize();
-        let unit = self.range >> TOTAL_BITS;
-        let below: u32 = frequencies[..symbol].iter().map(|&f| u32::from(f)).sum();
-        self.low += u64::from(unit * below);
-        self.range = unit * u32::from(frequencies[symbol]);
-    }
-
-    pub(crate) fn bits(&mut self, bits: u32, number: u32) {
-        self.normalize();
-        self.range >>= bits;
-        self.low += u64::from(self.range * number);
+        let unit = self.range >> part.shift;
+        self.low += u64::from(unit * u32::from(part.below));
+        self.range = unit * u32::from(part.width);
     }
 
     pub(crate) fn adaptive(&mut self, probability: &mut u16, bit: bool) {
@@ -253,28 +289,42 @@ mod tests {
     fn the_likeliest_costs_nothing() {
         let sure = distribution::<5>(&[0, 0, 0, 0]).expect("a distribution");
         let mut encoder = Encoder::new();
-        (0..5000).for_each(|_| encoder.symbol(&sure, 0));
+        (0..5000).for_each(|_| encoder.put(Part::symbol(&sure, 0)));
         assert_eq!(encoder.finish(), Vec::<u8>::new());
     }
 
     proptest! {
         #[test]
         fn what_is_written_is_read(
-            seed in any::<u64>(), length in 0_usize..3000, counts in any::<[u16; 7]>()
+            seed in any::<u64>(), length in 0_usize..3000, counts in any::<[u16; 7]>(), kinds in 2_u8..4
         ) {
             let mut random = fastrand::Rng::with_seed(seed);
             let found = distribution::<7>(&fit(&counts.map(u32::from), &[0.0; 7])).expect("a distribution");
             let choice: Vec<(u8, u32)> =
-                (0..length).map(|_| (random.u8(0..3), random.u32(..))).collect();
+                (0..length).map(|_| (random.u8(0..kinds), random.u32(..))).collect();
+            let bits = |number: u32| {
+                Part::bits(1 + number % 15, number & ((1 << (1 + number % 15)) - 1))
+            };
             let (mut encoder, mut probability) = (Encoder::new(), EVEN);
             for &(kind, number) in &choice {
                 match kind {
-                    0 => encoder.symbol(&found, number as usize % 7),
-                    1 => encoder.bits(1 + number % 15, number & ((1 << (1 + number % 15)) - 1)),
+                    0 => encoder.put(Part::symbol(&found, number as usize % 7)),
+                    1 => encoder.put(bits(number)),
                     _ => encoder.adaptive(&mut probability, number % 5 == 0),
                 }
             }
             let bytes = encoder.finish();
+            // Read with the parts known, and some of them wrong.
+            let mut decoder = Decoder::new(&bytes);
+            if choice.iter().all(|&(kind, _)| kind < 2) {
+                for &(kind, number) in &choice {
+                    let right = number as usize % 7;
+                    let wrong = Part::symbol(&found, (right + 1) % 7);
+                    prop_assert!(kind == 1 || !decoder.clone().reads(wrong));
+                    let part = if kind == 0 { Part::symbol(&found, right) } else { bits(number) };
+                    prop_assert!(decoder.reads(part));
+                }
+            }
             let (mut decoder, mut probability) = (Decoder::new(&bytes), EVEN);
             for &(kind, number) in &choice {
                 match kind {

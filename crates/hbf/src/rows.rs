@@ -1,8 +1,9 @@
 //! What the decoder knows of a cell before it decodes it: relations of men, and values nearby. See docs/hbf.md, 7.
 
-use crate::board::{Color, Kind, attackers, attacks, between};
+use crate::board::{Color, Kind, attackers, attacks, between, squares};
 use crate::cells::{MAX_ALL, Space, Squares, TilePlace, is_above, is_on_diagonal};
-use crate::code::{Code, DRAW, distance};
+use crate::code::{Code, DRAW};
+pub(crate) use crate::frame::Frame;
 
 /// The most relations there are.
 const MAX_RELATIONS: usize = MAX_ALL * (MAX_ALL - 1) - 2;
@@ -15,8 +16,8 @@ const CELL_TESTS: usize = 48;
 const MISS_TESTS: usize = 18;
 
 /// The values of a row with what tests see on its left and right.
-const LEFT: usize = 16;
-const STRIDE: usize = LEFT + 64 + 16;
+pub(crate) const LEFT: usize = 16;
+const STRIDE: usize = LEFT + 64 + LEFT + 1;
 
 /// The number of the row that stands for missing ones.
 const NO_ROW: usize = 64;
@@ -59,25 +60,14 @@ impl Tests {
     }
 }
 
-/// What of a model decides the tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
-    /// The neighbours in the order in which they become candidates: 0 W, 1 S, 2 N, 3 U.
-    pub(crate) order: [u8; 4],
-    /// The value of what is not there.
-    pub(crate) default: Code,
-    /// Distances that tests compare with.
-    pub(crate) thresholds: [u16; 9],
-}
-
 /// The rows that a row is compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
     pub(crate) row: usize,
     pub(crate) n: usize,
     pub(crate) u: usize,
-    nn: usize,
-    uu: usize,
+    pub(crate) nn: usize,
+    pub(crate) uu: usize,
 }
 
 /// The rows of a tile as far as they are decoded.
@@ -89,6 +79,8 @@ pub(crate) struct Rows {
     /// See [`WORDS`].
     pub(crate) words: Box<[u64; WORDS]>,
     squares: Squares,
+    /// What stands in the place of rows and squares that are missing.
+    default: Code,
     /// Whether the mover's king is attacked, by lane square.
     pub(crate) check: u64,
 }
@@ -100,7 +92,30 @@ pub(crate) struct Candidates {
     pub(crate) count: usize,
 }
 
+impl Before {
+    /// Whether there is a row to compare with.
+    pub(crate) fn is_first(&self) -> bool {
+        self.n == NO_ROW
+    }
+}
+
 impl Candidates {
+    /// The distinct values among W, S, N, U.
+    #[inline]
+    pub(crate) fn of(near: [Code; 4], frame: &Frame) -> Candidates {
+        let of = |place: usize| near[usize::from(frame.order[place] & 3)];
+        let [first, second, third, fourth] = [of(0), of(1), of(2), of(3)];
+        // What is not new is overwritten by the next one.
+        let mut codes = [first, second, third, fourth];
+        let mut count = 1 + usize::from(second != first);
+        codes[count] = third;
+        let new = |code: Code, other: Code| usize::from(code != other);
+        count += new(third, first) & new(third, second);
+        codes[count] = fourth;
+        count += new(fourth, first) & new(fourth, second) & new(fourth, third);
+        Candidates { codes, count }
+    }
+
     pub(crate) fn as_slice(&self) -> &[Code] {
         &self.codes[..self.count.min(4)]
     }
@@ -114,13 +129,23 @@ impl Rows {
             relations: vec![[0; MAX_RELATIONS]; NO_ROW + 1],
             words: Box::new([0; WORDS]),
             squares: [0; MAX_ALL],
+            default: DRAW,
             check: 0,
         }
     }
 
+    /// Prepares for the legal cells of a tile.
+    pub(crate) fn start_legal(&mut self, place: &TilePlace) {
+        self.squares = place.squares;
+    }
+
     /// Prepares for a tile: everything is as if nothing were decoded.
     pub(crate) fn start(&mut self, space: &Space, tests: Tests, place: &TilePlace, default: Code) {
-        self.values.fill(default);
+        // Of rows only what is decoded already and what is left and right of them is ever looked at.
+        if self.default != default {
+            self.values.fill(default);
+            self.default = default;
+        }
         self.squares = place.squares;
         let base = 5 * tests.relations + 11;
         for man in 0..space.men().len() {
@@ -148,8 +173,34 @@ impl Rows {
     }
 
     /// The values of a row.
-    pub(crate) fn row(&self, row: usize) -> &[Code] {
-        &self.values[row * STRIDE + LEFT..][..64]
+    pub(crate) fn row(&self, row: usize) -> &[Code; 64] {
+        self.row_around(row, 0)
+    }
+
+    /// The values of the lane squares of a row that are so many behind, from -16 to 16.
+    #[inline]
+    pub(crate) fn row_around(&self, row: usize, by: isize) -> &[Code; 64] {
+        const NOTHING: &[Code; 64] = &[DRAW; 64];
+        let start = (row * STRIDE + LEFT).wrapping_add_signed(by);
+        self.values.get(start..).and_then(<[Code]>::first_chunk).unwrap_or(NOTHING)
+    }
+
+    /// The values of a row from 16 lane squares before to 16 behind one.
+    #[inline]
+    pub(crate) fn around(&self, row: usize, lane: usize) -> &[Code; 2 * LEFT + 1] {
+        const NOTHING: &[Code; 2 * LEFT + 1] = &[DRAW; 2 * LEFT + 1];
+        self.values.get(row * STRIDE + lane..).and_then(<[Code]>::first_chunk).unwrap_or(NOTHING)
+    }
+
+    /// Sets the values of a row, and fills the cells that are not legal.
+    pub(crate) fn set_row(&mut self, before: Before, codes: &[Code; 64]) {
+        let start = before.row * STRIDE + LEFT;
+        self.values[start..start + 64].copy_from_slice(codes);
+        for lane in squares(!self.legal[before.row]) {
+            let lane = usize::from(lane);
+            let code = self.filling(before, lane);
+            self.set(before.row, lane, code);
+        }
     }
 
     /// Relations and legal cells of a row, and the tests that follow from them.
@@ -178,6 +229,35 @@ impl Rows {
         self.relate(space, row);
         self.compare(space, tests, turn, before);
         before
+    }
+
+    /// The legal cells of a row, without all that [`Rows::begin_row`] finds out besides.
+    pub(crate) fn begin_legal(&mut self, space: &Space, turn: Color, row: usize, first: u8) -> u64 {
+        if let Some(man) = space.middle() {
+            self.squares[man] = first + row as u8;
+        }
+        let lanes = self.legal_lanes(space);
+        self.legal[row] = 0;
+        if lanes == 0 {
+            return 0;
+        }
+        let (men, lane) = (space.men(), space.lane());
+        let occupied = self.squares[..lane].iter().fold(0_u64, |set, &square| set | 1 << square);
+        let king = self.squares[usize::from(turn == Color::White)];
+        let mut attacked = 0;
+        for (i, man) in men.iter().enumerate().skip(2).filter(|(_, man)| man.color == turn) {
+            attacked |= if i == lane {
+                attackers(*man, king, occupied)
+            } else if attacks(*man, self.squares[i], occupied) >> king & 1 == 0 {
+                0
+            } else if man.kind.is_slider() {
+                !between(self.squares[i], king)
+            } else {
+                u64::MAX
+            };
+        }
+        self.legal[row] = lanes & !attacked;
+        self.legal[row]
     }
 
     fn relate(&mut self, space: &Space, row: usize) {
@@ -315,6 +395,23 @@ impl Rows {
         [w, s, n, u]
     }
 
+    /// W, S, N, U of the cells of a row whose values are set.
+    pub(crate) fn neighbours_of_row(&self, before: Before) -> [[Code; 64]; 4] {
+        let own = self.row(before.row);
+        let (mut w, mut s) = (*self.row_around(before.row, -1), *self.row_around(before.row, -8));
+        for rank in 1..8 {
+            w[8 * rank] = own[8 * rank - 8];
+        }
+        s[1..8].copy_from_slice(&own[..7]);
+        let (mut n, mut u) = (*self.row(before.n), *self.row(before.u));
+        (w[0], s[0]) = (n[0], n[0]);
+        if before.n == NO_ROW {
+            n[1..].copy_from_slice(&w[1..]);
+            u = n;
+        }
+        [w, s, n, u]
+    }
+
     /// What an illegal cell is filled with.
     #[inline]
     pub(crate) fn filling(&self, before: Before, lane: usize) -> Code {
@@ -328,6 +425,11 @@ impl Rows {
         }
     }
 
+    /// The candidates of a cell.
+    pub(crate) fn candidates(&self, frame: &Frame, before: Before, lane: usize) -> Candidates {
+        Candidates::of(self.neighbours(before, lane), frame)
+    }
+
     /// The tests of a cell become a word; returns its candidates.
     #[inline]
     pub(crate) fn look(
@@ -338,14 +440,8 @@ impl Rows {
         lane: usize,
     ) -> Candidates {
         let near @ [w, s, n, u] = self.neighbours(before, lane);
-        let mut codes = [0; 4];
-        let mut count = 0;
-        for place in frame.order {
-            let code = near[usize::from(place & 3)];
-            codes[count & 3] = code;
-            let known = codes[..count].contains(&code);
-            count += usize::from(!known);
-        }
+        let candidates = Candidates::of(near, frame);
+        let Candidates { codes, count } = candidates;
         let at = |row: usize| -> &[Code; 32] {
             let start = row * STRIDE + lane;
             self.values[start..].first_chunk().unwrap_or(&[DRAW; 32])
@@ -368,15 +464,97 @@ impl Rows {
         word |= e(n, self.value(before.nn, lane)) << 30;
         word |= e(u, self.value(before.uu, lane)) << 31;
         word |= e(w, rt[LEFT - 2]) << 32 | e(s, rt[LEFT - 16]) << 33;
-        let first = codes[0];
-        word |= e(first, DRAW) << 34 | l(DRAW, first) << 35;
         word |= (0b111_u64 >> (4 - count)) << 36;
-        let moves = distance(first);
-        for (k, &threshold) in frame.thresholds.iter().enumerate() {
-            word |= u64::from(moves >= threshold) << (39 + k);
-        }
+        word |= frame.tests_of_first(codes[0]);
         self.words[tests.cell_word()] = word;
-        Candidates { codes, count }
+        candidates
+    }
+
+    /// The tests of the cells of a rank, but the first one, that depend on other ranks and rows alone.
+    #[inline]
+    pub(crate) fn look_at_rank(&self, before: Before, rank: usize) -> RankTests {
+        let at = |row: usize, by: isize| -> &[Code; 8] {
+            let start = (row * STRIDE + LEFT + 8 * rank).wrapping_add_signed(by);
+            self.values.get(start..).and_then(<[Code]>::first_chunk).unwrap_or(&[DRAW; 8])
+        };
+        let (t, rn, ru) = (before.row, before.n, before.u);
+        let (s, n, u) = (at(t, -8), at(rn, 0), at(ru, 0));
+        let mut words = [[0; 8]; 3];
+        let equal = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
+            for (word, (a, b)) in word.iter_mut().zip(a.iter().zip(b)) {
+                *word |= u16::from(a == b) << bit;
+            }
+        };
+        let below = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
+            for (word, (a, b)) in word.iter_mut().zip(a.iter().zip(b)) {
+                *word |= u16::from(a < b) << bit;
+            }
+        };
+        for (word, bit, a, b) in [
+            (0, 6, s, n),
+            (0, 8, s, u),
+            (0, 10, n, u),
+            (0, 14, s, at(rn, -8)),
+            (1, 2, s, at(ru, -8)),
+        ] {
+            equal(&mut words[word], bit, a, b);
+            below(&mut words[word], bit + 1, a, b);
+        }
+        let [_, middle, high] = &mut words;
+        equal(middle, 5, s, at(t, -9));
+        equal(middle, 6, n, at(rn, 1));
+        equal(middle, 7, n, at(rn, -1));
+        equal(middle, 8, n, at(rn, 8));
+        equal(middle, 9, n, at(rn, -8));
+        equal(middle, 10, u, at(ru, 1));
+        equal(middle, 11, u, at(ru, -1));
+        equal(middle, 12, u, at(ru, 8));
+        equal(middle, 13, u, at(ru, -8));
+        equal(middle, 14, n, at(before.nn, 0));
+        equal(middle, 15, u, at(before.uu, 0));
+        equal(high, 1, s, at(t, -16));
+        RankTests(words)
+    }
+
+    /// As [`Rows::look`], for a cell that has an N and is not on the first rank. `last` are the values of the two cells
+    /// before it, the last one first.
+    #[inline]
+    pub(crate) fn look_again(
+        &mut self,
+        (tests, frame, known): (Tests, &Frame, &RankTests),
+        before: Before,
+        lane: usize,
+        last: [Code; 2],
+    ) -> Candidates {
+        let at = |row: usize| -> &[Code; LEFT + 1] {
+            self.values[row * STRIDE + lane..].first_chunk().unwrap_or(&[DRAW; LEFT + 1])
+        };
+        let (rn, ru, rt) = (at(before.n), at(before.u), at(before.row));
+        let (s, n, u) = (rt[LEFT - 8], rn[LEFT], ru[LEFT]);
+        let w = if lane.is_multiple_of(8) { s } else { last[0] };
+        let candidates = Candidates::of([w, s, n, u], frame);
+        let e = |a: Code, b: Code| u64::from(a == b);
+        let l = |a: Code, b: Code| u64::from(a < b);
+        let mut word = known.of(lane);
+        word |= e(w, s) | l(w, s) << 1 | e(w, n) << 2 | l(w, n) << 3 | e(w, u) << 4 | l(w, u) << 5;
+        word |= e(w, rn[LEFT - 1]) << 12 | l(w, rn[LEFT - 1]) << 13;
+        word |= e(w, ru[LEFT - 1]) << 16 | l(w, ru[LEFT - 1]) << 17;
+        word |= e(w, rt[LEFT - 9]) << 20 | e(w, last[1]) << 32;
+        word |= (0b111_u64 >> (4 - candidates.count)) << 36;
+        word |= frame.tests_of_first(candidates.codes[0]);
+        self.words[tests.cell_word()] = word;
+        candidates
+    }
+}
+
+/// See [`Rows::look_at_rank`]: bits 0 to 15, 16 to 31, 32 to 47 of the cells of a rank.
+pub(crate) struct RankTests([[u16; 8]; 3]);
+
+impl RankTests {
+    #[inline]
+    fn of(&self, lane: usize) -> u64 {
+        let of = |word: usize| u64::from(self.0[word][lane & 7]);
+        of(0) | of(1) << 16 | of(2) << 32
     }
 }
 

@@ -1,12 +1,13 @@
 //! Models from samples of tiles.
 
+use crate::board::squares;
 use crate::code::{Code, DRAW, class, distance};
-use crate::grow::{Bits, Limits, Samples, grow, transpose};
-use crate::miss::Coded;
-use crate::model::{CELL_SYMBOLS, CLASS_CONTEXTS, CLASSES, MISS_SYMBOLS, ModelParts};
+use crate::grow::{self, Bits, Limits, grow, last_word, transpose};
+use crate::model::{CELL_SYMBOLS, CLASS_CONTEXTS, CLASSES, MISS, MISS_SYMBOLS, ModelParts};
 use crate::range::fit;
-use crate::rows::{Frame, Rows, Tests};
-use crate::tile::{Cell, Knowing, Known, Stream, TileValues, walk};
+use crate::rows::{Before, Frame, Tests};
+use crate::symbols::{Desk, TileValues};
+use crate::tile::Stream;
 
 /// Tiles with their numbers.
 pub(crate) type Sample = [(u64, TileValues)];
@@ -29,36 +30,56 @@ const MISS_LEAF_BITS: f64 = 240.0;
 
 const DEPTH: usize = 20;
 
+/// Words of a sample: those of the tests and one more. More than five men need the larger number.
+const FEW_WORDS: usize = 4;
+const MANY_WORDS: usize = 10;
+
 /// Makes a model for a stream from a sample of its tiles. `share` is the part of the stream's cells that the sample has.
-pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, rows: &mut Rows) -> Trained {
-    let (frame, last) = survey(stream, sample, rows);
+pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, desk: &mut Desk) -> Trained {
+    if Tests::of(stream.space).count(false) <= 64 * (FEW_WORDS - 1) {
+        train_with::<FEW_WORDS>(stream, sample, share, desk)
+    } else {
+        train_with::<MANY_WORDS>(stream, sample, share, desk)
+    }
+}
+
+fn train_with<const S: usize>(
+    stream: Stream<'_>,
+    sample: &Sample,
+    share: f64,
+    desk: &mut Desk,
+) -> Trained {
+    let (frame, last) = survey(stream, sample, desk);
     let tests = Tests::of(stream.space);
-    let words = tests.cell_word().div_ceil(64);
-    let mut collected = Collected {
-        tests,
-        words,
-        cells: Samples::new(words + 1),
-        misses: Samples::new(words + 2),
+    let mut collected = Collected::<S> {
+        stream,
+        frame: &frame,
+        cells: Vec::new(),
+        misses: Vec::new(),
         classes: [[0; CLASSES]; CLASS_CONTEXTS],
-        row: usize::MAX,
-        lanes: vec![[0; 64]; words],
+        lanes: vec![[0; 64]; tests.count(false).div_ceil(64)],
     };
+    // As many as there will be: while a list grows it is there twice.
+    collected.cells.reserve_exact(sample.iter().map(|(_, values)| values.cells()).sum());
     for (tile, values) in sample {
-        collected.row = usize::MAX;
-        let mut coder = Knowing { values, known: &mut collected };
-        walk(stream, (&frame, last), (*tile, None), rows, &mut coder);
+        let mut last = last;
+        desk.rows(stream, &frame, (*tile, values), None, |desk, before| {
+            collected.row(desk, before, &mut last);
+        });
     }
     let scale = 1.0 / share.clamp(1e-9, 1.0);
     let cell_limits =
         Limits { scale, leaf_bits: CELL_LEAF_BITS, chance_bits: 20.0, least: 40, depth: DEPTH };
     let miss_limits =
         Limits { leaf_bits: MISS_LEAF_BITS, chance_bits: 90.0, least: 150, ..cell_limits };
-    let bits = |count| bits_of_tests(tests, words, count);
-    let cell_tests = bits(tests.count(false));
-    let miss_tests = bits(tests.count(true));
-    let cells = grow(&mut collected.cells, &cell_tests, &CELL_GROUPS, cell_limits);
-    let misses = grow(&mut collected.misses, &miss_tests, &MISS_GROUPS, miss_limits);
-    let classes = collected.classes.map(|counts| {
+    let Collected { mut cells, mut misses, classes, .. } = collected;
+    let cell_tests: Bits = (0..tests.count(false)).map(place_of).collect();
+    let own = tests.count(false)..tests.count(true);
+    let own = own.map(|test| ((S - 1) as u16, (test - tests.count(false)) as u8));
+    let miss_tests: Bits = cell_tests.iter().copied().chain(own).collect();
+    let cells = grow(&mut cells, &cell_tests, &CELL_GROUPS, cell_limits);
+    let misses = grow(&mut misses, &miss_tests, &MISS_GROUPS, miss_limits);
+    let classes = classes.map(|counts| {
         let bytes = fit(&counts, &[0.3; CLASSES]);
         [bytes[0], bytes[1]]
     });
@@ -68,128 +89,85 @@ pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, rows: &mut 
     Trained { parts, leaves }
 }
 
-/// Where samples have the bits of tests.
-fn bits_of_tests(tests: Tests, words: usize, count: usize) -> Bits {
-    let place = |test: usize| match tests.bit(test) {
-        (word, 64) => (word / 64, (word % 64) as u8),
-        (word, bit) => (words as u16 + word - tests.cell_word() as u16, bit),
-    };
-    (0..count).map(place).collect()
+/// Where samples have the bit of a test: the word and the bit.
+fn place_of(test: usize) -> (u16, u8) {
+    ((test / 64) as u16, (test % 64) as u8)
 }
 
 /// What the trees are grown from.
-struct Collected {
-    tests: Tests,
-    words: usize,
-    cells: Samples,
-    misses: Samples,
+struct Collected<'a, const S: usize> {
+    stream: Stream<'a>,
+    frame: &'a Frame,
+    cells: Vec<grow::Sample<S>>,
+    misses: Vec<grow::Sample<S>>,
     classes: [[u32; CLASSES]; CLASS_CONTEXTS],
-    /// The row whose tests are in `lanes`.
-    row: usize,
     /// The tests of a row, by word and lane square.
     lanes: Vec<[u64; 64]>,
 }
 
-impl Collected {
-    fn words_of(&mut self, cell: &Cell<'_>) {
-        if self.row == cell.before.row {
-            return;
-        }
-        self.row = cell.before.row;
-        let tests = &cell.rows.words[..self.tests.cell_word()];
-        for (lanes, tests) in self.lanes.iter_mut().zip(tests.chunks(64)) {
-            lanes.fill(0);
-            lanes[..tests.len()].copy_from_slice(tests);
+impl<const S: usize> Collected<'_, S> {
+    fn row(&mut self, desk: &Desk, before: Before, last: &mut [u16; 2]) {
+        for (lanes, masks) in self.lanes.iter_mut().zip(desk.side_by_side.masks.as_chunks().0) {
+            *lanes = *masks;
             transpose(lanes);
         }
-    }
-}
-
-impl Known for &mut Collected {
-    fn likelihoods(&self, _cell: &Cell<'_>) -> [u16; CELL_SYMBOLS] {
-        [1; CELL_SYMBOLS]
-    }
-
-    fn symbol(&mut self, cell: &Cell<'_>, symbol: usize) {
-        self.words_of(cell);
-        let own = cell.rows.words[self.tests.cell_word()];
-        let lanes = self.lanes.iter().map(|lanes| lanes[cell.lane]);
-        self.cells.push(lanes.chain([own]), symbol);
-    }
-
-    fn class(&mut self, cell: &Cell<'_>, class: usize) {
-        self.classes[cell.class_context()][class] += 1;
-    }
-
-    fn distance(&mut self, cell: &Cell<'_>, coded: Coded) {
-        let own =
-            [self.tests.cell_word(), self.tests.miss_word()].map(|word| cell.rows.words[word]);
-        let lanes = self.lanes.iter().take(self.words).map(|lanes| lanes[cell.lane]);
-        self.misses.push(lanes.chain(own), coded.symbol);
+        for lane in squares(desk.rows.legal[before.row]) {
+            let lane = usize::from(lane);
+            let symbol = desk.side_by_side.symbol(lane);
+            let mut words = [0; S];
+            words.iter_mut().zip(&self.lanes).for_each(|(word, lanes)| *word = lanes[lane]);
+            words[S - 1] = last_word(symbol, 0);
+            self.cells.push(words);
+            if symbol != MISS {
+                continue;
+            }
+            let miss = desk.miss(self.stream, self.frame, (before, lane), last);
+            self.classes[miss.context][miss.class] += 1;
+            if let Some((coded, word)) = miss.distance {
+                words[S - 1] = last_word(coded.symbol, word);
+                self.misses.push(words);
+            }
+        }
     }
 }
 
 /// The frame of a model, and the first distances of misses: which neighbours agree most often, which distances there are.
-fn survey(stream: Stream<'_>, sample: &Sample, rows: &mut Rows) -> (Frame, [u16; 2]) {
+fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (Frame, [u16; 2]) {
     let mut distances = vec![0_u32; usize::from(u16::MAX) + 1];
     let mut codes = distances.clone();
     let mut agreed = [0_u32; 4];
-    let mut frame = Frame { order: [0, 1, 2, 3], default: DRAW, thresholds: [u16::MAX; 9] };
-    // A twentieth of the sample is enough, as long as it is not small.
+    let frame = Frame::new([0, 1, 2, 3], DRAW, [u16::MAX; 9]);
+    // A part of the sample is enough, as long as it is not small.
     for (tile, values) in sample.iter().step_by(1 + sample.len() / 200) {
-        let seen = Seen { distances: &mut distances, codes: &mut codes, agreed: &mut agreed };
-        let mut coder = Knowing { values, known: Looking { seen, values } };
-        walk(stream, (&frame, [0, 0]), (*tile, None), rows, &mut coder);
+        desk.rows(stream, &frame, (*tile, values), None, |desk, before| {
+            let row = before.row;
+            for lane in squares(desk.rows.legal[row] & !values.settled[row]) {
+                let lane = usize::from(lane);
+                let code = values.codes[row][lane];
+                codes[usize::from(code)] += 1;
+                if class(code) != 0 {
+                    distances[usize::from(distance(code))] += 1;
+                }
+                let near = desk.rows.neighbours(before, lane);
+                agreed.iter_mut().zip(near).for_each(|(count, n)| *count += u32::from(n == code));
+            }
+        });
     }
-    frame.order.sort_by_key(|&place| std::cmp::Reverse(agreed[usize::from(place)]));
+    let mut order = frame.order;
+    order.sort_by_key(|&place| std::cmp::Reverse(agreed[usize::from(place)]));
     let most = (1..codes.len()).max_by_key(|&code| codes[code]).unwrap_or(usize::from(DRAW));
-    frame.default = if codes[most] > 0 { most as Code } else { DRAW };
+    let default = if codes[most] > 0 { most as Code } else { DRAW };
     let total: u64 = distances[1..].iter().map(|&count| u64::from(count)).sum();
+    let mut thresholds = frame.thresholds;
     let mut below = 0;
     let mut next = 0;
     for (moves, &count) in distances.iter().enumerate().skip(1) {
         below += u64::from(count);
         while next < 9 && below * 10 > total * (next as u64 + 1) {
-            frame.thresholds[next] = moves as u16 + 1;
+            thresholds[next] = moves as u16 + 1;
             next += 1;
         }
     }
-    let middle = frame.thresholds[4].clamp(1, 1000) - 1;
-    (frame, [middle, middle.max(1)])
-}
-
-struct Seen<'a> {
-    distances: &'a mut [u32],
-    codes: &'a mut [u32],
-    agreed: &'a mut [u32; 4],
-}
-
-struct Looking<'a> {
-    seen: Seen<'a>,
-    values: &'a TileValues,
-}
-
-impl Known for Looking<'_> {
-    fn likelihoods(&self, _cell: &Cell<'_>) -> [u16; CELL_SYMBOLS] {
-        [1; CELL_SYMBOLS]
-    }
-
-    fn symbol(&mut self, cell: &Cell<'_>, _symbol: usize) {
-        let (row, lane) = (cell.before.row, cell.lane);
-        let code = self.values.codes[row * 64 + lane];
-        if self.values.settled[row] >> lane & 1 != 0 {
-            return;
-        }
-        self.seen.codes[usize::from(code)] += 1;
-        if class(code) != 0 {
-            self.seen.distances[usize::from(distance(code))] += 1;
-        }
-        for (place, near) in cell.rows.neighbours(cell.before, lane).into_iter().enumerate() {
-            self.seen.agreed[place] += u32::from(near == code);
-        }
-    }
-
-    fn class(&mut self, _cell: &Cell<'_>, _class: usize) {}
-
-    fn distance(&mut self, _cell: &Cell<'_>, _coded: Coded) {}
+    let middle = thresholds[4].clamp(1, 1000) - 1;
+    (Frame::new(order, default, thresholds), [middle, middle.max(1)])
 }

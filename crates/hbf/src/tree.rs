@@ -1,7 +1,9 @@
 //! Decision trees that choose a distribution. See docs/hbf.md, 9.
 
+use crate::board::squares;
 use crate::range::distribution;
 use crate::rows::{Tests, WORDS};
+use crate::side_by_side::MASKS;
 
 const LEAF: u16 = u16::MAX;
 const MAX_LEAVES: usize = 32767;
@@ -10,14 +12,19 @@ const MAX_DEPTH: usize = 64;
 /// In the place of a child: the rest is the number of a leaf.
 const IS_LEAF: u16 = 1 << 15;
 
-/// Bits of a test that say which bit of its word it is, 64 being that of the lane square.
-const BIT_BITS: u32 = 7;
+/// Room for twice as many sets of cells as there can be.
+const QUEUE: usize = 128;
+
+/// The bit of the lane square.
+const OF_LANE: u8 = 64;
 
 /// Small, as the whole tree should stay in the first-level cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(8))]
 struct Node {
-    /// The word of the test, and behind it the bit.
-    test: u16,
+    /// The word of the test, and its bit.
+    word: u16,
+    bit: u8,
     children: [u16; 2],
 }
 
@@ -25,6 +32,8 @@ struct Node {
 #[derive(Debug)]
 pub(crate) struct Tree<const N: usize> {
     nodes: Vec<Node>,
+    /// The tests of the nodes by their numbers.
+    tests: Vec<u16>,
     leaves: Vec<[u16; N]>,
     root: u16,
 }
@@ -32,7 +41,7 @@ pub(crate) struct Tree<const N: usize> {
 impl<const N: usize> Tree<N> {
     /// Reads a tree that may use the first `count` tests. None if it is none, or does not fill the bytes.
     pub(crate) fn parse(bytes: &[u8], tests: Tests, count: usize) -> Option<Tree<N>> {
-        let mut tree = Tree { nodes: Vec::new(), leaves: Vec::new(), root: 0 };
+        let mut tree = Tree { nodes: Vec::new(), tests: Vec::new(), leaves: Vec::new(), root: 0 };
         // Children that are still to come: the node and which of its two.
         let mut open: Vec<Option<(usize, usize)>> = vec![None];
         let mut rest = bytes;
@@ -55,8 +64,8 @@ impl<const N: usize> Tree<N> {
                 if usize::from(test) >= count || full {
                     return None;
                 }
-                let test = word << BIT_BITS | u16::from(bit);
-                tree.nodes.push(Node { test, children: [0; 2] });
+                tree.tests.push(test);
+                tree.nodes.push(Node { word, bit, children: [0; 2] });
                 open.extend([Some((number, 1)), Some((number, 0))]);
                 number as u16
             };
@@ -72,13 +81,58 @@ impl<const N: usize> Tree<N> {
     #[inline]
     pub(crate) fn leaf(&self, words: &[u64; WORDS], lane: usize) -> usize {
         let mut at = self.root;
-        while let Some(node) = self.nodes.get(usize::from(at)) {
-            let own = node.test & ((1 << BIT_BITS) - 1);
-            let shift = if own == 64 { lane as u16 } else { own };
-            let bit = words[usize::from(node.test >> BIT_BITS) % WORDS] >> (shift & 63) & 1;
-            at = node.children[bit as usize];
+        while let Some(&Node { word, bit, children }) = self.nodes.get(usize::from(at)) {
+            let shift = if bit == OF_LANE { lane as u8 } else { bit };
+            let is_one = words[usize::from(word) % WORDS] >> (shift & 63) & 1 != 0;
+            // A choice of two numbers, not of two ways: which one is hard to foresee.
+            at = std::hint::select_unpredictable(is_one, children[1], children[0]);
         }
         usize::from(at & !IS_LEAF)
+    }
+
+    /// The number of the leaf that a cell comes to, if `masks` has all tests as sets of lane squares.
+    pub(crate) fn leaf_of(&self, masks: &[u64; MASKS], lane: usize) -> usize {
+        let mut at = self.root;
+        while let Some(node) = self.nodes.get(usize::from(at)) {
+            let test = usize::from(self.tests[usize::from(at)]) % MASKS;
+            let is_one = masks[test] >> (lane & 63) & 1 != 0;
+            at = if is_one { node.children[1] } else { node.children[0] };
+        }
+        usize::from(at & !IS_LEAF)
+    }
+
+    /// The leaves that cells of a row come to: cells that go the same way go together.
+    pub(crate) fn leaves(&self, masks: &[u64; MASKS], cells: u64, leaf_of: &mut [u16; 64]) {
+        // Sets are disjoint, so there are never more than 64 that have cells. Those that are empty are written, too, and
+        // then overwritten by the next one: a branch for them would be hard to foresee. Inner nodes are in the first
+        // half, leaves in the second one.
+        let mut sets = [(0_u16, 0_u64); 2 * QUEUE];
+        let (mut first, mut behind, mut found) = (0, 0, 0);
+        let mut children = [(self.root, cells), (self.root, 0)];
+        loop {
+            for (at, set) in children {
+                let is_leaf = at & IS_LEAF != 0;
+                let place = if is_leaf { QUEUE + found } else { behind % QUEUE };
+                sets[place % (2 * QUEUE)] = (at, set);
+                let counts = usize::from(set != 0);
+                behind += counts & usize::from(!is_leaf);
+                found += counts & usize::from(is_leaf);
+            }
+            if first == behind {
+                break;
+            }
+            let (at, set) = sets[first % QUEUE];
+            first += 1;
+            let Some(node) = self.nodes.get(usize::from(at)) else { break };
+            let test = usize::from(self.tests[usize::from(at)]) % MASKS;
+            let ones = set & masks[test];
+            children = [(node.children[0], set ^ ones), (node.children[1], ones)];
+        }
+        for (leaf, set) in &sets[QUEUE..QUEUE + found % QUEUE] {
+            for lane in squares(*set) {
+                leaf_of[usize::from(lane & 63)] = leaf & !IS_LEAF;
+            }
+        }
     }
 
     /// The distribution of a leaf.

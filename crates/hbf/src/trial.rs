@@ -2,10 +2,13 @@
 
 use crate::board::{Color, Man};
 use crate::encode::{EncodeError, EncodeOptions, Sides, Source, plan_stream};
-use crate::fill::Filler;
+use crate::fill::{Filler, tiles_all_over};
 use crate::material::Material;
 use crate::model::Model;
-use crate::tile::{self, Stream, TileValues};
+use crate::tile;
+
+/// Cells that a model is tried on, if there are so many that it was not made from.
+const SAMPLE: usize = 500_000;
 
 /// How a stream does on a sample.
 #[doc(hidden)]
@@ -43,35 +46,40 @@ pub fn try_ending(
         }
         let outcomes = options.distances == Sides::Neither;
         let begun = clock();
-        let plan = plan_stream(material, source, options, (turn, outcomes))?;
-        let planned = clock() - begun;
-        let stream = Stream { space: &plan.space, turn, outcomes };
-        let model = Model::parse(&plan.trained.parts.to_bytes(), &plan.space);
-        let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
+        let plan = plan_stream(material, source, options, ((turn, outcomes), false))?;
+        let stream = plan.stream();
         let mut work = Filler::new(source, options.exits);
-        let mut order = (0..plan.space.tiles()).step_by(1 + plan.space.tiles() as usize / 700);
+        // Of a small table there is nothing else to try the model on.
+        let mut order = tiles_all_over(stream.space).chain(tiles_all_over(stream.space));
+        let trained = work.model(stream, &mut order, options.training)?;
+        let planned = clock() - begun;
+        let model_bytes = trained.parts.to_bytes();
+        let model = Model::parse(&model_bytes, &plan.space);
+        let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
         let begun = clock();
-        let (sample, share) = work.sample(stream, &mut order, usize::MAX)?;
+        let (sample, share) = work.sample(stream, &mut order, SAMPLE)?;
         let filled = clock();
-        let tile = |(tile, values): &(u64, TileValues)| {
-            tile::encode(stream, &model, *tile, values, &mut work.rows)
-        };
-        let packed: Vec<Vec<u8>> = sample.iter().map(tile).collect();
+        let mut packed = Vec::new();
+        for (tile, values) in &sample {
+            let bytes = work.desk.encode(stream, &model, (*tile, values));
+            packed.push(bytes.ok_or(EncodeError::Disagrees(*tile))?);
+        }
         let encoded = clock();
         let mut cells = 0_u64;
         for ((tile, _), bytes) in sample.iter().zip(&packed) {
-            tile::decode(stream, &model, bytes, (*tile, None), &mut work.rows);
-            let legal = &work.rows.legal[..usize::from(plan.space.rows())];
+            tile::decode(stream, &model, bytes, (*tile, None), &mut work.desk.rows);
+            let legal = &work.desk.rows.legal[..usize::from(plan.space.rows())];
             cells += legal.iter().map(|row| u64::from(row.count_ones())).sum::<u64>();
         }
+        let data: usize = packed.iter().map(Vec::len).sum();
         let times = [filled - begun, encoded - filled, clock() - encoded];
         let [fill, encode, decode] = times.map(|seconds| seconds * 1e9 / cells.max(1) as f64);
         trials.push(Trial {
             order: plan.space.men()[2..].to_vec(),
             turn,
-            bytes: (plan.bits / 8.0) as u64,
+            bytes: (data as f64 / share) as u64 + model_bytes.len() as u64,
             cells: cells as f64 / share,
-            leaves: plan.trained.leaves,
+            leaves: trained.leaves,
             times: [planned, fill, encode, decode],
         });
     }

@@ -1,17 +1,24 @@
 //! Values by rows as a source of cells.
 
-use hoffman_board::{Color, Role, Value};
-use hoffman_hbf::{Code, DRAW, Man, Material, Position, Source, code_of};
-use hoffman_space::{PawnStructure, TableValues};
+use std::sync::{Arc, LazyLock};
+
+use hoffman_board::{Color, Role, Symmetry, Value};
+use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of};
+use hoffman_space::{Codes, KingPlacement, Orientation, PawnStructure, SliceValues, TableValues};
 
 use super::{color_of, man};
 
 /// The values of an ending.
 pub(super) struct Values<'v> {
-    pub(super) values: &'v TableValues,
+    table: &'v TableValues,
     /// The men, as the layout of the values has them first.
     movers: Vec<Man>,
+    /// Of tables with up to two pawns the slice of each structure, by its number.
+    slices: Vec<Option<Slice<'v>>>,
 }
+
+/// A slice, and how a position is turned before it is looked up there.
+type Slice<'v> = (&'v Arc<SliceValues>, Orientation);
 
 /// Where the men of a position stand.
 struct Men {
@@ -19,15 +26,105 @@ struct Men {
     pawns: PawnStructure,
 }
 
+/// Where the positions of a row lie that differ in the square of a mover.
+struct Line<'v> {
+    codes: &'v Codes,
+    /// What the square of the mover adds is left out.
+    base: usize,
+    stride: usize,
+    /// What its square becomes.
+    images: &'static [u8; 64],
+}
+
+/// The images of squares under a symmetry and then another one, by both numbers.
+static IMAGES: LazyLock<Vec<[u8; 64]>> = LazyLock::new(|| {
+    let mut images = Vec::new();
+    for first in Symmetry::all() {
+        for second in Symmetry::all() {
+            let image = |square: usize| second.apply_index(first.apply_index(square as u8));
+            images.push(std::array::from_fn(image));
+        }
+    }
+    images
+});
+
+/// The codes of cells by those of the solver.
+static BYTES: [Code; 256] = {
+    let mut codes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        codes[byte] = code_of_byte(byte as u8);
+        byte += 1;
+    }
+    codes
+};
+
+impl Line<'_> {
+    /// 0 where there is no position.
+    #[inline]
+    fn code(&self, square: u8) -> Code {
+        let place = self.base + self.stride * usize::from(self.images[usize::from(square & 63)]);
+        match self.codes {
+            Codes::Narrow(bytes) => bytes.get(place).map_or(0, |&byte| BYTES[usize::from(byte)]),
+            Codes::Wide(words) => words.get(place).map_or(0, |&word| code_of_word(word)),
+            Codes::Stored(stored) if place < stored.len => {
+                code_of_value(self.codes.value(place)).unwrap_or(0)
+            }
+            Codes::Stored(_) => 0,
+        }
+    }
+}
+
+/// The number of a structure of up to two pawns, less than 4096.
+fn number_of(pawns: PawnStructure) -> usize {
+    let first = |set: u64| (set.trailing_zeros() % 64) as usize;
+    match (pawns.white, pawns.black) {
+        (white, 0) => first(white) * 64 + first(white & white.wrapping_sub(1)),
+        (0, black) => first(black) * 64 + first(black & black.wrapping_sub(1)),
+        (white, black) => first(white) * 64 + first(black),
+    }
+}
+
 impl<'v> Values<'v> {
-    pub(super) fn new(values: &'v TableValues) -> Values<'v> {
-        let movers = values.layout.movers().iter().map(|mover| man(mover.color, mover.role));
-        Values { values, movers: movers.collect() }
+    pub(super) fn new(table: &'v TableValues) -> Values<'v> {
+        let movers = table.layout.movers().iter().map(|mover| man(mover.color, mover.role));
+        let mut new = Values { table, movers: movers.collect(), slices: Vec::new() };
+        new.slices = new.all_slices();
+        new
+    }
+
+    /// The slices of all structures, if these have numbers.
+    fn all_slices(&self) -> Vec<Option<Slice<'v>>> {
+        let count = self.table.material.count;
+        let pawns = [count.white.pawn, count.black.pawn];
+        if pawns.iter().sum::<u8>() > 2 {
+            return Vec::new();
+        }
+        let mut slices = vec![None; 64 * 64];
+        for first in 0..64_u64 {
+            for second in 0..64_u64 {
+                let (first, second) = (1 << first, 1 << second);
+                let structure = match pawns {
+                    [0, 0] => PawnStructure::default(),
+                    [1, 0] => PawnStructure { white: first, black: 0 },
+                    [0, 1] => PawnStructure { white: 0, black: first },
+                    [2, 0] => PawnStructure { white: first | second, black: 0 },
+                    [0, 2] => PawnStructure { white: 0, black: first | second },
+                    _ => PawnStructure { white: first, black: second },
+                };
+                slices[number_of(structure)] = self.table.find(structure);
+            }
+        }
+        slices
+    }
+
+    fn slice(&self, pawns: PawnStructure) -> Option<Slice<'v>> {
+        if self.slices.is_empty() { self.table.find(pawns) } else { self.slices[number_of(pawns)] }
     }
 
     /// The ending.
     pub(super) fn material(&self) -> Option<Material> {
-        let men = self.values.material.men_in_naming_order();
+        let men = self.table.material.men_in_naming_order();
         Material::new(men.into_iter().map(|(color, role)| man(color, role)))
     }
 
@@ -50,6 +147,49 @@ impl<'v> Values<'v> {
         men.pawns = PawnStructure { white: pawns(Color::White), black: pawns(Color::Black) };
         Some(men)
     }
+
+    /// The line of positions that differ in the square of a mover, in this position the last one of those like it.
+    /// None if there is none, or none so simple.
+    fn line(&self, men: &Men, turn: Color, mut walks: usize) -> Option<Line<'v>> {
+        let layout = &self.table.layout;
+        if !layout.is_complete() {
+            return None;
+        }
+        let (slice, orientation) = self.slice(men.pawns)?;
+        let first = orientation.symmetry();
+        let mut squares = men.movers;
+        let squares = &mut squares[..self.movers.len()];
+        for square in squares.iter_mut() {
+            *square = first.apply_index(*square);
+        }
+        if orientation.swap {
+            // As in `TableValues::value`.
+            squares.swap(0, 1);
+            let half = (squares.len() - 2) / 2;
+            squares[2..].rotate_left(half);
+            walks = if walks < 2 { 1 - walks } else { 2 + (walks - 2 + half) % (2 * half) };
+        }
+        let second = match layout.kings() {
+            KingPlacement::Pairs => layout.king_base(squares[0], squares[1])?.1,
+            KingPlacement::Axes => Symmetry::IDENTITY,
+        };
+        let side = usize::from(orientation.color(turn) == Color::Black);
+        let stride = layout.stride(walks);
+        let own = stride * usize::from(second.apply_index(squares[walks]));
+        let base = layout.offset(squares)?.checked_sub(own)?;
+        let images = &IMAGES[8 * first.index() + second.index()];
+        Some(Line { codes: &slice.codes[side], base, stride, images })
+    }
+
+    /// The line of a row: of the positions with a piece more on one of these squares.
+    fn line_of_row(&self, position: &Position, man: Man, wanted: u64) -> Option<Line<'v>> {
+        let walks = self.movers.iter().rposition(|&mover| mover == man)?;
+        // Where it stands on the lowest square it is the last one of those like it everywhere.
+        let lowest = wanted.trailing_zeros() as u8 & 63;
+        let men = self.men(&position.with(lowest, man))?;
+        let is_last = men.movers[walks] == lowest && position.en_passant.is_none();
+        self.line(&men, color_of(position.turn), walks).filter(|_| is_last)
+    }
 }
 
 /// The code of a value; none of a position that is not legal.
@@ -62,11 +202,73 @@ fn code_of_value(value: Value) -> Option<Code> {
     })
 }
 
+/// The same of a code of the solver: wins come before one more number there.
+const fn code_of_byte(byte: u8) -> Code {
+    match byte {
+        0x80 => DRAW,
+        0..0x80 => byte as Code,
+        0xff => 0xffff,
+        _ => 0xff01 + byte as Code,
+    }
+}
+
+/// The same of a wide one.
+const fn code_of_word(word: u16) -> Code {
+    if word > DRAW { word.saturating_add(1) } else { word }
+}
+
+/// The squares of a set, ascending.
+fn squares(mut set: u64) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let square = (set != 0).then(|| set.trailing_zeros() as u8);
+        set &= set.wrapping_sub(1);
+        square
+    })
+}
+
 impl Source for Values<'_> {
     fn code(&self, position: &Position) -> Option<Code> {
         let men = self.men(position)?;
-        let movers = &men.movers[..self.movers.len()];
         let turn = color_of(position.turn);
-        code_of_value(self.values.value(movers, men.pawns, turn, position.en_passant)?)
+        let last = self.movers.len() - 1;
+        if let Some(line) = self.line(&men, turn, last).filter(|_| position.en_passant.is_none()) {
+            return Some(line.code(men.movers[last])).filter(|&code| code != 0);
+        }
+        let movers = &men.movers[..self.movers.len()];
+        code_of_value(self.table.value(movers, men.pawns, turn, position.en_passant)?)
+    }
+
+    fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
+        let line = match man.kind {
+            Kind::Pawn => None,
+            _ => self.line_of_row(position, man, wanted),
+        };
+        let mut unknown = 0;
+        for square in squares(wanted) {
+            let code = match &line {
+                Some(line) => line.code(square),
+                None => self.code(&position.with(square, man)).unwrap_or(0),
+            };
+            codes[usize::from(square)] = code;
+            unknown |= u64::from(code == 0) << square;
+        }
+        unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hoffman_space::Code as _;
+
+    use super::*;
+
+    #[test]
+    fn codes_of_the_solver_become_those_of_cells() {
+        for byte in 0..=u8::MAX {
+            assert_eq!(code_of_byte(byte), code_of_value(byte.value()).unwrap_or(0), "{byte}");
+        }
+        for word in 0..=u16::MAX {
+            assert_eq!(code_of_word(word), code_of_value(word.value()).unwrap_or(0), "{word}");
+        }
     }
 }

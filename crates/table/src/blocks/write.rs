@@ -222,7 +222,7 @@ impl CellFile<'_> {
     }
 }
 
-/// How many cells a model is made from: of small tables fewer, as it takes most of the time there.
+/// How many cells a model is made from: of small tables fewer, as it would take most of the time there.
 fn training(values: &TableValues) -> usize {
-    (values.layout.len() * values.slices.len() / 4).clamp(100_000, 2_000_000)
+    (values.layout.len() * values.slices.len() / 4).clamp(100_000, 1_500_000)
 }

@@ -1,0 +1,298 @@
+//! The symbols of a tile whose values are known: for its bytes, or for a model. See docs/hbf.md, 8.
+
+use crate::board::squares;
+use crate::code::{Code, class, distance};
+use crate::miss::{self, Coded};
+use crate::model::{MISS, Model};
+use crate::range::{Decoder, Encoder, Part};
+use crate::rows::{Before, Frame, Rows, Tests};
+use crate::side_by_side::SideBySide;
+use crate::tile::Stream;
+
+/// The true values of a tile, and which of them an exit settles: there anything that is not larger may be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct TileValues {
+    /// Row by row, 64 codes each; 0 where there is no cell.
+    pub(crate) codes: Vec<[Code; 64]>,
+    pub(crate) settled: Vec<u64>,
+}
+
+impl TileValues {
+    pub(crate) fn new(rows: u8) -> TileValues {
+        let rows = usize::from(rows);
+        TileValues { codes: vec![[0; 64]; rows], settled: vec![0; rows] }
+    }
+
+    /// How many cells are legal.
+    pub(crate) fn cells(&self) -> usize {
+        self.codes.as_flattened().iter().filter(|&&code| code != 0).count()
+    }
+
+    /// Whether decoded rows say the same, at every legal cell.
+    pub(crate) fn agree(&self, rows: &Rows) -> bool {
+        let of_row = |(row, codes): (usize, &[Code; 64])| {
+            squares(rows.legal[row]).all(|lane| {
+                let (found, code) = (rows.row(row)[usize::from(lane)], codes[usize::from(lane)]);
+                found == code || self.settled[row] >> lane & 1 != 0 && found < code
+            })
+        };
+        self.codes.iter().enumerate().all(of_row)
+    }
+}
+
+/// Where tiles are looked at.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) rows: Rows,
+    pub(crate) side_by_side: SideBySide,
+    /// What is coded, one after the other.
+    parts: Vec<Part>,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Desk {
+        Desk { rows: Rows::new(), side_by_side: SideBySide::new(), parts: Vec::new() }
+    }
+
+    /// Goes through the rows of a tile and calls `visit` with each that has cells, when its values are set and it has
+    /// been looked at. Where there is a choice of values, `model` says which one is likely; without it the first one
+    /// counts.
+    pub(crate) fn rows(
+        &mut self,
+        stream: Stream<'_>,
+        frame: &Frame,
+        (tile, values): (u64, &TileValues),
+        model: Option<&Model>,
+        mut visit: impl FnMut(&mut Desk, Before),
+    ) {
+        let Stream { space, turn, .. } = stream;
+        let Some(place) = space.tile(tile) else { return };
+        let tests = Tests::of(space);
+        self.rows.start(space, tests, &place, frame.default);
+        for (row, codes) in values.codes.iter().enumerate() {
+            let before = self.rows.begin_row(space, tests, turn, row, place.first_row);
+            let settled = values.settled[row] & self.rows.legal[row];
+            if settled == 0 {
+                self.rows.set_row(before, codes);
+            } else {
+                self.settle((frame, None), before, (codes, settled));
+            }
+            if self.rows.legal[row] == 0 {
+                continue;
+            }
+            self.side_by_side.look(&self.rows, tests, frame, before);
+            if let Some(model) = model.filter(|_| settled != 0) {
+                // Now it is known what is likely, at least about.
+                let mut leaves = [0; 64];
+                let cells = self.rows.legal[row];
+                model.cells.leaves(&self.side_by_side.masks, cells, &mut leaves);
+                self.settle((frame, Some((model, &leaves))), before, (codes, settled));
+                self.side_by_side.look(&self.rows, tests, frame, before);
+            }
+            visit(self, before);
+        }
+    }
+
+    /// Sets the values of a row. Cells that are settled get the likeliest of the candidates that may be stored, the
+    /// first one of several.
+    fn settle(
+        &mut self,
+        (frame, likely): (&Frame, Option<(&Model, &[u16; 64])>),
+        before: Before,
+        (codes, settled): (&[Code; 64], u64),
+    ) {
+        let legal = self.rows.legal[before.row];
+        for lane in 0..64 {
+            let code = if legal >> lane & 1 == 0 {
+                self.rows.filling(before, lane)
+            } else if settled >> lane & 1 == 0 {
+                codes[lane]
+            } else {
+                let candidates = self.rows.candidates(frame, before, lane);
+                let allowed = candidates.as_slice().iter().enumerate();
+                let allowed = allowed.filter(|&(_, &candidate)| candidate <= codes[lane]);
+                let likelihood = |symbol: usize| match likely {
+                    None => 1,
+                    Some((model, leaves)) => {
+                        model.cells.distribution(usize::from(leaves[lane]))[symbol]
+                    }
+                };
+                let best = allowed.rev().max_by_key(|&(symbol, _)| likelihood(symbol));
+                best.map_or(codes[lane], |(_, &candidate)| candidate)
+            };
+            self.rows.set(before.row, lane, code);
+        }
+    }
+
+    /// The bytes of a tile. They have been read again: they give these symbols.
+    pub(crate) fn encode(
+        &mut self,
+        stream: Stream<'_>,
+        model: &Model,
+        tile: (u64, &TileValues),
+    ) -> Option<Vec<u8>> {
+        self.parts.clear();
+        let mut last = model.last;
+        self.rows(stream, &model.frame, tile, Some(model), |desk, before| {
+            desk.code_row(stream, model, before, &mut last);
+        });
+        let mut encoder = Encoder::new();
+        self.parts.iter().for_each(|&part| encoder.put(part));
+        let bytes = encoder.finish();
+        let mut decoder = Decoder::new(&bytes);
+        self.parts.iter().all(|&part| decoder.reads(part)).then_some(bytes)
+    }
+
+    /// The symbols of a row.
+    fn code_row(&mut self, stream: Stream<'_>, model: &Model, before: Before, last: &mut [u16; 2]) {
+        let mut leaves = [0; 64];
+        let cells = self.rows.legal[before.row];
+        model.cells.leaves(&self.side_by_side.masks, cells, &mut leaves);
+        for lane in squares(cells) {
+            let lane = usize::from(lane);
+            let symbol = self.side_by_side.symbol(lane);
+            let of_leaf = model.cells.distribution(usize::from(leaves[lane]));
+            self.parts.push(Part::symbol(of_leaf, symbol));
+            if symbol == MISS {
+                self.code_miss(stream, model, (before, lane), last);
+            }
+        }
+    }
+
+    fn code_miss(
+        &mut self,
+        stream: Stream<'_>,
+        model: &Model,
+        at: (Before, usize),
+        last: &mut [u16; 2],
+    ) {
+        let miss = self.miss(stream, &model.frame, at, last);
+        self.parts.push(Part::symbol(&model.classes[miss.context], miss.class));
+        let Some((coded, word)) = miss.distance else { return };
+        let (tests, lane) = (Tests::of(stream.space), at.1);
+        let own = tests.count(false)..tests.count(true);
+        for (bit, mask) in self.side_by_side.masks[own].iter_mut().enumerate() {
+            *mask = (word >> bit & 1) << lane;
+        }
+        let leaf = model.misses.leaf_of(&self.side_by_side.masks, lane);
+        self.parts.push(Part::symbol(model.misses.distribution(leaf), coded.symbol));
+        let bits = miss::rest_bits(coded.symbol);
+        if bits > 0 {
+            self.parts.push(Part::bits(bits, coded.rest));
+        }
+    }
+
+    /// How a miss is coded.
+    pub(crate) fn miss(
+        &self,
+        stream: Stream<'_>,
+        frame: &Frame,
+        (before, lane): (Before, usize),
+        last: &mut [u16; 2],
+    ) -> Miss {
+        let code = self.rows.row(before.row)[lane];
+        let candidates = self.side_by_side.candidates(frame, lane);
+        let context = miss::class_context(&candidates, self.rows.check >> lane & 1 != 0);
+        let class = class(code);
+        if class == 0 || stream.outcomes {
+            return Miss { context, class, distance: None };
+        }
+        let last = &mut last[class & 1 ^ 1];
+        let (guess, word) =
+            miss::guess(&self.rows, frame, (before, lane), &candidates, (class, *last));
+        *last = distance(code);
+        Miss { context, class, distance: Some((guess.coded(distance(code)), word)) }
+    }
+}
+
+/// A miss: the context of its class, the class, and its distance with the tests of misses.
+pub(crate) struct Miss {
+    pub(crate) context: usize,
+    pub(crate) class: usize,
+    pub(crate) distance: Option<(Coded, u64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Color;
+    use crate::cells::Space;
+    use crate::code::{DRAW, Value, code_of};
+    use crate::material::Material;
+    use crate::rows::Candidates;
+
+    /// Values most of which are those of a neighbour.
+    fn values(space: &Space, random: &mut fastrand::Rng) -> TileValues {
+        let mut values = TileValues::new(space.rows());
+        let mut code = DRAW;
+        for row in 0..values.codes.len() {
+            for lane in 0..64 {
+                let other = code_of(Value::Win(1 + random.u16(0..600)));
+                code = match random.u8(0..12) {
+                    0 => DRAW,
+                    1 => code_of(Value::Loss(random.u16(0..6))),
+                    2 => other,
+                    3.. if lane >= 8 => values.codes[row][lane - 8],
+                    _ => code,
+                };
+                values.codes[row][lane] = code;
+            }
+            values.settled[row] = random.u64(..) & random.u64(..);
+        }
+        values
+    }
+
+    /// The candidate that a symbol stands for.
+    fn candidate(candidates: &Candidates, symbol: usize) -> Option<Code> {
+        candidates.as_slice().get(symbol).copied()
+    }
+
+    #[test]
+    fn cells_side_by_side_look_as_they_do_one_after_the_other() {
+        let mut random = fastrand::Rng::with_seed(6);
+        let frame = Frame::new([2, 0, 3, 1], DRAW, [1, 2, 3, 5, 8, 300, 400, 500, u16::MAX]);
+        for (name, order, rows) in
+            [("KRvK", &[0][..], 1), ("KNNvKN", &[2, 0, 1], 16), ("KRPvKQ", &[1, 2, 0], 32)]
+        {
+            let material = Material::parse(name).expect("an ending");
+            let space = Space::new(&material, order, rows).expect("a space");
+            let tests = Tests::of(&space);
+            let stream = Stream { space: &space, turn: Color::Black, outcomes: false };
+            let mut cells = 0;
+            for _ in 0..20 {
+                let values = values(&space, &mut random);
+                let tile = random.u64(0..space.tiles());
+                let mut desk = Desk::new();
+                desk.rows(stream, &frame, (tile, &values), None, |desk, before| {
+                    for lane in squares(desk.rows.legal[before.row]).map(usize::from) {
+                        let found = desk.rows.look(tests, &frame, before, lane);
+                        let word = desk.rows.words[tests.cell_word()];
+                        for test in 0..tests.count(false) {
+                            let (at, bit) = tests.bit(test);
+                            let bit = if bit == 64 { lane } else { usize::from(bit) };
+                            let expected = desk.rows.words[usize::from(at)] >> bit & 1;
+                            let own = desk.side_by_side.masks[test] >> lane & 1;
+                            assert_eq!(own, expected, "{name} row {} {lane} {test}", before.row);
+                        }
+                        let symbol = desk.side_by_side.symbol(lane);
+                        let code = desk.rows.row(before.row)[lane];
+                        let expected = found.as_slice().iter().position(|&other| other == code);
+                        assert_eq!(symbol, expected.unwrap_or(MISS));
+                        let same = desk.side_by_side.candidates(&frame, lane);
+                        assert_eq!(candidate(&same, symbol), candidate(&found, symbol));
+                        if lane >= 8 && !before.is_first() {
+                            let known = desk.rows.look_at_rank(before, lane / 8);
+                            let last = [1, 2].map(|by| desk.rows.value(before.row, lane - by));
+                            let again =
+                                desk.rows.look_again((tests, &frame, &known), before, lane, last);
+                            assert_eq!(desk.rows.words[tests.cell_word()], word, "{name} {lane}");
+                            assert_eq!(again.as_slice(), found.as_slice());
+                        }
+                        cells += 1;
+                    }
+                });
+            }
+            assert!(cells > 50, "{name}: {cells}");
+        }
+    }
+}
