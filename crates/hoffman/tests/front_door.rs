@@ -491,6 +491,6 @@ fn moves_are_judged_by_what_they_keep() {
     assert_eq!((change("c3b3"), change("b2b3")), (Change::Best, Change::HalfPoint));
     assert_eq!(judged.keeping().count(), 1);
     // Nothing is said of what no table has.
-    assert!(Judged::of(&tables, &Chess::default()).unwrap().is_none());
+    assert!(Judged::of(&tables, Chess::default()).unwrap().is_none());
     assert!(Judged::of(&tables, "8/8/8/1k6/8/2K5/1R6/1R6 w - - 0 1").unwrap().is_none());
 }

@@ -71,7 +71,7 @@ fn annotate(
         let game = reader.read_game(&mut games);
         let text = match game {
             Ok(None) => break,
-            Ok(Some(game)) => game.and_then(|game| game.text()),
+            Ok(Some(game)) => game.and_then(Game::text),
             // Where a game ends is not known then.
             Err(error) => return Err(anyhow!(error).context(format!("{name}, game {number}"))),
         };
@@ -140,7 +140,7 @@ impl<'t> Visitor for Games<'t> {
     }
 
     fn san(&mut self, game: &mut Self::Movetext, san: SanPlus) -> ControlFlow<Self::Output> {
-        flow(game.play(&san))
+        flow(game.play(san))
     }
 
     fn nag(&mut self, game: &mut Self::Movetext, nag: Nag) -> ControlFlow<Self::Output> {
@@ -242,7 +242,7 @@ impl<'t> Game<'t> {
     }
 
     /// Plays a move; those of variations are taken over as they are.
-    fn play(&mut self, san: &SanPlus) -> anyhow::Result<()> {
+    fn play(&mut self, san: SanPlus) -> anyhow::Result<()> {
         self.say();
         if self.text.is_inside() {
             self.text.play(&san.to_string());

@@ -106,9 +106,7 @@ fn counts_in_words(table: &str, counts: &ListCounts, json: bool) -> String {
         return json!({ "table": table, "positions": counts.positions, "kinds": kinds })
             .to_string();
     }
-    let mut text = format!("{table}: {}", counts.positions);
-    for (kind, number) in &counts.kinds {
-        text.push_str(&format!("\n  {}: {number}", kind.words()));
-    }
-    text
+    let kinds = counts.kinds.iter();
+    let kinds = kinds.map(|(kind, number)| format!("\n  {}: {number}", kind.words()));
+    format!("{table}: {}{}", counts.positions, kinds.collect::<String>())
 }

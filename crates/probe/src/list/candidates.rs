@@ -198,12 +198,11 @@ impl<'a> Scan<'a> {
             if lanes.0 >> square & 1 == 0 || accepted.get(key) != Some(&true) {
                 continue;
             }
-            match counts.get_mut(key) {
-                Some(count) => *count += 1,
-                None => {
-                    let raw = self.number(key);
-                    found.candidates.extend(raw.map(|raw| Candidate { index, raw, kind: None }));
-                }
+            if let Some(count) = counts.get_mut(key) {
+                *count += 1;
+            } else {
+                let raw = self.number(key);
+                found.candidates.extend(raw.map(|raw| Candidate { index, raw, kind: None }));
             }
         }
     }

@@ -15,8 +15,7 @@ pub(super) fn draw(position: &Position, map: &HeatMap) -> String {
     let man = format!("{} {}", map.color.fold_wb("white", "black"), role_name(map.role));
     let title = format!("The {man} on every square, {} to move", side(map.turn));
     let count = |winner: Option<Color>| {
-        let wins = map.squares.iter().filter(|(_, heat)| result(heat, map.turn) == Some(winner));
-        wins.count()
+        map.squares.iter().filter(|(_, heat)| has_result(heat, map.turn, winner)).count()
     };
     let words = format!(
         "White wins on {} squares, Black on {}, {} are drawn. {}",
@@ -77,13 +76,13 @@ fn frame(svg: &mut Svg, board: f64) {
     }
 }
 
-/// The winner, of a square whose result is known.
-fn result(heat: &SquareHeat, turn: Color) -> Option<Option<Color>> {
+/// Whether a square is known to have this result: a winner, or none in a draw.
+fn has_result(heat: &SquareHeat, turn: Color, winner: Option<Color>) -> bool {
     match heat {
-        SquareHeat::Value(Value::Win { .. }) => Some(Some(turn)),
-        SquareHeat::Value(Value::Loss { .. }) => Some(Some(turn.other())),
-        SquareHeat::Value(Value::Draw) => Some(None),
-        _ => None,
+        SquareHeat::Value(Value::Win { .. }) => winner == Some(turn),
+        SquareHeat::Value(Value::Loss { .. }) => winner == Some(turn.other()),
+        SquareHeat::Value(Value::Draw) => winner.is_none(),
+        _ => false,
     }
 }
 
