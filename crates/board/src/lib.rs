@@ -2,7 +2,8 @@
 //! materials and values.
 //!
 //! Owns the words, and re-exports the part of `shakmaty` that the project uses: vocabulary, FEN,
-//! SAN, UCI moves and forward move generation. No other crate names `shakmaty`, and the solver's
+//! SAN, UCI moves and forward move generation. No other crate names `shakmaty` (but `certificate`,
+//! which knows nothing of ours), and the solver's
 //! kernels use none of its attacks or moves, so that the two can check each other. Knows nothing
 //! of indices, files or XML, and does no I/O.
 #![forbid(unsafe_code)]
@@ -31,3 +32,15 @@ pub const MAX_PIECES: usize = 16;
 
 /// The squares a pawn can stand on: ranks 2 to 7.
 pub const PAWN_SQUARES: Bitboard = Bitboard(0x00FF_FFFF_FFFF_FF00);
+
+/// The word for a kind of man, in control files as elsewhere.
+pub const fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Pawn => "pawn",
+        Role::Knight => "knight",
+        Role::Bishop => "bishop",
+        Role::Rook => "rook",
+        Role::Queen => "queen",
+        Role::King => "king",
+    }
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use hoffman_board::value::FlagType;
-use hoffman_board::{Color, Format, Role};
+use hoffman_board::{Color, Format, Role, role_name};
 
 use crate::model::{PawngenElement, PawngenSide};
 use crate::prune::PruneEffect;
@@ -24,18 +24,6 @@ pub(crate) fn format_element(format: Format) -> String {
 /// A piece; `location` is empty or an attribute with a blank before it.
 pub(crate) fn piece_element(color: Color, role: Role, location: &str) -> String {
     format!("<piece color=\"{color}\" type=\"{}\"{location}/>", role_name(role))
-}
-
-/// The word for a role in a control file.
-const fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::King => "king",
-        Role::Queen => "queen",
-        Role::Rook => "rook",
-        Role::Bishop => "bishop",
-        Role::Knight => "knight",
-        Role::Pawn => "pawn",
-    }
 }
 
 /// A futurebase, with colours exchanged or not.

@@ -115,8 +115,8 @@ mod prove;
 mod signature;
 mod table;
 
-pub use hoffman_board::Format;
 pub use hoffman_board::value::FlagType;
+pub use hoffman_board::{Format, role_name};
 pub use hoffman_certificate::{Checked, Claimed};
 pub use hoffman_probe::list::{
     ListCounts, ListError, ListQuery, Listed, Pattern, PatternError, UniqueLine, Wanted, Zugzwang,

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
-use hoffman_board::{ByColor, Color, Format, Placement, Role, Value, Variant};
+use hoffman_board::{ByColor, Color, Format, Placement, Value, Variant, role_name};
 use hoffman_table::{EntryValue, Table, TableError};
 use rayon::prelude::*;
 
@@ -316,17 +316,6 @@ fn images(
             role_name(role)
         )),
         _ => Ok(images),
-    }
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
     }
 }
 

@@ -1,6 +1,6 @@
 //! One man of a position on all squares: who wins there, and when.
 
-use hoffman::{Color, HeatMap, Position, ProbeError, Role, Square, SquareHeat, Value};
+use hoffman::{Color, HeatMap, Position, ProbeError, Square, SquareHeat, Value, role_name};
 use hyper::StatusCode;
 use serde::Serialize;
 
@@ -72,16 +72,5 @@ fn square_heat(
         }
         SquareHeat::Unanswered(error) => said("unknown", None, library.refusal(error.clone()).text),
         _ => said("unknown", None, "Not known".to_owned()),
-    }
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
     }
 }

@@ -17,7 +17,7 @@ mod write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hoffman_board::{Color, Role};
+use hoffman_board::{Color, Role, role_name};
 use hoffman_control::{ControlFile, Mode};
 use hoffman_hbf::{Bytes, HbfError, HbfFile, Kind, Material, Metric, TableInfo, is_hbf};
 use hoffman_store::{StoredFile, fill};
@@ -129,7 +129,7 @@ fn made_up_header(material: &Material, info: &TableInfo) -> String {
     let kings = Color::ALL.map(|color| (color, Role::King));
     let men = kings.into_iter().chain(men_of(material));
     let pieces = men.fold(String::new(), |text, (color, role)| {
-        text + &format!("   <piece color=\"{color}\" type=\"{}\"/>\n", name_of(role))
+        text + &format!("   <piece color=\"{color}\" type=\"{}\"/>\n", role_name(role))
     });
     let longest = [info.longest_wins, info.longest_losses].concat();
     let longest = longest.into_iter().flatten().max().unwrap_or(0);
@@ -147,17 +147,6 @@ fn made_up_header(material: &Material, info: &TableInfo) -> String {
 
 /// Room for a header that is made up.
 const OFFSET: u64 = 4096;
-
-const fn name_of(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
-    }
-}
 
 /// The salvaged header of a damaged file.
 pub(crate) fn salvage_header(path: &Path, file: Box<dyn StoredFile>) -> Option<ControlFile> {

@@ -1,6 +1,6 @@
 //! One man of a position on all squares.
 
-use hoffman::{Color, HeatMap, Plies, Position, Role, Square, SquareHeat, Value};
+use hoffman::{Color, HeatMap, Plies, Position, Role, Square, SquareHeat, Value, role_name};
 
 use crate::svg::Svg;
 
@@ -108,17 +108,6 @@ fn shown(heat: &SquareHeat, turn: Color) -> (&'static str, String, String) {
         SquareHeat::Impossible(reason) => ("none", "\u{b7}".to_owned(), reason.to_string()),
         SquareHeat::Unanswered(error) => ("none", "?".to_owned(), error.to_string()),
         _ => ("none", "?".to_owned(), "not known".to_owned()),
-    }
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
     }
 }
 
