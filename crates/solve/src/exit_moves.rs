@@ -175,15 +175,13 @@ impl<'a> ExitMoves<'a> {
         })
     }
 
-    /// The captures of inner men by those outer men: where the outer men stand then, on which
-    /// square, and the squares in between.
+    /// The captures of inner men by those outer men: who takes on which square, and the squares in
+    /// between.
     #[inline(always)]
-    fn outer_captures(&self, takers: u32) -> impl Iterator<Item = (Placed, u8, u64)> {
+    fn outer_captures(&self, takers: u32) -> impl Iterator<Item = ((usize, u8), u64)> {
         self.outer_takers(takers).flat_map(move |(man, attacked, from)| {
-            squares(attacked & !self.block.frame.fixed).map(move |to| {
-                let between = self.context.tables.between(from, to);
-                (self.placed(Some((man, to))), to, between)
-            })
+            squares(attacked & !self.block.frame.fixed)
+                .map(move |to| ((man, to), self.context.tables.between(from, to)))
         })
     }
 
@@ -400,7 +398,8 @@ impl<'a> ExitMoves<'a> {
                 sink.row(row, &rows[remove(frame, row, i)], to);
             }
         }
-        for (placed, to, between) in self.outer_captures(takers) {
+        for ((man, to), between) in self.outer_captures(takers) {
+            let placed = self.placed(Some((man, to)));
             let axes = self.axes(usize::MAX, None);
             let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
             for (row, &new) in new.iter().enumerate() {
@@ -454,7 +453,8 @@ impl<'a> ExitMoves<'a> {
                 }
             }
         }
-        for (placed, to, between) in self.outer_captures(takers) {
+        for ((man, to), between) in self.outer_captures(takers) {
+            let placed = self.placed(Some((man, to)));
             let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
             let (rows, _) = new.as_chunks::<64>();
             for (rest, new) in rows.iter().enumerate() {

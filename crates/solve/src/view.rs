@@ -236,10 +236,12 @@ impl<'a> View<'a> {
     /// Where the men that stand are there; none if one of them has no such place.
     #[inline(always)]
     fn base(&self, plan: &Gathering, symmetry: Symmetry) -> Option<usize> {
-        let place = |&(there, square): &(u8, u8)| {
-            self.layout.place(there as usize, symmetry.apply_index(square))
-        };
-        plan.standing.iter().map(place).sum()
+        // A sum of options over an iterator is not inlined: a twentieth of the time of a solution.
+        let mut base = 0;
+        for &(there, square) in &plan.standing {
+            base += self.layout.place(there as usize, symmetry.apply_index(square))?;
+        }
+        Some(base)
     }
 
     /// Fetches from a table of paired kings: each pair has a symmetry of its own.
