@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use hoffman_board::Variant;
 use hoffman_probe::collection::{Collection, DEFAULT_CACHE, table_name};
 use hoffman_probe::lines::{Known, MoveOption, assess, main_line, ranked_moves};
@@ -293,15 +293,16 @@ impl Tablebase {
         self.shared.tables.load().tables().len()
     }
 
-    /// What is known of a position, and the tables by which it is.
-    fn known(&self, position: &Position) -> Result<(Arc<Collection>, Known), Error> {
-        let tables = self.shared.tables.load_full();
+    /// What is known of a position, and the tables by which it is. They are borrowed by the
+    /// thread: a count of those who hold them would be fought for.
+    fn known(&self, position: &Position) -> Result<(Guard<Arc<Collection>>, Known), Error> {
+        let tables = self.shared.tables.load();
         let first = assess(&tables, position);
         let answered = first.as_ref().is_ok_and(|known| known.said.is_some());
         if answered || !self.look_again()? {
             return Ok((tables, first?));
         }
-        let tables = self.shared.tables.load_full();
+        let tables = self.shared.tables.load();
         let known = assess(&tables, position)?;
         Ok((tables, known))
     }
