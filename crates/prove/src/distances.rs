@@ -16,7 +16,7 @@ use crate::slices::{Family, Game, Key, Slices, in_slices, key_of, layout_of, val
 /// What is settled in favour of a side is settled at once, so that a bound against the winner tells
 /// the most moves that a win takes, and one in its favour the fewest.
 pub(crate) struct Distances<'s> {
-    slices: &'s Slices,
+    pub(crate) slices: &'s Slices,
     game: Game,
     families: HashMap<Family, TableValues>,
 }
@@ -37,7 +37,7 @@ impl<'s> Distances<'s> {
                 .collect::<Result<_, SolveError>>()?;
             for (key, values) in solved {
                 let table = distances.families.entry(key.family).or_insert_with(|| {
-                    let layout = layout_of(&key.family);
+                    let layout = layout_of(&key.family, &slices.assumptions);
                     TableValues::with_layout(key.family.material, layout, NormalForm::None, [])
                 });
                 table.slices.insert(key.pawns, OnceLock::from(Arc::new(values)));
@@ -51,8 +51,10 @@ impl<'s> Distances<'s> {
             self.families.get(&key.family).filter(|table| table.find(key.pawns).is_some())
         };
         let behind = |leaving: &Leaving| self.slices.behind(self.game, key, leaving, &tables);
-        let layout = layout_of(&key.family);
-        solve_one_slice(&layout, key.pawns, &behind, &SolveOptions::default(), monitor)
+        let assumptions = &self.slices.assumptions;
+        let layout = layout_of(&key.family, assumptions);
+        let (by_role, options) = (!assumptions.is_empty(), SolveOptions::default());
+        solve_one_slice(&layout, key.pawns, by_role, &behind, &options, monitor)
     }
 
     /// The value of a position in this bound; none if its slice is not open.

@@ -10,6 +10,7 @@
 //! Knows the rules and the solver's kernels, no files.
 #![forbid(unsafe_code)]
 
+mod assumptions;
 mod distances;
 mod guess;
 mod prover;
@@ -17,5 +18,6 @@ mod slices;
 mod strategy;
 mod walk;
 
+pub use assumptions::{Assumptions, Ruling};
 pub use prover::{Limits, Progress, Prover, fits};
 pub use strategy::{Choice, Strategy};

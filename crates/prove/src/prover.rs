@@ -6,6 +6,7 @@ use hoffman_board::shakmaty::{Chess, Move, Position as _};
 use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_solve::{Monitor, SolveError};
 
+use crate::assumptions::Assumptions;
 use crate::distances::Distances;
 use crate::slices::{Game, Key, Slices, key_of};
 use crate::strategy::{Grounds, Strategy};
@@ -59,6 +60,14 @@ impl Prover {
         Prover { position, limits, slices: Slices::default(), stopped: false }
     }
 
+    /// The same under assumptions, all pieces being where they may stand. What is proven then is
+    /// true of the game in which they hold.
+    #[must_use]
+    pub fn assuming(self, assumptions: Assumptions) -> Prover {
+        debug_assert_eq!(assumptions.misplaced(&self.position), None);
+        Prover { slices: Slices::new(assumptions), ..self }
+    }
+
     /// Decides the position. `tell` says whether to go on.
     pub fn prove(&mut self, monitor: &dyn Monitor, tell: &mut dyn FnMut(&Progress) -> bool) {
         self.decide(&self.position.clone(), u64::MAX, monitor, tell);
@@ -72,8 +81,10 @@ impl Prover {
         monitor: &dyn Monitor,
         tell: &mut dyn FnMut(&Progress) -> bool,
     ) {
-        for (m, _) in self.moves() {
-            self.decide(&after(&self.position, m), positions, monitor, tell);
+        for (m, bounds) in self.moves() {
+            if bounds.known().is_none() {
+                self.decide(&after(&self.position, m), positions, monitor, tell);
+            }
         }
     }
 
@@ -124,11 +135,18 @@ impl Prover {
         }
     }
 
-    /// The legal moves, and what is certain of the positions behind them.
+    /// The legal moves, and what is certain of the positions behind them, or assumed.
     #[must_use]
     pub fn moves(&self) -> Vec<(Move, OutcomeBounds)> {
-        let moves = self.position.legal_moves().into_iter();
-        moves.map(|m| (m, bounds(&self.slices, &after(&self.position, m)))).collect()
+        let position = &self.position;
+        let certain = |m| {
+            let bounds = match self.slices.assumptions.of_move(position, &m) {
+                Some(ruling) => OutcomeBounds::exactly(ruling.outcome(position.turn())),
+                None => bounds(&self.slices, &after(position, m)),
+            };
+            (m, bounds)
+        };
+        position.legal_moves().into_iter().map(certain).collect()
     }
 
     /// After how many moves of the winner he has won, at least and at most; none if no win is
@@ -150,7 +168,8 @@ impl Prover {
         Ok(least.zip(most))
     }
 
-    /// How the sides come to what is certain: to a win, or not to lose.
+    /// How the sides come to what is certain: to a win, or not to lose. A strategy answers all
+    /// legal moves, but those that the assumptions take from the other side.
     ///
     /// # Errors
     ///

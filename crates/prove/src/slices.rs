@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::shakmaty::{Chess, EnPassantMode, Position as _};
+use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _};
 use hoffman_board::{Bitboard, Color, Material, Outcome, Rank, Role, Square, Value};
 use hoffman_plan::complete;
 use hoffman_solve::{
@@ -15,6 +15,7 @@ use hoffman_space::{
 };
 use rayon::prelude::*;
 
+use crate::assumptions::{Assumptions, Ruling};
 use crate::guess;
 
 /// Endings without pawns of up to so many men are solved as a whole.
@@ -93,6 +94,7 @@ struct Open {
 /// All slices that are open.
 #[derive(Default)]
 pub(crate) struct Slices {
+    pub(crate) assumptions: Assumptions,
     whole: Tables,
     families: HashMap<Family, [TableValues; 3]>,
     open: HashMap<Key, Open>,
@@ -107,6 +109,11 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
+    /// None is open yet.
+    pub(crate) fn new(assumptions: Assumptions) -> Slices {
+        Slices { assumptions, ..Slices::default() }
+    }
+
     /// How many slices are open.
     pub(crate) fn count(&self) -> usize {
         self.open.len()
@@ -181,13 +188,15 @@ impl Slices {
         let family @ Family { material, promoted } = key.family;
         let new = || {
             GAMES.map(|_| {
-                TableValues::with_layout(material, layout_of(&family), NormalForm::None, [])
+                let layout = layout_of(&family, &self.assumptions);
+                TableValues::with_layout(material, layout, NormalForm::None, [])
             })
         };
         let tables = self.families.entry(key.family).or_insert_with(new);
-        let leavings = leavings(&tables[0].layout, key.pawns);
+        let mut leavings = leavings(&tables[0].layout, key.pawns, !self.assumptions.is_empty());
+        leavings.retain(|leaving| self.assumptions.of_leaving(key.pawns, leaving).is_none());
         for leaving in &leavings {
-            if is_whole(&leaving.material) {
+            if self.is_whole(&leaving.material) {
                 self.solve_whole(leaving.material, monitor)?;
                 continue;
             }
@@ -224,7 +233,9 @@ impl Slices {
         }
         let material = key.family.material;
         let table = self.races.entry(material).or_insert_with(|| {
-            TableValues::with_layout(material, Layout::new(&material), NormalForm::None, [])
+            let family = Family { material, promoted: None };
+            let layout = layout_of(&family, &self.assumptions);
+            TableValues::with_layout(material, layout, NormalForm::None, [])
         });
         let slot = table.slices.entry(key.pawns).or_default();
         if slot.get().is_none() {
@@ -264,7 +275,8 @@ impl Slices {
             let options = SolveOptions { outcomes: game != Game::Guess, ..SolveOptions::default() };
             let tables = |key: &Key| self.played(game, key);
             let behind = |leaving: &Leaving| self.behind(game, key, leaving, &tables);
-            solve_one_slice(layout, key.pawns, &behind, &options, monitor).map(Arc::new)
+            let by_role = !self.assumptions.is_empty();
+            solve_one_slice(layout, key.pawns, by_role, &behind, &options, monitor).map(Arc::new)
         };
         if self.has_exact_exits(key) {
             let exact = Some(play(Game::Least)?);
@@ -283,7 +295,8 @@ impl Slices {
     fn has_exact_exits(&self, key: &Key) -> bool {
         let leavings = &self.open[key].leavings;
         leavings.iter().all(|leaving| {
-            is_whole(&leaving.material) || self.is_exact(&Key::of(leaving.material, leaving.pawns))
+            self.is_whole(&leaving.material)
+                || self.is_exact(&Key::of(leaving.material, leaving.pawns))
         })
     }
 
@@ -295,20 +308,25 @@ impl Slices {
         leaving: &Leaving,
         tables: &dyn Fn(&Key) -> Option<&'t TableValues>,
     ) -> Behind<'t> {
-        let Leaving { material, pawns, promoted, .. } = *leaving;
-        if is_whole(&material) {
+        let Leaving { color, material, pawns, promoted, .. } = *leaving;
+        if let Some(ruling) = self.assumptions.of_leaving(from.pawns, leaving) {
+            return Behind { tables: Vec::new(), rest: Some(ruling.outcome(color)) };
+        }
+        if self.is_whole(&material) {
             let (normal, swapped) = material.normalized();
             return Behind { tables: vec![(&self.whole[&normal], swapped)], rest: None };
         }
         let key = Key::of(material, pawns);
         if let Some(table) = tables(&key).filter(|_| key != *from) {
-            return Behind { tables: vec![(table, false)], rest: None };
+            // A capture may end where the piece may not stand.
+            let rest = self.assumptions.confines(color).then(|| Ruling::Loses.outcome(color));
+            return Behind { tables: vec![(table, false)], rest };
         }
         let just_promoted = promoted
             .and_then(|_| tables(&Key { family: Family { promoted, ..key.family }, pawns }));
         let races = self.races.get(&material).filter(|_| game == Game::Guess);
         let known = just_promoted.into_iter().chain(races).map(|table| (table, false));
-        Behind { tables: known.collect(), rest: Some(unknown(game, &key)) }
+        Behind { tables: known.collect(), rest: Some(self.unknown(game, &key)) }
     }
 
     /// The values of a slice in a game, if it was played.
@@ -347,6 +365,16 @@ impl Slices {
         changed
     }
 
+    /// The legal moves but those that lose by what is assumed.
+    pub(crate) fn moves(&self, position: &Chess) -> Vec<Move> {
+        let mut moves = position.legal_moves().to_vec();
+        if !self.assumptions.is_empty() {
+            let loses = |m: &Move| self.assumptions.of_move(position, m) == Some(Ruling::Loses);
+            moves.retain(|m| !loses(m));
+        }
+        moves
+    }
+
     /// What is known of a position.
     pub(crate) fn known_of(&self, position: &Chess) -> Known {
         let (key, placed) = key_of(position);
@@ -373,7 +401,7 @@ impl Slices {
         if let Some(known) = known {
             return known;
         }
-        let [least, most, guess] = GAMES.map(|game| unknown(game, &key));
+        let [least, most, guess] = GAMES.map(|game| self.unknown(game, &key));
         let races = self.races.get(&key.family.material);
         let race = races.and_then(|table| value(table, &key, &placed, position));
         let race = race.filter(|&value| value != Value::Illegal);
@@ -389,7 +417,7 @@ impl Slices {
         turn: Color,
     ) -> Option<Value> {
         let (normal, swapped) = key.family.material.normalized();
-        let table = self.whole.get(&normal).filter(|_| is_whole(&normal))?;
+        let table = self.whole.get(&normal).filter(|_| self.is_whole(&normal))?;
         let seen = |color: Color| if swapped { color.other() } else { color };
         let placed: Vec<Placed> = placed
             .iter()
@@ -398,6 +426,27 @@ impl Slices {
             })
             .collect();
         table.value(&squares_of(&table.layout, &placed)?, key.pawns, seen(turn), None)
+    }
+}
+
+impl Slices {
+    /// Whether an ending is solved as a whole, by the rules alone.
+    fn is_whole(&self, material: &Material) -> bool {
+        let is_small = !material.has_pawns() && material.men() <= WHOLE;
+        is_small && !self.assumptions.concern_pieces()
+    }
+
+    /// What positions of a slice are worth of which nothing is known.
+    fn unknown(&self, game: Game, key: &Key) -> Outcome {
+        let can_win = |color: Color| {
+            can_win(&key.family.material, color) || self.assumptions.may_beat(color.other())
+        };
+        match game {
+            Game::Least if can_win(Color::Black) => Outcome::BlackWins,
+            Game::Most if can_win(Color::White) => Outcome::WhiteWins,
+            Game::Least | Game::Most => Outcome::Draw,
+            Game::Guess => guess::outcome(&key.family.material),
+        }
     }
 }
 
@@ -459,37 +508,25 @@ fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Vec<u8>> {
 }
 
 /// The layout of the slices of a family.
-pub(crate) fn layout_of(&Family { material, promoted }: &Family) -> Layout {
-    let Some((color, role, square)) = promoted else { return Layout::new(&material) };
+pub(crate) fn layout_of(family: &Family, assumptions: &Assumptions) -> Layout {
+    let Family { material, promoted } = *family;
     let mut movers: Vec<Mover> = Vec::new();
-    let mut restricted = false;
+    let mut placed = false;
     for of in Color::ALL {
         let kings = (of, Role::King);
         let pieces = material.men_in_naming_order().into_iter();
         let pieces = pieces.filter(|man| man.0 == of && man.1 != Role::Pawn && man.1 != Role::King);
-        for (color_of, role_of) in std::iter::once(kings).chain(pieces) {
-            let here = !restricted && (color_of, role_of) == (color, role);
-            restricted |= here;
-            let squares = if here { 1 << u32::from(square) } else { u64::MAX };
-            movers.push(Mover { color: color_of, role: role_of, squares });
+        for (color, role) in std::iter::once(kings).chain(pieces) {
+            let stands = promoted.filter(|piece| !placed && (piece.0, piece.1) == (color, role));
+            placed |= stands.is_some();
+            let squares = match stands {
+                Some((_, _, square)) => Bitboard::from_square(square),
+                None => assumptions.squares(color, role),
+            };
+            movers.push(Mover { color, role, squares: squares.0 });
         }
     }
-    Layout::restricted(&movers, true, hoffman_board::Variant::Normal)
-}
-
-fn is_whole(material: &Material) -> bool {
-    !material.has_pawns() && material.men() <= WHOLE
-}
-
-/// What positions of a slice are worth of which nothing is known.
-fn unknown(game: Game, key: &Key) -> Outcome {
-    let can_win = |color| can_win(&key.family.material, color);
-    match game {
-        Game::Least if can_win(Color::Black) => Outcome::BlackWins,
-        Game::Most if can_win(Color::White) => Outcome::WhiteWins,
-        Game::Least | Game::Most => Outcome::Draw,
-        Game::Guess => guess::outcome(&key.family.material),
-    }
+    Layout::restricted(&movers, material.has_pawns(), hoffman_board::Variant::Normal)
 }
 
 /// Whether a side has anything to win with: a bare king has not.

@@ -40,6 +40,15 @@ pub(crate) enum Grounds<'s> {
     Hold(&'s Slices),
 }
 
+impl Grounds<'_> {
+    fn slices(&self) -> &Slices {
+        match self {
+            Grounds::Win(distances) => distances.slices,
+            Grounds::Hold(slices) => slices,
+        }
+    }
+}
+
 impl Strategy {
     /// Follows the best moves of a side, and all replies to them. None if it is not known how.
     pub(crate) fn from(position: &Chess, side: Color, grounds: &Grounds<'_>) -> Option<Strategy> {
@@ -47,13 +56,13 @@ impl Strategy {
         if position.turn() == side {
             walk.meet(position.clone());
         } else {
-            replies(position).for_each(|next| walk.meet(next));
+            walk.meet_replies(position);
         }
         let mut choices = BTreeMap::new();
         while let Some(position) = walk.waiting.pop() {
             let choice = walk.choose(&position)?;
             if let Some(m) = choice.m {
-                replies(&after(&position, m)).for_each(|next| walk.meet(next));
+                walk.meet_replies(&after(&position, m));
             }
             choices.insert(epd(&position), choice);
         }
@@ -84,6 +93,18 @@ impl Walk<'_> {
         }
     }
 
+    fn meet_replies(&mut self, position: &Chess) {
+        for next in self.replies(position) {
+            self.meet(next);
+        }
+    }
+
+    /// The positions behind the moves of the other side.
+    fn replies(&self, position: &Chess) -> Vec<Chess> {
+        let moves = self.grounds.slices().moves(position).into_iter();
+        moves.map(|m| after(position, m)).collect()
+    }
+
     /// Whether a side that only holds has nothing to fear any more.
     fn is_settled(&self, position: &Chess) -> bool {
         matches!(self.grounds, Grounds::Hold(_)) && !can_win(position.board(), self.side.other())
@@ -92,7 +113,7 @@ impl Walk<'_> {
     /// The move that wins first, or that keeps what is held; of several the one that leads to the
     /// fewest new positions.
     fn choose(&self, position: &Chess) -> Option<Choice> {
-        let moves = position.legal_moves();
+        let moves = self.grounds.slices().moves(position);
         match self.grounds {
             Grounds::Win(distances) => {
                 let left = |m: &Move| match distances.value_of(&after(position, *m))? {
@@ -121,7 +142,8 @@ impl Walk<'_> {
         let mut best = None;
         for m in moves {
             let is_new = |next: &Chess| !self.is_settled(next) && !self.met.contains(&hash(next));
-            let new = replies(&after(position, m)).filter(is_new).count();
+            let replies = self.replies(&after(position, m));
+            let new = replies.iter().filter(|next| is_new(next)).count();
             if best.is_none_or(|(least, _)| new < least) {
                 best = Some((new, m));
             }
@@ -166,8 +188,4 @@ fn after(position: &Chess, m: Move) -> Chess {
     let mut next = position.clone();
     next.play_unchecked(m);
     next
-}
-
-fn replies(position: &Chess) -> impl Iterator<Item = Chess> {
-    position.legal_moves().into_iter().map(|m| after(position, m))
 }

@@ -99,7 +99,11 @@ impl Walk<'_> {
         if answered || !known.open {
             return Vec::new();
         }
-        let after = position.legal_moves().into_iter().map(|m| {
+        if self.moves == Moves::All {
+            self.meet_ruled(position, depth);
+        }
+        let moves = self.slices.moves(position).into_iter();
+        let after = moves.map(|m| {
             let mut next = position.clone();
             next.play_unchecked(m);
             let known = self.slices.known_of(&next);
@@ -129,6 +133,20 @@ impl Walk<'_> {
         let undecided = self.question.answer(known) != Some(self.win);
         let moves = if self.win { known.moves } else { 0 };
         (undecided, moves, !self.seen.contains(&hash(next)), !known.open)
+    }
+
+    /// Meets the slices behind moves that lose by what is assumed. Of captures that end where the
+    /// piece may not stand that is known only when the slice is open.
+    fn meet_ruled(&mut self, position: &Chess, depth: u32) {
+        for m in position.legal_moves() {
+            if self.slices.assumptions.of_move(position, &m).is_some() {
+                let mut next = position.clone();
+                next.play_unchecked(m);
+                if !self.slices.is_open(&key_of(&next).0) {
+                    self.meet(&next, depth + 1);
+                }
+            }
+        }
     }
 
     /// Notes that a slice is not open.

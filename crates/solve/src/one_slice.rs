@@ -3,7 +3,7 @@
 //! Who looks for the outcome of a single position opens slice after slice, as they turn out to
 //! matter. What lies behind a move into a slice that is not open is worth what the caller says.
 
-use hoffman_board::{ByColor, Color, Material, Outcome, Role, Square};
+use hoffman_board::{ByColor, Color, FuturemoveKind, Material, Outcome, Role, Square};
 use hoffman_space::{Layout, PawnStructure, SliceValues, TableValues};
 
 use crate::context::Context;
@@ -22,6 +22,9 @@ use crate::view::View;
 pub struct Leaving {
     /// The side that moves.
     pub color: Color,
+    /// Of what kind the move is. Where pieces are not told apart, captures by any of them come as
+    /// captures by one.
+    pub kind: FuturemoveKind,
     /// All men behind the move.
     pub material: Material,
     /// The pawns behind the move.
@@ -36,15 +39,16 @@ pub struct Behind<'t> {
     /// Tables that hold some of them, and whether their colours are exchanged. The first one that
     /// has a value for a position answers it.
     pub tables: Vec<(&'t TableValues, bool)>,
-    /// The outcome of all others; none if the tables hold them all.
+    /// The outcome of all others; none if there are no such moves.
     pub rest: Option<Outcome>,
 }
 
-/// The moves that leave a slice, each place they lead to once.
-pub fn leavings(layout: &Layout, pawns: PawnStructure) -> Vec<Leaving> {
+/// The moves that leave a slice, each place they lead to once for every kind of move. `by_role`
+/// tells captures by different pieces apart.
+pub fn leavings(layout: &Layout, pawns: PawnStructure, by_role: bool) -> Vec<Leaving> {
     let context = Context::new(layout, pawns);
     let rights = steps::rights(&context).into_iter().flat_map(|(_, _, captures)| captures);
-    let sides = Color::ALL.into_iter().flat_map(|color| steps::steps(&context, color, false));
+    let sides = Color::ALL.into_iter().flat_map(|color| steps::steps(&context, color, by_role));
     let mut found: Vec<Leaving> = Vec::new();
     for step in sides.chain(rights) {
         let leaving = leaving(&context, &step);
@@ -56,12 +60,13 @@ pub fn leavings(layout: &Layout, pawns: PawnStructure) -> Vec<Leaving> {
 }
 
 fn leaving(context: &Context<'_>, step: &Step) -> Leaving {
-    let Step { color, pawns, .. } = *step;
+    let Step { color, kind, pawns, .. } = *step;
     let material = After::new(context, step).material();
-    Leaving { color, material, pawns, promoted: step.change.promoted }
+    Leaving { color, kind, material, pawns, promoted: step.change.promoted }
 }
 
-/// Solves a slice, given what lies behind the moves that leave it.
+/// Solves a slice, given what lies behind the moves that leave it; `by_role` as for [`leavings`].
+/// A move of which neither a table nor an outcome is known does not exist.
 ///
 /// # Errors
 ///
@@ -69,13 +74,14 @@ fn leaving(context: &Context<'_>, step: &Step) -> Leaving {
 pub fn solve_one_slice<'t>(
     layout: &'t Layout,
     pawns: PawnStructure,
+    by_role: bool,
     behind: &dyn Fn(&Leaving) -> Behind<'t>,
     options: &SolveOptions,
     monitor: &'t dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
     let context = Context::new(layout, pawns).watched_by(monitor);
     let exits = ByColor::new_with(|color| {
-        let steps = steps::steps(&context, color, false);
+        let steps = steps::steps(&context, color, by_role);
         let exit = |step: &Step| {
             let target = target(&context, step, behind)?;
             Some(Exit { way: step.way, kind: step.kind, target, counted: Counted::Leaving })

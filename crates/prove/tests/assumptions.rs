@@ -1,0 +1,245 @@
+//! Proofs under assumptions against a plain search of the whole game in which they hold.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hoffman_board::shakmaty::fen::Fen;
+use hoffman_board::shakmaty::{Board, CastlingMode, Chess, EnPassantMode, Position as _, Setup};
+use hoffman_board::{Bitboard, Color, FuturemoveKind, Outcome, OutcomeBounds, Role, Square};
+use hoffman_prove::{Assumptions, Limits, Prover, Ruling};
+
+/// The pieces that are kept on few squares, so that the game has few positions.
+const PIECES: [Role; 5] = [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+
+/// How many games of each ending are compared. `HOFFMAN_RANDOM_SETS` asks for more.
+fn amount(usual: usize) -> usize {
+    std::env::var("HOFFMAN_RANDOM_SETS").map_or(usual, |n| n.parse().unwrap())
+}
+
+/// A rectangle of at least so many files and ranks.
+fn rectangle(random: &mut fastrand::Rng, least: u32) -> Bitboard {
+    let mut side = || {
+        let len = random.u32(least..=least + 1);
+        let first = random.u32(0..=8 - len);
+        first..first + len
+    };
+    let (files, ranks) = (side(), side());
+    let inside = |s: &Square| files.contains(&s.file().into()) && ranks.contains(&s.rank().into());
+    Square::ALL.into_iter().filter(inside).collect()
+}
+
+/// A game, and what was agreed on in words.
+struct Game {
+    assumptions: Assumptions,
+    squares: HashMap<(Color, Role), Bitboard>,
+    words: String,
+}
+
+impl Game {
+    /// Few squares for the pieces, and rulings on some captures, promotions and pawn steps.
+    fn random(random: &mut fastrand::Rng) -> Game {
+        let mut game =
+            Game { assumptions: Assumptions::new(), squares: HashMap::new(), words: String::new() };
+        for color in Color::ALL {
+            for role in PIECES {
+                let squares = rectangle(random, 4);
+                game.assumptions.confine(color, role, squares);
+                game.squares.insert((color, role), squares);
+                game.words += &format!("{color} {role:?} {:#x} ", squares.0);
+            }
+        }
+        let is_ruled_on = |kind: &FuturemoveKind| match kind {
+            FuturemoveKind::Quiet(role, _) => *role == Role::Pawn,
+            FuturemoveKind::Capture { of, .. } => *of != Role::King,
+            FuturemoveKind::Promotion(_) => true,
+        };
+        let kinds: Vec<FuturemoveKind> = FuturemoveKind::all().filter(is_ruled_on).collect();
+        for _ in 0..random.usize(0..12) {
+            let kind = kinds[random.usize(0..kinds.len())];
+            let color = Color::from_white(random.bool());
+            // A game in which much wins at once is soon over.
+            let ruling = if random.u32(0..4) == 0 { Ruling::Wins } else { Ruling::Loses };
+            game.assumptions.rule(color, kind, ruling);
+            game.words += &format!("{color} {kind} {ruling:?} ");
+        }
+        game
+    }
+
+    /// A random position in which all pieces stand where they may.
+    fn position(&mut self, men: &[(Color, Role)], random: &mut fastrand::Rng) -> Option<Chess> {
+        let pawns = Bitboard::FULL & !(Bitboard(0xff) | Bitboard(0xff << 56));
+        for _ in 0..1000 {
+            let mut board = Board::empty();
+            for &(color, role) in men {
+                let squares = self.squares.get(&(color, role)).copied().unwrap_or(pawns);
+                let free: Vec<Square> = (squares & !board.occupied()).into_iter().collect();
+                board.set_piece_at(*free.get(random.usize(0..free.len().max(1)))?, role.of(color));
+            }
+            let turn = Color::from_white(random.bool());
+            let setup = Setup { board, turn, ..Setup::empty() };
+            let Ok(position) = setup.position::<Chess>(CastlingMode::Standard) else { continue };
+            let pawn = position.board().pawns().into_iter().next();
+            if let Some(square) = pawn.filter(|_| random.u32(0..3) == 0) {
+                let color = position.board().color_at(square)?;
+                self.assumptions.freeze(color, square);
+                self.words += &format!("{color} frozen {square} ");
+            }
+            return Some(position);
+        }
+        None
+    }
+}
+
+/// All positions of a game that a position leads to, and who wins them.
+#[derive(Default)]
+struct Search {
+    numbers: HashMap<Chess, usize>,
+    /// The positions before each, once for every move.
+    before: Vec<Vec<usize>>,
+    /// Moves of each that are not known to lose.
+    left: Vec<usize>,
+    white: Vec<bool>,
+    outcomes: Vec<Option<Color>>,
+    decided: Vec<usize>,
+}
+
+/// Games of more positions are left out.
+const MOST: usize = 80_000;
+
+impl Search {
+    /// None if there are too many positions.
+    fn of(game: &Game, root: &Chess) -> Option<Search> {
+        let mut search = Search::default();
+        let mut waiting = vec![root.clone()];
+        search.number(root);
+        while let Some(position) = waiting.pop() {
+            if search.numbers.len() > MOST {
+                return None;
+            }
+            let at = search.number(&position);
+            let moves = position.legal_moves();
+            let turn = position.turn();
+            if moves.is_empty() && position.is_check() {
+                search.decide(at, turn.other());
+            }
+            for m in &moves {
+                match game.assumptions.of_move(&position, m) {
+                    Some(Ruling::Wins) => search.decide(at, turn),
+                    Some(Ruling::Loses) => search.left[at] -= 1,
+                    None => {
+                        let mut next = position.clone();
+                        next.play_unchecked(*m);
+                        let known = search.numbers.len();
+                        let behind = search.number(&next);
+                        search.before[behind].push(at);
+                        if behind == known {
+                            waiting.push(next);
+                        }
+                    }
+                }
+            }
+            if !moves.is_empty() && search.left[at] == 0 {
+                search.decide(at, turn.other());
+            }
+        }
+        search.go_back();
+        Some(search)
+    }
+
+    fn number(&mut self, position: &Chess) -> usize {
+        if let Some(&number) = self.numbers.get(position) {
+            return number;
+        }
+        let number = self.numbers.len();
+        self.numbers.insert(position.clone(), number);
+        self.before.push(Vec::new());
+        self.left.push(position.legal_moves().len());
+        self.white.push(position.turn().is_white());
+        self.outcomes.push(None);
+        number
+    }
+
+    fn decide(&mut self, at: usize, winner: Color) {
+        if self.outcomes[at].is_none() {
+            self.outcomes[at] = Some(winner);
+            self.decided.push(at);
+        }
+    }
+
+    fn go_back(&mut self) {
+        while let Some(at) = self.decided.pop() {
+            let Some(winner) = self.outcomes[at] else { continue };
+            for before in std::mem::take(&mut self.before[at]) {
+                let turn = Color::from_white(self.white[before]);
+                self.left[before] -= 1;
+                if turn == winner || self.left[before] == 0 {
+                    self.decide(before, winner);
+                }
+            }
+        }
+    }
+
+    fn outcome(&self, position: &Chess) -> Outcome {
+        self.outcomes[self.numbers[position]].map_or(Outcome::Draw, Outcome::won_by)
+    }
+}
+
+/// Proves a position and its moves; at no moment may the bounds exclude the truth.
+fn check(game: &Game, position: &Chess, search: &Search) {
+    let fen = Fen::from_position(position, EnPassantMode::Legal);
+    let about = || format!("{fen} where {}", game.words);
+    let expected = search.outcome(position);
+    let mut prover = Prover::new(position.clone(), Limits { memory: 1 << 30 })
+        .assuming(game.assumptions.clone());
+    let mut tell = |progress: &hoffman_prove::Progress| {
+        let OutcomeBounds { least, most } = progress.bounds;
+        assert!(least <= expected && expected <= most, "{least:?} to {most:?} in {}", about());
+        true
+    };
+    prover.prove(&|| {}, &mut tell);
+    prover.prove_moves(u64::MAX, &|| {}, &mut tell);
+    assert_eq!(prover.progress().bounds, OutcomeBounds::exactly(expected), "{}", about());
+
+    for (m, bounds) in prover.moves() {
+        let expected = match game.assumptions.of_move(position, &m) {
+            Some(Ruling::Wins) => Outcome::won_by(position.turn()),
+            Some(Ruling::Loses) => Outcome::won_by(position.turn().other()),
+            None => {
+                let mut next = position.clone();
+                next.play_unchecked(m);
+                search.outcome(&next)
+            }
+        };
+        assert_eq!(bounds, OutcomeBounds::exactly(expected), "{m:?} in {}", about());
+    }
+}
+
+#[test]
+fn assumptions_make_the_game_that_they_say() {
+    let endings = [
+        ("KPvK", 12, 1),
+        ("KPvKP", 12, 2),
+        ("KPPvKP", 8, 3),
+        ("KRvKP", 6, 4),
+        ("KNPvKP", 4, 5),
+        ("KQvKR", 2, 6),
+        ("KRPvKB", 2, 7),
+    ];
+    let mut met: BTreeMap<Outcome, usize> = BTreeMap::new();
+    for (ending, usual, seed) in endings {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let material: hoffman_board::Material = ending.parse().unwrap();
+        let kings = Color::ALL.map(|color| (color, Role::King));
+        let others = material.men_in_naming_order().into_iter().filter(|man| man.1 != Role::King);
+        let men: Vec<(Color, Role)> = kings.into_iter().chain(others).collect();
+        let mut done = 0;
+        while done < amount(usual) {
+            let mut game = Game::random(&mut random);
+            let Some(position) = game.position(&men, &mut random) else { continue };
+            let Some(search) = Search::of(&game, &position) else { continue };
+            *met.entry(search.outcome(&position)).or_default() += 1;
+            check(&game, &position, &search);
+            done += 1;
+        }
+    }
+    assert_eq!(met.len(), 3, "wins of both sides and draws: {met:?}");
+}
