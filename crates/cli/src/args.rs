@@ -1,6 +1,7 @@
 //! The modern command line: its commands and options, and the folder of tables.
 
 mod lists;
+mod what_if;
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ pub(crate) use lists::{
     AnnotateArgs, CompletionsArgs, LineArgs, ListArgs, ManArgs, PlotArgs, ResultName, SideName,
     UniqueName, ZugzwangName,
 };
+pub(crate) use what_if::WhatIfArgs;
 
 use crate::work::{CompressName, ReadingArgs, WorkArgs};
 
@@ -203,6 +205,8 @@ pub(crate) struct SolveArgs {
     /// End a proof after so many seconds, with what is proven by then.
     #[arg(long, value_name = "SECONDS", conflicts_with = "tables")]
     pub(crate) time: Option<u64>,
+    #[command(flatten)]
+    pub(crate) what_if: WhatIfArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,

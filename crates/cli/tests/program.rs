@@ -251,6 +251,66 @@ fn solve_writes_certificates() {
     run_with(folder.path(), &nowhere, "").refused(1, &["no/where"]);
 }
 
+/// What is assumed, and what follows of chess.
+#[test]
+fn solve_answers_what_if() {
+    let folder = TempDir::new().unwrap();
+    let solve = |position: &str, more: &[&str]| {
+        run_with(folder.path(), &[&["solve", position], more].concat(), "")
+    };
+    let fine70 = "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1";
+    let drawn = solve(fine70, &["--no-capture", "W:KxP"]);
+    let told = "draw, proven if\n  White loses by KxP\nin chess: White at least draws\n";
+    assert!(drawn.code == 0 && drawn.out.contains(told), "{}", drawn.out);
+    let kept = solve(fine70, &["--confine", "bK=a8-c6", "--json"]).json();
+    assert_eq!(
+        (&kept["category"], &kept["hoffman"]["bound"]),
+        (&"maybe-win".into(), &"none".into())
+    );
+    assert_eq!(kept["hoffman"]["assumed"], "win");
+    let assumes = "Black loses by moving a king to another square than a8-c6";
+    assert_eq!(kept["hoffman"]["assumes"][0], assumes);
+
+    // Black promotes first; nobody else can, and a promotion wins.
+    let race = "8/8/8/8/k7/4p3/1P6/K7 b - - 0 1";
+    let won = solve(race, &["--promotion-wins", "B", "--distance"]);
+    assert!(
+        won.out.contains("Black wins in at least 2 and at most 3 moves, proven if"),
+        "{}",
+        won.out
+    );
+    assert!(won.out.contains("in chess: nothing follows"), "{}", won.out);
+    let frozen = solve(race, &["--promotion-wins", "B", "--freeze", "P@e3"]);
+    assert!(!frozen.out.contains("Black wins, proven"), "{}", frozen.out);
+
+    // What is to the winner's disadvantage only is proven of chess, as its certificate shows.
+    let fine25 = "6k1/7p/5P1K/8/8/8/7P/8 w - - 0 1";
+    let harder = ["--forbid-move", "W:P=R", "--promotion-wins", "B", "--certificate", "harder"];
+    let won = solve(fine25, &harder);
+    assert!(won.out.contains("White loses by P=R\n"), "{}", won.out);
+    assert!(won.out.contains("in chess: White wins\n"), "{}", won.out);
+    assert_eq!(run(folder.path(), "check harder").code, 0);
+    let easier = solve(fine25, &["--freeze", "h7", "--certificate", "easier"]);
+    assert!(easier.out.contains("White wins, proven if"), "{}", easier.out);
+    assert!(easier.err.contains("easier: not written"), "{}", easier.err);
+    assert!(!folder.path().join("easier").exists());
+
+    for (wrong, named) in [
+        (["--confine", "wK=a8"], "the white king on a1 stands outside"),
+        (["--freeze", "e1"], "no man stands on e1"),
+        (["--freeze", "P@e9"], "'P@e9' names no man"),
+        (["--forbid-move", "W:Ke4"], "no move is a 'Ke4'"),
+        (["--no-capture", "RxP"], "'RxP' names no moves of a side"),
+        (["--only-promote", "K"], "no move is a 'K'"),
+        (["--promotion-wins", "x"], "names no moves of a side"),
+        (["--confine", "bP=a1"], "'bP=a1' keeps no piece on squares"),
+    ] {
+        let answer = solve(fine70, &wrong);
+        assert!(answer.code > 0 && answer.err.contains(named), "{wrong:?}: {}", answer.err);
+        assert_eq!(answer.out, "", "{wrong:?}");
+    }
+}
+
 /// The checker in Python, where python-chess is there.
 fn check_with_python(folder: &Path, names: &[&str], code: i32) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -55,6 +55,9 @@ pub enum Error {
     /// A control file is wrong, or a run failed for another reason.
     #[error("{0}")]
     Run(Arc<RunError>),
+    /// Something is assumed that does not fit the position.
+    #[error("{0}")]
+    Assumption(String),
     /// A certificate is wrong, or cannot be read or written.
     #[error("{0}")]
     Certificate(String),
@@ -87,6 +90,7 @@ impl Error {
             Error::Cancelled { .. } => "cancelled",
             Error::Resources(_) => "too-large",
             Error::Run(_) => "failed",
+            Error::Assumption(_) => "bad-assumption",
             Error::Certificate(_) => "bad-certificate",
             Error::List(error) if matches!(**error, ListError::Missing { .. }) => "no-table",
             Error::List(_) => "not-listed",

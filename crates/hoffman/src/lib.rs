@@ -114,6 +114,7 @@ pub mod process;
 mod prove;
 mod signature;
 mod table;
+mod what_if;
 
 pub use hoffman_board::value::FlagType;
 pub use hoffman_board::{Format, role_name};
@@ -146,6 +147,7 @@ pub use list::ListOptions;
 pub use listing::{TableFile, TableInfo, tables_in};
 pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};
-pub use prove::{Effort, ProveOptions, Proved, prove};
+pub use prove::{Effort, ProveOptions, Proved, ProvedMove, prove};
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};
+pub use what_if::{MovesOfSide, WhatIf, WhatIfError};

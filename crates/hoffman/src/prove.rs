@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hoffman_board::Variant;
+use hoffman_board::{OutcomeBounds, Variant};
+use hoffman_control::Claims;
 use hoffman_prove::{Limits, Prover, Strategy};
 use hoffman_reader::shakmaty::{Chess, Color};
 use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Moves, Value};
@@ -17,6 +18,7 @@ use crate::error::Error;
 use crate::event::Cancel;
 use crate::options::Options;
 use crate::plan::Whole;
+use crate::what_if::{Assumed, WhatIf};
 
 /// What is asked of a proof beside the outcome of the position.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,7 @@ pub struct ProveOptions {
     moves: bool,
     distance: bool,
     certificate: Option<PathBuf>,
+    what_if: Vec<WhatIf>,
 }
 
 impl ProveOptions {
@@ -51,6 +54,13 @@ impl ProveOptions {
         ProveOptions { distance, ..self }
     }
 
+    /// Something that is assumed of the moves of a side. The first assumption about a move counts.
+    #[must_use]
+    pub fn assume(mut self, what: WhatIf) -> ProveOptions {
+        self.what_if.push(what);
+        self
+    }
+
     /// A file for the strategies that prove the outcome, or as much of it as is known.
     #[must_use]
     pub fn certificate(self, file: impl Into<PathBuf>) -> ProveOptions {
@@ -62,26 +72,41 @@ impl ProveOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proved {
-    /// What is proved of the position, for the side to move.
+    /// What is proved of the position, for the side to move, in chess.
     pub value: Value,
-    /// With which of its moves the winner mates, at the earliest and at the latest; 0 is mate on
-    /// the board. None if that was not asked for, the work was cancelled, or nobody wins.
+    /// The same in the game of the assumptions; without any that is chess.
+    pub assumed: Value,
+    /// With which of its moves the winner of that game wins, at the earliest and at the latest; 0
+    /// is mate on the board. None if that was not asked for, the work was cancelled, or nobody
+    /// wins.
     pub mate: Option<(Moves, Moves)>,
-    /// The legal moves, and what is proved of the position behind each, for the side that makes
-    /// it; the best ones first.
-    pub moves: Vec<(Move, Value)>,
+    /// The legal moves, the best ones of that game first.
+    pub moves: Vec<ProvedMove>,
     /// What it took.
     pub effort: Effort,
-    /// Whether a certificate was written: not without a proof, nor if the work was cancelled.
+    /// Whether a certificate was written: not without a proof of chess, nor if the work was
+    /// cancelled.
     pub certificate: bool,
+}
+
+/// A legal move, and what is proved of the position behind it, for the side that makes it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ProvedMove {
+    /// The move.
+    pub m: Move,
+    /// What is proved in chess.
+    pub value: Value,
+    /// The same in the game of the assumptions.
+    pub assumed: Value,
 }
 
 /// How far a proof is.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Effort {
-    /// What is proved so far, for the side to move.
-    pub value: Value,
+    /// What is proved so far, for the side to move, in the game of the assumptions.
+    pub assumed: Value,
     /// How many legal moves are decided.
     pub decided: usize,
     /// The slices that are open: pawn structures with the pieces on the board.
@@ -110,7 +135,8 @@ const CHEAP: u64 = 100_000_000;
 ///
 /// # Errors
 /// The position is none of chess, or has castling rights. [`Error::Vast`]: its pieces alone can
-/// stand in more ways than fit into memory. [`Error::Certificate`]: there is no certificate for want
+/// stand in more ways than fit into memory. [`Error::Assumption`]: what is assumed does not fit the
+/// position. [`Error::Certificate`]: there is no certificate for want
 /// of a place to write it to.
 pub fn prove(
     position: impl AsPosition,
@@ -126,8 +152,9 @@ pub fn prove(
         return Err(Error::Vast(Box::new(Whole::behind(&position))));
     }
     let began = Instant::now();
-    let work = Work { turn: position.turn, began, asked };
-    let prover = Prover::new(chess.clone(), limits);
+    let Assumed { assumptions, claims } = Assumed::new(&asked.what_if, &chess)?;
+    let work = Work { turn: position.turn, began, asked, claims };
+    let prover = Prover::new(chess.clone(), limits).assuming(assumptions);
     // Where it cannot be written is told before the work, not behind it.
     let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
     options.install(|| {
@@ -146,6 +173,7 @@ struct Work<'w> {
     turn: Color,
     began: Instant,
     asked: &'w ProveOptions,
+    claims: Claims,
 }
 
 impl Work<'_> {
@@ -177,19 +205,24 @@ impl Work<'_> {
         let mate = mate.and_then(|mate| mate.ok().flatten());
         let wanted = self.asked.certificate.is_some();
         let strategies = (wanted && goes_on).then(|| prover.strategies(&watch));
-        let strategies = strategies.and_then(Result::ok).unwrap_or_default();
+        let mut strategies = strategies.and_then(Result::ok).unwrap_or_default();
+        strategies.retain(|strategy| self.is_of_chess(strategy));
 
         let mut moves = Vec::new();
         for (m, bounds) in prover.moves() {
             // The moves of a legal position are moves.
             if let Ok(m) = Move::try_from(m) {
-                moves.push((m, Value::of_bounds(bounds, self.turn, None)));
+                let (value, assumed) = self.values(bounds);
+                moves.push(ProvedMove { m, value, assumed });
             }
         }
-        moves.sort_by_key(|&(_, value)| rank(value));
-        let effort = self.effort(&prover.progress());
+        moves.sort_by_key(|proved| rank(proved.assumed));
+        let progress = prover.progress();
+        let (value, assumed) = self.values(progress.bounds);
+        let effort = self.effort(&progress);
         let proved = Proved {
-            value: effort.value,
+            value,
+            assumed,
             mate: mate.map(|(least, most)| (Moves(least.into()), Moves(most.into()))),
             moves,
             effort,
@@ -198,9 +231,21 @@ impl Work<'_> {
         (proved, strategies)
     }
 
+    /// What bounds mean for the side to move: in chess, and in the game of the assumptions.
+    fn values(&self, bounds: OutcomeBounds) -> (Value, Value) {
+        let value = |bounds| Value::of_bounds(bounds, self.turn, None);
+        (value(self.claims.prove(bounds)), value(bounds))
+    }
+
+    /// Whether a side wins or holds by a strategy whatever the other one plays in chess.
+    fn is_of_chess(&self, strategy: &Strategy) -> bool {
+        let claims = self.claims.of(strategy.side);
+        if strategy.most.is_some() { claims.wins } else { claims.holds }
+    }
+
     fn effort(&self, of: &hoffman_prove::Progress) -> Effort {
         Effort {
-            value: Value::of_bounds(of.bounds, self.turn, None),
+            assumed: self.values(of.bounds).1,
             decided: of.decided.0,
             open: of.open,
             known: of.known,

@@ -28,7 +28,7 @@ use crate::orbits::Orbits;
 use crate::position::{Position, color_name};
 
 pub use listed::Listed;
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{Pattern, PatternError, squares_of};
 pub use zugzwang::{Zugzwang, ZugzwangKind};
 
 use candidates::{Candidate, Found, Gathering, Scan};

@@ -75,7 +75,7 @@ fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<Outcome> 
         some => format!("; missing: {some}"),
     };
     let answer = match &report.hoffman.table {
-        Some(table) => format!("{table} proves nothing about"),
+        Some(table) => format!("{table} does not decide"),
         None => "no table answers".to_owned(),
     };
     note(&format!("{answer} '{}'{missing}", report.hoffman.fen));

@@ -5,7 +5,8 @@ use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
 use hoffman::{
-    AsPosition as _, Color, Effort, Event, Moves, ProveOptions, Proved, Tablebase, Value, Variant,
+    AsPosition as _, Color, Effort, Event, Moves, ProveOptions, Proved, ProvedMove, Tablebase,
+    Value, Variant,
 };
 use serde_json::json;
 
@@ -23,7 +24,8 @@ const LOGGED_EVERY: Duration = Duration::from_secs(15);
 /// Answers a position.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let fen = args.fen.join(" ");
-    let is_asked = args.outcome || args.certificate.is_some();
+    let is_assumed = !args.what_if.all().is_empty();
+    let is_asked = args.outcome || args.certificate.is_some() || is_assumed;
     if is_asked || !args.tables && is_to_be_proven(args, &fen)? {
         prove(args, &fen)
     } else {
@@ -75,26 +77,30 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
         if last.elapsed() >= every {
             last = Instant::now();
             let decided = format!("{} moves decided", effort.decided);
-            let result = result(effort.value, turn);
+            let result = result(effort.assumed, turn);
             note(&format!("{result}; {decided}, {}; time left not known", extent(effort)));
         }
     };
     let asked = ProveOptions::new().moves(args.moves).distance(args.distance);
+    let what_if = args.what_if.all();
+    let asked = what_if.iter().cloned().fold(asked, ProveOptions::assume);
     let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
     let time = args.time.map(Duration::from_secs);
     let asked = time.into_iter().fold(asked, ProveOptions::time);
     let proved = hoffman::prove(fen, &options, &asked, &mut tell)?;
 
     let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
+    let assumed: Vec<String> = what_if.iter().map(ToString::to_string).collect();
+    let shown = Shown { fen: position.fen(), proved: &proved, assumed: &assumed, turn, san: &san };
     if args.json {
-        print_line(&to_json(&position.fen(), &proved, turn, &san).to_string())?;
+        print_line(&shown.to_json().to_string())?
     } else {
-        print(&to_text(&position.fen(), &proved, turn, &san))?;
+        print(&shown.to_text())?
     }
     if let Some(file) = args.certificate.as_ref().filter(|_| !proved.certificate) {
         note(&format!("{}: not written, for want of a proof", file.display()));
     }
-    Ok(Outcome::of(proved.value.wdl().is_some()))
+    Ok(Outcome::of(proved.assumed.wdl().is_some()))
 }
 
 /// What is proven, in words.
@@ -130,35 +136,102 @@ fn in_moves((least, most): (Moves, Moves)) -> String {
     }
 }
 
-fn to_text(
-    fen: &str,
-    proved: &Proved,
+/// What is told of a proof.
+struct Shown<'s> {
+    fen: String,
+    proved: &'s Proved,
+    /// What was assumed, in words.
+    assumed: &'s [String],
     turn: Color,
-    san: &dyn Fn(&hoffman::Move) -> String,
-) -> String {
-    let result_of = |value| result(value, turn);
-    let proven = match proved.value {
-        Value::Unknown => "nothing is proven".to_owned(),
-        value if value.wdl().is_some() => {
-            let when = proved.mate.map_or_else(String::new, |mate| format!(" {}", in_moves(mate)));
-            format!("{}{when}, proven", result_of(value))
-        }
-        value => format!("{}, and no more is proven", result_of(value)),
-    };
-    let width = proved.moves.iter().map(|(m, _)| san(m).len()).max().unwrap_or(0);
-    let lines = proved.moves.iter().map(|(m, value)| {
-        let said = match value {
-            Value::Unknown => "not known".to_owned(),
-            value => result_of(*value),
+    san: &'s dyn Fn(&hoffman::Move) -> String,
+}
+
+impl Shown<'_> {
+    fn result(&self, value: Value) -> String {
+        result(value, self.turn)
+    }
+
+    fn to_text(&self) -> String {
+        let Proved { moves, effort, .. } = self.proved;
+        let width = moves.iter().map(|proved| (self.san)(&proved.m).len()).max().unwrap_or(0);
+        let lines = moves.iter().map(|ProvedMove { m, assumed, .. }| {
+            let said = match assumed {
+                Value::Unknown => "not known".to_owned(),
+                value => self.result(*value),
+            };
+            format!("  {:width$}  {said}\n", (self.san)(m))
+        });
+        let lines: String = lines.collect();
+        format!("{}\n{}\n({})\n\n{lines}", self.fen, self.proven(), extent(effort))
+    }
+
+    /// What is proven, under what, and what follows of chess.
+    fn proven(&self) -> String {
+        let Proved { value, assumed, mate, .. } = self.proved;
+        let proven = match assumed {
+            Value::Unknown => "nothing is proven".to_owned(),
+            value if value.wdl().is_some() => {
+                let when = mate.map_or_else(String::new, |mate| format!(" {}", in_moves(mate)));
+                format!("{}{when}, proven", self.result(*value))
+            }
+            value => format!("{}, and no more is proven", self.result(*value)),
         };
-        format!("  {:width$}  {said}\n", san(m))
-    });
-    let moves: String = lines.collect();
-    format!("{fen}\n{proven}\n({})\n\n{moves}", extent(&proved.effort))
+        if self.assumed.is_empty() {
+            return proven;
+        }
+        let assumed: String = self.assumed.iter().map(|what| format!("\n  {what}")).collect();
+        let of_chess = match value {
+            Value::Unknown => "nothing follows".to_owned(),
+            value => self.result(*value),
+        };
+        format!("{proven} if{assumed}\nin chess: {of_chess}")
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        let Proved { value, assumed, mate, moves, effort, .. } = self.proved;
+        let moves = moves.iter().map(|ProvedMove { m, value, assumed, .. }| {
+            json!({
+                "uci": m.uci(),
+                "san": (self.san)(m),
+                "category": category(value.negate(), assumed.negate()),
+                "hoffman": {
+                    "bound": bound(value.negate(), self.turn.other()),
+                    "assumed": word(assumed.negate()),
+                },
+            })
+        });
+        let Effort { open, known, positions, bytes, time, .. } = effort;
+        json!({
+            "category": category(*value, *assumed),
+            "moves": moves.collect::<Vec<_>>(),
+            "hoffman": {
+                "bound": bound(*value, self.turn),
+                "assumes": self.assumed,
+                "assumed": word(*assumed),
+                "fen": self.fen,
+                "moves_at_least": mate.map(|mate| mate.0.0),
+                "moves_at_most": mate.map(|mate| mate.1.0),
+                "slices": open,
+                "known": known,
+                "positions": positions,
+                "bytes": bytes,
+                "seconds": time.as_secs_f64(),
+            },
+        })
+    }
 }
 
 /// The words of the Lichess tablebase server, of the position and of those behind its moves.
-fn category(value: Value) -> &'static str {
+fn category(value: Value, assumed: Value) -> &'static str {
+    match (word(value), word(assumed)) {
+        // What holds under assumptions alone is no more than likely.
+        ("unknown", "win") => "maybe-win",
+        ("unknown", "loss") => "maybe-loss",
+        (proven, _) => proven,
+    }
+}
+
+fn word(value: Value) -> &'static str {
     match value {
         Value::Win { .. } => "win",
         Value::Draw => "draw",
@@ -175,37 +248,4 @@ fn bound(value: Value, turn: Color) -> &'static str {
         value if value.wdl().is_some() => "exact",
         _ => "none",
     }
-}
-
-fn to_json(
-    fen: &str,
-    proved: &Proved,
-    turn: Color,
-    san: &dyn Fn(&hoffman::Move) -> String,
-) -> serde_json::Value {
-    let moves = proved.moves.iter().map(|(m, value)| {
-        let after = value.negate();
-        json!({
-            "uci": m.uci(),
-            "san": san(m),
-            "category": category(after),
-            "hoffman": { "bound": bound(after, turn.other()) },
-        })
-    });
-    let Effort { open, known, positions, bytes, time, .. } = proved.effort;
-    json!({
-        "category": category(proved.value),
-        "moves": moves.collect::<Vec<_>>(),
-        "hoffman": {
-            "bound": bound(proved.value, turn),
-            "fen": fen,
-            "moves_at_least": proved.mate.map(|mate| mate.0.0),
-            "moves_at_most": proved.mate.map(|mate| mate.1.0),
-            "slices": open,
-            "known": known,
-            "positions": positions,
-            "bytes": bytes,
-            "seconds": time.as_secs_f64(),
-        },
-    })
 }

@@ -66,8 +66,9 @@ impl Wanted {
     }
 }
 
-/// The squares of `a7`, `e1-h4`, `a` or `7`.
-fn squares_of(text: &str) -> Option<u64> {
+/// The squares of `a7`, `e1-h4` (a part of the board by two corners), `a` or `7`, a bit each; none
+/// if the text has another form.
+pub fn squares_of(text: &str) -> Option<u64> {
     let square = |text: &str| text.parse::<Square>().ok();
     if let Some((first, last)) = text.split_once('-') {
         let (first, last) = (square(first)?, square(last)?);
