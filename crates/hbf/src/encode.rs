@@ -432,7 +432,6 @@ impl Encoder<'_> {
                 continue;
             }
             let bytes = filler.desk.encode(stream, model, (tile, &values));
-            let bytes = bytes.ok_or(EncodeError::Disagrees(tile))?;
             tile::decode(stream, model, &bytes, (tile, None), &mut filler.desk.rows);
             if !values.agree(&filler.desk.rows) {
                 return Err(EncodeError::Disagrees(tile));

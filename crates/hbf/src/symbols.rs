@@ -4,7 +4,7 @@ use crate::board::squares;
 use crate::code::{Code, class, distance};
 use crate::miss::{self, Coded};
 use crate::model::{MISS, Model};
-use crate::range::{Decoder, Encoder, Part};
+use crate::range::{Encoder, Part};
 use crate::rows::{Before, Frame, Rows, Tests};
 use crate::side_by_side::SideBySide;
 use crate::tile::Stream;
@@ -45,13 +45,19 @@ impl TileValues {
 pub(crate) struct Desk {
     pub(crate) rows: Rows,
     pub(crate) side_by_side: SideBySide,
-    /// What is coded, one after the other.
-    parts: Vec<Part>,
+}
+
+/// A tile that is being coded.
+struct Coding<'m> {
+    model: &'m Model,
+    coder: Encoder,
+    /// Distances of the last losses and wins that were missed.
+    last: [u16; 2],
 }
 
 impl Desk {
     pub(crate) fn new() -> Desk {
-        Desk { rows: Rows::new(), side_by_side: SideBySide::new(), parts: Vec::new() }
+        Desk { rows: Rows::new(), side_by_side: SideBySide::new() }
     }
 
     /// Goes through the rows of a tile and calls `visit` with each that has cells, when its values are set and it has
@@ -124,50 +130,41 @@ impl Desk {
         }
     }
 
-    /// The bytes of a tile. They have been read again: they give these symbols.
+    /// The bytes of a tile.
     pub(crate) fn encode(
         &mut self,
         stream: Stream<'_>,
         model: &Model,
         tile: (u64, &TileValues),
-    ) -> Option<Vec<u8>> {
-        self.parts.clear();
-        let mut last = model.last;
+    ) -> Vec<u8> {
+        let mut coding = Coding { model, coder: Encoder::new(), last: model.last };
         self.rows(stream, &model.frame, tile, Some(model), |desk, before| {
-            desk.code_row(stream, model, before, &mut last);
+            desk.code_row(stream, before, &mut coding);
         });
-        let mut encoder = Encoder::new();
-        self.parts.iter().for_each(|&part| encoder.put(part));
-        let bytes = encoder.finish();
-        let mut decoder = Decoder::new(&bytes);
-        self.parts.iter().all(|&part| decoder.reads(part)).then_some(bytes)
+        coding.coder.finish()
     }
 
     /// The symbols of a row.
-    fn code_row(&mut self, stream: Stream<'_>, model: &Model, before: Before, last: &mut [u16; 2]) {
+    fn code_row(&mut self, stream: Stream<'_>, before: Before, coding: &mut Coding<'_>) {
         let mut leaves = [0; 64];
         let cells = self.rows.legal[before.row];
-        model.cells.leaves(&self.side_by_side.masks, cells, &mut leaves);
+        let model = &coding.model.cells;
+        model.leaves(&self.side_by_side.masks, cells, &mut leaves);
         for lane in squares(cells) {
             let lane = usize::from(lane);
             let symbol = self.side_by_side.symbol(lane);
-            let of_leaf = model.cells.distribution(usize::from(leaves[lane]));
-            self.parts.push(Part::symbol(of_leaf, symbol));
+            let of_leaf = model.distribution(usize::from(leaves[lane]));
+            coding.coder.put(Part::symbol(of_leaf, symbol));
             if symbol == MISS {
-                self.code_miss(stream, model, (before, lane), last);
+                self.code_miss(stream, (before, lane), coding);
             }
         }
     }
 
-    fn code_miss(
-        &mut self,
-        stream: Stream<'_>,
-        model: &Model,
-        at: (Before, usize),
-        last: &mut [u16; 2],
-    ) {
+    fn code_miss(&mut self, stream: Stream<'_>, at: (Before, usize), coding: &mut Coding<'_>) {
+        let Coding { model, coder, last } = coding;
         let miss = self.miss(stream, &model.frame, at, last);
-        self.parts.push(Part::symbol(&model.classes[miss.context], miss.class));
+        coder.put(Part::symbol(&model.classes[miss.context], miss.class));
         let Some((coded, word)) = miss.distance else { return };
         let (tests, lane) = (Tests::of(stream.space), at.1);
         let own = tests.count(false)..tests.count(true);
@@ -175,10 +172,10 @@ impl Desk {
             *mask = (word >> bit & 1) << lane;
         }
         let leaf = model.misses.leaf_of(&self.side_by_side.masks, lane);
-        self.parts.push(Part::symbol(model.misses.distribution(leaf), coded.symbol));
+        coder.put(Part::symbol(model.misses.distribution(leaf), coded.symbol));
         let bits = miss::rest_bits(coded.symbol);
         if bits > 0 {
-            self.parts.push(Part::bits(bits, coded.rest));
+            coder.put(Part::bits(bits, coded.rest));
         }
     }
 
