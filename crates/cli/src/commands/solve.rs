@@ -72,17 +72,19 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
     let position = fen.as_position(Variant::Normal)?.into_owned();
     let turn = position.turn;
     let every = if stderr().is_terminal() { SHOWN_EVERY } else { LOGGED_EVERY };
+    let what_if = args.what_if.all();
+    let assumed = if what_if.is_empty() { "" } else { " under what is assumed" };
     let mut last = Instant::now();
     let mut tell = |effort: &Effort| {
         if last.elapsed() >= every {
             last = Instant::now();
             let decided = format!("{} moves decided", effort.decided);
             let result = result(effort.assumed, turn);
-            note(&format!("{result}; {decided}, {}; time left not known", extent(effort)));
+            let extent = extent(effort);
+            note(&format!("{result}{assumed}; {decided}, {extent}; time left not known"));
         }
     };
     let asked = ProveOptions::new().moves(args.moves).distance(args.distance);
-    let what_if = args.what_if.all();
     let asked = what_if.iter().cloned().fold(asked, ProveOptions::assume);
     let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
     let time = args.time.map(Duration::from_secs);
