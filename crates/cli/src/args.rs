@@ -176,6 +176,29 @@ pub(crate) fn reading(syzygy: &[PathBuf], nalimov: &[PathBuf], cursed_wins: bool
     nalimov.iter().fold(reading, ReadOptions::nalimov).cursed_wins(cursed_wins)
 }
 
+/// The tables that are at hand.
+#[derive(Args, Debug)]
+pub(crate) struct AtHandArgs {
+    #[command(flatten)]
+    folder: FolderArgs,
+    #[command(flatten)]
+    pub(crate) foreign: ForeignArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+impl AtHandArgs {
+    /// The folder to read from, if there is one.
+    pub(crate) fn folder(&self) -> anyhow::Result<Option<PathBuf>> {
+        self.folder.existing()
+    }
+
+    /// How tables are read.
+    pub(crate) fn reading(&self) -> anyhow::Result<ReadOptions> {
+        self.reading.bound(self.foreign.options())
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct SolveArgs {
     /// The position, as one word or several.
@@ -308,11 +331,7 @@ pub(crate) struct ProbeArgs {
     #[arg(long = "table", value_name = "TABLE")]
     pub(crate) tables: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) folder: FolderArgs,
-    #[command(flatten)]
-    pub(crate) foreign: ForeignArgs,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
+    pub(crate) at_hand: AtHandArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -376,11 +395,7 @@ pub(crate) struct StatsArgs {
     #[arg(required = true, value_name = "TABLE")]
     pub(crate) tables: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) folder: FolderArgs,
-    #[command(flatten)]
-    pub(crate) foreign: ForeignArgs,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
+    pub(crate) at_hand: AtHandArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -395,11 +410,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<NonZeroU64>,
     #[command(flatten)]
-    pub(crate) folder: FolderArgs,
-    #[command(flatten)]
-    pub(crate) foreign: ForeignArgs,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
+    pub(crate) at_hand: AtHandArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,

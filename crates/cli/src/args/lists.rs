@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hoffman::{Pattern, Square};
 
-use super::{FolderArgs, ForeignArgs};
-use crate::work::ReadingArgs;
+use super::AtHandArgs;
 
 /// Whose zugzwang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -87,11 +86,7 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) folder: FolderArgs,
-    #[command(flatten)]
-    pub(crate) foreign: ForeignArgs,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
+    pub(crate) at_hand: AtHandArgs,
 }
 
 /// A range of moves, both ends included.
@@ -119,11 +114,7 @@ pub(crate) struct LineArgs {
     #[arg(long = "table", value_name = "TABLE")]
     pub(crate) tables: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) folder: FolderArgs,
-    #[command(flatten)]
-    pub(crate) foreign: ForeignArgs,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
+    pub(crate) at_hand: AtHandArgs,
 }
 
 #[derive(Args, Debug)]
@@ -135,11 +126,7 @@ pub(crate) struct AnnotateArgs {
     #[arg(long = "table", value_name = "TABLE")]
     pub(crate) tables: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) folder: FolderArgs,
-    #[command(flatten)]
-    pub(crate) foreign: ForeignArgs,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
+    pub(crate) at_hand: AtHandArgs,
 }
 
 #[derive(Args, Debug)]
@@ -154,11 +141,7 @@ pub(crate) struct PlotArgs {
     #[arg(short, long, value_name = "FILE.svg")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
-    pub(crate) folder: FolderArgs,
-    #[command(flatten)]
-    pub(crate) foreign: ForeignArgs,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
+    pub(crate) at_hand: AtHandArgs,
 }
 
 #[derive(Args, Debug)]

@@ -30,7 +30,7 @@ const ONLY: u8 = 7;
 
 /// Annotates the games of files, one after the other.
 pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<Outcome> {
-    let tables = tables::tablebase(&args.tables, &args.folder, &args.foreign, args.reading)?;
+    let tables = tables::tablebase(&args.tables, &args.at_hand)?;
     let mut out = BufWriter::new(io::stdout());
     let mut good = true;
     for file in &args.files {

@@ -11,7 +11,7 @@ use crate::pgn::{Movetext, brief, result, tag};
 /// Prints the main line of a position.
 pub(crate) fn run(args: &LineArgs) -> anyhow::Result<Outcome> {
     let fen = args.fen.join(" ");
-    let tables = tables::tablebase(&args.tables, &args.folder, &args.foreign, args.reading)?;
+    let tables = tables::tablebase(&args.tables, &args.at_hand)?;
     let report = tables.report(&fen)?;
     for failure in &report.failures {
         complain(&failure.clone().into());

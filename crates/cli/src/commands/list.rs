@@ -18,8 +18,8 @@ use crate::output::{complain, is_broken_pipe, print_line};
 
 /// Lists the tables one by one.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Outcome> {
-    let folder = args.folder.existing()?;
-    let reading = args.reading.bound(args.foreign.options())?;
+    let folder = args.at_hand.folder()?;
+    let reading = args.at_hand.reading()?;
     let query = query(args);
     let mut good = true;
     for named in &args.tables {

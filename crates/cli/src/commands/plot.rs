@@ -42,8 +42,8 @@ fn is_table(word: &str) -> bool {
 }
 
 fn table(args: &PlotArgs, named: &Path) -> anyhow::Result<String> {
-    let folder = args.folder.existing()?;
-    let reading = args.reading.bound(args.foreign.options())?;
+    let folder = args.at_hand.folder()?;
+    let reading = args.at_hand.reading()?;
     let table = tables::open(named, folder.as_deref(), &reading)?;
     let stats = table.stats()?;
     let sides = [&stats.white_to_move, &stats.black_to_move];
@@ -55,7 +55,7 @@ fn table(args: &PlotArgs, named: &Path) -> anyhow::Result<String> {
 
 fn position(args: &PlotArgs, fen: &str, square: Square) -> anyhow::Result<String> {
     let no_tables: &[PathBuf] = &[];
-    let tables = tables::tablebase(no_tables, &args.folder, &args.foreign, args.reading)?;
+    let tables = tables::tablebase(no_tables, &args.at_hand)?;
     let position = fen.as_position(tables.variant())?.into_owned();
     let map = HeatMap::of(&position, square, |position| tables.value(position));
     let map = map.with_context(|| format!("no man stands on {square}"))?;

@@ -13,11 +13,11 @@ use crate::output::{complain, note, print, print_line};
 
 /// Answers one position, or those on standard input.
 pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
-    let folder = args.folder.existing()?;
+    let folder = args.at_hand.folder()?;
     let (named, fen) = split_tables(&args.fen);
     let mut options = OpenOptions::new().beside(true);
-    options = options.reading(args.reading.bound(args.foreign.options())?);
-    options = args.foreign.syzygy.iter().fold(options, OpenOptions::syzygy);
+    options = options.reading(args.at_hand.reading()?);
+    options = args.at_hand.foreign.syzygy.iter().fold(options, OpenOptions::syzygy);
     if let Some(folder) = &folder {
         options = options.folder(folder);
     }

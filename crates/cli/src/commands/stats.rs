@@ -11,8 +11,8 @@ use crate::output::{complain, print_line};
 
 /// Counts the tables one by one.
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
-    let folder = args.folder.existing()?;
-    let reading = args.reading.bound(args.foreign.options())?;
+    let folder = args.at_hand.folder()?;
+    let reading = args.at_hand.reading()?;
     let mut all = Vec::new();
     for named in &args.tables {
         match count(named, folder.as_deref(), &reading) {

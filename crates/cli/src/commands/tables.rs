@@ -4,20 +4,14 @@ use std::path::{Path, PathBuf};
 
 use hoffman::{OpenOptions, Opened, ReadOptions, Table, Tablebase};
 
-use crate::args::{FolderArgs, ForeignArgs};
+use crate::args::AtHandArgs;
 use crate::output::note;
-use crate::work::ReadingArgs;
 
 /// The tables that answer positions: those named, those beside them, and those of the folder.
-pub(super) fn tablebase(
-    named: &[PathBuf],
-    folder: &FolderArgs,
-    foreign: &ForeignArgs,
-    reading: ReadingArgs,
-) -> anyhow::Result<Tablebase> {
-    let folder = folder.existing()?;
-    let mut options = OpenOptions::new().beside(true).reading(reading.bound(foreign.options())?);
-    options = foreign.syzygy.iter().fold(options, OpenOptions::syzygy);
+pub(super) fn tablebase(named: &[PathBuf], at_hand: &AtHandArgs) -> anyhow::Result<Tablebase> {
+    let folder = at_hand.folder()?;
+    let mut options = OpenOptions::new().beside(true).reading(at_hand.reading()?);
+    options = at_hand.foreign.syzygy.iter().fold(options, OpenOptions::syzygy);
     if let Some(folder) = &folder {
         options = options.folder(folder);
     }

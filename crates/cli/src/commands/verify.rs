@@ -22,9 +22,9 @@ pub(crate) struct VerifyRequest<'a> {
 
 /// Verifies the tables one by one.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
-    let folder = args.folder.existing()?;
+    let folder = args.at_hand.folder()?;
     let sample = args.sample.map(std::num::NonZeroU64::get);
-    let reading = &args.reading.bound(args.foreign.options())?;
+    let reading = &args.at_hand.reading()?;
     let request = VerifyRequest { sample, reading, folder };
 
     let mut good = true;
