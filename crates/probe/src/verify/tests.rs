@@ -202,7 +202,8 @@ fn are_ways_alike(table: &Table, step: usize, starts: std::ops::Range<usize>) ->
     header.truncate(table.control().offset as usize);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.htb");
-    for start in starts {
+    // Some tables have fewer entries than there are starts.
+    for start in starts.start..starts.end.min(numbers.len()) {
         let mut wrong = numbers.clone();
         wrong.iter_mut().skip(start).step_by(step).for_each(|number| *number ^= 1);
         let mut file = header.clone();
