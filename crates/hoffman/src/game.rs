@@ -2,7 +2,7 @@
 
 use hoffman_board::Color;
 use hoffman_probe::moves::Move;
-use hoffman_reader::{AsPosition, Error as ProbeError, MoveAnswer, Plies, Tablebase, Value, Wdl};
+use hoffman_reader::{AsPosition, Error as ProbeError, MoveAnswer, Tablebase, Value, Wdl};
 
 /// A position with all of its moves.
 #[derive(Debug)]
@@ -31,17 +31,6 @@ pub enum Change {
     Unknown,
 }
 
-/// What a move is worth to the side that makes it, distances counted from before the move.
-fn worth(answer: &MoveAnswer) -> Option<Value> {
-    let later = |plies: Option<Plies>| plies.map(|plies| Plies(plies.0 + 1));
-    match answer.answer.as_ref().ok()?.value.negate() {
-        Value::Win { plies } => Some(Value::Win { plies: later(plies) }),
-        Value::Loss { plies } => Some(Value::Loss { plies: later(plies) }),
-        Value::Draw => Some(Value::Draw),
-        _ => None,
-    }
-}
-
 impl Judged {
     /// Asks the tables about a position; none if no table has it, as one with castling rights, or
     /// if nothing is proved of its result.
@@ -68,18 +57,18 @@ impl Judged {
     /// What a move is worth to the side to move, distances counted from before the move; none if
     /// that is not proved, or the move is none.
     pub fn worth(&self, m: Move) -> Option<Value> {
-        worth(self.moves.iter().find(|answer| answer.m == m)?)
+        self.moves.iter().find(|answer| answer.m == m)?.worth()
     }
 
     /// The moves that keep the value: the result, and the distance if there is one.
     pub fn keeping(&self) -> impl Iterator<Item = &MoveAnswer> {
-        self.moves.iter().filter(|answer| worth(answer) == Some(self.value))
+        self.moves.iter().filter(|answer| answer.worth() == Some(self.value))
     }
 
     /// How many moves keep the result.
     pub fn keeping_result(&self) -> usize {
         let result = |value: Value| value.wdl();
-        let kept = self.moves.iter().filter_map(worth).map(result);
+        let kept = self.moves.iter().filter_map(MoveAnswer::worth).map(result);
         kept.filter(|kept| *kept == self.value.wdl()).count()
     }
 

@@ -52,8 +52,8 @@
 //! endings and the tables of control files; [`plan()`] says beforehand what that takes. [`verify`]
 //! checks every entry of a table against the entries of its successors, and [`stats`] counts what
 //! a table contains. A [`Table`] that is opened once does both, is converted, and lists positions
-//! ([`Table::list`]): zugzwangs, only moves, longest wins; [`control`] has what only control files
-//! need.
+//! ([`Table::list`]): zugzwangs, only moves, longest wins; all of them with their values are
+//! [`Table::entries`]. [`control`] has what only control files need.
 //!
 //! They tell what they do by [`Event`]s, stop when a [`Cancel`] says so, work on the threads that
 //! [`Options`] name and on no others, print nothing, and handle no signals.
@@ -102,6 +102,7 @@
 mod build;
 mod certificate;
 pub mod control;
+mod entries;
 mod error;
 mod event;
 mod game;
@@ -117,7 +118,7 @@ mod table;
 mod what_if;
 
 pub use hoffman_board::value::FlagType;
-pub use hoffman_board::{Format, role_name};
+pub use hoffman_board::{Format, Placement, role_name};
 pub use hoffman_certificate::{Checked, Claimed};
 pub use hoffman_probe::list::{
     ListCounts, ListError, ListQuery, Listed, Pattern, PatternError, UniqueLine, Wanted, Zugzwang,
@@ -139,6 +140,7 @@ pub use hoffman_table::index::IndexType;
 
 pub use build::{Built, Made, Solved, Target, build, solve};
 pub use certificate::check_certificate;
+pub use entries::TableEntry;
 pub use error::Error;
 pub use event::{Cancel, Event};
 pub use game::{Change, Judged};

@@ -8,8 +8,8 @@ use hoffman::shakmaty::fen::Fen;
 use hoffman::shakmaty::{CastlingMode, Chess};
 use hoffman::{
     Bound, Cancel, Change, Color, Event, Judged, ListOptions, ListQuery, Listed, OpenOptions,
-    Options, Plies, Position, ProbeError, ReadOptions, Role, Square, Table, Tablebase, Target,
-    Value, Variant, Verdict, VerifyOptions, Wanted, Wdl, ZugzwangOf,
+    Options, Plies, Position, ProbeError, ReadOptions, Role, Square, Table, TableEntry, Tablebase,
+    Target, Value, Variant, Verdict, VerifyOptions, Wanted, Wdl, ZugzwangOf,
 };
 use tempfile::TempDir;
 
@@ -289,6 +289,57 @@ fn tables_are_checked_and_counted() {
         }
     });
     assert_eq!((stopped.unwrap_err().code(), told > 0), ("cancelled", true));
+}
+
+/// The positions of a table, a stretch of indices at a time, and how many of them have each result.
+fn every_entry(table: &Table, stretch: u64) -> (Vec<(Position, TableEntry)>, [u64; 3]) {
+    let men = table.men();
+    let mut all = Vec::new();
+    let mut results = [0; 3];
+    let mut first = 0;
+    while first < table.info().indices {
+        for entry in table.entries(first..first + stretch).unwrap() {
+            let TableEntry { placement, value, .. } = &entry;
+            let squares = placement.squares.iter().zip(&men);
+            let men = squares.map(|(&square, &(color, role))| (square, color, role));
+            results[value.wdl().unwrap() as usize] += 1;
+            all.push((Position::from_men(men, placement.turn, placement.en_passant), entry));
+        }
+        first += stretch;
+    }
+    (all, results)
+}
+
+#[test]
+fn entries_are_the_positions_that_are_counted_and_what_they_answer() {
+    let folder = built(&["KPvK", "KQvKQ"]);
+    let tables = Tablebase::open(folder.path()).unwrap();
+    for name in ["kpk.htb", "kqk.htb", "krk.htb"] {
+        let table = Table::open(folder.path().join(name), ReadOptions::new()).unwrap();
+        // No multiple of the eight entries that are unpacked together.
+        let (all, results) = every_entry(&table, 5003);
+        let stats = table.stats().unwrap();
+        let sides = [&stats.white_to_move, &stats.black_to_move];
+        let sum = |count: fn(&hoffman::SideStats) -> Option<u64>| {
+            sides.iter().filter_map(|side| count(side)).sum::<u64>()
+        };
+        let counted = [sum(|side| side.loss), sum(|side| side.draw), sum(|side| side.win)];
+        assert_eq!(results, counted, "{name}");
+        for (position, entry) in &all {
+            let answer = tables.probe(position).unwrap();
+            assert_eq!(answer.value, entry.value, "{}", position.fen());
+            assert_eq!(answer.table.map(|table| table.index()), Some(entry.index), "{name}");
+        }
+    }
+
+    // Of a table of one side to move that side's.
+    let table = Table::open(folder.path().join("kqkq.htb"), ReadOptions::new()).unwrap();
+    let size = table.info().indices;
+    let legal: usize =
+        (0..size).step_by(1 << 17).map(|n| table.entries(n..n + (1 << 17)).unwrap().len()).sum();
+    let stats = table.stats().unwrap();
+    assert_eq!(legal as u64, stats.white_to_move.legal);
+    assert!(table.entries(size..size + 1).unwrap().is_empty());
 }
 
 #[test]

@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 pub mod collection;
+#[cfg(feature = "verify")]
+pub mod entries;
 pub mod fen;
 pub mod lines;
 #[cfg(feature = "verify")]

@@ -189,6 +189,20 @@ pub enum Said {
     DrawOrLoss,
 }
 
+impl Said {
+    /// What bounds of an outcome are to the side to move, with the plies to mate if they are known.
+    #[doc(hidden)]
+    pub fn of_bounds(said: OutcomeBounds, turn: Color, plies: Option<Plies>) -> Said {
+        match said.known().map(Outcome::winner) {
+            Some(Some(winner)) if winner == turn => Said::Win(plies),
+            Some(Some(_)) => Said::Loss(plies),
+            Some(None) => Said::Draw,
+            None if said.is_held_by(turn) => Said::WinOrDraw,
+            None => Said::DrawOrLoss,
+        }
+    }
+}
+
 impl Answer {
     pub(crate) fn new(known: Known) -> Answer {
         let (value, bound, end) = (Value::new(&known), known.bound(), known.end);
@@ -237,24 +251,13 @@ impl TableAnswer {
             }
             _ => None,
         };
-        let turn = self.hit.turn;
-        Some(match said.known().map(Outcome::winner) {
-            Some(Some(winner)) if winner == turn => Said::Win(plies),
-            Some(Some(_)) => Said::Loss(plies),
-            Some(None) => Said::Draw,
-            None if holds(said, turn) => Said::WinOrDraw,
-            None => Said::DrawOrLoss,
-        })
+        Some(Said::of_bounds(said, self.hit.turn, plies))
     }
 
     /// The rules it is about.
     pub fn variant(&self) -> Variant {
         self.hit.table().variant()
     }
-}
-
-fn holds(said: OutcomeBounds, color: Color) -> bool {
-    said.is_held_by(color)
 }
 
 /// A legal move and what it leads to.
@@ -273,4 +276,19 @@ pub struct MoveAnswer {
     /// What the table that answers for the position before the move makes of it, if that table
     /// prunes it.
     pub pruned: Option<PruneEffect>,
+}
+
+impl MoveAnswer {
+    /// What the move is worth to the side that makes it, distances counted from before the move,
+    /// so that the value of the best move is that of the position; none if the result is not
+    /// proved.
+    pub fn worth(&self) -> Option<Value> {
+        let later = |plies: Option<Plies>| plies.map(|plies| Plies(plies.0 + 1));
+        match self.answer.as_ref().ok()?.value.negate() {
+            Value::Win { plies } => Some(Value::Win { plies: later(plies) }),
+            Value::Loss { plies } => Some(Value::Loss { plies: later(plies) }),
+            Value::Draw => Some(Value::Draw),
+            Value::AtLeastDraw | Value::AtMostDraw | Value::Unknown => None,
+        }
+    }
 }
