@@ -291,6 +291,20 @@ fn tables_are_checked_and_counted() {
     assert_eq!((stopped.unwrap_err().code(), told > 0), ("cancelled", true));
 }
 
+#[test]
+fn an_answer_needs_no_files() {
+    let folder = TempDir::new().unwrap();
+    let options = Options::new(folder.path()).write(false);
+    let solved =
+        hoffman::solve("8/8/8/8/5k2/8/1R1K2p1/8 w - - 0 1", &options, &mut |_| {}).unwrap();
+    assert_eq!(solved.answer.value, Value::Draw);
+    assert!(solved.built.made.iter().any(|made| made.name.starts_with("krkp")));
+    // What is behind its moves is there, too.
+    let moves = solved.tables.moves("8/8/8/8/5k2/8/1R1K2p1/8 b - - 0 1").unwrap();
+    assert!(moves.iter().all(|option| option.answer.is_ok()), "{moves:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 /// The positions of a table, a stretch of indices at a time, and how many of them have each result.
 fn every_entry(table: &Table, stretch: u64) -> (Vec<(Position, TableEntry)>, [u64; 3]) {
     let men = table.men();

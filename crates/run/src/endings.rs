@@ -62,7 +62,11 @@ pub fn build_endings(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<Run
         hook(build.all_tables(&solved)?);
     }
     for (at, solved) in solved {
-        build.write_later(at, solved, &mut report)?;
+        if options.write {
+            build.write_later(at, solved, &mut report)?;
+        } else {
+            report.made.push(solved.table);
+        }
     }
     Ok(report)
 }
@@ -217,20 +221,18 @@ impl<'a> Build<'a> {
         Build { graph, options, found, tables, needed, loaded, written, pages }
     }
 
-    /// Whether everything can be kept until an answer has been given, and files come later.
+    /// Whether everything is kept until an answer has been given: files come later, or never.
     fn answers_first(&self, total: u64) -> bool {
-        self.options.solved.is_some()
-            && self.options.write
-            && self.pages.is_none()
-            && total <= ANSWER_FIRST
-            && available_memory().is_none_or(|free| total < free / 4)
+        let fits =
+            || total <= ANSWER_FIRST && available_memory().is_none_or(|free| total < free / 4);
+        self.options.solved.is_some() && self.pages.is_none() && (!self.options.write || fits())
     }
 
-    /// Works off the nodes group by group; returns those whose tables are to be written later.
+    /// Works off the nodes group by group; returns the solved tables if they are kept.
     fn work_off(
         &mut self,
         todo: &[usize],
-        write_later: bool,
+        keep: bool,
         report: &mut RunReport,
     ) -> Result<Vec<(usize, SolvedTable)>, RunError> {
         let mut solved = Vec::new();
@@ -240,11 +242,11 @@ impl<'a> Build<'a> {
             let group = &todo[at..end];
             self.options.progress.phase(Phase::Reading);
             self.load_needed(group)?;
-            if self.options.write && !write_later {
+            if self.options.write && !keep {
                 self.solve_and_write(group, report)?;
             } else {
                 let tables = self.solve_group(group)?;
-                if write_later {
+                if keep {
                     solved.extend(tables);
                 } else {
                     report.made.extend(tables.into_iter().map(|(_, solved)| solved.table));
@@ -309,7 +311,8 @@ impl<'a> Build<'a> {
     fn task(&self, at: usize) -> Result<EndingTask<'_>, RunError> {
         self.options.workplace.check_stop()?;
         let count = self.options.write;
-        let keep = self.options.write || self.needed.contains(&at);
+        let asked = self.options.write || self.options.solved.is_some();
+        let keep = asked || self.needed.contains(&at);
         let wanted = SolveOptions { count, keep, ..SolveOptions::default() };
         Ok(EndingTask::new(&self.graph.nodes[at].source, &self.tables, wanted))
     }
