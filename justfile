@@ -25,6 +25,7 @@ lint:
 # Licences, advisories and duplicate dependencies (needs cargo-deny).
 deny:
     cargo deny check
+    cargo deny --manifest-path python/Cargo.toml check --config deny.toml
 
 # Spelling of code and documents (needs typos, by cargo or pip). Links are tested by crates/cli/tests/repository.rs.
 spelling:
@@ -33,6 +34,10 @@ spelling:
 # The oldest compiler that Cargo.toml allows (needs rustup).
 msrv:
     scripts/long-proof msrv
+
+# The package for Python: built, installed into target/python/venv and tested (needs python3 and pip).
+python:
+    scripts/long-proof python
 
 # The second, slow solver and published facts.
 oracle:

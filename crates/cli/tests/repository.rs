@@ -254,6 +254,39 @@ fn fuzz_targets_are_listed_and_import_what_there_is() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// It is no part of the workspace: the long proof builds and tests it.
+#[test]
+fn the_package_for_python_is_a_face_of_the_library() {
+    let manifest = read("python/Cargo.toml");
+    let ours: Vec<&str> =
+        manifest.lines().filter(|line| line.contains("path = \"../crates")).collect();
+    assert_eq!(ours, ["hoffman = { path = \"../crates/hoffman\" }"]);
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(
+        manifest.contains(&format!("version = \"{version}\"")),
+        "another version than {version}"
+    );
+    for name in ["python/Cargo.toml", "python/pyproject.toml"] {
+        assert!(read(name).contains("license = \"GPL-3.0-or-later\""), "{name}");
+    }
+    assert!(read("Cargo.toml").contains("members = [\"crates/*\"]"));
+    assert!(read("scripts/long-proof").contains("\npython() {"));
+
+    // What the compiled part has for the package has a stub.
+    let module = read("python/src/lib.rs");
+    let stubs = read("python/hoffman/_hoffman.pyi");
+    let exported = statements(&module, "use crate::", &[';']).flat_map(|line| words(line).skip(3));
+    let exported: Vec<&str> = exported.collect();
+    assert!(exported.len() > 10, "{exported:?}");
+    for name in exported {
+        let is_there = ["class", "def"].iter().any(|kind| {
+            let begin = format!("{kind} {name}");
+            stubs.lines().any(|line| line.starts_with(&begin))
+        });
+        assert!(is_there, "python/hoffman/_hoffman.pyi lacks {name}");
+    }
+}
+
 /// Whether an import is of the crate that `board` hands on as a whole.
 fn is_of_shakmaty(import: &str, word: &str) -> bool {
     import.contains("shakmaty::") && word != "shakmaty"
