@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import List, Optional, Tuple
 
 #: The colour of a move by its result for the side that makes it; of those that are best, and of
-#: the others.
+#: the others. They let the men be seen through: arrows to the next square cover them.
 _COLOURS = {
-    1: ("#1b7a1b", "#98c998"),
-    0: ("#2f5fb3", "#9db8e0"),
-    -1: ("#b3261e", "#e2a39f"),
-    None: ("#808080", "#b8b8b8"),
+    1: ("#1b7a1bd0", "#1b7a1b60"),
+    0: ("#2f5fb3d0", "#2f5fb360"),
+    -1: ("#b3261ed0", "#b3261e60"),
+    None: ("#606060d0", "#60606060"),
 }
 
 #: The better result is drawn over the worse one.

@@ -149,7 +149,7 @@ pub(crate) struct Built {
 #[pymethods]
 impl Built {
     fn __repr__(&self) -> String {
-        format!("<Built: {} tables made, {} kept>", self.made.len(), self.kept.len())
+        format!("<Built: made {}, kept {}>", self.made.len(), self.kept.len())
     }
 }
 

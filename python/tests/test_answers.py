@@ -224,7 +224,7 @@ def test_pictures_have_an_arrow_for_every_move(tables: hoffman.Tablebase) -> Non
     squares = {move.uci[:4] for move in answer.moves()}
     assert picture.count('class="arrow"') == 2 * len(squares)
     # Won moves that are best, other results.
-    assert "#1b7a1b" in picture and "#9db8e0" in picture and "#e2a39f" in picture
+    assert "#1b7a1bd0" in picture and "#2f5fb360" in picture and "#b3261e60" in picture
 
 
 def test_what_is_wanted_works_without_numpy_and_chess(folder: Path) -> None:

@@ -66,7 +66,7 @@ def test_a_build_tells_how_far_it_is(tmp_path: Path) -> None:
     made = {made.name: made for made in built.made}
     assert made["krkn.htb"].longest_wins == (40, 1) and made["kpk.htb"].longest_wins == (28, None)
     assert made["kpk.htb"].path == tmp_path / "kpk.htb" and made["kpk.htb"].legal
-    assert repr(built) == "<Built: 7 tables made, 0 kept>"
+    assert repr(built) == "<Built: made 7, kept 0>"
     again = hoffman.build("KPvK", dir=tmp_path, progress=progress)
     assert (again.made, len(again.kept)) == ([], 6)
     assert events[-1].kind == "kept" and events[-1].path in again.kept
