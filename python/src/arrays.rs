@@ -10,7 +10,7 @@ pub(crate) const UNKNOWN_WDL: i8 = i8::MIN;
 /// Stands in arrays of distances where none is known.
 pub(crate) const UNKNOWN_DTM: i32 = i32::MIN;
 
-/// An array that may be written to; the bytes are those of little-endian numbers.
+/// An array that may be written to; the bytes are those of numbers as they are in memory.
 pub(crate) fn array(py: Python<'_>, kind: &str, bytes: &[u8]) -> PyResult<Py<PyAny>> {
     let numpy = py.import("numpy")?;
     let made = numpy.call_method1("frombuffer", (PyByteArray::new(py, bytes), kind))?;
@@ -22,8 +22,8 @@ pub(crate) fn array_of_i32(
     py: Python<'_>,
     numbers: impl Iterator<Item = i32>,
 ) -> PyResult<Py<PyAny>> {
-    let bytes: Vec<u8> = numbers.flat_map(i32::to_le_bytes).collect();
-    array(py, "<i4", &bytes)
+    let bytes: Vec<u8> = numbers.flat_map(i32::to_ne_bytes).collect();
+    array(py, "int32", &bytes)
 }
 
 /// An array of small numbers.
@@ -32,7 +32,7 @@ pub(crate) fn array_of_i8(
     numbers: impl Iterator<Item = i8>,
 ) -> PyResult<Py<PyAny>> {
     let bytes: Vec<u8> = numbers.map(i8::cast_unsigned).collect();
-    array(py, "i1", &bytes)
+    array(py, "int8", &bytes)
 }
 
 /// 1 if the side to move wins, 0 for a draw, -1 if it loses; none if the result is not proved.

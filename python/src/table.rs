@@ -107,7 +107,7 @@ impl Table {
 
     /// All legal positions with their values, in arrays of numpy; `size` indices are read at a
     /// time. Of positions that are the same under the symmetries of the board one is there.
-    #[pyo3(signature = (size=1 << 18, threads=0))]
+    #[pyo3(signature = (size=262_144, threads=0))]
     fn chunks(&self, py: Python<'_>, size: u64, threads: usize) -> PyResult<Chunks> {
         py.import("numpy")?;
         let (table, info) = (Arc::clone(&self.inner), &self.info);
@@ -240,17 +240,17 @@ impl Chunk {
         converts: bool,
     ) -> PyResult<Chunk> {
         let all = || entries.iter();
-        let bytes: Vec<u8> = all().flat_map(|entry| entry.index.to_le_bytes()).collect();
-        let index = array(py, "<u8", &bytes)?;
+        let bytes: Vec<u8> = all().flat_map(|entry| entry.index.to_ne_bytes()).collect();
+        let index = array(py, "uint64", &bytes)?;
 
         let men = table.men();
         let square = |square: &hoffman::Square| *square as u8;
         let bytes: Vec<u8> = all().flat_map(|e| e.placement.squares.iter().map(square)).collect();
-        let squares = array(py, "u1", &bytes)?;
+        let squares = array(py, "uint8", &bytes)?;
         let shape = (entries.len(), men.len());
         let squares = squares.bind(py).call_method1("reshape", (shape,))?.unbind();
         let bytes: Vec<u8> = all().map(|e| u8::from(e.placement.turn.is_white())).collect();
-        let white_to_move = array(py, "?", &bytes)?;
+        let white_to_move = array(py, "bool", &bytes)?;
         let en_passant =
             all().map(|e| e.placement.en_passant.map_or(-1, |square| (square as u8).cast_signed()));
         let en_passant = array_of_i8(py, en_passant)?;

@@ -177,11 +177,7 @@ impl Tablebase {
 }
 
 /// What is returned instead of an error, if that says that the tables do not tell.
-fn or_default(
-    py: Python<'_>,
-    error: PyErr,
-    default: Option<Py<PyAny>>,
-) -> PyResult<Py<PyAny>> {
+fn or_default(py: Python<'_>, error: PyErr, default: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
     let untold = py.import("hoffman._errors")?.getattr("NoAnswer")?;
     if error.matches(py, untold)? { Ok(default.unwrap_or_else(|| py.None())) } else { Err(error) }
 }

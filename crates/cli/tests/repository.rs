@@ -274,7 +274,7 @@ fn the_package_for_python_is_a_face_of_the_library() {
 
     // What the compiled part has for the package has a stub.
     let module = read("python/src/lib.rs");
-    let stubs = read("python/hoffman/_hoffman.pyi");
+    let stubs = read("python/package/hoffman/_hoffman.pyi");
     let exported = statements(&module, "use crate::", &[';']).flat_map(|line| words(line).skip(3));
     let exported: Vec<&str> = exported.collect();
     assert!(exported.len() > 10, "{exported:?}");
@@ -283,7 +283,7 @@ fn the_package_for_python_is_a_face_of_the_library() {
             let begin = format!("{kind} {name}");
             stubs.lines().any(|line| line.starts_with(&begin))
         });
-        assert!(is_there, "python/hoffman/_hoffman.pyi lacks {name}");
+        assert!(is_there, "python/package/hoffman/_hoffman.pyi lacks {name}");
     }
 }
 

@@ -11,6 +11,30 @@ import numpy.typing as npt
 from ._errors import HoffmanError
 from ._tablebase import Folder, Position
 
+__all__ = [
+    "Analysis",
+    "Answer",
+    "Batch",
+    "Built",
+    "Cancel",
+    "Chunk",
+    "Chunks",
+    "Event",
+    "Made",
+    "MoveAnswer",
+    "Solved",
+    "Table",
+    "Tablebase",
+    "UNKNOWN_DTM",
+    "UNKNOWN_WDL",
+    "__version__",
+    "analyse_file",
+    "build_targets",
+    "open_folders",
+    "solve_position",
+    "tables_in",
+]
+
 _T = TypeVar("_T")
 
 __version__: Final[str]

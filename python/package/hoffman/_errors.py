@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Tuple, Type
+from typing import Dict, Type
 
 
 class HoffmanError(Exception):
@@ -79,16 +79,3 @@ def make(code: str, message: str) -> HoffmanError:
     """The exception of a code."""
     return _BY_CODE.get(code, HoffmanError)(message, code)
 
-
-__all__: Tuple[str, ...] = (
-    "BadEnding",
-    "BadPosition",
-    "BadTable",
-    "Cancelled",
-    "CastlingRights",
-    "HoffmanError",
-    "MissingTable",
-    "NoAnswer",
-    "NotProved",
-    "TooLarge",
-)

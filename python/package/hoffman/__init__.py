@@ -10,8 +10,18 @@ plies, as in ``chess.gaviota``: positive if the side to move wins, negative if i
 draw and where it is mated. ``docs/python.md`` of the repository tells more.
 """
 
-from . import _errors
-from ._errors import *  # noqa: F403
+from ._errors import (
+    BadEnding,
+    BadPosition,
+    BadTable,
+    Cancelled,
+    CastlingRights,
+    HoffmanError,
+    MissingTable,
+    NoAnswer,
+    NotProved,
+    TooLarge,
+)
 from ._errors import MissingTable as MissingTableError
 from ._hoffman import (
     UNKNOWN_DTM,
@@ -36,7 +46,16 @@ from ._tablebase import open_tablebase
 from ._work import analyse, build, solve
 
 __all__ = [
-    *_errors.__all__,
+    "BadEnding",
+    "BadPosition",
+    "BadTable",
+    "Cancelled",
+    "CastlingRights",
+    "HoffmanError",
+    "MissingTable",
+    "NoAnswer",
+    "NotProved",
+    "TooLarge",
     "UNKNOWN_DTM",
     "UNKNOWN_WDL",
     "Analysis",
