@@ -31,20 +31,20 @@ fn rectangle(random: &mut fastrand::Rng, least: u32) -> Bitboard {
 struct Game {
     assumptions: Assumptions,
     squares: HashMap<(Color, Role), Bitboard>,
-    words: String,
+    words: Vec<String>,
 }
 
 impl Game {
     /// Few squares for the pieces, and rulings on some captures, promotions and pawn steps.
     fn random(random: &mut fastrand::Rng) -> Game {
         let mut game =
-            Game { assumptions: Assumptions::new(), squares: HashMap::new(), words: String::new() };
+            Game { assumptions: Assumptions::new(), squares: HashMap::new(), words: Vec::new() };
         for color in Color::ALL {
             for role in PIECES {
                 let squares = rectangle(random, 4);
                 game.assumptions.confine(color, role, squares);
                 game.squares.insert((color, role), squares);
-                game.words += &format!("{color} {role:?} {:#x} ", squares.0);
+                game.words.push(format!("{color} {role:?} {:#x}", squares.0));
             }
         }
         let is_ruled_on = |kind: &FuturemoveKind| match kind {
@@ -59,7 +59,7 @@ impl Game {
             // A game in which much wins at once is soon over.
             let ruling = if random.u32(0..4) == 0 { Ruling::Wins } else { Ruling::Loses };
             game.assumptions.rule(color, kind, ruling);
-            game.words += &format!("{color} {kind} {ruling:?} ");
+            game.words.push(format!("{color} {kind} {ruling:?}"));
         }
         game
     }
@@ -81,7 +81,7 @@ impl Game {
             if let Some(square) = pawn.filter(|_| random.u32(0..3) == 0) {
                 let color = position.board().color_at(square)?;
                 self.assumptions.freeze(color, square);
-                self.words += &format!("{color} frozen {square} ");
+                self.words.push(format!("{color} frozen {square}"));
             }
             return Some(position);
         }
@@ -186,7 +186,7 @@ impl Search {
 /// Proves a position and its moves; at no moment may the bounds exclude the truth.
 fn check(game: &Game, position: &Chess, search: &Search) {
     let fen = Fen::from_position(position, EnPassantMode::Legal);
-    let about = || format!("{fen} where {}", game.words);
+    let about = || format!("{fen} where {}", game.words.join(", "));
     let expected = search.outcome(position);
     let mut prover = Prover::new(position.clone(), Limits { memory: 1 << 30 })
         .assuming(game.assumptions.clone());

@@ -95,9 +95,9 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
     let assumed: Vec<String> = what_if.iter().map(ToString::to_string).collect();
     let shown = Shown { fen: position.fen(), proved: &proved, assumed: &assumed, turn, san: &san };
     if args.json {
-        print_line(&shown.to_json().to_string())?
+        print_line(&shown.to_json().to_string())?;
     } else {
-        print(&shown.to_text())?
+        print(&shown.to_text())?;
     }
     if let Some(file) = args.certificate.as_ref().filter(|_| !proved.certificate) {
         note(&format!("{}: not written, for want of a proof", file.display()));
@@ -181,12 +181,12 @@ impl Shown<'_> {
         if self.assumed.is_empty() {
             return proven;
         }
-        let assumed: String = self.assumed.iter().map(|what| format!("\n  {what}")).collect();
+        let assumed = self.assumed.join("\n  ");
         let of_chess = match value {
             Value::Unknown => "nothing follows".to_owned(),
             value => self.result(*value),
         };
-        format!("{proven} if{assumed}\nin chess: {of_chess}")
+        format!("{proven} if\n  {assumed}\nin chess: {of_chess}")
     }
 
     fn to_json(&self) -> serde_json::Value {
