@@ -9,7 +9,8 @@ use hoffman_solve::{Leaving, Monitor, SolveError, SolveOptions, solve_one_slice}
 use hoffman_space::{NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
 
-use crate::slices::{Family, Game, Key, Slices, in_slices, key_of, layout_of, value};
+use crate::key::{Family, Key, key_of, layout_of};
+use crate::slices::{Game, Slices, in_slices, value};
 
 /// The open slices, solved once more in one of the bounds, with distances.
 ///

@@ -13,6 +13,7 @@
 mod assumptions;
 mod distances;
 mod guess;
+mod key;
 mod prover;
 mod slices;
 mod strategy;

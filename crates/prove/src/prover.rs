@@ -8,7 +8,8 @@ use hoffman_solve::{Monitor, SolveError};
 
 use crate::assumptions::Assumptions;
 use crate::distances::Distances;
-use crate::slices::{Game, Key, Slices, key_of};
+use crate::key::{Key, key_of};
+use crate::slices::{Game, Slices};
 use crate::strategy::{Grounds, Strategy};
 use crate::walk::{Met, Moves, Question, walk};
 

@@ -4,19 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _};
-use hoffman_board::{Bitboard, Color, Material, Outcome, Rank, Role, Square, Value};
+use hoffman_board::{Color, Material, Outcome, Role, Square, Value};
 use hoffman_plan::complete;
 use hoffman_solve::{
     Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, leavings, solve_one_slice,
     solve_table,
 };
-use hoffman_space::{
-    Code as _, Codes, Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues,
-};
+use hoffman_space::{Code as _, Codes, NormalForm, PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::assumptions::{Assumptions, Ruling};
 use crate::guess;
+use crate::key::{Family, Key, Placed, key_of, layout_of, squares_of};
 
 /// Endings without pawns of up to so many men are solved as a whole.
 const WHOLE: usize = 4;
@@ -31,48 +30,6 @@ pub(crate) enum Game {
 }
 
 const GAMES: [Game; 3] = [Game::Least, Game::Most, Game::Guess];
-
-/// The men of slices; pieces stand everywhere, or one of them where a pawn has just promoted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Family {
-    pub(crate) material: Material,
-    pub(crate) promoted: Option<(Color, Role, Square)>,
-}
-
-/// A slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub(crate) family: Family,
-    pub(crate) pawns: PawnStructure,
-}
-
-impl Key {
-    /// The slice in which the pieces of so many men stand everywhere.
-    pub(crate) fn of(material: Material, pawns: PawnStructure) -> Key {
-        Key { family: Family { material, promoted: None }, pawns }
-    }
-
-    /// How many pieces besides the kings there are.
-    pub(crate) fn pieces(&self) -> u32 {
-        self.family.material.men() as u32 - 2 - self.pawns.occupied().count_ones()
-    }
-
-    /// What solving it takes at most, in bytes: the codes of both sides and planes beside them.
-    pub(crate) fn needs(&self) -> usize {
-        let free = self.pieces() + 2 - u32::from(self.family.promoted.is_some());
-        64_usize.saturating_pow(free).saturating_mul(8)
-    }
-
-    /// Every move that leaves a slice leads to one of lower rank.
-    fn rank(&self) -> u32 {
-        let left = |color: Color| -> u32 {
-            let pawns = Bitboard(self.pawns.of(color)).into_iter();
-            let ranks = pawns.map(|s| color.relative_rank(s.rank()));
-            ranks.map(|rank| u32::from(Rank::Eighth) - u32::from(rank)).sum()
-        };
-        16 * (left(Color::White) + left(Color::Black)) + self.pieces()
-    }
-}
 
 /// What is known of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -475,58 +432,6 @@ pub(crate) fn value(
     let squares = squares_of(&table.layout, placed)?;
     let right = position.ep_square(EnPassantMode::Legal).map(u8::from);
     table.value(&squares, key.pawns, position.turn(), right)
-}
-
-/// Colour, role, square.
-pub(crate) type Placed = (Color, Role, u8);
-
-/// The slice of a position, and its pieces.
-pub(crate) fn key_of(position: &Chess) -> (Key, Vec<Placed>) {
-    let board = position.board();
-    let men = board.clone().into_iter().map(|(square, piece)| (square, piece.color, piece.role));
-    let men: Vec<(Square, Color, Role)> = men.collect();
-    let material = Material::from_men(men.iter().map(|&(_, color, role)| (color, role)));
-    let of = |color| u64::from(board.pawns() & board.by_color(color));
-    let pawns = PawnStructure { white: of(Color::White), black: of(Color::Black) };
-    let pieces = men.iter().filter(|man| man.2 != Role::Pawn);
-    let placed = pieces.map(|&(square, color, role)| (color, role, u8::from(square))).collect();
-    (Key::of(material, pawns), placed)
-}
-
-/// The squares of the movers of a layout.
-fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Vec<u8>> {
-    let mut left = placed.to_vec();
-    let movers = layout.movers().iter();
-    let squares = movers.map(|mover| {
-        let fits = |&(color, role, square): &Placed| {
-            (color, role) == (mover.color, mover.role) && mover.squares >> square & 1 != 0
-        };
-        let at = left.iter().position(fits)?;
-        Some(left.remove(at).2)
-    });
-    squares.collect()
-}
-
-/// The layout of the slices of a family.
-pub(crate) fn layout_of(family: &Family, assumptions: &Assumptions) -> Layout {
-    let Family { material, promoted } = *family;
-    let mut movers: Vec<Mover> = Vec::new();
-    let mut placed = false;
-    for of in Color::ALL {
-        let kings = (of, Role::King);
-        let pieces = material.men_in_naming_order().into_iter();
-        let pieces = pieces.filter(|man| man.0 == of && man.1 != Role::Pawn && man.1 != Role::King);
-        for (color, role) in std::iter::once(kings).chain(pieces) {
-            let stands = promoted.filter(|piece| !placed && (piece.0, piece.1) == (color, role));
-            placed |= stands.is_some();
-            let squares = match stands {
-                Some((_, _, square)) => Bitboard::from_square(square),
-                None => assumptions.squares(color, role),
-            };
-            movers.push(Mover { color, role, squares: squares.0 });
-        }
-    }
-    Layout::restricted(&movers, material.has_pawns(), hoffman_board::Variant::Normal)
 }
 
 /// Whether a side has anything to win with: a bare king has not.

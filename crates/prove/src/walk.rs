@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Position as _, zobrist::Zobrist64};
 use hoffman_board::{Color, Outcome};
 
-use crate::slices::{Key, Known, Slices, key_of};
+use crate::key::{Key, key_of};
+use crate::slices::{Known, Slices};
 
 /// Positions looked at in one walk.
 const MOST: usize = 60_000;
