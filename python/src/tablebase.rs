@@ -55,6 +55,14 @@ impl Tablebase {
     }
 }
 
+impl Tablebase {
+    /// What is proved of a position, asked without the lock of Python.
+    fn known(&self, py: Python<'_>, board: &Bound<'_, PyAny>) -> PyResult<hoffman::Answer> {
+        let (tables, position) = self.asked(board)?;
+        py.detach(|| tables.probe(&position)).map_err(|error| unanswered(py, &error))
+    }
+}
+
 #[pymethods]
 impl Tablebase {
     /// Also asks the tables of another folder, after those that are there. How many it has.
@@ -104,9 +112,7 @@ impl Tablebase {
     /// Plies to mate: positive if the side to move wins, negative if it loses, 0 for a draw and
     /// where it is mated.
     fn probe_dtm(&self, py: Python<'_>, board: &Bound<'_, PyAny>) -> PyResult<i32> {
-        let (tables, position) = self.asked(board)?;
-        let answer = py.detach(|| tables.probe(&position));
-        let answer = answer.map_err(|error| unanswered(py, &error))?;
+        let answer = self.known(py, board)?;
         dtm_of(answer.value, answer.bound).ok_or_else(|| match wdl_of(answer.value) {
             Some(_) => exception(py, "no-distance", "how many plies it takes is not known"),
             None => exception(py, "not-proved", "the table proves no result of the position"),
@@ -115,9 +121,7 @@ impl Tablebase {
 
     /// 1 if the side to move wins, 0 for a draw, -1 if it loses.
     fn probe_wdl(&self, py: Python<'_>, board: &Bound<'_, PyAny>) -> PyResult<i8> {
-        let (tables, position) = self.asked(board)?;
-        let answer = py.detach(|| tables.probe(&position));
-        let answer = answer.map_err(|error| unanswered(py, &error))?;
+        let answer = self.known(py, board)?;
         let unproved = || exception(py, "not-proved", "the table proves no result of the position");
         wdl_of(answer.value).ok_or_else(unproved)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hoffman_board::{Bitboard, ByColor, FuturemoveKind, Role, Square, Variant, role_name};
+use hoffman_board::{Bitboard, FuturemoveKind, Role, Square, Variant, role_name};
 use hoffman_control::{Claims, PrunePattern, PruneUse};
 use hoffman_probe::list::squares_of;
 use hoffman_prove::{Assumptions, Ruling};
@@ -188,12 +188,10 @@ impl Assumed {
         let mut assumptions = Assumptions::new();
         let mut used = PruneUse::default();
         for what in what {
-            let (loser, winner) = what.add(&mut assumptions, position)?;
-            if let Some(color) = loser {
-                *used.discards.get_mut(color) = true;
-            }
-            if let Some(color) = winner {
-                *used.concedes.get_mut(color) = true;
+            // Moves that are forbidden lose: nobody is safe for want of moves.
+            match what.add(&mut assumptions, position)? {
+                (color, Ruling::Loses) => *used.discards.get_mut(color) = true,
+                (color, Ruling::Wins) => *used.concedes.get_mut(color) = true,
             }
         }
         if let Some((color, role, square)) = assumptions.misplaced(position) {
@@ -202,31 +200,29 @@ impl Assumed {
                 "the {color} {role} on {square} stands outside of the squares that it is kept on"
             )));
         }
-        // Nobody is safe for want of moves: moves that are forbidden lose.
-        used.idle = ByColor::default();
         Ok(Assumed { assumptions, claims: Claims::after(Variant::Normal, used) })
     }
 }
 
 impl WhatIf {
-    /// Adds it; the side that may lose by it, and the one that may win by its own moves.
+    /// Adds it: whose moves it is about, and what they do.
     fn add(
         &self,
         assumptions: &mut Assumptions,
         position: &Chess,
-    ) -> Result<(Option<Color>, Option<Color>), Error> {
+    ) -> Result<(Color, Ruling), Error> {
         match self {
             WhatIf::Forbidden(moves) => {
                 moves.kinds().for_each(|kind| assumptions.rule(moves.color, kind, Ruling::Loses));
-                Ok((Some(moves.color), None))
+                Ok((moves.color, Ruling::Loses))
             }
             WhatIf::Won(moves) => {
                 moves.kinds().for_each(|kind| assumptions.rule(moves.color, kind, Ruling::Wins));
-                Ok((None, Some(moves.color)))
+                Ok((moves.color, Ruling::Wins))
             }
             WhatIf::Confined { color, role, squares, .. } => {
                 assumptions.confine(*color, *role, *squares);
-                Ok((Some(*color), None))
+                Ok((*color, Ruling::Loses))
             }
             WhatIf::Frozen(square) => {
                 let board = position.board();
@@ -244,7 +240,7 @@ impl WhatIf {
                          squares"
                     )));
                 }
-                Ok((Some(man.color), None))
+                Ok((man.color, Ruling::Loses))
             }
         }
     }

@@ -5,7 +5,7 @@
 //! captures without `x`.
 
 use hoffman_board::shakmaty::san::San;
-use hoffman_board::{Color, Role, Square, Variant};
+use hoffman_board::{Color, Role, Square, Variant, role_name};
 
 use crate::moves::Move;
 use crate::position::{Position, color_name};
@@ -69,15 +69,7 @@ fn find_san(
 /// `a white rook`.
 fn of_kind(role: Role, color: Color) -> String {
     let color = color.fold_wb("white", "black");
-    let role = match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
-    };
-    format!("a {color} {role}")
+    format!("a {color} {}", role_name(role))
 }
 
 impl TypedSquares {

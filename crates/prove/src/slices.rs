@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _};
+use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, MoveList, Position as _};
 use hoffman_board::{Color, Material, Outcome, Role, Square, Value};
 use hoffman_plan::complete;
 use hoffman_solve::{
@@ -323,8 +323,8 @@ impl Slices {
     }
 
     /// The legal moves but those that lose by what is assumed.
-    pub(crate) fn moves(&self, position: &Chess) -> Vec<Move> {
-        let mut moves = position.legal_moves().to_vec();
+    pub(crate) fn moves(&self, position: &Chess) -> MoveList {
+        let mut moves = position.legal_moves();
         if !self.assumptions.is_empty() {
             let loses = |m: &Move| self.assumptions.of_move(position, m) == Some(Ruling::Loses);
             moves.retain(|m| !loses(m));
@@ -384,9 +384,7 @@ impl Slices {
             .collect();
         table.value(&squares_of(&table.layout, &placed)?, key.pawns, seen(turn), None)
     }
-}
 
-impl Slices {
     /// Whether an ending is solved as a whole, by the rules alone.
     fn is_whole(&self, material: &Material) -> bool {
         let is_small = !material.has_pawns() && material.men() <= WHOLE;

@@ -100,7 +100,7 @@ impl Walk<'_> {
         if answered || !known.open {
             return Vec::new();
         }
-        if self.moves == Moves::All {
+        if self.moves == Moves::All && !self.slices.assumptions.is_empty() {
             self.meet_ruled(position, depth);
         }
         let moves = self.slices.moves(position).into_iter();
