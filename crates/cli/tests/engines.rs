@@ -42,7 +42,7 @@ fn compiled(folder: &Path, client: &str, flags: &[&str]) -> Option<PathBuf> {
     let program = folder.join(client);
     let source = root().join(format!("crates/cli/tests/clients/{client}.c"));
     let mut command = Command::new("cc");
-    command.args(WARNINGS).args(["-D_POSIX_C_SOURCE=200809L", "-O1", "-g", "-I"]).arg(&reader);
+    command.args(WARNINGS).args(["-D_POSIX_C_SOURCE=200809L", "-O2", "-g", "-I"]).arg(&reader);
     command.arg(source).arg(reader.join("hoffprobe.c")).args(flags).arg("-o").arg(&program);
     good(&command.output().unwrap());
     Some(program)
@@ -103,7 +103,7 @@ fn threads_do_not_disturb_each_other() {
 #[test]
 #[ignore = "slow: every bit of three files"]
 fn no_flipped_bit_becomes_an_answer() {
-    // Each by itself, as one takes half an hour.
+    // Each by itself, as one takes minutes.
     std::thread::scope(|scope| {
         for name in ["kqk", "krk", "kbk"] {
             scope.spawn(move || flip(TempDir::new().unwrap().path(), &[name], 1));

@@ -34,6 +34,8 @@ int main(int argc, char **argv) {
     if (!bytes || !positions || !truth || !status || fread(bytes, 1, (size_t)length, f) != (size_t)length) return 2;
     fclose(f);
     snprintf(path, sizeof path, "%s/%s", argv[2], argv[3]);
+    /* The cache is made anew with every change, so it is small. */
+    if (hoffman_set_cache(100000) != HOFFMAN_OK) return 2;
     if (!write_file(path, bytes, length) || hoffman_init(argv[2]) != HOFFMAN_OK || hoffman_largest() != 3) return 2;
     /* Two kings and the man of the name, all over the board. */
     for (i = 0; i < n; i++) {
