@@ -10,7 +10,8 @@ use hoffman_space::{NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::key::{Family, Key, key_of, layout_of};
-use crate::slices::{Game, Slices, in_slices, value};
+use crate::known::{in_slices, value};
+use crate::slices::{Game, Slices};
 
 /// The open slices, solved once more in one of the bounds, with distances.
 ///

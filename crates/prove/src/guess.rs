@@ -93,7 +93,7 @@ fn passed(pawns: PawnStructure, color: Color) -> Vec<Runner> {
 }
 
 /// Whether the kings (White's first) may stand so with `turn` to move.
-fn is_legal(pawns: PawnStructure, turn: Color, [white, black]: [Square; 2]) -> bool {
+pub(crate) fn is_legal(pawns: PawnStructure, turn: Color, [white, black]: [Square; 2]) -> bool {
     let occupied = Bitboard(pawns.occupied());
     let king = turn.fold_wb(black, white);
     let attackers = shakmaty::attacks::pawn_attacks(turn.other(), king);

@@ -1,7 +1,8 @@
 //! Which slice a position belongs to, and where its pieces stand in it.
 
+use arrayvec::ArrayVec;
 use hoffman_board::shakmaty::{Chess, Position as _};
-use hoffman_board::{Bitboard, Color, Material, Rank, Role, Square, Variant};
+use hoffman_board::{Bitboard, Color, MAX_PIECES, Material, Rank, Role, Square, Variant};
 use hoffman_space::{Layout, Mover, PawnStructure};
 
 use crate::assumptions::Assumptions;
@@ -51,22 +52,26 @@ impl Key {
 /// Colour, role, square.
 pub(crate) type Placed = (Color, Role, u8);
 
+/// The pieces of a position.
+pub(crate) type Pieces = ArrayVec<Placed, MAX_PIECES>;
+/// The squares of the movers of a layout.
+pub(crate) type Squares = ArrayVec<u8, MAX_PIECES>;
+
 /// The slice of a position, and its pieces.
-pub(crate) fn key_of(position: &Chess) -> (Key, Vec<Placed>) {
+pub(crate) fn key_of(position: &Chess) -> (Key, Pieces) {
     let board = position.board();
-    let men = board.clone().into_iter().map(|(square, piece)| (square, piece.color, piece.role));
-    let men: Vec<(Square, Color, Role)> = men.collect();
-    let material = Material::from_men(men.iter().map(|&(_, color, role)| (color, role)));
+    let men = || board.clone().into_iter().map(|(square, man)| (man.color, man.role, square));
+    let material = Material::from_men(men().map(|(color, role, _)| (color, role)));
     let of = |color| u64::from(board.pawns() & board.by_color(color));
     let pawns = PawnStructure { white: of(Color::White), black: of(Color::Black) };
-    let pieces = men.iter().filter(|man| man.2 != Role::Pawn);
-    let placed = pieces.map(|&(square, color, role)| (color, role, u8::from(square))).collect();
+    let pieces = men().filter(|man| man.1 != Role::Pawn);
+    let placed = pieces.map(|(color, role, square)| (color, role, u8::from(square))).collect();
     (Key::of(material, pawns), placed)
 }
 
 /// The squares of the movers of a layout.
-pub(crate) fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Vec<u8>> {
-    let mut left = placed.to_vec();
+pub(crate) fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Squares> {
+    let mut left: Pieces = placed.iter().copied().collect();
     let movers = layout.movers().iter();
     let squares = movers.map(|mover| {
         let fits = |&(color, role, square): &Placed| {

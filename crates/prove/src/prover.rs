@@ -1,14 +1,14 @@
 //! Questions about a position, and slices opened until they are answered.
 
-use std::collections::HashMap;
-
 use hoffman_board::shakmaty::{Chess, Move, Position as _};
 use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_solve::{Monitor, SolveError};
+use rustc_hash::FxHashMap;
 
 use crate::assumptions::Assumptions;
 use crate::distances::Distances;
 use crate::key::{Key, key_of};
+use crate::known::after;
 use crate::slices::{Game, Slices};
 use crate::strategy::{Grounds, Strategy};
 use crate::walk::{Met, Moves, Question, walk};
@@ -211,12 +211,6 @@ fn is_decided(slices: &Slices, position: &Chess) -> bool {
     bounds(slices, position).known().is_some()
 }
 
-fn after(position: &Chess, m: Move) -> Chess {
-    let mut next = position.clone();
-    next.play_unchecked(m);
-    next
-}
-
 /// The slices to be opened next; none if all that matters is open.
 fn wanted(slices: &Slices, position: &Chess, fits: &dyn Fn(&Key) -> bool) -> Vec<Key> {
     let choice = |moves: Moves| {
@@ -229,22 +223,23 @@ fn wanted(slices: &Slices, position: &Chess, fits: &dyn Fn(&Key) -> bool) -> Vec
 }
 
 /// The slices that matter for what is not known of a position.
-fn met(slices: &Slices, position: &Chess, moves: Moves) -> HashMap<Key, Met> {
+fn met(slices: &Slices, position: &Chess, moves: Moves) -> FxHashMap<Key, Met> {
     let known = slices.known_of(position);
-    let questions = Color::ALL.map(|winner| Question { winner });
-    let mut met: HashMap<Key, Met> = HashMap::new();
-    for question in questions.into_iter().filter(|q| q.answer(known).is_none()) {
-        for (key, more) in walk(slices, position, question, moves) {
-            let met = met.entry(key).or_insert(more);
-            met.hits = met.hits.max(more.hits);
-            met.depth = met.depth.min(more.depth);
-        }
+    let walks = |winner: Color| {
+        let question = Some(Question { winner }).filter(|q| q.answer(known).is_none());
+        question.map(|question| walk(slices, position, question, moves)).unwrap_or_default()
+    };
+    let (mut met, more) = rayon::join(|| walks(Color::White), || walks(Color::Black));
+    for (key, more) in more {
+        let met = met.entry(key).or_insert(more);
+        met.hits = met.hits.max(more.hits);
+        met.depth = met.depth.min(more.depth);
     }
     met
 }
 
 /// Of the slices met, those without pieces first: they are small.
-fn choose(slices: &Slices, met: HashMap<Key, Met>) -> Vec<Key> {
+fn choose(slices: &Slices, met: FxHashMap<Key, Met>) -> Vec<Key> {
     let budget = (slices.count() / 3).max(60);
     let mut all: Vec<(Key, Met)> = met.into_iter().collect();
     // By their names in the end, so that the work is the same every time.

@@ -1,21 +1,21 @@
 //! Open slices: each with two bounds and a guess, kept up to date from below.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, MoveList, Position as _};
-use hoffman_board::{Color, Material, Outcome, Role, Square, Value};
+use hoffman_board::{Color, Material, Outcome, Role};
 use hoffman_plan::complete;
 use hoffman_solve::{
     Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, leavings, solve_one_slice,
     solve_table,
 };
-use hoffman_space::{Code as _, Codes, NormalForm, PawnStructure, SliceValues, TableValues};
+use hoffman_space::{Code, Codes, Layout, NormalForm, PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::assumptions::{Assumptions, Ruling};
 use crate::guess;
-use crate::key::{Family, Key, Placed, key_of, layout_of, squares_of};
+use crate::key::{Family, Key, layout_of};
 
 /// Endings without pawns of up to so many men are solved as a whole.
 const WHOLE: usize = 4;
@@ -29,19 +29,7 @@ pub(crate) enum Game {
     Guess,
 }
 
-const GAMES: [Game; 3] = [Game::Least, Game::Most, Game::Guess];
-
-/// What is known of a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
-    pub(crate) least: Outcome,
-    pub(crate) most: Outcome,
-    pub(crate) guess: Outcome,
-    /// In how many moves the guess comes true.
-    pub(crate) moves: u16,
-    /// Whether the slice is open.
-    pub(crate) open: bool,
-}
+pub(crate) const GAMES: [Game; 3] = [Game::Least, Game::Most, Game::Guess];
 
 struct Open {
     leavings: Vec<Leaving>,
@@ -53,12 +41,12 @@ struct Open {
 pub(crate) struct Slices {
     pub(crate) assumptions: Assumptions,
     whole: Tables,
-    families: HashMap<Family, [TableValues; 3]>,
-    open: HashMap<Key, Open>,
+    families: FxHashMap<Family, [TableValues; 3]>,
+    open: FxHashMap<Key, Open>,
     /// Guesses of slices without pieces that are not open.
-    races: HashMap<Material, TableValues>,
+    races: FxHashMap<Material, TableValues>,
     /// The slices with moves into a slice, open or not.
-    users: HashMap<Key, Vec<Key>>,
+    users: FxHashMap<Key, Vec<Key>>,
     /// What the values take.
     bytes: usize,
     /// Positions evaluated so far.
@@ -142,19 +130,9 @@ impl Slices {
         if self.open.contains_key(&key) {
             return Ok(());
         }
-        let family @ Family { material, promoted } = key.family;
-        let new = || {
-            GAMES.map(|_| {
-                let layout = layout_of(&family, &self.assumptions);
-                TableValues::with_layout(material, layout, NormalForm::None, [])
-            })
-        };
-        let tables = self.families.entry(key.family).or_insert_with(new);
-        let mut leavings = leavings(&tables[0].layout, key.pawns, !self.assumptions.is_empty());
-        leavings.retain(|leaving| self.assumptions.of_leaving(key.pawns, leaving).is_none());
+        let leavings = self.leavings_of(&key, monitor)?;
         for leaving in &leavings {
             if self.is_whole(&leaving.material) {
-                self.solve_whole(leaving.material, monitor)?;
                 continue;
             }
             let behind = Key::of(leaving.material, leaving.pawns);
@@ -163,7 +141,7 @@ impl Slices {
                 self.use_by(behind, key);
                 self.guess_races(&behind);
             }
-            let small = promoted.is_none() && key.pieces() < 2;
+            let small = key.family.promoted.is_none() && key.pieces() < 2;
             if small && leaving.promoted.is_some() && !self.is_open(&behind) {
                 let family = Family { promoted: leaving.promoted, ..behind.family };
                 let just_promoted = Key { family, ..behind };
@@ -174,6 +152,35 @@ impl Slices {
         self.open.insert(key, Open { leavings, exact: false });
         stale.add(key, [true; 3]);
         Ok(())
+    }
+
+    /// The moves out of a slice that are looked at. The endings behind them that are solved as a
+    /// whole are solved.
+    fn leavings_of(
+        &mut self,
+        key: &Key,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<Leaving>, SolveError> {
+        let family @ Family { material, .. } = key.family;
+        let new = || {
+            GAMES.map(|_| {
+                let layout = layout_of(&family, &self.assumptions);
+                TableValues::with_layout(material, layout, NormalForm::None, [])
+            })
+        };
+        let tables = self.families.entry(family).or_insert_with(new);
+        let mut leavings = leavings(&tables[0].layout, key.pawns, !self.assumptions.is_empty());
+        leavings.retain(|leaving| self.assumptions.of_leaving(key.pawns, leaving).is_none());
+        for leaving in &leavings {
+            if self.is_whole(&leaving.material) {
+                self.solve_whole(leaving.material, monitor)?;
+            }
+        }
+        if let Some(promoted) = self.recapture(key) {
+            let behind = Slices::after_recapture(key, promoted);
+            leavings.retain(|leaving| Key::of(leaving.material, leaving.pawns) == behind);
+        }
+        Ok(leavings)
     }
 
     fn use_by(&mut self, key: Key, user: Key) {
@@ -227,7 +234,11 @@ impl Slices {
         games: Games,
         monitor: &'s dyn Monitor,
     ) -> Result<[Option<Arc<SliceValues>>; 3], SolveError> {
-        let layout = &self.families[&key.family][0].layout;
+        if let Some(promoted) = self.recapture(key) {
+            let recaptures = |game| Arc::new(self.recaptures(game, key, promoted));
+            return Ok(GAMES.map(|game| games[game as usize].then(|| recaptures(game))));
+        }
+        let layout = self.layout(key);
         let play = |game: Game| {
             let options = SolveOptions { outcomes: game != Game::Guess, ..SolveOptions::default() };
             let tables = |key: &Key| self.played(game, key);
@@ -281,7 +292,7 @@ impl Slices {
         }
         let just_promoted = promoted
             .and_then(|_| tables(&Key { family: Family { promoted, ..key.family }, pawns }));
-        let races = self.races.get(&material).filter(|_| game == Game::Guess);
+        let races = self.races(&material).filter(|_| game == Game::Guess);
         let known = just_promoted.into_iter().chain(races).map(|table| (table, false));
         Behind { tables: known.collect(), rest: Some(self.unknown(game, &key)) }
     }
@@ -296,6 +307,7 @@ impl Slices {
     /// Keeps the values of a slice; the games in which they are others than before.
     fn store(&mut self, key: Key, values: [Option<Arc<SliceValues>>; 3]) -> Games {
         let mut changed = [false; 3];
+        let whole = self.recapture(&key).is_none();
         let Some(tables) = self.families.get_mut(&key.family) else { return changed };
         let played = values.iter().flatten().count();
         self.work += 2 * (played * tables[0].layout.len()) as u64;
@@ -306,7 +318,7 @@ impl Slices {
             *changed = slot.get().is_none_or(|before| !same(before, &values));
             *slot = OnceLock::from(values);
         }
-        if let Some(open) = self.open.get_mut(&key).filter(|open| !open.exact)
+        if let Some(open) = self.open.get_mut(&key).filter(|open| whole && !open.exact)
             && let Some(least) = met(tables, key.pawns)
         {
             // What is certain is all that has to be kept.
@@ -322,77 +334,38 @@ impl Slices {
         changed
     }
 
-    /// The legal moves but those that lose by what is assumed.
-    pub(crate) fn moves(&self, position: &Chess) -> MoveList {
-        let mut moves = position.legal_moves();
-        if !self.assumptions.is_empty() {
-            let loses = |m: &Move| self.assumptions.of_move(position, m) == Some(Ruling::Loses);
-            moves.retain(|m| !loses(m));
-        }
-        moves
-    }
-
-    /// What is known of a position.
-    pub(crate) fn known_of(&self, position: &Chess) -> Known {
-        let (key, placed) = key_of(position);
-        let turn = position.turn();
-        if let Some(value) = self.value_of_whole(&key, &placed, turn) {
-            let exact = outcome(value, turn);
-            return Known {
-                least: exact,
-                most: exact,
-                guess: exact,
-                moves: moves(value),
-                open: true,
-            };
-        }
-        let known = in_slices(&key, &placed, |key| {
-            let tables = self.families.get(&key.family)?;
-            let [least, most, guess] =
-                tables.each_ref().map(|table| value(table, key, &placed, position));
-            let open = key.family.promoted.is_none();
-            let (least, most, guess) = (least?, most?, guess?);
-            let [least, most, likely] = [least, most, guess].map(|value| outcome(value, turn));
-            Some(Known { least, most, guess: likely, moves: moves(guess), open })
-        });
-        if let Some(known) = known {
-            return known;
-        }
-        let [least, most, guess] = GAMES.map(|game| self.unknown(game, &key));
-        let races = self.races.get(&key.family.material);
-        let race = races.and_then(|table| value(table, &key, &placed, position));
-        let race = race.filter(|&value| value != Value::Illegal);
-        let guess = race.map_or(guess, |value| outcome(value, turn));
-        Known { least, most, guess, moves: 0, open: false }
-    }
-
-    /// The value of a position of an ending that was solved as a whole.
-    pub(crate) fn value_of_whole(
-        &self,
-        key: &Key,
-        placed: &[Placed],
-        turn: Color,
-    ) -> Option<Value> {
-        let (normal, swapped) = key.family.material.normalized();
-        let table = self.whole.get(&normal).filter(|_| self.is_whole(&normal))?;
-        let seen = |color: Color| if swapped { color.other() } else { color };
-        let placed: Vec<Placed> = placed
-            .iter()
-            .map(|&(color, role, square)| {
-                (seen(color), role, if swapped { square ^ 56 } else { square })
-            })
-            .collect();
-        table.value(&squares_of(&table.layout, &placed)?, key.pawns, seen(turn), None)
-    }
-
     /// Whether an ending is solved as a whole, by the rules alone.
     fn is_whole(&self, material: &Material) -> bool {
         let is_small = !material.has_pawns() && material.men() <= WHOLE;
         is_small && !self.assumptions.concern_pieces()
     }
 
+    /// The values of an ending that was solved as a whole, and whether its colours are exchanged.
+    pub(crate) fn whole(&self, material: &Material) -> Option<(&TableValues, bool)> {
+        if !self.is_whole(material) {
+            return None;
+        }
+        let (normal, swapped) = material.normalized();
+        self.whole.get(&normal).map(|table| (table.as_ref(), swapped))
+    }
+
+    /// Where the values of an open slice have their places.
+    pub(crate) fn layout(&self, key: &Key) -> &Layout {
+        &self.families[&key.family][0].layout
+    }
+
+    /// The values of the slices of a family, in each game.
+    pub(crate) fn tables(&self, key: &Key) -> Option<&[TableValues; 3]> {
+        self.families.get(&key.family)
+    }
+
+    /// What is guessed of slices without pieces that are not open.
+    pub(crate) fn races(&self, material: &Material) -> Option<&TableValues> {
+        self.races.get(material)
+    }
+
     /// What positions of a slice are worth of which nothing is known.
-    fn unknown(&self, game: Game, key: &Key) -> Outcome {
+    pub(crate) fn unknown(&self, game: Game, key: &Key) -> Outcome {
         let can_win = |color: Color| {
             can_win(&key.family.material, color) || self.assumptions.may_beat(color.other())
         };
@@ -405,52 +378,10 @@ impl Slices {
     }
 }
 
-/// Looks at the slice of a position, and else at those of a piece that has just promoted.
-pub(crate) fn in_slices<T>(
-    key: &Key,
-    placed: &[Placed],
-    look: impl Fn(&Key) -> Option<T>,
-) -> Option<T> {
-    let just_promoted = || {
-        placed.iter().find_map(|&(color, role, square)| {
-            let promoted = Some((color, role, Square::new(u32::from(square))));
-            look(&Key { family: Family { promoted, ..key.family }, ..*key })
-        })
-    };
-    look(key).or_else(just_promoted)
-}
-
-/// The value of a position in a table that may have its slice.
-pub(crate) fn value(
-    table: &TableValues,
-    key: &Key,
-    placed: &[Placed],
-    position: &Chess,
-) -> Option<Value> {
-    let squares = squares_of(&table.layout, placed)?;
-    let right = position.ep_square(EnPassantMode::Legal).map(u8::from);
-    table.value(&squares, key.pawns, position.turn(), right)
-}
-
 /// Whether a side has anything to win with: a bare king has not.
 fn can_win(material: &Material, color: Color) -> bool {
     let men = material.count.get(color);
     Role::ALL.iter().any(|&role| role != Role::King && *men.get(role) > 0)
-}
-
-fn outcome(value: Value, turn: Color) -> Outcome {
-    match value {
-        Value::Win(_) => Outcome::won_by(turn),
-        Value::Loss(_) => Outcome::won_by(turn.other()),
-        Value::Draw | Value::Illegal => Outcome::Draw,
-    }
-}
-
-fn moves(value: Value) -> u16 {
-    match value {
-        Value::Win(moves) | Value::Loss(moves) => moves,
-        Value::Draw | Value::Illegal => 0,
-    }
 }
 
 /// The values of both bounds, if they are the same.
@@ -490,18 +421,29 @@ fn same(a: &Arc<SliceValues>, b: &Arc<SliceValues>) -> bool {
 }
 
 fn same_codes(a: &Codes, b: &Codes) -> bool {
+    let wide = |codes: &Codes| match codes {
+        Codes::Narrow(_) => false,
+        Codes::Wide(_) => true,
+        Codes::Stored(stored) => stored.wide,
+    };
+    if wide(a) || wide(b) { same_outcomes::<u16>(a, b) } else { same_outcomes::<u8>(a, b) }
+}
+
+fn same_outcomes<C: Code>(a: &Codes, b: &Codes) -> bool {
     const PART: usize = 4096;
     if a.len() != b.len() {
         return false;
     }
-    let mut parts = [vec![0_u16; PART], vec![0_u16; PART]];
-    let class = |code: u16| (code > u16::ILLEGAL, code.cmp(&u16::DRAW));
+    let class = |code: C| [code > C::ILLEGAL, code >= C::DRAW, code > C::DRAW];
+    let mut parts = [[C::ILLEGAL; PART]; 2];
     (0..a.len()).step_by(PART).all(|at| {
         let len = PART.min(a.len() - at);
         let [left, right] = &mut parts;
         a.read(at, &mut left[..len]);
         b.read(at, &mut right[..len]);
-        left[..len].iter().zip(&right[..len]).all(|(&a, &b)| class(a) == class(b))
+        // Without a way out, so that many are compared at once.
+        let pairs = left[..len].iter().zip(&right[..len]);
+        !pairs.fold(false, |differ, (&a, &b)| differ | (class(a) != class(b)))
     })
 }
 
@@ -511,7 +453,7 @@ type Games = [bool; 3];
 /// Slices of which games are to be played anew, lowest rank first.
 #[derive(Default)]
 struct Stale {
-    ranks: BTreeMap<u32, HashMap<Key, Games>>,
+    ranks: BTreeMap<u32, FxHashMap<Key, Games>>,
 }
 
 impl Stale {

@@ -8,6 +8,7 @@ use hoffman_board::shakmaty::{Board, Chess, EnPassantMode, Move, Position as _};
 use hoffman_board::{Color, Outcome, Value};
 
 use crate::distances::Distances;
+use crate::known::after;
 use crate::slices::Slices;
 
 /// What a side has to do to win, or not to lose.
@@ -182,10 +183,4 @@ fn hash(position: &Chess) -> u128 {
 
 fn epd(position: &Chess) -> String {
     Epd::from_position(position, EnPassantMode::Legal).to_string()
-}
-
-fn after(position: &Chess, m: Move) -> Chess {
-    let mut next = position.clone();
-    next.play_unchecked(m);
-    next
 }

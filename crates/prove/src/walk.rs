@@ -1,12 +1,14 @@
 //! Walks along a strategy: what still has to be known before a question is answered.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
-use hoffman_board::shakmaty::{Chess, EnPassantMode, Position as _, zobrist::Zobrist64};
+use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _, zobrist::Zobrist64};
 use hoffman_board::{Color, Outcome};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::key::{Key, key_of};
-use crate::slices::{Known, Slices};
+use crate::known::{Known, after};
+use crate::slices::Slices;
 
 /// Positions looked at in one walk.
 const MOST: usize = 60_000;
@@ -59,16 +61,16 @@ pub(crate) fn walk(
     root: &Chess,
     question: Question,
     moves: Moves,
-) -> HashMap<Key, Met> {
-    let win = question.guess(slices.known_of(root));
-    let (seen, met) = (HashSet::new(), HashMap::new());
-    let mut walk = Walk { slices, question, win, moves, seen, met };
-    let mut waiting = VecDeque::from([(root.clone(), 0)]);
+) -> FxHashMap<Key, Met> {
+    let known = slices.known_of(root);
+    let (seen, met) = (FxHashSet::default(), FxHashMap::default());
+    let mut walk = Walk { slices, question, win: question.guess(known), moves, seen, met };
+    let mut waiting = VecDeque::from([(root.clone(), known, 0)]);
     walk.seen.insert(hash(root));
-    while let Some((position, depth)) = waiting.pop_front() {
-        for next in walk.visit(&position, depth) {
+    while let Some((position, known, depth)) = waiting.pop_front() {
+        for (next, known) in walk.visit(&position, known, depth) {
             if walk.seen.len() < MOST && walk.seen.insert(hash(&next)) {
-                waiting.push_back((next, depth + 1));
+                waiting.push_back((next, known, depth + 1));
             }
         }
     }
@@ -85,14 +87,13 @@ struct Walk<'s> {
     /// The answer that is to be proven.
     win: bool,
     moves: Moves,
-    seen: HashSet<u64>,
-    met: HashMap<Key, Met>,
+    seen: FxHashSet<u64>,
+    met: FxHashMap<Key, Met>,
 }
 
 impl Walk<'_> {
     /// The positions after a position that have to be looked at.
-    fn visit(&mut self, position: &Chess, depth: u32) -> Vec<Chess> {
-        let known = self.slices.known_of(position);
+    fn visit(&mut self, position: &Chess, known: Known, depth: u32) -> Vec<(Chess, Known)> {
         let answered = self.question.answer(known).is_some();
         if !known.open && (!answered || self.moves == Moves::All) {
             self.meet(position, depth);
@@ -103,37 +104,40 @@ impl Walk<'_> {
         if self.moves == Moves::All && !self.slices.assumptions.is_empty() {
             self.meet_ruled(position, depth);
         }
-        let moves = self.slices.moves(position).into_iter();
-        let after = moves.map(|m| {
-            let mut next = position.clone();
-            next.play_unchecked(m);
-            let known = self.slices.known_of(&next);
-            (next, known)
-        });
-        if self.moves == Moves::All {
-            return after.map(|(next, _)| next).collect();
-        }
+        let moves = self.slices.moves(position);
+        let known = self.slices.known_behind(position, &moves);
+        let behind = moves.into_iter().zip(known);
         // The side with the strategy needs one move, the other one is given all.
         let chooses = (position.turn() == self.question.winner) == self.win;
-        if chooses {
-            let kept = after.filter(|(_, known)| {
-                self.question.answer(*known) == Some(self.win)
-                    || self.question.answer(*known).is_none()
-                        && self.question.guess(*known) == self.win
-            });
-            let best = kept.min_by_key(|(next, known)| self.cost(next, *known));
-            best.map(|(next, _)| next).into_iter().collect()
-        } else {
-            let open = |known: Known| self.question.answer(known).is_none();
-            after.filter(|(_, known)| open(*known)).map(|(next, _)| next).collect()
+        let behind: Vec<(Move, Known)> = match self.moves {
+            Moves::All => behind.collect(),
+            Moves::OfAStrategy if chooses => self.best(behind),
+            Moves::OfAStrategy => {
+                behind.filter(|(_, known)| self.question.answer(*known).is_none()).collect()
+            }
+        };
+        let played = behind.into_iter().map(|(m, known)| (after(position, m), known));
+        if self.moves == Moves::OfAStrategy && chooses {
+            let new = |next: &Chess| !self.seen.contains(&hash(next));
+            let one = played.min_by_key(|(next, known)| (new(next), !known.open));
+            return one.into_iter().collect();
         }
+        played.collect()
     }
 
-    /// What a move costs the side that has one to choose.
-    fn cost(&self, next: &Chess, known: Known) -> (bool, u16, bool, bool) {
-        let undecided = self.question.answer(known) != Some(self.win);
-        let moves = if self.win { known.moves } else { 0 };
-        (undecided, moves, !self.seen.contains(&hash(next)), !known.open)
+    /// Of the moves that may keep the answer those that cost the side with the strategy least.
+    fn best(&self, behind: impl Iterator<Item = (Move, Known)>) -> Vec<(Move, Known)> {
+        let keeps = |known: Known| match self.question.answer(known) {
+            Some(answer) => answer == self.win,
+            None => self.question.guess(known) == self.win,
+        };
+        let cost = |known: Known| {
+            let undecided = self.question.answer(known).is_none();
+            (undecided, if self.win { known.moves } else { 0 })
+        };
+        let kept: Vec<(Move, Known)> = behind.filter(|(_, known)| keeps(*known)).collect();
+        let least = kept.iter().map(|(_, known)| cost(*known)).min();
+        kept.into_iter().filter(|(_, known)| Some(cost(*known)) == least).collect()
     }
 
     /// Meets the slices behind moves that lose by what is assumed. Of captures that end where the

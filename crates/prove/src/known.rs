@@ -1,0 +1,198 @@
+//! What is known of single positions.
+
+use std::sync::Arc;
+
+use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, MoveList, Position as _};
+use hoffman_board::{Color, Outcome, Role, Square, Value};
+use hoffman_space::{Layout, SliceValues, TableValues, side};
+
+use crate::assumptions::Ruling;
+use crate::key::{Family, Key, Placed, Squares, key_of, squares_of};
+use crate::slices::{GAMES, Game, Slices};
+
+/// What is known of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) least: Outcome,
+    pub(crate) most: Outcome,
+    pub(crate) guess: Outcome,
+    /// In how many moves the guess comes true.
+    pub(crate) moves: u16,
+    /// Whether the slice is open.
+    pub(crate) open: bool,
+}
+
+impl Known {
+    /// Of a legal position of an open slice with `turn` to move, from its values in all games.
+    fn open([least, most, guess]: [Value; 3], turn: Color) -> Known {
+        let [least, most, likely] = [least, most, guess].map(|value| outcome(value, turn));
+        Known { least, most, guess: likely, moves: moves(guess), open: true }
+    }
+}
+
+impl Slices {
+    /// The legal moves but those that lose by what is assumed.
+    pub(crate) fn moves(&self, position: &Chess) -> MoveList {
+        let mut moves = position.legal_moves();
+        if !self.assumptions.is_empty() {
+            let loses = |m: &Move| self.assumptions.of_move(position, m) == Some(Ruling::Loses);
+            moves.retain(|m| !loses(m));
+        }
+        moves
+    }
+
+    /// What is known of a position.
+    pub(crate) fn known_of(&self, position: &Chess) -> Known {
+        let (key, placed) = key_of(position);
+        let turn = position.turn();
+        if let Some(value) = self.value_of_whole(&key, &placed, turn) {
+            return Known::open([value; 3], turn);
+        }
+        let known = in_slices(&key, &placed, |key| {
+            let [least, most, guess] = self.tables(key)?.each_ref();
+            let value = |table| value(table, key, &placed, position);
+            let values = [value(least)?, value(most)?, value(guess)?];
+            // Of a piece that has just promoted only that is told which taking it gives.
+            let [least, most, guess] = GAMES.map(|game| match values[game as usize] {
+                Value::Illegal => self.unknown(game, key),
+                value => outcome(value, turn),
+            });
+            let open = key.family.promoted.is_none();
+            Some(Known { least, most, guess, moves: moves(values[Game::Guess as usize]), open })
+        });
+        known.unwrap_or_else(|| {
+            let [least, most, guess] = GAMES.map(|game| self.unknown(game, &key));
+            let races = self.races(&key.family.material);
+            let race = races.and_then(|table| value(table, &key, &placed, position));
+            let race = race.filter(|&value| value != Value::Illegal);
+            let guess = race.map_or(guess, |value| outcome(value, turn));
+            Known { least, most, guess, moves: 0, open: false }
+        })
+    }
+
+    /// What is known of the positions behind moves.
+    pub(crate) fn known_behind(&self, position: &Chess, moves: &MoveList) -> Vec<Known> {
+        let neighbours = Neighbours::of(self, position);
+        let known = |m: &Move| {
+            let within = neighbours.as_ref().and_then(|neighbours| neighbours.after(*m));
+            within.unwrap_or_else(|| self.known_of(&after(position, *m)))
+        };
+        moves.iter().map(known).collect()
+    }
+
+    /// The value of a position of an ending that was solved as a whole.
+    pub(crate) fn value_of_whole(
+        &self,
+        key: &Key,
+        placed: &[Placed],
+        turn: Color,
+    ) -> Option<Value> {
+        let (table, swapped) = self.whole(&key.family.material)?;
+        let seen = |color: Color| if swapped { color.other() } else { color };
+        let placed: Vec<Placed> = placed
+            .iter()
+            .map(|&(color, role, square)| {
+                (seen(color), role, if swapped { square ^ 56 } else { square })
+            })
+            .collect();
+        table.value(&squares_of(&table.layout, &placed)?, key.pawns, seen(turn), None)
+    }
+}
+
+/// The positions of an open slice in which only one man stands elsewhere and the other side is to
+/// move: quiet moves of kings and pieces lead there, most of all moves.
+struct Neighbours<'s> {
+    layout: &'s Layout,
+    slices: [&'s Arc<SliceValues>; 3],
+    squares: Squares,
+    turn: Color,
+}
+
+impl<'s> Neighbours<'s> {
+    /// None where pieces may be of one kind, or may not stand everywhere: moves are told by the
+    /// square that they start from.
+    fn of(slices: &'s Slices, position: &Chess) -> Option<Neighbours<'s>> {
+        let (key, placed) = key_of(position);
+        if key.pieces() > 1
+            || !slices.assumptions.is_empty()
+            || slices.whole(&key.family.material).is_some()
+        {
+            return None;
+        }
+        let [least, most, guess] = slices.tables(&key)?.each_ref();
+        let layout = &least.layout;
+        let found = |table: &'s TableValues| table.find(key.pawns).map(|(slice, _)| slice);
+        Some(Neighbours {
+            layout,
+            slices: [found(least)?, found(most)?, found(guess)?],
+            squares: squares_of(layout, &placed)?,
+            turn: position.turn().other(),
+        })
+    }
+
+    /// What is known after a move; none if it leads elsewhere.
+    fn after(&self, m: Move) -> Option<Known> {
+        let Move::Normal { role, from, capture: None, to, promotion: None } = m else {
+            return None;
+        };
+        if role == Role::Pawn {
+            return None;
+        }
+        let mut squares = self.squares.clone();
+        *squares.iter_mut().find(|square| **square == u8::from(from))? = u8::from(to);
+        let offset = self.layout.offset(&squares)?;
+        let [least, most, guess] =
+            self.slices.map(|slice| slice.codes[side(self.turn)].value(offset));
+        Some(Known::open([least, most, guess], self.turn))
+    }
+}
+
+/// The position behind a move.
+pub(crate) fn after(position: &Chess, m: Move) -> Chess {
+    let mut next = position.clone();
+    next.play_unchecked(m);
+    next
+}
+
+/// Looks at the slice of a position, and else at those of a piece that has just promoted.
+pub(crate) fn in_slices<T>(
+    key: &Key,
+    placed: &[Placed],
+    look: impl Fn(&Key) -> Option<T>,
+) -> Option<T> {
+    let just_promoted = || {
+        let pieces = placed.iter().filter(|(_, role, _)| *role != Role::King);
+        pieces.copied().find_map(|(color, role, square)| {
+            let promoted = Some((color, role, Square::new(u32::from(square))));
+            look(&Key { family: Family { promoted, ..key.family }, ..*key })
+        })
+    };
+    look(key).or_else(just_promoted)
+}
+
+/// The value of a position in a table that may have its slice.
+pub(crate) fn value(
+    table: &TableValues,
+    key: &Key,
+    placed: &[Placed],
+    position: &Chess,
+) -> Option<Value> {
+    let squares = squares_of(&table.layout, placed)?;
+    let right = position.ep_square(EnPassantMode::Legal).map(u8::from);
+    table.value(&squares, key.pawns, position.turn(), right)
+}
+
+fn outcome(value: Value, turn: Color) -> Outcome {
+    match value {
+        Value::Win(_) => Outcome::won_by(turn),
+        Value::Loss(_) => Outcome::won_by(turn.other()),
+        Value::Draw | Value::Illegal => Outcome::Draw,
+    }
+}
+
+fn moves(value: Value) -> u16 {
+    match value {
+        Value::Win(moves) | Value::Loss(moves) => moves,
+        Value::Draw | Value::Illegal => 0,
+    }
+}

@@ -1,0 +1,93 @@
+//! Pieces that have just promoted and may be taken at once.
+//!
+//! Most slices behind a promotion never have to be opened: what the other side gets by taking the
+//! piece is a bound of what the promotion is worth, whatever else it may do. Where there is no
+//! other piece only its king can take. What that leads to is the same for all pieces that the pawn
+//! may become, as none of them guards its own square.
+
+use hoffman_board::shakmaty::attacks::king_attacks;
+use hoffman_board::{Color, Outcome, Role, Square, Value};
+use hoffman_space::{Code as _, Codes, PawnStructure, SliceValues, side};
+
+use crate::guess;
+use crate::key::{Family, Key, Pieces, Placed, squares_of};
+use crate::slices::{Game, Slices};
+
+/// The side, its piece, the square of promotion.
+pub(crate) type Promoted = (Color, Role, Square);
+
+impl Slices {
+    /// The only piece of a slice, if it stands where it has just promoted and all that is looked at
+    /// is taking it.
+    pub(crate) fn recapture(&self, key: &Key) -> Option<Promoted> {
+        let alone = key.pieces() == 1 && self.assumptions.is_empty();
+        key.family.promoted.filter(|_| alone)
+    }
+
+    /// The slice behind taking the only piece of a slice.
+    pub(crate) fn after_recapture(key: &Key, (color, role, _): Promoted) -> Key {
+        let mut material = key.family.material;
+        *material.count.get_mut(color).get_mut(role) = 0;
+        Key { family: Family { material, promoted: None }, ..*key }
+    }
+
+    /// What it is worth to take the only piece of a slice, where a side gets more by that than by
+    /// all that is not known; of other positions nothing is said.
+    pub(crate) fn recaptures(&self, game: Game, key: &Key, promoted: Promoted) -> SliceValues {
+        let (color, role, square) = promoted;
+        let taker = color.other();
+        let behind = Slices::after_recapture(key, promoted);
+        let gain = |outcome: Outcome| taker.fold_wb(outcome, outcome.swapped());
+        let unknown = gain(self.unknown(game, key));
+
+        let layout = self.layout(key);
+        let mut codes = [Color::White, Color::Black].map(|_| vec![u8::ILLEGAL; layout.len()]);
+        // Most often nothing is known yet.
+        let known = self.is_open(&behind) || self.whole(&behind.family.material).is_some();
+        let pairs = known.then(|| king_pairs(key.pawns, promoted));
+        for (own, from) in pairs.into_iter().flatten() {
+            let kings = |other: Square| [(color, Role::King, own), (taker, Role::King, other)];
+            let worth = self.outcome_of(game, &behind, &placed(&kings(square)), color);
+            let Some(worth) = worth.filter(|&worth| gain(worth) > unknown) else { continue };
+
+            let [own, other] = kings(from);
+            let squares = squares_of(layout, &placed(&[own, other, (color, role, square)]));
+            let Some(place) = squares.and_then(|squares| layout.offset(&squares)) else { continue };
+            codes[side(taker)][place] = match worth.winner() {
+                None => u8::DRAW,
+                Some(winner) if winner == taker => u8::from_value(Value::Win(1)),
+                Some(_) => u8::from_value(Value::Loss(0)),
+            };
+        }
+        let codes = codes.map(|codes| Codes::Narrow(codes).outcomes());
+        SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 }
+    }
+
+    /// The outcome of a position in a game, if its slice is open or solved as a whole.
+    fn outcome_of(&self, game: Game, key: &Key, placed: &[Placed], turn: Color) -> Option<Outcome> {
+        let value = self.value_of_whole(key, placed, turn).or_else(|| {
+            let table = &self.tables(key)?[game as usize];
+            table.value(&squares_of(&table.layout, placed)?, key.pawns, turn, None)
+        });
+        let value = value.filter(|&value| value != Value::Illegal)?;
+        Some(value.winner(turn).map_or(Outcome::Draw, Outcome::won_by))
+    }
+}
+
+/// The squares of the promoting side's king and of the other one, which may take and is to move.
+fn king_pairs(
+    pawns: PawnStructure,
+    (color, _, square): Promoted,
+) -> impl Iterator<Item = (Square, Square)> {
+    let pairs = Square::ALL
+        .into_iter()
+        .flat_map(move |own| king_attacks(square).into_iter().map(move |from| (own, from)));
+    pairs.filter(move |&(own, from)| {
+        let kings = color.fold_wb([own, from], [from, own]);
+        own != square && guess::is_legal(pawns, color.other(), kings)
+    })
+}
+
+fn placed(men: &[(Color, Role, Square)]) -> Pieces {
+    men.iter().map(|&(color, role, square)| (color, role, u8::from(square))).collect()
+}
