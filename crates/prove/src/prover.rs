@@ -11,7 +11,13 @@ use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{Game, Slices};
 use crate::strategy::{Grounds, Strategy};
-use crate::walk::{Met, Moves, Question, walk};
+use crate::walk::{Met, Moves, Question, Walked, Walks, walk};
+
+/// Positions looked at in the first walks.
+const FIRST_REACH: usize = 60_000;
+
+/// What a position of a walk takes at most, in bytes.
+const WALKED: usize = 256;
 
 /// When to give up.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +57,8 @@ pub struct Prover {
     position: Chess,
     limits: Limits,
     slices: Slices,
+    /// How many positions a walk looks at. What is near is opened before more is looked at.
+    reach: usize,
     stopped: bool,
 }
 
@@ -58,7 +66,7 @@ impl Prover {
     /// Knows the rules, and nothing of the position yet.
     #[must_use]
     pub fn new(position: Chess, limits: Limits) -> Prover {
-        Prover { position, limits, slices: Slices::default(), stopped: false }
+        Prover { position, limits, slices: Slices::default(), reach: FIRST_REACH, stopped: false }
     }
 
     /// The same under assumptions, all pieces being where they may stand. What is proven then is
@@ -114,11 +122,31 @@ impl Prover {
             if self.stopped || left == 0 || is_decided(&self.slices, position) {
                 return;
             }
-            next = wanted(&self.slices, position, &|key| key.needs() <= left);
+            next = self.wanted(position, left, monitor);
             if next.is_empty() {
                 return;
             }
         }
+    }
+
+    /// The slices to be opened next that need no more than so many bytes; none if all that matters
+    /// is open.
+    fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> Vec<Key> {
+        for moves in [Moves::OfAStrategy, Moves::All] {
+            loop {
+                let walks = Walks { moves, most: self.reach, monitor };
+                let Walked { mut met, cut } = met(&self.slices, position, walks);
+                met.retain(|key, _| key.needs() <= left);
+                if !met.is_empty() {
+                    return choose(&self.slices, met);
+                }
+                if !cut || monitor.is_stopped() || self.reach.saturating_mul(2 * WALKED) > left {
+                    break;
+                }
+                self.reach *= 2;
+            }
+        }
+        Vec::new()
     }
 
     /// How far the work is.
@@ -211,31 +239,21 @@ fn is_decided(slices: &Slices, position: &Chess) -> bool {
     bounds(slices, position).known().is_some()
 }
 
-/// The slices to be opened next; none if all that matters is open.
-fn wanted(slices: &Slices, position: &Chess, fits: &dyn Fn(&Key) -> bool) -> Vec<Key> {
-    let choice = |moves: Moves| {
-        let mut met = met(slices, position, moves);
-        met.retain(|key, _| fits(key));
-        choose(slices, met)
-    };
-    let chosen = choice(Moves::OfAStrategy);
-    if chosen.is_empty() { choice(Moves::All) } else { chosen }
-}
-
 /// The slices that matter for what is not known of a position.
-fn met(slices: &Slices, position: &Chess, moves: Moves) -> FxHashMap<Key, Met> {
+fn met(slices: &Slices, position: &Chess, walks: Walks<'_>) -> Walked {
     let known = slices.known_of(position);
-    let walks = |winner: Color| {
+    let walked = |winner: Color| {
         let question = Some(Question { winner }).filter(|q| q.answer(known).is_none());
-        question.map(|question| walk(slices, position, question, moves)).unwrap_or_default()
+        question.map(|question| walk(slices, position, question, walks)).unwrap_or_default()
     };
-    let (mut met, more) = rayon::join(|| walks(Color::White), || walks(Color::Black));
-    for (key, more) in more {
-        let met = met.entry(key).or_insert(more);
+    let (mut walked, other) = rayon::join(|| walked(Color::White), || walked(Color::Black));
+    walked.cut |= other.cut;
+    for (key, more) in other.met {
+        let met = walked.met.entry(key).or_insert(more);
         met.hits = met.hits.max(more.hits);
         met.depth = met.depth.min(more.depth);
     }
-    met
+    walked
 }
 
 /// Of the slices met, those without pieces first: they are small.
@@ -253,7 +271,7 @@ fn choose(slices: &Slices, met: FxHashMap<Key, Met>) -> Vec<Key> {
     if small.len() < budget / 4 {
         let mut one: Vec<&(Key, Met)> = all.iter().filter(|(key, _)| key.pieces() == 1).collect();
         one.sort_by_key(|(_, met)| (u32::MAX - met.hits, met.depth));
-        chosen.extend(one.iter().take((one.len() / 3).max(32)).map(|(key, _)| *key));
+        chosen.extend(one.iter().take((one.len() / 16).max(6)).map(|(key, _)| *key));
     }
     if chosen.is_empty() {
         chosen.extend(all.iter().take(2).map(|(key, _)| *key));

@@ -4,14 +4,12 @@ use std::collections::VecDeque;
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _, zobrist::Zobrist64};
 use hoffman_board::{Color, Outcome};
+use hoffman_solve::Monitor;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::key::{Key, key_of};
 use crate::known::{Known, after};
 use crate::slices::Slices;
-
-/// Positions looked at in one walk.
-const MOST: usize = 60_000;
 
 /// How often a walk met a slice that is not open, and after how many plies first.
 #[derive(Clone, Copy, Debug)]
@@ -55,26 +53,49 @@ pub(crate) enum Moves {
     All,
 }
 
-/// The slices that are met and not open.
+/// What a walk came by.
+#[derive(Default)]
+pub(crate) struct Walked {
+    /// The slices that are met and not open.
+    pub(crate) met: FxHashMap<Key, Met>,
+    /// Whether there were more positions than it was to look at.
+    pub(crate) cut: bool,
+}
+
+/// How walks go.
+#[derive(Clone, Copy)]
+pub(crate) struct Walks<'m> {
+    pub(crate) moves: Moves,
+    /// How many positions are looked at.
+    pub(crate) most: usize,
+    /// Tells when to stop.
+    pub(crate) monitor: &'m dyn Monitor,
+}
+
+/// Looks at positions, those first that are near.
 pub(crate) fn walk(
     slices: &Slices,
     root: &Chess,
     question: Question,
-    moves: Moves,
-) -> FxHashMap<Key, Met> {
+    Walks { moves, most, monitor }: Walks<'_>,
+) -> Walked {
     let known = slices.known_of(root);
     let (seen, met) = (FxHashSet::default(), FxHashMap::default());
     let mut walk = Walk { slices, question, win: question.guess(known), moves, seen, met };
     let mut waiting = VecDeque::from([(root.clone(), known, 0)]);
     walk.seen.insert(hash(root));
-    while let Some((position, known, depth)) = waiting.pop_front() {
+    let mut cut = false;
+    while let Some((position, known, depth)) = waiting.pop_front()
+        && !monitor.is_stopped()
+    {
         for (next, known) in walk.visit(&position, known, depth) {
-            if walk.seen.len() < MOST && walk.seen.insert(hash(&next)) {
+            cut |= walk.seen.len() >= most;
+            if !cut && walk.seen.insert(hash(&next)) {
                 waiting.push_back((next, known, depth + 1));
             }
         }
     }
-    walk.met
+    Walked { met: walk.met, cut }
 }
 
 fn hash(position: &Chess) -> u64 {
