@@ -94,6 +94,19 @@ fn programs_written_for_the_lichess_server_are_answered() {
 }
 
 #[test]
+fn suicide_chess_is_answered_beside_tables_of_chess() {
+    let (_outer, folder) = tables();
+    let control =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/suicide-rook-knight.xml");
+    let server = Server::start(&folder, "--rate 0");
+    let built = run(&folder, &format!("build {} --dir .", control.display()));
+    assert_eq!(built.code, 0, "{}", built.err);
+    // Without such tables there was nothing; new ones are seen.
+    succeeds(&mut server.client("suicide"));
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
 fn requests_that_make_no_sense_are_refused_and_the_next_one_is_answered() {
     let (_outer, folder) = tables();
     let server = Server::start(&folder, "--rate 0 --patience 2");

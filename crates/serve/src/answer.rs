@@ -262,7 +262,11 @@ async fn get(
 fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, Refusal> {
     let report = match state.tables.report(rules, position) {
         // No table can have it, which is no mistake of the question.
-        Err(why) if why.status == StatusCode::BAD_REQUEST && is_chess(position) => {
+        Err(why)
+            if why.status == StatusCode::BAD_REQUEST
+                && rules == Rules::Chess
+                && is_chess(position) =>
+        {
             return Err(Refusal { status: StatusCode::NOT_FOUND, ..why });
         }
         report => report?,

@@ -6,6 +6,7 @@
     http_client.py limits ADDRESS                   of `--rate 1 --connections 8 --body 1000`
     http_client.py builds ADDRESS FOLDER            makes tables in a folder, of a server with `--build 900M`
     http_client.py cors ADDRESS ORIGIN              a page of that origin may read the answers
+    http_client.py suicide ADDRESS                  suicide chess, rook against knight, with tables of chess beside
 
 Standard library only. What is wrong ends it with an assertion.
 """
@@ -21,6 +22,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections import defaultdict
 
 # The keys of the Lichess tablebase server, in its order.
 VERDICT = ["checkmate", "stalemate", "variant_win", "variant_loss", "insufficient_material", "dtz", "precise_dtz",
@@ -53,8 +55,8 @@ def check_verdict(verdict):
         assert verdict[key] is None or isinstance(verdict[key], int), key
     # With the clock running a win is one that may come too late.
     sign = {"win": 1, "maybe-win": 1, "loss": -1, "maybe-loss": -1}.get(verdict["category"], 0)
-    if verdict["dtm"]:
-        assert sign == (1 if verdict["dtm"] > 0 else -1), verdict
+    for distance in [verdict["dtm"], verdict["dtw"]]:
+        assert not distance or sign == (1 if distance > 0 else -1), verdict
 
 
 def check_shape(answer):
@@ -471,6 +473,181 @@ def cors(address, origin):
     print("cors: as asked")
 
 
+ROOK_STEPS = [(1, 0), (-1, 0), (0, 1), (0, -1)]
+KNIGHT_STEPS = [(1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1)]
+
+
+def name_of(square):
+    return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def targets(square, steps, slides, other):
+    """The squares that a man can go to; past the only other one it does not slide."""
+    found = []
+    for right, up in steps:
+        file, rank = square % 8 + right, square // 8 + up
+        while 0 <= file < 8 and 0 <= rank < 8:
+            found.append(8 * rank + file)
+            if not slides or found[-1] == other:
+                break
+            file, rank = file + right, rank + up
+    return found
+
+
+def suicide_moves(rook, knight, is_white):
+    """The moves of rook against knight, as squares to go to: to take is compulsory."""
+    own, other = (rook, knight) if is_white else (knight, rook)
+    all_moves = targets(own, ROOK_STEPS if is_white else KNIGHT_STEPS, is_white, other)
+    return [other] if other in all_moves else all_moves
+
+
+def suicide_values():
+    """What every position is worth to the side to move, and in how many plies, by the rules alone: who has no man
+    left has won. No position is worth anything by itself, so what is not settled when nothing new is found is drawn.
+    """
+    places = [(rook, knight, white) for rook in range(64) for knight in range(64) for white in [True, False] if rook != knight]
+    moves = {place: suicide_moves(*place) for place in places}
+    before, left = defaultdict(list), {}
+    values, frontier = {}, []
+    for place in places:
+        rook, knight, is_white = place
+        other = knight if is_white else rook
+        left[place] = len(moves[place])
+        for square in moves[place]:
+            if square == other:
+                # The last man of the other side is taken, which has won.
+                values[place] = ("loss", 1)
+                frontier.append(place)
+            else:
+                after = (square, knight, False) if is_white else (rook, square, True)
+                before[after].append(place)
+    plies = 1
+    while frontier:
+        plies += 1
+        found = []
+        for place in frontier:
+            for earlier in before[place]:
+                left[earlier] -= 1
+                if earlier in values:
+                    continue
+                if values[place][0] == "loss":
+                    values[earlier] = ("win", plies)
+                    found.append(earlier)
+                elif left[earlier] == 0:
+                    values[earlier] = ("loss", plies)
+                    found.append(earlier)
+        frontier = found
+    return {place: values.get(place, ("draw", 0)) for place in places}
+
+
+def fen_of(place):
+    rook, knight, is_white = place
+    men = {rook: "R", knight: "n"}
+    ranks = ["".join(men.get(8 * rank + file, "1") for file in range(8)) for rank in reversed(range(8))]
+    return "/".join(ranks) + (" w" if is_white else " b") + " - - 0 1"
+
+
+def check_suicide_position(answer, place, values):
+    """Result and distance of a position and of all of its moves, and that the best ones come first."""
+    rook, knight, is_white = place
+    result, plies = values[place]
+    signed = {"win": plies, "loss": -plies, "draw": 0}[result]
+    check_shape(answer)
+    assert (answer["category"], answer["dtm"], answer["dtw"]) == (result, None, signed), (place, answer, result, plies)
+    own, other = (rook, knight) if is_white else (knight, rook)
+    moves = suicide_moves(*place)
+    assert sorted(move["uci"] for move in answer["moves"]) == sorted(name_of(own) + name_of(square) for square in moves)
+    ranks = []
+    for move in answer["moves"]:
+        square = "abcdefgh".index(move["uci"][2]) + 8 * (int(move["uci"][3]) - 1)
+        assert move["conversion"] == move["zeroing"] == (square == other), move
+        if square == other:
+            # The game is over: the side that is to move has no man, and has won.
+            assert move["variant_win"] and not move["variant_loss"], move
+            assert (move["category"], move["dtw"]) == ("win", None), move
+            ranks.append(0)
+            continue
+        after = (square, knight, False) if is_white else (rook, square, True)
+        result, plies = values[after]
+        signed = {"win": plies, "loss": -plies, "draw": 0}[result]
+        assert (move["category"], move["dtw"]) == (result, signed), (place, move, result, plies)
+        # Quick wins first, then draws, then slow losses.
+        ranks.append({"loss": plies - 1000, "draw": 0, "win": 1000 - plies}[result])
+    assert ranks == sorted(ranks), (place, ranks)
+
+
+def check_suicide_line(address, place, values):
+    """Best play, which ends when it should, with the move that takes the last man."""
+    status, _, body = get(address, "/suicide/mainline", fen=fen_of(place))
+    answer = json.loads(body)
+    result, plies = values[place]
+    turn, other = ("w", "b") if place[2] else ("b", "w")
+    winner = {"win": turn, "loss": other, "draw": None}[result]
+    assert status == 200 and answer["winner"] == winner, (place, answer)
+    assert len(answer["mainline"]) == plies and answer["hoffman"]["dtm"] is None, (place, plies, answer)
+    for ply, move in enumerate(answer["mainline"]):
+        rook, knight, is_white = place
+        assert set(move) == {"uci", "san", "dtz", "precise_dtz"}, move
+        assert values[place][1] == plies - ply, (place, values[place])
+        square = "abcdefgh".index(move["uci"][2]) + 8 * (int(move["uci"][3]) - 1)
+        assert square in suicide_moves(*place), (place, move)
+        if ply == plies - 1:
+            assert "x" in move["san"] and square == (knight if is_white else rook), move
+        place = (square, knight, False) if is_white else (rook, square, True)
+
+
+def suicide(address):
+    values = suicide_values()
+    results = {name: sum(value[0] == name for value in values.values()) for name in ["win", "draw", "loss"]}
+    longest = max(plies for _, plies in values.values())
+    decided = [place for place, value in values.items() if value[1] > 1]
+    assert min(results["win"], results["loss"]) > 2000 and longest == 5, (results, longest)
+
+    # New tables are seen within seconds.
+    end = time.monotonic() + 60
+    while get(address, "/suicide", fen=fen_of((9, 37, True)))[0] == 404:
+        assert time.monotonic() < end, "the new table is not seen"
+        time.sleep(0.2)
+
+    rng = random.Random(7)
+    farthest = [place for place, value in values.items() if value[1] >= longest - 1]
+    for place in rng.sample(list(values), 150) + rng.sample(decided, 100) + farthest[:20]:
+        status, headers, body = get(address, "/suicide", fen=fen_of(place).replace(" ", rng.choice(" _")))
+        assert status == 200 and headers["content-type"] == "application/json", (place, status, body)
+        check_suicide_position(json.loads(body), place, values)
+    for place in rng.sample(decided, 50) + rng.sample(list(values), 20) + farthest[:20]:
+        check_suicide_line(address, place, values)
+
+    # A side without men has won, and there is nothing more to play.
+    over = json.loads(get(address, "/suicide", fen="8/8/8/8/8/8/8/R7 b - - 0 1")[2])
+    check_shape(over)
+    assert (over["variant_win"], over["category"], over["moves"], over["dtw"]) == (True, "win", [], None), over
+    lost = json.loads(get(address, "/suicide", fen="8/8/8/8/8/8/8/R7 w - - 0 1")[2])
+    assert lost["variant_loss"] and lost["category"] == "loss" and not lost["variant_win"], lost
+    # What no table has is no error, as in chess; its main line is not known.
+    unknown = "8/8/8/5n2/8/8/1Q6/8 w - - 0 1"
+    answer = json.loads(get(address, "/suicide", fen=unknown)[2])
+    check_shape(answer)
+    assert answer["category"] == "unknown" and answer["moves"] and answer["dtw"] is None, answer
+    assert get(address, "/suicide/mainline", fen=unknown)[0] == 404
+
+    for fen in ["P7/8/8/5n2/8/8/8/8 w - - 0 1", "8/8/8/8/8/8/8/8 w - - 0 1", "8/8/8/5n2/8/8/1R6 w", "x", ""]:
+        for path in ["/suicide", "/suicide/mainline"]:
+            status, headers, body = get(address, path, fen=fen)
+            assert status == 400 and headers["content-type"].startswith("text/plain"), (fen, path, status, body)
+            assert body.count("\n") == 1 and "/" not in body.split("'")[0], body
+
+    # Tables of chess lie beside, and neither answers for the other.
+    queen = json.loads(get(address, "/standard", fen=QUEEN)[2])
+    assert (queen["category"], queen["dtm"], queen["dtw"]) == ("win", 19, None), queen
+    assert get(address, "/standard", fen=fen_of((9, 37, True)))[0] == 400
+    kings = json.loads(get(address, "/suicide", fen=QUEEN)[2])
+    assert kings["category"] == "unknown" and kings["dtm"] is None, kings
+    variants = {table["name"]: table["variant"] for table in json.loads(get(address, "/tables")[2])}
+    assert variants["suicide-rook-knight.htb"] == "suicide" and variants["kqk.htb"] == "standard", variants
+    print(f"suicide: as the rules have it, {results}, longest {longest} plies")
+
+
 def answers(address, hoffman, tables):
     check_positions(address, hoffman, tables)
     check_unknown(address)
@@ -492,4 +669,5 @@ if __name__ == "__main__":
     what, address, *rest = sys.argv[1:]
     if what in ["malformed", "slow"]:
         rest = [int(rest[0])]
-    {"answers": answers, "malformed": malformed, "slow": slow, "limits": limits, "cors": cors, "builds": builds}[what](address, *rest)
+    {"answers": answers, "malformed": malformed, "slow": slow, "limits": limits, "cors": cors, "builds": builds,
+     "suicide": suicide}[what](address, *rest)
