@@ -9,7 +9,6 @@ mod classic;
 mod commands;
 mod interrupt;
 mod output;
-mod pgn;
 mod progress;
 mod svg;
 mod work;

@@ -1,12 +1,12 @@
 //! `hoffman line`: best play from a position as a game in PGN.
 
 use hoffman::{Category, Judged, Position, Tablebase, Value, Variant};
+use hoffman_pgn::{Movetext, brief, result, tag};
 
 use crate::Outcome;
 use crate::args::LineArgs;
 use crate::commands::tables;
 use crate::output::{complain, note, print};
-use crate::pgn::{Movetext, brief, result, tag};
 
 /// Prints the main line of a position.
 pub(crate) fn run(args: &LineArgs) -> anyhow::Result<Outcome> {

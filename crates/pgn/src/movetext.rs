@@ -1,4 +1,4 @@
-//! Text of games in PGN: tags, and moves with numbers, comments and variations, in lines of at
+//! Writing games: tags, and moves with numbers, comments and variations, in lines of at
 //! most 80 characters.
 
 use std::fmt::Write as _;
@@ -9,14 +9,14 @@ use hoffman::{Color, Value};
 const WIDTH: usize = 80;
 
 /// A tag pair.
-pub(crate) fn tag(name: &str, value: &str) -> String {
+pub fn tag(name: &str, value: &str) -> String {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"");
     format!("[{name} \"{value}\"]\n")
 }
 
 /// The words of the moves of a game, with the place in it.
 #[derive(Debug, Default)]
-pub(crate) struct Movetext {
+pub struct Movetext {
     words: Vec<String>,
     /// Whether the next word follows without a blank.
     glued: bool,
@@ -41,14 +41,14 @@ impl Default for Place {
 
 impl Movetext {
     /// Moves from a position on whose next move has that number.
-    pub(crate) fn starting(turn: Color, number: u32) -> Movetext {
+    pub fn starting(turn: Color, number: u32) -> Movetext {
         let half_moves =
             number.saturating_sub(1).saturating_mul(2) + u32::from(turn == Color::Black);
         Movetext { place: Place { half_moves, number: true }, ..Movetext::default() }
     }
 
     /// A move, with its number where it needs one.
-    pub(crate) fn play(&mut self, san: &str) {
+    pub fn play(&mut self, san: &str) {
         let number = self.place.half_moves / 2 + 1;
         if self.place.half_moves.is_multiple_of(2) {
             self.word(format!("{number}."));
@@ -61,12 +61,12 @@ impl Movetext {
     }
 
     /// A sign behind a move.
-    pub(crate) fn nag(&mut self, nag: u8) {
+    pub fn nag(&mut self, nag: u8) {
         self.word(format!("${nag}"));
     }
 
     /// A comment.
-    pub(crate) fn comment(&mut self, text: &str) {
+    pub fn comment(&mut self, text: &str) {
         // A brace would end it.
         let text = text.replace('}', ")");
         let mut words: Vec<&str> = text.split_whitespace().collect();
@@ -82,7 +82,7 @@ impl Movetext {
     }
 
     /// Begins a variation in place of the last move.
-    pub(crate) fn open(&mut self) {
+    pub fn open(&mut self) {
         self.outer.push(Place { number: true, ..self.place });
         let half_moves = self.place.half_moves.saturating_sub(1);
         self.place = Place { half_moves, number: true };
@@ -91,7 +91,7 @@ impl Movetext {
     }
 
     /// Ends a variation; whether there was one.
-    pub(crate) fn close(&mut self) -> bool {
+    pub fn close(&mut self) -> bool {
         let Some(place) = self.outer.pop() else { return false };
         self.place = place;
         match self.words.last_mut() {
@@ -103,12 +103,12 @@ impl Movetext {
     }
 
     /// Whether a variation is open.
-    pub(crate) fn is_inside(&self) -> bool {
+    pub fn is_inside(&self) -> bool {
         !self.outer.is_empty()
     }
 
     /// The name of the next move: `12.` or `12...`.
-    pub(crate) fn next_number(&self) -> String {
+    pub fn next_number(&self) -> String {
         let dots = if self.place.half_moves.is_multiple_of(2) { "." } else { "..." };
         format!("{}{dots}", self.place.half_moves / 2 + 1)
     }
@@ -122,7 +122,7 @@ impl Movetext {
     }
 
     /// The lines, with the result at the end.
-    pub(crate) fn finish(mut self, result: &str) -> String {
+    pub fn finish(mut self, result: &str) -> String {
         self.word(result.to_owned());
         let mut text = String::new();
         let mut width = 0;
@@ -142,7 +142,7 @@ impl Movetext {
 }
 
 /// A value in a few words, for the side that is to move: `White mates in 12`, `draw`.
-pub(crate) fn brief(value: Value, turn: Color) -> String {
+pub fn brief(value: Value, turn: Color) -> String {
     let (winner, plies) = match value {
         Value::Win { plies } => (turn, plies),
         Value::Loss { plies } => (turn.other(), plies),
@@ -159,7 +159,7 @@ pub(crate) fn brief(value: Value, turn: Color) -> String {
 }
 
 /// How a game ends that has that value: `1-0`.
-pub(crate) fn result(value: Value, turn: Color) -> &'static str {
+pub fn result(value: Value, turn: Color) -> &'static str {
     let won = |winner: Color| winner.fold_wb("1-0", "0-1");
     match value {
         Value::Win { .. } => won(turn),
