@@ -1,7 +1,10 @@
-//! What the fuzz targets share: a table in memory and the reads that are tried on it.
+//! What the fuzz targets share: a table in memory and the reads that are tried on it, and a folder
+//! of tables.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use hoffman::{Options, Target};
 use hoffman_board::Color;
 use hoffman_table::Table;
 use hoffman_table::htb::{BlockCache, GzipSource, SourceOptions};
@@ -59,3 +62,15 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     };
     !bytes.iter().fold(u32::MAX, step)
 }
+
+/// A folder with the tables of a few small endings and of one of suicide chess. It is kept, so that
+/// the next process finds it filled.
+pub static TABLES: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = std::env::temp_dir().join("hoffman-fuzz");
+    std::fs::create_dir_all(&folder).expect("a folder for tables");
+    let suicide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/suicide-rook-knight.xml");
+    let endings = ["KPvK", "KRvK"].map(|name| name.parse().expect("an ending"));
+    let targets = [&endings[..], &[Target::ControlFile(suicide)]].concat();
+    hoffman::build(&targets, &Options::new(&folder), &mut |_| {}).expect("tables of three men");
+    folder
+});

@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, duplex, split};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
@@ -109,6 +110,31 @@ impl Server {
         Ok(Server { listener, address, state, runtime })
     }
 
+    /// What one client gets that sends these bytes over a connection in memory and then no more. No
+    /// socket is touched: for tests of whatever may be sent.
+    #[doc(hidden)]
+    pub fn exchange(&self, sent: &[u8]) -> Vec<u8> {
+        let (mut client, served) = duplex(HEAD);
+        let peer = SocketAddr::from(([127, 0, 0, 1], 0));
+        let (state, open) = (Arc::clone(&self.state), GracefulShutdown::new());
+        let (mut incoming, mut outgoing) = split(&mut client);
+        self.runtime.block_on(async {
+            let serving = connection(state, served, peer, open.watcher());
+            let sending = async {
+                // A server that has heard enough closes its side, which is its answer.
+                let _ = outgoing.write_all(sent).await;
+                let _ = outgoing.shutdown().await;
+            };
+            let receiving = async {
+                let mut received = Vec::new();
+                let _ = incoming.read_to_end(&mut received).await;
+                received
+            };
+            let ((), (), received) = tokio::join!(serving, sending, receiving);
+            received
+        })
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -157,6 +183,8 @@ async fn serve(listener: TcpListener, state: &Arc<State>, cancel: &Cancel) -> io
             tokio::spawn(refuse(stream));
             continue;
         };
+        // Answers are written as a whole.
+        let _ = stream.set_nodelay(true);
         let served = connection(Arc::clone(state), stream, peer, open.watcher());
         tokio::spawn(async move {
             served.await;
@@ -184,9 +212,12 @@ async fn refuse(stream: TcpStream) {
     );
 }
 
-async fn connection(state: Arc<State>, stream: TcpStream, peer: SocketAddr, watcher: Watcher) {
-    // Answers are written as a whole.
-    let _ = stream.set_nodelay(true);
+async fn connection(
+    state: Arc<State>,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    peer: SocketAddr,
+    watcher: Watcher,
+) {
     let patience = state.limits.patience;
     let stream = TokioIo::new(Impatient::new(stream, patience));
     let shared = Arc::clone(&state);
@@ -206,4 +237,31 @@ async fn connection(state: Arc<State>, stream: TcpStream, peer: SocketAddr, watc
     // What a client does wrong is its own affair.
     let _ = watcher.watch(served).await;
     state.metrics.connections.fetch_sub(1, Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_in_memory_is_served_as_any_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = Config {
+            folders: vec![folder.path().to_owned()],
+            syzygy: Vec::new(),
+            listen: ([127, 0, 0, 1], 0).into(),
+            cors: None,
+            build: None,
+            limits: Limits::default(),
+        };
+        let server = Server::bind(config).expect("a server");
+        let request = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+        let sent = [request("/healthz"), request("/standard?fen=x")].concat();
+        let received = String::from_utf8(server.exchange(sent.as_bytes())).expect("text");
+        assert!(received.starts_with("HTTP/1.1 200 OK\r\n"), "{received}");
+        assert!(received.contains("\r\n\r\nok\nHTTP/1.1 400 Bad Request\r\n"), "{received}");
+        let broken = String::from_utf8(server.exchange(b"GET\r\n\r\n")).expect("text");
+        assert!(broken.starts_with("HTTP/1.1 400 "), "{broken}");
+        assert!(server.exchange(b"").is_empty());
+    }
 }

@@ -10,21 +10,20 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::body::{Body, Frame};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Sleep, sleep};
 
 /// A connection that fails when nothing can be written to it for too long.
 #[derive(Debug)]
-pub(crate) struct Impatient {
-    stream: TcpStream,
+pub(crate) struct Impatient<S> {
+    stream: S,
     patience: Duration,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl Impatient {
-    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Impatient {
+impl<S> Impatient<S> {
+    pub(crate) fn new(stream: S, patience: Duration) -> Impatient {
         Impatient { stream, patience, waiting: None }
     }
 
@@ -45,7 +44,7 @@ impl Impatient {
     }
 }
 
-impl AsyncRead for Impatient {
+impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -55,7 +54,7 @@ impl AsyncRead for Impatient {
     }
 }
 
-impl AsyncWrite for Impatient {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
