@@ -287,6 +287,41 @@ fn the_package_for_python_is_a_face_of_the_library() {
     }
 }
 
+/// The long proof builds them.
+#[test]
+fn containers_and_packages_are_made_of_what_there_is() {
+    let dockerfile = read("Dockerfile");
+    let compiler = format!("FROM rust:{}-", env!("CARGO_PKG_RUST_VERSION"));
+    assert!(dockerfile.lines().any(|line| line.starts_with(&compiler)), "no '{compiler}'");
+    let ignored = read(".dockerignore");
+    let copies = statements(&dockerfile, "COPY ", &['\n']).filter(|line| !line.contains("--from"));
+    let copies: Vec<&str> = copies.collect();
+    assert!(copies.len() > 2, "{copies:?}");
+    for line in copies {
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        for source in &words[..words.len() - 1] {
+            assert!(root().join(source).exists(), "Dockerfile: there is no {source}");
+            let is_sent = ignored.lines().any(|line| line.strip_prefix('!') == Some(source));
+            assert!(is_sent, ".dockerignore lacks !{source}");
+        }
+    }
+
+    let manifest = read("crates/cli/Cargo.toml");
+    let assets = manifest.split("[\"../../").skip(1).filter_map(|rest| rest.split('"').next());
+    let assets: Vec<&str> = assets.filter(|asset| !asset.starts_with("target/")).collect();
+    assert!(assets.len() > 4, "{assets:?}");
+    for asset in assets {
+        let (folder, name) = asset.rsplit_once('/').unwrap_or(("", asset));
+        let name = name.split('*').next().unwrap();
+        let mut files = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap());
+        let is_there = files.any(|file| file.file_name().to_string_lossy().starts_with(name));
+        assert!(is_there, "crates/cli/Cargo.toml: there is no {asset}");
+    }
+    for part in ["install", "debian", "docker"] {
+        assert!(read("scripts/long-proof").contains(&format!("\n{part}() {{")), "no part {part}");
+    }
+}
+
 /// Whether an import is of the crate that `board` hands on as a whole.
 fn is_of_shakmaty(import: &str, word: &str) -> bool {
     import.contains("shakmaty::") && word != "shakmaty"
