@@ -291,38 +291,6 @@ fn a_list_ends_when_nobody_reads_it() {
     assert!(child.wait().unwrap().success());
 }
 
-/// The winner of suicide chess makes its last move one ply before the end: the other side has to take
-/// the last man. What these numbers are is known from the client of `tests/serve.rs`, which solves
-/// the ending by itself.
-#[test]
-fn suicide_chess_is_counted_to_the_last_man() {
-    let folder = TempDir::new().unwrap();
-    let control =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/suicide-rook-knight.xml");
-    let built = run_with(folder.path(), &["build", control.to_str().unwrap(), "--dir", "."], "");
-    assert_eq!(built.code, 0, "{}", built.err);
-    let name = "suicide-rook-knight.htb";
-    let stats = run(folder.path(), &format!("stats {name} --json")).json();
-    for side in ["white_to_move", "black_to_move"] {
-        let bars = stats[side]["histogram"].as_array().unwrap();
-        let plies: Vec<i64> = bars.iter().map(|bar| bar[0].as_i64().unwrap()).collect();
-        assert!(plies.iter().all(|plies| [-5, -3, -1, 2, 4].contains(plies)), "{plies:?}");
-    }
-    let longest = run(folder.path(), &format!("list {name} --longest 1 --json --dir .")).json();
-    assert_eq!((&longest["category"], &longest["dtw"]), (&"loss".into(), &(-5).into()));
-    assert!(longest["dtm"].is_null(), "{longest}");
-
-    // Taken at once, after a move, and after three.
-    for (fen, words) in [
-        ("8/8/8/8/8/8/8/R6n w - - 0 1", "Black wins, game over in 1 ply"),
-        ("8/8/8/8/8/8/7n/R7 b - - 0 1", "Black wins, game over in 1 move (2 plies)"),
-        (longest["fen"].as_str().unwrap(), "wins, game over in 2 moves (5 plies)"),
-    ] {
-        let probed = run_with(folder.path(), &["probe", name, fen], "");
-        assert!(probed.out.contains(words), "{fen}: {}{}", probed.out, probed.err);
-    }
-}
-
 // ------------------------------------------------------------------------------- lines and games
 
 #[test]
@@ -414,10 +382,10 @@ fn bad_games_are_named_and_the_others_annotated() {
     assert_eq!(bad("1. e4 (1. d4 *", &["a variation does not end"]), 2);
     assert_eq!(bad("1. e4 ) *", &["a variation ends that did not begin"]), 2);
     // Words that PGN has not, a tag that is none, and a second result: nothing is passed over.
-    let words = ["line 16, at 2...: '+-' is no word of PGN"];
+    let words = ["line 12, at 2...: '+-' is no word of PGN"];
     assert_eq!(bad("1. e4 e5\n2. Nf3 +- Nc6 *", &words), 2);
-    assert_eq!(bad("1. e4 e5 $300 *", &["line 15, at 2.: '$300' is no word"]), 2);
-    assert_eq!(bad("[Event one]\n\n1. e4 *", &["line 15, at 1.: '[Event one]'"]), 2);
+    assert_eq!(bad("1. e4 e5 $300 *", &["line 11, at 2.: '$300' is no word"]), 2);
+    assert_eq!(bad("[Event one]\n\n1. e4 *", &["line 11, at 1.: '[Event one]'"]), 2);
     assert_eq!(bad("1. e4 1-0 0-1", &["the result 1-0 is followed by 0-1"]), 2);
     let open = run_with(tables(), &["annotate", "-", "--dir", "."], "1. e4 {no end");
     open.refused(1, &["standard input, game 1: the comment that begins in line 1 does not end"]);

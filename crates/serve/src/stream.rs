@@ -23,7 +23,7 @@ pub(crate) struct Impatient<S> {
 }
 
 impl<S> Impatient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Impatient {
+    pub(crate) fn new(stream: S, patience: Duration) -> Impatient<S> {
         Impatient { stream, patience, waiting: None }
     }
 

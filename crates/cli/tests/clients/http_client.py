@@ -547,11 +547,16 @@ def fen_of(place):
     return "/".join(ranks) + (" w" if is_white else " b") + " - - 0 1"
 
 
+def told(result, plies):
+    """The distance as tables of suicide chess count: the move that takes the last man counts for two."""
+    return {"win": plies + 1, "loss": -plies - 1, "draw": 0}[result]
+
+
 def check_suicide_position(answer, place, values):
     """Result and distance of a position and of all of its moves, and that the best ones come first."""
     rook, knight, is_white = place
     result, plies = values[place]
-    signed = {"win": plies, "loss": -plies, "draw": 0}[result]
+    signed = told(result, plies)
     check_shape(answer)
     assert (answer["category"], answer["dtm"], answer["dtw"]) == (result, None, signed), (place, answer, result, plies)
     own, other = (rook, knight) if is_white else (knight, rook)
@@ -569,7 +574,7 @@ def check_suicide_position(answer, place, values):
             continue
         after = (square, knight, False) if is_white else (rook, square, True)
         result, plies = values[after]
-        signed = {"win": plies, "loss": -plies, "draw": 0}[result]
+        signed = told(result, plies)
         assert (move["category"], move["dtw"]) == (result, signed), (place, move, result, plies)
         # Quick wins first, then draws, then slow losses.
         ranks.append({"loss": plies - 1000, "draw": 0, "win": 1000 - plies}[result])
