@@ -81,7 +81,7 @@ impl<'t> Annotated<'t> {
 
     fn add(&mut self, word: &Word, line: u64) -> Result<(), AnnotateError> {
         match word {
-            Word::Move(san) => return self.play(san),
+            Word::Move(san) => return self.play(*san),
             Word::Sign(sign) => self.text.nag(*sign),
             Word::Comment(text) => {
                 self.say();
@@ -114,7 +114,7 @@ impl<'t> Annotated<'t> {
     }
 
     /// Plays a move; those of variations are taken over as they are.
-    fn play(&mut self, san: &SanPlus) -> Result<(), AnnotateError> {
+    fn play(&mut self, san: SanPlus) -> Result<(), AnnotateError> {
         self.say();
         if self.text.is_inside() {
             self.text.play(&san.to_string());

@@ -136,7 +136,11 @@ impl Known {
             Some(GameEnd::Checkmate | GameEnd::VariantLoss) => {
                 Some(EntryValue::Exact(Value::Loss(0)))
             }
-            Some(GameEnd::VariantWin) => Some(EntryValue::Exact(Value::Win(0))),
+            // As tables count: to take the last man costs a move more than to leave no move.
+            Some(GameEnd::VariantWin) => {
+                let has_no_men = position.board.by_color(position.turn).is_empty();
+                Some(EntryValue::Exact(Value::Win(u16::from(has_no_men))))
+            }
             Some(GameEnd::Stalemate) | None => drawn.then_some(EntryValue::Draw),
         };
 
