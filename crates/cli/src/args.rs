@@ -1,5 +1,6 @@
 //! The modern command line: its commands and options, and the folder of tables.
 
+mod jobs;
 mod lists;
 mod what_if;
 
@@ -10,6 +11,7 @@ use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman::{IndexType, ReadOptions};
 
+pub(crate) use jobs::{JobsArgs, OnlyArgs};
 pub(crate) use lists::{
     AnnotateArgs, CompletionsArgs, LineArgs, ListArgs, ManArgs, PlotArgs, ResultName, SideName,
     UniqueName, ZugzwangName,
@@ -159,6 +161,18 @@ pub(crate) struct ForeignArgs {
 }
 
 impl ForeignArgs {
+    /// The same options for another process.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        let folders = |name: &str, folders: &[PathBuf]| -> Vec<String> {
+            let said = |dir: &PathBuf| [name.to_owned(), dir.display().to_string()];
+            folders.iter().flat_map(said).collect()
+        };
+        let mut all = folders("--syzygy", &self.syzygy);
+        all.extend(folders("--nalimov", &self.nalimov));
+        all.extend(self.cursed_wins.then(|| "--cursed-wins".to_owned()));
+        all
+    }
+
     /// Whether any folder was given.
     pub(crate) fn any(&self) -> bool {
         !self.syzygy.is_empty() || !self.nalimov.is_empty()
@@ -246,7 +260,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// How tables are stored.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileFormat {
     /// The format of the original program.
     Htb,
@@ -269,21 +283,22 @@ pub(crate) struct PlanArgs {
     pub(crate) foreign: ForeignArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
-#[group(id = "what", required = true, multiple = false, args = ["materials", "men"])]
 pub(crate) struct BuildArgs {
     /// Endings by name, as KRPvKR; or control files, whose names end in .xml. Their tables are
     /// made in the order in which they need each other, and written where the control file says,
     /// or into the folder given with --dir.
-    #[arg(value_name = "MATERIAL")]
+    #[arg(value_name = "MATERIAL", required_unless_present_any = ["men", "only"])]
     pub(crate) materials: Vec<String>,
     /// All endings with up to so many men, kings included.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16), conflicts_with = "materials")]
     pub(crate) men: Option<u8>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
@@ -296,6 +311,12 @@ pub(crate) struct BuildArgs {
     /// Solve only, write nothing.
     #[arg(long)]
     pub(crate) no_write: bool,
+    /// Leave out of the headers what differs from run to run: the machine, the command line, times.
+    /// The same table is the same file then.
+    #[arg(long)]
+    pub(crate) reproducible: bool,
+    #[command(flatten)]
+    pub(crate) one: OnlyArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
 }
@@ -303,7 +324,7 @@ pub(crate) struct BuildArgs {
 impl BuildArgs {
     /// Whether control files are meant, or some of what is named is one.
     pub(crate) fn names_control_files(&self) -> bool {
-        self.materials.iter().any(|name| is_control_file(name))
+        self.materials.iter().chain(&self.one.only).any(|name| is_control_file(name))
     }
 }
 

@@ -3,6 +3,7 @@
 #[cfg(unix)]
 use std::sync::Arc;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 #[cfg(unix)]
 use std::time::Duration;
 
@@ -10,6 +11,12 @@ use hoffman::Cancel;
 
 /// Set once a command runs that can stop at a safe point.
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
+
+/// The exit code of a job that may do its work later.
+pub(crate) const TRY_AGAIN: u8 = 3;
+
+/// The exit code of a process that is ended at once.
+static ENDS_WITH: AtomicU8 = AtomicU8::new(1);
 
 /// How long a safe point is waited for.
 #[cfg(unix)]
@@ -20,6 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// case.
 pub(crate) fn cancel() -> Cancel {
     CANCEL.get_or_init(Cancel::new).clone()
+}
+
+/// From now on a process that is ended at once says that its work may be done later.
+pub(crate) fn end_with_try_again() {
+    ENDS_WITH.store(TRY_AGAIN, Ordering::Relaxed);
 }
 
 /// Watches for signals from now on.
@@ -77,7 +89,7 @@ fn end(signal: i32, was_asked: bool) {
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
     #[expect(clippy::exit, reason = "the other threads are busy and are not to be waited for")]
-    std::process::exit(1);
+    std::process::exit(i32::from(ENDS_WITH.load(Ordering::Relaxed)));
 }
 
 /// Elsewhere the system ends the program; the next run removes what it left.

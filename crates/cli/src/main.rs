@@ -1,13 +1,15 @@
 //! The `hoffman` program: the classic options of the original and modern commands over one engine.
 //!
 //! Owns the command line, what is printed where, and exit codes. Everything else is in the
-//! libraries. Exit codes: 0 done, 1 failure or a verification that found a difference, 2 misuse.
+//! libraries. Exit codes: 0 done, 1 failure or a verification that found a difference, 2 misuse; of
+//! `build --only` also 3 try again, 4 more memory is needed.
 #![forbid(unsafe_code)]
 
 mod args;
 mod classic;
 mod commands;
 mod interrupt;
+mod jobs;
 mod output;
 mod progress;
 mod svg;
@@ -35,6 +37,10 @@ pub(crate) enum Outcome {
     Failed,
     /// The command line makes no sense, and that was said.
     Misused,
+    /// The same command may do its work later, which was said.
+    Later,
+    /// The same command would do its work with more memory, which was said.
+    LacksMemory,
 }
 
 impl Outcome {
@@ -75,6 +81,8 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Misused) => ExitCode::from(2),
+        Ok(Outcome::Later) => ExitCode::from(interrupt::TRY_AGAIN),
+        Ok(Outcome::LacksMemory) => ExitCode::from(4),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => match error.downcast::<Misuse>() {
             Ok(misuse) => {

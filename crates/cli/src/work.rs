@@ -141,6 +141,25 @@ impl WorkArgs {
         Ok(options)
     }
 
+    /// What another process is told of how to make tables: all but its memory.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut say = |option: &str, value: String| all.extend([option.to_owned(), value]);
+        if let Some(bytes) = self.keep_free {
+            say("--keep-free", format!("{}K", bytes >> 10));
+        }
+        let name =
+            self.compress.to_possible_value().filter(|_| self.compress != CompressName::Normal);
+        if let Some(name) = name {
+            say("--compress", name.get_name().to_owned());
+        }
+        if let Some(name) = self.method.and_then(|method| method.to_possible_value()) {
+            say("--method", name.get_name().to_owned());
+        }
+        all.extend(self.compress_files.then(|| "--compress-files".to_owned()));
+        all
+    }
+
     /// How what is larger than memory is solved.
     pub(crate) fn solving_method(&self) -> Method {
         let compress = self.compress_files;

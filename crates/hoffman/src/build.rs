@@ -79,7 +79,8 @@ impl Made {
         Made { longest_wins: None, ..Made::of_ending(table) }
     }
 
-    fn of_ending(table: MadeTable) -> Made {
+    /// A table of an ending.
+    pub(crate) fn of_ending(table: MadeTable) -> Made {
         let file = table.path.as_deref().and_then(Path::file_name);
         Made {
             name: file.map_or(table.name, |name| name.to_string_lossy().into_owned()),
@@ -108,7 +109,12 @@ impl Built {
     }
 
     /// Takes a report down and tells it.
-    fn add(&mut self, report: RunReport, made_of: fn(MadeTable) -> Made, relay: &Relay<'_>) {
+    pub(crate) fn add(
+        &mut self,
+        report: RunReport,
+        made_of: fn(MadeTable) -> Made,
+        relay: &Relay<'_>,
+    ) {
         for path in &report.kept {
             relay.tell(Event::Kept { path: path.clone() });
         }

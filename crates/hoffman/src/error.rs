@@ -52,6 +52,12 @@ pub enum Error {
     /// More memory or disk is needed than there is.
     #[error("{0}")]
     Resources(Arc<RunError>),
+    /// What a table is made from is not there yet, or another run is making it.
+    #[error("{0}")]
+    NotYet(Arc<RunError>),
+    /// A file is not what its receipt says, or a receipt cannot be read or written.
+    #[error("{0}")]
+    Receipt(String),
     /// A control file is wrong, or a run failed for another reason.
     #[error("{0}")]
     Run(Arc<RunError>),
@@ -89,12 +95,33 @@ impl Error {
             Error::Threads(_) => "no-threads",
             Error::Cancelled { .. } => "cancelled",
             Error::Resources(_) => "too-large",
+            Error::NotYet(_) => "not-yet",
+            Error::Receipt(_) => "bad-receipt",
             Error::Run(_) => "failed",
             Error::Assumption(_) => "bad-assumption",
             Error::Certificate(_) => "bad-certificate",
             Error::List(error) if matches!(**error, ListError::Missing { .. }) => "no-table",
             Error::List(_) => "not-listed",
             Error::Verify(_) => "not-verified",
+        }
+    }
+}
+
+impl Error {
+    /// Whether the same call may succeed later.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Error::NotYet(_) | Error::Cancelled { goes_on: true, .. })
+    }
+
+    /// The bytes of memory with which the same call would go on, if it lacks nothing else: as a
+    /// bound, or as what is free.
+    pub fn needed_memory(&self) -> Option<u64> {
+        let Error::Resources(error) = self else { return None };
+        match **error {
+            RunError::Memory { needed, .. } => Some(needed << 20),
+            // A tenth of what is free is left to others, and some is taken before it is looked at.
+            RunError::LittleMemory { least, .. } => Some(((least + 32).div_ceil(9) * 10) << 20),
+            _ => None,
         }
     }
 }
@@ -119,6 +146,7 @@ impl From<RunError> for Error {
             RunError::Memory { .. } | RunError::LittleMemory { .. } | RunError::Disk { .. } => {
                 Error::Resources(Arc::new(error))
             }
+            RunError::NotThere { .. } => Error::NotYet(Arc::new(error)),
             other => Error::Run(Arc::new(other)),
         }
     }

@@ -107,12 +107,15 @@ mod error;
 mod event;
 mod game;
 mod heat;
+mod jobs;
 mod list;
 mod listing;
+mod one;
 mod options;
 mod plan;
 pub mod process;
 mod prove;
+mod receipt;
 mod signature;
 mod table;
 mod what_if;
@@ -133,7 +136,9 @@ pub use hoffman_reader::{
     PruneEffect, ReadOptions, Report, Role, Said, Session, Square, TableAnswer, Tablebase, Value,
     Variant, Wdl, shakmaty,
 };
-pub use hoffman_run::{Method, PassReport, Phase, PlannedTable, RunPlan as Plan, Summary, Threads};
+pub use hoffman_run::{
+    JobCost, Method, PassReport, Phase, PlannedTable, RunPlan as Plan, Summary, Threads,
+};
 pub use hoffman_table::convert::Converted;
 pub use hoffman_table::htb::Compression;
 pub use hoffman_table::index::IndexType;
@@ -145,11 +150,14 @@ pub use error::Error;
 pub use event::{Cancel, Event};
 pub use game::{Change, Judged};
 pub use heat::{HeatMap, SquareHeat};
+pub use jobs::{JobGraph, JobInput, MadeBy, PlannedJob, jobs, jobs_of_position};
 pub use list::ListOptions;
 pub use listing::{TableFile, TableInfo, tables_in};
+pub use one::OneTable;
 pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};
 pub use prove::{Effort, ProveOptions, Proved, ProvedMove, prove};
+pub use receipt::receipt_of;
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};
 pub use what_if::{MovesOfSide, WhatIf, WhatIfError};

@@ -31,6 +31,7 @@ pub struct Options {
     keep_free: Option<u64>,
     method: Method,
     discard: bool,
+    reproducible: bool,
     checkpoint_every: Option<Duration>,
 }
 
@@ -67,6 +68,7 @@ impl Options {
             keep_free: None,
             method: Method::Sweep,
             discard: false,
+            reproducible: false,
             checkpoint_every: None,
         }
     }
@@ -148,6 +150,13 @@ impl Options {
         Options { discard, ..self }
     }
 
+    /// Whether headers leave out what differs from run to run: the machine, the command line, times.
+    /// Then the same table is the same file, whoever makes it.
+    #[must_use]
+    pub fn reproducible(self, reproducible: bool) -> Options {
+        Options { reproducible, ..self }
+    }
+
     /// How much work on a table may be lost when the process ends; half a minute if nothing is
     /// said.
     #[must_use]
@@ -182,6 +191,11 @@ impl Options {
     /// The folder of the tables.
     pub(crate) fn folder(&self) -> &Path {
         self.dir.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// The command line.
+    pub(crate) fn made_by(&self) -> &str {
+        &self.program
     }
 
     /// The folder, if one was named.
@@ -225,6 +239,7 @@ impl Options {
             compression: self.compression,
             keep_free: self.keep_free,
             discard: self.discard,
+            reproducible: self.reproducible,
             checkpoint_every: self.checkpoint_every.unwrap_or(usual.checkpoint_every),
             threads: self.large.clone(),
             ..usual

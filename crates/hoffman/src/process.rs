@@ -6,11 +6,19 @@ use std::path::Path;
 use hoffman_store::Disk;
 use hoffman_table::htb::{AtomicFile, HtbError};
 
-pub use hoffman_run::{Limits, cores, limits, resident_memory, use_huge_pages};
+pub use hoffman_run::{Limits, available_memory, cores, limits, resident_memory, use_huge_pages};
 
 /// Removes the files that are not finished, for a process that ends at once.
 pub fn abandon_files() {
     Disk::shared().abandon();
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read_whole(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    hoffman_store::read(&*hoffman_store::disk(), path.as_ref())
 }
 
 /// Writes a file that appears complete or not at all.

@@ -97,6 +97,44 @@ impl<S> Graph<S> {
         some.iter().flat_map(|&at| self.nodes[at].needed()).collect()
     }
 
+    /// The number of the node whose file has a name: a path, the name of a file, or that without
+    /// its ending.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let is_meant = |node: &Node<S>| {
+            let parts = [node.output.file_name(), node.output.file_stem()];
+            node.output == Path::new(name) || parts.contains(&Some(name.as_ref()))
+        };
+        self.nodes.iter().position(is_meant)
+    }
+
+    /// The names of the files, the first and the last of many.
+    pub fn names(&self) -> String {
+        let name = |node: &Node<S>| node.output.display().to_string();
+        match self.nodes.as_slice() {
+            [first, .., last] if self.nodes.len() > 8 => {
+                format!("{} of them, from {} to {}", self.nodes.len(), name(first), name(last))
+            }
+            nodes => nodes.iter().map(name).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// A node and those that it needs, itself last: what has to be there to make it alone.
+    pub fn alone(&self, at: usize) -> Graph<S>
+    where
+        S: Clone,
+    {
+        let mut needed = Vec::new();
+        let mut last = self.nodes[at].clone();
+        for input in &mut last.inputs {
+            if let Input::Made(number) = input {
+                needed.push(Node { inputs: Vec::new(), ..self.nodes[*number].clone() });
+                *number = needed.len() - 1;
+            }
+        }
+        needed.push(last);
+        Graph { nodes: needed }
+    }
+
     /// The file of an input.
     pub fn file<'g>(&'g self, input: &'g Input) -> &'g Path {
         match input {
@@ -192,6 +230,10 @@ mod tests {
         };
         assert_eq!(needs(1), [Path::new("d")]);
         assert_eq!(needs(2), [Path::new("c"), Path::new("x")]);
+        let alone = graph.alone(2);
+        let names: Vec<_> = alone.nodes.iter().map(|n| n.output.to_str().unwrap()).collect();
+        assert_eq!(names, ["c", "a"]);
+        assert_eq!(alone.nodes[1].inputs, [Input::Made(0), given()]);
     }
 
     #[test]

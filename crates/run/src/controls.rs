@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use hoffman_control::{ControlFile, check_declarations};
 use hoffman_solve::PassReport;
-use hoffman_store::{folder_of, is_file, is_same_file};
+use hoffman_store::{folder_of, has_wildcards, is_file, is_same_file};
 use hoffman_table::Stop;
+use hoffman_table::foreign::Kind;
 
 use crate::analysis::make_analysis;
 use crate::checkpoint;
@@ -130,8 +131,13 @@ pub fn build_control(
         workplace,
         ..*options
     };
-    let mut build =
-        ControlRun { run: &run, progress: options.progress, is_family, rebuilt: HashSet::new() };
+    let mut build = ControlRun {
+        run: &run,
+        progress: options.progress,
+        is_family,
+        anew: false,
+        rebuilt: HashSet::new(),
+    };
     let mut report = RunReport::default();
     for node in graph.nodes {
         build.make(&node.source, node.output, &mut report)?;
@@ -144,6 +150,94 @@ pub fn build_control(
     Ok(report)
 }
 
+/// One table of a control file, to be made alone.
+pub struct ControlTable {
+    control: ControlFile,
+    output: PathBuf,
+    is_family: bool,
+    /// Where it is made.
+    workplace: Workplace,
+}
+
+impl ControlTable {
+    /// The table of that name of a control file, or its only one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build_control`] before anything is made; there is no such table.
+    pub fn find(
+        path: &Path,
+        name: Option<&str>,
+        dir: Option<&Path>,
+        workplace: &Workplace,
+    ) -> Result<ControlTable, RunError> {
+        let workplace = Workplace { tables: dir.map(Path::to_owned), ..workplace.clone() };
+        let ControlTables { mut graph, is_family, .. } = tables_of(path, dir, &workplace)?;
+        let meant = match (name, graph.nodes.len()) {
+            (None, 1) => Some(0),
+            (None, _) => None,
+            (Some(name), _) => graph.find(name),
+        };
+        let Some(meant) = meant else {
+            let name = name.map_or_else(|| path.display().to_string(), str::to_owned);
+            return Err(RunError::NoJob { name, known: graph.names() });
+        };
+        let node = graph.nodes.swap_remove(meant);
+        Ok(ControlTable { control: node.source, output: node.output, is_family, workplace })
+    }
+
+    /// Where it goes.
+    pub fn output(&self) -> &Path {
+        &self.output
+    }
+
+    /// The files that it is made from, as far as they are named one by one, the control file left
+    /// out.
+    ///
+    /// # Errors
+    ///
+    /// One is not there.
+    pub fn inputs(&self) -> Result<Vec<PathBuf>, RunError> {
+        let storage = &*self.workplace.storage;
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for element in &self.control.futurebases {
+            let path = self.workplace.locate(&element.filename);
+            if is_file(storage, &path) {
+                found.push(path);
+            } else if !has_wildcards(&element.filename) && Kind::of(&path).is_none() {
+                // Others are looked for in more places, by who reads them.
+                let being_made = self.workplace.is_being_made(&path);
+                missing.push((path, being_made));
+            }
+        }
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        Err(RunError::NotThere { table: self.output.clone(), missing })
+    }
+
+    /// Makes it, unless it is there and current, and not to be made `anew`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build_control`].
+    pub fn build(self, anew: bool, options: &RunOptions<'_>) -> Result<RunReport, RunError> {
+        self.workplace.create_folder(folder_of(&self.output))?;
+        let run = RunOptions {
+            args: options.args.clone(),
+            foreign: options.foreign.clone(),
+            workplace: self.workplace,
+            ..*options
+        };
+        let (progress, rebuilt) = (options.progress, HashSet::new());
+        let is_family = self.is_family;
+        let mut one = ControlRun { run: &run, progress, is_family, anew, rebuilt };
+        let mut report = RunReport::default();
+        one.make(&self.control, self.output, &mut report)?;
+        Ok(report)
+    }
+}
+
 /// The tables of a control file under way.
 struct ControlRun<'a> {
     run: &'a RunOptions<'a>,
@@ -151,6 +245,8 @@ struct ControlRun<'a> {
     progress: &'a dyn Progress,
     /// A table of a family has a name that the program chose: it replaces such a table only.
     is_family: bool,
+    /// Whether what is there is known to be outdated.
+    anew: bool,
     /// The tables made in this run.
     rebuilt: HashSet<PathBuf>,
 }
@@ -188,14 +284,17 @@ impl ControlRun<'_> {
     /// Whether a table that is there is what would be made; else it may be replaced.
     fn is_current(&self, control: &ControlFile, output: &Path) -> Result<bool, RunError> {
         let workplace = &self.run.workplace;
-        let Err(why) = expect_current(control, output, workplace, &self.rebuilt) else {
+        let current = expect_current(control, output, workplace, &self.rebuilt);
+        if current.is_ok() && !self.anew {
             return Ok(true);
-        };
+        }
         workplace.check_stop()?;
         if self.is_family {
             expect_of_family(control, output, workplace)?;
         }
-        self.progress.notice(&format!("{why}; building it anew"));
+        if let Err(why) = current.as_ref().map_err(ToString::to_string) {
+            self.progress.notice(&format!("{why}; building it anew"));
+        }
         Ok(false)
     }
 }

@@ -29,6 +29,8 @@ pub(crate) const LASTING: u64 = 1 << 30;
 const SOLVING: f64 = 6.0;
 /// Nanoseconds to number, pack and compress an entry, on the same machine.
 const WRITING: f64 = 9.0;
+/// How many positions are worth a thread of their own: two seconds of work.
+const WORTH_A_THREAD: u64 = 1 << 28;
 /// How much longer it takes from the disk. Measured: 2.3 for KRPvKR in 64 MB, 3.0 for six men and a
 /// slice in 1 GB.
 const FROM_DISK: f64 = 2.5;
@@ -147,6 +149,48 @@ impl Cost {
     }
 }
 
+/// What a job takes that is run alone: its inputs are read from files, and a file is written.
+#[derive(Clone, Copy, Debug)]
+pub struct JobCost {
+    /// Bytes of memory; as much as it is bounded to, if it is.
+    pub memory: u64,
+    /// Whether it works from the disk because more would be needed.
+    pub from_disk: bool,
+    /// The threads that it is worth.
+    pub threads: usize,
+    /// Processor seconds.
+    pub seconds: f64,
+    /// Bytes on the disk at most: the file, and what it needs beside it while it works.
+    pub disk: u64,
+}
+
+impl JobCost {
+    /// What a table takes for which `needed` bytes of memory are enough, on at most the threads
+    /// there are, in the memory that the workplace allows.
+    pub(crate) fn new(cost: &Cost, needed: u64, workplace: &Workplace, slowness: f64) -> JobCost {
+        let worth = cost.resources.values().div_ceil(WORTH_A_THREAD);
+        let threads = usize::try_from(worth).unwrap_or(usize::MAX);
+        let threads = threads.clamp(1, rayon::current_num_threads());
+        let least = least_memory(&cost.resources.layout, threads);
+        let bound = workplace.memory.map(|memory| memory.bytes.max(least));
+        let bound = bound.filter(|&bound| bound < needed);
+
+        let longer = match workplace.method {
+            _ if bound.is_none() => 1.0,
+            Method::Sweep => FROM_DISK,
+            Method::PropTables { .. } => WITH_PROPTABLES,
+        };
+        let working = if bound.is_some() { cost.working_disk(0) } else { 0 };
+        JobCost {
+            memory: bound.unwrap_or(needed).div_ceil(1 << 20) << 20,
+            from_disk: bound.is_some(),
+            threads,
+            seconds: cost.table.seconds * slowness * longer,
+            disk: cost.table.bytes_at_most.saturating_add(working).max(cost.checkpoint()),
+        }
+    }
+}
+
 /// The bytes of a file: entries of the widest kind that tables of so many men have needed, as
 /// deflate stores what it cannot compress, the index of blocks, and the header.
 fn bytes_at_most(indices: u64, men: usize) -> u64 {
@@ -213,21 +257,31 @@ pub(crate) fn plan_of_endings(
     slowness: f64,
 ) -> Result<RunPlan, RunError> {
     let mut costs = Vec::new();
-    for (at, node) in graph.nodes.iter().enumerate() {
-        let (job, Some(resources)) = (&node.source, node.resources.clone()) else { continue };
-        let numbering = Numbering::of(&control_of_job(job)?, &place.0.stop)?;
-        let (name, men) = (job.file_name(), job.material.men());
-        let mut cost = Cost::new(name, resources, numbering.space.size(), men);
-        cost.table.needs =
-            node.needed().map(|needed| graph.nodes[needed].source.file_name()).collect();
-        // Values of other tables of the run that are needed here lie in working files, too.
-        cost.behind = node.needed().map(|needed| graph.nodes[needed].positions()).sum();
+    for at in 0..graph.nodes.len() {
+        let Some(cost) = cost_of_ending(graph, at, place.0)? else { continue };
         costs.push(if todo.contains(&at) { cost } else { cost.kept() });
     }
     let needed = memory_of_endings(graph, todo, true) + OWN;
     let with_pawns = todo.iter().any(|&at| graph.nodes[at].source.material.has_pawns());
     let typical = if with_pawns { needed } else { (needed as f64 * USED) as u64 };
     sum(costs, [needed, typical], place, slowness)
+}
+
+/// What the table of a node takes, if anything is known of its size.
+pub(crate) fn cost_of_ending(
+    graph: &Graph<Job>,
+    at: usize,
+    workplace: &Workplace,
+) -> Result<Option<Cost>, RunError> {
+    let node = &graph.nodes[at];
+    let (job, Some(resources)) = (&node.source, node.resources.clone()) else { return Ok(None) };
+    let numbering = Numbering::of(&control_of_job(job)?, &workplace.stop)?;
+    let mut cost =
+        Cost::new(job.file_name(), resources, numbering.space.size(), job.material.men());
+    cost.table.needs = node.needed().map(|needed| graph.nodes[needed].source.file_name()).collect();
+    // Values of other tables of the run that are needed here lie in working files, too.
+    cost.behind = node.needed().map(|needed| graph.nodes[needed].positions()).sum();
+    Ok(Some(cost))
 }
 
 /// What the table of a control file takes whose futurebases are open.

@@ -10,7 +10,7 @@ use hoffman_board::Material;
 use hoffman_pages::Pages;
 use hoffman_plan::{Graph, Job, Node};
 use hoffman_solve::{SolveOptions, Tables};
-use hoffman_store::{FileInfo, Lock, folder_of, tidy};
+use hoffman_store::{FileInfo, Lock, folder_of, is_file, tidy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::Wanted;
 use hoffman_table::{Stop, Table};
@@ -22,12 +22,13 @@ use crate::ending::{EndingTask, control_of_job};
 use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::options::{RunContext, RunOptions, RunReport};
-use crate::presence::{names_of_job, unfit_for_job};
+use crate::presence::{Depth, names_of_job, unfit, unfit_for_job};
 use crate::progress::Phase;
 use crate::room;
 use crate::task::{self, Order, SolvedTable};
 use crate::unwritten;
 use crate::values::{load_table, wanted_values};
+use crate::workplace::Workplace;
 
 /// From how many bytes of values on a table is solved alone, with all threads.
 const LARGE: u64 = 64 << 20;
@@ -42,14 +43,86 @@ const ANSWER_FIRST: u64 = 2 << 30;
 ///
 /// Unreadable or unwritable files, too little memory, a request to stop.
 pub fn build_endings(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<RunReport, RunError> {
-    let folder = graph.nodes.first().map_or(Path::new(""), |node| folder_of(&node.output));
-    tidy_folder(folder, options);
+    tidy_folder(folder_of_graph(graph), options);
 
     options.progress.phase(Phase::Checking);
     let found = find_present(graph, options)?;
     let mut report = RunReport::default();
     keep_present(graph, &found, options, &mut report)?;
+    build_missing(graph, found, report, options)
+}
 
+/// The files of the nodes that the last one needs, by their numbers.
+///
+/// # Errors
+///
+/// One is not there, or is another table; with [`Depth::Whole`], one is damaged.
+pub fn ending_inputs(
+    graph: &Graph<Job>,
+    depth: Depth,
+    workplace: &Workplace,
+) -> Result<HashMap<usize, PathBuf>, RunError> {
+    let Some(last) = graph.nodes.last() else { return Ok(HashMap::new()) };
+    let (mut found, mut missing) = (HashMap::new(), Vec::new());
+    for at in last.needed() {
+        let node = &graph.nodes[at];
+        let mut names = names_of_job(node).into_iter();
+        let Some(path) = names.find(|path| is_file(&*workplace.storage, path)) else {
+            missing.push((node.output.clone(), workplace.is_being_made(&node.output)));
+            continue;
+        };
+        if let Some(unfit) = unfit(&path, &node.source, depth, workplace)? {
+            return Err(RunError::Input { table: last.output.clone(), why: unfit.why });
+        }
+        found.insert(at, path);
+    }
+    if missing.is_empty() {
+        return Ok(found);
+    }
+    Err(RunError::NotThere { table: last.output.clone(), missing })
+}
+
+/// Makes the table of the last node alone, from the files of the others, which are given by their
+/// numbers. A file that is there under its name and intact is kept, unless it is to be made `anew`.
+///
+/// # Errors
+///
+/// Those of [`build_endings`].
+pub fn build_ending(
+    graph: &Graph<Job>,
+    inputs: HashMap<usize, PathBuf>,
+    anew: bool,
+    options: &RunOptions<'_>,
+) -> Result<RunReport, RunError> {
+    options.progress.phase(Phase::Checking);
+    let mut report = RunReport::default();
+    let mut found = Found { present: inputs, refused: HashMap::new() };
+    if let Some((last, node)) = graph.nodes.iter().enumerate().next_back() {
+        let (present, refused) = find_among(std::slice::from_ref(&node.output), node, options)?;
+        if let Some(path) = present.filter(|_| !anew) {
+            checkpoint::remove_left(&options.workplace, &path)?;
+            report.kept.push(path);
+            return Ok(report);
+        }
+        let outdated = options.workplace.storage.info(&node.output).ok().filter(|_| anew);
+        found.refused.extend(refused.or(outdated).map(|info| (last, info)));
+    }
+    build_missing(graph, found, report, options)
+}
+
+/// The folder of the tables.
+fn folder_of_graph(graph: &Graph<Job>) -> &Path {
+    graph.nodes.first().map_or(Path::new(""), |node| folder_of(&node.output))
+}
+
+/// Makes the tables that were not found.
+fn build_missing(
+    graph: &Graph<Job>,
+    found: Found,
+    mut report: RunReport,
+    options: &RunOptions<'_>,
+) -> Result<RunReport, RunError> {
+    let folder = folder_of_graph(graph);
     let todo: Vec<usize> =
         (0..graph.nodes.len()).filter(|at| !found.present.contains_key(at)).collect();
     let total: u64 = todo.iter().map(|&at| graph.nodes[at].positions()).sum();
@@ -95,7 +168,8 @@ struct Found {
 
 /// The files of the folder that answer for jobs, whole endings before parts.
 fn find_present(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<Found, RunError> {
-    let files = graph.nodes.par_iter().map(|node| find_file(node, options));
+    let find = |node: &Node<Job>| find_among(&names_of_job(node), node, options);
+    let files = graph.nodes.par_iter().map(find);
     let files: Vec<_> = files.collect::<Result<_, RunError>>()?;
     let mut found = Found::default();
     for (at, (present, refused)) in files.into_iter().enumerate() {
@@ -105,26 +179,27 @@ fn find_present(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<Found, R
     Ok(found)
 }
 
-/// The file that answers for a job, or else one of no use that is in its place.
-fn find_file(
+/// Of some files the one that answers for a job, or else one of no use that is in its place.
+fn find_among(
+    paths: &[PathBuf],
     node: &Node<Job>,
     options: &RunOptions<'_>,
 ) -> Result<(Option<PathBuf>, Option<FileInfo>), RunError> {
     options.workplace.check_stop()?;
     let mut refused = None;
-    for path in names_of_job(node) {
-        let info = options.workplace.storage.info(&path).ok().filter(|info| info.is_file);
+    for path in paths {
+        let info = options.workplace.storage.info(path).ok().filter(|info| info.is_file);
         let Some(info) = info else { continue };
-        let Some(unfit) = unfit_for_job(&path, &node.source, &options.workplace)? else {
-            return Ok((Some(path), None));
+        let Some(unfit) = unfit_for_job(path, &node.source, &options.workplace)? else {
+            return Ok((Some(path.clone()), None));
         };
         if refused == Some(info) {
             continue;
         }
         tracing::info!(table = %path.display(), why = unfit.why, "not used");
-        let is_target = options.write && path == node.output;
+        let is_target = options.write && *path == node.output;
         if is_target {
-            unfit.expect_own(&path)?;
+            unfit.expect_own(path)?;
             refused = Some(info);
         }
         let then = if is_target { "building it anew" } else { "not used" };

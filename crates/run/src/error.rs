@@ -1,7 +1,7 @@
 //! What can go wrong in a run.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hoffman_board::Material;
 use hoffman_control::ControlError;
@@ -71,6 +71,30 @@ pub enum RunError {
         path: PathBuf,
         /// What is known of it, its name at first.
         why: String,
+    },
+    /// What a table is made from is not there.
+    #[error("{} cannot be made: {}", .table.display(), absences(.missing))]
+    NotThere {
+        /// The table.
+        table: PathBuf,
+        /// The files that are missing, and whether another run is making them now.
+        missing: Vec<(PathBuf, bool)>,
+    },
+    /// A file that a table is made from is no use for it.
+    #[error("{table} cannot be made: {why}", table = .table.display())]
+    Input {
+        /// The table.
+        table: PathBuf,
+        /// What is wrong, the name of the file at first.
+        why: String,
+    },
+    /// A table is to be made that is none of those that were named.
+    #[error("there is no table '{name}' among those named; there are {known}")]
+    NoJob {
+        /// Its name.
+        name: String,
+        /// The names of some that there are.
+        known: String,
     },
     /// Two control files make the same table.
     #[error(
@@ -290,8 +314,24 @@ impl From<WriteError> for RunError {
     }
 }
 
+/// Says of files that they are missing.
+fn absences(missing: &[(PathBuf, bool)]) -> String {
+    let list = |made: bool| -> Vec<String> {
+        let those = missing.iter().filter(|&&(_, being_made)| being_made == made);
+        those.map(|(path, _)| path.display().to_string()).collect()
+    };
+    let said = |names: Vec<String>, [one, many]: [&str; 2]| match names.as_slice() {
+        [] => None,
+        [name] => Some(format!("{name} {one}")),
+        [names @ .., last] => Some(format!("{} and {last} {many}", names.join(", "))),
+    };
+    let absent = said(list(false), ["is not there", "are not there"]);
+    let being_made = said(list(true), ["is being made", "are being made"]);
+    absent.into_iter().chain(being_made).collect::<Vec<_>>().join("; ")
+}
+
 /// Names a container error with its cause.
-pub(crate) fn write_error(path: &std::path::Path, error: &HtbError) -> RunError {
+pub(crate) fn write_error(path: &Path, error: &HtbError) -> RunError {
     let cause = std::error::Error::source(error);
     let problem = cause.map_or_else(|| error.to_string(), |c| format!("{error}: {c}"));
     RunError::Write { path: path.to_owned(), problem }

@@ -56,9 +56,9 @@ mod problem;
 
 mod futuremoves;
 
-pub use controls::{Summary, build_control, generate, generate_read, summary};
-pub use cost::{PlannedTable, RunPlan};
-pub use endings::build_endings;
+pub use controls::{ControlTable, Summary, build_control, generate, generate_read, summary};
+pub use cost::{JobCost, PlannedTable, RunPlan};
+pub use endings::{build_ending, build_endings, ending_inputs};
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use hoffman_solve::{Method, PassReport};
@@ -66,7 +66,8 @@ pub use hoffman_table::Stop;
 pub use memory::{Limits, available_memory, free_disk, limits, resident_memory, use_huge_pages};
 pub use options::{MadeTable, RunOptions, RunReport, SolvedHook};
 pub use order::{graph_of_controls, read_control};
-pub use plan::{plan_controls, plan_endings};
+pub use plan::{ControlJob, costs_of_jobs, jobs_of_controls, plan_controls, plan_endings};
+pub use presence::Depth;
 pub use problem::{FuturebaseProblem, Misfit};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;

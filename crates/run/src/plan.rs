@@ -6,13 +6,16 @@ use std::time::Instant;
 
 use hoffman_board::{ListedPiece, Material};
 use hoffman_control::{ControlFile, check_declarations};
-use hoffman_plan::{Graph, Job, complete};
+use hoffman_plan::{Graph, Input, Job, Node, complete};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_store::{folder_of, is_file, is_like};
 
 use crate::analysis::{bounded, table_values};
-use crate::cost::{Cost, RunPlan, cost_of_analysis, plan_of_endings, sum};
+use crate::cost::{
+    Cost, JobCost, RunPlan, cost_of_analysis, cost_of_ending, memory_of_endings, plan_of_endings,
+    sum,
+};
 use crate::error::RunError;
 use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
 use crate::numbering::Numbering;
@@ -21,6 +24,7 @@ use crate::order::{graph_of_controls, tables_of};
 use crate::presence::{expect_current, find_intact};
 use crate::progress::Silent;
 use crate::room::OWN;
+use crate::values::wanted_values;
 use crate::workplace::Workplace;
 
 /// The ending whose solving tells how fast a machine is.
@@ -69,6 +73,68 @@ pub fn plan_endings(
     plan_of_endings(graph, &todo, (workplace, dir), slowness())
 }
 
+/// What each node takes if it is made alone, whatever is there already.
+///
+/// # Errors
+///
+/// The run was asked to stop.
+pub fn costs_of_jobs(graph: &Graph<Job>, workplace: &Workplace) -> Result<Vec<JobCost>, RunError> {
+    let slowness = slowness();
+    let mut costs = Vec::new();
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let Some(cost) = cost_of_ending(graph, at, workplace)? else { continue };
+        let wanted = wanted_values(&node.source.material);
+        // Of each input the sides that moves lead to, and the entries of the one in hand.
+        let read = node.needed().map(|needed| {
+            let needed = &graph.nodes[needed];
+            let sides = wanted.get(&needed.source.material).map_or([true; 2], |w| w.sides);
+            needed.positions() / 2 * sides.into_iter().filter(|&side| side).count() as u64
+        });
+        let in_hand = node.needed().map(|needed| graph.nodes[needed].positions() / 2).max();
+        let own = memory_of_endings(graph, &[at], true);
+        let needed = read.sum::<u64>() + in_hand.unwrap_or(0) + own + OWN;
+        costs.push(JobCost::new(&cost, needed, workplace, slowness));
+    }
+    Ok(costs)
+}
+
+/// A table of a control file, as a job.
+#[derive(Clone, Debug)]
+pub struct ControlJob {
+    /// The control file, which may stand for others.
+    pub file: PathBuf,
+    /// The text that the table is made from.
+    pub text: String,
+    /// What it takes.
+    pub cost: JobCost,
+}
+
+/// The graph of the tables of control files, with what each takes if it is made alone, whatever is
+/// there already.
+///
+/// # Errors
+///
+/// Those of [`plan_controls`].
+pub fn jobs_of_controls(
+    paths: &[&Path],
+    dir: Option<&Path>,
+    options: &RunOptions<'_>,
+) -> Result<Graph<ControlJob>, RunError> {
+    let (workplace, planned) = plan_each(paths, dir, options)?;
+    let slowness = slowness();
+    let node = |planned: Planned| {
+        let cost = JobCost::new(&planned.cost, planned.cost.needed + OWN, &workplace, slowness);
+        let given = std::iter::once(planned.file.clone()).chain(planned.given).map(Input::Given);
+        Node {
+            output: planned.output,
+            inputs: planned.behind.into_iter().map(Input::Made).chain(given).collect(),
+            resources: Some(planned.cost.resources),
+            source: ControlJob { file: planned.file, text: planned.text, cost },
+        }
+    };
+    Ok(Graph { nodes: planned.into_iter().map(node).collect() })
+}
+
 /// Plans the tables of control files, as [`crate::build_control`] would make them. Futurebases that
 /// are among them need not be there.
 ///
@@ -80,34 +146,57 @@ pub fn plan_controls(
     dir: Option<&Path>,
     options: &RunOptions<'_>,
 ) -> Result<RunPlan, RunError> {
-    let workplace = Workplace { tables: dir.map(Path::to_owned), ..options.workplace.clone() };
-    let mut controls = Vec::new();
-    for file in graph_of_controls(paths, dir, &workplace)?.nodes {
-        let nodes = tables_of(file.source, dir, &workplace)?.graph.nodes;
-        controls.extend(nodes.into_iter().map(|node| (node.source, node.output)));
-    }
-    let workplace = match controls.as_slice() {
-        [(control, _)] => bounded(control, &workplace, &Silent),
-        _ => workplace,
-    };
-    let mut planned: Vec<Planned> = Vec::new();
-    for (control, output) in controls {
-        let table = plan_table(control, output, &planned, options, &workplace)?;
-        planned.push(table);
-    }
-
+    let (workplace, planned) = plan_each(paths, dir, options)?;
     let folder = planned.first().map(|first| folder_of(&first.output).to_owned());
     let folder = folder.unwrap_or_default();
-    let costs: Vec<Cost> = planned.into_iter().map(|planned| planned.cost).collect();
+    let cost = |one: Planned| if one.kept { one.cost.kept() } else { one.cost };
+    let costs: Vec<Cost> = planned.into_iter().map(cost).collect();
     let made = costs.iter().filter(|cost| !cost.table.kept);
     let needed = made.map(|cost| cost.needed).max().unwrap_or(0) + OWN;
     sum(costs, [needed; 2], (&workplace, &folder), slowness())
 }
 
+/// Plans the tables of control files one after the other, and where they would be made.
+fn plan_each(
+    paths: &[&Path],
+    dir: Option<&Path>,
+    options: &RunOptions<'_>,
+) -> Result<(Workplace, Vec<Planned>), RunError> {
+    let workplace = Workplace { tables: dir.map(Path::to_owned), ..options.workplace.clone() };
+    let mut controls = Vec::new();
+    for file in graph_of_controls(paths, dir, &workplace)?.nodes {
+        let nodes = tables_of(file.source, dir, &workplace)?.graph.nodes;
+        let name = file.source;
+        controls.extend(nodes.into_iter().map(|node| (name, node.source, node.output)));
+    }
+    let workplace = match controls.as_slice() {
+        [(_, control, _)] => bounded(control, &workplace, &Silent),
+        _ => workplace,
+    };
+    let mut planned: Vec<Planned> = Vec::new();
+    for (file, control, output) in controls {
+        let mut table = plan_table(control, output, &planned, options, &workplace)?;
+        table.file = file.to_owned();
+        planned.push(table);
+    }
+    Ok((workplace, planned))
+}
+
 /// A planned table of a control file.
 struct Planned {
     output: PathBuf,
+    /// The control file, which may stand for others.
+    file: PathBuf,
+    /// The text that it is made from.
+    text: String,
+    /// As if it were to be made.
     cost: Cost,
+    /// Whether it is there, and current.
+    kept: bool,
+    /// The numbers of the tables that it needs of those planned before it.
+    behind: Vec<usize>,
+    /// Other files that it needs.
+    given: Vec<PathBuf>,
     /// Whether it may answer a position and its mirror image differently.
     apart: bool,
 }
@@ -130,7 +219,7 @@ fn plan_table(
 ) -> Result<Planned, RunError> {
     check_declarations(&control)?;
     let mut numbering = Numbering::of(&control, &workplace.stop)?;
-    let to_be_made = planned.iter().filter(|planned| !planned.cost.table.kept);
+    let to_be_made = planned.iter().filter(|planned| !planned.kept);
     let rebuilt: HashSet<PathBuf> = to_be_made.map(|planned| planned.output.clone()).collect();
     let kept = is_file(&*workplace.storage, &output)
         && expect_current(&control, &output, workplace, &rebuilt).is_ok();
@@ -139,7 +228,7 @@ fn plan_table(
     let is_meant = |planned: &&Planned| {
         control.futurebases.iter().any(|f| planned.is_meant_by(&f.filename, workplace))
     };
-    let behind: Vec<&Planned> = planned.iter().filter(is_meant).collect();
+    let behind: Vec<usize> = (0..planned.len()).filter(|&at| is_meant(&&planned[at])).collect();
     control.futurebases.retain(|f| !planned.iter().any(|p| p.is_meant_by(&f.filename, workplace)));
     let place = (workplace, output.as_path());
     let open =
@@ -151,17 +240,20 @@ fn plan_table(
     }
 
     let symmetric = !opened.iter().any(OpenFuturebase::tells_images_apart)
-        && !behind.iter().any(|planned| planned.apart);
+        && !behind.iter().any(|&at| planned[at].apart);
     let values = table_values(&control, &numbering, symmetric)?;
     let mut cost = cost_of_analysis(&control, &numbering, &opened, &values, &output);
+    let given = opened.iter().map(|open| open.path().to_owned()).collect();
     drop(opened);
-    let later = behind.iter().map(|planned| planned.cost.resources.values());
+    let later = behind.iter().map(|&at| planned[at].cost.resources.values());
     let later = later.fold(0, u64::saturating_add);
     let packed = if control.asks_outcomes() { later / 4 } else { later };
-    cost.table.needs.extend(behind.iter().map(|planned| planned.output.display().to_string()));
+    let names = behind.iter().map(|&at| planned[at].output.display().to_string());
+    cost.table.needs.extend(names);
     cost.behind = cost.behind.saturating_add(later);
     cost.needed = cost.needed.saturating_add(packed);
     let restricted = numbering.pieces().iter().any(ListedPiece::is_restricted);
     let apart = restricted || !control.prune_enables.is_empty();
-    Ok(Planned { output, cost: if kept { cost.kept() } else { cost }, apart })
+    let (file, text) = (PathBuf::new(), control.text().to_owned());
+    Ok(Planned { output, file, text, cost, kept, behind, given, apart })
 }

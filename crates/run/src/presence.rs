@@ -70,6 +70,25 @@ pub(crate) fn unfit_for_job(
     job: &Job,
     workplace: &Workplace,
 ) -> Result<Option<Unfit>, RunError> {
+    unfit(path, job, Depth::Whole, workplace)
+}
+
+/// How much of a file is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Its header and its length: the rest is known from elsewhere.
+    Header,
+    /// Every block.
+    Whole,
+}
+
+/// The same, as far as one looks.
+pub(crate) fn unfit(
+    path: &Path,
+    job: &Job,
+    depth: Depth,
+    workplace: &Workplace,
+) -> Result<Option<Unfit>, RunError> {
     let stop = &workplace.stop;
     let mut table = match Table::open(path, workplace.source_options()) {
         Ok(table) => table,
@@ -85,7 +104,8 @@ pub(crate) fn unfit_for_job(
         let why = format!("{}: {difference}", path.display());
         return Ok(Some(Unfit { why, own: false }));
     }
-    match table.check_length().and_then(|()| table.check()) {
+    let blocks = |table: &Table| if depth == Depth::Whole { table.check() } else { Ok(()) };
+    match table.check_length().and_then(|()| blocks(&table)) {
         Ok(()) => Ok(None),
         Err(error) if error.is_unreadable() || error.is_stopped() => Err(error.into()),
         Err(error) => {

@@ -108,6 +108,7 @@ pub(crate) fn write(
 ) -> Result<(), RunError> {
     run.progress.phase(Phase::Writing);
     let making = Making {
+        reproducible: run.workplace.reproducible,
         args: args.to_owned(),
         began: solved.began,
         instruction: task.instruction(),

@@ -47,6 +47,8 @@ pub struct Workplace {
     pub keep_free: Option<u64>,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
+    /// Whether headers leave out what differs from run to run: the machine, the command line, times.
+    pub reproducible: bool,
     /// A folder in which futurebases are looked for first, by their file names alone, unless their
     /// names begin at the root.
     pub tables: Option<PathBuf>,
@@ -68,6 +70,7 @@ impl Default for Workplace {
             compression: Compression::default(),
             keep_free: None,
             discard: false,
+            reproducible: false,
             tables: None,
             threads: None,
         }
@@ -118,6 +121,12 @@ impl Workplace {
         check_place(storage, target)
             .and_then(|()| storage.try_lock(&lock_name(target)))
             .map_err(|source| RunError::Io { action: "write", path: target.to_owned(), source })
+    }
+
+    /// Whether another run is making a table, as far as can be told.
+    pub(crate) fn is_being_made(&self, target: &Path) -> bool {
+        let lock = lock_name(target);
+        is_file(&*self.storage, &lock) && matches!(self.storage.try_lock(&lock), Ok(None))
     }
 
     /// Waits for the lock of a table, and removes what a dead process left of it. A run must not

@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use hoffman::{Event, Made, Target, Threads};
+use hoffman::{Error, Event, Made, OneTable, Options, Target, Threads};
 
 use crate::Outcome;
 use crate::args::{BuildArgs, FileFormat, is_control_file};
-use crate::output::{Misuse, print_line};
+use crate::interrupt;
+use crate::output::{Misuse, complain, print_line, say};
+
+/// How the line begins that says how much memory a job needs, in bytes.
+pub(crate) const MEMORY_LINE: &str = "needs-memory-bytes: ";
 
 /// Builds the tables of control files and lists them.
 pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Result<Outcome> {
@@ -22,6 +26,10 @@ pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Resul
         args.materials.iter().map(|name| Target::ControlFile(name.into())).collect();
     let options = args.work.options(args.folder.given().map(Path::to_owned))?;
     let options = options.large_tables_on(threads.clone()).read_with(args.foreign.options());
+    let options = options.reproducible(args.reproducible);
+    if let Some(name) = &args.one.only {
+        return only(|| Ok(OneTable::of_targets(name, &targets, &options)?), &options, args);
+    }
     build(&targets, &options, args)
 }
 
@@ -31,12 +39,15 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
         let text = "tables of other programs serve control files only: complete endings are solved";
         return Err(Misuse(text.to_owned()).into());
     }
+    let options = args.work.options(Some(args.folder.path()?))?.write(!args.no_write);
+    let options = options.blocks(args.format == FileFormat::Hbf).reproducible(args.reproducible);
+    if let Some(name) = &args.one.only {
+        return only(|| table_of(name, &args.materials, &options), &options, args);
+    }
     let targets = match args.men {
         Some(men) => vec![Target::Men(men)],
         None => endings(&args.materials)?,
     };
-    let options = args.work.options(Some(args.folder.path()?))?.write(!args.no_write);
-    let options = options.blocks(matches!(args.format, FileFormat::Hbf));
     build(&targets, &options, args)
 }
 
@@ -45,11 +56,49 @@ pub(crate) fn endings(names: &[String]) -> anyhow::Result<Vec<Target>> {
     names.iter().map(|name| Ok(name.parse::<Target>()?)).collect()
 }
 
-fn build(
-    targets: &[Target],
-    options: &hoffman::Options,
+/// The table of that name of endings, of a position, or that of the ending itself.
+fn table_of(name: &str, what: &[String], options: &Options) -> anyhow::Result<OneTable> {
+    if what.first().is_some_and(|word| word.contains('/')) {
+        return Ok(OneTable::of_position(name, what.join(" "), options)?);
+    }
+    Ok(OneTable::of_targets(name, &endings(what)?, options)?)
+}
+
+/// Makes one table and lists it. How it fails is told by the exit code, too.
+fn only(
+    find: impl FnOnce() -> anyhow::Result<OneTable>,
+    options: &Options,
     args: &BuildArgs,
 ) -> anyhow::Result<Outcome> {
+    interrupt::end_with_try_again();
+    let receipt = args.one.receipt.as_deref();
+    let made = find()
+        .and_then(|table| tell(args, |progress| table.build(receipt, options, progress).map(drop)));
+    let Err(error) = made else { return Ok(Outcome::Done) };
+    let known = error.downcast_ref::<Error>();
+    let needed = known.and_then(Error::needed_memory);
+    let outcome = match needed {
+        Some(_) => Outcome::LacksMemory,
+        None if known.is_some_and(Error::is_temporary) => Outcome::Later,
+        None => return Err(error),
+    };
+    complain(&error);
+    if let Some(bytes) = needed {
+        say(&format!("{MEMORY_LINE}{bytes}"));
+    }
+    Ok(outcome)
+}
+
+fn build(targets: &[Target], options: &Options, args: &BuildArgs) -> anyhow::Result<Outcome> {
+    tell(args, |progress| hoffman::build(targets, options, progress).map(drop))?;
+    Ok(Outcome::Done)
+}
+
+/// Does work, shows how far it is, and lists the tables.
+fn tell(
+    args: &BuildArgs,
+    work: impl FnOnce(&mut (dyn FnMut(Event) + Send)) -> Result<(), Error>,
+) -> anyhow::Result<()> {
     let bar = args.work.bar(false)?;
     let mut printed = Ok(());
     let mut list = |line: String| {
@@ -57,15 +106,14 @@ fn build(
             printed = bar.suspend(|| print_line(&line));
         }
     };
-    let built = hoffman::build(targets, options, &mut |event| match event {
+    let done = work(&mut |event| match event {
         Event::Kept { path } => list(format!("{}: kept", path.display())),
         Event::Made(made) => list(line(&made)),
         event => bar.tell(event),
     });
-    bar.end(built)?;
+    bar.end(done)?;
     drop(bar);
-    printed?;
-    Ok(Outcome::Done)
+    printed
 }
 
 /// What is said of a table that was made.

@@ -2,56 +2,135 @@
 
 use std::path::Path;
 
-use hoffman::{Error, Plan, Target};
+use hoffman::process::{available_memory, cores};
+use hoffman::{Error, JobGraph, Options, Plan, Target};
 
 use crate::Outcome;
-use crate::args::{PlanArgs, is_control_file};
+use crate::args::{FileFormat, PlanArgs, is_control_file};
 use crate::commands::build::endings;
+use crate::interrupt;
+use crate::jobs::{self, Job, Room};
 use crate::output::{Misuse, print, print_line};
 
-/// Plans without doing.
+/// Plans without doing, writes the plan for others, or has it done.
 pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
-    let plan = match plan(args) {
+    match answer(args) {
         Err(error) => match error.downcast::<Error>() {
             // How large it is, is the answer.
             Ok(Error::Vast(whole)) => {
                 let json = || whole.to_json().to_string() + "\n";
                 print(&if args.json { json() } else { whole.to_string() })?;
-                return Ok(Outcome::Done);
+                Ok(Outcome::Done)
             }
-            Ok(error) => return Err(error.into()),
-            Err(error) => return Err(error),
+            Ok(error) => Err(error.into()),
+            Err(error) => Err(error),
         },
-        Ok(plan) => plan,
-    };
-    if args.json {
-        print_line(&serde_json::to_string(&plan)?)?;
+        Ok(outcome) => Ok(outcome),
+    }
+}
+
+fn answer(args: &PlanArgs) -> anyhow::Result<Outcome> {
+    let what = What::of(args)?;
+    let wanted = &args.jobs;
+    if wanted.run {
+        let threads = wanted.jobs.unwrap_or_else(cores);
+        let memory = args.work.memory.or_else(available_memory).unwrap_or(u64::MAX);
+        let jobs = what.jobs(args)?;
+        return jobs::run(&jobs, Room { threads, memory }, interrupt::cancel());
+    }
+    let writers = [
+        (wanted.makefile, jobs::makefile as fn(&[Job]) -> anyhow::Result<String>),
+        (wanted.snakefile, jobs::snakefile),
+        (wanted.slurm, jobs::slurm),
+    ];
+    if let Some((_, writer)) = writers.iter().find(|(wanted, _)| *wanted) {
+        print(&writer(&what.jobs(args)?)?)?;
+    } else if args.json {
+        let mut json = serde_json::to_value(what.plan()?)?;
+        json["jobs"] = what.jobs(args)?.iter().map(Job::to_json).collect();
+        print_line(&json.to_string())?;
     } else {
-        print(&text(&plan))?;
+        print(&text(&what.plan()?))?;
     }
     Ok(Outcome::Done)
 }
 
-fn plan(args: &PlanArgs) -> anyhow::Result<Plan> {
-    let controls = args.what.iter().filter(|what| is_control_file(what)).count();
-    if controls > 0 {
-        if controls < args.what.len() {
-            return Err(Misuse("control files are planned alone".to_owned()).into());
+/// What is planned.
+struct What {
+    /// A position, in FEN; else targets.
+    position: Option<String>,
+    targets: Vec<Target>,
+    options: Options,
+}
+
+impl What {
+    fn of(args: &PlanArgs) -> anyhow::Result<What> {
+        let controls = args.what.iter().filter(|what| is_control_file(what)).count();
+        if controls > 0 {
+            if controls < args.what.len() {
+                return Err(Misuse("control files are planned alone".to_owned()).into());
+            }
+            let options = args.work.options(args.folder.given().map(Path::to_owned))?;
+            let targets = args.what.iter().map(|file| Target::ControlFile(file.into())).collect();
+            let options = options.read_with(args.foreign.options());
+            return Ok(What { position: None, targets, options });
         }
-        let options = args.work.options(args.folder.given().map(Path::to_owned))?;
-        let files: Vec<Target> =
-            args.what.iter().map(|file| Target::ControlFile(file.into())).collect();
-        return Ok(hoffman::plan(&files, &options.read_with(args.foreign.options()))?);
+        let options = args.work.options(Some(args.folder.path()?))?;
+        let options = options.blocks(args.jobs.format == FileFormat::Hbf);
+        if args.what.first().is_some_and(|what| what.contains('/')) {
+            return Ok(What { position: Some(args.what.join(" ")), targets: Vec::new(), options });
+        }
+        let targets = match args.men {
+            Some(men) => vec![Target::Men(men)],
+            None => endings(&args.what)?,
+        };
+        Ok(What { position: None, targets, options })
     }
-    let options = args.work.options(Some(args.folder.path()?))?;
-    if args.what.first().is_some_and(|what| what.contains('/')) {
-        return Ok(hoffman::plan_position(args.what.join(" "), &options)?);
+
+    fn plan(&self) -> anyhow::Result<Plan> {
+        Ok(match &self.position {
+            Some(fen) => hoffman::plan_position(fen.as_str(), &self.options)?,
+            None => hoffman::plan(&self.targets, &self.options)?,
+        })
     }
-    let targets = match args.men {
-        Some(men) => vec![Target::Men(men)],
-        None => endings(&args.what)?,
-    };
-    Ok(hoffman::plan(&targets, &options)?)
+
+    /// The jobs, with what their command lines have in common.
+    fn jobs(&self, args: &PlanArgs) -> anyhow::Result<Vec<Job>> {
+        jobs::jobs(&self.graph(args)?, &self.common(args)?)
+    }
+
+    fn graph(&self, args: &PlanArgs) -> anyhow::Result<JobGraph> {
+        let most = args.jobs.jobs.unwrap_or_else(rayon::current_num_threads);
+        let options = self.options.clone().threads(most.min(rayon::current_num_threads()));
+        let options =
+            match available_memory().filter(|_| args.jobs.run && args.work.memory.is_none()) {
+                Some(bytes) => options.memory(bytes),
+                None => options,
+            };
+        Ok(match &self.position {
+            Some(fen) => hoffman::jobs_of_position(fen.as_str(), &options)?,
+            None => hoffman::jobs(&self.targets, &options)?,
+        })
+    }
+
+    fn common(&self, args: &PlanArgs) -> anyhow::Result<Vec<String>> {
+        let is_of_controls = self.targets.iter().any(|t| matches!(t, Target::ControlFile(_)));
+        let folder = match args.folder.given() {
+            Some(folder) => Some(folder.to_owned()),
+            None if is_of_controls => None,
+            None => Some(args.folder.path()?),
+        };
+        let mut all = Vec::new();
+        if let Some(folder) = folder {
+            all.extend(["--dir".to_owned(), folder.display().to_string()]);
+        }
+        if args.jobs.format == FileFormat::Hbf {
+            all.extend(["--format", "hbf"].map(str::to_owned));
+        }
+        all.extend(args.foreign.repeated());
+        all.extend(args.work.repeated());
+        Ok(all)
+    }
 }
 
 /// A number of bytes for readers.

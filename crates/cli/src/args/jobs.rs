@@ -1,0 +1,47 @@
+//! The options of plans whose jobs others run, or the program itself, one process each.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{FileFormat, threads};
+
+/// Who runs the jobs of a plan.
+#[derive(Args, Debug)]
+#[group(id = "runner", multiple = false, args = ["makefile", "snakefile", "slurm", "run"], conflicts_with = "json")]
+pub(crate) struct JobsArgs {
+    /// Print a Makefile: `make -j N` makes the tables.
+    #[arg(long)]
+    pub(crate) makefile: bool,
+    /// Print a Snakefile, for Snakemake 9: with memory, time, disk and threads of every job, on one
+    /// machine or on a cluster.
+    #[arg(long)]
+    pub(crate) snakefile: bool,
+    /// Print a shell script that submits job arrays to Slurm.
+    #[arg(long)]
+    pub(crate) slurm: bool,
+    /// Make the tables, each in a process of its own, within so many threads (--jobs) and so much
+    /// memory (--memory).
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// With --run: how many threads work at a time [default: one a core].
+    #[arg(short, long, value_name = "N", requires = "run", value_parser = threads)]
+    pub(crate) jobs: Option<usize>,
+    /// The format of the files of endings.
+    #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
+    pub(crate) format: FileFormat,
+}
+
+/// One table alone, for those that run the jobs of a plan.
+#[derive(Args, Debug)]
+pub(crate) struct OnlyArgs {
+    /// Make this table alone, from files that are there: an ending or a control file, or a table of
+    /// what is named besides, which may be a position in FEN, too. A finished table is kept. Exit
+    /// code 3: try again, 4: more memory is needed (docs/cluster.md).
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["men", "no_write"])]
+    pub(crate) only: Option<String>,
+    /// Write the checksums of the table and of the files that it was made from to this file, and
+    /// refuse files that are not what their own receipts say.
+    #[arg(long, value_name = "FILE", requires = "only")]
+    pub(crate) receipt: Option<PathBuf>,
+}

@@ -1,0 +1,96 @@
+//! The jobs as rules for Snakemake 9.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use super::{Job, command_line, plain};
+
+/// What stands before the rules.
+const HEAD: &str = r#"# Tables and what makes them: snakemake -j N
+import os
+
+HOFFMAN = config.get("hoffman", "hoffman")
+
+
+def memory(foreseen, log, attempt):
+    """Megabytes: more with every attempt, and what the last one has said that it needs."""
+    needed = foreseen * attempt
+    if attempt > 1 and os.path.exists(log):
+        with open(log, errors="replace") as lines:
+            for line in lines:
+                if line.startswith("needs-memory-bytes: "):
+                    needed = max(needed, -(-int(line.split()[1]) // 1048576))
+    return needed
+
+
+rule all:
+    input:
+"#;
+
+/// A Snakefile: a rule for every table.
+pub(crate) fn snakefile(jobs: &[Job]) -> anyhow::Result<String> {
+    let mut text = HEAD.to_owned();
+    let mut names = HashSet::new();
+    for job in jobs {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "        \"{}\",", plain(&job.output)?);
+    }
+    for job in jobs {
+        let mut name = name_of(job);
+        while !names.insert(name.clone()) {
+            name.push('_');
+        }
+        text.push_str(&rule(&name, job)?);
+    }
+    Ok(text)
+}
+
+/// The name of a rule, as Python knows names.
+fn name_of(job: &Job) -> String {
+    let file = job.output.rsplit('/').next().unwrap_or_default();
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let part = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    format!("make_{}", stem.chars().map(part).collect::<String>())
+}
+
+fn rule(name: &str, job: &Job) -> anyhow::Result<String> {
+    let inputs: Vec<String> = job
+        .inputs
+        .iter()
+        .map(|input| Ok(format!("        \"{}\",\n", plain(input)?)))
+        .collect::<anyhow::Result<_>>()?;
+    let inputs =
+        if inputs.is_empty() { String::new() } else { format!("    input:\n{}", inputs.concat()) };
+    // What the engine fills in is no word that a shell could misread.
+    let command = command_line(&job.arguments("MEMORY", "THREADS"))?;
+    let command = command
+        .replace("--memory MEMORY", "--memory {resources.mem_mb}M")
+        .replace("--threads THREADS", "--threads {threads}");
+    Ok(format!(
+        r#"
+
+rule {name}:
+{inputs}    output:
+        "{output}",
+    log:
+        "{log}",
+    benchmark:
+        "{benchmark}"
+    threads: {threads}
+    retries: 2
+    resources:
+        mem_mb=lambda wildcards, attempt: memory({memory}, "{log}", attempt),
+        runtime=lambda wildcards, attempt: {minutes} * attempt,
+        disk_mb={disk},
+    shell:
+        "{{HOFFMAN}} {command} > {{log}} 2>&1"
+"#,
+        output = job.output,
+        log = job.log(),
+        benchmark = job.beside_log("tsv"),
+        threads = job.threads,
+        memory = job.megabytes(),
+        minutes = job.minutes(),
+        disk = job.disk.div_ceil(1 << 20),
+    ))
+}

@@ -1,0 +1,203 @@
+//! One table alone, made from the files of others: what a job of a graph does.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use hoffman_board::Variant;
+use hoffman_plan::{Graph, Job, dependencies};
+use hoffman_reader::AsPosition;
+use hoffman_run::{ControlTable, Depth, RunError, RunReport, build_ending, ending_inputs};
+use hoffman_store::{disk, is_file};
+
+use crate::build::{Built, Made, Target};
+use crate::error::Error;
+use crate::event::{Event, Relay};
+use crate::options::Options;
+use crate::plan::{graph_of_position, graph_of_targets};
+use crate::receipt::{Receipt, Sum};
+
+/// A table that is made alone.
+pub struct OneTable(Source);
+
+/// What it is made by.
+enum Source {
+    /// The last node of a graph, from those that it needs.
+    Ending(Graph<Job>),
+    /// A control file.
+    Control(PathBuf, Box<ControlTable>),
+}
+
+/// The files that a table is made from.
+struct Inputs {
+    paths: Vec<PathBuf>,
+    /// Those of an ending, by the numbers of their nodes.
+    nodes: HashMap<usize, PathBuf>,
+}
+
+impl OneTable {
+    /// The table of that name among those of some targets; without targets, that of an ending or
+    /// of a control file.
+    ///
+    /// # Errors
+    /// There is no such table, or a control file is wrong.
+    pub fn of_targets(
+        name: &str,
+        targets: &[Target],
+        options: &Options,
+    ) -> Result<OneTable, Error> {
+        let [target] = targets else {
+            return match name.parse()? {
+                Target::ControlFile(file) if targets.is_empty() => control(&file, None, options),
+                Target::Ending(ending) if targets.is_empty() => {
+                    let behind = dependencies(&ending.normalized().0).into_iter();
+                    let mut endings: Vec<_> = behind.map(|key| key.0).collect();
+                    endings.push(ending.normalized().0);
+                    let jobs = endings.into_iter().map(|material| Job { material, part: None });
+                    let jobs: Vec<Job> = jobs.collect();
+                    let mut graph = Graph::of_endings(&jobs, options.folder());
+                    graph.nodes.iter_mut().for_each(|node| options.named(&mut node.output));
+                    Ok(OneTable(Source::Ending(graph.alone(jobs.len() - 1))))
+                }
+                _ => node_of(name, &graph_of_targets(targets, options)?),
+            };
+        };
+        match target {
+            Target::ControlFile(file) => control(file, Some(name), options),
+            _ => node_of(name, &graph_of_targets(targets, options)?),
+        }
+    }
+
+    /// The table of that name among those that a position needs.
+    ///
+    /// # Errors
+    /// There is no such table; the position is none that tables hold, or too much is behind it.
+    pub fn of_position(
+        name: &str,
+        position: impl AsPosition,
+        options: &Options,
+    ) -> Result<OneTable, Error> {
+        let position = position.as_position(Variant::Normal)?;
+        node_of(name, &graph_of_position(&position, options)?)
+    }
+
+    /// Makes it from files that must be there, and nothing else; a finished table is kept. With a
+    /// receipt, files are what their own receipts say, and a table is kept that was made from
+    /// these.
+    ///
+    /// # Errors
+    /// A file is not there ([`Error::is_temporary`]) or is not what it should be; those of
+    /// [`crate::build`].
+    pub fn build(
+        self,
+        receipt: Option<&Path>,
+        options: &Options,
+        progress: &mut (dyn FnMut(Event) + Send),
+    ) -> Result<Built, Error> {
+        let relay = Relay::new(progress);
+        let inputs = self.inputs(receipt.is_some(), options)?;
+        let output = self.output().to_owned();
+        let sums = match receipt {
+            Some(_) => {
+                inputs.paths.iter().map(|path| Sum::of_input(path)).collect::<Result<_, _>>()?
+            }
+            None => Vec::new(),
+        };
+        let outdated = match receipt {
+            Some(path) => self.is_outdated(path, &sums)?,
+            None => None,
+        };
+        if let Some(why) = &outdated {
+            relay.tell(Event::Notice { text: format!("{why}; building it anew") });
+        }
+
+        let made_of = self.made_of();
+        let report = self.carry_out(inputs.nodes, outdated.is_some(), (options, &relay))?;
+        let is_made = !report.made.is_empty();
+        let mut built = Built::default();
+        built.add(report, made_of, &relay);
+        if let Some(path) = receipt
+            && (is_made || !is_file(&*disk(), path))
+        {
+            Receipt::of(&output, sums, options.made_by(), path)?.write()?;
+        }
+        Ok(built)
+    }
+
+    /// Where it goes.
+    pub fn output(&self) -> &Path {
+        match &self.0 {
+            Source::Ending(graph) => graph.nodes.last().map_or(Path::new(""), |node| &node.output),
+            Source::Control(_, table) => table.output(),
+        }
+    }
+
+    /// The files that it is made from; the checksums of receipts say more than a look at all
+    /// blocks.
+    fn inputs(&self, with_receipts: bool, options: &Options) -> Result<Inputs, Error> {
+        match &self.0 {
+            Source::Ending(graph) => {
+                let depth = if with_receipts { Depth::Header } else { Depth::Whole };
+                let nodes = ending_inputs(graph, depth, &options.workplace())?;
+                let mut paths: Vec<PathBuf> = nodes.values().cloned().collect();
+                paths.sort();
+                Ok(Inputs { paths, nodes })
+            }
+            Source::Control(file, table) => {
+                let behind = table.inputs()?;
+                let paths = std::iter::once(file.clone()).chain(behind).collect();
+                Ok(Inputs { paths, nodes: HashMap::new() })
+            }
+        }
+    }
+
+    /// Why a table that is there would be made otherwise now. Of one without a receipt only the
+    /// time is known; that of a control file is looked at when it is made.
+    fn is_outdated(&self, receipt: &Path, inputs: &[Sum]) -> Result<Option<String>, Error> {
+        let output = self.output();
+        if !is_file(&*disk(), output) {
+            return Ok(None);
+        }
+        if let Some(receipt) = Receipt::read(receipt)? {
+            return receipt.outdates(output, inputs);
+        }
+        let modified = |path: &Path| disk().info(path).ok()?.modified;
+        let made = modified(output);
+        let newer = inputs.iter().find(|input| modified(input.file()) > made);
+        Ok(newer
+            .map(|input| format!("{}: is older than {}", output.display(), input.file().display())))
+    }
+
+    fn made_of(&self) -> fn(hoffman_run::MadeTable) -> Made {
+        match &self.0 {
+            Source::Ending(_) => Made::of_ending,
+            Source::Control(..) => Made::of_control,
+        }
+    }
+
+    fn carry_out(
+        self,
+        nodes: HashMap<usize, PathBuf>,
+        anew: bool,
+        (options, relay): (&Options, &Relay<'_>),
+    ) -> Result<RunReport, Error> {
+        let run = options.run(relay);
+        options.install(|| match self.0 {
+            Source::Ending(graph) => Ok(build_ending(&graph, nodes, anew, &run)?),
+            Source::Control(_, table) => Ok(table.build(anew, &run)?),
+        })
+    }
+}
+
+/// The table of a control file, or one of those that it stands for.
+fn control(file: &Path, name: Option<&str>, options: &Options) -> Result<OneTable, Error> {
+    let table = ControlTable::find(file, name, options.given_folder(), &options.workplace())?;
+    Ok(OneTable(Source::Control(file.to_owned(), Box::new(table))))
+}
+
+/// The table of that name of a graph.
+fn node_of(name: &str, graph: &Graph<Job>) -> Result<OneTable, Error> {
+    match graph.find(name) {
+        Some(at) => Ok(OneTable(Source::Ending(graph.alone(at)))),
+        None => Err(RunError::NoJob { name: name.to_owned(), known: graph.names() }.into()),
+    }
+}
