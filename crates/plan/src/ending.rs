@@ -31,6 +31,29 @@ impl Job {
         structures.into_iter().map(|s| s.normalized(swappable).0).collect()
     }
 
+    /// How many slices the table has, without a list of them where it is whole.
+    pub fn slice_count(&self) -> u64 {
+        if self.part.is_some() {
+            return self.slices().len() as u64;
+        }
+        let pawns = |color| u64::from(*self.material.count.get(color).get(Role::Pawn));
+        let (white, black) = (pawns(Color::White), pawns(Color::Black));
+        // Structures that are images of each other are one, and so are counted by what the images
+        // leave as it is, after Burnside. Files change places in pairs of squares.
+        let all = choose(48, white) * choose(48 - white, black);
+        let mirrored = if white % 2 == 0 && black % 2 == 0 {
+            choose(24, white / 2) * choose(24 - white / 2, black / 2)
+        } else {
+            0
+        };
+        if !self.material.is_symmetric() {
+            return (all + mirrored) / 2;
+        }
+        // With the colours exchanged ranks change places, or squares by half a turn.
+        let swapped = choose(24, white) << white;
+        (all + mirrored + 2 * swapped) / 4
+    }
+
     /// The file name without directory: `krpkr.htb`, `krpkr-b7.htb`.
     pub fn file_name(&self) -> String {
         match &self.part {
@@ -38,6 +61,11 @@ impl Job {
             None => format!("{}.htb", self.material.stem()),
         }
     }
+}
+
+/// In how many ways some of many can be chosen.
+fn choose(many: u64, some: u64) -> u64 {
+    (0..some).fold(1, |ways, taken| ways * (many - taken) / (taken + 1))
 }
 
 /// The moves out of an ending: who moves, and the men that are left, in the ending's colours.
@@ -140,9 +168,18 @@ mod tests {
 
     #[test]
     fn slices_are_counted() {
-        for (name, slices) in [("KPvK", 24), ("KPPvK", 576), ("KPvKP", 588), ("KRPvKP", 1128)] {
+        for (name, slices) in [
+            ("KRvK", 1),
+            ("KRvKR", 1),
+            ("KPPPvK", 8648),
+            ("KPvK", 24),
+            ("KPPvK", 576),
+            ("KPvKP", 588),
+            ("KRPvKP", 1128),
+        ] {
             let job = Job { material: name.parse().unwrap(), part: None };
             assert_eq!(job.slices().len(), slices, "{name}");
+            assert_eq!(job.slice_count(), slices as u64, "{name}");
         }
     }
 }

@@ -57,7 +57,7 @@ impl Graph<Job> {
         let node = |job: &Job| {
             let needed = dependencies(&job.material).into_iter();
             let made = needed.filter_map(|key| numbers.get(&key.0).copied().map(Input::Made));
-            let slices = job.slices().len() as u64;
+            let slices = job.slice_count();
             Node {
                 output: dir.join(job.file_name()),
                 inputs: made.collect(),

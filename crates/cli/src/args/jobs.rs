@@ -8,21 +8,20 @@ use super::{FileFormat, threads};
 
 /// Who runs the jobs of a plan.
 #[derive(Args, Debug)]
-#[group(id = "runner", multiple = false, args = ["makefile", "snakefile", "slurm", "run"], conflicts_with = "json")]
 pub(crate) struct JobsArgs {
     /// Print a Makefile: `make -j N` makes the tables.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["snakefile", "slurm", "run", "json"])]
     pub(crate) makefile: bool,
     /// Print a Snakefile, for Snakemake 9: with memory, time, disk and threads of every job, on one
     /// machine or on a cluster.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["slurm", "run", "json"])]
     pub(crate) snakefile: bool,
     /// Print a shell script that submits job arrays to Slurm.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["run", "json"])]
     pub(crate) slurm: bool,
     /// Make the tables, each in a process of its own, within so many threads (--jobs) and so much
     /// memory (--memory).
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub(crate) run: bool,
     /// With --run: how many threads work at a time [default: one a core].
     #[arg(short, long, value_name = "N", requires = "run", value_parser = threads)]
