@@ -1,6 +1,6 @@
 //! One table alone, made from the files of others: what a job of a graph does.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::Variant;
@@ -31,7 +31,7 @@ enum Source {
 struct Inputs {
     paths: Vec<PathBuf>,
     /// Those of an ending, by the numbers of their nodes.
-    nodes: HashMap<usize, PathBuf>,
+    nodes: BTreeMap<usize, PathBuf>,
 }
 
 impl OneTable {
@@ -145,7 +145,7 @@ impl OneTable {
             Source::Control(file, table) => {
                 let behind = table.inputs()?;
                 let paths = std::iter::once(file.clone()).chain(behind).collect();
-                Ok(Inputs { paths, nodes: HashMap::new() })
+                Ok(Inputs { paths, nodes: BTreeMap::new() })
             }
         }
     }
@@ -176,7 +176,7 @@ impl OneTable {
 
     fn carry_out(
         self,
-        nodes: HashMap<usize, PathBuf>,
+        nodes: BTreeMap<usize, PathBuf>,
         anew: bool,
         (options, relay): (&Options, &Relay<'_>),
     ) -> Result<RunReport, Error> {

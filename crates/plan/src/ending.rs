@@ -47,7 +47,7 @@ impl Job {
             0
         };
         if !self.material.is_symmetric() {
-            return (all + mirrored) / 2;
+            return all.midpoint(mirrored);
         }
         // With the colours exchanged ranks change places, or squares by half a turn.
         let swapped = choose(24, white) << white;

@@ -1,7 +1,7 @@
 //! Building complete endings and parts of endings: in groups that do not need each other, with the
 //! values that later ones need kept in memory.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -61,9 +61,9 @@ pub fn ending_inputs(
     graph: &Graph<Job>,
     depth: Depth,
     workplace: &Workplace,
-) -> Result<HashMap<usize, PathBuf>, RunError> {
-    let Some(last) = graph.nodes.last() else { return Ok(HashMap::new()) };
-    let (mut found, mut missing) = (HashMap::new(), Vec::new());
+) -> Result<BTreeMap<usize, PathBuf>, RunError> {
+    let Some(last) = graph.nodes.last() else { return Ok(BTreeMap::new()) };
+    let (mut found, mut missing) = (BTreeMap::new(), Vec::new());
     for at in last.needed() {
         let node = &graph.nodes[at];
         let mut names = names_of_job(node).into_iter();
@@ -90,13 +90,13 @@ pub fn ending_inputs(
 /// Those of [`build_endings`].
 pub fn build_ending(
     graph: &Graph<Job>,
-    inputs: HashMap<usize, PathBuf>,
+    inputs: BTreeMap<usize, PathBuf>,
     anew: bool,
     options: &RunOptions<'_>,
 ) -> Result<RunReport, RunError> {
     options.progress.phase(Phase::Checking);
     let mut report = RunReport::default();
-    let mut found = Found { present: inputs, refused: HashMap::new() };
+    let mut found = Found { present: inputs.into_iter().collect(), refused: HashMap::new() };
     if let Some((last, node)) = graph.nodes.iter().enumerate().next_back() {
         let (present, refused) = find_among(std::slice::from_ref(&node.output), node, options)?;
         if let Some(path) = present.filter(|_| !anew) {

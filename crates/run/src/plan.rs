@@ -176,7 +176,7 @@ fn plan_each(
     let mut planned: Vec<Planned> = Vec::new();
     for (file, control, output) in controls {
         let mut table = plan_table(control, output, &planned, options, &workplace)?;
-        table.file = file.to_owned();
+        file.clone_into(&mut table.file);
         planned.push(table);
     }
     Ok((workplace, planned))
