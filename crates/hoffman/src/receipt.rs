@@ -91,7 +91,8 @@ fn digest(file: &Path) -> io::Result<(String, u64)> {
             Err(error) => return Err(error),
         }
     }
-    let digits = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let two = |digits: String, byte: &u8| format!("{digits}{byte:02x}");
+    let digits = hash.finalize().iter().fold(String::new(), two);
     Ok((digits, bytes))
 }
 
