@@ -30,7 +30,7 @@ fn succeeds(folder: &Path, line: &str) -> Run {
 
 /// The tables of a folder with their bytes, by name.
 fn tables(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let is_table = |name: &String| name.ends_with(".htb");
+    let is_table = |name: &String| Path::new(name).extension() == Some("htb".as_ref());
     let read = |name: String| (name.clone(), fs::read(folder.join(name)).unwrap());
     names(folder).into_iter().filter(is_table).map(read).collect()
 }
