@@ -247,6 +247,16 @@ fn solve_writes_certificates() {
         run(folder.path(), &format!("check {name}")).refused(1, &[name]);
         check_with_python(folder.path(), &[name], 1);
     }
+    // A proof may be larger than the memory, and its file is not there then.
+    let narrow = ["solve", drawn, "--certificate", "narrow", "--memory", "100K"];
+    let answer = run_with(folder.path(), &narrow, "");
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    assert!(
+        answer.err.contains("narrow: not written, as the proof has more than"),
+        "{}",
+        answer.err
+    );
+    assert!(!folder.path().join("narrow").exists());
     let nowhere = ["solve", drawn, "--certificate", "no/where"];
     run_with(folder.path(), &nowhere, "").refused(1, &["no/where"]);
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hoffman_board::{OutcomeBounds, Variant};
 use hoffman_control::Claims;
-use hoffman_prove::{Limits, Prover, Strategy};
+use hoffman_prove::{Limits, NoStrategy, Prover, Strategy};
 use hoffman_reader::shakmaty::{Chess, Color};
 use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Moves, Value};
 use hoffman_run::available_memory;
@@ -84,9 +84,23 @@ pub struct Proved {
     pub moves: Vec<ProvedMove>,
     /// What it took.
     pub effort: Effort,
-    /// Whether a certificate was written: not without a proof of chess, nor if the work was
-    /// cancelled.
-    pub certificate: bool,
+    /// What became of the certificate.
+    pub certificate: Certification,
+}
+
+/// What became of a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Certification {
+    /// It was not asked for, or there is no proof of chess, or the work was cancelled.
+    None,
+    /// It would have more than so many positions, for which there is no room in memory.
+    TooLarge {
+        /// So many.
+        positions: usize,
+    },
+    /// It was written.
+    Written,
 }
 
 /// A legal move, and what is proved of the position behind it, for the side that makes it.
@@ -160,9 +174,15 @@ pub fn prove(
     options.install(|| {
         let prover = work.search(prover, options.cancel_request(), progress);
         let (mut proved, strategies) = work.conclude(&prover, options.cancel_request());
-        if let Some(certificate) = certificate.filter(|_| !strategies.is_empty()) {
-            certificate.write(&chess, strategies)?;
-            proved.certificate = true;
+        match (certificate, strategies) {
+            (Some(certificate), Ok(strategies)) if !strategies.is_empty() => {
+                certificate.write(&chess, strategies)?;
+                proved.certificate = Certification::Written;
+            }
+            (_, Err(NoStrategy::TooLarge(positions))) => {
+                proved.certificate = Certification::TooLarge { positions };
+            }
+            _ => {}
         }
         Ok(proved)
     })
@@ -198,15 +218,21 @@ impl Work<'_> {
 
     /// What was proved, with the distances and strategies that were asked for, unless the work is
     /// cancelled.
-    fn conclude(&self, prover: &Prover, cancel: Cancel) -> (Proved, Vec<Strategy>) {
+    fn conclude(
+        &self,
+        prover: &Prover,
+        cancel: Cancel,
+    ) -> (Proved, Result<Vec<Strategy>, NoStrategy>) {
         let watch = Watch { cancel, end: None };
         let goes_on = !watch.is_stopped();
         let mate = (self.asked.distance && goes_on).then(|| prover.distance(&watch));
         let mate = mate.and_then(|mate| mate.ok().flatten());
         let wanted = self.asked.certificate.is_some();
-        let strategies = (wanted && goes_on).then(|| prover.strategies(&watch));
-        let mut strategies = strategies.and_then(Result::ok).unwrap_or_default();
-        strategies.retain(|strategy| self.is_of_chess(strategy));
+        let strategies = if wanted && goes_on { prover.strategies(&watch) } else { Ok(Vec::new()) };
+        let strategies = strategies.map(|mut strategies| {
+            strategies.retain(|strategy| self.is_of_chess(strategy));
+            strategies
+        });
 
         let mut moves = Vec::new();
         for (m, bounds) in prover.moves() {
@@ -226,7 +252,7 @@ impl Work<'_> {
             mate: mate.map(|(least, most)| (Moves(least.into()), Moves(most.into()))),
             moves,
             effort,
-            certificate: false,
+            certificate: Certification::None,
         };
         (proved, strategies)
     }

@@ -23,4 +23,4 @@ mod walk;
 
 pub use assumptions::{Assumptions, Ruling};
 pub use prover::{Limits, Progress, Prover, fits};
-pub use strategy::{Choice, Strategy};
+pub use strategy::{Choice, NoStrategy, Strategy};

@@ -10,7 +10,7 @@ use crate::distances::Distances;
 use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{Game, Slices};
-use crate::strategy::{Grounds, Strategy};
+use crate::strategy::{Grounds, NoStrategy, Room, Strategy};
 use crate::walk::{Met, Moves, Question, Walked, Walks, walk};
 
 /// Positions looked at in the first walks.
@@ -197,22 +197,24 @@ impl Prover {
         Ok(least.zip(most))
     }
 
-    /// How the sides come to what is certain: to a win, or not to lose. A strategy answers all
-    /// legal moves, but those that the assumptions take from the other side.
+    /// How the sides come to what is certain: to a win, or not to lose; none if nothing is. A
+    /// strategy answers all legal moves, but those that the assumptions take from the other side.
     ///
     /// # Errors
     ///
-    /// [`SolveError::Stopped`].
-    pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<Strategy>, SolveError> {
+    /// The work was stopped, or there is no room for a strategy beside the values of the slices.
+    pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<Strategy>, NoStrategy> {
+        let memory = self.limits.memory.saturating_sub(self.slices.bytes());
+        let room = Room { memory, monitor };
         if let Some(winner) = self.winner() {
-            let distances = Distances::new(&self.slices, against_winner(winner), monitor)?;
-            let grounds = Grounds::Win(&distances);
-            return Ok(Strategy::from(&self.position, winner, &grounds).into_iter().collect());
+            let distances = Distances::new(&self.slices, against_winner(winner), monitor);
+            let grounds = Grounds::Win(&distances.map_err(|_| NoStrategy::Unknown)?);
+            return Ok(vec![Strategy::from(&self.position, winner, &grounds, &room)?]);
         }
         let bounds = bounds(&self.slices, &self.position);
         let holding = Color::ALL.into_iter().filter(|&side| bounds.is_held_by(side));
         let grounds = Grounds::Hold(&self.slices);
-        Ok(holding.filter_map(|side| Strategy::from(&self.position, side, &grounds)).collect())
+        holding.map(|side| Strategy::from(&self.position, side, &grounds, &room)).collect()
     }
 
     fn winner(&self) -> Option<Color> {

@@ -6,6 +6,7 @@ use hoffman_board::shakmaty::fen::Epd;
 use hoffman_board::shakmaty::zobrist::Zobrist128;
 use hoffman_board::shakmaty::{Board, Chess, EnPassantMode, Move, Position as _};
 use hoffman_board::{Color, Outcome, Value};
+use hoffman_solve::Monitor;
 
 use crate::distances::Distances;
 use crate::known::after;
@@ -50,31 +51,63 @@ impl Grounds<'_> {
     }
 }
 
+/// Why there is no strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoStrategy {
+    /// It is not known how, or the work was stopped.
+    Unknown,
+    /// It has more than so many positions, for which there is no room.
+    TooLarge(usize),
+}
+
+/// What a position of a strategy takes, in bytes, while it is made and written.
+const POSITION: usize = 512;
+
+/// How far a strategy may be followed.
+pub(crate) struct Room<'m> {
+    /// Bytes.
+    pub(crate) memory: usize,
+    /// Tells when to stop.
+    pub(crate) monitor: &'m dyn Monitor,
+}
+
 impl Strategy {
-    /// Follows the best moves of a side, and all replies to them. None if it is not known how.
-    pub(crate) fn from(position: &Chess, side: Color, grounds: &Grounds<'_>) -> Option<Strategy> {
+    /// Follows the best moves of a side, and all replies to them.
+    pub(crate) fn from(
+        position: &Chess,
+        side: Color,
+        grounds: &Grounds<'_>,
+        room: &Room<'_>,
+    ) -> Result<Strategy, NoStrategy> {
+        let most = match grounds {
+            Grounds::Win(distances) => match distances.value_of(position) {
+                Some(Value::Win(moves) | Value::Loss(moves)) => Some(moves),
+                _ => return Err(NoStrategy::Unknown),
+            },
+            Grounds::Hold(_) => None,
+        };
         let mut walk = Walk { side, grounds, met: HashSet::new(), waiting: Vec::new() };
         if position.turn() == side {
             walk.meet(position.clone());
         } else {
             walk.meet_replies(position);
         }
+        let positions = room.memory / POSITION;
         let mut choices = BTreeMap::new();
         while let Some(position) = walk.waiting.pop() {
-            let choice = walk.choose(&position)?;
+            if room.monitor.is_stopped() {
+                return Err(NoStrategy::Unknown);
+            }
+            if walk.met.len() > positions {
+                return Err(NoStrategy::TooLarge(positions));
+            }
+            let choice = walk.choose(&position).ok_or(NoStrategy::Unknown)?;
             if let Some(m) = choice.m {
                 walk.meet_replies(&after(&position, m));
             }
             choices.insert(epd(&position), choice);
         }
-        let most = match grounds {
-            Grounds::Win(distances) => match distances.value_of(position)? {
-                Value::Win(moves) | Value::Loss(moves) => Some(moves),
-                _ => return None,
-            },
-            Grounds::Hold(_) => None,
-        };
-        Some(Strategy { side, most, choices })
+        Ok(Strategy { side, most, choices })
     }
 }
 

@@ -5,8 +5,8 @@ use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
 use hoffman::{
-    AsPosition as _, Color, Effort, Event, Moves, ProveOptions, Proved, ProvedMove, Tablebase,
-    Value, Variant,
+    AsPosition as _, Certification, Color, Effort, Event, Moves, ProveOptions, Proved, ProvedMove,
+    Tablebase, Value, Variant,
 };
 use serde_json::json;
 
@@ -99,8 +99,15 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
     } else {
         print(&shown.to_text())?;
     }
-    if let Some(file) = args.certificate.as_ref().filter(|_| !proved.certificate) {
-        note(&format!("{}: not written, for want of a proof", file.display()));
+    if let Some(file) = &args.certificate {
+        match proved.certificate {
+            Certification::Written => {}
+            Certification::TooLarge { positions } => note(&format!(
+                "{}: not written, as the proof has more than {positions} positions, too many for the memory",
+                file.display()
+            )),
+            _ => note(&format!("{}: not written, for want of a proof", file.display())),
+        }
     }
     Ok(Outcome::of(proved.assumed.wdl().is_some()))
 }
