@@ -248,7 +248,7 @@ fn solve_writes_certificates() {
         check_with_python(folder.path(), &[name], 1);
     }
     // A proof may be larger than the memory, and its file is not there then.
-    let narrow = ["solve", drawn, "--certificate", "narrow", "--memory", "100K"];
+    let narrow = ["solve", drawn, "--certificate", "narrow", "--memory", "36K"];
     let answer = run_with(folder.path(), &narrow, "");
     assert_eq!(answer.code, 0, "{}", answer.err);
     assert!(
