@@ -132,21 +132,23 @@ impl Prover {
     /// The slices to be opened next that need no more than so many bytes; none if all that matters
     /// is open.
     fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> Vec<Key> {
-        for moves in [Moves::OfAStrategy, Moves::All] {
-            loop {
+        loop {
+            let mut cut = false;
+            for moves in [Moves::OfAStrategy, Moves::All] {
                 let walks = Walks { moves, most: self.reach, monitor };
-                let Walked { mut met, cut } = met(&self.slices, position, walks);
-                met.retain(|key, _| key.needs() <= left);
-                if !met.is_empty() {
-                    return choose(&self.slices, met);
+                let mut walked = met(&self.slices, position, walks);
+                walked.met.retain(|key, _| key.needs() <= left);
+                if !walked.met.is_empty() {
+                    return choose(&self.slices, walked.met);
                 }
-                if !cut || monitor.is_stopped() || self.reach.saturating_mul(2 * WALKED) > left {
-                    break;
-                }
-                self.reach *= 2;
+                cut |= walked.cut;
             }
+            let room = self.reach.saturating_mul(2 * WALKED) <= left;
+            if !cut || !room || monitor.is_stopped() {
+                return Vec::new();
+            }
+            self.reach *= 2;
         }
-        Vec::new()
     }
 
     /// How far the work is.
@@ -273,7 +275,7 @@ fn choose(slices: &Slices, met: FxHashMap<Key, Met>) -> Vec<Key> {
     if small.len() < budget / 4 {
         let mut one: Vec<&(Key, Met)> = all.iter().filter(|(key, _)| key.pieces() == 1).collect();
         one.sort_by_key(|(_, met)| (u32::MAX - met.hits, met.depth));
-        chosen.extend(one.iter().take((one.len() / 16).max(6)).map(|(key, _)| *key));
+        chosen.extend(one.iter().take((one.len() / 8).max(12)).map(|(key, _)| *key));
     }
     if chosen.is_empty() {
         chosen.extend(all.iter().take(2).map(|(key, _)| *key));
