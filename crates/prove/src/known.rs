@@ -49,8 +49,10 @@ impl Slices {
             return Known::open([value; 3], turn);
         }
         let known = in_slices(&key, &placed, |key| {
-            let [least, most, guess] = self.tables(key)?.each_ref();
-            let value = |table| value(table, key, &placed, position);
+            let [least, most, guess] = self.tables(key)?;
+            let squares = squares_of(&least.layout, &placed)?;
+            let right = right(position);
+            let value = |table: &TableValues| table.value(&squares, key.pawns, turn, right);
             let values = [value(least)?, value(most)?, value(guess)?];
             // Of a piece that has just promoted only that is told which taking it gives.
             let [least, most, guess] = GAMES.map(|game| match values[game as usize] {
@@ -178,11 +180,16 @@ pub(crate) fn value(
     position: &Chess,
 ) -> Option<Value> {
     let squares = squares_of(&table.layout, placed)?;
-    let right = position.ep_square(EnPassantMode::Legal).map(u8::from);
-    table.value(&squares, key.pawns, position.turn(), right)
+    table.value(&squares, key.pawns, position.turn(), right(position))
 }
 
-fn outcome(value: Value, turn: Color) -> Outcome {
+/// The square behind a pawn that can be taken en passant.
+fn right(position: &Chess) -> Option<u8> {
+    position.ep_square(EnPassantMode::Legal).map(u8::from)
+}
+
+/// The outcome of a legal position.
+pub(crate) fn outcome(value: Value, turn: Color) -> Outcome {
     match value {
         Value::Win(_) => Outcome::won_by(turn),
         Value::Loss(_) => Outcome::won_by(turn.other()),

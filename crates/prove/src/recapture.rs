@@ -11,6 +11,7 @@ use hoffman_space::{Code as _, Codes, PawnStructure, SliceValues, side};
 
 use crate::guess;
 use crate::key::{Family, Key, Pieces, Placed, squares_of};
+use crate::known::outcome;
 use crate::slices::{Game, Slices};
 
 /// The side, its piece, the square of promotion.
@@ -69,8 +70,7 @@ impl Slices {
             let table = &self.tables(key)?[game as usize];
             table.value(&squares_of(&table.layout, placed)?, key.pawns, turn, None)
         });
-        let value = value.filter(|&value| value != Value::Illegal)?;
-        Some(value.winner(turn).map_or(Outcome::Draw, Outcome::won_by))
+        value.filter(|&value| value != Value::Illegal).map(|value| outcome(value, turn))
     }
 }
 

@@ -166,8 +166,7 @@ impl Walk<'_> {
     fn meet_ruled(&mut self, position: &Chess, depth: u32) {
         for m in position.legal_moves() {
             if self.slices.assumptions.of_move(position, &m).is_some() {
-                let mut next = position.clone();
-                next.play_unchecked(m);
+                let next = after(position, m);
                 if !self.slices.is_open(&key_of(&next).0) {
                     self.meet(&next, depth + 1);
                 }
