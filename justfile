@@ -53,12 +53,12 @@ compare before after="HEAD" *options:
     scripts/compare-commits {{ options }} {{ before }} {{ after }}
 
 # The stable compiler has coverage but no sanitizers, hence `-s none`. New inputs go to target/fuzz-corpus;
-# fuzz/corpus holds the committed seeds. Targets: cargo fuzz list. Needs cargo-fuzz.
+# fuzz/corpus holds the committed seeds. Targets: cargo fuzz list. Needs cargo-fuzz. `just fuzz hbf 600 16384`.
 
 # Fuzz a target for some seconds.
-fuzz target seconds="120":
+fuzz target seconds="120" longest="4096":
     mkdir -p target/fuzz-corpus/{{ target }}
-    cargo fuzz run -s none {{ target }} target/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} -- -max_total_time={{ seconds }} -max_len=4096 -timeout=10
+    cargo fuzz run -s none {{ target }} target/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} -- -max_total_time={{ seconds }} -max_len={{ longest }} -timeout=10
 
 # All fuzz targets compile.
 fuzz-check:
@@ -72,10 +72,10 @@ fuzz-all seconds="120":
 coverage := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions --cfg fuzzing"
 
 # Fuzz a target for some seconds with the stable compiler, without cargo-fuzz.
-fuzz-stable target seconds="120":
+fuzz-stable target seconds="120" longest="4096":
     mkdir -p target/fuzz-corpus/{{ target }}
     cd fuzz && RUSTFLAGS="{{ coverage }}" cargo build --release --target x86_64-unknown-linux-gnu --bin {{ target }}
-    fuzz/target/x86_64-unknown-linux-gnu/release/{{ target }} target/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} -max_total_time={{ seconds }} -max_len=4096 -timeout=10 -rss_limit_mb=2048
+    fuzz/target/x86_64-unknown-linux-gnu/release/{{ target }} target/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} -max_total_time={{ seconds }} -max_len={{ longest }} -timeout=10 -rss_limit_mb=2048
 
 # Write the binary seeds of the fuzz targets anew.
 fuzz-seeds:

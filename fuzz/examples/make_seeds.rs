@@ -1,8 +1,8 @@
-//! Writes the committed seeds that are not text: small tables under `corpus/htb` and
-//! `corpus/htb_plain`.
+//! Writes the committed seeds that are not text: small tables under `corpus/htb`,
+//! `corpus/htb_plain` and `corpus/hbf`; and a receipt that holds.
 //!
-//! `cargo run --manifest-path fuzz/Cargo.toml --example make_seeds`. The entries are a pattern,
-//! not the values of the positions: the targets only read them.
+//! `cargo run --manifest-path fuzz/Cargo.toml --example make_seeds`. The entries of `.htb` are a
+//! pattern, not the values of the positions: the targets only read them.
 
 use std::error::Error;
 use std::fs;
@@ -11,6 +11,7 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
+use hoffman::{OneTable, Options, Target};
 use hoffman_board::{Bitboard, Format, Square, Variant};
 use hoffman_control::{
     ControlFile, GenerationStatistics, HeaderEdits, Mode, PassStatistics, PawnMasks, PawngenEdits,
@@ -25,7 +26,7 @@ const KINGS: &str = "<piece color=\"white\" type=\"king\" location=\"a1 b1 c1 b2
      <piece color=\"black\" type=\"king\" location=\"f6 g6 g7 h8\"/>\n";
 
 fn main() -> Result<()> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let corpus = &Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let bare = "<tablebase><dtm/><piece color='white' type='king'/>\
                 <piece color='black' type='king'/><output filename='kk.htb'/></tablebase>";
     let rook = "<piece color=\"white\" type=\"rook\" location=\"d1 d2 d3 d4\"/>";
@@ -49,8 +50,8 @@ fn main() -> Result<()> {
     ];
     for (name, text) in &streams {
         let stream = stream(text, None)?;
-        write(&corpus, "htb_plain", name, &stream)?;
-        write(&corpus, "htb", name, &ours(&stream)?)?;
+        write(corpus, "htb_plain", name, &stream)?;
+        write(corpus, "htb", name, &ours(&stream)?)?;
     }
     let structured = "<tablebase><dtm/><index type=\"combinadic4\"/>\n\
          <pawngen white-pawn-locations=\"b2\" black-pawn-locations=\"c4\" white-pawns-required=\"1\" \
@@ -58,17 +59,47 @@ fn main() -> Result<()> {
          <piece color=\"white\" type=\"king\" location=\"a1 a2 h1\"/>\n\
          <piece color=\"black\" type=\"king\" location=\"g8 h8\"/>\n</tablebase>\n";
     let pawngen = stream(structured, Some(&structures()))?;
-    write(&corpus, "htb_plain", "pawngen", &pawngen)?;
-    write(&corpus, "htb", "pawngen", &ours(&pawngen)?)?;
+    write(corpus, "htb_plain", "pawngen", &pawngen)?;
+    write(corpus, "htb", "pawngen", &ours(&pawngen)?)?;
     let kk = stream(bare, None)?;
-    write(&corpus, "htb", "foreign", &member(&kk, GzBuilder::new())?)?;
+    write(corpus, "htb", "foreign", &member(&kk, GzBuilder::new())?)?;
     let named = GzBuilder::new().filename("kk").comment("no").extra(*b"XX\x01\x00x");
     let (front, back) = kk.split_at(kk.len() / 2);
     let mut members = member(front, named)?;
     members.extend(member(back, GzBuilder::new())?);
     members.extend(b"rubbish");
-    write(&corpus, "htb", "members", &members)?;
+    write(corpus, "htb", "members", &members)?;
+    blocks(corpus)?;
+    receipt(corpus)
+}
+
+/// Files of cells, without and with distances, and one of entries.
+fn blocks(corpus: &Path) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let options = Options::new(folder.path()).reproducible(true).blocks(true);
+    let entries = folder.path().join("entries.xml");
+    let kings = "<piece color='white' type='king'/><piece color='black' type='king'/>";
+    let text = format!("<tablebase><dtc/>{kings}<output filename='entries.hbf'/></tablebase>");
+    fs::write(&entries, text)?;
+    let endings = ["KBvK", "KRvK"].map(|name| name.parse().map(Target::Ending));
+    let targets = endings.into_iter().chain([Ok(Target::ControlFile(entries))]);
+    hoffman::build(&targets.collect::<std::result::Result<Vec<_>, _>>()?, &options, &mut |_| {})?;
+    for name in ["kbk", "krk", "entries"] {
+        let bytes = fs::read(folder.path().join(format!("{name}.hbf")))?;
+        fs::create_dir_all(corpus.join("hbf"))?;
+        fs::write(corpus.join("hbf").join(name), bytes)?;
+    }
     Ok(())
+}
+
+/// That of KRvK made from KvK.
+fn receipt(corpus: &Path) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let options = Options::new(folder.path()).reproducible(true);
+    hoffman::build(&[Target::Ending("KvK".parse()?)], &options, &mut |_| {})?;
+    let receipt = folder.path().join("receipt");
+    OneTable::of_targets("KRvK", &[], &options)?.build(Some(&receipt), &options, &mut |_| {})?;
+    write(corpus, "receipt", "holds", &fs::read(receipt)?)
 }
 
 fn write(corpus: &Path, target: &str, name: &str, bytes: &[u8]) -> Result<()> {
