@@ -218,6 +218,41 @@ fn only_moves_and_unique_lines_say_which() {
 }
 
 #[test]
+fn lines_of_suicide_chess_end_with_the_last_man() {
+    let folder = TempDir::new().unwrap();
+    let control = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/suicide-rook-knight.xml")
+        .display()
+        .to_string();
+    let built = run_with(folder.path(), &["build", &control, "--dir", "."], "");
+    assert_eq!(built.code, 0, "{}", built.err);
+
+    let table = "suicide-rook-knight.htb";
+    let listed = run(folder.path(), &format!("list {table} --unique-line --json"));
+    assert_eq!(listed.code, 0, "{}", listed.err);
+    let found = lines(&listed.out);
+    assert!(found.len() > 100, "{}", found.len());
+    for line in found.iter().step_by(found.len() / 12) {
+        let (fen, moves) = (line["fen"].as_str().unwrap(), line["line"].as_array().unwrap());
+        let plies = line["dtw"].as_i64().unwrap();
+        // Tables count a ply more if the game ends with the last man taken.
+        assert!([0, 1].contains(&(plies.abs() - moves.len() as i64)), "{line}");
+        let moves: Vec<&str> = moves.iter().map(|m| m.as_str().unwrap()).collect();
+        // The winner moves first if it is won: in every second position there is one way to win.
+        for played in (usize::from(plies < 0)..moves.len()).step_by(2) {
+            let position = format!("{fen} moves {}", moves[..played].join(" "));
+            let position = position.trim_end_matches(" moves ");
+            let probed =
+                run_with(folder.path(), &["probe", "--table", table, position, "--json"], "");
+            let json = probed.json();
+            let options = json["moves"].as_array().unwrap();
+            let winning: Vec<_> = options.iter().filter(|m| m["category"] == "loss").collect();
+            assert_eq!((winning.len(), &winning[0]["uci"]), (1, &moves[played].into()), "{line}");
+        }
+    }
+}
+
+#[test]
 fn tables_with_prunes_claim_nothing_that_they_do_not_prove() {
     let folder = TempDir::new().unwrap();
     for name in ["kk.htb", "kqk.htb"] {

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hoffman_board::{Color, Outcome, OutcomeBounds, Value, Variant};
+use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_control::PruneEffect;
 use hoffman_table::{EntryValue, Table};
 
 use super::candidates::Scan;
 use super::{ListError, UniqueLine};
-use crate::collection::{is_bare_kings, table_name};
+use crate::collection::table_name;
 use crate::lines::{Known, assess, assess_move};
 use crate::moves::Move;
 use crate::open_table::outcomes_of;
@@ -113,17 +113,15 @@ impl Scan<'_> {
         Ok(Some(Step { m, after: option.after, outcomes, value }))
     }
 
-    /// What a table of chess says of a position behind a move: this one, from memory, or another.
+    /// What a table of chess says of a position behind a move: this one, from memory, or another;
+    /// or what the rules say.
     fn value_of(&self, position: &Position) -> Result<EntryValue, ListError> {
         if let Some(value) = self.held_value(position) {
             return Ok(value);
         }
-        if self.variant() == Variant::Normal && is_bare_kings(position) {
-            return Ok(EntryValue::Draw);
-        }
-        let found = self.collection().lookup_plain(position)?;
-        let missing = || ListError::Missing { table: table_name(&position.material()) };
-        found.map(|hit| hit.value).ok_or_else(missing)
+        let hit = self.collection().lookup_plain(position)?;
+        let known = Known::of(position, self.variant(), hit);
+        known.said.ok_or_else(|| ListError::Missing { table: table_name(&position.material()) })
     }
 }
 
@@ -139,7 +137,7 @@ struct Search<'s> {
 impl Search<'_> {
     /// Whether there is a line from a position of that value on.
     fn is_unique(&self, position: &Position, value: Value) -> Result<bool, ListError> {
-        if matches!(value, Value::Loss(0) | Value::Win(0)) {
+        if is_end(position, value) {
             return Ok(true);
         }
         let place = self.scan.seen.place(self.scan, position);
@@ -174,7 +172,7 @@ impl Search<'_> {
     fn line(&self, position: &Position, value: Value) -> Result<Vec<Move>, ListError> {
         let mut line = Vec::new();
         let (mut position, mut value) = (position.clone(), value);
-        while !matches!(value, Value::Loss(0) | Value::Win(0)) {
+        while !is_end(&position, value) {
             let Some((step, after)) = self.next(&position, value)? else { break };
             line.push(step.m);
             (position, value) = (step.after, after);
@@ -267,6 +265,13 @@ impl Seen {
         // No code panics while it holds the lock.
         self.others[sum % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the game is over in a position of that value; in suicide chess a side without men has
+/// won, though tables count a move more.
+fn is_end(position: &Position, value: Value) -> bool {
+    matches!(value, Value::Loss(0) | Value::Win(0))
+        || position.board.by_color(position.turn).is_empty()
 }
 
 /// The moves of the winner to the end.
