@@ -19,6 +19,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
         listen: ([127, 0, 0, 1], 0).into(),
         cors: None,
         build: None,
+        prove: None,
         limits: Limits { rate: 0, ..Limits::default() },
     };
     Server::bind(config).expect("a server")

@@ -391,6 +391,10 @@ pub(crate) struct ServeArgs {
     /// made at a time takes no more than this [default: none are made].
     #[arg(long, value_name = "SIZE", value_parser = crate::work::size)]
     pub(crate) build: Option<u64>,
+    /// Let positions of more men than tables are made for be proved from the page, each for so long
+    /// at most, with half of the free memory [default: none are proved].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) prove: Option<u64>,
     /// Let pages of others read the answers: those of an origin such as https://example.org, or
     /// of all (*).
     #[arg(long, value_name = "ORIGIN")]

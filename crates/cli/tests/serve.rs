@@ -141,6 +141,14 @@ fn tables_are_made_where_the_owner_lets_them_be() {
 }
 
 #[test]
+fn positions_are_proved_where_the_owner_lets_them_be() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(folder.path(), "--prove 600");
+    succeeds(&mut server.client("proofs"));
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
 fn what_cannot_be_served_is_refused() {
     let folder = TempDir::new().unwrap();
     run(folder.path(), "serve --dir nowhere").refused(1, &["nowhere", "no such folder"]);
@@ -190,7 +198,7 @@ fn the_page_is_used_in_a_browser() {
     let control = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bad-bishop.xml");
     let built = run(&folder, &format!("build {} --dir .", control.display()));
     assert_eq!(built.code, 0, "{}", built.err);
-    let server = Server::start(&folder, "--build 200M");
+    let server = Server::start(&folder, "--build 200M --prove 600");
     // The pictures of the documents, if they are to be made anew.
     let pictures = std::env::var_os("HOFFMAN_PICTURES").map(PathBuf::from);
     let pictures = pictures.unwrap_or_else(|| outer.path().to_owned());

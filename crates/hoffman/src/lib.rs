@@ -156,7 +156,9 @@ pub use listing::{TableFile, TableInfo, tables_in};
 pub use one::OneTable;
 pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};
-pub use prove::{Certification, Effort, ProveOptions, Proved, ProvedMove, prove};
+pub use prove::{
+    Certification, Effort, MEN_OF_TABLES, ProveOptions, Proved, ProvedMove, prove, proved_in_words,
+};
 pub use receipt::receipt_of;
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};

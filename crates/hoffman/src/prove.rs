@@ -135,6 +135,22 @@ pub struct Effort {
     pub time: Duration,
 }
 
+/// Tables of all positions are made of so many men; positions of more are proved.
+pub const MEN_OF_TABLES: usize = 5;
+
+/// What is proved, in words of chess, for a side to move.
+pub fn proved_in_words(value: Value, turn: Color) -> String {
+    let side = |color: Color| color.fold_wb("White", "Black");
+    match value {
+        Value::Win { .. } => format!("{} wins", side(turn)),
+        Value::Loss { .. } => format!("{} wins", side(turn.other())),
+        Value::Draw => "draw".to_owned(),
+        Value::AtLeastDraw => format!("{} at least draws", side(turn)),
+        Value::AtMostDraw => format!("{} at least draws", side(turn.other())),
+        _ => "nothing is proven yet".to_owned(),
+    }
+}
+
 /// Without being asked to, moves are decided until so many more positions were evaluated: about a
 /// second.
 const CHEAP: u64 = 100_000_000;

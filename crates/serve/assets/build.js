@@ -1,16 +1,17 @@
-// Making tables that are missing: what it would take, then the work with its progress, which can be stopped.
+// Making tables that are missing, and proving positions that no table has: what it would take, then the work with its
+// progress, which can be stopped.
 
 import { ask } from '/assets/game.js';
 import { element, size } from '/assets/words.js';
 
 const duration = (seconds) => (seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`);
 
-/** Whether this server makes tables. */
-export async function mayBuild() {
+/** What this server does: how many bytes of tables it makes, how many seconds it proves, and of how many men tables are. */
+export async function mayWork() {
   try {
-    return (await ask('/api/plan')).limit !== null;
+    return await ask('/api/plan');
   } catch {
-    return false;
+    return { limit: null, prove: null, men: 0 };
   }
 }
 
@@ -29,7 +30,7 @@ export async function offer(place, wanted, made) {
       place.replaceChildren(element('p', { role: 'status' }, `${what} This server makes ${size(limit)} at a time.`));
       return;
     }
-    const go = element('button', { type: 'button', onclick: () => work(place, wanted, made) }, 'Make them');
+    const go = element('button', { type: 'button', onclick: () => make(place, wanted, made) }, 'Make them');
     place.replaceChildren(element('p', { role: 'status' }, what), go);
     go.focus();
   } catch (error) {
@@ -37,7 +38,42 @@ export async function offer(place, wanted, made) {
   }
 }
 
-async function work(place, wanted, made) {
+function make(place, wanted, made) {
+  const shown = ({ table, done, work, seconds_left: left }) => {
+    const part = work ? done / work : 0;
+    const until = left === null ? '' : `, about ${duration(left)} left`;
+    return { part, words: `${table} ${Math.floor(100 * part)} %${until}` };
+  };
+  const finished = async () => {
+    place.replaceChildren(element('p', { role: 'status' }, 'The tables are there.'));
+    await made();
+  };
+  return follow(place, '/api/build', wanted, { shown, finished, stopped: 'Stopped. What is finished stays.' });
+}
+
+/** Shows in a place how long a position may be proved, and proves it if that is wanted. */
+export function offerProof(place, fen, most, proved) {
+  const what = `No table holds so many men, but its result can be proved: that takes ${duration(most)} at most, and may leave it open.`;
+  const go = element('button', { type: 'button', onclick: () => prove(place, fen, proved) }, 'Prove it');
+  place.replaceChildren(element('p', { role: 'status' }, what), go);
+  go.focus();
+}
+
+function prove(place, fen, proved) {
+  const shown = (effort) => ({ part: effort.seconds / effort.seconds_at_most, words: `${effort.words}; ${extent(effort)}` });
+  const finished = async (proof) => {
+    place.replaceChildren();
+    await proved(proof);
+  };
+  return follow(place, '/api/prove', { fen }, { shown, finished, stopped: 'Stopped.' });
+}
+
+/** What a proof took. */
+export const extent = ({ slices, known, positions, bytes, seconds }) =>
+  `${slices} of ${known} pawn structures opened, ${Math.round(positions / 1e6)} million positions evaluated, ${size(bytes)}, ${duration(seconds)}`;
+
+/** Begins work and shows its progress: `shown` tells it as a part of 1 and in words. */
+async function follow(place, path, wanted, { shown, finished, stopped }) {
   const stop = new AbortController();
   const bar = element('progress', { max: 1, value: 0, 'aria-label': 'Work done' });
   const words = element('span', {}, 'Beginning …');
@@ -46,7 +82,7 @@ async function work(place, wanted, made) {
   cancel.focus();
   try {
     const query = new URLSearchParams(wanted).toString();
-    const answer = await fetch(`/api/build?${query}`, { method: 'POST', signal: stop.signal });
+    const answer = await fetch(`${path}?${query}`, { method: 'POST', signal: stop.signal });
     if (!answer.ok) {
       throw new Error((await answer.json()).error);
     }
@@ -55,18 +91,16 @@ async function work(place, wanted, made) {
         throw new Error(data.error);
       }
       if (name === 'done') {
-        place.replaceChildren(element('p', { role: 'status' }, 'The tables are there.'));
-        await made();
+        await finished(data);
         return;
       }
-      bar.value = data.work ? data.done / data.work : 0;
-      const left = data.seconds_left === null ? '' : `, about ${duration(data.seconds_left)} left`;
-      words.textContent = `${data.table} ${Math.floor(100 * bar.value)} %${left}`;
+      const { part, words: text } = shown(data);
+      bar.value = part;
+      words.textContent = text;
     }
     throw new Error('The server has stopped.');
   } catch (error) {
-    const text = error.name === 'AbortError' ? 'Stopped. What is finished stays.' : error.message;
-    place.replaceChildren(element('p', { role: 'alert' }, text));
+    place.replaceChildren(element('p', { role: 'alert' }, error.name === 'AbortError' ? stopped : error.message));
   }
 }
 

@@ -1,9 +1,9 @@
 // The page: what its buttons do, and what is shown when the position changes.
 
 import { Board } from '/assets/board.js';
-import { mayBuild, offer } from '/assets/build.js';
+import { mayWork, offer, offerProof } from '/assets/build.js';
 import { distances } from '/assets/charts.js';
-import { Game, ask, fromAddress } from '/assets/game.js';
+import { Game, ask, fromAddress, keepProof } from '/assets/game.js';
 import { halfMoves, showGame, showLine, showMoves, showProblem, showResult } from '/assets/panels.js';
 import { listTables } from '/assets/tables.js';
 import { spoken } from '/assets/words.js';
@@ -202,26 +202,49 @@ byId('heat-man').addEventListener('change', refreshHeat);
 
 // ---- tables that are missing
 
-/** Whether this server makes tables, and the position that is being solved. */
-let builds = false;
+/** What this server does, and the position that is being solved. */
+let may = { limit: null, prove: null, men: 0 };
 let solving = null;
 
+/** Whether no table is made of so many men. */
+const hasManyMen = (fen) => fen.split(' ')[0].replace(/[^a-z]/gi, '').length > may.men;
+
 function offerToSolve(view) {
-  byId('solve').hidden = !builds || !view.hoffman.missing.length;
+  const leavesOpen = view.result === 'unknown' || (view.proof && view.moves.some(({ result }) => result === 'unknown'));
+  const isOpen = leavesOpen && !view.over;
+  const work = hasManyMen(view.fen) ? isOpen && may.prove : view.hoffman.missing.length && may.limit;
+  byId('solve').hidden = !work;
   if (solving !== view.fen) {
     byId('solve-work').replaceChildren();
   }
 }
 
 byId('solve-button').addEventListener('click', () => {
-  const fen = game.current.fen;
+  const { fen, view } = game.current;
+  const place = byId('solve-work');
   solving = fen;
-  offer(byId('solve-work'), { fen }, async () => {
-    await listTables(showFrom);
-    const path = game.path().slice(1).map((node) => node.move.uci);
-    await start(game.root.fen, path, null);
+  if (!hasManyMen(fen)) {
+    offer(place, { fen }, async () => {
+      await listTables(showFrom);
+      await again();
+    });
+    return;
+  }
+  offerProof(place, fen, may.prove, async (proof) => {
+    keepProof(view, proof);
+    // Somebody may have gone on meanwhile.
+    if (game.current.fen === fen) {
+      await again();
+    }
   });
 });
+
+/** Asks anew for all positions of the game. */
+async function again() {
+  const path = game.path().slice(1).map((node) => node.move.uci);
+  await start(game.root.fen, path, null);
+}
+
 byId('build').addEventListener('submit', (event) => {
   event.preventDefault();
   offer(byId('build-work'), { ending: byId('ending').value.trim() }, () => listTables(showFrom));
@@ -249,8 +272,8 @@ if (!(await load('replaceState'))) {
   byId('problem').textContent = problem;
 }
 listTables(showFrom);
-builds = await mayBuild();
-byId('build').hidden = !builds;
+may = await mayWork();
+byId('build').hidden = may.limit === null;
 if (game.current) {
   offerToSolve(game.current.view);
 }

@@ -1,5 +1,6 @@
 // What is said of the position: result, what it rests on, moves, lines.
 
+import { extent } from '/assets/build.js';
 import { RESULTS, badge, element, spoken } from '/assets/words.js';
 
 const byId = (id) => document.getElementById(id);
@@ -32,6 +33,16 @@ export function showResult(view) {
     : `The clock of the fifty-move rule is at ${hoffman.clock} of 100.`;
   fifty.classList.toggle('warning', hoffman.fifty_move);
 
+  byId('rests').replaceChildren(...grounds(view).map((text) => element('li', {}, text)));
+}
+
+/** What an answer rests on. */
+function grounds(view) {
+  const { hoffman, proof } = view;
+  if (proof) {
+    const took = proof.slices === undefined ? 'by the proof of the position before.' : `${extent(proof)}.`;
+    return [`Proved without tables: ${took}`];
+  }
   const rests = [];
   const isOpen = view.result === 'unknown' && !hoffman.table;
   rests.push(isOpen ? 'No table has the position.' : BOUNDS[hoffman.bound]);
@@ -49,7 +60,7 @@ export function showResult(view) {
   if (hoffman.missing.length) {
     rests.push(`Missing tables: ${hoffman.missing.join(', ')}.`);
   }
-  byId('rests').replaceChildren(...rests.map((text) => element('li', {}, text)));
+  return rests;
 }
 
 /** Nothing can be said of a position. */

@@ -5,11 +5,19 @@ const PIECES = { K: 'king', Q: 'queen', R: 'rook', B: 'bishop', N: 'knight' };
 export const RESULTS = {
   white: { sign: '1–0', name: 'White wins' },
   'maybe-white': { sign: '1–0?', name: 'White may win' },
+  'white-holds': { sign: '≥ ½', name: 'White at least draws' },
   draw: { sign: '½–½', name: 'Draw' },
   unknown: { sign: '?', name: 'Not known' },
+  'black-holds': { sign: '≤ ½', name: 'Black at least draws' },
   'maybe-black': { sign: '0–1?', name: 'Black may win' },
   black: { sign: '0–1', name: 'Black wins' },
   impossible: { sign: '', name: 'Impossible' },
+};
+
+/** Results from the best one to the worst one for a side. */
+export const ranking = (turn) => {
+  const names = Object.keys(RESULTS);
+  return turn === 'white' ? names : names.toReversed();
 };
 
 /** Moves of the winner in so many plies. */

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use hoffman::Variant;
+use hoffman::{MEN_OF_TABLES, Variant};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderValue};
@@ -24,8 +24,10 @@ use crate::heat::heat;
 use crate::library::{Entry, Library, is_complete};
 use crate::lichess::{is_chess, main_line, unanswered};
 use crate::limits::Limits;
+use crate::long_work::LongWork;
 use crate::metrics::Metrics;
 use crate::positions::query_of;
+use crate::prove::prove;
 use crate::rate::Rate;
 use crate::response::{Refusal, Reply, bytes, finish, json_bytes, json_text, text, to_json};
 use crate::route::{Route, Rules, parameter, position_of, wanted};
@@ -45,6 +47,9 @@ pub(crate) struct State {
     pub(crate) rate: Rate,
     pub(crate) metrics: Metrics,
     pub(crate) builds: Builds,
+    /// How long a position may be proved; none if that is not done.
+    pub(crate) prove: Option<Duration>,
+    pub(crate) long_work: LongWork,
     /// Who else may read the answers.
     pub(crate) origin: Option<HeaderValue>,
     /// Answers to whole positions, which tables that come later do not change.
@@ -68,7 +73,7 @@ impl State {
     pub(crate) fn new(
         tables: Library,
         limits: Limits,
-        builds: Builds,
+        (builds, prove): (Builds, Option<Duration>),
         origin: Option<HeaderValue>,
         threads: usize,
     ) -> State {
@@ -78,6 +83,8 @@ impl State {
             limits,
             metrics: Metrics::default(),
             builds,
+            prove,
+            long_work: LongWork::default(),
             origin,
             remembered: Cache::with_weighter(1 << 14, REMEMBERED, Weight),
             work: Arc::new(Semaphore::new(threads)),
@@ -163,6 +170,9 @@ async fn respond(
     if !request.body().is_end_stream() {
         let text = "such a request has no body";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "body", text));
+    }
+    if route == Route::Prove {
+        return prove(state, request.uri().query(), request.headers());
     }
     if route == Route::Build {
         return build(state, wanted_by(request.uri().query())?, request.headers()).await;
@@ -253,7 +263,7 @@ async fn get(
             Ok(bytes("text/plain; version=0.0.4; charset=utf-8", body))
         }
         Route::Description => Ok(json_bytes(Bytes::from_static(assets::DESCRIPTION))),
-        Route::Batch | Route::Build | Route::Nothing => {
+        Route::Batch | Route::Build | Route::Prove | Route::Nothing => {
             Err(Refusal::not_found("there is nothing of that name"))
         }
     }
@@ -287,10 +297,12 @@ fn wanted_by(query: Option<&str>) -> Result<Wanted, Refusal> {
     }
 }
 
-/// What making tables would take; without a question, what may be made at all.
+/// What making tables would take; without a question, what may be made and proved at all.
 async fn plan(state: &Arc<State>, query: Option<&str>) -> Result<Reply, Refusal> {
     if query.is_none_or(str::is_empty) {
-        return Ok(json_text(json!({ "limit": state.builds.limit() }).to_string()));
+        let seconds = state.prove.map(|time| time.as_secs());
+        let may = json!({ "limit": state.builds.limit(), "prove": seconds, "men": MEN_OF_TABLES });
+        return Ok(json_text(may.to_string()));
     }
     let wanted = wanted_by(query)?;
     json(state, move |state| to_json(&state.builds.cost(&wanted)?)).await

@@ -1,32 +1,20 @@
 //! Making tables that are missing, where the owner of the server lets that be done: what it would
-//! take, and the work with its progress as server-sent events. Who stops listening stops the work.
+//! take, and the work with its progress.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
-use bytes::Bytes;
 use hoffman::process::cores;
 use hoffman::{Cancel, Error, Event, Options, Plan, Target};
-use http_body_util::BodyExt as _;
 use hyper::StatusCode;
-use hyper::header::{self, HeaderMap};
-use hyper::http::uri::Authority;
+use hyper::header::HeaderMap;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::mpsc::{Sender, channel};
 
 use crate::answer::State;
-use crate::response::{Refusal, Reply, with_body};
-use crate::stream::Made;
-
-/// How often progress is told.
-const OFTEN: Duration = Duration::from_millis(200);
-
-/// Events that may wait for who listens.
-const AHEAD: usize = 64;
+use crate::long_work::{Listener, only_from_here, stream};
+use crate::response::{Refusal, Reply};
 
 /// Where tables may be made, and how large.
 #[derive(Debug)]
@@ -34,8 +22,6 @@ pub(crate) struct Builds {
     folder: Option<PathBuf>,
     /// The most bytes of new tables at a time; none if nothing is made.
     limit: Option<u64>,
-    /// What stops the work that is being done.
-    running: Mutex<Option<Cancel>>,
 }
 
 /// What is to be made.
@@ -64,7 +50,7 @@ pub(crate) struct Cost {
 
 impl Builds {
     pub(crate) fn new(folder: Option<PathBuf>, limit: Option<u64>) -> Builds {
-        Builds { folder, limit, running: Mutex::default() }
+        Builds { folder, limit }
     }
 
     /// What may be made, in bytes; none if nothing.
@@ -98,28 +84,6 @@ impl Builds {
         Ok(Cost::new(&plan.map_err(|error| self.refusal(&error))?, limit))
     }
 
-    /// Takes the one place for work.
-    fn begin(&self) -> Result<Cancel, Refusal> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.is_some() {
-            let text = "other tables are being made; try again when they are there";
-            return Err(Refusal::new(StatusCode::CONFLICT, "busy", text));
-        }
-        Ok(running.insert(Cancel::new()).clone())
-    }
-
-    fn end(&self) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// Stops the work that is being done, if there is some.
-    pub(crate) fn stop(&self) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cancel) = running.as_ref() {
-            cancel.cancel();
-        }
-    }
-
     /// Why something was not made, without the name of the folder.
     fn refusal(&self, error: &Error) -> Refusal {
         let status = match error {
@@ -133,11 +97,16 @@ impl Builds {
         Refusal::new(status, error.code(), text)
     }
 
-    /// Makes something, and tells `to` how far it is.
-    fn work(&self, wanted: &Wanted, cancel: &Cancel, to: &Sender<Bytes>) -> Result<(), Refusal> {
-        let options = self.options(cancel)?;
-        let mut progress = Progress::new(cancel, to);
-        let mut tell = |event| progress.tell(event);
+    /// Makes something, and tells who listens how far it is.
+    fn work(&self, wanted: &Wanted, listener: &mut Listener<'_>) -> Result<(), Refusal> {
+        let options = self.options(listener.cancel())?;
+        let mut progress = Progress::new();
+        let mut tell = |event| {
+            progress.take(event);
+            if progress.work > 0 {
+                listener.tell(|| progress.to_json());
+            }
+        };
         let made = match wanted {
             Wanted::Ending(name) => {
                 hoffman::build(&[ending(name)?], &options, &mut tell).map(|_| ())
@@ -171,23 +140,6 @@ impl Cost {
     }
 }
 
-/// Whether a request comes from this page and no other. Browsers say where requests come from; a
-/// name that leads to this server may be anybody's, an address is its own.
-fn is_from_here(headers: &HeaderMap) -> bool {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let named = text(header::HOST).and_then(|host| host.parse::<Authority>().ok());
-    let is_address = |host: &str| {
-        let bare = host.trim_matches(['[', ']']);
-        bare.parse::<IpAddr>().is_ok() || host == concat!("local", "host")
-    };
-    if !named.is_some_and(|named| is_address(named.host())) {
-        return false;
-    }
-    let Some(origin) = text(header::ORIGIN) else { return true };
-    let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-    host.is_some() && host == text(header::HOST)
-}
-
 /// Makes something that is within the limit, and sends events: `progress`, and at the end `done` or
 /// `failed`.
 pub(crate) async fn build(
@@ -195,10 +147,7 @@ pub(crate) async fn build(
     wanted: Wanted,
     headers: &HeaderMap,
 ) -> Result<Reply, Refusal> {
-    if !is_from_here(headers) {
-        let text = "only the page of this server may have tables made";
-        return Err(Refusal::new(StatusCode::FORBIDDEN, "origin", text));
-    }
+    only_from_here(headers)?;
     let (shared, asked) = (Arc::clone(state), wanted.clone());
     let cost = crate::answer::on_thread(state, move || shared.builds.cost(&asked)).await??;
     if !cost.allowed {
@@ -210,32 +159,15 @@ pub(crate) async fn build(
         return Err(Refusal::new(StatusCode::FORBIDDEN, "too-large", text));
     }
 
-    let cancel = state.builds.begin()?;
-    let (sender, receiver) = channel(AHEAD);
-    let shared = Arc::clone(state);
-    tokio::task::spawn_blocking(move || {
-        let worked = shared.builds.work(&wanted, &cancel, &sender);
-        shared.builds.end();
-        let last = match worked {
-            Ok(()) => event("done", &json!({})),
-            Err(why) => event("failed", &json!({ "code": why.code, "error": why.text })),
-        };
-        // Who has stopped listening does not care.
-        let _ = sender.blocking_send(last);
-    });
-    Ok(with_body("text/event-stream", Made(receiver).boxed()))
-}
-
-fn event(name: &str, data: &Value) -> Bytes {
-    Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
+    stream(state, move |state, listener| {
+        state.builds.work(&wanted, listener)?;
+        Ok(json!({}))
+    })
 }
 
 /// How far the work is.
-struct Progress<'b> {
-    cancel: &'b Cancel,
-    to: &'b Sender<Bytes>,
+struct Progress {
     began: Instant,
-    told: Option<Instant>,
     table: String,
     work: u64,
     done: u64,
@@ -243,22 +175,13 @@ struct Progress<'b> {
     finished: usize,
 }
 
-impl<'b> Progress<'b> {
-    fn new(cancel: &'b Cancel, to: &'b Sender<Bytes>) -> Progress<'b> {
-        Progress {
-            cancel,
-            to,
-            began: Instant::now(),
-            told: None,
-            table: String::new(),
-            work: 0,
-            done: 0,
-            skipped: 0,
-            finished: 0,
-        }
+impl Progress {
+    fn new() -> Progress {
+        let began = Instant::now();
+        Progress { began, table: String::new(), work: 0, done: 0, skipped: 0, finished: 0 }
     }
 
-    fn tell(&mut self, event: Event) {
+    fn take(&mut self, event: Event) {
         match event {
             Event::Begin { work } => self.work += work,
             Event::Table { name } => self.table = name,
@@ -266,15 +189,6 @@ impl<'b> Progress<'b> {
             Event::Skipped { work } => self.skipped += work,
             Event::Finished { .. } => self.finished += 1,
             _ => {}
-        }
-        if self.work == 0 || self.told.is_some_and(|told| told.elapsed() < OFTEN) {
-            return;
-        }
-        self.told = Some(Instant::now());
-        match self.to.try_send(crate::build::event("progress", &self.to_json())) {
-            // There is nobody who waits for it.
-            Err(TrySendError::Closed(_)) => self.cancel.cancel(),
-            Ok(()) | Err(TrySendError::Full(_)) => {}
         }
     }
 
@@ -297,29 +211,6 @@ impl<'b> Progress<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn headers(lines: &[(&'static str, &'static str)]) -> HeaderMap {
-        let parse = |&(name, value): &(&'static str, &'static str)| {
-            let name = header::HeaderName::from_static(name);
-            (name, header::HeaderValue::from_static(value))
-        };
-        lines.iter().map(parse).collect()
-    }
-
-    #[test]
-    fn pages_of_others_make_nothing() {
-        let host = ("host", "127.0.0.1:8080");
-        assert!(is_from_here(&headers(&[host])));
-        assert!(is_from_here(&headers(&[host, ("origin", "http://127.0.0.1:8080")])));
-        for origin in ["http://127.0.0.1:8081", "https://example.org", "null", ""] {
-            assert!(!is_from_here(&headers(&[host, ("origin", origin)])), "{origin}");
-        }
-        // A name of theirs may lead here.
-        let theirs = [("host", "example.org:8080"), ("origin", "http://example.org:8080")];
-        assert!(!is_from_here(&headers(&theirs)));
-        assert!(is_from_here(&headers(&[("host", "[::1]:8080"), ("origin", "http://[::1]:8080")])));
-        assert!(!is_from_here(&headers(&[])));
-    }
 
     #[test]
     fn only_endings_are_made_by_name() {

@@ -30,6 +30,8 @@ pub(crate) enum Route {
     Plan,
     /// Making them.
     Build,
+    /// Proving a position.
+    Prove,
     /// Whether the server is well.
     Health,
     /// What it has done.
@@ -48,7 +50,7 @@ pub(crate) enum Rules {
 }
 
 /// All of them.
-pub(crate) const ROUTES: [Route; 17] = [
+pub(crate) const ROUTES: [Route; 18] = [
     Route::Page,
     Route::Position(Rules::Chess),
     Route::Position(Rules::Suicide),
@@ -62,6 +64,7 @@ pub(crate) const ROUTES: [Route; 17] = [
     Route::List,
     Route::Plan,
     Route::Build,
+    Route::Prove,
     Route::Health,
     Route::Metrics,
     Route::Description,
@@ -84,6 +87,7 @@ impl Route {
             "/api/list" => Route::List,
             "/api/plan" => Route::Plan,
             "/api/build" => Route::Build,
+            "/api/prove" => Route::Prove,
             "/tables" => Route::Tables,
             "/healthz" => Route::Health,
             "/metrics" => Route::Metrics,
@@ -109,6 +113,7 @@ impl Route {
             Route::List => "list",
             Route::Plan => "plan",
             Route::Build => "build",
+            Route::Prove => "prove",
             Route::Health => "healthz",
             Route::Metrics => "metrics",
             Route::Description => "openapi",
@@ -118,7 +123,7 @@ impl Route {
 
     /// The methods that it takes.
     pub(crate) fn allowed(self) -> &'static str {
-        if matches!(self, Route::Batch | Route::Build) {
+        if matches!(self, Route::Batch | Route::Build | Route::Prove) {
             "POST, OPTIONS"
         } else {
             "GET, HEAD, OPTIONS"

@@ -44,6 +44,9 @@ pub struct Config {
     /// The most bytes of tables that may be made at a time, in the first folder; none if nothing
     /// is made.
     pub build: Option<u64>,
+    /// How long a position of more men than tables are made for may be proved; none if that is not
+    /// done.
+    pub prove: Option<Duration>,
     /// What is borne.
     pub limits: Limits,
 }
@@ -86,7 +89,7 @@ impl Server {
     /// # Errors
     /// A folder cannot be listed, the address cannot be had, or the origin is none.
     pub fn bind(config: Config) -> Result<Server, ServeError> {
-        let Config { folders, syzygy, listen, cors, build, limits } = config;
+        let Config { folders, syzygy, listen, cors, build, prove, limits } = config;
         let origin =
             cors.map(|text| origin_of(&text).ok_or(ServeError::Origin(text))).transpose()?;
         let library = Library::open(&folders, &syzygy)?;
@@ -99,14 +102,14 @@ impl Server {
         let threads = cores();
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
-            // Those that work, one that counts, one that makes tables, and some that were given up but go on.
+            // Those that work, one that counts, one that makes tables or proves, and some that were given up but go on.
             .max_blocking_threads(threads + 4)
             .thread_stack_size(STACK)
             .thread_name("serve")
             .enable_all()
             .build()
             .map_err(ServeError::Threads)?;
-        let state = Arc::new(State::new(library, limits, builds, origin, threads));
+        let state = Arc::new(State::new(library, limits, (builds, prove), origin, threads));
         Ok(Server { listener, address, state, runtime })
     }
 
@@ -192,7 +195,7 @@ async fn serve(listener: TcpListener, state: &Arc<State>, cancel: &Cancel) -> io
         });
     }
     drop(listener);
-    state.builds.stop();
+    state.long_work.stop();
     let _ = timeout(GRACE, open.shutdown()).await;
     Ok(())
 }
@@ -252,6 +255,7 @@ mod tests {
             listen: ([127, 0, 0, 1], 0).into(),
             cors: None,
             build: None,
+            prove: None,
             limits: Limits::default(),
         };
         let server = Server::bind(config).expect("a server");

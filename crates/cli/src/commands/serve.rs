@@ -33,7 +33,9 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
         ..Limits::default()
     };
     let (syzygy, cors) = (args.syzygy.clone(), args.cors.clone());
-    let config = Config { folders, syzygy, listen: args.listen, cors, build: args.build, limits };
+    let (listen, build) = (args.listen, args.build);
+    let prove = args.prove.map(Duration::from_secs);
+    let config = Config { folders, syzygy, listen, cors, build, prove, limits };
 
     // Asked for before anything is served, so that no signal comes too early.
     let cancel = cancel();

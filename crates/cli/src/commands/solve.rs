@@ -5,17 +5,14 @@ use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
 use hoffman::{
-    AsPosition as _, Certification, Color, Effort, Event, Moves, ProveOptions, Proved, ProvedMove,
-    Tablebase, Value, Variant,
+    AsPosition as _, Certification, Color, Effort, Event, MEN_OF_TABLES, Moves, ProveOptions,
+    Proved, ProvedMove, Tablebase, Value, Variant, proved_in_words,
 };
 use serde_json::json;
 
 use crate::Outcome;
 use crate::args::SolveArgs;
 use crate::output::{note, print, print_line};
-
-/// Positions of more men are proven, not tabulated.
-const MEN_OF_TABLES: usize = 5;
 
 /// How often the state of a proof is told on a terminal, and elsewhere.
 const SHOWN_EVERY: Duration = Duration::from_secs(1);
@@ -79,7 +76,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
         if last.elapsed() >= every {
             last = Instant::now();
             let decided = format!("{} moves decided", effort.decided);
-            let result = result(effort.assumed, turn);
+            let result = proved_in_words(effort.assumed, turn);
             let extent = extent(effort);
             note(&format!("{result}{assumed}; {decided}, {extent}; time left not known"));
         }
@@ -110,19 +107,6 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
         }
     }
     Ok(Outcome::of(proved.assumed.wdl().is_some()))
-}
-
-/// What is proven, in words.
-fn result(value: Value, turn: Color) -> String {
-    let side = |color: Color| color.fold_wb("White", "Black");
-    match value {
-        Value::Win { .. } => format!("{} wins", side(turn)),
-        Value::Loss { .. } => format!("{} wins", side(turn.other())),
-        Value::Draw => "draw".to_owned(),
-        Value::AtLeastDraw => format!("{} at least draws", side(turn)),
-        Value::AtMostDraw => format!("{} at least draws", side(turn.other())),
-        _ => "nothing is proven yet".to_owned(),
-    }
 }
 
 fn extent(effort: &Effort) -> String {
@@ -157,7 +141,7 @@ struct Shown<'s> {
 
 impl Shown<'_> {
     fn result(&self, value: Value) -> String {
-        result(value, self.turn)
+        proved_in_words(value, self.turn)
     }
 
     fn to_text(&self) -> String {

@@ -5,6 +5,7 @@
     http_client.py slow ADDRESS COUNT               so many clients that begin and do not go on
     http_client.py limits ADDRESS                   of `--rate 1 --connections 8 --body 1000`
     http_client.py builds ADDRESS FOLDER            makes tables in a folder, of a server with `--build 900M`
+    http_client.py proofs ADDRESS                   proves positions, of a server with `--prove 600`
     http_client.py cors ADDRESS ORIGIN              a page of that origin may read the answers
     http_client.py suicide ADDRESS                  suicide chess, rook against knight, with tables of chess beside
 
@@ -178,7 +179,7 @@ def fits(value, schema, described, at):
 def check_description(address):
     """A client that is made of the description alone gets what the description says."""
     described = json.loads(get(address, "/openapi.json")[2])
-    assert described["openapi"].startswith("3.1") and len(described["paths"]) == 15
+    assert described["openapi"].startswith("3.1") and len(described["paths"]) == 16
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             query = urllib.parse.urlencode({p["name"]: p["example"] for p in operation.get("parameters", []) if "example" in p})
@@ -190,8 +191,8 @@ def check_description(address):
                     status, headers, text = answer.status, answer.headers, answer.read().decode()
             except urllib.error.HTTPError as error:
                 status, headers, text = error.code, error.headers, error.read().decode()
-            # There are no tables of suicide chess, and none are made.
-            expected = 404 if path.startswith("/suicide") else 403 if path == "/api/build" else 200
+            # There are no tables of suicide chess; nothing is made or proved.
+            expected = 404 if path.startswith("/suicide") else 403 if path in ["/api/build", "/api/prove"] else 200
             assert status == expected, (path, status, text)
             contents = operation["responses"][str(status)]["content"]
             kind = headers["content-type"].split(";")[0]
@@ -407,9 +408,10 @@ def limits(address):
     print("limits: hold")
 
 
-def build(address, ending, enough=lambda event: False, headers=None):
-    """The state and the events of making an ending, until there are enough of them."""
-    request = urllib.request.Request(f"http://{address}/api/build?ending={ending}", method="POST", headers=headers or {})
+def work(address, path, query, enough=lambda event: False, headers=None):
+    """The state and the events of some work, until there are enough of them."""
+    query = urllib.parse.urlencode(query)
+    request = urllib.request.Request(f"http://{address}{path}?{query}", method="POST", headers=headers or {})
     try:
         answer = urllib.request.urlopen(request, timeout=120)
     except urllib.error.HTTPError as error:
@@ -428,7 +430,16 @@ def build(address, ending, enough=lambda event: False, headers=None):
     return 200, events
 
 
+def build(address, ending, **how):
+    return work(address, "/api/build", {"ending": ending}, **how)
+
+
+def prove(address, position, **how):
+    return work(address, "/api/prove", {"fen": position}, **how)
+
+
 def builds(address, folder):
+    assert prove(address, QUEEN) == (403, "no-proofs")
     assert json.loads(get(address, "/api/plan")[2])["limit"] == 900 << 20
     rook = "8/8/8/4k3/8/8/8/KR6 w - - 0 1"
     assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "unknown"
@@ -441,7 +452,7 @@ def builds(address, folder):
     assert json.loads(get(address, "/api/plan", fen=rook)[2])["tables"] == []
 
     assert build(address, "KRRvKRR") == (403, "too-large")
-    for wrong in ["KQ", "x.xml", "%2e%2e/x", ""]:
+    for wrong in ["KQ", "x.xml", "../x", ""]:
         assert build(address, wrong)[0] == 400, wrong
     assert build(address, "KNvK", headers={"Origin": "https://example.org"}) == (403, "origin")
 
@@ -462,6 +473,38 @@ def builds(address, folder):
     names = os.listdir(folder)
     assert "krk.htb" in names and "knk.htb" in names and "kqrkr.htb" not in names, names
     print("builds: made, refused and stopped")
+
+
+def proofs(address):
+    may = json.loads(get(address, "/api/plan")[2])
+    assert may == {"limit": None, "prove": 600, "men": 5}, may
+    # Fine, Basic Chess Endings, 70: one move wins.
+    status, events = prove(address, "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1")
+    proof = events[-1][1]
+    assert (status, events[-1][0], proof["result"], proof["words"]) == (200, "done", "white", "White wins"), events[-1]
+    moves = {move["uci"]: (move["result"], move["words"]) for move in proof["moves"]}
+    assert moves == {"a1b1": ("white", "White wins"), "a1a2": ("draw", "draw"), "a1b2": ("draw", "draw")}, moves
+    assert proof["slices"] > 0 and proof["known"] >= proof["slices"] and proof["positions"] > 0
+
+    for wrong in ["x", "8/8/8/8/8/8/8/8 w - -", "", START]:
+        assert prove(address, wrong)[0] == 400, wrong
+    assert prove(address, QUEEN, headers={"Origin": "https://example.org"}) == (403, "origin")
+
+    # Who goes away stops the work. Until then nothing else is proved.
+    long = "2k5/3p1p2/2p3p1/1p2p3/p7/P1PPP1P1/1P3P2/2K5 w - - 0 1"
+
+    def begun(event):
+        assert event[0] == "progress" and event[1]["seconds_at_most"] == 600, event
+        assert prove(address, QUEEN) == (409, "busy")
+        return event[1]["slices"] > 2
+
+    status, events = prove(address, long, enough=begun)
+    assert status == 200 and events[-1][1]["words"], events[-1]
+    end = time.monotonic() + 60
+    while prove(address, QUEEN)[0] == 409:
+        assert time.monotonic() < end, "the work goes on though nobody waits for it"
+        time.sleep(0.2)
+    print("proofs: found, refused and stopped")
 
 
 def cors(address, origin):
@@ -675,4 +718,4 @@ if __name__ == "__main__":
     if what in ["malformed", "slow"]:
         rest = [int(rest[0])]
     {"answers": answers, "malformed": malformed, "slow": slow, "limits": limits, "cors": cors, "builds": builds,
-     "suicide": suicide}[what](address, *rest)
+     "proofs": proofs,     "suicide": suicide}[what](address, *rest)

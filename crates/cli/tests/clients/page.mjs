@@ -353,6 +353,27 @@ const tests = {
     await page.context().close();
   },
 
+  async 'a position that no table has is proved'() {
+    const page = await open(link('8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1'));
+    await shows(page, 'Unknown');
+    await page.click('#solve-button');
+    await page.locator('#solve-work').filter({ hasText: 'No table holds so many men' }).waitFor();
+    await accessible(page, 'a proof is offered');
+    await page.getByRole('button', { name: 'Prove it' }).click();
+    await page.locator('#result').filter({ hasText: 'White wins' }).waitFor({ timeout: 120_000 });
+    await page.locator('#rests').filter({ hasText: 'Proved without tables: ' }).waitFor();
+    const groups = await page.locator('#moves h3').allTextContents();
+    assert.deepEqual(groups, ['White wins (1)', 'Draw (2)']);
+    await accessible(page, 'a proof');
+    // What is known of a move is known behind it.
+    await page.getByRole('button', { name: 'Kb1' }).click();
+    await page.locator('#rests').filter({ hasText: 'by the proof of the position before' }).waitFor();
+    await shows(page, 'White wins');
+    await page.keyboard.press('ArrowLeft');
+    await page.locator('#rests').filter({ hasText: 'pawn structures opened' }).waitFor();
+    await page.context().close();
+  },
+
   async 'no rule of accessibility is broken, and pictures are taken'() {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(link('8/8/1k6/8/2r5/8/1PK5/1R6 w - - 0 1'), { colorScheme, reducedMotion: 'reduce' });

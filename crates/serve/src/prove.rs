@@ -1,0 +1,128 @@
+//! Proving positions of more men than tables are made for, where the owner of the server lets that
+//! be done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hoffman::process::cores;
+use hoffman::{
+    AsPosition as _, Color, Effort, Error, Options, ProveOptions, Proved, Value as Proven, Variant,
+    proved_in_words,
+};
+use hyper::StatusCode;
+use hyper::header::HeaderMap;
+use serde_json::{Value, json};
+
+use crate::answer::State;
+use crate::long_work::{Listener, only_from_here, stream};
+use crate::response::{Refusal, Reply};
+use crate::route::position_of;
+
+/// Proves a position as far as that goes in the time that the owner of the server gives, and sends
+/// events: `progress`, and at the end `done` or `failed`.
+pub(crate) fn prove(
+    state: &Arc<State>,
+    query: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<Reply, Refusal> {
+    only_from_here(headers)?;
+    let Some(most) = state.prove else {
+        let text = "this server proves nothing; its owner may let it with --prove";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, "no-proofs", text));
+    };
+    let position = position_of(query)?;
+    let turn = match position.as_position(Variant::Normal) {
+        Ok(position) => position.turn,
+        Err(error) => {
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad-fen", error.to_string()));
+        }
+    };
+    stream(state, move |_, listener| work(&position, turn, most, listener))
+}
+
+fn work(
+    position: &str,
+    turn: Color,
+    most: Duration,
+    listener: &mut Listener<'_>,
+) -> Result<Value, Refusal> {
+    // Half of the cores are left to those who ask.
+    let options = Options::without_folder().threads((cores() / 2).max(1));
+    let options = options.cancel(listener.cancel().clone());
+    let asked = ProveOptions::new().time(most);
+    let mut tell = |effort: &Effort| listener.tell(|| progress(effort, turn, most));
+    let proved = hoffman::prove(position, &options, &asked, &mut tell).map_err(|e| refusal(&e))?;
+    Ok(outcome(&proved, turn))
+}
+
+fn refusal(error: &Error) -> Refusal {
+    let status = match error {
+        Error::Probe(_) => StatusCode::BAD_REQUEST,
+        Error::Vast(_) | Error::Resources(_) => StatusCode::FORBIDDEN,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    Refusal::new(status, error.code(), error.to_string())
+}
+
+/// How far it is: what is proved by now, and what that took.
+fn progress(effort: &Effort, turn: Color, most: Duration) -> Value {
+    let mut told = extent(effort);
+    told["words"] = proved_in_words(effort.assumed, turn).into();
+    told["decided"] = effort.decided.into();
+    told["seconds_at_most"] = most.as_secs().into();
+    told
+}
+
+fn extent(effort: &Effort) -> Value {
+    json!({
+        "slices": effort.open,
+        "known": effort.known,
+        "positions": effort.positions,
+        "bytes": effort.bytes,
+        "seconds": effort.time.as_secs_f64(),
+    })
+}
+
+/// What was proved of a position and its moves, in the words of the page.
+fn outcome(proved: &Proved, turn: Color) -> Value {
+    let moves: Vec<Value> = proved
+        .moves
+        .iter()
+        .map(|of| {
+            let words = proved_in_words(of.value, turn);
+            json!({ "uci": of.m.uci(), "result": result(of.value, turn), "words": words })
+        })
+        .collect();
+    let mut told = extent(&proved.effort);
+    told["result"] = result(proved.value, turn).into();
+    told["words"] = proved_in_words(proved.value, turn).into();
+    told["moves"] = moves.into();
+    told
+}
+
+/// Who wins, or at least draws.
+fn result(value: Proven, turn: Color) -> &'static str {
+    let wins = |color: Color| color.fold_wb("white", "black");
+    let holds = |color: Color| color.fold_wb("white-holds", "black-holds");
+    match value {
+        Proven::Win { .. } => wins(turn),
+        Proven::Loss { .. } => wins(turn.other()),
+        Proven::Draw => "draw",
+        Proven::AtLeastDraw => holds(turn),
+        Proven::AtMostDraw => holds(turn.other()),
+        _ => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_told_of_white_and_black() {
+        let win = Proven::Win { plies: None };
+        assert_eq!((result(win, Color::White), result(win, Color::Black)), ("white", "black"));
+        let holds = result(Proven::AtMostDraw, Color::White);
+        assert_eq!((holds, result(Proven::Unknown, Color::White)), ("black-holds", "unknown"));
+    }
+}
