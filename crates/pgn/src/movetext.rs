@@ -29,7 +29,7 @@ pub struct Movetext {
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    half_moves: u32,
+    half_moves: u64,
     number: bool,
 }
 
@@ -42,8 +42,7 @@ impl Default for Place {
 impl Movetext {
     /// Moves from a position on whose next move has that number.
     pub fn starting(turn: Color, number: u32) -> Movetext {
-        let half_moves =
-            number.saturating_sub(1).saturating_mul(2) + u32::from(turn == Color::Black);
+        let half_moves = 2 * u64::from(number.saturating_sub(1)) + u64::from(turn == Color::Black);
         Movetext { place: Place { half_moves, number: true }, ..Movetext::default() }
     }
 
@@ -172,6 +171,14 @@ pub fn result(value: Value, turn: Color) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_largest_number_of_a_move_is_followed_by_a_larger_one() {
+        let mut text = Movetext::starting(Color::Black, u32::MAX);
+        text.play("Kc6");
+        text.play("Kc4");
+        assert_eq!(text.finish("*"), "4294967295... Kc6 4294967296. Kc4 *\n");
+    }
 
     #[test]
     fn moves_have_numbers_where_they_need_them() {
