@@ -434,6 +434,10 @@ pub(crate) struct VerifyArgs {
     /// Check so many entries only, spread over each table.
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<NonZeroU64>,
+    /// Write what was found of one table to this file if nothing differs, and do nothing if it says
+    /// that this table was verified by as many entries. Exit code 3: try again (docs/cluster.md).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) at_hand: AtHandArgs,
     /// Answer in JSON.

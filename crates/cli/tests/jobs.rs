@@ -405,7 +405,7 @@ fn a_failed_job_is_named_and_others_are_run_all_the_same() {
         "t/kqk.htb was not made by 'hoffman build --only KQvK --dir t",
         "see t/logs/kqk.htb.log: exit code 1",
         "not overwritten",
-        "1 tables failed, and 1 that need them were not begun",
+        "1 jobs failed, and 1 that need them were not begun",
     ];
     for word in words {
         assert!(failed.err.contains(word), "'{word}' is not in: {}", failed.err);

@@ -55,6 +55,9 @@ pub enum Error {
     /// What a table is made from is not there yet, or another run is making it.
     #[error("{0}")]
     NotYet(Arc<RunError>),
+    /// A table that is to be verified is not there.
+    #[error("{} cannot be verified: it is not there", .0.display())]
+    NotThere(PathBuf),
     /// A file is not what its receipt says, or a receipt cannot be read or written.
     #[error("{0}")]
     Receipt(String),
@@ -95,7 +98,7 @@ impl Error {
             Error::Threads(_) => "no-threads",
             Error::Cancelled { .. } => "cancelled",
             Error::Resources(_) => "too-large",
-            Error::NotYet(_) => "not-yet",
+            Error::NotYet(_) | Error::NotThere(_) => "not-yet",
             Error::Receipt(_) => "bad-receipt",
             Error::Run(_) => "failed",
             Error::Assumption(_) => "bad-assumption",
@@ -110,7 +113,10 @@ impl Error {
 impl Error {
     /// Whether the same call may succeed later.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Error::NotYet(_) | Error::Cancelled { goes_on: true, .. })
+        matches!(
+            self,
+            Error::NotYet(_) | Error::NotThere(_) | Error::Cancelled { goes_on: true, .. }
+        )
     }
 
     /// The bytes of memory with which the same call would go on, if it lacks nothing else: as a

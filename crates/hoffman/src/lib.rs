@@ -118,6 +118,7 @@ mod prove;
 mod receipt;
 mod signature;
 mod table;
+mod verified;
 mod what_if;
 
 pub use hoffman_board::value::FlagType;
@@ -159,7 +160,8 @@ pub use plan::{Whole, plan, plan_position};
 pub use prove::{
     Certification, Effort, MEN_OF_TABLES, ProveOptions, Proved, ProvedMove, prove, proved_in_words,
 };
-pub use receipt::receipt_of;
+pub use receipt::{receipt_of, verification_of};
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};
+pub use verified::{Verified, verify_once};
 pub use what_if::{MovesOfSide, WhatIf, WhatIfError};

@@ -10,17 +10,27 @@ use sha2::{Digest as _, Sha256};
 use crate::error::Error;
 use crate::process::write_whole;
 
+/// Where what was found of a table by verifying it belongs: `verified/NAME.json` beside the table.
+pub fn verification_of(table: &Path) -> PathBuf {
+    beside(table, "verified")
+}
+
 /// Who makes tables: tables of others are made again.
-const PROGRAM: &str = concat!("hoffman ", env!("CARGO_PKG_VERSION"));
+pub(crate) const PROGRAM: &str = concat!("hoffman ", env!("CARGO_PKG_VERSION"));
 
 /// The most bytes of a receipt.
-const LONGEST: u64 = 4 << 20;
+pub(crate) const LONGEST: u64 = 4 << 20;
 
 /// Where the receipt of a table is looked for: `receipts/NAME.json` beside the table.
 pub fn receipt_of(table: &Path) -> PathBuf {
+    beside(table, "receipts")
+}
+
+/// A file in JSON of a table, in a folder beside it.
+fn beside(table: &Path, folder: &str) -> PathBuf {
     let mut name = table.file_name().unwrap_or_default().to_owned();
     name.push(".json");
-    table.with_file_name("receipts").join(name)
+    table.with_file_name(folder).join(name)
 }
 
 /// A file with its checksum.
@@ -57,11 +67,11 @@ impl Sum {
         &self.file
     }
 
-    fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         json!({ "file": self.file.to_string_lossy(), "sha256": self.sha256, "bytes": self.bytes })
     }
 
-    fn from_json(value: &Value) -> Option<Sum> {
+    pub(crate) fn from_json(value: &Value) -> Option<Sum> {
         Some(Sum {
             file: value["file"].as_str()?.into(),
             sha256: value["sha256"].as_str()?.to_owned(),
@@ -70,7 +80,7 @@ impl Sum {
     }
 
     /// Whether both are of a file of that name with that content, wherever it is.
-    fn is_like(&self, other: &Sum) -> bool {
+    pub(crate) fn is_like(&self, other: &Sum) -> bool {
         self.file.file_name() == other.file.file_name()
             && (&self.sha256, self.bytes) == (&other.sha256, other.bytes)
     }
@@ -189,6 +199,6 @@ impl Receipt {
     }
 }
 
-fn failed(action: &str, path: &Path, error: &io::Error) -> Error {
+pub(crate) fn failed(action: &str, path: &Path, error: &io::Error) -> Error {
     Error::Receipt(format!("cannot {action} {}: {error}", path.display()))
 }

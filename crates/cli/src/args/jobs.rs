@@ -1,5 +1,6 @@
 //! The options of plans whose jobs others run, or the program itself, one process each.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -26,6 +27,10 @@ pub(crate) struct JobsArgs {
     /// With --run: how many threads work at a time [default: one a core].
     #[arg(short, long, value_name = "N", requires = "run", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
+    /// With every table a job that verifies so many of its entries and writes what it finds to
+    /// `verified` beside it.
+    #[arg(long, value_name = "N")]
+    pub(crate) verify: Option<NonZeroU64>,
     /// The format of the files of endings.
     #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
     pub(crate) format: FileFormat,

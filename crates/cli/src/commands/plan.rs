@@ -9,7 +9,7 @@ use crate::Outcome;
 use crate::args::{FileFormat, PlanArgs, is_control_file};
 use crate::commands::build::endings;
 use crate::interrupt;
-use crate::jobs::{self, Job, Room};
+use crate::jobs::{self, Common, Job, Room};
 use crate::output::{Misuse, print, print_line};
 
 /// Plans without doing, writes the plan for others, or has it done.
@@ -113,23 +113,23 @@ impl What {
         })
     }
 
-    fn common(&self, args: &PlanArgs) -> anyhow::Result<Vec<String>> {
+    fn common(&self, args: &PlanArgs) -> anyhow::Result<Common> {
         let is_of_controls = self.targets.iter().any(|t| matches!(t, Target::ControlFile(_)));
         let folder = match args.folder.given() {
             Some(folder) => Some(folder.to_owned()),
             None if is_of_controls => None,
             None => Some(args.folder.path()?),
         };
-        let mut all = Vec::new();
+        let mut common = Common { verify: args.jobs.verify, ..Common::default() };
         if let Some(folder) = folder {
-            all.extend(["--dir".to_owned(), folder.display().to_string()]);
+            common.places.extend(["--dir".to_owned(), folder.display().to_string()]);
         }
+        common.places.extend(args.foreign.repeated());
         if args.jobs.format == FileFormat::Hbf {
-            all.extend(["--format", "hbf"].map(str::to_owned));
+            common.making.extend(["--format", "hbf"].map(str::to_owned));
         }
-        all.extend(args.foreign.repeated());
-        all.extend(args.work.repeated());
-        Ok(all)
+        common.making.extend(args.work.repeated());
+        Ok(common)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman::{ReadOptions, VerifyOptions, VerifyReport};
+use hoffman::{ReadOptions, Verified, VerifyOptions, VerifyReport};
 
 use crate::Outcome;
 use crate::args::VerifyArgs;
 use crate::commands::tables;
-use crate::output::{complain, note, print_line, say};
+use crate::output::{Misuse, complain, note, print_line, say};
 use crate::progress::Bar;
 
 /// What is checked of a table, and against what.
@@ -26,6 +26,9 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let sample = args.sample.map(std::num::NonZeroU64::get);
     let reading = &args.at_hand.reading()?;
     let request = VerifyRequest { sample, reading, folder };
+    if let Some(report) = &args.report {
+        return once(args, report, &request);
+    }
 
     let mut good = true;
     let mut all = Vec::new();
@@ -55,22 +58,45 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(good))
 }
 
+/// Verifies a table unless that was done, and keeps what was found.
+fn once(args: &VerifyArgs, report: &Path, request: &VerifyRequest<'_>) -> anyhow::Result<Outcome> {
+    let [table] = args.tables.as_slice() else {
+        return Err(Misuse("a report is of one table".to_owned()).into());
+    };
+    let bar = Bar::new("indices");
+    let options = request.options();
+    let how = (request.reading.clone(), &options);
+    match hoffman::verify_once(table, report, how, &mut |event| bar.tell(event)) {
+        Ok(Verified::Kept) => print_line(&format!("{}: verified before", table.display()))?,
+        Ok(Verified::Found(found)) => {
+            let json = || serde_json::to_string(&found);
+            print_line(&if args.json { json()? } else { found.to_string() })?;
+            return Ok(Outcome::of(found.ok));
+        }
+        Err(error) if error.is_temporary() => {
+            complain(&error.into());
+            return Ok(Outcome::Later);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(Outcome::Done)
+}
+
+impl VerifyRequest<'_> {
+    fn options(&self) -> VerifyOptions {
+        let options = VerifyOptions::new().threads_of_caller();
+        let options = self.sample.into_iter().fold(options, VerifyOptions::sample);
+        let options = self.reading.syzygy_folders().iter().fold(options, VerifyOptions::syzygy);
+        self.folder.iter().fold(options, VerifyOptions::folder)
+    }
+}
+
 /// Verifies a table.
 pub(crate) fn check(named: &Path, request: &VerifyRequest<'_>) -> anyhow::Result<VerifyReport> {
     let table = tables::open(named, request.folder.as_deref(), request.reading)?;
-    let mut options = VerifyOptions::new().threads_of_caller();
-    if let Some(entries) = request.sample {
-        options = options.sample(entries);
-    }
-    for folder in request.reading.syzygy_folders() {
-        options = options.syzygy(folder);
-    }
-    if let Some(folder) = &request.folder {
-        options = options.folder(folder);
-    }
     let bar = Bar::new("indices");
     bar.name(table.path().display().to_string());
-    Ok(table.verify(&options, &mut |event| bar.tell(event))?)
+    Ok(table.verify(&request.options(), &mut |event| bar.tell(event))?)
 }
 
 /// Compares a table with the Nalimov table of the same men, and says where they differ.

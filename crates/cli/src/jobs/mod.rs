@@ -6,10 +6,11 @@ mod runner;
 mod slurm;
 mod snakefile;
 
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use anyhow::Context as _;
-use hoffman::{JobGraph, MadeBy, PlannedJob, receipt_of};
+use hoffman::{JobGraph, MadeBy, PlannedJob, receipt_of, verification_of};
 use serde_json::{Value, json};
 
 pub(crate) use makefile::makefile;
@@ -20,10 +21,17 @@ pub(crate) use snakefile::snakefile;
 /// The program, as others call it.
 const PROGRAM: &str = "hoffman";
 
-/// A table to be made by a process of its own.
+/// What verifying takes at most besides the table, or half of all, in bytes.
+const VERIFY_MEMORY: u64 = 256 << 20;
+
+/// Processor seconds for opening tables, and for an entry.
+const VERIFY_SECONDS: f64 = 0.5;
+const VERIFY_SECONDS_AN_ENTRY: f64 = 2e-6;
+
+/// What a process of its own does: it makes a table, or verifies one.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    /// The file.
+    /// The file that it makes.
     pub(crate) output: String,
     /// The files that it is made from.
     pub(crate) inputs: Vec<String>,
@@ -40,23 +48,49 @@ pub(crate) struct Job {
     pub(crate) disk: u64,
     /// What stands in the command line besides memory and threads, the program left out.
     arguments: Vec<String>,
-    made_by: MadeBy,
+    kind: Kind,
 }
 
-/// The jobs of a graph, with options that all of them have.
-pub(crate) fn jobs(graph: &JobGraph, common: &[String]) -> anyhow::Result<Vec<Job>> {
-    graph.jobs.iter().map(|planned| Job::new(graph, planned, common)).collect()
+#[derive(Clone, Debug)]
+enum Kind {
+    Makes(MadeBy),
+    /// It verifies so many entries of a table.
+    Verifies(String, NonZeroU64),
+}
+
+/// Options that the jobs of a plan have in common.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Common {
+    /// Where tables are, of all jobs.
+    pub(crate) places: Vec<String>,
+    /// How they are made.
+    pub(crate) making: Vec<String>,
+    /// How many entries of each are verified, by jobs that come last.
+    pub(crate) verify: Option<NonZeroU64>,
+}
+
+/// The jobs of a graph.
+pub(crate) fn jobs(graph: &JobGraph, common: &Common) -> anyhow::Result<Vec<Job>> {
+    let made = graph.jobs.iter().map(|planned| Job::new(graph, planned, common));
+    let mut all: Vec<Job> = made.collect::<anyhow::Result<_>>()?;
+    if let Some(entries) = common.verify {
+        for (at, planned) in graph.jobs.iter().enumerate() {
+            let verifying = Job::verifying(&all[at], (at, planned), entries, common)?;
+            all.push(verifying);
+        }
+    }
+    Ok(all)
 }
 
 impl Job {
-    fn new(graph: &JobGraph, planned: &PlannedJob, common: &[String]) -> anyhow::Result<Job> {
+    fn new(graph: &JobGraph, planned: &PlannedJob, common: &Common) -> anyhow::Result<Job> {
         let output = text(&planned.output)?;
         let inputs = planned.inputs.iter().map(|input| text(graph.file(input)));
         let receipt = text(&receipt_of(&planned.output))?;
 
         let mut arguments = vec!["build".to_owned()];
         arguments.extend(what(&planned.made_by, &output)?);
-        arguments.extend_from_slice(common);
+        arguments.extend([&common.places[..], &common.making].concat());
         arguments.extend(["--reproducible".to_owned(), "--receipt".to_owned(), receipt]);
         Ok(Job {
             output,
@@ -68,8 +102,56 @@ impl Job {
             seconds: planned.elapsed_seconds(),
             disk: planned.cost.disk,
             arguments,
-            made_by: planned.made_by.clone(),
+            kind: Kind::Makes(planned.made_by.clone()),
         })
+    }
+
+    /// The job that verifies the table of another one, which is number `at`.
+    fn verifying(
+        table: &Job,
+        (at, planned): (usize, &PlannedJob),
+        entries: NonZeroU64,
+        common: &Common,
+    ) -> anyhow::Result<Job> {
+        let output = text(&verification_of(&planned.output))?;
+        let words =
+            ["verify", &table.output, "--sample", &entries.to_string(), "--report", &output];
+        let words = words.into_iter().map(str::to_owned);
+        let seconds = VERIFY_SECONDS + VERIFY_SECONDS_AN_ENTRY * entries.get() as f64;
+        Ok(Job {
+            inputs: [std::slice::from_ref(&table.output), &table.inputs].concat(),
+            needs: std::iter::once(at).chain(planned.needed()).collect(),
+            memory: VERIFY_MEMORY + planned.cost.disk.min(VERIFY_MEMORY),
+            is_bounded: false,
+            threads: table.threads,
+            seconds,
+            disk: 1 << 20,
+            arguments: words.chain(common.places.iter().cloned()).collect(),
+            kind: Kind::Verifies(table.output.clone(), entries),
+            output,
+        })
+    }
+
+    /// The table that it makes or verifies.
+    fn table(&self) -> &str {
+        match &self.kind {
+            Kind::Makes(_) => &self.output,
+            Kind::Verifies(table, _) => table,
+        }
+    }
+
+    /// What it does, as the name of a rule begins.
+    pub(crate) fn verb(&self) -> &'static str {
+        match &self.kind {
+            Kind::Makes(_) => "make",
+            Kind::Verifies(..) => "verify",
+        }
+    }
+
+    /// The name of its table without folder and ending.
+    pub(crate) fn stem(&self) -> &str {
+        let file = self.table().rsplit('/').next().unwrap_or_default();
+        file.rsplit_once('.').map_or(file, |(stem, _)| stem)
     }
 
     /// The command line without the program, in so much memory if that is bounded and on so many
@@ -102,14 +184,17 @@ impl Job {
 
     /// The folder of its log.
     pub(crate) fn log_folder(&self) -> String {
-        let (folder, _) = self.output.rsplit_once('/').unwrap_or_default();
-        if self.output.contains('/') { format!("{folder}/logs") } else { "logs".to_owned() }
+        match self.table().rsplit_once('/') {
+            Some((folder, _)) => format!("{folder}/logs"),
+            None => "logs".to_owned(),
+        }
     }
 
     /// A file of its own beside its log.
     pub(crate) fn beside_log(&self, ending: &str) -> String {
-        let name = self.output.rsplit('/').next().unwrap_or_default();
-        format!("{}/{name}.{ending}", self.log_folder())
+        let name = self.table().rsplit('/').next().unwrap_or_default();
+        let part = if matches!(self.kind, Kind::Makes(_)) { "" } else { ".verified" };
+        format!("{}/{name}{part}.{ending}", self.log_folder())
     }
 
     /// Where it writes what it has to say.
@@ -129,13 +214,16 @@ impl Job {
             "log": self.log(),
             "command": self.command(),
         });
-        match &self.made_by {
-            MadeBy::Ending(ending) => all["material"] = json!(ending),
-            MadeBy::Part { ending, fen } => {
+        match &self.kind {
+            Kind::Makes(MadeBy::Ending(ending)) => all["material"] = json!(ending),
+            Kind::Makes(MadeBy::Part { ending, fen }) => {
                 (all["material"], all["position"]) = (json!(ending), json!(fen));
             }
-            MadeBy::Control { file, text } => {
+            Kind::Makes(MadeBy::Control { file, text }) => {
                 (all["control"], all["text"]) = (json!(file), json!(text));
+            }
+            Kind::Verifies(table, entries) => {
+                (all["verifies"], all["sample"]) = (json!(table), json!(entries));
             }
         }
         all

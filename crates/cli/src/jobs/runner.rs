@@ -250,7 +250,7 @@ impl Runner<'_> {
         let count = |state: State| self.states.iter().filter(|&&other| other == state).count();
         let (failed, blocked) = (count(State::Failed), count(State::Blocked));
         if failed > 0 {
-            note(&format!("{failed} tables failed, and {blocked} that need them were not begun"));
+            note(&format!("{failed} jobs failed, and {blocked} that need them were not begun"));
         }
         Ok(Outcome::of(failed == 0))
     }

@@ -47,10 +47,8 @@ pub(crate) fn snakefile(jobs: &[Job]) -> anyhow::Result<String> {
 
 /// The name of a rule, as Python knows names.
 fn name_of(job: &Job) -> String {
-    let file = job.output.rsplit('/').next().unwrap_or_default();
-    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let part = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    format!("make_{}", stem.chars().map(part).collect::<String>())
+    format!("{}_{}", job.verb(), job.stem().chars().map(part).collect::<String>())
 }
 
 fn rule(name: &str, job: &Job) -> anyhow::Result<String> {
