@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 mod common;
 
@@ -22,7 +23,11 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path, options: &str) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hoffman"))
+        Server::start_by(&mut Command::new(env!("CARGO_BIN_EXE_hoffman")), folder, options)
+    }
+
+    fn start_by(program: &mut Command, folder: &Path, options: &str) -> Server {
+        let mut child = program
             .args(["serve", "--dir", ".", "--listen", "127.0.0.1:0"])
             .args(options.split_whitespace())
             .current_dir(folder)
@@ -159,6 +164,28 @@ fn what_cannot_be_served_is_refused() {
 }
 
 // ---------------------------------------------------------------------------------------- the page
+
+/// The system's way to open a page is a stand-in, which writes down what it is asked for.
+#[test]
+#[cfg(not(target_os = "macos"))]
+fn the_page_is_opened_if_that_is_asked_for() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = TempDir::new().unwrap();
+    let (opener, asked) = (folder.path().join("xdg-open"), folder.path().join("asked"));
+    fs::write(&opener, "#!/bin/sh\necho \"$*\" > asked.part && mv asked.part asked\n").unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_hoffman"));
+    program.env("PATH", format!("{}:{path}", folder.path().display()));
+    let server = Server::start_by(&mut program, folder.path(), "--open");
+    let end = Instant::now() + Duration::from_secs(30);
+    while !asked.exists() {
+        assert!(Instant::now() < end, "nothing was opened");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(fs::read_to_string(&asked).unwrap(), format!("http://{}/\n", server.address));
+}
 
 /// A browser, and the folder with what drives it, which is filled when it is first needed. None, and a loud remark
 /// that says how to get it, where it cannot be had.
