@@ -17,6 +17,7 @@ mod work;
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -127,6 +128,14 @@ fn trace() {
     }
 }
 
+/// Commands that need cargo features that are off.
+const LEFT_OUT: &[&str] = if cfg!(feature = "serve") { &[] } else { &["serve"] };
+
+/// Whether a word is neither an option nor the name of a file.
+fn is_no_file(word: &str) -> bool {
+    !word.starts_with('-') && !Path::new(word).exists()
+}
+
 /// Finds out which of the two command lines is meant, and follows it.
 fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
     let first = arguments.get(1).and_then(|a| a.to_str());
@@ -147,7 +156,17 @@ fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
     if arguments.len() < 2 {
         return print(&args::help()).map(|()| Outcome::Done);
     }
-    let classic = classic::parse(arguments.iter().skip(1).cloned())?;
+    if let Some(word) = first.filter(|word| LEFT_OUT.contains(word)) {
+        note(&format!("this program was built without '{word}'"));
+        return Ok(Outcome::Misused);
+    }
+    let classic = classic::parse(arguments.iter().skip(1).cloned());
+    // Whoever mistypes a command does not mean the classic command line.
+    if let (Err(_), Some(word)) = (&classic, first.filter(|word| is_no_file(word))) {
+        note(&format!("there is no command '{word}'; 'hoffman help' lists them"));
+        return Ok(Outcome::Misused);
+    }
+    let classic = classic?;
     let first = if classic.generate { Some(1) } else { classic.threads };
     in_pool(first, || classic::run(&classic, &all(classic.threads)))
 }

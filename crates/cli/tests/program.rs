@@ -948,7 +948,6 @@ fn classic_misuse_is_told_apart() {
         "-g -p x",
         "-g x -t 0",
         "-g x -t two",
-        "x",
         "-p x -o y",
         "-g x -o",
         "-g x -d 0",
@@ -960,6 +959,10 @@ fn classic_misuse_is_told_apart() {
         misuse.refused(2, &["Classic options:"]);
     }
     run(folder.path(), "-p").refused(1, &["No valid tablebases to probe!"]);
+    for line in ["x", "srve --dir ."] {
+        let word = line.split(' ').next().unwrap();
+        run(folder.path(), line).refused(2, &[&format!("there is no command '{word}'")]);
+    }
 }
 
 /// The transcript of the description, without its escape sequences: these go to terminals only.
