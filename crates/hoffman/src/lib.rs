@@ -116,6 +116,8 @@ mod plan;
 pub mod process;
 mod prove;
 mod receipt;
+#[cfg(feature = "remote")]
+mod remote;
 mod signature;
 mod table;
 mod what_if;
@@ -158,6 +160,8 @@ pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};
 pub use prove::{Certification, Effort, ProveOptions, Proved, ProvedMove, prove};
 pub use receipt::receipt_of;
+#[cfg(feature = "remote")]
+pub use remote::{RemoteOptions, reach_addresses};
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};
 pub use what_if::{MovesOfSide, WhatIf, WhatIfError};
