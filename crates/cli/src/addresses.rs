@@ -15,6 +15,9 @@ pub(crate) fn install() -> anyhow::Result<()> {
     if let Some(text) = set("HOFFMAN_CACHE_SIZE") {
         options.cache_bound = bytes("HOFFMAN_CACHE_SIZE", &text)?;
     }
+    if let Some(text) = set("HOFFMAN_UPLOAD_PART") {
+        options.part = usize::try_from(bytes("HOFFMAN_UPLOAD_PART", &text)?)?.max(1);
+    }
     if let Some(folder) = set("HOFFMAN_SCRATCH") {
         options.scratch = PathBuf::from(folder);
     }

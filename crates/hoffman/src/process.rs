@@ -18,6 +18,11 @@ pub fn is_folder(path: impl AsRef<Path>) -> bool {
     hoffman_store::is_folder(path.as_ref())
 }
 
+/// Whether a name is an address: of a web server (`https://`) or in a bucket (`s3://`).
+pub fn is_address(path: impl AsRef<Path>) -> bool {
+    hoffman_store::is_address(path.as_ref())
+}
+
 /// Reads a file.
 ///
 /// # Errors

@@ -16,7 +16,8 @@ pub struct RemoteOptions {
     pub scratch: PathBuf,
     /// How long one answer may take.
     pub patience: Duration,
-    /// How many bytes of a file are sent at once; the rules of S3 ask for 5 MB at least.
+    /// How many bytes of a file are sent at once, or more if it is very long; the rules of S3 ask
+    /// for 5 MB at least.
     pub part: usize,
 }
 

@@ -11,6 +11,9 @@ use crate::address::Address;
 use crate::file::ask_for;
 use crate::servers::Servers;
 
+/// The rules of S3 allow for ten thousand parts.
+const MOST_PARTS: u64 = 9_000;
+
 /// How many parts are on their way at once.
 const AT_ONCE: usize = 2;
 
@@ -27,6 +30,7 @@ pub(crate) fn send(
 ) -> io::Result<()> {
     let file: Arc<dyn StoredFile> = Disk::shared().open(source)?.into();
     let len = file.byte_len()?;
+    let part = part.max(usize::try_from(len.div_ceil(MOST_PARTS)).unwrap_or(part));
     let key = target.key.clone();
     if len <= part as u64 {
         let bytes = stretch(&*file, 0, len as usize)?;
