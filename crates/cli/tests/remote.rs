@@ -81,7 +81,7 @@ fn whole_tables_are_read_in_few_requests() {
     let (tables, server, empty) = served("KQvKR");
     let folder = tables.path().join("tables").display().to_string();
     let url = server.url("tables");
-    for command in ["stats KQvKR", "verify KQvKR", "list KRvK --wins 3"] {
+    for command in ["stats KQvKR", "verify KQvKR", "list KRvK --longest 3"] {
         let at = |place: &str| run(empty.path(), &format!("{command} --dir {place}"));
         let (near, far) = (at(&folder), at(&url));
         assert_eq!((near.code, far.code), (0, 0), "{}{}", near.err, far.err);
@@ -116,6 +116,8 @@ fn what_goes_wrong_is_said_in_one_sentence() {
         let named = run_in(empty.path(), &patience, &["stats", &file]);
         named.refused(1, &[&file, words]);
         // By its name in the folder: not as if it were not there.
+        let found = run_in(empty.path(), &patience, &["stats", "KRvK", "--dir", &folder]);
+        found.refused(1, &[&file, words]);
         let found = run_in(empty.path(), &patience, &["probe", "--dir", &folder, fen]);
         assert_eq!(found.code, 1, "{manner:?}: {}", found.out);
         assert!(found.err.contains(words) && found.err.contains(&file), "{}", found.err);

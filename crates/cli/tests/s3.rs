@@ -124,8 +124,11 @@ fn tables_in_a_bucket_answer_as_those_in_a_folder() {
     let tables = built("KPvK");
     let folder = tables.path().join("t");
     for name in names(&folder) {
-        let (status, _) =
-            bucket.ask("PUT", &format!("bucket/a/t/{name}"), &fs::read(folder.join(&name)).unwrap());
+        let (status, _) = bucket.ask(
+            "PUT",
+            &format!("bucket/a/t/{name}"),
+            &fs::read(folder.join(&name)).unwrap(),
+        );
         assert_eq!(status, 200);
     }
     let empty = tempfile::tempdir().unwrap();
@@ -184,7 +187,8 @@ fn a_build_into_a_bucket_leaves_the_same_files_and_nothing_else() {
     // Of the working files nothing is left.
     for folder in [&empty, &elsewhere] {
         let scratch = folder.path().join("scratch");
-        let left: Vec<String> = names(&scratch).iter().flat_map(|n| names(&scratch.join(n))).collect();
+        let left: Vec<String> =
+            names(&scratch).iter().flat_map(|n| names(&scratch.join(n))).collect();
         assert!(left.is_empty(), "{left:?}");
     }
     for engine in ["--run", "--makefile"] {

@@ -8,7 +8,7 @@ use hoffman_probe::reading::ReadOptions;
 use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
 use hoffman_run::{Workplace, available_memory};
-use hoffman_store::{files, is_file};
+use hoffman_store::{files, is_file, may_be_file};
 use hoffman_table::blocks::{is_table, names_of};
 use hoffman_table::convert::{self, Converted};
 use hoffman_table::foreign::{self, Kind};
@@ -62,7 +62,7 @@ impl Table {
         let file = material.as_ref().map_or_else(|_| format!("{text}.htb"), table_name);
         let folders = folder.into_iter().chain([Path::new("")]);
         let mut paths = folders.flat_map(|folder| names_of(&folder.join(&file)));
-        if let Some(found) = paths.find(|path| is_file(&*files(), path)) {
+        if let Some(found) = paths.find(|path| may_be_file(&*files(), path)) {
             return Ok(found);
         }
         let places = folder.map_or(String::new(), |folder| format!("{} and ", folder.display()));

@@ -1,12 +1,11 @@
 //! Folders that cannot be listed, as those of a web server: tables are asked for by their names.
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hoffman_board::Material;
-use hoffman_store::Storage;
+use hoffman_store::{Storage, may_be_file};
 use hoffman_table::blocks::names_of;
 
 use crate::collection::{ListedTable, table_name};
@@ -70,13 +69,9 @@ impl UnlistedFolders {
 /// The tables of endings that were asked for.
 type Asked = HashMap<Material, Arc<[Arc<ListedTable>]>>;
 
-/// The table of a name in a folder, in either container. What cannot be asked for is taken to be
-/// there: then it is said why it cannot be opened.
+/// The table of a name in a folder, in either container.
 fn table_in(storage: &dyn Storage, folder: &Path, name: &str) -> Option<PathBuf> {
-    names_of(&folder.join(name)).find(|path| match storage.info(path) {
-        Ok(info) => info.is_file,
-        Err(error) => error.kind() != ErrorKind::NotFound,
-    })
+    names_of(&folder.join(name)).find(|path| may_be_file(storage, path))
 }
 
 fn may_be_mended(tables: &[Arc<ListedTable>]) -> bool {

@@ -35,8 +35,7 @@ impl Address {
     pub(crate) fn of(path: &Path) -> io::Result<Address> {
         let text = path.to_str().ok_or_else(|| invalid("the address is no text"))?;
         let text = text.replace('\\', "/");
-        let schemes =
-            [("http:/", Scheme::Http), ("https:/", Scheme::Https), ("s3:/", Scheme::S3)];
+        let schemes = [("http:/", Scheme::Http), ("https:/", Scheme::Https), ("s3:/", Scheme::S3)];
         let begun = schemes.iter().find_map(|&(begin, s)| Some((text.strip_prefix(begin)?, s)));
         let (rest, scheme) = begun.ok_or_else(|| invalid("the address is of no known kind"))?;
 

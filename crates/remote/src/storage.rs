@@ -47,7 +47,8 @@ impl Remote {
             Some(folder) => {
                 let cache = DiskCache::new(folder.clone(), options.cache_bound);
                 Some(cache.map_err(|error| {
-                    let text = format!("cannot keep what was read in {}: {error}", folder.display());
+                    let text =
+                        format!("cannot keep what was read in {}: {error}", folder.display());
                     io::Error::new(error.kind(), text)
                 })?)
             }
@@ -186,9 +187,9 @@ impl Storage for Remote {
             return Err(io::Error::new(ErrorKind::Unsupported, text));
         }
         let prefix = folder.key.clone();
-        let found = self.servers.ask(&folder, |store| async move {
-            store.list_with_delimiter(Some(&prefix)).await
-        })?;
+        let found = self
+            .servers
+            .ask(&folder, |store| async move { store.list_with_delimiter(Some(&prefix)).await })?;
         let objects = found.objects.iter().filter_map(|object| object.location.filename());
         let folders = found.common_prefixes.iter().filter_map(|folder| folder.filename());
         let mut names: Vec<OsString> = objects.chain(folders).map(OsString::from).collect();

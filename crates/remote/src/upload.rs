@@ -38,7 +38,8 @@ pub(crate) fn send(
             store.put(&key, PutPayload::from(bytes)).await.map(drop)
         })?;
     } else {
-        servers.ask(target, move |store| async move { send_parts(store, key, file, part).await })?;
+        servers
+            .ask(target, move |store| async move { send_parts(store, key, file, part).await })?;
     }
 
     let sent = ask_for(servers, target)?.size;

@@ -43,6 +43,15 @@ pub fn is_folder(path: &Path) -> bool {
     is_address(path) || path.is_dir()
 }
 
+/// Whether a file is worth opening: it is there, or it is at an address that does not say so. Then
+/// opening it says why.
+pub fn may_be_file(storage: &dyn Storage, path: &Path) -> bool {
+    match storage.info(path) {
+        Ok(info) => info.is_file,
+        Err(error) => is_address(path) && error.kind() != ErrorKind::NotFound,
+    }
+}
+
 #[derive(Debug)]
 struct Places {
     disk: Arc<Disk>,

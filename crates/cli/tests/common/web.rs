@@ -114,40 +114,43 @@ impl Served {
 
     /// Answers a request. Whether the connection goes on.
     fn answer(&self, stream: &TcpStream, lines: &[String]) -> bool {
-        let mut words = lines[0].split(' ');
-        let (method, path) = (words.next().unwrap(), words.next().unwrap());
-        let header = |name: &str| {
-            let found = lines.iter().filter_map(|line| line.split_once(": "));
-            let mut found = found.filter(|(key, _)| key.eq_ignore_ascii_case(name));
-            found.next().map(|(_, value)| value.to_owned())
-        };
-        let range = header("range");
+        let request = Request::new(lines);
         let manner = *self.manner.lock().unwrap();
         let count = {
             let mut requests = self.requests.lock().unwrap();
-            requests.push(format!("{method} {path} {}", range.as_deref().unwrap_or("")));
+            let range = request.header("range").unwrap_or_default();
+            requests.push(format!("{} {} {range}", request.method, request.path));
             requests.len()
         };
-        let says = |status: &str| self.send(stream, &head(status, "Content-Length: 0\r\n"), b"");
+        let path = request.path;
         match manner {
-            Manner::Fails => return says("500 Internal Server Error"),
-            Manner::FailsTwice if count <= 2 => return says("503 Service Unavailable"),
-            Manner::Refuses => return says("403 Forbidden"),
+            Manner::Fails => return self.says(stream, "500 Internal Server Error", ""),
+            Manner::FailsTwice if count <= 2 => {
+                return self.says(stream, "503 Service Unavailable", "");
+            }
+            Manner::Refuses => return self.says(stream, "403 Forbidden", ""),
             Manner::IsSlow => std::thread::sleep(Duration::from_secs(4)),
             Manner::Redirects if !path.starts_with("/moved") => {
-                let text = format!("Location: /moved{path}\r\nContent-Length: 0\r\n");
-                return self.send(stream, &head("302 Found", &text), b"");
+                return self.says(stream, "302 Found", &format!("Location: /moved{path}\r\n"));
             }
             Manner::RedirectsOn => {
-                let text = format!("Location: {path}x\r\nContent-Length: 0\r\n");
-                return self.send(stream, &head("302 Found", &text), b"");
+                return self.says(stream, "302 Found", &format!("Location: {path}x\r\n"));
             }
             _ => {}
         }
+        self.answer_with_file(stream, &request, (manner, count))
+    }
 
-        let name = path.trim_start_matches("/moved").trim_start_matches('/');
+    /// Answers with a file or a part of it.
+    fn answer_with_file(
+        &self,
+        stream: &TcpStream,
+        request: &Request<'_>,
+        (manner, count): (Manner, usize),
+    ) -> bool {
+        let name = request.path.trim_start_matches("/moved").trim_start_matches('/');
         let file = self.folder.join(name);
-        let Ok(bytes) = fs::read(&file) else { return says("404 Not Found") };
+        let Ok(bytes) = fs::read(&file) else { return self.says(stream, "404 Not Found", "") };
         let time = fs::metadata(&file).unwrap().modified().unwrap();
         let time = time.duration_since(UNIX_EPOCH).unwrap().as_nanos();
         let mark = match manner {
@@ -156,13 +159,15 @@ impl Served {
             Manner::Changes => format!("ETag: \"{count}\"\r\n"),
             _ => format!("ETag: \"{time:x}\"\r\n"),
         };
-        let is_other = header("if-match").is_some_and(|wanted| !mark.contains(&wanted));
+        let is_other = request.header("if-match").is_some_and(|wanted| !mark.contains(wanted));
         if is_other && manner != Manner::Changes {
-            return says("412 Precondition Failed");
+            return self.says(stream, "412 Precondition Failed", "");
         }
-        let wanted = range.filter(|_| manner != Manner::WholeFiles && method == "GET");
-        let (status, part, place) = match wanted.map(|range| bounds(&range)) {
-            Some((from, to)) => {
+
+        let gives_parts = manner != Manner::WholeFiles && request.method == "GET";
+        let (status, part, place) = match request.header("range").filter(|_| gives_parts) {
+            Some(range) => {
+                let (from, to) = bounds(range);
                 let to = to.min(bytes.len() - 1);
                 let place = format!("Content-Range: bytes {from}-{to}/{}\r\n", bytes.len());
                 ("206 Partial Content", &bytes[from..=to], place)
@@ -170,19 +175,41 @@ impl Served {
             None => ("200 OK", &bytes[..], String::new()),
         };
         let text = format!("{mark}{place}Content-Length: {}\r\n", part.len());
-        let body = if method == "HEAD" { &[] } else { part };
+        let body = if request.method == "HEAD" { &[] } else { part };
         let breaks = manner == Manner::BreaksOff || manner == Manner::BreaksOffOnce && count == 2;
-        if breaks && !body.is_empty() {
-            self.send(stream, &head(status, &text), &body[..body.len() / 2]);
-            return false;
-        }
-        self.send(stream, &head(status, &text), body)
+        let sent = if breaks { body.len() / 2 } else { body.len() };
+        self.send(stream, &head(status, &text), &body[..sent]) && sent == body.len()
+    }
+
+    /// Answers without a body.
+    fn says(&self, stream: &TcpStream, status: &str, headers: &str) -> bool {
+        self.send(stream, &head(status, &format!("{headers}Content-Length: 0\r\n")), b"")
     }
 
     fn send(&self, mut stream: &TcpStream, head: &str, body: &[u8]) -> bool {
         self.sent.fetch_add((head.len() + body.len()) as u64, Ordering::SeqCst);
         let all = [head.as_bytes(), body].concat();
         stream.write_all(&all).is_ok()
+    }
+}
+
+/// The lines of a request.
+#[derive(Debug)]
+struct Request<'l> {
+    method: &'l str,
+    path: &'l str,
+    lines: &'l [String],
+}
+
+impl Request<'_> {
+    fn new(lines: &[String]) -> Request<'_> {
+        let mut words = lines[0].split(' ');
+        Request { method: words.next().unwrap(), path: words.next().unwrap(), lines }
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.lines.iter().filter_map(|line| line.split_once(": "));
+        Some(headers.find(|(key, _)| key.eq_ignore_ascii_case(name))?.1)
     }
 }
 

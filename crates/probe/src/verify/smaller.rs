@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
-use hoffman_store::{files, has_wildcards, is_address, is_file, is_like};
+use hoffman_store::{files, has_wildcards, is_address, is_like, may_be_file};
 use hoffman_table::blocks::{has_suffix, is_table, names_of, twin};
 use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
 use hoffman_table::htb::SourceOptions;
@@ -167,7 +167,9 @@ impl Smaller {
             let stems = [ending.stem(), ending.to_string().to_lowercase()];
             let names =
                 folders.iter().flat_map(|f| stems.iter().map(|s| f.join(format!("{s}.htb"))));
-            if let Some(path) = names.flat_map(|name| names_of(&name)).find(|path| is_file(&*files(), path)) {
+            if let Some(path) =
+                names.flat_map(|name| names_of(&name)).find(|path| may_be_file(&*files(), path))
+            {
                 open_once(&mut smaller, &path)?;
                 continue;
             }
@@ -239,7 +241,7 @@ fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
         return paths
             .iter()
             .flat_map(|path| names_of(path))
-            .find(|path| is_file(&*files(), path))
+            .find(|path| may_be_file(&*files(), path))
             .into_iter()
             .collect();
     }
