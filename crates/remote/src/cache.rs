@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::disk_cache::{DiskCache, KeptFile};
+use crate::disk_cache::{DiskCache, KeptUnits};
 
 /// The bytes of a unit: the least that is asked for.
 pub(crate) const UNIT: u64 = 4 << 10;
@@ -55,7 +55,7 @@ impl UnitCache {
 pub(crate) struct CachedFile {
     cache: Arc<UnitCache>,
     number: u64,
-    kept: Option<KeptFile>,
+    kept: Option<KeptUnits>,
 }
 
 impl CachedFile {

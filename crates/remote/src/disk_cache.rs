@@ -46,12 +46,12 @@ impl DiskCache {
     }
 
     /// The file of a version; none if there can be none.
-    pub(crate) fn open(self: &Arc<DiskCache>, version: &str) -> Option<KeptFile> {
+    pub(crate) fn open(self: &Arc<DiskCache>, version: &str) -> Option<KeptUnits> {
         let digits = Sha256::digest(version.as_bytes());
         let two = |digits: String, byte: &u8| format!("{digits}{byte:02x}");
         let name = digits.iter().take(16).fold(String::new(), two);
         let path = self.folder.join(name).with_extension(SUFFIX);
-        KeptFile::open(&path, Arc::clone(self)).ok()
+        KeptUnits::open(&path, Arc::clone(self)).ok()
     }
 
     /// Whether there is room for so many bytes more, the oldest of other files removed if need be.
@@ -102,7 +102,7 @@ struct Listed {
 
 /// The units of a file that are kept.
 #[derive(Debug)]
-pub(crate) struct KeptFile {
+pub(crate) struct KeptUnits {
     path: PathBuf,
     file: Box<dyn StoredFile>,
     records: Mutex<Records>,
@@ -118,8 +118,8 @@ struct Records {
     end: u64,
 }
 
-impl KeptFile {
-    fn open(path: &Path, cache: Arc<DiskCache>) -> io::Result<KeptFile> {
+impl KeptUnits {
+    fn open(path: &Path, cache: Arc<DiskCache>) -> io::Result<KeptUnits> {
         let disk = Disk::shared();
         let lock = disk.try_lock(&lock_name(path))?;
         if lock.is_some() && disk.info(path).is_err() {
@@ -129,7 +129,7 @@ impl KeptFile {
         }
         let file = if lock.is_some() { disk.open_to_write(path)? } else { disk.open(path)? };
         let records = Mutex::new(read_records(&*file)?);
-        Ok(KeptFile { path: path.to_owned(), file, records, lock, cache })
+        Ok(KeptUnits { path: path.to_owned(), file, records, lock, cache })
     }
 
     /// A unit, if it is kept and whole.
