@@ -64,7 +64,9 @@ impl Bucket {
     fn ask(&self, method: &str, path: &str, body: &[u8]) -> (u16, Vec<u8>) {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
         let head = format!(
-            "{method} /{path} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\nContent-Length: {}\r\n\r\n",
+            "{method} /{path} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\nContent-Length: {}\r\n\
+             Authorization: AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request, \
+             SignedHeaders=host, Signature=0\r\n\r\n",
             self.port,
             body.len()
         );

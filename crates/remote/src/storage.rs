@@ -209,7 +209,14 @@ impl Storage for Remote {
         if address.name().is_empty() {
             return Ok(FileInfo { is_file: false, len: 0, modified: None, id: None });
         }
-        let meta = self.look_at(&address)?;
+        let meta = match self.look_at(&address) {
+            // A folder of a bucket is no object, and known by its working files.
+            Err(error) if error.kind() == ErrorKind::NotFound && !address.is_read_only() => {
+                let there = Disk::shared().info(&self.working_folder(&address));
+                return there.map_err(|_| error);
+            }
+            meta => meta?,
+        };
         let modified = SystemTime::from(meta.last_modified);
         let modified = Some(modified).filter(|&time| time != SystemTime::UNIX_EPOCH);
         Ok(FileInfo { is_file: true, len: meta.size, modified, id: None })
