@@ -90,7 +90,7 @@ struct PathStamp {
 const SAME_TIME: Duration = Duration::from_secs(2);
 
 /// How long what lies at an address is taken to be as it was: to look again is a request.
-const UNASKED: Duration = Duration::from_secs(60);
+const UNASKED: Duration = Duration::from_mins(1);
 
 impl PathStamp {
     fn now(path: &Path) -> PathStamp {
