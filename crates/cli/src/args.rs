@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use hoffman::process::is_folder;
 use hoffman::{IndexType, ReadOptions};
 
 pub(crate) use jobs::{JobsArgs, OnlyArgs};
@@ -105,7 +106,8 @@ fn threads(text: &str) -> Result<usize, String> {
 /// Where the tables are.
 #[derive(Args, Debug)]
 pub(crate) struct FolderArgs {
-    /// The folder of the tables [default: $HOFFMAN_TABLES, else the user's data folder].
+    /// The folder of the tables, on the disk or at an address, as https://example.org/tables or
+    /// s3://bucket/tables [default: $HOFFMAN_TABLES, else the user's data folder].
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -127,9 +129,9 @@ impl FolderArgs {
     /// The folder to read from. One that was asked for must exist, the usual one need not.
     pub(crate) fn existing(&self) -> anyhow::Result<Option<PathBuf>> {
         match &self.dir {
-            Some(dir) if dir.is_dir() => Ok(Some(dir.clone())),
+            Some(dir) if is_folder(dir) => Ok(Some(dir.clone())),
             Some(dir) => anyhow::bail!("{}: there is no such folder", dir.display()),
-            None => Ok(default_folder().filter(|dir| dir.is_dir())),
+            None => Ok(default_folder().filter(|dir| is_folder(dir))),
         }
     }
 }

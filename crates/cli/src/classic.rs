@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 use hoffman::control::in_order;
+use hoffman::process::is_folder;
 use hoffman::{ReadOptions, Threads};
 
 use crate::args::{MAX_THREADS, help};
@@ -368,7 +369,7 @@ fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome>
 }
 
 fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
-    let folder = args::default_folder().filter(|folder| folder.is_dir());
+    let folder = args::default_folder().filter(|folder| is_folder(folder));
     let reading = &classic.work.reading(classic.reading());
     let request = verify::VerifyRequest { sample: None, reading, folder };
     let mut good = true;

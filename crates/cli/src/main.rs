@@ -5,6 +5,8 @@
 //! `build --only` also 3 try again, 4 more memory is needed.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "remote")]
+mod addresses;
 mod args;
 mod classic;
 mod commands;
@@ -138,6 +140,8 @@ fn is_no_file(word: &str) -> bool {
 
 /// Finds out which of the two command lines is meant, and follows it.
 fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
+    #[cfg(feature = "remote")]
+    addresses::install()?;
     let first = arguments.get(1).and_then(|a| a.to_str());
     if first.is_some_and(args::is_command) {
         return match Cli::try_parse_from(arguments) {

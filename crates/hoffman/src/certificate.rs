@@ -6,7 +6,7 @@ use hoffman_certificate::{Checked, Choice, Claim, Claimed};
 use hoffman_prove::Strategy;
 use hoffman_reader::shakmaty::fen::Epd;
 use hoffman_reader::shakmaty::{CastlingMode, Chess, EnPassantMode};
-use hoffman_store::disk;
+use hoffman_store::files;
 use hoffman_table::htb::AtomicFile;
 
 use crate::error::Error;
@@ -56,6 +56,6 @@ fn failed(path: &Path, why: &dyn std::fmt::Display) -> Error {
 /// named.
 pub fn check_certificate(file: impl AsRef<Path>) -> Result<Checked, Error> {
     let path = file.as_ref();
-    let input = disk().open_stream(path).map_err(|error| failed(path, &error))?;
+    let input = files().open_stream(path).map_err(|error| failed(path, &error))?;
     hoffman_certificate::check(input).map_err(|error| failed(path, &error))
 }

@@ -116,6 +116,8 @@ mod plan;
 pub mod process;
 mod prove;
 mod receipt;
+#[cfg(feature = "remote")]
+mod remote;
 mod signature;
 mod table;
 mod verified;
@@ -161,6 +163,8 @@ pub use prove::{
     Certification, Effort, MEN_OF_TABLES, ProveOptions, Proved, ProvedMove, prove, proved_in_words,
 };
 pub use receipt::{receipt_of, verification_of};
+#[cfg(feature = "remote")]
+pub use remote::{RemoteOptions, reach_addresses};
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};
 pub use verified::{Verified, verify_once};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hoffman_probe::collection::Collection;
 use hoffman_probe::list::{self, ListCounts, ListError, ListQuery, Listed};
 use hoffman_reader::Error as ProbeError;
+use hoffman_store::is_folder;
 
 use crate::error::Error;
 use crate::event::Cancel;
@@ -45,7 +46,7 @@ impl Table {
         tables.adopt(table).map_err(ProbeError::from)?;
         let first = options.folders.first().map(PathBuf::as_path);
         tables.add_folders_beside(Some(self.path()), first).map_err(ProbeError::from)?;
-        for folder in options.folders.iter().skip(1).filter(|folder| folder.is_dir()) {
+        for folder in options.folders.iter().skip(1).filter(|folder| is_folder(folder)) {
             tables.add_folder(folder).map_err(ProbeError::from)?;
         }
         for folder in self.reading().syzygy_folders() {

@@ -1,5 +1,6 @@
 //! What tables there are in a folder, and what their headers say.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -8,7 +9,7 @@ use hoffman_board::{Format, ListedPiece, Material, Variant};
 use hoffman_control::Assumption;
 use hoffman_probe::collection::CollectionError;
 use hoffman_reader::Error as ProbeError;
-use hoffman_store::disk;
+use hoffman_store::files;
 
 use crate::error::Error;
 use crate::table::Table;
@@ -52,10 +53,15 @@ pub struct TableInfo {
 /// The folder cannot be listed.
 pub fn tables_in(folder: impl AsRef<Path>) -> Result<Vec<TableFile>, Error> {
     let folder = folder.as_ref();
-    let names = disk().list(folder).map_err(|source| {
-        let source = Arc::new(source);
-        ProbeError::from(CollectionError::Folder { path: folder.to_owned(), source })
-    })?;
+    let names = match files().list(folder) {
+        // A web server answers names and lists none.
+        Err(source) if source.kind() == ErrorKind::Unsupported => Vec::new(),
+        Err(source) => {
+            let (path, source) = (folder.to_owned(), Arc::new(source));
+            return Err(ProbeError::from(CollectionError::Folder { path, source }).into());
+        }
+        Ok(names) => names,
+    };
     let paths = names.into_iter().map(|name| folder.join(name));
     let mut tables: Vec<TableFile> = paths.filter_map(table_file).collect();
     tables.sort_by(|one, other| one.path.cmp(&other.path));
@@ -66,7 +72,7 @@ pub fn tables_in(folder: impl AsRef<Path>) -> Result<Vec<TableFile>, Error> {
 fn table_file(path: PathBuf) -> Option<TableFile> {
     let containers = ["htb", hoffman_table::blocks::SUFFIX];
     path.extension().filter(|extension| containers.iter().any(|name| name == extension))?;
-    let info = disk().info(&path).ok().filter(|info| info.is_file)?;
+    let info = files().info(&path).ok().filter(|info| info.is_file)?;
     Some(TableFile { path, bytes: info.len, changed: info.modified })
 }
 

@@ -7,7 +7,7 @@ use hoffman_board::Variant;
 use hoffman_plan::{Graph, Job, dependencies};
 use hoffman_reader::AsPosition;
 use hoffman_run::{ControlTable, Depth, RunError, RunReport, build_ending, ending_inputs};
-use hoffman_store::{disk, is_file};
+use hoffman_store::{files, is_file};
 
 use crate::build::{Built, Made, Target};
 use crate::error::Error;
@@ -116,7 +116,7 @@ impl OneTable {
         let mut built = Built::default();
         built.add(report, made_of, &relay);
         if let Some(path) = receipt
-            && (is_made || !is_file(&*disk(), path))
+            && (is_made || !is_file(&*files(), path))
         {
             Receipt::of(&output, sums, options.made_by(), path)?.write()?;
         }
@@ -154,13 +154,13 @@ impl OneTable {
     /// time is known; that of a control file is looked at when it is made.
     fn is_outdated(&self, receipt: &Path, inputs: &[Sum]) -> Result<Option<String>, Error> {
         let output = self.output();
-        if !is_file(&*disk(), output) {
+        if !is_file(&*files(), output) {
             return Ok(None);
         }
         if let Some(receipt) = Receipt::read(receipt)? {
             return receipt.outdates(output, inputs);
         }
-        let modified = |path: &Path| disk().info(path).ok()?.modified;
+        let modified = |path: &Path| files().info(path).ok()?.modified;
         let made = modified(output);
         let newer = inputs.iter().find(|input| modified(input.file()) > made);
         Ok(newer

@@ -13,12 +13,22 @@ pub fn abandon_files() {
     Disk::shared().abandon();
 }
 
+/// Whether tables can be looked for there: a folder, or an address, which is not asked.
+pub fn is_folder(path: impl AsRef<Path>) -> bool {
+    hoffman_store::is_folder(path.as_ref())
+}
+
+/// Whether a name is an address: of a web server (`https://`) or in a bucket (`s3://`).
+pub fn is_address(path: impl AsRef<Path>) -> bool {
+    hoffman_store::is_address(path.as_ref())
+}
+
 /// Reads a file.
 ///
 /// # Errors
 /// It cannot be read.
 pub fn read_whole(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    hoffman_store::read(&*hoffman_store::disk(), path.as_ref())
+    hoffman_store::read(&*hoffman_store::files(), path.as_ref())
 }
 
 /// Writes a file that appears complete or not at all.

@@ -3,7 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use hoffman_store::{disk, folder_of, is_file};
+use hoffman_store::{files, folder_of, is_file};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -87,7 +87,7 @@ impl Sum {
 }
 
 fn digest(file: &Path) -> io::Result<(String, u64)> {
-    let mut input = disk().open_stream(file)?;
+    let mut input = files().open_stream(file)?;
     let (mut hash, mut bytes) = (Sha256::new(), 0);
     let mut buffer = vec![0; 1 << 18];
     loop {
@@ -130,10 +130,10 @@ impl Receipt {
 
     /// Reads one, if it is there.
     pub(crate) fn read(path: &Path) -> Result<Option<Receipt>, Error> {
-        if !is_file(&*disk(), path) {
+        if !is_file(&*files(), path) {
             return Ok(None);
         }
-        let bytes = hoffman_store::read_stream(&*disk(), path, LONGEST)
+        let bytes = hoffman_store::read_stream(&*files(), path, LONGEST)
             .map_err(|error| failed("read", path, &error))?;
         let value: Option<Value> = serde_json::from_slice(&bytes).ok();
         match value.and_then(|value| Receipt::from_json(&value, path)) {
@@ -152,7 +152,7 @@ impl Receipt {
             "inputs": inputs,
         });
         let path = &self.path;
-        disk()
+        files()
             .create_folder(folder_of(path))
             .and_then(|()| write_whole(path, format!("{value:#}\n").as_bytes()))
             .map_err(|error| failed("write", path, &error))

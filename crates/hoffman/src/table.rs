@@ -8,6 +8,7 @@ use hoffman_probe::reading::ReadOptions;
 use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
 use hoffman_run::{Workplace, available_memory};
+use hoffman_store::{files, is_file, may_be_file};
 use hoffman_table::blocks::{is_table, names_of};
 use hoffman_table::convert::{self, Converted};
 use hoffman_table::foreign::{self, Kind};
@@ -53,15 +54,15 @@ impl Table {
     pub fn find(named: &Path, folder: Option<&Path>) -> Result<PathBuf, Error> {
         let is_name = named.components().count() == 1 && named.extension().is_none();
         // Tables of other programs have folders of their own.
-        if named.is_file() || !is_name || Kind::of(named).is_some() {
+        if is_file(&*files(), named) || !is_name || Kind::of(named).is_some() {
             return Ok(named.to_owned());
         }
         let text = named.to_string_lossy();
         let material = text.parse::<Material>();
         let file = material.as_ref().map_or_else(|_| format!("{text}.htb"), table_name);
         let folders = folder.into_iter().chain([Path::new("")]);
-        let mut files = folders.flat_map(|folder| names_of(&folder.join(&file)));
-        if let Some(found) = files.find(|path| path.is_file()) {
+        let mut paths = folders.flat_map(|folder| names_of(&folder.join(&file)));
+        if let Some(found) = paths.find(|path| may_be_file(&*files(), path)) {
             return Ok(found);
         }
         let places = folder.map_or(String::new(), |folder| format!("{} and ", folder.display()));

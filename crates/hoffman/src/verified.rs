@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hoffman_probe::verify::VerifyReport;
 use hoffman_reader::ReadOptions;
-use hoffman_store::{disk, folder_of, is_file};
+use hoffman_store::{files, folder_of, is_file};
 use serde_json::{Value, json};
 
 use crate::error::Error;
@@ -36,7 +36,7 @@ pub fn verify_once(
     (reading, options): (ReadOptions, &VerifyOptions),
     progress: &mut (dyn FnMut(Event) + Send),
 ) -> Result<Verified, Error> {
-    if !is_file(&*disk(), table) {
+    if !is_file(&*files(), table) {
         return Err(Error::NotThere(table.to_owned()));
     }
     let sum = Sum::of_input(table)?;
@@ -47,8 +47,8 @@ pub fn verify_once(
     let found = Table::open(table, reading)?.verify(options, progress)?;
     if found.ok {
         write(report, &sum, options.sample, &found)?;
-    } else if is_file(&*disk(), report) {
-        disk().remove(report).map_err(|error| failed("remove", report, &error))?;
+    } else if is_file(&*files(), report) {
+        files().remove(report).map_err(|error| failed("remove", report, &error))?;
     }
     Ok(Verified::Found(Box::new(found)))
 }
@@ -56,7 +56,7 @@ pub fn verify_once(
 /// Whether a report says that this very table was verified, and by no fewer entries. One that
 /// cannot be read says nothing.
 fn is_known(report: &Path, table: &Sum, sample: Option<u64>) -> bool {
-    let bytes = hoffman_store::read_stream(&*disk(), report, LONGEST);
+    let bytes = hoffman_store::read_stream(&*files(), report, LONGEST);
     let said: Option<Value> = bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let Some(said) = said else { return false };
     let is_enough = match (said["sample"].as_u64(), sample) {
@@ -80,7 +80,7 @@ fn write(
         "sample": sample,
         "found": found,
     });
-    disk()
+    files()
         .create_folder(folder_of(report))
         .and_then(|()| write_whole(report, format!("{said:#}\n").as_bytes()))
         .map_err(|error| failed("write", report, &error))

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use hoffman_board::{Color, Material, Variant};
 use hoffman_control::FuturebaseElement;
-use hoffman_store::{disk, has_wildcards, is_file, is_like};
+use hoffman_store::{files, has_wildcards, is_address, is_file, is_folder, is_like};
 use hoffman_table::blocks::{has_suffix, names_of, twin};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::{BlockCache, SourceOptions};
@@ -21,6 +21,7 @@ use hoffman_table::{Table, TableError};
 
 use crate::open_table::{Named, OpenTable};
 use crate::position::Position;
+use crate::unlisted::UnlistedFolders;
 
 /// The size of the block cache unless another one is asked for, in bytes.
 pub const DEFAULT_CACHE: usize = 64 << 20;
@@ -56,7 +57,7 @@ impl From<TableError> for CollectionError {
 
 /// A table seen in a folder.
 #[derive(Debug)]
-struct ListedTable {
+pub(crate) struct ListedTable {
     path: PathBuf,
     member: OnceLock<Result<Option<Arc<OpenTable>>, CollectionError>>,
     /// The file when it was opened.
@@ -64,12 +65,12 @@ struct ListedTable {
 }
 
 impl ListedTable {
-    fn new(path: PathBuf) -> Arc<ListedTable> {
+    pub(crate) fn new(path: PathBuf) -> Arc<ListedTable> {
         Arc::new(ListedTable { path, member: OnceLock::new(), seen: OnceLock::new() })
     }
 
     /// Whether it could not be opened, and may have been changed since.
-    fn may_be_mended(&self) -> bool {
+    pub(crate) fn may_be_mended(&self) -> bool {
         let failed = matches!(self.member.get(), Some(Err(_)));
         failed && self.seen.get().is_none_or(PathStamp::may_have_changed)
     }
@@ -88,14 +89,20 @@ struct PathStamp {
 /// Within so much time after a change there may be another one without a later time of change.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
+/// How long what lies at an address is taken to be as it was: to look again is a request.
+const UNASKED: Duration = Duration::from_mins(1);
+
 impl PathStamp {
     fn now(path: &Path) -> PathStamp {
-        let changed = changed_at(path);
+        let changed = if is_address(path) { None } else { changed_at(path) };
         PathStamp { path: path.to_owned(), changed, at: SystemTime::now() }
     }
 
     /// Whether it may have changed since.
     fn may_have_changed(&self) -> bool {
+        if is_address(&self.path) {
+            return self.at.elapsed().is_ok_and(|time| time > UNASKED);
+        }
         let Some(changed) = self.changed else { return true };
         let just_then = self.at.duration_since(changed).is_ok_and(|time| time < SAME_TIME);
         just_then || changed_at(&self.path) != Some(changed)
@@ -104,7 +111,7 @@ impl PathStamp {
 
 /// When a file or folder was changed last.
 fn changed_at(path: &Path) -> Option<SystemTime> {
-    disk().info(listed_path(path)).ok()?.modified
+    files().info(listed_path(path)).ok()?.modified
 }
 
 /// An empty path is what is left of a file name without a folder.
@@ -123,6 +130,8 @@ pub struct Collection {
     named: Arc<Mutex<NamedTables>>,
     folders: Vec<PathBuf>,
     listed: Vec<PathStamp>,
+    /// Those folders that are asked for each table.
+    unlisted: UnlistedFolders,
     options: SourceOptions,
     /// How tables of other programs are opened.
     foreign: ForeignOptions,
@@ -151,6 +160,7 @@ impl Collection {
             named: Arc::default(),
             folders: Vec::new(),
             listed: Vec::new(),
+            unlisted: UnlistedFolders::default(),
             options,
             foreign: ForeignOptions::default(),
             variant: None,
@@ -199,6 +209,9 @@ impl Collection {
     /// before. Files whose names are no endings are left alone. A folder named again is read
     /// again, to see new files.
     ///
+    /// One that has no list, on a web server, is asked for the table of each ending when it is
+    /// needed, after all folders with one, and once.
+    ///
     /// # Errors
     /// The folder cannot be listed.
     pub fn add_folder(&mut self, folder: impl AsRef<Path>) -> Result<(), CollectionError> {
@@ -207,7 +220,13 @@ impl Collection {
             |source| CollectionError::Folder { path: folder.to_owned(), source: Arc::new(source) };
         // Taken before the names: a file that comes in between is seen the next time.
         let listed = PathStamp::now(folder);
-        let mut names = disk().list(listed_path(folder)).map_err(fail)?;
+        let mut names = match self.options.storage.list(listed_path(folder)) {
+            Err(source) if is_address(folder) && source.kind() == io::ErrorKind::Unsupported => {
+                self.unlisted.add(folder);
+                return Ok(());
+            }
+            names => names.map_err(fail)?,
+        };
         // The whole ending before its parts: '-' sorts before '.'.
         names.sort_by_key(|name| {
             let packed = has_suffix(Path::new(name));
@@ -276,7 +295,7 @@ impl Collection {
     ) -> Result<(), CollectionError> {
         let beside = file.and_then(Path::parent);
         for path in [beside, folder, Some(Path::new(""))].into_iter().flatten() {
-            if path.as_os_str().is_empty() || path.is_dir() {
+            if path.as_os_str().is_empty() || is_folder(path) {
                 self.add_folder(path)?;
             }
         }
@@ -288,6 +307,7 @@ impl Collection {
     pub fn may_have_changed(&self) -> bool {
         self.listed.iter().any(PathStamp::may_have_changed)
             || self.found.values().flatten().any(|found| found.may_be_mended())
+            || self.unlisted.may_be_mended()
     }
 
     /// The same tables and what folders hold now: new files, and again those that could not be
@@ -298,8 +318,9 @@ impl Collection {
     pub fn looked_again(&self) -> Result<Collection, CollectionError> {
         let mut seen = self.clone();
         for found in seen.found.values_mut() {
-            found.retain(|found| !found.may_be_mended() && found.path.exists());
+            found.retain(|found| !found.may_be_mended() && is_file(&*files(), &found.path));
         }
+        seen.unlisted = self.unlisted.mended();
         for folder in &self.folders {
             seen.add_folder(folder)?;
         }
@@ -336,22 +357,28 @@ impl Collection {
         &self,
         material: &Material,
     ) -> impl Iterator<Item = Result<Arc<OpenTable>, CollectionError>> {
-        let found = self.found.get(&material.normalized().0);
-        found.into_iter().flatten().filter_map(|found| self.member_of(found).transpose())
+        let ending = material.normalized().0;
+        let found = self.found.get(&ending).into_iter().flatten();
+        let found = found.filter_map(|found| self.member_of(found).transpose());
+        // Asked only if no other answers.
+        let unlisted = std::iter::once(ending)
+            .flat_map(|ending| self.unlisted.tables(&*self.options.storage, &ending));
+        found.chain(unlisted.filter_map(|found| self.member_of(&found).transpose()))
     }
 
     /// The tables of the folders that may hold these men, as far as they are open: none for one
-    /// that is not, and nothing of those that cannot be used.
+    /// that is not and for folders without a list, and nothing of those that cannot be used.
     pub(crate) fn found_open(
         &self,
         material: &Material,
     ) -> impl Iterator<Item = Option<&Arc<OpenTable>>> + Clone {
         let found = self.found.get(&material.normalized().0);
-        found.into_iter().flatten().filter_map(|found| match found.member.get() {
+        let found = found.into_iter().flatten().filter_map(|found| match found.member.get() {
             None => Some(None),
             Some(Ok(Some(member))) => Some(Some(member)),
             Some(Ok(None) | Err(_)) => None,
-        })
+        });
+        found.chain((!self.unlisted.is_empty()).then_some(None))
     }
 
     /// The table of a file in a folder; none if it is of another variant.

@@ -23,6 +23,7 @@ pub mod session;
 #[cfg(feature = "verify")]
 pub mod stats;
 mod typed;
+mod unlisted;
 #[cfg(feature = "verify")]
 pub mod verify;
 pub mod words;

@@ -14,7 +14,7 @@ use std::fmt;
 use hoffman_board::value::FlagType;
 use hoffman_board::{ByColor, Color, Format, Material, Symmetry, Value};
 use hoffman_control::Assumption;
-use hoffman_store::disk;
+use hoffman_store::files;
 use hoffman_table::htb::HtbError;
 use hoffman_table::{EntryValue, ForeignTable, RawEntry, Table, TableError, TableProblem};
 use rayon::prelude::*;
@@ -103,7 +103,7 @@ pub fn to_json(tables: &[TableStats]) -> serde_json::Result<serde_json::Value> {
 pub fn stats(table: &Table, memory: u64) -> Result<TableStats, TableError> {
     // A table of another program may have been found elsewhere.
     let file = table.foreign().map_or(table.path(), ForeignTable::path);
-    let file = disk().info(file).map_err(|source| TableError {
+    let file = files().info(file).map_err(|source| TableError {
         path: table.path().to_owned(),
         problem: TableProblem::Container(HtbError::Io {
             action: "cannot find out the size of the file",

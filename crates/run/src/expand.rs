@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use hoffman_control::{ControlFile, Place, decode_text};
 use hoffman_plan::Graph;
-use hoffman_store::disk;
+use hoffman_store::files;
 use hoffman_table::htb::AtomicFile;
 
 pub(crate) use self::family::Family;
@@ -112,7 +112,7 @@ pub fn write_expansion(expansion: &Expansion) -> Result<Option<&Path>, RunError>
 /// Refuses to replace a file by a text unless it has the text already, or is as an expansion wrote
 /// it.
 fn expect_replaceable(path: &Path, text: &str) -> Result<(), RunError> {
-    let found = match hoffman_store::read(&*disk(), path) {
+    let found = match hoffman_store::read(&*files(), path) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(source) => return Err(RunError::Io { action: "read", path: path.to_owned(), source }),

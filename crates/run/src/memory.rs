@@ -67,6 +67,7 @@ pub(crate) fn usual_margin(folder: &Path) -> u64 {
 
 /// What the disk of a folder has room for, and how large it is.
 fn disk(folder: &Path) -> Option<(u64, u64)> {
+    let folder = hoffman_store::files().on_disk(folder);
     let there = folder.ancestors().find(|folder| folder.is_dir());
     let there = there.unwrap_or(Path::new("."));
     #[cfg(unix)]

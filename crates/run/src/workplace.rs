@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hoffman_solve::Method;
 use hoffman_store::{
-    Lock, Storage, check_place, disk, files_like, folder_of, is_file, lock_name, tidy,
+    Lock, Storage, check_place, files, files_like, folder_of, is_file, lock_name, tidy,
 };
 use hoffman_table::Stop;
 use hoffman_table::htb::{Compression, SourceOptions};
@@ -61,7 +61,7 @@ impl Default for Workplace {
     /// The disk, checkpoints every 30 seconds, never stopped.
     fn default() -> Workplace {
         Workplace {
-            storage: disk(),
+            storage: files(),
             stop: Stop::default(),
             checkpoint_every: Duration::from_secs(30),
             memory: None,

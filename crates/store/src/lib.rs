@@ -1,13 +1,14 @@
 //! Everything that is written and read of tables goes through [`Storage`]: files, names, locks.
 //!
-//! [`Disk`] is the file system. With the feature `simulated` there is a storage in memory, too,
-//! which fails when it is told to and loses at power-off what was not synced. Knows nothing of
-//! what files hold.
+//! [`Disk`] is the file system; [`files`] are those of the disk and, by their addresses, those
+//! elsewhere. With the feature `simulated` there is a storage in memory, too, which fails when it
+//! is told to and loses at power-off what was not synced. Knows nothing of what files hold.
 #![forbid(unsafe_code)]
 
 mod disk;
 mod lock;
 mod pattern;
+mod places;
 #[cfg(feature = "simulated")]
 mod simulated;
 mod writer;
@@ -15,13 +16,14 @@ mod writer;
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use disk::Disk;
 pub use lock::{lock_name, probe, temporary_name, tidy};
 pub use pattern::{files_like, has_wildcards, is_like};
+pub use places::{files, is_address, is_folder, may_be_file, reach_addresses_by};
 #[cfg(feature = "simulated")]
 pub use simulated::{Fault, Op, Simulated};
 use writer::FileReader;
@@ -104,6 +106,11 @@ pub trait Storage: Debug + Send + Sync {
     /// # Errors
     /// Those of the system.
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
+
+    /// The folder of the disk that holds the working files of a folder: itself, if it is one.
+    fn on_disk(&self, folder: &Path) -> PathBuf {
+        folder.to_owned()
+    }
 }
 
 /// An open file.

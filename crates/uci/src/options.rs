@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hoffman::OpenOptions;
+use hoffman::process::is_folder;
 
 /// The most lines that are shown side by side: a position has at most 218 moves.
 const MOST_LINES: usize = 256;
@@ -93,8 +94,8 @@ impl Options {
     pub(crate) fn opening(&self) -> OpenOptions {
         let mut options = OpenOptions::new().cache(self.cache << 20);
         options =
-            self.folders.iter().filter(|path| path.is_dir()).fold(options, OpenOptions::folder);
-        self.syzygy.iter().filter(|path| path.is_dir()).fold(options, OpenOptions::syzygy)
+            self.folders.iter().filter(|path| is_folder(path)).fold(options, OpenOptions::folder);
+        self.syzygy.iter().filter(|path| is_folder(path)).fold(options, OpenOptions::syzygy)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hoffman::process::{available_memory, cores};
+use hoffman::process::{available_memory, cores, is_address};
 use hoffman::{Error, JobGraph, Options, Plan, Target};
 
 use crate::Outcome;
@@ -32,6 +32,14 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
 fn answer(args: &PlanArgs) -> anyhow::Result<Outcome> {
     let what = What::of(args)?;
     let wanted = &args.jobs;
+    let is_run = wanted.run || wanted.makefile || wanted.snakefile || wanted.slurm;
+    if let Some(folder) = args.folder.given().filter(|folder| is_run && is_address(folder)) {
+        let folder = folder.display();
+        anyhow::bail!(
+            "{folder}: what runs jobs looks at files, so it needs a folder of the disk; --json lists \
+             the jobs"
+        );
+    }
     if wanted.run {
         let threads = wanted.jobs.unwrap_or_else(cores);
         let memory = args.work.memory.or_else(available_memory).unwrap_or(u64::MAX);

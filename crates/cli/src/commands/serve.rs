@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use hoffman::process::is_folder;
 use hoffman_serve::{Config, Limits, Server};
 
 use crate::Outcome;
@@ -15,9 +16,9 @@ use crate::output::{note, print_line};
 /// Answers until it is interrupted.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
     for folder in args.folders.iter().chain(&args.syzygy) {
-        anyhow::ensure!(folder.is_dir(), "{}: there is no such folder", folder.display());
+        anyhow::ensure!(is_folder(folder), "{}: there is no such folder", folder.display());
     }
-    let usual = || default_folder().filter(|folder| folder.is_dir());
+    let usual = || default_folder().filter(|folder| is_folder(folder));
     let folders: Vec<PathBuf> = match args.folders.as_slice() {
         [] => usual().into_iter().collect(),
         given => given.to_vec(),

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use hoffman::process::is_folder;
 use hoffman_uci::Engine;
 
 use crate::Outcome;
@@ -11,9 +12,9 @@ use crate::args::{UciArgs, default_folder};
 /// Speaks with a user interface until it says good bye.
 pub(crate) fn run(args: &UciArgs) -> anyhow::Result<Outcome> {
     for folder in args.folders.iter().chain(&args.syzygy) {
-        anyhow::ensure!(folder.is_dir(), "{}: there is no such folder", folder.display());
+        anyhow::ensure!(is_folder(folder), "{}: there is no such folder", folder.display());
     }
-    let usual = || default_folder().filter(|folder| folder.is_dir());
+    let usual = || default_folder().filter(|folder| is_folder(folder));
     let folders: Vec<PathBuf> = match args.folders.as_slice() {
         [] => usual().into_iter().collect(),
         given => given.to_vec(),

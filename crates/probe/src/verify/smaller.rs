@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
-use hoffman_store::{disk, has_wildcards, is_like};
+use hoffman_store::{files, has_wildcards, is_address, is_like, may_be_file};
 use hoffman_table::blocks::{has_suffix, is_table, names_of, twin};
 use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
 use hoffman_table::htb::SourceOptions;
@@ -138,9 +138,9 @@ impl Smaller {
         foreign.nalimov.extend_from_slice(folders);
         let mut smaller = Smaller::new();
         let mut open = BTreeSet::new();
-        open.extend(table.path().canonicalize());
+        open.extend(full_name(table.path()));
         let mut open_once = |smaller: &mut Smaller, path: &Path| -> Result<(), TableError> {
-            if path.canonicalize().is_ok_and(|path| open.insert(path)) {
+            if full_name(path).is_some_and(|path| open.insert(path)) {
                 smaller.add(Table::open(path, options.clone())?, table);
             }
             Ok(())
@@ -167,7 +167,9 @@ impl Smaller {
             let stems = [ending.stem(), ending.to_string().to_lowercase()];
             let names =
                 folders.iter().flat_map(|f| stems.iter().map(|s| f.join(format!("{s}.htb"))));
-            if let Some(path) = names.flat_map(|name| names_of(&name)).find(|path| path.is_file()) {
+            if let Some(path) =
+                names.flat_map(|name| names_of(&name)).find(|path| may_be_file(&*files(), path))
+            {
                 open_once(&mut smaller, &path)?;
                 continue;
             }
@@ -225,6 +227,11 @@ impl Smaller {
     }
 }
 
+/// One name for a file that may have several; none for one that is not there.
+fn full_name(path: &Path) -> Option<PathBuf> {
+    if is_address(path) { Some(path.to_owned()) } else { path.canonicalize().ok() }
+}
+
 /// The tables of a folder that a name in a header means, with or without the folders in it.
 fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
     let alone = named.file_name().map_or(named, Path::new);
@@ -234,7 +241,7 @@ fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
         return paths
             .iter()
             .flat_map(|path| names_of(path))
-            .find(|path| path.is_file())
+            .find(|path| may_be_file(&*files(), path))
             .into_iter()
             .collect();
     }
@@ -251,7 +258,7 @@ fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     // A folder given as "" is the current one.
     let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let names = disk().list(listed).unwrap_or_default().into_iter();
+    let names = files().list(listed).unwrap_or_default().into_iter();
     let mut found: Vec<PathBuf> =
         names.map(|name| listed.join(name)).filter(|path| is_table(path)).collect();
     found.sort();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hoffman_control::decode_text;
-use hoffman_store::disk;
+use hoffman_store::files;
 use rayon::prelude::*;
 
 use super::{CHUNK, ConvertError, ConvertOptions, Converted};
@@ -42,7 +42,7 @@ pub(super) fn convert(
         format: table.codec().format(),
         indices: table.space().size(),
         positions: positions(table),
-        bytes: disk().info(target).map_or(0, |file| file.len),
+        bytes: files().info(target).map_or(0, |file| file.len),
         notices,
     })
 }
@@ -74,7 +74,7 @@ fn as_cells(
 
     let header = table.control().text();
     let file =
-        CellFile { storage: disk(), path: target, header, values: &values, stop: stop.clone() };
+        CellFile { storage: files(), path: target, header, values: &values, stop: stop.clone() };
     let mut unlike = None;
     let written = file.write(|written| {
         unlike = first_difference(table, written, options)?;
@@ -131,7 +131,7 @@ fn by_entries(
     let header = header_bytes(table)?;
     let entries = table.space().size();
     let file = TableFile {
-        storage: disk(),
+        storage: files(),
         path: target,
         header: &header,
         structures: table.pawn_structures(),

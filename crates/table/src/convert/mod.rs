@@ -18,7 +18,7 @@ use std::path::Path;
 
 use hoffman_board::{Format, ListedPiece, PieceList};
 use hoffman_control::{ControlFile, IndexDeclaration, IndexType, PawnMasks, resolve_pieces_with};
-use hoffman_store::disk;
+use hoffman_store::files;
 
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::htb::Compression;
@@ -122,7 +122,7 @@ pub fn convert(
         format: codec.format(),
         indices: conversion.space.size(),
         positions: tally.positions,
-        bytes: disk().info(target).map_or(0, |file| file.len),
+        bytes: files().info(target).map_or(0, |file| file.len),
         notices: notices(&conversion.space),
     })
 }
@@ -208,7 +208,7 @@ impl Conversion<'_> {
     ) -> Result<(), ConvertError> {
         let header = header(self.table, &self.space, codec, recount, tally)?;
         let file = TableFile {
-            storage: disk(),
+            storage: files(),
             path: self.target,
             header: &header,
             structures: self.table.pawn_structures(),

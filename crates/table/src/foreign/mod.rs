@@ -27,7 +27,7 @@ use hoffman_board::{
     Bitboard, Color, Format, Material, MaterialError, Piece, Placement, Role, Square, Value,
 };
 use hoffman_control::ControlFile;
-use hoffman_store::{Storage, disk, is_file};
+use hoffman_store::{Storage, files, is_file};
 
 use crate::entries::{EntryValue, MAX_WRITTEN_BITS, RawEntry};
 use crate::reader::TableProblem;
@@ -182,7 +182,7 @@ impl Default for ForeignOptions {
     /// The disk, no folders; files of up to 64 MiB are held.
     fn default() -> ForeignOptions {
         ForeignOptions {
-            storage: disk(),
+            storage: files(),
             syzygy: Vec::new(),
             nalimov: Vec::new(),
             fifty_moves: FiftyMoves::default(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_store::{
-    FileWriter, Storage, StoredFile, check_place, disk, folder_of, temporary_name,
+    FileWriter, Storage, StoredFile, check_place, files, folder_of, temporary_name,
 };
 
 use super::{HtbError, during};
@@ -27,7 +27,7 @@ impl AtomicFile {
     /// # Errors
     /// The directory cannot be written, the target has no name, or a folder or device has it.
     pub fn create(target: impl AsRef<Path>) -> Result<AtomicFile, HtbError> {
-        AtomicFile::create_in(disk(), target)
+        AtomicFile::create_in(files(), target)
     }
 
     /// As [`AtomicFile::create`], in any storage.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hoffman_store::{Storage, StoredFile, disk};
+use hoffman_store::{Storage, StoredFile, files};
 use libdeflater::Decompressor;
 
 use super::block_index::{BlockIndex, ID};
@@ -92,7 +92,7 @@ impl Default for SourceOptions {
     /// The disk, a cache of 64 MiB of its own, 1 GiB kept, no limit of length.
     fn default() -> SourceOptions {
         SourceOptions {
-            storage: disk(),
+            storage: files(),
             cache: BlockCache::new(64 << 20),
             memory_limit: 1 << 30,
             limit: u64::MAX,

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hoffman_board::Material;
 use hoffman_board::shakmaty::Setup;
-use hoffman_store::{Storage, disk, fill};
+use hoffman_store::{Storage, files, fill};
 
 use super::{ForeignError, ForeignOptions, ForeignTable, Kind, find, mirrored};
 use crate::entries::EntryValue;
@@ -83,7 +83,7 @@ pub fn open(path: &Path, options: &ForeignOptions) -> Result<Box<dyn ForeignTabl
 
 /// Whether the folders have both halves of a table.
 pub fn exists(material: &Material, folders: &[PathBuf]) -> bool {
-    let is_there = |name: &str| find(name, folders, &*disk()).is_some();
+    let is_there = |name: &str| find(name, folders, &*files()).is_some();
     ["nbw", "nbb"].iter().all(|half| {
         let stem = material.normalized().0.stem();
         is_there(&format!("{stem}.{half}.emd")) || is_there(&format!("{stem}.0.{half}.emd"))
@@ -101,7 +101,7 @@ pub struct NalimovFolders {
 impl NalimovFolders {
     /// Lists folders; those that cannot be listed have no tables.
     pub fn new(folders: Vec<PathBuf>) -> NalimovFolders {
-        let files = folders.iter().filter_map(|folder| disk().list(folder).ok()).flatten();
+        let files = folders.iter().filter_map(|folder| files().list(folder).ok()).flatten();
         let most_men = files
             .map(PathBuf::from)
             .filter(|name| name.extension().is_some_and(|e| e == "emd"))
