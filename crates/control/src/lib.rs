@@ -45,7 +45,7 @@ pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims, may_be_idle};
 #[cfg(feature = "edit")]
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
 #[cfg(feature = "edit")]
-pub use elements::{futurebase_element, prune_element};
+pub use elements::{futurebase_element, pawngen_element, piece_element, prune_element};
 #[cfg(feature = "edit")]
 pub use ending::{Ending, EndingError, NameProblem};
 pub use error::{ControlError, Notice, Site, folded};
