@@ -22,7 +22,7 @@ pub(crate) fn format_element(format: Format) -> String {
 }
 
 /// A piece; `location` is empty or an attribute with a blank before it.
-pub fn piece_element(color: Color, role: Role, location: &str) -> String {
+pub(crate) fn piece_element(color: Color, role: Role, location: &str) -> String {
     format!("<piece color=\"{color}\" type=\"{}\"{location}/>", role_name(role))
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn pawns_required(element: &PawngenElement) -> String {
 }
 
 /// Pawn structures.
-pub fn pawngen_element(element: &PawngenElement) -> String {
+pub(crate) fn pawngen_element(element: &PawngenElement) -> String {
     let squares = |side: &PawngenSide| {
         side.start.into_iter().map(|square| square.to_string()).collect::<Vec<_>>().join(" ")
     };

@@ -26,6 +26,8 @@ mod ending;
 mod error;
 #[cfg(feature = "edit")]
 mod expansion;
+#[cfg(feature = "edit")]
+mod game;
 mod limits;
 mod location;
 mod model;
@@ -45,12 +47,14 @@ pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims, may_be_idle};
 #[cfg(feature = "edit")]
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
 #[cfg(feature = "edit")]
-pub use elements::{futurebase_element, pawngen_element, piece_element, prune_element};
+pub use elements::{futurebase_element, prune_element};
 #[cfg(feature = "edit")]
 pub use ending::{Ending, EndingError, NameProblem};
 pub use error::{ControlError, Notice, Site, folded};
 #[cfg(feature = "edit")]
 pub use expansion::{ExpansionEdits, render_expansion};
+#[cfg(feature = "edit")]
+pub use game::GameControl;
 pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
 pub use model::{
     ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,

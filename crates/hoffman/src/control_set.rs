@@ -229,8 +229,3 @@ fn roles(material: &Material, color: Color) -> impl Iterator<Item = Role> {
     let men = *material.count.get(color);
     Role::ALL.into_iter().filter(move |role| *men.get(*role) > 0)
 }
-
-/// All squares of a set, as control files list them.
-fn listed(squares: Bitboard) -> String {
-    squares.into_iter().map(|square| square.to_string()).collect::<Vec<_>>().join(" ")
-}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hoffman::process::write_whole;
+use hoffman::process::{read_whole, write_whole};
 use hoffman::{ControlSet, WhatIf};
 
 use crate::output::note;
@@ -27,7 +27,7 @@ impl ControlFiles {
         let files: Vec<(PathBuf, String)> = files.collect();
         for (path, text) in &files {
             let there = path.symlink_metadata().is_ok();
-            if there && fs::read_to_string(path).ok().as_deref() != Some(text) {
+            if there && read_whole(path).ok().as_deref() != Some(text.as_bytes()) {
                 let path = path.display();
                 anyhow::bail!("{path} is there and says something else: name another folder");
             }
