@@ -23,16 +23,26 @@ pub struct GameControl {
     pub pawngen: Option<PawngenElement>,
     /// The names of tables that moves lead to, without their ending.
     pub futurebases: Vec<String>,
-    /// Patterns of moves that are pruned, under a comment each group.
-    pub prunes: Vec<(String, Vec<(Color, String, PruneEffect)>)>,
+    /// What is pruned, in groups.
+    pub prunes: Vec<PruneGroup>,
     /// The name of the table, without its ending.
     pub stem: String,
+}
+
+/// Prunes under one comment; without moves there is none.
+#[derive(Clone, Debug, Default)]
+pub struct PruneGroup {
+    /// The comment.
+    pub about: String,
+    /// Patterns of a side's moves, and what becomes of them.
+    pub moves: Vec<(Color, String, PruneEffect)>,
 }
 
 impl GameControl {
     /// The text of the file.
     pub fn text(&self) -> String {
-        let lines: String = self.elements().iter().map(|line| format!("   {line}\n")).collect();
+        let lines = self.elements().into_iter().map(|line| format!("   {line}\n"));
+        let lines: String = lines.collect();
         format!(
             "<?xml version=\"1.0\"?>\n\
              <!DOCTYPE tablebase SYSTEM \"http://www.freesoft.org/software/hoffman/tablebase.dtd\">\n\
@@ -63,12 +73,11 @@ impl GameControl {
         }
         let file = |stem: &String| futurebase_element(&format!("{stem}.htb"), false);
         lines.extend(self.futurebases.iter().map(file));
-        for (about, prunes) in self.prunes.iter().filter(|(_, prunes)| !prunes.is_empty()) {
-            lines.push(comment(about));
-            let prunes = prunes.iter();
-            lines.extend(
-                prunes.map(|(color, pattern, effect)| prune_element(*color, pattern, *effect)),
-            );
+        for group in self.prunes.iter().filter(|group| !group.moves.is_empty()) {
+            lines.push(comment(&group.about));
+            for (color, pattern, effect) in &group.moves {
+                lines.push(prune_element(*color, pattern, *effect));
+            }
         }
         lines.push(format!("<output filename=\"{}.htb\"/>", self.stem));
         lines
@@ -97,7 +106,10 @@ mod tests {
                 (Color::White, Role::King, Some(squares)),
                 (Color::Black, Role::King, None),
             ],
-            prunes: vec![("Off the squares.".to_owned(), vec![prune]), (String::new(), Vec::new())],
+            prunes: vec![
+                PruneGroup { about: "Off the squares.".to_owned(), moves: vec![prune] },
+                PruneGroup::default(),
+            ],
             stem: "kings".to_owned(),
             ..GameControl::default()
         };

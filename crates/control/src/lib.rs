@@ -54,7 +54,7 @@ pub use error::{ControlError, Notice, Site, folded};
 #[cfg(feature = "edit")]
 pub use expansion::{ExpansionEdits, render_expansion};
 #[cfg(feature = "edit")]
-pub use game::GameControl;
+pub use game::{GameControl, PruneGroup};
 pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
 pub use model::{
     ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,

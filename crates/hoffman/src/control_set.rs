@@ -132,7 +132,7 @@ impl ControlSet {
                     }
                     Some(group) => group.kinds.push(kind),
                     None => {
-                        groups.push(Group { color, material: behind, kinds: vec![kind], ruling })
+                        groups.push(Group { color, material: behind, kinds: vec![kind], ruling });
                     }
                 }
             }

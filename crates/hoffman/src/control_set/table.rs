@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Material, Role};
-use hoffman_control::{GameControl, PawngenElement, PawngenSide, Place, PruneEffect};
+use hoffman_control::{GameControl, PawngenElement, PawngenSide, Place, PruneEffect, PruneGroup};
 use hoffman_prove::Ruling;
 use hoffman_reader::shakmaty::fen::Fen;
 use hoffman_reader::shakmaty::{EnPassantMode, Position as _};
@@ -112,21 +112,22 @@ impl ControlSet {
     }
 
     /// What is pruned, and why.
-    fn prunes(&self, material: &Material, groups: &[Group]) -> Vec<(String, Vec<Pruned>)> {
+    fn prunes(&self, material: &Material, groups: &[Group]) -> Vec<PruneGroup> {
+        let group = |about: &str, moves: Vec<Pruned>| PruneGroup { about: about.to_owned(), moves };
+        let off = Color::ALL.into_iter().flat_map(|color| self.off_squares(material, color));
         let mut prunes = vec![
-            (
-                "Moves that lose are none, as long as there are others.".to_owned(),
+            group(
+                "Moves that lose are none, as long as there are others.",
                 ruled(groups, Ruling::Loses),
             ),
-            ("Moves that win.".to_owned(), ruled(groups, Ruling::Wins)),
+            group("Moves that win.", ruled(groups, Ruling::Wins)),
+            group("Where moves lead to a square that is not listed, they lose.", off.collect()),
         ];
-        let off = Color::ALL.into_iter().flat_map(|color| self.off_squares(material, color));
-        let about = "Where moves lead to a square that is not listed, they lose.";
-        prunes.push((about.to_owned(), off.collect()));
         if let Some(winner) = self.rules.stalemates {
             let side = winner.fold_wb("White", "Black");
             let about = format!("{side} wins where a side has no other move.");
-            prunes.push((about, vec![(winner, "stalemate".to_owned(), PruneEffect::Concede)]));
+            let stalemate = (winner, "stalemate".to_owned(), PruneEffect::Concede);
+            prunes.push(PruneGroup { about, moves: vec![stalemate] });
         }
         prunes
     }
