@@ -39,7 +39,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Solve a position: its result, every move, the main line. Builds the tables that are
     /// missing; of more than five men, proves the result.
-    Solve(SolveArgs),
+    Solve(Box<SolveArgs>),
     /// Build tables of complete endings and all that they depend on, or those of a control file.
     Build(BuildArgs),
     /// Write a control file for each table that a race of pawns needs, and a Makefile.

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use common::{Run, names, run};
 
 /// How long a server may take to start, and a transfer to come to its middle.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A server with a bucket `bucket`, until it is dropped.
 struct Bucket {

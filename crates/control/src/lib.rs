@@ -26,6 +26,8 @@ mod ending;
 mod error;
 #[cfg(feature = "edit")]
 mod expansion;
+#[cfg(feature = "edit")]
+mod game;
 mod limits;
 mod location;
 mod model;
@@ -51,6 +53,8 @@ pub use ending::{Ending, EndingError, NameProblem};
 pub use error::{ControlError, Notice, Site, folded};
 #[cfg(feature = "edit")]
 pub use expansion::{ExpansionEdits, render_expansion};
+#[cfg(feature = "edit")]
+pub use game::{GameControl, PruneGroup};
 pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
 pub use model::{
     ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,

@@ -102,10 +102,13 @@
 mod build;
 mod certificate;
 pub mod control;
+mod control_set;
 mod entries;
 mod error;
 mod event;
+mod exclusion;
 mod game;
+mod goal;
 mod heat;
 mod jobs;
 mod list;
@@ -148,10 +151,13 @@ pub use hoffman_table::index::IndexType;
 
 pub use build::{Built, Made, Solved, Target, build, solve};
 pub use certificate::check_certificate;
+pub use control_set::{ControlSet, ControlText};
 pub use entries::TableEntry;
 pub use error::Error;
 pub use event::{Cancel, Event};
+pub use exclusion::Exclusion;
 pub use game::{Change, Judged};
+pub use goal::{Aim, Goal};
 pub use heat::{HeatMap, SquareHeat};
 pub use jobs::{JobGraph, JobInput, MadeBy, PlannedJob, jobs, jobs_of_position};
 pub use list::ListOptions;
@@ -160,7 +166,8 @@ pub use one::OneTable;
 pub use options::{Options, STACK, VerifyOptions};
 pub use plan::{Whole, plan, plan_position};
 pub use prove::{
-    Certification, Effort, MEN_OF_TABLES, ProveOptions, Proved, ProvedMove, prove, proved_in_words,
+    Certification, Effort, MEN_OF_TABLES, ProveOptions, Proved, ProvedMove, Reached, prove,
+    proved_in_words,
 };
 pub use receipt::{receipt_of, verification_of};
 #[cfg(feature = "remote")]
@@ -168,4 +175,4 @@ pub use remote::{RemoteOptions, reach_addresses};
 pub use signature::signature;
 pub use table::{ConvertOptions, Table, stats, verify};
 pub use verified::{Verified, verify_once};
-pub use what_if::{MovesOfSide, WhatIf, WhatIfError};
+pub use what_if::{MovesOfSide, WhatIf, WhatIfError, parse_side};

@@ -16,6 +16,7 @@ use hoffman_space::{PawnStructure, SliceValues};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::event::Cancel;
+use crate::goal::Goal;
 use crate::options::Options;
 use crate::plan::Whole;
 use crate::what_if::{Assumed, WhatIf};
@@ -28,6 +29,7 @@ pub struct ProveOptions {
     distance: bool,
     certificate: Option<PathBuf>,
     what_if: Vec<WhatIf>,
+    goal: Option<Goal>,
 }
 
 impl ProveOptions {
@@ -61,6 +63,13 @@ impl ProveOptions {
         self
     }
 
+    /// What a side is to reach. Only that is asked then: of a side that is to win whether it wins,
+    /// of one that is to hold whether it holds.
+    #[must_use]
+    pub fn goal(self, goal: Goal) -> ProveOptions {
+        ProveOptions { goal: Some(goal), ..self }
+    }
+
     /// A file for the strategies that prove the outcome, or as much of it as is known.
     #[must_use]
     pub fn certificate(self, file: impl Into<PathBuf>) -> ProveOptions {
@@ -76,6 +85,8 @@ pub struct Proved {
     pub value: Value,
     /// The same in the game of the assumptions; without any that is chess.
     pub assumed: Value,
+    /// Whether the goal is reached; none if there is no goal.
+    pub goal: Option<Reached>,
     /// With which of its moves the winner of that game wins, at the earliest and at the latest; 0
     /// is mate on the board. None if that was not asked for, the work was cancelled, or nobody
     /// wins.
@@ -86,6 +97,16 @@ pub struct Proved {
     pub effort: Effort,
     /// What became of the certificate.
     pub certificate: Certification,
+}
+
+/// Whether a goal is reached, whatever the other side plays; none where that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reached {
+    /// In the game of the assumptions.
+    pub assumed: Option<bool>,
+    /// In chess.
+    pub in_chess: Option<bool>,
 }
 
 /// What became of a certificate.
@@ -182,9 +203,11 @@ pub fn prove(
         return Err(Error::Vast(Box::new(Whole::behind(&position))));
     }
     let began = Instant::now();
-    let Assumed { assumptions, claims } = Assumed::new(&asked.what_if, &chess)?;
-    let work = Work { turn: position.turn, began, asked, claims };
+    let assumed = Assumed::new(&asked.what_if, asked.goal.as_ref(), &chess)?;
+    let Assumed { assumptions, claims, goal } = assumed;
+    let work = Work { turn: position.turn, began, asked, claims, goal };
     let prover = Prover::new(chess.clone(), limits).assuming(assumptions);
+    let prover = asked.goal.iter().fold(prover, |prover, goal| prover.asking(goal.asks_of()));
     // Where it cannot be written is told before the work, not behind it.
     let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
     options.install(|| {
@@ -210,6 +233,8 @@ struct Work<'w> {
     began: Instant,
     asked: &'w ProveOptions,
     claims: Claims,
+    /// What is true of chess of the goal.
+    goal: Claims,
 }
 
 impl Work<'_> {
@@ -265,6 +290,7 @@ impl Work<'_> {
         let proved = Proved {
             value,
             assumed,
+            goal: self.reached(progress.bounds),
             mate: mate.map(|(least, most)| (Moves(least.into()), Moves(most.into()))),
             moves,
             effort,
@@ -277,6 +303,14 @@ impl Work<'_> {
     fn values(&self, bounds: OutcomeBounds) -> (Value, Value) {
         let value = |bounds| Value::of_bounds(bounds, self.turn, None);
         (value(self.claims.prove(bounds)), value(bounds))
+    }
+
+    /// What bounds tell of the goal.
+    fn reached(&self, bounds: OutcomeBounds) -> Option<Reached> {
+        let goal = self.asked.goal.as_ref()?;
+        let assumed = goal.is_reached(bounds);
+        let in_chess = goal.is_reached(self.goal.prove(bounds));
+        Some(Reached { assumed, in_chess })
     }
 
     /// Whether a side wins or holds by a strategy whatever the other one plays in chess.

@@ -9,6 +9,7 @@ use hoffman_prove::{Assumptions, Ruling};
 use hoffman_reader::shakmaty::{Chess, Color, Position as _};
 
 use crate::error::Error;
+use crate::goal::Goal;
 
 /// Something that is assumed of the moves of a side: a game that is not quite chess.
 ///
@@ -34,6 +35,26 @@ pub enum WhatIf {
         /// The squares as they were written: `e1-h4`.
         text: String,
     },
+    /// A side loses by moving a man that stands on one of these squares, whenever it came there.
+    ExcludedFrom {
+        /// The side.
+        color: Color,
+        /// Where its moves do not start.
+        squares: Bitboard,
+        /// The squares as they were written.
+        text: String,
+    },
+    /// A side loses by moving a man to one of these squares. One that stands there may leave.
+    ExcludedTo {
+        /// The side.
+        color: Color,
+        /// Where its moves do not end.
+        squares: Bitboard,
+        /// The squares as they were written.
+        text: String,
+    },
+    /// A side wins by stalemate, whoever has no move.
+    Stalemates(Color),
 }
 
 /// Captures, promotions and pawn steps of a side.
@@ -64,6 +85,25 @@ pub enum WhatIfError {
     /// Not a man on a square.
     #[error("'{0}' names no man: a square, or a letter and a square as in P@d4")]
     Man(String),
+    /// No squares.
+    #[error("'{0}' names no squares: e1, e1-h4, a file or a rank, with commas or spaces between")]
+    NoSquares(String),
+    /// Not the letters of pieces.
+    #[error("'{text}' names no pieces: letters of {known}")]
+    Pieces {
+        /// The text.
+        text: String,
+        /// The letters that there are.
+        known: String,
+    },
+    /// Nothing that a side can play for.
+    #[error(
+        "'{0}' is no goal: mate, queen, draw, stalemate, win-of-piece, or win-of-piece=QR for some pieces"
+    )]
+    Aim(String),
+    /// No side.
+    #[error("'{0}' is no side: W or B")]
+    Side(String),
 }
 
 /// The kinds of moves that may be ruled on: where pieces may go is said by their squares.
@@ -98,9 +138,23 @@ impl MovesOfSide {
         Ok(moves)
     }
 
-    fn kinds(&self) -> impl Iterator<Item = FuturemoveKind> {
+    /// Whose moves they are.
+    pub(crate) fn color(&self) -> Color {
+        self.color
+    }
+
+    /// Their kinds.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = FuturemoveKind> {
         kinds().filter(|kind| self.pattern.matches(&kind.name()))
     }
+}
+
+/// Reads a side: `W` or `white`, `B` or `black`.
+///
+/// # Errors
+/// It is neither.
+pub fn parse_side(text: &str) -> Result<Color, WhatIfError> {
+    side_of(text).ok_or_else(|| WhatIfError::Side(text.to_owned()))
 }
 
 /// White or Black, as `W` or `white`.
@@ -171,6 +225,13 @@ impl fmt::Display for WhatIf {
                 let role = role_name(*role);
                 write!(f, "{} loses by moving a {role} to another square than {text}", name(*color))
             }
+            WhatIf::ExcludedFrom { color, text, .. } => {
+                write!(f, "{} loses by moving a man from {text}", name(*color))
+            }
+            WhatIf::ExcludedTo { color, text, .. } => {
+                write!(f, "{} loses by moving a man to {text}", name(*color))
+            }
+            WhatIf::Stalemates(color) => write!(f, "{} wins by stalemate", name(*color)),
         }
     }
 }
@@ -180,18 +241,27 @@ pub(crate) struct Assumed {
     pub(crate) assumptions: Assumptions,
     /// What is true of chess of that which is proven.
     pub(crate) claims: Claims,
+    /// What is true of it of the goal.
+    pub(crate) goal: Claims,
 }
 
 impl Assumed {
-    /// Puts assumptions together, for a position.
-    pub(crate) fn new(what: &[WhatIf], position: &Chess) -> Result<Assumed, Error> {
+    /// Puts assumptions together, for a position, and behind them what reaches a goal.
+    pub(crate) fn new(
+        what: &[WhatIf],
+        goal: Option<&Goal>,
+        position: &Chess,
+    ) -> Result<Assumed, Error> {
         let mut assumptions = Assumptions::new();
         let mut used = PruneUse::default();
         for what in what {
-            // Moves that are forbidden lose: nobody is safe for want of moves.
-            match what.add(&mut assumptions, position)? {
-                (color, Ruling::Loses) => *used.discards.get_mut(color) = true,
-                (color, Ruling::Wins) => *used.concedes.get_mut(color) = true,
+            what.add(&mut assumptions, &mut used, position)?;
+        }
+        let without_goal = Claims::after(Variant::Normal, used);
+        if let Some(goal) = goal {
+            check_goal(goal, what)?;
+            for what in goal.assumes() {
+                what.add(&mut assumptions, &mut used, position)?;
             }
         }
         if let Some((color, role, square)) = assumptions.misplaced(position) {
@@ -200,50 +270,103 @@ impl Assumed {
                 "the {color} {role} on {square} stands outside of the squares that it is kept on"
             )));
         }
-        Ok(Assumed { assumptions, claims: Claims::after(Variant::Normal, used) })
+        let claims = Claims::after(Variant::Normal, used);
+        Ok(Assumed { assumptions, claims, goal: without_goal })
     }
 }
 
+/// Refuses a goal that no move reaches any more.
+fn check_goal(goal: &Goal, what: &[WhatIf]) -> Result<(), Error> {
+    let kinds = goal.kinds();
+    let forbids = |kind: &FuturemoveKind| {
+        let matches = |what: &WhatIf| match what {
+            WhatIf::Forbidden(moves) => {
+                moves.color == goal.side && moves.pattern.matches(&kind.name())
+            }
+            _ => false,
+        };
+        what.iter().any(matches)
+    };
+    if !kinds.is_empty() && kinds.iter().all(forbids) {
+        let reason = "loses by every move that would reach it";
+        let side = goal.side.fold_wb("White", "Black");
+        return Err(Error::Assumption(format!("the goal is that {goal}, and {side} {reason}")));
+    }
+    Ok(())
+}
+
 impl WhatIf {
-    /// Adds it: whose moves it is about, and what they do.
+    /// Adds it, and what it does to the moves of a side.
     fn add(
         &self,
         assumptions: &mut Assumptions,
+        used: &mut PruneUse,
         position: &Chess,
-    ) -> Result<(Color, Ruling), Error> {
+    ) -> Result<(), Error> {
+        // Moves that are forbidden lose: nobody is safe for want of moves.
+        match self.add_rules(assumptions, position)? {
+            (color, Some(Ruling::Loses)) => *used.discards.get_mut(color) = true,
+            (color, Some(Ruling::Wins)) => *used.concedes.get_mut(color) = true,
+            (color, None) => used.stalemates = Some(color),
+        }
+        Ok(())
+    }
+
+    /// Adds it: whose moves it is about, and what they do; none of stalemates.
+    fn add_rules(
+        &self,
+        assumptions: &mut Assumptions,
+        position: &Chess,
+    ) -> Result<(Color, Option<Ruling>), Error> {
         match self {
             WhatIf::Forbidden(moves) => {
                 moves.kinds().for_each(|kind| assumptions.rule(moves.color, kind, Ruling::Loses));
-                Ok((moves.color, Ruling::Loses))
+                Ok((moves.color, Some(Ruling::Loses)))
             }
             WhatIf::Won(moves) => {
                 moves.kinds().for_each(|kind| assumptions.rule(moves.color, kind, Ruling::Wins));
-                Ok((moves.color, Ruling::Wins))
+                Ok((moves.color, Some(Ruling::Wins)))
             }
             WhatIf::Confined { color, role, squares, .. } => {
                 assumptions.confine(*color, *role, *squares);
-                Ok((*color, Ruling::Loses))
+                Ok((*color, Some(Ruling::Loses)))
+            }
+            WhatIf::ExcludedFrom { color, squares, .. } => {
+                assumptions.exclude_from(*color, *squares);
+                Ok((*color, Some(Ruling::Loses)))
+            }
+            WhatIf::ExcludedTo { color, squares, .. } => {
+                assumptions.exclude_to(*color, *squares);
+                Ok((*color, Some(Ruling::Loses)))
+            }
+            WhatIf::Stalemates(color) => {
+                assumptions.win_stalemates(*color);
+                Ok((*color, None))
             }
             WhatIf::Frozen(square) => {
-                let board = position.board();
-                let Some(man) = board.piece_at(*square) else {
-                    return Err(Error::Assumption(format!("no man stands on {square}")));
-                };
-                if man.role == Role::Pawn {
-                    assumptions.freeze(man.color, *square);
-                } else if board.by_piece(man).count() == 1 {
-                    assumptions.confine(man.color, man.role, Bitboard::from_square(*square));
-                } else {
-                    let (color, role) = (man.color.fold_wb("White", "Black"), role_name(man.role));
-                    return Err(Error::Assumption(format!(
-                        "{color} has several {role}s, and only all of them together can be kept on \
-                         squares"
-                    )));
-                }
-                Ok((man.color, Ruling::Loses))
+                Ok((freeze(*square, assumptions, position)?, Some(Ruling::Loses)))
             }
         }
     }
+}
+
+/// Keeps a man on its square; whose it is.
+fn freeze(square: Square, assumptions: &mut Assumptions, position: &Chess) -> Result<Color, Error> {
+    let board = position.board();
+    let Some(man) = board.piece_at(square) else {
+        return Err(Error::Assumption(format!("no man stands on {square}")));
+    };
+    if man.role == Role::Pawn {
+        assumptions.freeze(man.color, square);
+    } else if board.by_piece(man).count() == 1 {
+        assumptions.confine(man.color, man.role, Bitboard::from_square(square));
+    } else {
+        let (color, role) = (man.color.fold_wb("White", "Black"), role_name(man.role));
+        return Err(Error::Assumption(format!(
+            "{color} has several {role}s, and only all of them together can be kept on squares"
+        )));
+    }
+    Ok(man.color)
 }
 
 #[cfg(test)]

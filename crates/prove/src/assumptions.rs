@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use hoffman_board::shakmaty::{Chess, Move, Position as _};
 use hoffman_board::{Bitboard, ByColor, Color, FuturemoveKind, Outcome, Role, Square};
-use hoffman_solve::Leaving;
+use hoffman_solve::{Leaving, SliceRules};
 use hoffman_space::PawnStructure;
 
 /// What a move is worth, whatever is behind it.
@@ -36,6 +36,10 @@ pub struct Assumptions {
     frozen: ByColor<Bitboard>,
     /// The squares of the pieces that have not all of them.
     squares: HashMap<(Color, Role), Bitboard>,
+    /// Where no move of a side may start, and where none may end.
+    from: ByColor<Bitboard>,
+    to: ByColor<Bitboard>,
+    stalemates: Option<Color>,
 }
 
 impl Assumptions {
@@ -46,7 +50,7 @@ impl Assumptions {
     }
 
     /// What happens to a side's captures, promotions or pawn steps of a kind. The first ruling on
-    /// a kind counts. Quiet moves of pieces are not ruled on, see [`Assumptions::confine`].
+    /// a kind counts, and more than what is said of squares. Quiet moves of pieces are not ruled on, see [`Assumptions::confine`].
     pub fn rule(&mut self, color: Color, kind: FuturemoveKind, ruling: Ruling) {
         self.rulings.entry((color, kind)).or_insert(ruling);
     }
@@ -61,33 +65,64 @@ impl Assumptions {
         *self.squares.entry((color, role)).or_insert(Bitboard::FULL) &= squares;
     }
 
+    /// A side loses by moving a man that stands on one of these squares, whenever it came there.
+    pub fn exclude_from(&mut self, color: Color, squares: Bitboard) {
+        *self.from.get_mut(color) |= squares;
+        *self.frozen.get_mut(color) |= squares;
+    }
+
+    /// A side loses by moving a man to one of these squares. One that stands there may leave.
+    pub fn exclude_to(&mut self, color: Color, squares: Bitboard) {
+        *self.to.get_mut(color) |= squares;
+    }
+
+    /// A side wins by stalemate, whoever has no move.
+    pub fn win_stalemates(&mut self, color: Color) {
+        self.stalemates = Some(color);
+    }
+
+    /// The side that wins by stalemate.
+    #[must_use]
+    pub fn stalemates_won_by(&self) -> Option<Color> {
+        self.stalemates
+    }
+
     /// A piece of a position that does not stand where it may.
     #[must_use]
     pub fn misplaced(&self, position: &Chess) -> Option<(Color, Role, Square)> {
         let men = position.board().clone().into_iter();
         let mut men = men.map(|(square, piece)| (piece.color, piece.role, square));
-        men.find(|&(color, role, square)| !self.squares(color, role).contains(square))
+        men.find(|&(color, role, square)| !self.confined(color, role).contains(square))
     }
 
     /// What happens to a legal move; none if it is played as ever.
     #[must_use]
     pub fn of_move(&self, position: &Chess, m: &Move) -> Option<Ruling> {
         let (color, role, to) = (position.turn(), m.role(), m.to());
-        let stays = m.from().is_some_and(|from| self.frozen.get(color).contains(from));
-        let becomes = m.promotion().unwrap_or(role);
-        if role == Role::Pawn && stays || !self.squares(color, becomes).contains(to) {
-            return Some(Ruling::Loses);
-        }
         let kind = FuturemoveKind::of_move(role, to, m.capture(), m.promotion());
-        self.rulings.get(&(color, kind)).copied()
+        if let Some(&ruling) = self.rulings.get(&(color, kind)) {
+            return Some(ruling);
+        }
+        let stays = m.from().is_some_and(|from| match role {
+            Role::Pawn => self.frozen.get(color).contains(from),
+            _ => self.is_from(color, from),
+        });
+        let becomes = m.promotion().unwrap_or(role);
+        let loses = stays || !self.squares(color, becomes).contains(to);
+        loses.then_some(Ruling::Loses)
     }
 
     /// What happens to moves that leave a slice; none if they are played as ever, but for those
     /// that end where the piece may not stand.
     pub(crate) fn of_leaving(&self, before: PawnStructure, leaving: &Leaving) -> Option<Ruling> {
         let Leaving { color, pawns, promoted, kind, .. } = *leaving;
+        if let Some(&ruling) = self.rulings.get(&(color, kind)) {
+            return Some(ruling);
+        }
         let gone = |of: Color| Bitboard(before.of(of) & !pawns.of(of));
         let stays = !(gone(color) & *self.frozen.get(color)).is_empty();
+        let come = Bitboard(pawns.of(color) & !before.of(color));
+        let stays = stays || !(come & *self.to.get(color)).is_empty();
         let landing = match kind {
             FuturemoveKind::Quiet(role, to) => Some((role, to)),
             FuturemoveKind::Capture { by, of: Role::Pawn, promotion: None } if by != Role::Pawn => {
@@ -95,21 +130,60 @@ impl Assumptions {
             }
             _ => promoted.map(|(_, role, to)| (role, to)),
         };
-        if stays || landing.is_some_and(|(role, to)| !self.squares(color, role).contains(to)) {
-            return Some(Ruling::Loses);
-        }
-        self.rulings.get(&(color, kind)).copied()
+        let loses =
+            stays || landing.is_some_and(|(role, to)| !self.squares(color, role).contains(to));
+        loses.then_some(Ruling::Loses)
     }
 
-    /// The squares on which a side's pieces of a role may stand.
-    pub(crate) fn squares(&self, color: Color, role: Role) -> Bitboard {
+    /// The squares on which a side's pieces of a role are kept.
+    fn confined(&self, color: Color, role: Role) -> Bitboard {
         self.squares.get(&(color, role)).copied().unwrap_or(Bitboard::FULL)
+    }
+
+    /// The squares to which a side's men of a role may go.
+    fn squares(&self, color: Color, role: Role) -> Bitboard {
+        self.confined(color, role) & !*self.to.get(color)
+    }
+
+    /// The squares to which a side's pieces of a role may go, and which they may leave.
+    pub(crate) fn free_squares(&self, color: Color, role: Role) -> Bitboard {
+        self.squares(color, role) & !*self.from.get(color)
+    }
+
+    /// Whether squares are excluded.
+    pub(crate) fn excludes(&self) -> bool {
+        Color::ALL.into_iter().any(|color| self.excludes_of(color))
+    }
+
+    fn excludes_of(&self, color: Color) -> bool {
+        !(*self.from.get(color) | *self.to.get(color)).is_empty()
+    }
+
+    /// Whether moves of a side may not start from a square.
+    pub(crate) fn is_from(&self, color: Color, square: Square) -> bool {
+        self.from.get(color).contains(square)
+    }
+
+    /// The squares to which a side's pieces of a role may come, and from which they may not go.
+    pub(crate) fn posts(&self, color: Color, role: Role) -> Bitboard {
+        self.squares(color, role) & *self.from.get(color)
+    }
+
+    /// Whether moves of a side may not start from a square, or not end there.
+    pub(crate) fn is_excluded(&self, color: Color, square: Square) -> bool {
+        (*self.from.get(color) | *self.to.get(color)).contains(square)
+    }
+
+    /// What the solver of a slice has to know.
+    pub(crate) fn rules(&self) -> SliceRules {
+        SliceRules { by_role: !self.is_empty(), stalemates: self.stalemates }
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.rulings.is_empty() && self.squares.is_empty() && self.frozen == ByColor::default()
+        let places = self.squares.is_empty() && self.frozen == ByColor::default();
+        places && self.rulings.is_empty() && !self.excludes() && self.stalemates.is_none()
     }
 
     /// Whether a side may lose by what is assumed.
@@ -118,12 +192,13 @@ impl Assumptions {
             .rulings
             .iter()
             .any(|(&(color, _), ruling)| ruling.outcome(color) == Outcome::won_by(loser.other()));
-        self.confines(loser) || ruled || !self.frozen.get(loser).is_empty()
+        let stalemated = self.stalemates == Some(loser.other());
+        self.confines(loser) || ruled || stalemated || !self.frozen.get(loser).is_empty()
     }
 
-    /// Whether pieces of a side have not all squares.
+    /// Whether pieces of a side have not all squares, or not all moves.
     pub(crate) fn confines(&self, color: Color) -> bool {
-        self.squares.keys().any(|of| of.0 == color)
+        self.squares.keys().any(|of| of.0 == color) || self.excludes_of(color)
     }
 
     /// Whether they change endings without pawns.
@@ -132,6 +207,7 @@ impl Assumptions {
             FuturemoveKind::Capture { by, of, .. } => by != Role::Pawn && of != Role::Pawn,
             _ => false,
         };
-        !self.squares.is_empty() || self.rulings.keys().any(|&(_, kind)| is_of_pieces(kind))
+        let everywhere = !self.squares.is_empty() || self.excludes() || self.stalemates.is_some();
+        everywhere || self.rulings.keys().any(|&(_, kind)| is_of_pieces(kind))
     }
 }

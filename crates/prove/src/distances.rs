@@ -55,13 +55,13 @@ impl<'s> Distances<'s> {
         let behind = |leaving: &Leaving| self.slices.behind(self.game, key, leaving, &tables);
         let assumptions = &self.slices.assumptions;
         let layout = layout_of(&key.family, assumptions);
-        let (by_role, options) = (!assumptions.is_empty(), SolveOptions::default());
-        solve_one_slice(&layout, key.pawns, by_role, &behind, &options, monitor)
+        let (rules, options) = (assumptions.rules(), SolveOptions::default());
+        solve_one_slice(&layout, key.pawns, rules, &behind, &options, monitor)
     }
 
     /// The value of a position in this bound; none if its slice is not open.
     pub(crate) fn value_of(&self, position: &Chess) -> Option<Value> {
-        let (key, placed) = key_of(position);
+        let (key, placed) = key_of(position, &self.slices.assumptions);
         let whole = self.slices.value_of_whole(&key, &placed, position.turn());
         whole.or_else(|| {
             in_slices(&key, &placed, |key| {

@@ -6,12 +6,15 @@ use hoffman_board::{Bitboard, Color, MAX_PIECES, Material, Rank, Role, Square, V
 use hoffman_space::{Layout, Mover, PawnStructure};
 
 use crate::assumptions::Assumptions;
+use crate::posted::Posted;
 
 /// The men of slices; pieces stand everywhere, or one of them where a pawn has just promoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Family {
     pub(crate) material: Material,
     pub(crate) promoted: Option<(Color, Role, Square)>,
+    /// Pieces on squares that the assumptions exclude.
+    pub(crate) posted: Posted,
 }
 
 /// A slice.
@@ -22,9 +25,9 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The slice in which the pieces of so many men stand everywhere.
+    /// The slice in which the pieces of so many men stand everywhere, but on excluded squares.
     pub(crate) fn of(material: Material, pawns: PawnStructure) -> Key {
-        Key { family: Family { material, promoted: None }, pawns }
+        Key { family: Family { material, promoted: None, posted: Posted::default() }, pawns }
     }
 
     /// How many pieces besides the kings there are.
@@ -39,13 +42,17 @@ impl Key {
     }
 
     /// Every move that leaves a slice leads to one of lower rank.
-    pub(crate) fn rank(&self) -> u32 {
+    pub(crate) fn rank(&self, assumptions: &Assumptions) -> u32 {
         let left = |color: Color| -> u32 {
             let pawns = Bitboard(self.pawns.of(color)).into_iter();
             let ranks = pawns.map(|s| color.relative_rank(s.rank()));
             ranks.map(|rank| u32::from(Rank::Eighth) - u32::from(rank)).sum()
         };
-        16 * (left(Color::White) + left(Color::Black)) + self.pieces()
+        // A piece comes once where it may not leave, and leaves once where it may not come.
+        let men = self.family.posted.men();
+        let (stay, go): (Vec<_>, Vec<_>) = men.partition(|m| assumptions.is_from(m.0, m.2));
+        let posted = 16 + go.len() as u32 - stay.len() as u32;
+        128 * (left(Color::White) + left(Color::Black)) + 4 * self.pieces() + posted
     }
 }
 
@@ -58,15 +65,20 @@ pub(crate) type Pieces = ArrayVec<Placed, MAX_PIECES>;
 pub(crate) type Squares = ArrayVec<u8, MAX_PIECES>;
 
 /// The slice of a position, and its pieces.
-pub(crate) fn key_of(position: &Chess) -> (Key, Pieces) {
+pub(crate) fn key_of(position: &Chess, assumptions: &Assumptions) -> (Key, Pieces) {
     let board = position.board();
     let men = || board.clone().into_iter().map(|(square, man)| (man.color, man.role, square));
     let material = Material::from_men(men().map(|(color, role, _)| (color, role)));
     let of = |color| u64::from(board.pawns() & board.by_color(color));
     let pawns = PawnStructure { white: of(Color::White), black: of(Color::Black) };
-    let pieces = men().filter(|man| man.1 != Role::Pawn);
-    let placed = pieces.map(|(color, role, square)| (color, role, u8::from(square))).collect();
-    (Key::of(material, pawns), placed)
+    let pieces = || men().filter(|man| man.1 != Role::Pawn);
+    let placed = pieces().map(|(color, role, square)| (color, role, u8::from(square))).collect();
+    let mut key = Key::of(material, pawns);
+    if assumptions.excludes() {
+        let posted = pieces().filter(|man| assumptions.is_excluded(man.0, man.2));
+        key.family.posted = Posted::of(posted);
+    }
+    (key, placed)
 }
 
 /// The squares of the movers of a layout.
@@ -85,7 +97,8 @@ pub(crate) fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Squares> 
 
 /// The layout of the slices of a family.
 pub(crate) fn layout_of(family: &Family, assumptions: &Assumptions) -> Layout {
-    let Family { material, promoted } = *family;
+    let Family { material, promoted, posted } = *family;
+    let mut posted: Vec<(Color, Role, Square)> = posted.men().collect();
     let mut movers: Vec<Mover> = Vec::new();
     let mut placed = false;
     for of in Color::ALL {
@@ -95,9 +108,11 @@ pub(crate) fn layout_of(family: &Family, assumptions: &Assumptions) -> Layout {
         for (color, role) in std::iter::once(kings).chain(pieces) {
             let stands = promoted.filter(|piece| !placed && (piece.0, piece.1) == (color, role));
             placed |= stands.is_some();
+            let post = posted.iter().position(|man| (man.0, man.1) == (color, role));
+            let stands = stands.or_else(|| post.map(|at| posted.remove(at)));
             let squares = match stands {
                 Some((_, _, square)) => Bitboard::from_square(square),
-                None => assumptions.squares(color, role),
+                None => assumptions.free_squares(color, role),
             };
             movers.push(Mover { color, role, squares: squares.0 });
         }

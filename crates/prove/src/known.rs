@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, MoveList, Position as _};
-use hoffman_board::{Color, Outcome, Role, Square, Value};
+use hoffman_board::{Color, Outcome, OutcomeBounds, Role, Square, Value};
 use hoffman_space::{Layout, SliceValues, TableValues, side};
 
 use crate::assumptions::Ruling;
@@ -23,6 +23,11 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// What is certain.
+    pub(crate) fn bounds(self) -> OutcomeBounds {
+        OutcomeBounds { least: self.least, most: self.most }
+    }
+
     /// Of a legal position of an open slice with `turn` to move, from its values in all games.
     fn open([least, most, guess]: [Value; 3], turn: Color) -> Known {
         let [least, most, likely] = [least, most, guess].map(|value| outcome(value, turn));
@@ -43,7 +48,7 @@ impl Slices {
 
     /// What is known of a position.
     pub(crate) fn known_of(&self, position: &Chess) -> Known {
-        let (key, placed) = key_of(position);
+        let (key, placed) = key_of(position, &self.assumptions);
         let turn = position.turn();
         if let Some(value) = self.value_of_whole(&key, &placed, turn) {
             return Known::open([value; 3], turn);
@@ -114,7 +119,7 @@ impl<'s> Neighbours<'s> {
     /// None where pieces may be of one kind, or may not stand everywhere: moves are told by the
     /// square that they start from.
     fn of(slices: &'s Slices, position: &Chess) -> Option<Neighbours<'s>> {
-        let (key, placed) = key_of(position);
+        let (key, placed) = key_of(position, &slices.assumptions);
         if key.pieces() > 1
             || !slices.assumptions.is_empty()
             || slices.whole(&key.family.material).is_some()

@@ -15,6 +15,7 @@ mod distances;
 mod guess;
 mod key;
 mod known;
+mod posted;
 mod prover;
 mod recapture;
 mod slices;

@@ -47,7 +47,7 @@ pub struct Progress {
 /// without which nothing is proven.
 #[must_use]
 pub fn fits(position: &Chess, limits: Limits) -> bool {
-    key_of(position).0.needs() <= limits.memory
+    key_of(position, &Assumptions::new()).0.needs() <= limits.memory
 }
 
 /// Proves the outcome of a position, or as much of it as the limits allow.
@@ -56,6 +56,8 @@ pub fn fits(position: &Chess, limits: Limits) -> bool {
 pub struct Prover {
     position: Chess,
     limits: Limits,
+    /// The side of which it is asked whether it wins; none if that is asked of both.
+    winner: Option<Color>,
     slices: Slices,
     /// How many positions a walk looks at. What is near is opened before more is looked at.
     reach: usize,
@@ -66,7 +68,8 @@ impl Prover {
     /// Knows the rules, and nothing of the position yet.
     #[must_use]
     pub fn new(position: Chess, limits: Limits) -> Prover {
-        Prover { position, limits, slices: Slices::default(), reach: FIRST_REACH, stopped: false }
+        let slices = Slices::default();
+        Prover { position, limits, winner: None, slices, reach: FIRST_REACH, stopped: false }
     }
 
     /// The same under assumptions, all pieces being where they may stand. What is proven then is
@@ -75,6 +78,21 @@ impl Prover {
     pub fn assuming(self, assumptions: Assumptions) -> Prover {
         debug_assert_eq!(assumptions.misplaced(&self.position), None);
         Prover { slices: Slices::new(assumptions), ..self }
+    }
+
+    /// Asks only whether one side wins, or the other one holds: half of what is asked else.
+    #[must_use]
+    pub fn asking(self, winner: Color) -> Prover {
+        Prover { winner: Some(winner), ..self }
+    }
+
+    /// Whether what is asked is certain.
+    fn is_answered(&self, known: OutcomeBounds) -> bool {
+        questions(self.winner).all(|question| question.answer(known).is_some())
+    }
+
+    fn is_decided(&self, position: &Chess) -> bool {
+        self.is_answered(bounds(&self.slices, position))
     }
 
     /// Decides the position. `tell` says whether to go on.
@@ -91,7 +109,7 @@ impl Prover {
         tell: &mut dyn FnMut(&Progress) -> bool,
     ) {
         for (m, bounds) in self.moves() {
-            if bounds.known().is_none() {
+            if !self.is_answered(bounds) {
                 self.decide(&after(&self.position, m), positions, monitor, tell);
             }
         }
@@ -105,10 +123,10 @@ impl Prover {
         monitor: &dyn Monitor,
         tell: &mut dyn FnMut(&Progress) -> bool,
     ) {
-        if is_decided(&self.slices, position) || !fits(position, self.limits) {
+        if self.is_decided(position) || !fits(position, self.limits) {
             return;
         }
-        let key = key_of(position).0;
+        let key = key_of(position, &self.slices.assumptions).0;
         let mut next = if self.slices.is_open(&key) { Vec::new() } else { vec![key] };
         while !self.stopped && self.slices.work <= positions {
             // What was finished before work was stopped is as true as ever.
@@ -119,7 +137,7 @@ impl Prover {
             let progress = self.progress();
             self.stopped |= !tell(&progress);
             let left = self.limits.memory.saturating_sub(progress.bytes);
-            if self.stopped || left == 0 || is_decided(&self.slices, position) {
+            if self.stopped || left == 0 || self.is_decided(position) {
                 return;
             }
             next = self.wanted(position, left, monitor);
@@ -136,7 +154,7 @@ impl Prover {
             let mut cut = false;
             for moves in [Moves::OfAStrategy, Moves::All] {
                 let walks = Walks { moves, most: self.reach, monitor };
-                let mut walked = met(&self.slices, position, walks);
+                let mut walked = met(&self.slices, position, self.winner, walks);
                 walked.met.retain(|key, _| key.needs() <= left);
                 if !walked.met.is_empty() {
                     return choose(&self.slices, walked.met);
@@ -155,7 +173,7 @@ impl Prover {
     #[must_use]
     pub fn progress(&self) -> Progress {
         let moves = self.moves();
-        let decided = moves.iter().filter(|(_, bounds)| bounds.known().is_some()).count();
+        let decided = moves.iter().filter(|(_, bounds)| self.is_answered(*bounds)).count();
         Progress {
             bounds: bounds(&self.slices, &self.position),
             decided: (decided, moves.len()),
@@ -235,19 +253,21 @@ fn for_winner(winner: Color) -> Game {
 }
 
 fn bounds(slices: &Slices, position: &Chess) -> OutcomeBounds {
-    let known = slices.known_of(position);
-    OutcomeBounds { least: known.least, most: known.most }
+    slices.known_of(position).bounds()
 }
 
-fn is_decided(slices: &Slices, position: &Chess) -> bool {
-    bounds(slices, position).known().is_some()
+/// What is asked: whether a side wins, or either of them.
+fn questions(winner: Option<Color>) -> impl Iterator<Item = Question> {
+    let asked = move |color: &Color| winner.is_none_or(|winner| winner == *color);
+    Color::ALL.into_iter().filter(asked).map(|winner| Question { winner })
 }
 
 /// The slices that matter for what is not known of a position.
-fn met(slices: &Slices, position: &Chess, walks: Walks<'_>) -> Walked {
-    let known = slices.known_of(position);
-    let walked = |winner: Color| {
-        let question = Some(Question { winner }).filter(|q| q.answer(known).is_none());
+fn met(slices: &Slices, position: &Chess, winner: Option<Color>, walks: Walks<'_>) -> Walked {
+    let known = bounds(slices, position);
+    let walked = |winner_asked: Color| {
+        let mut open = questions(winner).filter(|question| question.answer(known).is_none());
+        let question = open.find(|question| question.winner == winner_asked);
         question.map(|question| walk(slices, position, question, walks)).unwrap_or_default()
     };
     let (mut walked, other) = rayon::join(|| walked(Color::White), || walked(Color::Black));

@@ -29,7 +29,7 @@ impl Slices {
     pub(crate) fn after_recapture(key: &Key, (color, role, _): Promoted) -> Key {
         let mut material = key.family.material;
         *material.count.get_mut(color).get_mut(role) = 0;
-        Key { family: Family { material, promoted: None }, ..*key }
+        Key { family: Family { material, promoted: None, ..key.family }, ..*key }
     }
 
     /// What it is worth to take the only piece of a slice, where a side gets more by that than by

@@ -82,9 +82,13 @@ impl Slices {
     pub(crate) fn in_order(&self) -> Vec<Vec<Key>> {
         let mut groups: BTreeMap<(u32, bool), Vec<Key>> = BTreeMap::new();
         for key in self.open.keys() {
-            groups.entry((key.rank(), key.family.promoted.is_some())).or_default().push(*key);
+            groups.entry((self.rank(key), key.family.promoted.is_some())).or_default().push(*key);
         }
         groups.into_values().collect()
+    }
+
+    fn rank(&self, key: &Key) -> u32 {
+        key.rank(&self.assumptions)
     }
 
     /// Whether a slice of a piece that has just promoted is part of one that is open.
@@ -109,7 +113,7 @@ impl Slices {
                 if changed != [false; 3] {
                     let users = self.users.get(&key).into_iter().flatten();
                     let users = users.filter(|user| !self.is_exact(user));
-                    users.for_each(|&user| stale.add(user, changed));
+                    users.for_each(|&user| stale.add(self.rank(&user), user, changed));
                 }
             }
         }
@@ -135,23 +139,31 @@ impl Slices {
             if self.is_whole(&leaving.material) {
                 continue;
             }
-            let behind = Key::of(leaving.material, leaving.pawns);
-            // Off the squares of a piece that has just promoted.
-            if behind != key {
-                self.use_by(behind, key);
-                self.guess_races(&behind);
-            }
-            let small = key.family.promoted.is_none() && key.pieces() < 2;
-            if small && leaving.promoted.is_some() && !self.is_open(&behind) {
-                let family = Family { promoted: leaving.promoted, ..behind.family };
-                let just_promoted = Key { family, ..behind };
-                self.use_by(just_promoted, key);
-                self.add(just_promoted, stale, monitor)?;
+            for behind in self.targets(&key, leaving) {
+                // Off the squares of a piece that has just promoted.
+                if behind != key {
+                    self.use_by(behind, key);
+                    self.guess_races(&behind);
+                }
+                if let Some(just_promoted) = self.just_promoted(&key, &behind, leaving) {
+                    self.use_by(just_promoted, key);
+                    self.add(just_promoted, stale, monitor)?;
+                }
             }
         }
         self.open.insert(key, Open { leavings, exact: false });
-        stale.add(key, [true; 3]);
+        stale.add(self.rank(&key), key, [true; 3]);
         Ok(())
+    }
+
+    /// The slice of a piece that has just promoted, if it is to be opened beside the one before.
+    fn just_promoted(&self, from: &Key, behind: &Key, leaving: &Leaving) -> Option<Key> {
+        let small = from.family.promoted.is_none() && from.pieces() < 2;
+        let promoted = leaving.promoted.filter(|_| small && !self.is_open(behind))?;
+        // A posted piece has no other square anyway.
+        let is_posted = behind.family.posted.contains(promoted);
+        let family = Family { promoted: Some(promoted), ..behind.family };
+        (!is_posted).then_some(Key { family, ..*behind })
     }
 
     /// The moves out of a slice that are looked at. The endings behind them that are solved as a
@@ -169,8 +181,11 @@ impl Slices {
             })
         };
         let tables = self.families.entry(family).or_insert_with(new);
-        let mut leavings = leavings(&tables[0].layout, key.pawns, !self.assumptions.is_empty());
-        leavings.retain(|leaving| self.assumptions.of_leaving(key.pawns, leaving).is_none());
+        let mut leavings = leavings(&tables[0].layout, key.pawns, self.assumptions.rules().by_role);
+        leavings.retain(|leaving| {
+            let ruled = self.assumptions.of_leaving(key.pawns, leaving);
+            ruled.is_none() && !self.targets(key, leaving).is_empty()
+        });
         for leaving in &leavings {
             if self.is_whole(&leaving.material) {
                 self.solve_whole(leaving.material, monitor)?;
@@ -197,7 +212,7 @@ impl Slices {
         }
         let material = key.family.material;
         let table = self.races.entry(material).or_insert_with(|| {
-            let family = Family { material, promoted: None };
+            let Key { family, .. } = Key::of(material, key.pawns);
             let layout = layout_of(&family, &self.assumptions);
             TableValues::with_layout(material, layout, NormalForm::None, [])
         });
@@ -243,8 +258,8 @@ impl Slices {
             let options = SolveOptions { outcomes: game != Game::Guess, ..SolveOptions::default() };
             let tables = |key: &Key| self.played(game, key);
             let behind = |leaving: &Leaving| self.behind(game, key, leaving, &tables);
-            let by_role = !self.assumptions.is_empty();
-            solve_one_slice(layout, key.pawns, by_role, &behind, &options, monitor).map(Arc::new)
+            let rules = self.assumptions.rules();
+            solve_one_slice(layout, key.pawns, rules, &behind, &options, monitor).map(Arc::new)
         };
         if self.has_exact_exits(key) {
             let exact = Some(play(Game::Least)?);
@@ -264,7 +279,7 @@ impl Slices {
         let leavings = &self.open[key].leavings;
         leavings.iter().all(|leaving| {
             self.is_whole(&leaving.material)
-                || self.is_exact(&Key::of(leaving.material, leaving.pawns))
+                || self.targets(key, leaving).iter().all(|behind| self.is_exact(behind))
         })
     }
 
@@ -284,17 +299,21 @@ impl Slices {
             let (normal, swapped) = material.normalized();
             return Behind { tables: vec![(&self.whole[&normal], swapped)], rest: None };
         }
-        let key = Key::of(material, pawns);
-        if let Some(table) = tables(&key).filter(|_| key != *from) {
-            // A capture may end where the piece may not stand.
+        let keys = self.targets(from, leaving);
+        let open = keys.iter().filter(|key| *key != from).filter_map(tables);
+        let mut known: Vec<(&TableValues, bool)> = open.map(|table| (table, false)).collect();
+        if known.len() == keys.len() {
+            // A capture may end where the piece may not stand, or start where it may not leave.
             let rest = self.assumptions.confines(color).then(|| Ruling::Loses.outcome(color));
-            return Behind { tables: vec![(table, false)], rest };
+            return Behind { tables: known, rest };
         }
-        let just_promoted = promoted
-            .and_then(|_| tables(&Key { family: Family { promoted, ..key.family }, pawns }));
+        let just_promoted = keys
+            .iter()
+            .filter(|_| promoted.is_some())
+            .filter_map(|key| tables(&Key { family: Family { promoted, ..key.family }, pawns }));
         let races = self.races(&material).filter(|_| game == Game::Guess);
-        let known = just_promoted.into_iter().chain(races).map(|table| (table, false));
-        Behind { tables: known.collect(), rest: Some(self.unknown(game, &key)) }
+        known.extend(just_promoted.chain(races).map(|table| (table, false)));
+        Behind { tables: known, rest: Some(self.unknown(game, &Key::of(material, pawns))) }
     }
 
     /// The values of a slice in a game, if it was played.
@@ -457,8 +476,8 @@ struct Stale {
 }
 
 impl Stale {
-    fn add(&mut self, key: Key, games: Games) {
-        let before = self.ranks.entry(key.rank()).or_default().entry(key).or_default();
+    fn add(&mut self, rank: u32, key: Key, games: Games) {
+        let before = self.ranks.entry(rank).or_default().entry(key).or_default();
         before.iter_mut().zip(games).for_each(|(before, game)| *before |= game);
     }
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _, zobrist::Zobrist64};
-use hoffman_board::{Color, Outcome};
-use hoffman_solve::Monitor;
+use hoffman_board::{Color, FuturemoveKind, Outcome, OutcomeBounds};
+use hoffman_solve::{Leaving, Monitor};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::key::{Key, key_of};
@@ -26,7 +26,7 @@ pub(crate) struct Question {
 
 impl Question {
     /// The answer, if it is certain.
-    pub(crate) fn answer(self, known: Known) -> Option<bool> {
+    pub(crate) fn answer(self, known: OutcomeBounds) -> Option<bool> {
         let win = Outcome::won_by(self.winner);
         match self.winner {
             Color::White if known.least == win => Some(true),
@@ -115,7 +115,7 @@ struct Walk<'s> {
 impl Walk<'_> {
     /// The positions after a position that have to be looked at.
     fn visit(&mut self, position: &Chess, known: Known, depth: u32) -> Vec<(Chess, Known)> {
-        let answered = self.question.answer(known).is_some();
+        let answered = self.question.answer(known.bounds()).is_some();
         if !known.open && (!answered || self.moves == Moves::All) {
             self.meet(position, depth);
         }
@@ -134,7 +134,7 @@ impl Walk<'_> {
             Moves::All => behind.collect(),
             Moves::OfAStrategy if chooses => self.best(behind),
             Moves::OfAStrategy => {
-                behind.filter(|(_, known)| self.question.answer(*known).is_none()).collect()
+                behind.filter(|(_, known)| self.question.answer(known.bounds()).is_none()).collect()
             }
         };
         let played = behind.into_iter().map(|(m, known)| (after(position, m), known));
@@ -148,12 +148,12 @@ impl Walk<'_> {
 
     /// Of the moves that may keep the answer those that cost the side with the strategy least.
     fn best(&self, behind: impl Iterator<Item = (Move, Known)>) -> Vec<(Move, Known)> {
-        let keeps = |known: Known| match self.question.answer(known) {
+        let keeps = |known: Known| match self.question.answer(known.bounds()) {
             Some(answer) => answer == self.win,
             None => self.question.guess(known) == self.win,
         };
         let cost = |known: Known| {
-            let undecided = self.question.answer(known).is_none();
+            let undecided = self.question.answer(known.bounds()).is_none();
             (undecided, if self.win { known.moves } else { 0 })
         };
         let kept: Vec<(Move, Known)> = behind.filter(|(_, known)| keeps(*known)).collect();
@@ -164,11 +164,24 @@ impl Walk<'_> {
     /// Meets the slices behind moves that lose by what is assumed. Of captures that end where the
     /// piece may not stand that is known only when the slice is open.
     fn meet_ruled(&mut self, position: &Chess, depth: u32) {
+        let assumptions = &self.slices.assumptions;
+        let (from, _) = key_of(position, assumptions);
         for m in position.legal_moves() {
-            if self.slices.assumptions.of_move(position, &m).is_some() {
-                let next = after(position, m);
-                if !self.slices.is_open(&key_of(&next).0) {
-                    self.meet(&next, depth + 1);
+            if assumptions.of_move(position, &m).is_none() {
+                continue;
+            }
+            let Key { family, pawns } = key_of(&after(position, m), assumptions).0;
+            let color = position.turn();
+            let leaving = Leaving {
+                color,
+                kind: FuturemoveKind::of_move(m.role(), m.to(), m.capture(), m.promotion()),
+                material: family.material,
+                pawns,
+                promoted: m.promotion().map(|role| (color, role, m.to())),
+            };
+            for key in self.slices.targets(&from, &leaving) {
+                if !self.slices.is_open(&key) {
+                    self.meet_slice(key, depth + 1);
                 }
             }
         }
@@ -176,7 +189,11 @@ impl Walk<'_> {
 
     /// Notes that a slice is not open.
     fn meet(&mut self, position: &Chess, depth: u32) {
-        let (key, _) = key_of(position);
+        let (key, _) = key_of(position, &self.slices.assumptions);
+        self.meet_slice(key, depth);
+    }
+
+    fn meet_slice(&mut self, key: Key, depth: u32) {
         let met = self.met.entry(key).or_insert(Met { hits: 0, depth });
         met.hits += 1;
         met.depth = met.depth.min(depth);

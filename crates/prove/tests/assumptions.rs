@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hoffman_board::shakmaty::fen::Fen;
-use hoffman_board::shakmaty::{Board, CastlingMode, Chess, EnPassantMode, Position as _, Setup};
+use hoffman_board::shakmaty::{
+    Board, CastlingMode, Chess, EnPassantMode, Move, Position as _, Setup,
+};
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Outcome, OutcomeBounds, Role, Square};
 use hoffman_prove::{Assumptions, Limits, Prover, Ruling};
 
@@ -31,14 +33,22 @@ fn rectangle(random: &mut fastrand::Rng, least: u32) -> Bitboard {
 struct Game {
     assumptions: Assumptions,
     squares: HashMap<(Color, Role), Bitboard>,
+    /// The side that moves nothing from some squares, and nothing to some others.
+    excluded: Option<(Color, [Bitboard; 2])>,
+    stalemates: Option<Color>,
     words: Vec<String>,
 }
 
 impl Game {
     /// Few squares for the pieces, and rulings on some captures, promotions and pawn steps.
     fn random(random: &mut fastrand::Rng) -> Game {
-        let mut game =
-            Game { assumptions: Assumptions::new(), squares: HashMap::new(), words: Vec::new() };
+        let mut game = Game {
+            assumptions: Assumptions::new(),
+            squares: HashMap::new(),
+            excluded: None,
+            stalemates: None,
+            words: Vec::new(),
+        };
         for color in Color::ALL {
             for role in PIECES {
                 let squares = rectangle(random, 4);
@@ -62,6 +72,39 @@ impl Game {
             game.words.push(format!("{color} {kind} {ruling:?}"));
         }
         game
+    }
+
+    /// Squares that a side excludes; stalemates that a side wins.
+    fn exclude(&mut self, random: &mut fastrand::Rng) {
+        let color = Color::from_white(random.bool());
+        let mut some = || {
+            let squares = Square::ALL.into_iter().filter(|_| random.u32(0..12) == 0);
+            squares.collect::<Bitboard>()
+        };
+        let [from, to] = [some(), some()];
+        self.assumptions.exclude_from(color, from);
+        self.assumptions.exclude_to(color, to);
+        self.excluded = Some((color, [from, to]));
+        self.words.push(format!("{color} from {:#x} to {:#x} excluded", from.0, to.0));
+        if random.u32(0..3) == 0 {
+            let winner = Color::from_white(random.bool());
+            self.assumptions.win_stalemates(winner);
+            self.stalemates = Some(winner);
+            self.words.push(format!("{winner} wins stalemates"));
+        }
+    }
+
+    /// What a move does, whatever is behind it.
+    fn of_move(&self, position: &Chess, m: &Move) -> Option<Ruling> {
+        let told = self.assumptions.of_move(position, m);
+        if let Some((color, [from, to])) = self.excluded
+            && position.turn() == color
+            && (m.from().is_some_and(|square| from.contains(square)) || to.contains(m.to()))
+        {
+            // It may win, if its kind does.
+            assert_ne!(told, None, "{m:?} where {}", self.words.join(", "));
+        }
+        told
     }
 
     /// A random position in which all pieces stand where they may.
@@ -120,9 +163,11 @@ impl Search {
             let turn = position.turn();
             if moves.is_empty() && position.is_check() {
                 search.decide(at, turn.other());
+            } else if let Some(winner) = game.stalemates.filter(|_| moves.is_empty()) {
+                search.decide(at, winner);
             }
             for m in &moves {
-                match game.assumptions.of_move(&position, m) {
+                match game.of_move(&position, m) {
                     Some(Ruling::Wins) => search.decide(at, turn),
                     Some(Ruling::Loses) => search.left[at] -= 1,
                     None => {
@@ -200,7 +245,7 @@ fn check(game: &Game, position: &Chess, search: &Search) {
     assert_eq!(prover.progress().bounds, OutcomeBounds::exactly(expected), "{}", about());
 
     for (m, bounds) in prover.moves() {
-        let expected = match game.assumptions.of_move(position, &m) {
+        let expected = match game.of_move(position, &m) {
             Some(Ruling::Wins) => Outcome::won_by(position.turn()),
             Some(Ruling::Loses) => Outcome::won_by(position.turn().other()),
             None => {
@@ -224,8 +269,29 @@ fn assumptions_make_the_game_that_they_say() {
         ("KQvKR", 1, 6),
         ("KRPvKB", 1, 7),
     ];
+    compare(&endings, false);
+}
+
+/// Pieces and pawns that may not leave squares, or not come there, and won stalemates.
+#[test]
+fn squares_are_excluded_as_they_say() {
+    let endings = [
+        ("KPvK", 8, 11),
+        ("KPvKP", 8, 12),
+        ("KPPvKP", 4, 13),
+        ("KRvKP", 6, 14),
+        ("KNPvKP", 3, 15),
+        ("KQvKR", 3, 16),
+        ("KRPvKB", 2, 17),
+        ("KRRvK", 5, 18),
+        ("KBBvK", 5, 19),
+    ];
+    compare(&endings, true);
+}
+
+fn compare(endings: &[(&str, usize, u64)], excluding: bool) {
     let mut met: BTreeMap<Outcome, usize> = BTreeMap::new();
-    for (ending, usual, seed) in endings {
+    for &(ending, usual, seed) in endings {
         let mut random = fastrand::Rng::with_seed(seed);
         let material: hoffman_board::Material = ending.parse().unwrap();
         let kings = Color::ALL.map(|color| (color, Role::King));
@@ -234,6 +300,9 @@ fn assumptions_make_the_game_that_they_say() {
         let mut done = 0;
         while done < amount(usual) {
             let mut game = Game::random(&mut random);
+            if excluding {
+                game.exclude(&mut random);
+            }
             let Some(position) = game.position(&men, &mut random) else { continue };
             let Some(search) = Search::of(&game, &position) else { continue };
             *met.entry(search.outcome(&position)).or_default() += 1;

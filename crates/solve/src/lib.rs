@@ -76,7 +76,7 @@ pub use analysis::{
     solve_analysis, structures_behind, survey,
 };
 pub use monitor::{Decided, Monitor, PassReport, TakeDecided};
-pub use one_slice::{Behind, Leaving, leavings, solve_one_slice};
+pub use one_slice::{Behind, Leaving, SliceRules, leavings, solve_one_slice};
 pub use options::{Method, SolveError, SolveOptions};
 pub use table_solver::{Tables, in_pages, solve_table};
 

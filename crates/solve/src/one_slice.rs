@@ -43,6 +43,15 @@ pub struct Behind<'t> {
     pub rest: Option<Outcome>,
 }
 
+/// In what the rules of a slice are others than those of chess.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SliceRules {
+    /// Whether captures by different pieces are told apart.
+    pub by_role: bool,
+    /// The side that wins stalemates, whoever has no move.
+    pub stalemates: Option<Color>,
+}
+
 /// The moves that leave a slice, each place they lead to once for every kind of move. `by_role`
 /// tells captures by different pieces apart.
 pub fn leavings(layout: &Layout, pawns: PawnStructure, by_role: bool) -> Vec<Leaving> {
@@ -65,7 +74,7 @@ fn leaving(context: &Context<'_>, step: &Step) -> Leaving {
     Leaving { color, kind, material, pawns, promoted: step.change.promoted }
 }
 
-/// Solves a slice, given what lies behind the moves that leave it; `by_role` as for [`leavings`].
+/// Solves a slice, given what lies behind the moves that leave it.
 /// A move of which neither a table nor an outcome is known does not exist.
 ///
 /// # Errors
@@ -74,14 +83,14 @@ fn leaving(context: &Context<'_>, step: &Step) -> Leaving {
 pub fn solve_one_slice<'t>(
     layout: &'t Layout,
     pawns: PawnStructure,
-    by_role: bool,
+    rules: SliceRules,
     behind: &dyn Fn(&Leaving) -> Behind<'t>,
     options: &SolveOptions,
     monitor: &'t dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
     let context = Context::new(layout, pawns).watched_by(monitor);
     let exits = ByColor::new_with(|color| {
-        let steps = steps::steps(&context, color, by_role);
+        let steps = steps::steps(&context, color, rules.by_role);
         let exit = |step: &Step| {
             let target = target(&context, step, behind)?;
             Some(Exit { way: step.way, kind: step.kind, target, counted: Counted::Leaving })
@@ -97,7 +106,8 @@ pub fn solve_one_slice<'t>(
     let rights = rights.collect();
 
     let discarded = ByColor::default();
-    let problem = Problem { context, exits, discarded, rights, count: false, stalemates: None };
+    let SliceRules { stalemates, .. } = rules;
+    let problem = Problem { context, exits, discarded, rights, count: false, stalemates };
     slice_solver::solve(&problem, options, &Recycled::new(false), monitor)
 }
 

@@ -1,7 +1,9 @@
 //! What a proof assumes of the moves of a side.
 
+use std::path::PathBuf;
+
 use clap::Args;
-use hoffman::{Color, MovesOfSide, WhatIf, WhatIfError};
+use hoffman::{Aim, Color, Exclusion, Goal, MovesOfSide, WhatIf, WhatIfError};
 
 /// Moves that lose are as good as forbidden: a side that has no other one has lost.
 #[derive(Args, Debug)]
@@ -28,6 +30,35 @@ pub(crate) struct WhatIfArgs {
     /// A side's pieces of a kind lose by moving to another square than these: wK=e1-h4,a8.
     #[arg(long, value_name = "PIECE=SQUARES", value_parser = WhatIf::confined, conflicts_with = "tables")]
     pub(crate) confine: Vec<WhatIf>,
+    /// The attacker loses by moving a man from these squares: e1, "a1 c1", e1-h4.
+    #[arg(long, value_name = "SQUARES", value_parser = Exclusion::from, conflicts_with = "tables")]
+    pub(crate) exclude_from: Vec<Exclusion>,
+    /// The attacker loses by moving a man to these squares.
+    #[arg(long, value_name = "SQUARES", value_parser = Exclusion::to, conflicts_with = "tables")]
+    pub(crate) exclude_to: Vec<Exclusion>,
+    /// The attacker loses by any capture.
+    #[arg(long, conflicts_with = "tables")]
+    pub(crate) exclude_captures: bool,
+    /// The attacker loses by capturing these pieces: QRBNP.
+    #[arg(long, value_name = "PIECES", value_parser = Exclusion::captures_of, conflicts_with = "tables")]
+    pub(crate) exclude_captures_of: Vec<Exclusion>,
+    /// The attacker loses by promoting to these pieces: QRBN.
+    #[arg(long, value_name = "PIECES", value_parser = Exclusion::promotion_to, conflicts_with = "tables")]
+    pub(crate) exclude_promotion_to: Vec<Exclusion>,
+    /// What the attacker is to reach: mate, queen, draw, stalemate, win-of-piece or
+    /// win-of-piece=QR. Nothing else is asked then.
+    #[arg(long, value_name = "GOAL", conflicts_with = "tables")]
+    pub(crate) goal: Option<Aim>,
+    /// A draw is enough for a side: W or B. Nothing else is asked then.
+    #[arg(long, value_name = "SIDE", value_parser = hoffman::parse_side, conflicts_with_all = ["tables", "goal", "distance"])]
+    pub(crate) may_not_lose: Option<Color>,
+    /// The side that --exclude-... and --goal are about, W or B; the side to move if nothing is
+    /// said.
+    #[arg(long, value_name = "SIDE", value_parser = hoffman::parse_side, conflicts_with = "tables")]
+    pub(crate) attacker: Option<Color>,
+    /// Write control files of tables with the same results to a folder, for hoffman build.
+    #[arg(long, value_name = "DIR", conflicts_with = "tables")]
+    pub(crate) write_control: Option<PathBuf>,
 }
 
 /// The kinds of moves that one argument names.
@@ -35,8 +66,42 @@ pub(crate) struct WhatIfArgs {
 pub(crate) struct Kinds(Vec<MovesOfSide>);
 
 impl WhatIfArgs {
-    /// All that is assumed.
-    pub(crate) fn all(&self) -> Vec<WhatIf> {
+    /// Whether there is anything that tables do not answer.
+    pub(crate) fn is_given(&self) -> bool {
+        let goal = self.goal.is_some() || self.may_not_lose.is_some() || self.attacker.is_some();
+        let asked = goal || self.write_control.is_some();
+        asked || !self.of_either_side().is_empty() || !self.exclusions().is_empty()
+    }
+
+    /// What is to be reached, with a side to move.
+    pub(crate) fn goal(&self, turn: Color) -> Option<Goal> {
+        let drawn = self.may_not_lose.map(|side| Goal { side, aim: Aim::Draw });
+        let side = self.attacker.unwrap_or(turn);
+        drawn.or_else(|| self.goal.clone().map(|aim| Goal { side, aim }))
+    }
+
+    /// All that is assumed, with a side to move.
+    pub(crate) fn all(&self, turn: Color) -> anyhow::Result<Vec<WhatIf>> {
+        let exclusions = self.exclusions();
+        if self.attacker.is_some() && self.goal.is_none() && exclusions.is_empty() {
+            anyhow::bail!("--attacker names the side of --exclude-... and --goal: none is given");
+        }
+        let attacker = self.attacker.unwrap_or(turn);
+        let excluded = exclusions.into_iter().map(|exclusion| exclusion.of(attacker));
+        let excluded: Vec<WhatIf> = excluded.collect::<Result<_, _>>()?;
+        Ok(self.of_either_side().into_iter().chain(excluded).collect())
+    }
+
+    /// What the attacker does without.
+    fn exclusions(&self) -> Vec<Exclusion> {
+        let squares = self.exclude_from.iter().chain(&self.exclude_to);
+        let pieces = self.exclude_captures_of.iter().chain(&self.exclude_promotion_to);
+        let captures = self.exclude_captures.then(Exclusion::captures);
+        squares.chain(pieces).cloned().chain(captures).collect()
+    }
+
+    /// What is assumed of sides that are named.
+    fn of_either_side(&self) -> Vec<WhatIf> {
         let forbidden = self.no_capture.iter().chain(&self.only_promote).flat_map(|kinds| &kinds.0);
         let forbidden = self.forbid_move.iter().chain(forbidden).cloned().map(WhatIf::Forbidden);
         let won = self.promotion_wins.iter().chain(&self.capture_wins).flat_map(|kinds| &kinds.0);

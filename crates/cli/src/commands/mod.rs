@@ -23,3 +23,4 @@ pub(crate) mod stats;
 mod tables;
 pub(crate) mod uci;
 pub(crate) mod verify;
+mod write_control;

@@ -5,13 +5,14 @@ use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
 use hoffman::{
-    AsPosition as _, Certification, Color, Effort, Event, MEN_OF_TABLES, Moves, ProveOptions,
-    Proved, ProvedMove, Tablebase, Value, Variant, proved_in_words,
+    Aim, AsPosition as _, Certification, Color, Effort, Event, Goal, MEN_OF_TABLES, Moves,
+    ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant, WhatIf, proved_in_words,
 };
 use serde_json::json;
 
 use crate::Outcome;
 use crate::args::SolveArgs;
+use crate::commands::write_control::ControlFiles;
 use crate::output::{note, print, print_line};
 
 /// How often the state of a proof is told on a terminal, and elsewhere.
@@ -21,8 +22,7 @@ const LOGGED_EVERY: Duration = Duration::from_secs(15);
 /// Answers a position.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let fen = args.fen.join(" ");
-    let is_assumed = !args.what_if.all().is_empty();
-    let is_asked = args.outcome || args.certificate.is_some() || is_assumed;
+    let is_asked = args.outcome || args.certificate.is_some() || args.what_if.is_given();
     if is_asked || !args.tables && is_to_be_proven(args, &fen)? {
         prove(args, &fen)
     } else {
@@ -63,14 +63,58 @@ fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<()> {
     if json { print_line(&serde_json::to_string(&report)?) } else { print(&report.to_text()) }
 }
 
+/// What is asked under assumptions.
+struct WhatIfAsked {
+    what_if: Vec<WhatIf>,
+    goal: Option<Goal>,
+    files: Option<ControlFiles>,
+}
+
+impl WhatIfAsked {
+    /// With a side to move.
+    fn new(args: &SolveArgs, fen: &str, turn: Color) -> anyhow::Result<WhatIfAsked> {
+        let mut what_if = args.what_if.all(turn)?;
+        let goal = args.what_if.goal(turn);
+        if args.distance && goal.as_ref().is_some_and(|goal| goal.aim == Aim::Draw) {
+            anyhow::bail!("--distance tells when a win is won, and the goal is a draw");
+        }
+        let mut files = None;
+        if let Some(dir) = &args.what_if.write_control {
+            let reaching = goal.as_ref().map(Goal::assumes).unwrap_or_default();
+            let all: Vec<WhatIf> = what_if.iter().cloned().chain(reaching).collect();
+            let control = ControlFiles::new(dir, fen, &all)?;
+            what_if.extend(control.adds.clone());
+            files = Some(control);
+        }
+        Ok(WhatIfAsked { what_if, goal, files })
+    }
+
+    /// All that is assumed, in words.
+    fn words(&self) -> Vec<String> {
+        let reaching = self.goal.as_ref().map(Goal::assumes).unwrap_or_default();
+        self.what_if.iter().chain(&reaching).map(ToString::to_string).collect()
+    }
+
+    /// With all else that is asked.
+    fn options(&self, args: &SolveArgs) -> ProveOptions {
+        let asked = ProveOptions::new().moves(args.moves).distance(args.distance);
+        let asked = self.what_if.iter().cloned().fold(asked, ProveOptions::assume);
+        let asked = self.goal.iter().cloned().fold(asked, ProveOptions::goal);
+        let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
+        let time = args.time.map(Duration::from_secs);
+        time.into_iter().fold(asked, ProveOptions::time)
+    }
+}
+
 /// Proves the result, or as much of it as time and memory allow; done if it is the whole.
 fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
     let options = args.work.options(None)?;
     let position = fen.as_position(Variant::Normal)?.into_owned();
     let turn = position.turn;
     let every = if stderr().is_terminal() { SHOWN_EVERY } else { LOGGED_EVERY };
-    let what_if = args.what_if.all();
-    let assumed = if what_if.is_empty() { "" } else { " under what is assumed" };
+    let asked = WhatIfAsked::new(args, fen, turn)?;
+    let words = asked.words();
+    let assumed = if words.is_empty() { "" } else { " under what is assumed" };
     let mut last = Instant::now();
     let mut tell = |effort: &Effort| {
         if last.elapsed() >= every {
@@ -81,32 +125,38 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
             note(&format!("{result}{assumed}; {decided}, {extent}; time left not known"));
         }
     };
-    let asked = ProveOptions::new().moves(args.moves).distance(args.distance);
-    let asked = what_if.iter().cloned().fold(asked, ProveOptions::assume);
-    let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
-    let time = args.time.map(Duration::from_secs);
-    let asked = time.into_iter().fold(asked, ProveOptions::time);
-    let proved = hoffman::prove(fen, &options, &asked, &mut tell)?;
+    let proved = hoffman::prove(fen, &options, &asked.options(args), &mut tell)?;
 
     let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
-    let assumed: Vec<String> = what_if.iter().map(ToString::to_string).collect();
-    let shown = Shown { fen: position.fen(), proved: &proved, assumed: &assumed, turn, san: &san };
+    let of = Of { fen: position.fen(), turn, goal: asked.goal.as_ref() };
+    let shown = Shown { of, proved: &proved, assumed: &words, san: &san };
     if args.json {
         print_line(&shown.to_json().to_string())?;
     } else {
         print(&shown.to_text())?;
     }
-    if let Some(file) = &args.certificate {
-        match proved.certificate {
-            Certification::Written => {}
-            Certification::TooLarge { positions } => note(&format!(
-                "{}: not written, as the proof has more than {positions} positions, too many for the memory",
-                file.display()
-            )),
-            _ => note(&format!("{}: not written, for want of a proof", file.display())),
-        }
+    tell_of_certificate(args, &proved);
+    if let Some(files) = &asked.files {
+        files.write()?;
     }
-    Ok(Outcome::of(proved.assumed.wdl().is_some()))
+    let is_known = match proved.goal {
+        Some(reached) => reached.assumed.is_some(),
+        None => proved.assumed.wdl().is_some(),
+    };
+    Ok(Outcome::of(is_known))
+}
+
+/// Why a certificate that was asked for is not there.
+fn tell_of_certificate(args: &SolveArgs, proved: &Proved) {
+    let Some(file) = &args.certificate else { return };
+    match proved.certificate {
+        Certification::Written => {}
+        Certification::TooLarge { positions } => note(&format!(
+            "{}: not written, as the proof has more than {positions} positions, too many for the memory",
+            file.display()
+        )),
+        _ => note(&format!("{}: not written, for want of a proof", file.display())),
+    }
 }
 
 fn extent(effort: &Effort) -> String {
@@ -129,19 +179,25 @@ fn in_moves((least, most): (Moves, Moves)) -> String {
     }
 }
 
+/// What was asked.
+struct Of<'s> {
+    fen: String,
+    turn: Color,
+    goal: Option<&'s Goal>,
+}
+
 /// What is told of a proof.
 struct Shown<'s> {
-    fen: String,
+    of: Of<'s>,
     proved: &'s Proved,
     /// What was assumed, in words.
     assumed: &'s [String],
-    turn: Color,
     san: &'s dyn Fn(&hoffman::Move) -> String,
 }
 
 impl Shown<'_> {
     fn result(&self, value: Value) -> String {
-        proved_in_words(value, self.turn)
+        proved_in_words(value, self.of.turn)
     }
 
     fn to_text(&self) -> String {
@@ -155,7 +211,21 @@ impl Shown<'_> {
             format!("  {:width$}  {said}\n", (self.san)(m))
         });
         let lines: String = lines.collect();
-        format!("{}\n{}\n({})\n\n{lines}", self.fen, self.proven(), extent(effort))
+        let goal = self.goal().map_or_else(String::new, |goal| format!("{goal}\n"));
+        let (fen, proven) = (&self.of.fen, self.proven());
+        format!("{fen}\n{proven}\n{goal}({})\n\n{lines}", extent(effort))
+    }
+
+    /// Whether the goal is reached, and what that tells of chess.
+    fn goal(&self) -> Option<String> {
+        let (goal, reached) = (self.of.goal?, self.proved.goal?);
+        let word = |reached: bool| if reached { "yes" } else { "no" };
+        let said = match (reached.assumed, reached.in_chess) {
+            (None, _) => "not known".to_owned(),
+            (Some(is_reached), Some(_)) => format!("{}, proven", word(is_reached)),
+            (Some(is_reached), None) => format!("{} if so, not known in chess", word(is_reached)),
+        };
+        Some(format!("{goal}: {said}"))
     }
 
     /// What is proven, under what, and what follows of chess.
@@ -188,20 +258,28 @@ impl Shown<'_> {
                 "san": (self.san)(m),
                 "category": category(value.negate(), assumed.negate()),
                 "hoffman": {
-                    "bound": bound(value.negate(), self.turn.other()),
+                    "bound": bound(value.negate(), self.of.turn.other()),
                     "assumed": word(assumed.negate()),
                 },
             })
         });
         let Effort { open, known, positions, bytes, time, .. } = effort;
+        let goal = self.of.goal.zip(self.proved.goal).map(|(goal, reached)| {
+            json!({
+                "is": goal.to_string(),
+                "assumed": reached.assumed,
+                "reached": reached.in_chess,
+            })
+        });
         json!({
             "category": category(*value, *assumed),
             "moves": moves.collect::<Vec<_>>(),
             "hoffman": {
-                "bound": bound(*value, self.turn),
+                "bound": bound(*value, self.of.turn),
                 "assumes": self.assumed,
                 "assumed": word(*assumed),
-                "fen": self.fen,
+                "fen": self.of.fen,
+                "goal": goal,
                 "moves_at_least": mate.map(|mate| mate.0.0),
                 "moves_at_most": mate.map(|mate| mate.1.0),
                 "slices": open,

@@ -1,0 +1,231 @@
+//! The game of assumptions as control files, one for every table that a position needs.
+//!
+//! A table has all positions of its men with the pawn structures that arise from the position.
+//! What a capture or a promotion leads to is the same for all kinds of moves that lead there, so
+//! they must all be played, or all lose, or all win.
+
+mod rules;
+mod table;
+
+use std::collections::BTreeMap;
+
+use hoffman_board::{Bitboard, Color, FuturemoveKind, Material, Rank, Role, Square, Variant};
+use hoffman_prove::Ruling;
+use hoffman_reader::shakmaty::{Chess, EnPassantMode, Position as _};
+use hoffman_reader::{AsPosition, Error as ProbeError, FenError};
+
+use self::rules::Rules;
+use crate::error::Error;
+use crate::what_if::{Assumed, WhatIf};
+
+/// More tables are not written about.
+const MOST_TABLES: usize = 300;
+
+/// A table has no more kings and pieces, pawns left aside.
+const MOST_PIECES: usize = 5;
+
+/// What pawns may become.
+const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+
+/// Control files for a position under assumptions.
+#[derive(Clone, Debug)]
+pub struct ControlSet {
+    position: Chess,
+    rules: Rules,
+    /// What is assumed, in words.
+    words: Vec<String>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlText {
+    /// The name of the file.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// What moves of one side that lead to the same men do.
+struct Group {
+    color: Color,
+    material: Material,
+    kinds: Vec<FuturemoveKind>,
+    ruling: Option<Ruling>,
+}
+
+impl ControlSet {
+    /// The game in which these assumptions hold.
+    ///
+    /// Control files know one kind of positions without a move. So where a side may be left with
+    /// moves that lose, and nothing else, its stalemates are lost, too; [`ControlSet::adds`] tells.
+    ///
+    /// # Errors
+    /// The position is none of chess. [`Error::Assumption`]: control files cannot say it.
+    pub fn new(position: impl AsPosition, assumed: &[WhatIf]) -> Result<ControlSet, Error> {
+        let position = position.as_position(Variant::Normal)?.into_owned();
+        let chess = Chess::try_from(&position).map_err(|reason| {
+            ProbeError::from(FenError::Impossible { fen: position.fen(), reason })
+        })?;
+        if chess.ep_square(EnPassantMode::Legal).is_some() {
+            return Err(refused("a position with a pawn that can be taken en passant"));
+        }
+        // What does not fit the position is told first.
+        Assumed::new(assumed, None, &chess)?;
+        let rules = Rules::new(assumed, &chess)?;
+        let mut words: Vec<String> = assumed.iter().map(ToString::to_string).collect();
+        words.extend(rules.added.iter().map(ToString::to_string));
+        Ok(ControlSet { position: chess, rules, words })
+    }
+
+    /// What has to be assumed beside, so that the tables say the same.
+    #[must_use]
+    pub fn adds(&self) -> Option<&WhatIf> {
+        self.rules.added.as_ref()
+    }
+
+    /// The files, the table of the position last.
+    ///
+    /// # Errors
+    /// [`Error::Assumption`]: there are too many or too large ones, or moves that lead to the same
+    /// table are not alike.
+    pub fn files(&self) -> Result<Vec<ControlText>, Error> {
+        let men = self.position.board().clone().into_iter();
+        let root = Material::from_men(men.map(|(_, man)| (man.color, man.role)));
+        let mut tables: BTreeMap<(usize, u8, String), (Material, Vec<Group>)> = BTreeMap::new();
+        let mut waiting = vec![root];
+        while let Some(material) = waiting.pop() {
+            let pawns = |color: Color| material.count.get(color).pawn;
+            let pawns = pawns(Color::White) + pawns(Color::Black);
+            let order = (material.men(), pawns, material.stem());
+            if tables.contains_key(&order) {
+                continue;
+            }
+            check_size(&material, tables.len())?;
+            let groups = self.groups(&material)?;
+            let followed = groups.iter().filter(|group| group.ruling.is_none());
+            waiting.extend(followed.map(|group| group.material));
+            tables.insert(order, (material, groups));
+        }
+        let text = |(material, groups): &(Material, Vec<Group>)| ControlText {
+            name: format!("{}.xml", name_of(material)),
+            text: self.text(material, groups, *material == root),
+        };
+        Ok(tables.values().map(text).collect())
+    }
+
+    /// The captures and promotions of a table by the men behind them.
+    fn groups(&self, material: &Material) -> Result<Vec<Group>, Error> {
+        let mut groups: Vec<Group> = Vec::new();
+        for color in Color::ALL {
+            for (kind, behind) in self.exits(material, color) {
+                let ruling = self.rules.ruling(color, kind);
+                let alike = groups
+                    .iter_mut()
+                    .find(|group| (group.color, group.material) == (color, behind));
+                match alike {
+                    Some(group) if group.ruling != ruling => {
+                        let first =
+                            group.kinds.first().map_or_else(String::new, ToString::to_string);
+                        return Err(refused(&format!(
+                            "{kind} unlike {first}, as both lead to {behind}"
+                        )));
+                    }
+                    Some(group) => group.kinds.push(kind),
+                    None => {
+                        groups.push(Group { color, material: behind, kinds: vec![kind], ruling });
+                    }
+                }
+            }
+        }
+        Ok(groups)
+    }
+}
+
+impl ControlSet {
+    /// What a side's captures and promotions leave on the board.
+    fn exits(&self, material: &Material, color: Color) -> Vec<(FuturemoveKind, Material)> {
+        let mut found = Vec::new();
+        let promoted = |behind: Material, role: Role| {
+            behind.without(color, Role::Pawn).map(|behind| behind.with(color, role))
+        };
+        for by in roles(material, color) {
+            for of in roles(material, color.other()).filter(|&of| of != Role::King) {
+                let Some(behind) = material.without(color.other(), of) else { continue };
+                if by != Role::Pawn || self.pawns_take(color, of) {
+                    found.push((FuturemoveKind::Capture { by, of, promotion: None }, behind));
+                }
+                for role in PROMOTIONS.into_iter().filter(|_| by == Role::Pawn && of != Role::Pawn)
+                {
+                    let kind = FuturemoveKind::Capture { by, of, promotion: Some(role) };
+                    found.extend(promoted(behind, role).map(|behind| (kind, behind)));
+                }
+            }
+        }
+        for role in PROMOTIONS {
+            let kind = FuturemoveKind::Promotion(role);
+            found.extend(promoted(*material, role).map(|behind| (kind, behind)));
+        }
+        found
+    }
+
+    /// Whether pawns of a side may come to take men of a role without promoting. They stay on
+    /// their files until something has been taken.
+    fn pawns_take(&self, color: Color, of: Role) -> bool {
+        let rank = |square: Square| color.relative_rank(square.rank());
+        let own = self.pawns(color).into_iter();
+        if of != Role::Pawn {
+            return own.into_iter().any(|from| rank(from) < Rank::Seventh);
+        }
+        let beside = |a: Square, b: Square| u32::from(a.file()).abs_diff(u32::from(b.file())) == 1;
+        let mixed = Color::ALL.into_iter().any(|color| self.has_pieces(color));
+        let meets = |from: Square, at: Square| rank(at) > rank(from) && (mixed || beside(from, at));
+        let enemies = self.pawns(color.other());
+        own.into_iter().any(|from| enemies.into_iter().any(|at| meets(from, at)))
+    }
+
+    /// Whether a side has, or may get, pieces that pawns can take.
+    fn has_pieces(&self, color: Color) -> bool {
+        let board = self.position.board();
+        let pieces = board.by_color(color) & !board.pawns() & !board.kings();
+        !pieces.is_empty() || !self.pawns(color).is_empty() && self.promotes(color)
+    }
+
+    /// Whether a side's promotions are played.
+    fn promotes(&self, color: Color) -> bool {
+        let kinds = PROMOTIONS.into_iter().map(FuturemoveKind::Promotion);
+        kinds.into_iter().any(|kind| self.rules.ruling(color, kind).is_none())
+    }
+
+    /// The pawns of the position.
+    fn pawns(&self, color: Color) -> Bitboard {
+        self.position.board().pawns() & self.position.board().by_color(color)
+    }
+}
+
+/// What control files cannot say.
+fn refused(what: &str) -> Error {
+    Error::Assumption(format!("--write-control: control files cannot express {what}"))
+}
+
+fn check_size(material: &Material, tables: usize) -> Result<(), Error> {
+    let pawns = Color::ALL.map(|color| usize::from(material.count.get(color).pawn));
+    let pieces = material.men() - pawns.iter().sum::<usize>();
+    if tables >= MOST_TABLES || pieces > MOST_PIECES {
+        return Err(Error::Assumption(format!(
+            "--write-control: play leads to {material} and to too many or too large tables; say which \
+             promotions and captures win or lose"
+        )));
+    }
+    Ok(())
+}
+
+/// The name of a table, without its ending.
+fn name_of(material: &Material) -> String {
+    format!("what-if-{}", material.stem())
+}
+
+/// The roles that a side has, a king among them.
+fn roles(material: &Material, color: Color) -> impl Iterator<Item = Role> {
+    let men = *material.count.get(color);
+    Role::ALL.into_iter().filter(move |role| *men.get(*role) > 0)
+}
