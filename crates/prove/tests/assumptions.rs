@@ -95,8 +95,8 @@ impl Game {
     }
 
     /// What a move does, whatever is behind it.
-    fn of_move(&self, position: &Chess, m: &Move) -> Option<Ruling> {
-        let told = self.assumptions.of_move(position, m);
+    fn of_move(&self, position: &Chess, m: Move) -> Option<Ruling> {
+        let told = self.assumptions.of_move(position, &m);
         if let Some((color, [from, to])) = self.excluded
             && position.turn() == color
             && (m.from().is_some_and(|square| from.contains(square)) || to.contains(m.to()))
@@ -167,7 +167,7 @@ impl Search {
                 search.decide(at, winner);
             }
             for m in &moves {
-                match game.of_move(&position, m) {
+                match game.of_move(&position, *m) {
                     Some(Ruling::Wins) => search.decide(at, turn),
                     Some(Ruling::Loses) => search.left[at] -= 1,
                     None => {
@@ -245,7 +245,7 @@ fn check(game: &Game, position: &Chess, search: &Search) {
     assert_eq!(prover.progress().bounds, OutcomeBounds::exactly(expected), "{}", about());
 
     for (m, bounds) in prover.moves() {
-        let expected = match game.of_move(position, &m) {
+        let expected = match game.of_move(position, m) {
             Some(Ruling::Wins) => Outcome::won_by(position.turn()),
             Some(Ruling::Loses) => Outcome::won_by(position.turn().other()),
             None => {
