@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use hoffman_board::{Color, Material, Variant};
 use hoffman_control::FuturebaseElement;
-use hoffman_store::{files, has_wildcards, is_address, is_file, is_folder, is_like};
+use hoffman_store::{files, has_wildcards, is_address, is_file, is_folder, is_like, named_in};
 use hoffman_table::blocks::{has_suffix, names_of, twin};
 use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::{BlockCache, SourceOptions};
@@ -471,8 +471,8 @@ impl Collection {
         if has_wildcards(name) {
             return self.listed(folder, &alone.to_string_lossy());
         }
-        let paths = [folder.join(name), folder.join(alone)];
-        let mut paths = paths.iter().flat_map(|path| names_of(path));
+        let paths = named_in(folder, Path::new(name));
+        let mut paths = paths.flat_map(|path| names_of(&path));
         let path = paths.find(|path| is_file(storage, path));
         path.and_then(|path| self.open_named(path)).into_iter().collect()
     }

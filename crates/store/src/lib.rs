@@ -23,7 +23,7 @@ use std::time::SystemTime;
 pub use disk::Disk;
 pub use lock::{lock_name, probe, temporary_name, tidy};
 pub use pattern::{files_like, has_wildcards, is_like};
-pub use places::{files, is_address, is_folder, may_be_file, reach_addresses_by};
+pub use places::{files, is_address, is_folder, may_be_file, named_in, reach_addresses_by};
 #[cfg(feature = "simulated")]
 pub use simulated::{Fault, Op, Simulated};
 use writer::FileReader;

@@ -52,6 +52,16 @@ pub fn may_be_file(storage: &dyn Storage, path: &Path) -> bool {
     }
 }
 
+/// The files of a folder that a name in a table may mean: with the folders in the name, and without.
+/// Who wrote the table does not choose where it leads: from the disk to no address, and from an
+/// address not to the disk.
+pub fn named_in(folder: &Path, name: &Path) -> impl Iterator<Item = PathBuf> {
+    let alone = name.file_name().map_or(name, Path::new);
+    let is_elsewhere = is_address(folder);
+    let paths = [folder.join(name), folder.join(alone)];
+    paths.into_iter().filter(move |path| is_address(path) == is_elsewhere)
+}
+
 #[derive(Debug)]
 struct Places {
     disk: Arc<Disk>,
@@ -137,6 +147,18 @@ impl Storage for Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_in_a_table_does_not_lead_from_the_disk_to_an_address_or_back() {
+        let named = |folder: &str, name: &str| -> Vec<PathBuf> {
+            named_in(Path::new(folder), Path::new(name)).collect()
+        };
+        let alone = [PathBuf::from("kk.htb")];
+        assert_eq!(named("", "https://example.org/kk.htb"), alone);
+        assert_eq!(named("", "a/kk.htb"), [PathBuf::from("a/kk.htb"), alone[0].clone()]);
+        let there = [PathBuf::from("s3://bucket/kk.htb")];
+        assert_eq!(named("s3://bucket", "/etc/kk.htb"), there);
+    }
 
     #[test]
     fn addresses_are_known_by_their_beginnings() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
-use hoffman_store::{files, has_wildcards, is_address, is_like, may_be_file};
+use hoffman_store::{files, has_wildcards, is_address, is_like, may_be_file, named_in};
 use hoffman_table::blocks::{has_suffix, is_table, names_of, twin};
 use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
 use hoffman_table::htb::SourceOptions;
@@ -237,10 +237,8 @@ fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
     let alone = named.file_name().map_or(named, Path::new);
     let pattern = alone.to_string_lossy();
     if !has_wildcards(&pattern) {
-        let paths = [folder.join(named), folder.join(alone)];
-        return paths
-            .iter()
-            .flat_map(|path| names_of(path))
+        return named_in(folder, named)
+            .flat_map(|path| names_of(&path))
             .find(|path| may_be_file(&*files(), path))
             .into_iter()
             .collect();
