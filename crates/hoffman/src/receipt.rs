@@ -151,11 +151,7 @@ impl Receipt {
             "output": self.output.to_json(),
             "inputs": inputs,
         });
-        let path = &self.path;
-        files()
-            .create_folder(folder_of(path))
-            .and_then(|()| write_whole(path, format!("{value:#}\n").as_bytes()))
-            .map_err(|error| failed("write", path, &error))
+        write_json(&self.path, &value)
     }
 
     fn from_json(value: &Value, path: &Path) -> Option<Receipt> {
@@ -197,6 +193,14 @@ impl Receipt {
         let is_more = self.inputs.len() != inputs.len();
         Ok(is_more.then(|| format!("{name}: was made from more files than it needs now")))
     }
+}
+
+/// Writes a file of a table in JSON, and the folder that it belongs into; complete or not at all.
+pub(crate) fn write_json(path: &Path, value: &Value) -> Result<(), Error> {
+    files()
+        .create_folder(folder_of(path))
+        .and_then(|()| write_whole(path, format!("{value:#}\n").as_bytes()))
+        .map_err(|error| failed("write", path, &error))
 }
 
 pub(crate) fn failed(action: &str, path: &Path, error: &io::Error) -> Error {

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use hoffman_probe::verify::VerifyReport;
 use hoffman_reader::ReadOptions;
-use hoffman_store::{files, folder_of, is_file};
+use hoffman_store::{files, is_file};
 use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::event::Event;
 use crate::options::VerifyOptions;
-use crate::process::write_whole;
-use crate::receipt::{LONGEST, PROGRAM, Sum, failed};
+use crate::receipt::{LONGEST, PROGRAM, Sum, failed, write_json};
 use crate::table::Table;
 
 /// What [`verify_once`] did.
@@ -80,8 +79,5 @@ fn write(
         "sample": sample,
         "found": found,
     });
-    files()
-        .create_folder(folder_of(report))
-        .and_then(|()| write_whole(report, format!("{said:#}\n").as_bytes()))
-        .map_err(|error| failed("write", report, &error))
+    write_json(report, &said)
 }
