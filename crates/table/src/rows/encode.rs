@@ -6,7 +6,6 @@
 //! fetched a pair of kings at a time. Tables whose kings are the lowest digit of an index have a
 //! better way then, see `transpose`.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use hoffman_board::{ByColor, Color, Format};
@@ -16,6 +15,7 @@ use rayon::prelude::*;
 
 use super::counts::{Histogram, IndexCounts, StoredCounts};
 use super::distances::{Distances, PIECE, StoredDistances};
+use super::places::{CountedOnly, EntryPlaces, EntrySlice, Window};
 use super::transpose::KingMatrix;
 use super::walk::{Portion, Rows, Run, Visits};
 use super::{NUMBERS, RowsError, codes_of, zeros};
@@ -133,81 +133,6 @@ struct RunningCounts {
     stored: StoredCounts,
     /// Whether positions that share an index have different values.
     differ: bool,
-}
-
-/// Places of entries, which many threads write to.
-trait EntryPlaces<W: Code>: Copy + Sync {
-    /// The indices of what is to be written, or at least counted.
-    fn indices(&self) -> Range<u64>;
-
-    /// The place of the entry that has a number among them; none if there is no room for it.
-    fn get(&self, number: usize) -> Option<&W::Shared>;
-}
-
-/// Entries side by side.
-struct EntrySlice<'a, S> {
-    start: usize,
-    places: &'a [S],
-}
-
-/// Entries in pieces of [`PIECE`].
-struct Window<'a, S> {
-    start: usize,
-    len: usize,
-    pieces: &'a [&'a [S]],
-}
-
-/// No entries: all values are counted.
-#[derive(Clone, Copy)]
-struct CountedOnly;
-
-impl<S> Clone for EntrySlice<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for EntrySlice<'_, S> {}
-
-impl<S> Clone for Window<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for Window<'_, S> {}
-
-impl<W: Code> EntryPlaces<W> for EntrySlice<'_, W::Shared> {
-    fn indices(&self) -> Range<u64> {
-        self.start as u64..(self.start + self.places.len()) as u64
-    }
-
-    #[inline(always)]
-    fn get(&self, number: usize) -> Option<&W::Shared> {
-        self.places.get(number)
-    }
-}
-
-impl<W: Code> EntryPlaces<W> for Window<'_, W::Shared> {
-    fn indices(&self) -> Range<u64> {
-        self.start as u64..(self.start + self.len) as u64
-    }
-
-    #[inline(always)]
-    fn get(&self, number: usize) -> Option<&W::Shared> {
-        self.pieces.get(number / PIECE)?.get(number % PIECE)
-    }
-}
-
-impl<W: Code> EntryPlaces<W> for CountedOnly {
-    fn indices(&self) -> Range<u64> {
-        0..u64::MAX
-    }
-
-    #[inline(always)]
-    fn get(&self, _: usize) -> Option<&W::Shared> {
-        None
-    }
 }
 
 /// The way from values to the entries of a table.

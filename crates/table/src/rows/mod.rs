@@ -19,6 +19,7 @@ mod encode;
 mod foreign;
 mod free;
 mod key_codes;
+mod places;
 mod restricted;
 mod routes;
 mod scan;
