@@ -1,4 +1,5 @@
-//! The program as a chess engine: spoken to by python-chess, and playing against another engine.
+//! The program as a chess engine: spoken to by python-chess and by PolyGlot, and playing against
+//! another engine.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -35,24 +36,24 @@ fn python() -> Option<PathBuf> {
     None
 }
 
-/// Stockfish, if it is installed. A remark where it is not.
-fn stockfish() -> Option<PathBuf> {
-    let places = ["/usr/games/stockfish", "/usr/bin/stockfish", "/usr/local/bin/stockfish"];
-    let found = places.iter().map(PathBuf::from).find(|path| path.is_file());
-    if found.is_none() {
-        eprintln!("Stockfish is not installed: the opponent moves by chance");
-    }
-    found
+/// A program of the system's games, if it is installed.
+fn installed(name: &str) -> Option<PathBuf> {
+    let folders = ["/usr/games", "/usr/bin", "/usr/local/bin"];
+    folders.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
 }
 
-/// Plays games through python-chess from random positions of endings whose tables are in a folder.
-fn play(python: &Path, tables: &Path, games: u32, endings: &[&str]) {
+/// Plays games through python-chess from random positions of endings whose tables are in a folder: against Stockfish
+/// where that is installed, and with more options for the client.
+fn play(python: &Path, tables: &Path, games: u32, endings: &[&str], options: &[&str]) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/uci_games.py");
     let mut command = Command::new(python);
     command.arg(script).arg(env!("CARGO_BIN_EXE_hoffman")).arg(tables);
-    command.arg(games.to_string()).args(endings);
-    if let Some(stockfish) = stockfish() {
-        command.arg("--opponent").arg(stockfish);
+    command.arg(games.to_string()).args(endings).args(options);
+    match installed("stockfish") {
+        Some(stockfish) => {
+            command.arg("--opponent").arg(stockfish);
+        }
+        None => eprintln!("Stockfish is not installed: the opponent moves by chance"),
     }
     let output = command.output().unwrap();
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
@@ -66,7 +67,17 @@ fn games_of_four_men_end_as_announced() {
     let folder = TempDir::new().unwrap();
     let built = run(folder.path(), "build KQvKR KBNvK KPvKP --dir .");
     assert_eq!(built.code, 0, "{}", built.err);
-    play(&python, folder.path(), 12, &["KQvKR", "KBNvK", "KPvKP", "KQvKP"]);
+    let endings = ["KQvKR", "KBNvK", "KPvKP", "KQvKP"];
+    play(&python, folder.path(), 12, &endings, &[]);
+
+    // Also as an engine of XBoard.
+    match installed("polyglot") {
+        Some(polyglot) => {
+            let options = ["--polyglot", polyglot.to_str().unwrap()];
+            play(&python, folder.path(), 6, &endings, &options);
+        }
+        None => eprintln!("NOT TESTED: games through PolyGlot, which is not installed"),
+    }
 }
 
 #[test]
@@ -77,7 +88,7 @@ fn games_of_five_men_end_as_announced() {
     let endings = ["KQRvKR", "KRRvKR", "KBNvKN", "KNNvKB", "KRBvKR"];
     let built = run(folder.path(), &format!("build {} --dir .", endings.join(" ")));
     assert_eq!(built.code, 0, "{}", built.err);
-    play(&python, folder.path(), 200, &endings);
+    play(&python, folder.path(), 200, &endings, &[]);
 }
 
 #[test]

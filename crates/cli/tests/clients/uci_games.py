@@ -1,16 +1,19 @@
 """Plays games against `hoffman uci` through python-chess, as a user interface does.
 
-    uci_games.py HOFFMAN TABLES GAMES ENDING... [--opponent STOCKFISH]
+    uci_games.py HOFFMAN TABLES GAMES ENDING... [--opponent STOCKFISH] [--polyglot POLYGLOT]
 
 From random positions of the endings, won ones are won in the number of moves that was announced, or sooner, and lost
 ones are held for at least as long, whoever the opponent is: another engine, or moves by chance. Every line shown is
-legal and ends with the mate that it announces.
+legal and ends with the mate that it announces. With PolyGlot the moves are asked for as XBoard does, through that
+adapter, as user interfaces do that know no UCI.
 """
 
 import argparse
 import contextlib
+import pathlib
 import random
 import sys
+import tempfile
 
 import chess
 import chess.engine
@@ -81,6 +84,7 @@ def main():
     parser.add_argument("games", type=int)
     parser.add_argument("endings", nargs="+")
     parser.add_argument("--opponent")
+    parser.add_argument("--polyglot")
     args = parser.parse_args()
     with contextlib.ExitStack() as stack:
         # An engine that is not closed would keep the program from ending with its error.
@@ -88,17 +92,29 @@ def main():
             return stack.enter_context(chess.engine.SimpleEngine.popen_uci(command))
 
         opponent = start(args.opponent) if args.opponent else None
-        engine = start([args.hoffman, "uci", "--dir", args.tables])
-        play_games(engine, opponent, args.games, args.endings)
+        analyst = engine = start([args.hoffman, "uci", "--dir", args.tables])
+        if args.polyglot:
+            settings = stack.enter_context(tempfile.TemporaryDirectory())
+            command = adapted(args.polyglot, args.hoffman, args.tables, pathlib.Path(settings))
+            engine = stack.enter_context(chess.engine.SimpleEngine.popen_xboard(command))
+        play_games(analyst, engine, opponent, args.games, args.endings)
 
 
-def play_games(engine, opponent, games, endings):
-    """So many games from positions that are not drawn."""
+def adapted(polyglot, hoffman, tables, folder):
+    """The command of an engine of XBoard that hands everything on to Hoffman. Its file of settings is in the folder."""
+    settings = folder / "polyglot.ini"
+    engine = f"EngineDir = {pathlib.Path.cwd()}\nEngineCommand = {hoffman} uci --dir {tables}\n"
+    settings.write_text(f"[PolyGlot]\n{engine}Resign = false\nSettingsDir = {folder}\n[Engine]\n")
+    return [polyglot, str(settings)]
+
+
+def play_games(analyst, engine, opponent, games, endings):
+    """So many games of the engine, from positions that the analyst says are not drawn."""
     rng = random.Random(2006)
     won = held = drawn = 0
     while won + held < games:
         board = random_position(endings[(won + held + drawn) % len(endings)], rng)
-        mate = check_lines(engine, board).mate()
+        mate = check_lines(analyst, board).mate()
         if mate is None:
             drawn += 1
             continue
