@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::colors::fill_black;
 use super::key_codes::{EntryReader, KeyCodes, OwnBlock, WholeRows};
-use super::routes::{Route, wanted_slices};
+use super::routes::{Route, Routes, wanted_slices};
 use super::squares::usable_rights;
 use super::transpose::KingMatrix;
 use super::walk::{Portion, Rows};
@@ -124,38 +124,56 @@ impl PackedTable<'_> {
         read: ReadEntries<'_, E>,
     ) -> Result<TableValues, DecodeError<E>> {
         wanted_slices(self.space, self.wanted, self.stop, |rows, values, routes| {
-            let room = |len: usize| Arc::new(PagedCodes::new::<C>(pages, len));
-            let slices: Vec<SliceReading<Arc<PagedCodes>>> = values
-                .slices
-                .keys()
-                .map(|&normal| {
-                    let routes = routes.get(&normal).map(Vec::as_slice).unwrap_or_default();
-                    SliceReading::new(rows, normal, routes, self.wanted, room)
-                })
-                .collect();
+            let slices = self.slices_in::<C>(rows, values, routes, pages);
             let keys = KeyCodes::new::<C>(self.codec, self.taking);
-            let promoted = self.wanted.promoted_movers(rows.layout());
-            let longest = match KingMatrix::of(self.space, rows) {
-                Some(matrix) if matrix.is_disjoint(&slices) => {
-                    matrix.decode::<C, E>(&slices, &keys, promoted, pages, read)?
-                }
-                _ => {
-                    let windows = Windows { space: self.space, rows, slices: &slices, promoted };
-                    windows.read::<C, E>(&keys, pages, read)?
-                }
-            };
+            let longest = self.read_slices::<C, E>(rows, &slices, &keys, pages, read)?;
 
             for slice in slices {
                 let Some(slot) = values.slices.get(&slice.normal) else { continue };
-                let slice = slice.finish(keys.max_moves(longest), |store, len| match store {
-                    Some(store) => Codes::Stored(StoredCodes { store, len, wide: C::WIDE }),
-                    None => C::into_codes(Vec::new()),
-                });
                 // Each slice is made once.
-                let _ = slot.set(Arc::new(slice));
+                let _ = slot.set(Arc::new(slice.stored::<C>(keys.max_moves(longest))));
             }
             Ok::<(), DecodeError<E>>(())
         })
+    }
+
+    /// All slices, with room for their codes in pages.
+    fn slices_in<C: Code>(
+        &self,
+        rows: &Rows<'_>,
+        values: &TableValues,
+        routes: &Routes,
+        pages: &Arc<Pages>,
+    ) -> Vec<SliceReading<Arc<PagedCodes>>> {
+        let room = |len: usize| Arc::new(PagedCodes::new::<C>(pages, len));
+        let normals = values.slices.keys();
+        let slices = normals.map(|&normal| {
+            let routes = routes.get(&normal).map(Vec::as_slice).unwrap_or_default();
+            SliceReading::new(rows, normal, routes, self.wanted, room)
+        });
+        slices.collect()
+    }
+
+    /// Fills the slices with the codes of the entries, whichever way the kings lie in an index.
+    /// The longest of their distances.
+    fn read_slices<C: Code, E>(
+        &self,
+        rows: &Rows<'_>,
+        slices: &[SliceReading<Arc<PagedCodes>>],
+        keys: &KeyCodes,
+        pages: &Arc<Pages>,
+        read: ReadEntries<'_, E>,
+    ) -> Result<u16, DecodeError<E>> {
+        let promoted = self.wanted.promoted_movers(rows.layout());
+        match KingMatrix::of(self.space, rows) {
+            Some(matrix) if matrix.is_disjoint(slices) => {
+                matrix.decode::<C, E>(slices, keys, promoted, pages, read)
+            }
+            _ => {
+                let windows = Windows { space: self.space, rows, slices, promoted };
+                windows.read::<C, E>(keys, pages, read)
+            }
+        }
     }
 }
 
@@ -180,6 +198,16 @@ pub(super) struct Side {
     pub(super) target: usize,
     pub(super) portion: Portion,
     pub(super) orientation: Orientation,
+}
+
+impl SliceReading<Arc<PagedCodes>> {
+    /// The values of the slice, which stay in the pages.
+    fn stored<C: Code>(self, max_moves: u16) -> SliceValues {
+        self.finish(max_moves, |store, len| match store {
+            Some(store) => Codes::Stored(StoredCodes { store, len, wide: C::WIDE }),
+            None => C::into_codes(Vec::new()),
+        })
+    }
 }
 
 impl<T> SliceReading<T> {

@@ -147,30 +147,35 @@ pub fn scan_in_order<T: Send>(
     hand: &mut dyn FnMut(T) -> ControlFlow<()>,
 ) -> Option<ControlFlow<()>> {
     with_free_rows(space, |rows, orientation| {
-        let inner = 6 * (rows.layout.movers().len().saturating_sub(2)).min(8);
-        let pairs = (SHARE >> inner).clamp(LEAST_PAIRS, KINGS);
-        let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
-        let portions: Vec<Portion> = sides.flat_map(|side| rows.cut(side, pairs)).collect();
-
-        let threads = rayon::current_num_threads();
-        let together = (2 * threads * SHARE / (pairs << inner)).clamp(4 * threads, 4096 * threads);
+        let (portions, together) = shares_in_order(rows);
+        let walk = |portion: &Portion, visit: &mut Visit<'_>| {
+            walk_free(rows, orientation, portion, visit);
+        };
         for portions in portions.chunks(together) {
             let shares = portions.par_iter().map(|portion| {
                 let mut share = new();
-                let walk = |portion: &Portion, visit: &mut Visit<'_>| {
-                    walk_free(rows, orientation, portion, visit);
-                };
                 show(portion, &walk, &mut share, &look);
                 share
             });
             for share in shares.collect::<Vec<T>>() {
-                if hand(share).is_break() {
-                    return ControlFlow::Break(());
-                }
+                hand(share)?;
             }
         }
         ControlFlow::Continue(())
     })
+}
+
+/// The portions of [`scan_in_order`], and how many of them are looked at before they are handed
+/// over: so many that all threads have work, and so few that what they come to fits into memory.
+fn shares_in_order(rows: &Free<'_>) -> (Vec<Portion>, usize) {
+    let inner = 6 * (rows.layout.movers().len().saturating_sub(2)).min(8);
+    let pairs = (SHARE >> inner).clamp(LEAST_PAIRS, KINGS);
+    let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
+    let portions = sides.flat_map(|side| rows.cut(side, pairs)).collect();
+
+    let threads = rayon::current_num_threads();
+    let together = (2 * threads * SHARE / (pairs << inner)).clamp(4 * threads, 4096 * threads);
+    (portions, together)
 }
 
 /// The most positions that a share of [`scan_in_order`] has, where it has more than
