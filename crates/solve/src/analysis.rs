@@ -119,21 +119,30 @@ pub fn solve_analysis(
 ) -> Result<u16, SolveError> {
     solve_slices(table, options, monitor, |table, pawns, recycled| {
         let context = Context::new(&table.layout, pawns).watched_by(monitor);
-        let list = |color: Color| {
-            let steps = steps::steps(&context, color, true);
-            steps.iter().filter_map(|step| exit(&context, table, analysis, step)).collect()
-        };
-        let mut exits: ByColor<Vec<Exit<'_>>> = ByColor::new_with(list);
-        // In suicide chess a discarded capture rules out other moves, so it stays.
-        let stays = |exit: &Exit<'_>| exit.counted != Counted::Discarded || context.suicide();
-        let discarded =
-            exits.as_mut().map(|exits| exits.extract_if(.., |exit| !stays(exit)).collect());
-        let rights = rights(&context, table, analysis);
-        let stalemates = analysis.rules.stalemates;
-        let count = options.count;
-        let problem = Problem { context, exits, discarded, rights, count, stalemates };
+        let problem = problem(context, table, analysis, options);
         slice_solver::solve(&problem, options, recycled, monitor)
     })
+}
+
+/// A slice of the table, with all that is known of what lies behind its exits.
+fn problem<'a>(
+    context: Context<'a>,
+    table: &'a TableValues,
+    analysis: &'a Analysis<'_>,
+    options: &SolveOptions,
+) -> Problem<'a> {
+    let list = |color: Color| {
+        let steps = steps::steps(&context, color, true);
+        steps.iter().filter_map(|step| exit(&context, table, analysis, step)).collect()
+    };
+    let mut exits: ByColor<Vec<Exit<'_>>> = ByColor::new_with(list);
+    // In suicide chess a discarded capture rules out other moves, so it stays.
+    let stays = |exit: &Exit<'_>| exit.counted != Counted::Discarded || context.suicide();
+    let discarded = exits.as_mut().map(|exits| exits.extract_if(.., |exit| !stays(exit)).collect());
+
+    let rights = rights(&context, table, analysis);
+    let stalemates = analysis.rules.stalemates;
+    Problem { context, exits, discarded, rights, count: options.count, stalemates }
 }
 
 /// Whether a step stays in the table.
@@ -377,21 +386,21 @@ pub fn can_happen(table: &TableValues, color: Color, kind: FuturemoveKind) -> bo
     slices.sort_unstable();
     slices.par_iter().any(|&pawns| {
         let context = Context::new(&table.layout, pawns);
-        let possible = |step: &Step, right: Option<Square>| {
-            let meant = step.color == color && step.kind == kind;
-            meant && !is_inside(table, step) && {
-                let target = Target::new(Vec::new(), Rest::Unsaid, After::new(&context, step));
-                target.is_some_and(|target| {
-                    find_unsaid(&context, step, right, &target, &[]).is_some()
-                })
-            }
-        };
-        let rights = steps::rights(&context);
-        steps::steps(&context, color, true).iter().any(|step| possible(step, None))
-            || rights.iter().any(|(square, _, captures)| {
-                captures.iter().any(|step| possible(step, Some(*square)))
+        let meant =
+            |step: &&Step| step.color == color && step.kind == kind && !is_inside(table, step);
+        let steps = steps::steps(&context, color, true);
+        steps.iter().filter(meant).any(|step| is_possible(&context, step, None))
+            || steps::rights(&context).iter().any(|(square, _, captures)| {
+                captures.iter().filter(meant).any(|step| is_possible(&context, step, Some(*square)))
             })
     })
+}
+
+/// Whether a step can be made in any position of a slice, with the right to take en passant or
+/// without.
+fn is_possible(context: &Context<'_>, step: &Step, right: Option<Square>) -> bool {
+    let target = Target::new(Vec::new(), Rest::Unsaid, After::new(context, step));
+    target.is_some_and(|target| find_unsaid(context, step, right, &target, &[]).is_some())
 }
 
 /// A position in which a step can be made about which nothing is said, and in which none of

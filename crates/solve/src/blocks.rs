@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use hoffman_board::{ByColor, MAX_PIECES as MAX_MOVERS, Role, Symmetry};
-use hoffman_space::{Layout, Mover, PawnStructure, king_pairs};
+use hoffman_space::{KingPairs, Layout, Mover, PawnStructure, king_pairs};
 
 use crate::kernels::dense::{Frame, map_row};
 use crate::kernels::tables::{Tables, squares};
@@ -131,31 +131,27 @@ pub(crate) struct Block {
 /// A block for every placement of two kings up to symmetry.
 pub(crate) fn paired_blocks(tables: &Tables, dims: usize) -> Vec<Block> {
     let pairs = king_pairs();
+    let block = |&(w, b): &(_, _)| paired_block(tables, pairs, (w as u8, b as u8), dims);
+    pairs.pairs.iter().map(block).collect()
+}
+
+/// The block of two kings.
+fn paired_block(tables: &Tables, pairs: &KingPairs, (w, b): (u8, u8), dims: usize) -> Block {
     let reach = |king: u8| squares(tables.reach(Role::King, king));
-    pairs
-        .pairs
-        .iter()
-        .map(|&(w, b)| {
-            let (w, b) = (w as u8, b as u8);
-            let white = reach(w).filter_map(|to| pairs.find(to, b));
-            let black = reach(b).filter_map(|to| pairs.find(w, to));
-            let numbered = |(n, symmetry): (usize, Symmetry)| Neighbour {
-                block: n as u32,
-                symmetry,
-                between: 0,
-                exchange: None,
-            };
-            Block {
-                frame: Frame { fixed: 1 << w | 1 << b, dims },
-                outer: [w, b].into_iter().collect(),
-                neighbours: ByColor {
-                    white: white.map(numbered).collect(),
-                    black: black.map(numbered).collect(),
-                },
-                empty: false,
-            }
-        })
-        .collect()
+    let numbered = |(n, symmetry): (usize, Symmetry)| Neighbour {
+        block: n as u32,
+        symmetry,
+        between: 0,
+        exchange: None,
+    };
+    let white = reach(w).filter_map(|to| pairs.find(to, b)).map(numbered).collect();
+    let black = reach(b).filter_map(|to| pairs.find(w, to)).map(numbered).collect();
+    Block {
+        frame: Frame { fixed: 1 << w | 1 << b, dims },
+        outer: [w, b].into_iter().collect(),
+        neighbours: ByColor { white, black },
+        empty: false,
+    }
 }
 
 /// A block for every placement of the outer men, each on its squares.
