@@ -123,7 +123,7 @@ impl Cost {
     }
 
     /// Takes solving out of it: the values are read from tables of parts.
-    pub(crate) fn is_joined(&mut self) {
+    pub(crate) fn leave_out_solving(&mut self) {
         self.table.seconds = 2.0 * self.table.indices as f64 * WRITING / 1e9;
         self.behind = 0;
     }

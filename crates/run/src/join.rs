@@ -470,13 +470,17 @@ fn first_difference(one: &Codes, other: &Codes) -> Option<usize> {
     None
 }
 
-/// The squares of pawns for readers: `white pawns on a2 b2 and black pawns on c7`.
+/// The squares of pawns for readers: `white pawns on a2 b2 and a black pawn on c7`.
 fn pawns_in_words(structure: PawnStructure) -> String {
     let of = |color: Color| {
         let squares = Bitboard(structure.of(color)).into_iter();
         let squares: Vec<String> = squares.map(|at| at.to_string()).collect();
-        let (name, s) = (color.fold_wb("white", "black"), if squares.len() > 1 { "s" } else { "" });
-        (!squares.is_empty()).then(|| format!("{name} pawn{s} on {}", squares.join(" ")))
+        let name = color.fold_wb("white", "black");
+        match squares.as_slice() {
+            [] => None,
+            [one] => Some(format!("a {name} pawn on {one}")),
+            many => Some(format!("{name} pawns on {}", many.join(" "))),
+        }
     };
     Color::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join(" and ")
 }

@@ -120,7 +120,7 @@ fn cost_of_joining(
 ) -> JobCost {
     let parts = node.needed().map(|needed| graph.nodes[needed].positions());
     let needed = memory_of_joining(node.positions(), parts.max().unwrap_or(0)) + OWN;
-    cost.is_joined();
+    cost.leave_out_solving();
     JobCost::new(&cost, needed, workplace, slowness)
 }
 
