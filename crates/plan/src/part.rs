@@ -87,19 +87,24 @@ impl Part {
     /// the ending: so these parts do not need each other, and are the whole ending together. None of
     /// an ending without pawns.
     pub fn by_files(material: &Material) -> Vec<Part> {
-        let whole = Part::whole(material);
-        if whole.pawns.is_empty() {
+        let mut choices = BTreeSet::from([Vec::new()]);
+        for (color, squares) in Part::whole(material).pawns {
+            let mut longer = BTreeSet::new();
+            for choice in &choices {
+                for file in 0..8 {
+                    let pawn = (color == Color::Black, squares & FILE << file);
+                    let mut pawns = [choice.as_slice(), &[pawn]].concat();
+                    pawns.sort_unstable();
+                    longer.insert(pawns);
+                }
+            }
+            choices = longer;
+        }
+        if !material.has_pawns() {
             return Vec::new();
         }
-        let mut choices = vec![Vec::new()];
-        for &(color, squares) in &whole.pawns {
-            let files = (0..8).map(|file| (color, squares & FILE << file));
-            let with = |choice: &Vec<_>| -> Vec<_> {
-                files.clone().map(|pawn| [choice.as_slice(), &[pawn]].concat()).collect()
-            };
-            choices = choices.iter().flat_map(with).collect();
-        }
-        let first = |choice: Vec<_>| Part::new(choice).first_image(material.is_symmetric());
+        let swappable = material.is_symmetric();
+        let first = |choice| Part::of_key(choice).first_image(swappable);
         let parts: BTreeSet<Vec<(bool, u64)>> = choices.into_iter().map(first).collect();
         parts.into_iter().map(Part::of_key).collect()
     }

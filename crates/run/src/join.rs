@@ -188,24 +188,28 @@ impl Joining {
     fn open(&self, path: &Path, workplace: &Workplace) -> Result<Table, RunError> {
         let mut table = Table::open(path, workplace.source_options())?;
         table.check_length()?;
-        let whole = Part::whole(&self.material);
-        let any_part = Job { material: self.material, part: Some(whole) };
-        let difference = difference_from_job(&table, &any_part);
-        let difference = difference.or_else(|| {
-            let space = table.space();
-            let why = if space.pawn_structures().is_some() {
-                "is one of a family of pawn structures (pawngen), which have an index of their own"
-            } else if has_free_pieces(space) {
-                return None;
-            } else {
-                "holds other men than pawns on some squares only"
-            };
-            Some(why.to_owned())
-        });
-        match difference {
+        match self.misfit(&table) {
             None => Ok(table),
             Some(why) => Err(self.refusal(format!("{}: {why}", path.display()))),
         }
+    }
+
+    /// Why a table is no part of the ending.
+    fn misfit(&self, table: &Table) -> Option<String> {
+        let any_part = Part::whole(&self.material);
+        let any_part = Job { material: self.material, part: Some(any_part) };
+        if let Some(difference) = difference_from_job(table, &any_part) {
+            return Some(difference);
+        }
+        let space = table.space();
+        let why = if space.pawn_structures().is_some() {
+            "is one of a family of pawn structures (pawngen), which have an index of their own"
+        } else if !has_free_pieces(space) {
+            "holds other men than pawns on some squares only"
+        } else {
+            return None;
+        };
+        Some(why.to_owned())
     }
 
     /// Pages if memory is bounded.
@@ -239,7 +243,8 @@ impl Joining {
             run.workplace.check_stop()?;
             tracing::info!(part = %path.display(), "reading");
             let table = self.open(path, run.workplace)?;
-            let part = decode_table(&table, &Wanted::all(), Taking::Exactly, None, run, &mut area)?;
+            let all = Wanted::all();
+            let part = decode_table(&table, &all, Taking::Exactly, None, run, &mut area)?;
             let share = Counted::of(&table, &numbering.space, &self.material);
             counted = counted.zip(share).map(|(sum, share)| sum.with(share));
             let twice = self.take(part, &values, (number, inputs), &mut origins)?;
@@ -297,7 +302,8 @@ impl Joining {
         let part = Part::by_files(&self.material).into_iter().find(has_first);
         let name = Job { material: self.material, part }.file_name();
         Err(self.refusal(format!(
-            "{} of its {} pawn structures are in none of the parts, among them those of {name} with {}",
+            "{} of its {} pawn structures are in none of the parts, among them those of {name} \
+             with {}",
             missing.len(),
             values.slices.len(),
             pawns_in_words(first)
