@@ -94,7 +94,7 @@ pub fn costs_of_jobs(graph: &Graph<Job>, workplace: &Workplace) -> Result<Vec<Jo
             let wanted = wanted.get(&needed.source.material);
             let sides = wanted.map_or([true; 2], |w| w.sides);
             let side = match wanted.and_then(|w| w.structures.as_ref()) {
-                // They come with their images, at most half of which are slices.
+                // With their images: about half of them are slices.
                 Some(structures) => {
                     let layout = Layout::new(&needed.source.material);
                     structures.len().div_ceil(2) as u64 * layout.len() as u64
@@ -103,7 +103,9 @@ pub fn costs_of_jobs(graph: &Graph<Job>, workplace: &Workplace) -> Result<Vec<Jo
             };
             side * sides.into_iter().filter(|&side| side).count() as u64
         });
-        let in_hand = node.needed().map(|needed| graph.nodes[needed].positions() / 2).max();
+        // A part takes few of the values of a file, but it is unpacked as a whole.
+        let packed = if node.source.part.is_some() { 1 } else { 2 };
+        let in_hand = node.needed().map(|needed| graph.nodes[needed].positions() / packed).max();
         let own = memory_of_endings(graph, &[at], true);
         let needed = read.sum::<u64>() + in_hand.unwrap_or(0) + own + OWN;
         costs.push(JobCost::new(&cost, needed, workplace, slowness));
