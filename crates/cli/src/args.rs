@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman::process::is_folder;
 use hoffman::{IndexType, ReadOptions};
 
-pub(crate) use jobs::{JobsArgs, OnlyArgs};
+pub(crate) use jobs::{JobsArgs, JoinArgs, OnlyArgs};
 pub(crate) use lists::{
     AnnotateArgs, CompletionsArgs, LineArgs, ListArgs, ManArgs, PlotArgs, ResultName, SideName,
     UniqueName, ZugzwangName,
@@ -47,6 +47,9 @@ pub(crate) enum Command {
     /// Say what building tables would take: memory, disk, time, and in which order they would be
     /// made.
     Plan(PlanArgs),
+    /// Make one table of an ending from tables of its parts, checked: they agree, and none is
+    /// missing.
+    Join(JoinArgs),
     /// Look positions up in tables that are there.
     Probe(ProbeArgs),
     /// Count what tables contain.

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, names, run};
+use common::{Run, falsify, names, run};
 
 #[track_caller]
 fn succeeds(folder: &Path, line: &str) -> Run {
@@ -22,17 +22,6 @@ fn succeeds(folder: &Path, line: &str) -> Run {
 
 fn json(file: &Path) -> Value {
     serde_json::from_slice(&fs::read(file).unwrap()).unwrap()
-}
-
-/// Makes another value of some entries near the end of a table, in a file that is whole.
-fn falsify(table: &Path) {
-    let script = "zcat \"$1\" > plain && size=$(stat -c %s plain) && \
-        printf '\\001\\001\\001\\001' | dd of=plain bs=1 seek=$((size - 9)) conv=notrunc status=none && \
-        gzip -n < plain > \"$1\" && rm plain";
-    let folder = table.parent().unwrap();
-    let status =
-        Command::new("sh").args(["-c", script, "sh"]).arg(table).current_dir(folder).status();
-    assert!(status.unwrap().success());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use hoffman_run::{JobCost, Silent, costs_of_jobs, jobs_of_controls};
 use crate::build::Target;
 use crate::error::Error;
 use crate::options::Options;
-use crate::plan::{graph_of_position, graph_of_targets};
+use crate::plan::{graph_in_parts, graph_of_position, graph_of_targets};
 
 /// The jobs of a plan, each after those that it needs.
 #[derive(Clone, Debug)]
@@ -41,6 +41,15 @@ pub struct PlannedJob {
 pub enum MadeBy {
     /// A complete ending, by its name.
     Ending(String),
+    /// A part of an ending, by its name.
+    PartOfEnding {
+        /// The ending.
+        ending: String,
+        /// The squares of its pawns, as the name of its file has them.
+        part: String,
+    },
+    /// The tables of all parts of an ending, by its name.
+    Joining(String),
     /// What a position needs of an ending.
     Part {
         /// The ending.
@@ -106,6 +115,30 @@ pub fn jobs(targets: &[Target], options: &Options) -> Result<JobGraph, Error> {
         cost: node.source.cost,
     });
     Ok(JobGraph { jobs: jobs.collect() })
+}
+
+/// The same for endings, those with pawns and as many men as the largest that is named in parts: a
+/// job for every part, by the files of the pawns, and one that joins them. Parts do not need each
+/// other.
+///
+/// # Errors
+/// Those of [`crate::plan()`]; control files have no such parts ([`Error::MixedTargets`]).
+pub fn jobs_in_parts(targets: &[Target], options: &Options) -> Result<JobGraph, Error> {
+    if targets.iter().any(|target| target.control_file().is_some()) {
+        return Err(Error::MixedTargets);
+    }
+    let graph = graph_in_parts(targets, options)?;
+    let joined = graph.nodes.iter().filter(|node| graph.is_joined(node));
+    let joined: Vec<Job> = joined.map(|node| node.source.clone()).collect();
+    let made_by = |job: &Job| {
+        let ending = job.material.to_string();
+        match &job.part {
+            Some(part) => MadeBy::PartOfEnding { ending, part: part.to_string() },
+            None if joined.contains(job) => MadeBy::Joining(ending),
+            None => MadeBy::Ending(ending),
+        }
+    };
+    of_endings(graph, made_by, options)
 }
 
 /// The same for all that a position needs.

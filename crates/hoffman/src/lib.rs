@@ -159,7 +159,7 @@ pub use exclusion::Exclusion;
 pub use game::{Change, Judged};
 pub use goal::{Aim, Goal};
 pub use heat::{HeatMap, SquareHeat};
-pub use jobs::{JobGraph, JobInput, MadeBy, PlannedJob, jobs, jobs_of_position};
+pub use jobs::{JobGraph, JobInput, MadeBy, PlannedJob, jobs, jobs_in_parts, jobs_of_position};
 pub use list::ListOptions;
 pub use listing::{TableFile, TableInfo, tables_in};
 pub use one::OneTable;

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hoffman_board::Variant;
+use hoffman_board::{Material, Variant};
 use hoffman_plan::{Graph, Job, dependencies};
 use hoffman_reader::AsPosition;
-use hoffman_run::{ControlTable, Depth, RunError, RunReport, build_ending, ending_inputs};
+use hoffman_run::{ControlTable, Depth, Joining, RunError, RunReport, build_ending, ending_inputs};
 use hoffman_store::{files, is_file};
 
 use crate::build::{Built, Made, Target};
 use crate::error::Error;
 use crate::event::{Event, Relay};
 use crate::options::Options;
-use crate::plan::{graph_of_position, graph_of_targets};
+use crate::plan::{graph_of_jobs, graph_of_position, graph_of_targets};
 use crate::receipt::{Receipt, Sum};
 
 /// A table that is made alone.
@@ -23,6 +23,8 @@ pub struct OneTable(Source);
 enum Source {
     /// The last node of a graph, from those that it needs.
     Ending(Graph<Job>),
+    /// Tables of parts.
+    Parts(Joining),
     /// A control file.
     Control(PathBuf, Box<ControlTable>),
 }
@@ -35,8 +37,8 @@ struct Inputs {
 }
 
 impl OneTable {
-    /// The table of that name among those of some targets; without targets, that of an ending or
-    /// of a control file.
+    /// The table of that name among those of some targets; without targets, that of an ending, of a
+    /// part of one (`KRPvKR-b2+`), or of a control file.
     ///
     /// # Errors
     /// There is no such table, or a control file is wrong.
@@ -46,17 +48,13 @@ impl OneTable {
         options: &Options,
     ) -> Result<OneTable, Error> {
         let [target] = targets else {
+            if let Some(part) = Job::of_part(name).filter(|_| targets.is_empty()) {
+                return Ok(alone(part, options));
+            }
             return match name.parse()? {
                 Target::ControlFile(file) if targets.is_empty() => control(&file, None, options),
                 Target::Ending(ending) if targets.is_empty() => {
-                    let behind = dependencies(&ending.normalized().0).into_iter();
-                    let mut endings: Vec<_> = behind.map(|key| key.0).collect();
-                    endings.push(ending.normalized().0);
-                    let jobs = endings.into_iter().map(|material| Job { material, part: None });
-                    let jobs: Vec<Job> = jobs.collect();
-                    let mut graph = Graph::of_endings(&jobs, options.folder());
-                    graph.nodes.iter_mut().for_each(|node| options.named(&mut node.output));
-                    Ok(OneTable(Source::Ending(graph.alone(jobs.len() - 1))))
+                    Ok(alone(Job { material: ending.normalized().0, part: None }, options))
                 }
                 _ => node_of(name, &graph_of_targets(targets, options)?),
             };
@@ -78,6 +76,38 @@ impl OneTable {
     ) -> Result<OneTable, Error> {
         let position = position.as_position(Variant::Normal)?;
         node_of(name, &graph_of_position(&position, options)?)
+    }
+
+    /// The table of an ending, to be joined from those of its parts by the files of the pawns, which
+    /// lie beside it: the parts of a plan ([`crate::jobs_in_parts`]). Its file is in the folder
+    /// unless it is named.
+    ///
+    /// # Errors
+    /// The ending has no pawns.
+    pub fn of_ending_in_parts(
+        ending: &Material,
+        output: Option<&Path>,
+        options: &Options,
+    ) -> Result<OneTable, Error> {
+        let job = Job { material: ending.normalized().0, part: None };
+        let mut usual = options.folder().join(job.file_name());
+        options.named(&mut usual);
+        let joining = Joining::of_ending(&job.material, output.unwrap_or(&usual))?;
+        Ok(OneTable(Source::Parts(joining)))
+    }
+
+    /// The table of an ending, to be joined from those of the parts that are named.
+    ///
+    /// # Errors
+    /// The first part is not there ([`Error::is_temporary`]) or cannot be read, or its ending has no
+    /// pawns.
+    pub fn of_parts(
+        parts: Vec<PathBuf>,
+        output: &Path,
+        options: &Options,
+    ) -> Result<OneTable, Error> {
+        let joining = Joining::of_parts(parts, output, &options.workplace())?;
+        Ok(OneTable(Source::Parts(joining)))
     }
 
     /// Makes it from files that must be there, and nothing else; a finished table is kept. With a
@@ -111,7 +141,7 @@ impl OneTable {
         }
 
         let made_of = self.made_of();
-        let report = self.carry_out(inputs.nodes, outdated.is_some(), (options, &relay))?;
+        let report = self.carry_out(inputs, outdated.is_some(), (options, &relay))?;
         let is_made = !report.made.is_empty();
         let mut built = Built::default();
         built.add(report, made_of, &relay);
@@ -127,6 +157,7 @@ impl OneTable {
     pub fn output(&self) -> &Path {
         match &self.0 {
             Source::Ending(graph) => graph.nodes.last().map_or(Path::new(""), |node| &node.output),
+            Source::Parts(joining) => joining.output(),
             Source::Control(_, table) => table.output(),
         }
     }
@@ -141,6 +172,10 @@ impl OneTable {
                 let mut paths: Vec<PathBuf> = nodes.values().cloned().collect();
                 paths.sort();
                 Ok(Inputs { paths, nodes })
+            }
+            Source::Parts(joining) => {
+                let paths = joining.inputs(&options.workplace())?;
+                Ok(Inputs { paths, nodes: BTreeMap::new() })
             }
             Source::Control(file, table) => {
                 let behind = table.inputs()?;
@@ -169,23 +204,32 @@ impl OneTable {
 
     fn made_of(&self) -> fn(hoffman_run::MadeTable) -> Made {
         match &self.0 {
-            Source::Ending(_) => Made::of_ending,
+            Source::Ending(_) | Source::Parts(_) => Made::of_ending,
             Source::Control(..) => Made::of_control,
         }
     }
 
     fn carry_out(
         self,
-        nodes: BTreeMap<usize, PathBuf>,
+        inputs: Inputs,
         anew: bool,
         (options, relay): (&Options, &Relay<'_>),
     ) -> Result<RunReport, Error> {
         let run = options.run(relay);
         options.install(|| match self.0 {
-            Source::Ending(graph) => Ok(build_ending(&graph, nodes, anew, &run)?),
+            Source::Ending(graph) => Ok(build_ending(&graph, inputs.nodes, anew, &run)?),
+            Source::Parts(joining) => Ok(joining.join(&inputs.paths, anew, &run)?),
             Source::Control(_, table) => Ok(table.build(anew, &run)?),
         })
     }
+}
+
+/// The table of a job, from those of the endings behind it.
+fn alone(job: Job, options: &Options) -> OneTable {
+    let behind = dependencies(&job.material).into_iter();
+    let mut jobs: Vec<Job> = behind.map(|key| Job { material: key.0, part: None }).collect();
+    jobs.push(job);
+    OneTable(Source::Ending(graph_of_jobs(&jobs, options).alone(jobs.len() - 1)))
 }
 
 /// The table of a control file, or one of those that it stands for.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use hoffman_board::{Color, Material, Role, Variant};
-use hoffman_plan::{Extent, Graph, Job, all_endings, complete, extent, reachable};
+use hoffman_plan::{Extent, Graph, Job, all_endings, complete, extent, reachable, with_parts};
 use hoffman_probe::position::Position;
 use hoffman_reader::AsPosition;
 use hoffman_run::{RunPlan, Silent, available_memory, plan_controls, plan_endings};
@@ -50,6 +50,25 @@ fn plan_graph(graph: &Graph<Job>, options: &Options) -> Result<RunPlan, Error> {
 /// The endings that targets name, with all that they depend on. One that cannot fit is refused
 /// before it is planned, for even the plan of a very large one would not fit.
 pub(crate) fn graph_of_targets(targets: &[Target], options: &Options) -> Result<Graph<Job>, Error> {
+    Ok(graph_of_jobs(&complete(endings_of(targets)?), options))
+}
+
+/// The same, with the largest endings in parts.
+pub(crate) fn graph_in_parts(targets: &[Target], options: &Options) -> Result<Graph<Job>, Error> {
+    let endings = endings_of(targets)?;
+    let largest = endings.iter().map(Material::men).max().unwrap_or(0);
+    Ok(graph_of_jobs(&with_parts(complete(endings), largest), options))
+}
+
+/// The graph of jobs, each after those that it needs, with the files that they make.
+pub(crate) fn graph_of_jobs(jobs: &[Job], options: &Options) -> Graph<Job> {
+    let mut graph = Graph::of_endings(jobs, options.folder());
+    graph.nodes.iter_mut().for_each(|node| options.named(&mut node.output));
+    graph
+}
+
+/// The endings that targets name.
+fn endings_of(targets: &[Target]) -> Result<Vec<Material>, Error> {
     let mut endings = Vec::new();
     for target in targets {
         match target {
@@ -67,9 +86,7 @@ pub(crate) fn graph_of_targets(targets: &[Target], options: &Options) -> Result<
             Target::ControlFile(_) => {}
         }
     }
-    let mut graph = Graph::of_endings(&complete(endings), options.folder());
-    graph.nodes.iter_mut().for_each(|node| options.named(&mut node.output));
-    Ok(graph)
+    Ok(endings)
 }
 
 /// The tables that a position needs.

@@ -21,6 +21,17 @@ pub struct Job {
 }
 
 impl Job {
+    /// The job of a name such as `KRPvKR-b7` or `krpkr-b7.htb`; none if that is not the name of a
+    /// part of an ending whose stronger side is named first.
+    pub fn of_part(name: &str) -> Option<Job> {
+        let stem = name.strip_suffix(".htb").or_else(|| name.strip_suffix(".hbf")).unwrap_or(name);
+        let (ending, part) = stem.split_once('-')?;
+        let material: Material = ending.parse().ok()?;
+        let is_normal = material.normalized().0 == material;
+        let part = Part::of_name(&material, part).filter(|_| is_normal)?;
+        Some(Job { material, part: Some(part) })
+    }
+
     /// The slices of the table, in normal form.
     pub fn slices(&self) -> BTreeSet<PawnStructure> {
         let swappable = self.material.is_symmetric();
@@ -126,6 +137,20 @@ pub fn complete(materials: impl IntoIterator<Item = Material>) -> Vec<Job> {
     seen.into_iter().map(|key| Job { material: key.0, part: None }).collect()
 }
 
+/// The same jobs, with parts by the files of their pawns before each ending that has pawns and so
+/// many men or more.
+pub fn with_parts(jobs: Vec<Job>, men: usize) -> Vec<Job> {
+    let mut all = Vec::new();
+    for job in jobs {
+        if job.part.is_none() && job.material.men() >= men {
+            let parts = Part::by_files(&job.material).into_iter();
+            all.extend(parts.map(|part| Job { material: job.material, part: Some(part) }));
+        }
+        all.push(job);
+    }
+    all
+}
+
 /// All endings with up to `men` men, bare kings included.
 pub fn all_endings(men: usize) -> Vec<Material> {
     let mut all = vec![Material::bare_kings()];
@@ -164,6 +189,17 @@ mod tests {
             }
         }
         assert_eq!(jobs.last().map(Job::file_name).as_deref(), Some("kppkp.htb"));
+    }
+
+    #[test]
+    fn names_of_parts_are_read() {
+        for name in ["KRPvKR-b7", "krpkr-b7", "krpkr-b7.htb", "krpkr-b7.hbf"] {
+            let job = Job::of_part(name).unwrap();
+            assert_eq!(job.file_name(), "krpkr-b7.htb");
+        }
+        for name in ["krpkr", "krkrp-b7", "x-b7", "kqk-b7", "krpkr-all", "krpkr-b9"] {
+            assert!(Job::of_part(name).is_none(), "{name}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use hoffman_board::Material;
 use hoffman_space::Layout;
 
 use crate::ending::{Job, dependencies};
@@ -50,22 +51,42 @@ pub struct Ring {
 
 impl Graph<Job> {
     /// The graph of jobs, each of which comes after those that it needs, with their files in a
-    /// folder.
+    /// folder. An ending some of whose parts are among them is joined from these.
     pub fn of_endings(jobs: &[Job], dir: &Path) -> Graph<Job> {
         let numbers: HashMap<_, _> =
             jobs.iter().enumerate().map(|(number, job)| (job.material, number)).collect();
+        let mut parts: HashMap<Material, Vec<usize>> = HashMap::new();
+        for (number, job) in jobs.iter().enumerate().filter(|(_, job)| job.part.is_some()) {
+            parts.entry(job.material).or_default().push(number);
+        }
+        let needed = |job: &Job| -> Vec<usize> {
+            if let Some(parts) = parts.get(&job.material).filter(|_| job.part.is_none()) {
+                return parts.clone();
+            }
+            let behind = dependencies(&job.material).into_iter();
+            behind.filter_map(|key| numbers.get(&key.0).copied()).collect()
+        };
         let node = |job: &Job| {
-            let needed = dependencies(&job.material).into_iter();
-            let made = needed.filter_map(|key| numbers.get(&key.0).copied().map(Input::Made));
             let slices = job.slice_count();
             Node {
                 output: dir.join(job.file_name()),
-                inputs: made.collect(),
+                inputs: needed(job).into_iter().map(Input::Made).collect(),
                 resources: Some(Resources { layout: Layout::new(&job.material), slices }),
                 source: job.clone(),
             }
         };
         Graph { nodes: jobs.iter().map(node).collect() }
+    }
+}
+
+impl Graph<Job> {
+    /// Whether the table of a node is joined from those of its parts.
+    pub fn is_joined(&self, node: &Node<Job>) -> bool {
+        let is_part = |needed: usize| {
+            let other = &self.nodes[needed].source;
+            other.part.is_some() && other.material == node.source.material
+        };
+        node.source.part.is_none() && node.needed().next().is_some_and(is_part)
     }
 }
 
@@ -207,7 +228,7 @@ impl<S> Visit<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ending::complete;
+    use crate::ending::{complete, with_parts};
 
     fn node(name: &'static str, inputs: Vec<Input>) -> Node<()> {
         Node { output: name.into(), inputs, resources: None, source: () }
@@ -240,6 +261,25 @@ mod tests {
     fn a_ring_is_found() {
         let nodes = vec![node("a", vec![Input::Made(1)]), node("b", vec![Input::Made(0)])];
         assert_eq!(Graph::sorted(nodes).unwrap_err(), Ring { node: 1, needed: 0 });
+    }
+
+    #[test]
+    fn an_ending_is_joined_from_its_parts() {
+        let jobs = with_parts(complete(["KPvK".parse().unwrap()]), 3);
+        let graph = Graph::of_endings(&jobs, Path::new("t"));
+        let inputs = |at: usize| -> Vec<&str> {
+            let node = &graph.nodes[at];
+            node.inputs.iter().map(|input| graph.file(input).to_str().unwrap()).collect()
+        };
+        let last = graph.nodes.len() - 1;
+        let parts = ["t/kpk-a2+.htb", "t/kpk-b2+.htb", "t/kpk-c2+.htb", "t/kpk-d2+.htb"];
+        assert_eq!(inputs(last), parts);
+        assert_eq!(
+            inputs(last - 1),
+            ["t/kk.htb", "t/kbk.htb", "t/knk.htb", "t/kqk.htb", "t/krk.htb"]
+        );
+        let joined = graph.nodes.iter().filter(|node| graph.is_joined(node));
+        assert_eq!(joined.count(), 1);
     }
 
     #[test]

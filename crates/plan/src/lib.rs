@@ -18,8 +18,8 @@ pub mod part;
 pub mod estimate;
 pub mod pawngen;
 
-pub use ending::{Job, all_endings, complete, dependencies};
+pub use ending::{Job, all_endings, complete, dependencies, with_parts};
 pub use estimate::Resources;
 pub use graph::{Graph, Input, Node, Ring};
 pub use part::Part;
-pub use reach::{Extent, extent, reachable};
+pub use reach::{Extent, extent, reachable, structures_behind};

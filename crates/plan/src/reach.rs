@@ -3,9 +3,10 @@
 //! Sets are taken pawn by pawn: a table holds all combinations of its pawns' squares. That is more
 //! than the position can reach when pawns hinder each other, never less.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hoffman_board::{Color, Material, Role};
+use hoffman_space::{Orientation, PawnStructure};
 
 use crate::ending::{Job, MaterialKey, PROMOTIONS};
 use crate::part::{Part, ways};
@@ -97,6 +98,28 @@ fn walk(material: &Material, pawns: &[(Color, u64)], promotions: bool, steps: us
 /// The smallest part that covers both, pawn by pawn.
 fn unite(a: &Part, b: &Part) -> Part {
     Part::new(a.pawns.iter().zip(&b.pawns).map(|(&(color, set), &(_, other))| (color, set | other)))
+}
+
+/// The pawn structures, with all their images, that captures and promotions out of a part lead to,
+/// by endings with their stronger side White.
+pub fn structures_behind(
+    material: &Material,
+    part: &Part,
+) -> HashMap<Material, BTreeSet<PawnStructure>> {
+    let mut found: HashMap<Material, BTreeSet<PawnStructure>> = HashMap::new();
+    for (behind, part) in successors(material, part, true) {
+        let (normal, swapped) = behind.normalized();
+        let part = if swapped { part.swapped() } else { part };
+        let structures = found.entry(normal).or_default();
+        for structure in part.structures() {
+            for (swap, mirror) in [(false, false), (false, true), (true, false), (true, true)] {
+                if !swap || normal.is_symmetric() {
+                    structures.insert(structure.oriented(Orientation { swap, mirror }));
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Everything one capture or, if wanted, promotion away.
@@ -210,6 +233,17 @@ mod tests {
         let material: Material = "KPPPPPPPvKPPPPPPP".parse().unwrap();
         let all = extent(&material, &pawns, true);
         assert!(!all.complete && all.positions > 1e16, "{all:?}");
+    }
+
+    #[test]
+    fn structures_behind_a_part_are_few() {
+        let material: Material = "KPPvKP".parse().unwrap();
+        let part = Part::of_name(&material, "a2+-b2+-g7+").unwrap();
+        let behind = structures_behind(&material, &part);
+        // One of the pawns is a queen, and the others are on their files, or on the images of these.
+        assert_eq!(behind[&"KQPvKP".parse().unwrap()].len(), 2 * (36 + 36));
+        assert_eq!(behind[&"KPPvKQ".parse().unwrap()].len(), 2 * 36);
+        assert!(behind[&"KPPvK".parse().unwrap()].len() < 200);
     }
 
     #[test]

@@ -122,6 +122,12 @@ impl Cost {
         Cost { table, resources, behind: 0, needed: 0 }
     }
 
+    /// Takes solving out of it: the values are read from tables of parts.
+    pub(crate) fn leave_out_solving(&mut self) {
+        self.table.seconds = 2.0 * self.table.indices as f64 * WRITING / 1e9;
+        self.behind = 0;
+    }
+
     /// What is left of it if the table is there.
     pub(crate) fn kept(mut self) -> Cost {
         (self.table.kept, self.table.seconds) = (true, 0.0);
@@ -222,6 +228,12 @@ pub(crate) fn memory_of_endings(graph: &Graph<Job>, todo: &[usize], write: bool)
         worst = worst.max(values + entries + working + kept);
     }
     worst / 5 * 6
+}
+
+/// The memory that joining a table needs if nothing goes to the disk, in bytes: its values, and the
+/// entries of the largest part or of the table itself.
+pub(crate) fn memory_of_joining(values: u64, largest_part: u64) -> u64 {
+    values.saturating_add((values / 2).max(largest_part)) / 5 * 6
 }
 
 /// The memory that is needed if nothing goes to the disk, in bytes, for the table of a

@@ -27,7 +27,7 @@ use crate::progress::Phase;
 use crate::room;
 use crate::task::{self, Order, SolvedTable};
 use crate::unwritten;
-use crate::values::{load_table, wanted_values};
+use crate::values::{load_table, wanted_of_job};
 use crate::workplace::Workplace;
 
 /// From how many bytes of values on a table is solved alone, with all threads.
@@ -428,7 +428,7 @@ impl<'a> Build<'a> {
     fn load_needed(&mut self, group: &[usize]) -> Result<(), RunError> {
         let mut needed: HashMap<Material, Wanted> = HashMap::new();
         for &at in group {
-            for (material, wanted) in wanted_values(&self.graph.nodes[at].source.material) {
+            for (material, wanted) in wanted_of_job(&self.graph.nodes[at].source) {
                 needed.entry(material).or_default().extend(&wanted);
             }
         }

@@ -11,6 +11,7 @@ mod plan;
 
 mod controls;
 mod endings;
+mod join;
 
 mod order;
 
@@ -63,6 +64,7 @@ pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use hoffman_solve::{Method, PassReport};
 pub use hoffman_table::Stop;
+pub use join::Joining;
 pub use memory::{Limits, available_memory, free_disk, limits, resident_memory, use_huge_pages};
 pub use options::{MadeTable, RunOptions, RunReport, SolvedHook};
 pub use order::{graph_of_controls, read_control};

@@ -8,13 +8,13 @@ use hoffman_board::{ListedPiece, Material};
 use hoffman_control::{ControlFile, check_declarations};
 use hoffman_plan::{Graph, Input, Job, Node, complete};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
-use hoffman_space::TableValues;
+use hoffman_space::{Layout, TableValues};
 use hoffman_store::{folder_of, is_file, is_like};
 
 use crate::analysis::{bounded, table_values};
 use crate::cost::{
-    Cost, JobCost, RunPlan, cost_of_analysis, cost_of_ending, memory_of_endings, plan_of_endings,
-    sum,
+    Cost, JobCost, RunPlan, cost_of_analysis, cost_of_ending, memory_of_endings, memory_of_joining,
+    plan_of_endings, sum,
 };
 use crate::error::RunError;
 use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
@@ -24,7 +24,7 @@ use crate::order::{graph_of_controls, tables_of};
 use crate::presence::{expect_current, find_intact};
 use crate::progress::Silent;
 use crate::room::OWN;
-use crate::values::wanted_values;
+use crate::values::wanted_of_job;
 use crate::workplace::Workplace;
 
 /// The ending whose solving tells how fast a machine is.
@@ -83,19 +83,47 @@ pub fn costs_of_jobs(graph: &Graph<Job>, workplace: &Workplace) -> Result<Vec<Jo
     let mut costs = Vec::new();
     for (at, node) in graph.nodes.iter().enumerate() {
         let Some(cost) = cost_of_ending(graph, at, workplace)? else { continue };
-        let wanted = wanted_values(&node.source.material);
-        // Of each input the sides that moves lead to, and the entries of the one in hand.
+        if graph.is_joined(node) {
+            costs.push(cost_of_joining(graph, node, cost, (workplace, slowness)));
+            continue;
+        }
+        let wanted = wanted_of_job(&node.source);
+        // Of each input the slices and sides that moves lead to, and the entries of the one in hand.
         let read = node.needed().map(|needed| {
             let needed = &graph.nodes[needed];
-            let sides = wanted.get(&needed.source.material).map_or([true; 2], |w| w.sides);
-            needed.positions() / 2 * sides.into_iter().filter(|&side| side).count() as u64
+            let wanted = wanted.get(&needed.source.material);
+            let sides = wanted.map_or([true; 2], |w| w.sides);
+            let side = match wanted.and_then(|w| w.structures.as_ref()) {
+                // With their images: about half of them are slices.
+                Some(structures) => {
+                    let layout = Layout::new(&needed.source.material);
+                    structures.len().div_ceil(2) as u64 * layout.len() as u64
+                }
+                None => needed.positions() / 2,
+            };
+            side * sides.into_iter().filter(|&side| side).count() as u64
         });
-        let in_hand = node.needed().map(|needed| graph.nodes[needed].positions() / 2).max();
+        // A part takes few of the values of a file, but it is unpacked as a whole.
+        let packed = if node.source.part.is_some() { 1 } else { 2 };
+        let in_hand = node.needed().map(|needed| graph.nodes[needed].positions() / packed).max();
         let own = memory_of_endings(graph, &[at], true);
         let needed = read.sum::<u64>() + in_hand.unwrap_or(0) + own + OWN;
         costs.push(JobCost::new(&cost, needed, workplace, slowness));
     }
     Ok(costs)
+}
+
+/// What it takes to join the table of a node from those of its parts.
+fn cost_of_joining(
+    graph: &Graph<Job>,
+    node: &Node<Job>,
+    mut cost: Cost,
+    (workplace, slowness): (&Workplace, f64),
+) -> JobCost {
+    let parts = node.needed().map(|needed| graph.nodes[needed].positions());
+    let needed = memory_of_joining(node.positions(), parts.max().unwrap_or(0)) + OWN;
+    cost.leave_out_solving();
+    JobCost::new(&cost, needed, workplace, slowness)
 }
 
 /// A table of a control file, as a job.

@@ -116,7 +116,7 @@ pub(crate) fn unfit(
 }
 
 /// What a table holds instead of what a job asks for.
-fn difference_from_job(table: &Table, job: &Job) -> Option<String> {
+pub(crate) fn difference_from_job(table: &Table, job: &Job) -> Option<String> {
     let material = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
     let material = material.normalized().0;
     if material != job.material {

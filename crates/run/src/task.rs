@@ -113,6 +113,7 @@ pub(crate) fn write(
         began: solved.began,
         instruction: task.instruction(),
         passes: std::mem::take(&mut solved.passes),
+        counted: None,
     };
     let counts = write_table(task.header()?, &solved.values, &output, &making, run)?;
     checkpoint::remove_of(run.workplace, &output)?;

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use hoffman_board::{Color, Material};
-use hoffman_plan::Job;
 use hoffman_plan::ending::{PROMOTIONS, exits};
+use hoffman_plan::{Job, structures_behind};
 use hoffman_solve::{SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::Table;
@@ -41,6 +42,18 @@ pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
             }
         }
         needed.entry(normal).or_default().extend(&wanted);
+    }
+    needed
+}
+
+/// The same for a job: a part of an ending leads to few pawn structures of others.
+pub(crate) fn wanted_of_job(job: &Job) -> HashMap<Material, Wanted> {
+    let mut needed = wanted_values(&job.material);
+    let Some(part) = &job.part else { return needed };
+    for (material, structures) in structures_behind(&job.material, part) {
+        if let Some(wanted) = needed.get_mut(&material).filter(|_| material.has_pawns()) {
+            wanted.structures = Some(Arc::new(structures));
+        }
     }
     needed
 }

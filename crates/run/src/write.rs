@@ -13,7 +13,7 @@ use hoffman_control::{
 };
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
-use hoffman_space::TableValues;
+use hoffman_space::{Counts, TableValues};
 use hoffman_table::blocks::{CellFile, has_cells, has_suffix};
 use hoffman_table::entries::{EntryCodec, EntryError, width};
 use hoffman_table::rows::{
@@ -47,6 +47,8 @@ pub(crate) struct Making {
     pub(crate) instruction: String,
     /// See [`Learned::passes`](crate::checkpoint::Learned::passes).
     pub(crate) passes: BTreeMap<(u16, bool), (u64, Duration)>,
+    /// What was counted of other tables of the same positions: how many are legal, and their moves.
+    pub(crate) counted: Option<(u64, Counts)>,
 }
 
 /// Encodes a table and writes it under its final name once it is complete.
@@ -59,12 +61,14 @@ pub(crate) fn write_table(
 ) -> Result<IndexCounts, RunError> {
     let RunContext { workplace, pages, progress } = run;
     let space = &numbering.space;
-    let (numbers, counts) =
+    let (numbers, mut counts) =
         encoded(space, values, control.entry_format(), (pages, &workplace.stop))
             .map_err(|source| RunError::of_rows(&control.origin, source))?;
     if let Some(pages) = pages {
         pages.check().map_err(SolveError::Pages)?;
     }
+    let counted = making.counted.filter(|&(legal, _)| legal == counts.legal);
+    counts.moves = counts.moves.or(counted.map(|(_, moves)| moves));
 
     let entry = |source| RunError::Entry { place: control.origin.clone(), source };
     let (format, bits) = fitting_format(control, &counts, progress).map_err(entry)?;

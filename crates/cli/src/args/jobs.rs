@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{FileFormat, threads};
+use super::{FileFormat, FolderArgs, threads};
+use crate::work::WorkArgs;
 
 /// Who runs the jobs of a plan.
 #[derive(Args, Debug)]
@@ -27,6 +28,11 @@ pub(crate) struct JobsArgs {
     /// With --run: how many threads work at a time [default: one a core].
     #[arg(short, long, value_name = "N", requires = "run", value_parser = threads)]
     pub(crate) jobs: Option<usize>,
+    /// Make endings with pawns, as many men as the largest that is named have, in parts: a job for
+    /// each choice of files for the pawns, and one that joins them (hoffman join). Such jobs do not
+    /// need each other, so several machines work on one table.
+    #[arg(long)]
+    pub(crate) parts: bool,
     /// With every table a job that verifies so many of its entries and writes what it finds to
     /// `verified` beside it.
     #[arg(long, value_name = "N")]
@@ -39,13 +45,40 @@ pub(crate) struct JobsArgs {
 /// One table alone, for those that run the jobs of a plan.
 #[derive(Args, Debug)]
 pub(crate) struct OnlyArgs {
-    /// Make this table alone, from files that are there: an ending or a control file, or a table of
-    /// what is named besides, which may be a position in FEN, too. A finished table is kept. Exit
-    /// code 3: try again, 4: more memory is needed (docs/cluster.md).
+    /// Make this table alone, from files that are there: an ending, a part of one (KRPvKR-b2+) or a
+    /// control file, or a table of what is named besides, which may be a position in FEN, too. A
+    /// finished table is kept. Exit code 3: try again, 4: more memory is needed (docs/cluster.md).
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["men", "no_write"])]
     pub(crate) only: Option<String>,
     /// Write the checksums of the table and of the files that it was made from to this file, and
     /// refuse files that are not what their own receipts say.
     #[arg(long, value_name = "FILE", requires = "only")]
     pub(crate) receipt: Option<PathBuf>,
+}
+
+/// Parts that become one table.
+#[derive(Args, Debug)]
+pub(crate) struct JoinArgs {
+    /// The tables of parts, which may overlap; or an ending such as KRPvKR, whose parts by the files
+    /// of its pawns lie in the folder, as hoffman plan --parts makes them.
+    #[arg(required = true, value_name = "PART|MATERIAL")]
+    pub(crate) what: Vec<String>,
+    /// The table to be written [default, for an ending: its table in the folder].
+    #[arg(short, long, value_name = "TABLE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// The format of the file, if it is not named.
+    #[arg(long, value_enum, default_value_t = FileFormat::Htb, conflicts_with = "output")]
+    pub(crate) format: FileFormat,
+    /// Leave out of the header what differs from run to run: the machine, the command line, times.
+    /// The table is the same file then that hoffman build --reproducible makes.
+    #[arg(long)]
+    pub(crate) reproducible: bool,
+    /// Write the checksums of the table and of the parts to this file, and refuse parts that are not
+    /// what their own receipts say.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) receipt: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
 }

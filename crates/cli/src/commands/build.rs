@@ -8,6 +8,7 @@ use crate::Outcome;
 use crate::args::{BuildArgs, FileFormat, is_control_file};
 use crate::interrupt;
 use crate::output::{Misuse, complain, print_line, say};
+use crate::work::WorkArgs;
 
 /// How the line begins that says how much memory a job needs, in bytes.
 pub(crate) const MEMORY_LINE: &str = "needs-memory-bytes: ";
@@ -28,7 +29,8 @@ pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Resul
     let options = options.large_tables_on(threads.clone()).read_with(args.foreign.options());
     let options = options.reproducible(args.reproducible);
     if let Some(name) = &args.one.only {
-        return only(|| Ok(OneTable::of_targets(name, &targets, &options)?), &options, args);
+        let find = || Ok(OneTable::of_targets(name, &targets, &options)?);
+        return only(find, &options, (args.one.receipt.as_deref(), &args.work));
     }
     build(&targets, &options, args)
 }
@@ -42,7 +44,8 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
     let options = args.work.options(Some(args.folder.path()?))?.write(!args.no_write);
     let options = options.blocks(args.format == FileFormat::Hbf).reproducible(args.reproducible);
     if let Some(name) = &args.one.only {
-        return only(|| table_of(name, &args.materials, &options), &options, args);
+        let find = || table_of(name, &args.materials, &options);
+        return only(find, &options, (args.one.receipt.as_deref(), &args.work));
     }
     let targets = match args.men {
         Some(men) => vec![Target::Men(men)],
@@ -64,16 +67,16 @@ fn table_of(name: &str, what: &[String], options: &Options) -> anyhow::Result<On
     Ok(OneTable::of_targets(name, &endings(what)?, options)?)
 }
 
-/// Makes one table and lists it. How it fails is told by the exit code, too.
-fn only(
+/// Makes one table, and a receipt if one is wanted, and lists it. How it fails is told by the exit
+/// code, too.
+pub(crate) fn only(
     find: impl FnOnce() -> anyhow::Result<OneTable>,
     options: &Options,
-    args: &BuildArgs,
+    (receipt, work): (Option<&Path>, &WorkArgs),
 ) -> anyhow::Result<Outcome> {
     interrupt::end_with_try_again();
-    let receipt = args.one.receipt.as_deref();
     let made = find()
-        .and_then(|table| tell(args, |progress| table.build(receipt, options, progress).map(drop)));
+        .and_then(|table| tell(work, |progress| table.build(receipt, options, progress).map(drop)));
     let Err(error) = made else { return Ok(Outcome::Done) };
     let known = error.downcast_ref::<Error>();
     let needed = known.and_then(Error::needed_memory);
@@ -90,16 +93,16 @@ fn only(
 }
 
 fn build(targets: &[Target], options: &Options, args: &BuildArgs) -> anyhow::Result<Outcome> {
-    tell(args, |progress| hoffman::build(targets, options, progress).map(drop))?;
+    tell(&args.work, |progress| hoffman::build(targets, options, progress).map(drop))?;
     Ok(Outcome::Done)
 }
 
 /// Does work, shows how far it is, and lists the tables.
 fn tell(
-    args: &BuildArgs,
+    args: &WorkArgs,
     work: impl FnOnce(&mut (dyn FnMut(Event) + Send)) -> Result<(), Error>,
 ) -> anyhow::Result<()> {
-    let bar = args.work.bar(false)?;
+    let bar = args.bar(false)?;
     let mut printed = Ok(());
     let mut list = |line: String| {
         if printed.is_ok() {

@@ -8,6 +8,7 @@ pub(crate) mod control;
 pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod join;
 pub(crate) mod line;
 pub(crate) mod list;
 pub(crate) mod man;

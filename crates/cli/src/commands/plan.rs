@@ -33,6 +33,11 @@ fn answer(args: &PlanArgs) -> anyhow::Result<Outcome> {
     let what = What::of(args)?;
     let wanted = &args.jobs;
     let is_run = wanted.run || wanted.makefile || wanted.snakefile || wanted.slurm;
+    if wanted.parts && !is_run && !args.json {
+        let text =
+            "--parts makes jobs: --json, --makefile, --snakefile, --slurm or --run says for whom";
+        return Err(Misuse(text.to_owned()).into());
+    }
     if let Some(folder) = args.folder.given().filter(|folder| is_run && is_address(folder)) {
         let folder = folder.display();
         anyhow::bail!(
@@ -78,6 +83,7 @@ impl What {
             if controls < args.what.len() {
                 return Err(Misuse("control files are planned alone".to_owned()).into());
             }
+            expect_endings(args)?;
             let options = args.work.options(args.folder.given().map(Path::to_owned))?;
             let targets = args.what.iter().map(|file| Target::ControlFile(file.into())).collect();
             let options = options.read_with(args.foreign.options());
@@ -86,6 +92,7 @@ impl What {
         let options = args.work.options(Some(args.folder.path()?))?;
         let options = options.blocks(args.jobs.format == FileFormat::Hbf);
         if args.what.first().is_some_and(|what| what.contains('/')) {
+            expect_endings(args)?;
             return Ok(What { position: Some(args.what.join(" ")), targets: Vec::new(), options });
         }
         let targets = match args.men {
@@ -117,6 +124,7 @@ impl What {
             };
         Ok(match &self.position {
             Some(fen) => hoffman::jobs_of_position(fen.as_str(), &options)?,
+            None if args.jobs.parts => hoffman::jobs_in_parts(&self.targets, &options)?,
             None => hoffman::jobs(&self.targets, &options)?,
         })
     }
@@ -139,6 +147,14 @@ impl What {
         common.making.extend(args.work.repeated());
         Ok(common)
     }
+}
+
+/// Refuses to make in parts what is no ending.
+fn expect_endings(args: &PlanArgs) -> anyhow::Result<()> {
+    if !args.jobs.parts {
+        return Ok(());
+    }
+    Err(Misuse("--parts is for endings, such as KRPvKR".to_owned()).into())
 }
 
 /// A number of bytes for readers.

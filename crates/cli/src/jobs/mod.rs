@@ -88,8 +88,7 @@ impl Job {
         let inputs = planned.inputs.iter().map(|input| text(graph.file(input)));
         let receipt = text(&receipt_of(&planned.output))?;
 
-        let mut arguments = vec!["build".to_owned()];
-        arguments.extend(what(&planned.made_by, &output)?);
+        let mut arguments = what(&planned.made_by, &output)?;
         arguments.extend([&common.places[..], &common.making].concat());
         arguments.extend(["--reproducible".to_owned(), "--receipt".to_owned(), receipt]);
         Ok(Job {
@@ -216,6 +215,12 @@ impl Job {
         });
         match &self.kind {
             Kind::Makes(MadeBy::Ending(ending)) => all["material"] = json!(ending),
+            Kind::Makes(MadeBy::PartOfEnding { ending, part }) => {
+                (all["material"], all["part"]) = (json!(ending), json!(part));
+            }
+            Kind::Makes(MadeBy::Joining(ending)) => {
+                (all["material"], all["joined"]) = (json!(ending), json!(true));
+            }
             Kind::Makes(MadeBy::Part { ending, fen }) => {
                 (all["material"], all["position"]) = (json!(ending), json!(fen));
             }
@@ -230,13 +235,15 @@ impl Job {
     }
 }
 
-/// How the table is named in the command line.
+/// The command that makes a table, and how it names the table.
 fn what(made_by: &MadeBy, output: &str) -> anyhow::Result<Vec<String>> {
-    let only = "--only".to_owned();
+    let [build, only, join] = ["build", "--only", "join"].map(str::to_owned);
     Ok(match made_by {
-        MadeBy::Ending(ending) => vec![only, ending.clone()],
-        MadeBy::Part { fen, .. } => vec![fen.clone(), only, output.to_owned()],
-        MadeBy::Control { file, .. } => vec![text(file)?, only, output.to_owned()],
+        MadeBy::Ending(ending) => vec![build, only, ending.clone()],
+        MadeBy::PartOfEnding { ending, part } => vec![build, only, format!("{ending}-{part}")],
+        MadeBy::Joining(ending) => vec![join, ending.clone()],
+        MadeBy::Part { fen, .. } => vec![build, fen.clone(), only, output.to_owned()],
+        MadeBy::Control { file, .. } => vec![build, text(file)?, only, output.to_owned()],
     })
 }
 

@@ -1,0 +1,43 @@
+//! `hoffman join`: one table of an ending from tables of its parts.
+
+use std::path::{Path, PathBuf};
+
+use hoffman::{Material, OneTable, Options};
+
+use crate::Outcome;
+use crate::args::{FileFormat, JoinArgs};
+use crate::commands::build::only;
+use crate::output::Misuse;
+
+/// Joins parts and lists the table.
+pub(crate) fn run(args: &JoinArgs) -> anyhow::Result<Outcome> {
+    let ending = match args.what.as_slice() {
+        [one] if !Path::new(one).exists() => one.parse::<Material>().ok(),
+        _ => None,
+    };
+    let Some(ending) = ending else { return of_parts(args) };
+    // The folder is of no account where the table is named: its parts lie beside it.
+    let folder = if args.output.is_some() { None } else { Some(args.folder.path()?) };
+    let options = options(args, folder)?;
+    let output = args.output.as_deref();
+    let find = || Ok(OneTable::of_ending_in_parts(&ending, output, &options)?);
+    only(find, &options, (args.receipt.as_deref(), &args.work))
+}
+
+/// Joins parts that are named.
+fn of_parts(args: &JoinArgs) -> anyhow::Result<Outcome> {
+    let Some(output) = &args.output else {
+        let text =
+            "name the table to be written with -o, or an ending whose parts lie in the folder";
+        return Err(Misuse(text.to_owned()).into());
+    };
+    let options = options(args, None)?;
+    let parts: Vec<PathBuf> = args.what.iter().map(PathBuf::from).collect();
+    let find = || Ok(OneTable::of_parts(parts, output, &options)?);
+    only(find, &options, (args.receipt.as_deref(), &args.work))
+}
+
+fn options(args: &JoinArgs, folder: Option<PathBuf>) -> anyhow::Result<Options> {
+    let options = args.work.options(folder)?;
+    Ok(options.blocks(args.format == FileFormat::Hbf).reproducible(args.reproducible))
+}
