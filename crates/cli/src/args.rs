@@ -225,6 +225,10 @@ pub(crate) struct SolveArgs {
     pub(crate) fen: Vec<String>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
+    /// Prove the result with the help of the Syzygy tables (.rtbw) of this folder, beside those of
+    /// --dir. May be repeated.
+    #[arg(short = 'S', long, value_name = "DIR", conflicts_with = "tables")]
+    pub(crate) syzygy: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     /// Prove whether it is won, drawn or lost, without making tables. That is done for all

@@ -99,6 +99,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod at_hand;
 mod build;
 mod certificate;
 pub mod control;

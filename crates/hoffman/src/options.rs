@@ -203,6 +203,11 @@ impl Options {
         self.dir.as_deref()
     }
 
+    /// How tables of other programs are read.
+    pub(crate) fn reading(&self) -> &ReadOptions {
+        &self.reading
+    }
+
     /// What stops the work.
     pub(crate) fn cancel_request(&self) -> Cancel {
         self.cancel.clone()

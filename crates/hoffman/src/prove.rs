@@ -13,6 +13,7 @@ use hoffman_run::available_memory;
 use hoffman_solve::Monitor;
 use hoffman_space::{PawnStructure, SliceValues};
 
+use crate::at_hand::AtHand;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::event::Cancel;
@@ -97,6 +98,10 @@ pub struct Proved {
     pub effort: Effort,
     /// What became of the certificate.
     pub certificate: Certification,
+    /// The tables at hand that the proof rests on, as far as they answer for positions in it.
+    pub tables: Vec<PathBuf>,
+    /// Remarks: what at hand could not be used, and why.
+    pub notices: Vec<String>,
 }
 
 /// Whether a goal is reached, whatever the other side plays; none where that is not known.
@@ -180,13 +185,19 @@ const CHEAP: u64 = 100_000_000;
 /// time and memory allow. What is proved is certain whenever the work ends: a position that nobody
 /// could decide is at least, or at most, a draw, or unknown.
 ///
+/// Complete tables of chess in the folder of the options, and Syzygy files in the folders that they
+/// name, are read where the search meets their endings, and answer for these: [`Proved::tables`]. With
+/// [`ProveOptions::distance`] only tables that have distances are; under assumptions and for a
+/// certificate, which shall show everything, none.
+///
 /// `progress` is told how far it is, some times a second. The work ends when it is done, after the
 /// time that `asked` allows, when the values take more memory than the options allow, or when they
 /// are cancelled; a search that was cancelled is no error.
 ///
 /// # Errors
 /// The position is none of chess, or has castling rights. [`Error::Vast`]: its pieces alone can
-/// stand in more ways than fit into memory. [`Error::Assumption`]: what is assumed does not fit the
+/// stand in more ways than fit into memory. [`Error::Probe`]: a folder of tables cannot be listed.
+/// [`Error::Assumption`]: what is assumed does not fit the
 /// position. [`Error::Certificate`]: there is no certificate for want
 /// of a place to write it to.
 pub fn prove(
@@ -206,7 +217,12 @@ pub fn prove(
     let assumed = Assumed::new(&asked.what_if, asked.goal.as_ref(), &chess)?;
     let Assumed { assumptions, claims, goal } = assumed;
     let work = Work { turn: position.turn, began, asked, claims, goal };
+    let is_chess = assumptions.is_empty();
     let prover = Prover::new(chess.clone(), limits).assuming(assumptions);
+    let at_hand = (is_chess && asked.certificate.is_none())
+        .then(|| AtHand::of(options, asked.distance).map(Arc::new))
+        .transpose()?;
+    let prover = at_hand.iter().fold(prover, |prover, tables| prover.knowing(tables.clone()));
     let prover = asked.goal.iter().fold(prover, |prover, goal| prover.asking(goal.asks_of()));
     // Where it cannot be written is told before the work, not behind it.
     let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
@@ -222,6 +238,9 @@ pub fn prove(
                 proved.certificate = Certification::TooLarge { positions };
             }
             _ => {}
+        }
+        if let Some(at_hand) = at_hand {
+            (proved.tables, proved.notices) = at_hand.told();
         }
         Ok(proved)
     })
@@ -295,6 +314,8 @@ impl Work<'_> {
             moves,
             effort,
             certificate: Certification::None,
+            tables: Vec::new(),
+            notices: Vec::new(),
         };
         (proved, strategies)
     }

@@ -366,6 +366,33 @@ impl Collection {
         found.chain(unlisted.filter_map(|found| self.member_of(&found).transpose()))
     }
 
+    /// The first table of the folders that has every position of an ending, see
+    /// [`OpenTable::is_complete`], and why others before it cannot be used.
+    pub fn complete(
+        &self,
+        ending: &Material,
+        with_distances: bool,
+    ) -> (Option<Arc<OpenTable>>, Vec<CollectionError>) {
+        let mut failed = Vec::new();
+        for found in self.found(ending) {
+            let usable = found.and_then(|member| {
+                member.table().check_complete()?;
+                Ok(member)
+            });
+            match usable {
+                Ok(member)
+                    if member.is_complete(with_distances)
+                        && member.material().normalized().0 == ending.normalized().0 =>
+                {
+                    return (Some(member), failed);
+                }
+                Ok(_) => {}
+                Err(error) => failed.push(error),
+            }
+        }
+        (None, failed)
+    }
+
     /// The tables of the folders that may hold these men, as far as they are open: none for one
     /// that is not and for folders without a list, and nothing of those that cannot be used.
     pub(crate) fn found_open(

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{
-    Color, FuturemoveKind, ListedPiece, Material, Outcome, OutcomeBounds, Role, Square, Value,
-    Variant,
+    Color, Format, FuturemoveKind, ListedPiece, Material, Outcome, OutcomeBounds, Role, Square,
+    Value, Variant,
 };
 use hoffman_control::{Assumption, Claims, ControlFile, Defect, FuturebaseElement, PruneEffect};
 use hoffman_table::{EntryValue, PawnStructure, Table, TableError};
@@ -113,6 +113,25 @@ impl OpenTable {
         let sound = Defect::of(control).map_or(Claims::EXACT, Defect::leaves);
         let claims = Claims::of_prunes(control).and(sound);
         if self.table.space().has_side_bit() { claims } else { claims.and(claims.swapped()) }
+    }
+
+    /// Whether it has every position of its men, each with its outcome in chess; with its distance to
+    /// mate if that is asked for.
+    pub fn is_complete(&self, with_distances: bool) -> bool {
+        let table = &self.table;
+        let tells = match table.codec().format() {
+            Format::Dtm(_) => true,
+            Format::Basic => !with_distances,
+            Format::Dtc(_) | Format::Flag(_) => false,
+        };
+        let is_chess = table.variant() == Variant::Normal
+            && self.is_plain
+            && self.header.is_exact()
+            && self.own_claims().is_exact()
+            && Defect::of(table.control()).is_none();
+        let is_bound = |man: &ListedPiece| man.is_restricted() || man.plus;
+        let is_whole = table.space().pawn_structures().is_none();
+        tells && is_chess && is_whole && !table.pieces().iter().any(is_bound)
     }
 
     /// In what the game of the table is not chess, as it is or with the colours exchanged; empty

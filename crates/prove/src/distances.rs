@@ -10,7 +10,7 @@ use hoffman_space::{NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::key::{Family, Key, key_of, layout_of};
-use crate::known::{in_slices, value};
+use crate::known::{in_slices, right, value};
 use crate::slices::{Game, Slices};
 
 /// The open slices, solved once more in one of the bounds, with distances.
@@ -62,7 +62,7 @@ impl<'s> Distances<'s> {
     /// The value of a position in this bound; none if its slice is not open.
     pub(crate) fn value_of(&self, position: &Chess) -> Option<Value> {
         let (key, placed) = key_of(position, &self.slices.assumptions);
-        let whole = self.slices.value_of_whole(&key, &placed, position.turn());
+        let whole = self.slices.value_of_whole(&key, &placed, (position.turn(), right(position)));
         whole.or_else(|| {
             in_slices(&key, &placed, |key| {
                 value(self.families.get(&key.family)?, key, &placed, position)

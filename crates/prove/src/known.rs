@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, MoveList, Position as _};
 use hoffman_board::{Color, Outcome, OutcomeBounds, Role, Square, Value};
-use hoffman_space::{Layout, SliceValues, TableValues, side};
+use hoffman_space::{Layout, Orientation, SliceValues, TableValues, side};
 
 use crate::assumptions::Ruling;
 use crate::key::{Family, Key, Placed, Squares, key_of, squares_of};
@@ -50,7 +50,7 @@ impl Slices {
     pub(crate) fn known_of(&self, position: &Chess) -> Known {
         let (key, placed) = key_of(position, &self.assumptions);
         let turn = position.turn();
-        if let Some(value) = self.value_of_whole(&key, &placed, turn) {
+        if let Some(value) = self.value_of_whole(&key, &placed, (turn, right(position))) {
             return Known::open([value; 3], turn);
         }
         let known = in_slices(&key, &placed, |key| {
@@ -87,12 +87,13 @@ impl Slices {
         moves.iter().map(known).collect()
     }
 
-    /// The value of a position of an ending that was solved as a whole.
+    /// The value of a position of an ending that is there as a whole, with a side to move and the
+    /// square behind a pawn that it can take en passant.
     pub(crate) fn value_of_whole(
         &self,
         key: &Key,
         placed: &[Placed],
-        turn: Color,
+        (turn, right): (Color, Option<u8>),
     ) -> Option<Value> {
         let (table, swapped) = self.whole(&key.family.material)?;
         let seen = |color: Color| if swapped { color.other() } else { color };
@@ -102,7 +103,9 @@ impl Slices {
                 (seen(color), role, if swapped { square ^ 56 } else { square })
             })
             .collect();
-        table.value(&squares_of(&table.layout, &placed)?, key.pawns, seen(turn), None)
+        let right = right.map(|square| if swapped { square ^ 56 } else { square });
+        let pawns = key.pawns.oriented(Orientation { swap: swapped, mirror: false });
+        table.value(&squares_of(&table.layout, &placed)?, pawns, seen(turn), right)
     }
 }
 
@@ -189,7 +192,7 @@ pub(crate) fn value(
 }
 
 /// The square behind a pawn that can be taken en passant.
-fn right(position: &Chess) -> Option<u8> {
+pub(crate) fn right(position: &Chess) -> Option<u8> {
     position.ep_square(EnPassantMode::Legal).map(u8::from)
 }
 

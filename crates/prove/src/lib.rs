@@ -12,6 +12,7 @@
 
 mod assumptions;
 mod distances;
+mod endings;
 mod guess;
 mod key;
 mod known;
@@ -23,5 +24,6 @@ mod strategy;
 mod walk;
 
 pub use assumptions::{Assumptions, Ruling};
+pub use endings::{Endings, Reading};
 pub use prover::{Limits, Progress, Prover, fits};
 pub use strategy::{Choice, NoStrategy, Strategy};

@@ -1,12 +1,15 @@
 //! Questions about a position, and slices opened until they are answered.
 
+use std::sync::Arc;
+
 use hoffman_board::shakmaty::{Chess, Move, Position as _};
 use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_solve::{Monitor, SolveError};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::assumptions::Assumptions;
 use crate::distances::Distances;
+use crate::endings::Endings;
 use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{Game, Slices};
@@ -68,16 +71,25 @@ impl Prover {
     /// Knows the rules, and nothing of the position yet.
     #[must_use]
     pub fn new(position: Chess, limits: Limits) -> Prover {
-        let slices = Slices::default();
+        let slices = Slices::with_room(limits.memory);
         Prover { position, limits, winner: None, slices, reach: FIRST_REACH, stopped: false }
     }
 
     /// The same under assumptions, all pieces being where they may stand. What is proven then is
     /// true of the game in which they hold.
     #[must_use]
-    pub fn assuming(self, assumptions: Assumptions) -> Prover {
+    pub fn assuming(mut self, assumptions: Assumptions) -> Prover {
         debug_assert_eq!(assumptions.misplaced(&self.position), None);
-        Prover { slices: Slices::new(assumptions), ..self }
+        self.slices.assumptions = assumptions;
+        self
+    }
+
+    /// Takes the values of endings from somebody who knows them, instead of opening their slices;
+    /// not under assumptions, as what is known is chess. There are no strategies then.
+    #[must_use]
+    pub fn knowing(mut self, endings: Arc<dyn Endings>) -> Prover {
+        self.slices.know(endings);
+        self
     }
 
     /// Asks only whether one side wins, or the other one holds: half of what is asked else.
@@ -150,12 +162,13 @@ impl Prover {
     /// The slices to be opened next that need no more than so many bytes; none if all that matters
     /// is open.
     fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> Vec<Key> {
+        self.slices.room = left;
         loop {
             let mut cut = false;
             for moves in [Moves::OfAStrategy, Moves::All] {
                 let walks = Walks { moves, most: self.reach, monitor };
                 let mut walked = met(&self.slices, position, self.winner, walks);
-                walked.met.retain(|key, _| key.needs() <= left);
+                walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
                 if !walked.met.is_empty() {
                     return choose(&self.slices, walked.met);
                 }
@@ -222,8 +235,12 @@ impl Prover {
     ///
     /// # Errors
     ///
-    /// The work was stopped, or there is no room for a strategy beside the values of the slices.
+    /// The work was stopped, or there is no room for a strategy beside the values of the slices;
+    /// values were read, of which nobody knows how they come about.
     pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<Strategy>, NoStrategy> {
+        if self.slices.has_read() {
+            return Err(NoStrategy::Unknown);
+        }
         let memory = self.limits.memory.saturating_sub(self.slices.bytes());
         let room = Room { memory, monitor };
         if let Some(winner) = self.winner() {
@@ -262,6 +279,20 @@ fn questions(winner: Option<Color>) -> impl Iterator<Item = Question> {
     Color::ALL.into_iter().filter(asked).map(|winner| Question { winner })
 }
 
+/// Takes the slices of endings that are read out of those met: the nearest one of each ending.
+fn one_of_each_ending(slices: &Slices, met: &mut Vec<(Key, Met)>) -> Vec<Key> {
+    let mut leaves: Vec<Key> = Vec::new();
+    let mut endings = FxHashSet::default();
+    met.retain(|(key, _)| {
+        let is_leaf = slices.is_leaf(key);
+        if is_leaf && endings.insert(key.family.material.normalized().0) {
+            leaves.push(*key);
+        }
+        !is_leaf
+    });
+    leaves
+}
+
 /// The slices that matter for what is not known of a position.
 fn met(slices: &Slices, position: &Chess, winner: Option<Color>, walks: Walks<'_>) -> Walked {
     let known = bounds(slices, position);
@@ -280,12 +311,16 @@ fn met(slices: &Slices, position: &Chess, winner: Option<Color>, walks: Walks<'_
     walked
 }
 
-/// Of the slices met, those without pieces first: they are small.
+/// Of the slices met, those of endings that are read, and those without pieces: they are small.
 fn choose(slices: &Slices, met: FxHashMap<Key, Met>) -> Vec<Key> {
     let budget = (slices.count() / 3).max(60);
     let mut all: Vec<(Key, Met)> = met.into_iter().collect();
     // By their names in the end, so that the work is the same every time.
     let name = |key: &Key| (key.pawns, key.family.material.stem());
+    let leaves = one_of_each_ending(slices, &mut all);
+    if !leaves.is_empty() {
+        return leaves;
+    }
     all.sort_by_cached_key(|(key, met)| {
         (key.pieces().min(2), met.depth, u32::MAX - met.hits, name(key))
     });

@@ -66,7 +66,7 @@ impl Slices {
 
     /// The outcome of a position in a game, if its slice is open or solved as a whole.
     fn outcome_of(&self, game: Game, key: &Key, placed: &[Placed], turn: Color) -> Option<Outcome> {
-        let value = self.value_of_whole(key, placed, turn).or_else(|| {
+        let value = self.value_of_whole(key, placed, (turn, None)).or_else(|| {
             let table = &self.tables(key)?[game as usize];
             table.value(&squares_of(&table.layout, placed)?, key.pawns, turn, None)
         });

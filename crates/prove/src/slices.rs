@@ -11,9 +11,10 @@ use hoffman_solve::{
 };
 use hoffman_space::{Code, Codes, Layout, NormalForm, PawnStructure, SliceValues, TableValues};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::assumptions::{Assumptions, Ruling};
+use crate::endings::Endings;
 use crate::guess;
 use crate::key::{Family, Key, layout_of};
 
@@ -40,23 +41,31 @@ struct Open {
 #[derive(Default)]
 pub(crate) struct Slices {
     pub(crate) assumptions: Assumptions,
-    whole: Tables,
+    /// Endings of which all values are there: small ones that were solved, and others that were read.
+    pub(crate) whole: Tables,
+    pub(crate) endings: Option<Arc<dyn Endings>>,
+    /// The endings that were read.
+    pub(crate) endings_read: FxHashSet<Material>,
+    /// How many positions might have been evaluated in the time in which they were.
+    pub(crate) read: u64,
+    /// Bytes that may be taken by what is read.
+    pub(crate) room: usize,
     families: FxHashMap<Family, [TableValues; 3]>,
     open: FxHashMap<Key, Open>,
     /// Guesses of slices without pieces that are not open.
     races: FxHashMap<Material, TableValues>,
     /// The slices with moves into a slice, open or not.
-    users: FxHashMap<Key, Vec<Key>>,
+    pub(crate) users: FxHashMap<Key, Vec<Key>>,
     /// What the values take.
-    bytes: usize,
+    pub(crate) bytes: usize,
     /// Positions evaluated so far.
     pub(crate) work: u64,
 }
 
 impl Slices {
     /// None is open yet.
-    pub(crate) fn new(assumptions: Assumptions) -> Slices {
-        Slices { assumptions, ..Slices::default() }
+    pub(crate) fn with_room(room: usize) -> Slices {
+        Slices { room, ..Slices::default() }
     }
 
     /// How many slices are open.
@@ -87,7 +96,7 @@ impl Slices {
         groups.into_values().collect()
     }
 
-    fn rank(&self, key: &Key) -> u32 {
+    pub(crate) fn rank(&self, key: &Key) -> u32 {
         key.rank(&self.assumptions)
     }
 
@@ -101,7 +110,10 @@ impl Slices {
     pub(crate) fn open(&mut self, keys: &[Key], monitor: &dyn Monitor) -> Result<(), SolveError> {
         let mut stale = Stale::default();
         for &key in keys {
-            self.add(key, &mut stale, monitor)?;
+            // Of many that were to be read some may be too much, and too large to be opened.
+            if !self.read_leaf(&key, &mut stale, monitor)? && key.needs() <= self.room {
+                self.add(key, &mut stale, monitor)?;
+            }
         }
         while let Some(keys) = stale.lowest() {
             let solved: Vec<(Key, [Option<Arc<SliceValues>>; 3])> = keys
@@ -120,7 +132,7 @@ impl Slices {
         Ok(())
     }
 
-    fn is_exact(&self, key: &Key) -> bool {
+    pub(crate) fn is_exact(&self, key: &Key) -> bool {
         self.open.get(key).is_some_and(|open| open.exact)
     }
 
@@ -224,10 +236,10 @@ impl Slices {
         }
     }
 
-    /// Solves an ending without pawns.
+    /// Solves an ending without pawns, or reads it.
     fn solve_whole(&mut self, material: Material, monitor: &dyn Monitor) -> Result<(), SolveError> {
         let (material, _) = material.normalized();
-        if self.whole.contains_key(&material) {
+        if self.read(&material, monitor)? {
             return Ok(());
         }
         let options = SolveOptions { keep: true, ..SolveOptions::default() };
@@ -353,13 +365,16 @@ impl Slices {
         changed
     }
 
-    /// Whether an ending is solved as a whole, by the rules alone.
+    /// Whether an ending is solved or read as a whole, by the rules alone.
     fn is_whole(&self, material: &Material) -> bool {
+        if self.has_read() && self.endings_read.contains(&material.normalized().0) {
+            return true;
+        }
         let is_small = !material.has_pawns() && material.men() <= WHOLE;
         is_small && !self.assumptions.concern_pieces()
     }
 
-    /// The values of an ending that was solved as a whole, and whether its colours are exchanged.
+    /// The values of an ending that is there as a whole, and whether its colours are exchanged.
     pub(crate) fn whole(&self, material: &Material) -> Option<(&TableValues, bool)> {
         if !self.is_whole(material) {
             return None;
@@ -418,7 +433,7 @@ fn bytes_of(tables: &[TableValues; 3], pawns: PawnStructure) -> usize {
 }
 
 /// What the values of a slice take.
-fn bytes(slice: &SliceValues) -> usize {
+pub(crate) fn bytes(slice: &SliceValues) -> usize {
     let of = |codes: &Codes| match codes {
         // Outcomes, two bits each.
         Codes::Stored(stored) => stored.len / 4,
@@ -467,16 +482,16 @@ fn same_outcomes<C: Code>(a: &Codes, b: &Codes) -> bool {
 }
 
 /// Which games are played.
-type Games = [bool; 3];
+pub(crate) type Games = [bool; 3];
 
 /// Slices of which games are to be played anew, lowest rank first.
 #[derive(Default)]
-struct Stale {
+pub(crate) struct Stale {
     ranks: BTreeMap<u32, FxHashMap<Key, Games>>,
 }
 
 impl Stale {
-    fn add(&mut self, rank: u32, key: Key, games: Games) {
+    pub(crate) fn add(&mut self, rank: u32, key: Key, games: Games) {
         let before = self.ranks.entry(rank).or_default().entry(key).or_default();
         before.iter_mut().zip(games).for_each(|(before, game)| *before |= game);
     }

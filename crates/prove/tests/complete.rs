@@ -9,7 +9,7 @@ use hoffman_board::shakmaty::{Board, CastlingMode, Chess, EnPassantMode, Positio
 use hoffman_board::{Bitboard, Color, Material, Outcome, OutcomeBounds, Rank, Role, Square, Value};
 use hoffman_certificate::{Choice, Claim, Claimed};
 use hoffman_plan::complete;
-use hoffman_prove::{Limits, Prover};
+use hoffman_prove::{Endings, Limits, Progress, Prover, Reading};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::{PawnStructure, TableValues};
 
@@ -114,17 +114,61 @@ fn amount(usual: usize) -> usize {
     std::env::var("HOFFMAN_RANDOM_SETS").map_or(usual, |n| n.parse().unwrap())
 }
 
+/// Knows the endings of up to so many men.
+struct Smaller {
+    tables: Arc<Tables>,
+    men: usize,
+}
+
+impl Smaller {
+    fn find(&self, ending: &Material) -> Option<&Arc<TableValues>> {
+        self.tables.get(ending).filter(|_| ending.men() <= self.men && ending.men() > 2)
+    }
+}
+
+impl Endings for Smaller {
+    fn reading(&self, ending: &Material) -> Option<Reading> {
+        self.find(ending).map(|_| Reading { bytes: 1 << 20, positions: 1 << 20 })
+    }
+
+    fn values(&self, ending: &Material) -> Option<Arc<TableValues>> {
+        self.find(ending).map(Arc::clone)
+    }
+}
+
+/// The same values without distances.
+fn outcomes(tables: &Tables) -> Tables {
+    let without = |(ending, table): (&Material, &Arc<TableValues>)| {
+        let outcomes = TableValues::new(*ending, table.slices.keys().copied());
+        for (pawns, slice) in &table.slices {
+            outcomes.slices[pawns].set(Arc::new(slice.get().unwrap().outcomes())).unwrap();
+        }
+        (*ending, Arc::new(outcomes))
+    };
+    tables.iter().map(without).collect()
+}
+
 /// Proves a position, and compares all that is said on the way and in the end.
 fn check(tables: &Tables, position: &Chess) {
+    let prover = check_proof(tables, position, None);
+    check_distance(tables, position, &prover);
+    if truth(tables, position) != Outcome::Draw {
+        check_certificate(position, &prover);
+    }
+}
+
+/// The same by one who may know endings, without distances and certificates.
+fn check_proof(tables: &Tables, position: &Chess, known: Option<Arc<dyn Endings>>) -> Prover {
     let expected = truth(tables, position);
     let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
     let mut steps = 0;
-    let mut tell = |progress: &hoffman_prove::Progress| {
+    let mut tell = |progress: &Progress| {
         assert!(includes(progress.bounds, expected), "{fen}: {progress:?}, {expected:?}");
         steps += 1;
         true
     };
-    let mut prover = Prover::new(position.clone(), Limits { memory: 2 << 30 });
+    let prover = Prover::new(position.clone(), Limits { memory: 2 << 30 });
+    let mut prover = known.into_iter().fold(prover, Prover::knowing);
     prover.prove(&|| {}, &mut tell);
     prover.prove_moves(u64::MAX, &|| {}, &mut tell);
     let exactly = OutcomeBounds::exactly(expected);
@@ -136,10 +180,7 @@ fn check(tables: &Tables, position: &Chess) {
         let expected = OutcomeBounds::exactly(truth(tables, &next));
         assert_eq!(bounds, expected, "{fen} {m}");
     }
-    check_distance(tables, position, &prover);
-    if expected != Outcome::Draw {
-        check_certificate(position, &prover);
-    }
+    prover
 }
 
 /// The distance lies between the bounds of it.
@@ -192,4 +233,38 @@ fn proofs_begin_with_rights_to_take_en_passant() {
     for _ in 0..amount(10) {
         check(&tables, &position_with_right(&mut random));
     }
+}
+
+/// Who knows endings of fewer men, or of as many, says the same, and opens fewer slices.
+#[test]
+fn known_endings_are_leaves() {
+    let endings = ["KPvKP", "KPPvK", "KRvKP", "KPvKN", "KBPvK", "KQvKP"];
+    let tables = Arc::new(tables(&endings));
+    let outcomes = Arc::new(outcomes(&tables));
+    let mut random = fastrand::Rng::with_seed(27);
+    let [mut opened, mut opened_before] = [0, 0];
+    let prove = |position: &Chess, men: usize, with_distances: bool| {
+        let known = if with_distances { &tables } else { &outcomes };
+        let known = Smaller { tables: Arc::clone(known), men };
+        let prover = check_proof(&tables, position, Some(Arc::new(known)));
+        if with_distances {
+            check_distance(&tables, position, &prover);
+        }
+        prover.progress().open
+    };
+    for ending in endings {
+        for _ in 0..amount(10) {
+            let position = random_position(ending.parse().unwrap(), &mut random);
+            opened_before += check_proof(&tables, &position, None).progress().open;
+            opened += prove(&position, 3, random.bool());
+            assert_eq!(prove(&position, 4, random.bool()), 0);
+        }
+    }
+    for _ in 0..amount(10) {
+        let position = position_with_right(&mut random);
+        opened += prove(&position, 3, random.bool());
+        opened_before += check_proof(&tables, &position, None).progress().open;
+        prove(&position, 4, true);
+    }
+    assert!(opened < opened_before, "{opened}, {opened_before}");
 }

@@ -74,4 +74,5 @@ pub use problem::{FuturebaseProblem, Misfit};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;
 pub use threads::{Threads, cores};
+pub use values::values_of_table;
 pub use workplace::{Memory, Workplace};

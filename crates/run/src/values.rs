@@ -9,15 +9,17 @@ use hoffman_plan::ending::{PROMOTIONS, exits};
 use hoffman_plan::{Job, structures_behind};
 use hoffman_solve::{SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::TableValues;
-use hoffman_table::Table;
 use hoffman_table::entries::EntryCodec;
 use hoffman_table::rows::{
     DecodeError, RowsError, Taking, Wanted, decode, decode_in, has_free_pieces,
 };
+use hoffman_table::{Stop, Table};
 
 use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::options::RunContext;
+use crate::progress::Silent;
+use crate::workplace::Workplace;
 
 /// The endings that moves lead to, with the part of their values that is needed.
 pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
@@ -117,6 +119,24 @@ pub(crate) fn decode_table(
         clear_illegal(&mut values);
     }
     Ok(values)
+}
+
+/// The outcomes of all positions of a table of ours or of another program, read until `stop` says
+/// otherwise; the distances as well if they are asked for. Its checksums are compared.
+///
+/// # Errors
+///
+/// It is damaged, or does not fit into memory; the reading was stopped.
+pub fn values_of_table(
+    table: &Table,
+    with_distances: bool,
+    stop: &Stop,
+) -> Result<TableValues, RunError> {
+    table.check()?;
+    let workplace = Workplace { stop: stop.clone(), ..Workplace::default() };
+    let run = RunContext { workplace: &workplace, pages: None, progress: &Silent };
+    let taking = if with_distances { Taking::Exactly } else { Taking::ByOutcome };
+    decode_table(table, &Wanted::all(), taking, None, run, &mut Vec::new())
 }
 
 /// Its values with whatever stands for positions that are not legal.

@@ -2,10 +2,11 @@
 //! without any.
 
 use std::io::{IsTerminal as _, stderr};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hoffman::{
-    Aim, AsPosition as _, Certification, Color, Effort, Event, Goal, MEN_OF_TABLES, Moves,
+    Aim, AsPosition as _, Certification, Color, Effort, Event, Goal, MEN_OF_TABLES, Moves, Options,
     ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant, WhatIf, proved_in_words,
 };
 use serde_json::json;
@@ -22,7 +23,10 @@ const LOGGED_EVERY: Duration = Duration::from_secs(15);
 /// Answers a position.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let fen = args.fen.join(" ");
-    let is_asked = args.outcome || args.certificate.is_some() || args.what_if.is_given();
+    let is_asked = args.outcome
+        || args.certificate.is_some()
+        || args.what_if.is_given()
+        || !args.syzygy.is_empty();
     if is_asked || !args.tables && is_to_be_proven(args, &fen)? {
         prove(args, &fen)
     } else {
@@ -108,7 +112,8 @@ impl WhatIfAsked {
 
 /// Proves the result, or as much of it as time and memory allow; done if it is the whole.
 fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
-    let options = args.work.options(None)?;
+    let options = args.work.options(args.folder.path().ok())?;
+    let options = args.syzygy.iter().fold(options, Options::syzygy);
     let position = fen.as_position(Variant::Normal)?.into_owned();
     let turn = position.turn;
     let every = if stderr().is_terminal() { SHOWN_EVERY } else { LOGGED_EVERY };
@@ -135,6 +140,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
     } else {
         print(&shown.to_text())?;
     }
+    proved.notices.iter().for_each(|notice| note(notice));
     tell_of_certificate(args, &proved);
     if let Some(files) = &asked.files {
         files.write()?;
@@ -212,8 +218,19 @@ impl Shown<'_> {
         });
         let lines: String = lines.collect();
         let goal = self.goal().map_or_else(String::new, |goal| format!("{goal}\n"));
-        let (fen, proven) = (&self.of.fen, self.proven());
-        format!("{fen}\n{proven}\n{goal}({})\n\n{lines}", extent(effort))
+        let (fen, proven, tables) = (&self.of.fen, self.proven(), self.tables());
+        format!("{fen}\n{proven}\n{goal}({})\n{tables}\n{lines}", extent(effort))
+    }
+
+    /// The tables that the proof rests on, in a line.
+    fn tables(&self) -> String {
+        let name = |path: &PathBuf| path.file_name().unwrap_or_default().display().to_string();
+        let names: Vec<String> = self.proved.tables.iter().map(name).collect();
+        match names.len() {
+            0 => String::new(),
+            1 => format!("(1 table at hand used: {})\n", names[0]),
+            count => format!("({count} tables at hand used: {})\n", names.join(", ")),
+        }
     }
 
     /// Whether the goal is reached, and what that tells of chess.
@@ -251,7 +268,7 @@ impl Shown<'_> {
     }
 
     fn to_json(&self) -> serde_json::Value {
-        let Proved { value, assumed, mate, moves, effort, .. } = self.proved;
+        let Proved { value, assumed, mate, moves, effort, tables, .. } = self.proved;
         let moves = moves.iter().map(|ProvedMove { m, value, assumed, .. }| {
             json!({
                 "uci": m.uci(),
@@ -282,6 +299,7 @@ impl Shown<'_> {
                 "goal": goal,
                 "moves_at_least": mate.map(|mate| mate.0.0),
                 "moves_at_most": mate.map(|mate| mate.1.0),
+                "tables": tables.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
                 "slices": open,
                 "known": known,
                 "positions": positions,

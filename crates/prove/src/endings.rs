@@ -1,0 +1,115 @@
+//! Endings whose values are known beforehand: the leaves of a proof.
+//!
+//! The values of such an ending are read as a whole, by rows, and then serve as those of the small
+//! endings do that are solved as a whole. Slice by slice would be dearer: the places of one slice
+//! lie all over a table, so that most of it would be unpacked for each, and a question for every
+//! position takes ten times as long as solving the slice.
+
+use std::sync::{Arc, OnceLock};
+
+use hoffman_board::Material;
+use hoffman_solve::{Monitor, SolveError};
+use hoffman_space::TableValues;
+
+use crate::key::Key;
+use crate::slices::{Slices, Stale, bytes};
+
+/// What it takes to read the values of an ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Bytes of memory while they are read.
+    pub bytes: usize,
+    /// How many positions are evaluated in the same time.
+    pub positions: u64,
+}
+
+/// Who knows endings. Endings are named with their stronger side White.
+pub trait Endings: Send + Sync {
+    /// What reading an ending takes; none if it is not known.
+    fn reading(&self, ending: &Material) -> Option<Reading>;
+
+    /// The values of all its positions by the rules of chess: the outcomes, and distances where
+    /// [`crate::Prover::distance`] is to be asked. None if they cannot be read after all, or if the
+    /// reading was stopped.
+    fn values(&self, ending: &Material) -> Option<Arc<TableValues>>;
+}
+
+/// Reading may take as long as evaluating so many positions, a fraction of a second, and after that
+/// as long as all that was evaluated: a proof takes twice the time at the most in which it is found
+/// without.
+const READ_AT_ONCE: u64 = 50_000_000;
+
+impl Slices {
+    /// Takes the values of endings from somebody who knows them.
+    pub(crate) fn know(&mut self, endings: Arc<dyn Endings>) {
+        self.endings = Some(endings);
+    }
+
+    /// What reading the ending of a slice takes, if that is to be done now: there is room for it,
+    /// and it takes no longer than the slices that were opened.
+    fn reading(&self, ending: &Material) -> Option<Reading> {
+        // What is known is chess.
+        let endings = self.endings.as_ref().filter(|_| self.assumptions.is_empty())?;
+        let reading = endings.reading(ending)?;
+        let most = READ_AT_ONCE.saturating_add(self.work);
+        let read = self.read.saturating_add(reading.positions);
+        (reading.bytes <= self.room && read <= most).then_some(reading)
+    }
+
+    /// Whether a slice is not opened, but its whole ending is read.
+    pub(crate) fn is_leaf(&self, key: &Key) -> bool {
+        self.reading(&key.family.material.normalized().0).is_some()
+    }
+
+    /// Reads the values of an ending, if that is to be done now. Whether they are there.
+    pub(crate) fn read(
+        &mut self,
+        material: &Material,
+        monitor: &dyn Monitor,
+    ) -> Result<bool, SolveError> {
+        let ending = material.normalized().0;
+        if self.whole.contains_key(&ending) {
+            return Ok(true);
+        }
+        let Some((endings, reading)) = self.endings.clone().zip(self.reading(&ending)) else {
+            return Ok(false);
+        };
+        let values = endings.values(&ending);
+        if monitor.is_stopped() {
+            return Err(SolveError::Stopped);
+        }
+        let Some(values) = values else { return Ok(false) };
+        debug_assert_eq!(values.material, ending);
+        let slices = values.slices.values().filter_map(OnceLock::get);
+        self.bytes += slices.map(|slice| bytes(slice)).sum::<usize>();
+        self.read += reading.positions;
+        self.endings_read.insert(ending);
+        self.whole.insert(ending, values);
+        Ok(true)
+    }
+
+    /// Reads the ending of a slice, if that is to be done now, and notes the slices from which
+    /// moves lead there. Whether the slice need not be opened.
+    pub(crate) fn read_leaf(
+        &mut self,
+        key: &Key,
+        stale: &mut Stale,
+        monitor: &dyn Monitor,
+    ) -> Result<bool, SolveError> {
+        let ending = key.family.material.normalized().0;
+        if self.whole.contains_key(&ending) || !self.read(&ending, monitor)? {
+            return Ok(self.whole.contains_key(&ending));
+        }
+        let of_ending = |(key, _): &(&Key, _)| key.family.material.normalized().0 == ending;
+        let users = self.users.iter().filter(of_ending).flat_map(|(_, users)| users);
+        for user in users.filter(|user| self.is_open(user) && !self.is_exact(user)) {
+            stale.add(self.rank(user), *user, [true; 3]);
+        }
+        Ok(true)
+    }
+
+    /// Whether values were taken from somebody who knew them.
+    pub(crate) fn has_read(&self) -> bool {
+        !self.endings_read.is_empty()
+    }
+}
