@@ -248,6 +248,10 @@ pub(crate) struct SolveArgs {
     /// checkers/check-certificate.py check it.
     #[arg(long, value_name = "FILE", conflicts_with = "tables")]
     pub(crate) certificate: Option<PathBuf>,
+    /// Go on with the search that this file holds, if it is there, and write how far the search
+    /// came.
+    #[arg(long, value_name = "FILE", conflicts_with = "tables")]
+    pub(crate) resume: Option<PathBuf>,
     /// End a proof after so many seconds, with what is proven by then.
     #[arg(long, value_name = "SECONDS", conflicts_with = "tables")]
     pub(crate) time: Option<u64>,

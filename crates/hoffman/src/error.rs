@@ -70,6 +70,9 @@ pub enum Error {
     /// A certificate is wrong, or cannot be read or written.
     #[error("{0}")]
     Certificate(String),
+    /// The file of a search is of another one, or cannot be read or written.
+    #[error("{0}")]
+    Search(String),
     /// A table does not tell what is asked for, or one that is needed is not there.
     #[error("{0}")]
     List(Arc<ListError>),
@@ -103,6 +106,7 @@ impl Error {
             Error::Run(_) => "failed",
             Error::Assumption(_) => "bad-assumption",
             Error::Certificate(_) => "bad-certificate",
+            Error::Search(_) => "bad-search",
             Error::List(error) if matches!(**error, ListError::Missing { .. }) => "no-table",
             Error::List(_) => "not-listed",
             Error::Verify(_) => "not-verified",

@@ -122,6 +122,7 @@ mod prove;
 mod receipt;
 #[cfg(feature = "remote")]
 mod remote;
+mod search_file;
 mod signature;
 mod table;
 mod verified;

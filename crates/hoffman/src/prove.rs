@@ -20,6 +20,7 @@ use crate::event::Cancel;
 use crate::goal::Goal;
 use crate::options::Options;
 use crate::plan::Whole;
+use crate::search_file::SearchFile;
 use crate::what_if::{Assumed, WhatIf};
 
 /// What is asked of a proof beside the outcome of the position.
@@ -29,6 +30,7 @@ pub struct ProveOptions {
     moves: bool,
     distance: bool,
     certificate: Option<PathBuf>,
+    resume: Option<PathBuf>,
     what_if: Vec<WhatIf>,
     goal: Option<Goal>,
 }
@@ -75,6 +77,13 @@ impl ProveOptions {
     #[must_use]
     pub fn certificate(self, file: impl Into<PathBuf>) -> ProveOptions {
         ProveOptions { certificate: Some(file.into()), ..self }
+    }
+
+    /// A file that holds how far the search is. If it is there the search goes on from it, and when
+    /// the search ends, decided or not, it is written.
+    #[must_use]
+    pub fn resume(self, file: impl Into<PathBuf>) -> ProveOptions {
+        ProveOptions { resume: Some(file.into()), ..self }
     }
 }
 
@@ -197,9 +206,9 @@ const CHEAP: u64 = 100_000_000;
 /// # Errors
 /// The position is none of chess, or has castling rights. [`Error::Vast`]: its pieces alone can
 /// stand in more ways than fit into memory. [`Error::Probe`]: a folder of tables cannot be listed.
-/// [`Error::Assumption`]: what is assumed does not fit the
-/// position. [`Error::Certificate`]: there is no certificate for want
-/// of a place to write it to.
+/// [`Error::Assumption`]: what is assumed does not fit the position. [`Error::Certificate`],
+/// [`Error::Search`]: there is no place to write to, or what the search is to go on from is of
+/// another one.
 pub fn prove(
     position: impl AsPosition,
     options: &Options,
@@ -226,8 +235,12 @@ pub fn prove(
     let prover = asked.goal.iter().fold(prover, |prover, goal| prover.asking(goal.asks_of()));
     // Where it cannot be written is told before the work, not behind it.
     let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
+    let file = asked.resume.as_deref().map(|path| SearchFile::open(path, &chess)).transpose()?;
     options.install(|| {
-        let prover = work.search(prover, options.cancel_request(), progress);
+        let prover = work.search(prover, file.as_ref(), options.cancel_request(), progress)?;
+        if let Some(file) = file {
+            file.write(&prover.opened())?;
+        }
         let (mut proved, strategies) = work.conclude(&prover, options.cancel_request());
         match (certificate, strategies) {
             (Some(certificate), Ok(strategies)) if !strategies.is_empty() => {
@@ -257,23 +270,28 @@ struct Work<'w> {
 }
 
 impl Work<'_> {
-    /// Proves the position and its moves, as far as that goes.
+    /// Proves the position and its moves, as far as that goes, from where a file says that it was.
     fn search(
         &self,
         mut prover: Prover,
+        file: Option<&SearchFile>,
         cancel: Cancel,
         progress: &mut (dyn FnMut(&Effort) + Send),
-    ) -> Prover {
+    ) -> Result<Prover, Error> {
         let watch = Watch { cancel, end: self.asked.time.map(|time| self.began + time) };
         let mut tell = |of: &hoffman_prove::Progress| {
             progress(&self.effort(of));
             !watch.is_stopped()
         };
+        if let Some(file) = file {
+            let opened = prover.open_again(file.slices(), &watch, &mut tell);
+            opened.map_err(|slice| file.is_wrong_about(&slice))?;
+        }
         prover.prove(&watch, &mut tell);
         let spent = prover.progress().positions;
         let most = if self.asked.moves { u64::MAX } else { spent + CHEAP };
         prover.prove_moves(most, &watch, &mut tell);
-        prover
+        Ok(prover)
     }
 
     /// What was proved, with the distances and strategies that were asked for, unless the work is

@@ -16,6 +16,7 @@ mod endings;
 mod guess;
 mod key;
 mod known;
+mod opened;
 mod posted;
 mod prover;
 mod recapture;

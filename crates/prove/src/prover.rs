@@ -141,13 +141,7 @@ impl Prover {
         let key = key_of(position, &self.slices.assumptions).0;
         let mut next = if self.slices.is_open(&key) { Vec::new() } else { vec![key] };
         while !self.stopped && self.slices.work <= positions {
-            // What was finished before work was stopped is as true as ever.
-            if let Err(error) = self.slices.open(&next, monitor) {
-                debug_assert!(matches!(error, SolveError::Stopped), "{error}");
-                self.stopped = true;
-            }
-            let progress = self.progress();
-            self.stopped |= !tell(&progress);
+            let progress = self.open(&next, monitor, tell);
             let left = self.limits.memory.saturating_sub(progress.bytes);
             if self.stopped || left == 0 || self.is_decided(position) {
                 return;
@@ -157,6 +151,46 @@ impl Prover {
                 return;
             }
         }
+    }
+
+    /// Opens slices, and tells how far the work is.
+    fn open(
+        &mut self,
+        keys: &[Key],
+        monitor: &dyn Monitor,
+        tell: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Progress {
+        // What was finished before work was stopped is as true as ever.
+        if let Err(error) = self.slices.open(keys, monitor) {
+            debug_assert!(matches!(error, SolveError::Stopped), "{error}");
+            self.stopped = true;
+        }
+        let progress = self.progress();
+        self.stopped |= !tell(&progress);
+        progress
+    }
+
+    /// Opens slices if there is room for values. Whether to go on.
+    pub(crate) fn open_in_room(
+        &mut self,
+        keys: &[Key],
+        monitor: &dyn Monitor,
+        tell: &mut dyn FnMut(&Progress) -> bool,
+    ) -> bool {
+        self.slices.room = self.limits.memory.saturating_sub(self.slices.bytes());
+        if self.stopped || self.slices.room == 0 {
+            return false;
+        }
+        self.open(keys, monitor, tell);
+        !self.stopped
+    }
+
+    pub(crate) fn slices(&self) -> &Slices {
+        &self.slices
+    }
+
+    pub(crate) fn position(&self) -> &Chess {
+        &self.position
     }
 
     /// The slices to be opened next that need no more than so many bytes; none if all that matters

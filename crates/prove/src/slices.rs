@@ -89,9 +89,14 @@ impl Slices {
 
     /// The open slices in groups; what lies behind the moves of one is in a group before it.
     pub(crate) fn in_order(&self) -> Vec<Vec<Key>> {
+        self.groups(self.open.keys().copied())
+    }
+
+    /// The same of any slices.
+    pub(crate) fn groups(&self, keys: impl Iterator<Item = Key>) -> Vec<Vec<Key>> {
         let mut groups: BTreeMap<(u32, bool), Vec<Key>> = BTreeMap::new();
-        for key in self.open.keys() {
-            groups.entry((self.rank(key), key.family.promoted.is_some())).or_default().push(*key);
+        for key in keys {
+            groups.entry((self.rank(&key), key.family.promoted.is_some())).or_default().push(key);
         }
         groups.into_values().collect()
     }

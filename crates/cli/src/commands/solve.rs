@@ -25,6 +25,7 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let fen = args.fen.join(" ");
     let is_asked = args.outcome
         || args.certificate.is_some()
+        || args.resume.is_some()
         || args.what_if.is_given()
         || !args.syzygy.is_empty();
     if is_asked || !args.tables && is_to_be_proven(args, &fen)? {
@@ -105,6 +106,7 @@ impl WhatIfAsked {
         let asked = self.what_if.iter().cloned().fold(asked, ProveOptions::assume);
         let asked = self.goal.iter().cloned().fold(asked, ProveOptions::goal);
         let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
+        let asked = args.resume.iter().fold(asked, ProveOptions::resume);
         let time = args.time.map(Duration::from_secs);
         time.into_iter().fold(asked, ProveOptions::time)
     }

@@ -1,0 +1,88 @@
+//! A search that goes on from the slices which another one had open: the same bounds, and in the
+//! end the same results.
+
+use hoffman_board::OutcomeBounds;
+use hoffman_board::shakmaty::fen::Fen;
+use hoffman_board::shakmaty::{CastlingMode, Chess};
+use hoffman_prove::{Limits, Prover};
+
+/// From five men to ten, with open pawns and blocked ones.
+const POSITIONS: [&str; 4] = [
+    "6k1/7p/5P1K/8/8/8/7P/8 w - - 0 1",
+    "8/8/8/1k6/8/1P6/1P6/K7 b - - 0 1",
+    "8/8/1p6/1P1k4/8/2PK4/8/8 w - - 0 1",
+    "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1",
+];
+
+fn position(fen: &str) -> Chess {
+    fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
+}
+
+fn prover(fen: &str) -> Prover {
+    Prover::new(position(fen), Limits { memory: 1 << 30 })
+}
+
+/// Works until it has been told so many times how far it is.
+fn prove_until(prover: &mut Prover, most: usize) -> usize {
+    let mut told = 0;
+    prover.prove(&|| {}, &mut |_| {
+        told += 1;
+        told < most
+    });
+    told
+}
+
+fn all_bounds(prover: &Prover) -> Vec<OutcomeBounds> {
+    let moves = prover.moves().into_iter().map(|(_, bounds)| bounds);
+    std::iter::once(prover.progress().bounds).chain(moves).collect()
+}
+
+#[test]
+fn a_search_goes_on_where_another_one_ended() {
+    let mut random = fastrand::Rng::with_seed(2006);
+    for fen in POSITIONS {
+        let mut whole = prover(fen);
+        let told = prove_until(&mut whole, usize::MAX);
+        for _ in 0..2 {
+            let stop = random.usize(1..=told);
+            let mut first = prover(fen);
+            prove_until(&mut first, stop);
+            let opened = first.opened();
+            assert_eq!(opened.len(), first.progress().open, "{fen}");
+
+            let mut second = prover(fen);
+            second.open_again(&opened, &|| {}, &mut |_| true).unwrap();
+            assert_eq!(all_bounds(&second), all_bounds(&first), "{fen} after {stop} of {told}");
+            assert_eq!(second.progress().open, opened.len(), "{fen}");
+            assert!(second.progress().positions <= first.progress().positions, "{fen}");
+            prove_until(&mut second, usize::MAX);
+            assert_eq!(second.progress().bounds, whole.progress().bounds, "{fen}");
+        }
+    }
+}
+
+#[test]
+fn opening_again_ends_when_it_is_told_to() {
+    let fen = POSITIONS[3];
+    let mut whole = prover(fen);
+    prove_until(&mut whole, usize::MAX);
+    let opened = whole.opened();
+    let mut stopped = prover(fen);
+    stopped.open_again(&opened, &|| {}, &mut |_| false).unwrap();
+    let open = stopped.progress().open;
+    assert!(0 < open && open < opened.len(), "{open} of {}", opened.len());
+
+    // No room, no slices.
+    let mut narrow = Prover::new(position(fen), Limits { memory: 0 });
+    narrow.open_again(&opened, &|| {}, &mut |_| true).unwrap();
+    assert_eq!(narrow.progress().open, 0);
+}
+
+#[test]
+fn slices_that_cannot_arise_are_refused() {
+    // A third white pawn, another piece, a pawn that is none.
+    for slice in ["8/8/8/8/8/8/PPP5/8 Kk", "8/8/8/8/8/8/8/8 KQRNk", "8/8/8/8/8/8/8/8 Kkq qa2"] {
+        let refused = prover(POSITIONS[1]).open_again(&[slice.to_owned()], &|| {}, &mut |_| true);
+        assert_eq!(refused, Err(slice.to_owned()));
+    }
+}
