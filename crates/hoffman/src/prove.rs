@@ -233,30 +233,38 @@ pub fn prove(
         .transpose()?;
     let prover = at_hand.iter().fold(prover, |prover, tables| prover.knowing(tables.clone()));
     let prover = asked.goal.iter().fold(prover, |prover, goal| prover.asking(goal.asks_of()));
-    // Where it cannot be written is told before the work, not behind it.
+    // Where they cannot be written is told before the work, not behind it.
     let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
-    let file = asked.resume.as_deref().map(|path| SearchFile::open(path, &chess)).transpose()?;
+    let file = asked.resume.as_deref().map(|path| SearchFile::of(path, &chess)).transpose()?;
+
     options.install(|| {
         let prover = work.search(prover, file.as_ref(), options.cancel_request(), progress)?;
         if let Some(file) = file {
             file.write(&prover.opened())?;
         }
         let (mut proved, strategies) = work.conclude(&prover, options.cancel_request());
-        match (certificate, strategies) {
-            (Some(certificate), Ok(strategies)) if !strategies.is_empty() => {
-                certificate.write(&chess, strategies)?;
-                proved.certificate = Certification::Written;
-            }
-            (_, Err(NoStrategy::TooLarge(positions))) => {
-                proved.certificate = Certification::TooLarge { positions };
-            }
-            _ => {}
-        }
+        proved.certificate = certify(certificate, &chess, strategies)?;
         if let Some(at_hand) = at_hand {
             (proved.tables, proved.notices) = at_hand.told();
         }
         Ok(proved)
     })
+}
+
+/// Writes the strategies into the certificate that was asked for.
+fn certify(
+    certificate: Option<Certificate>,
+    position: &Chess,
+    strategies: Result<Vec<Strategy>, NoStrategy>,
+) -> Result<Certification, Error> {
+    match (certificate, strategies) {
+        (Some(certificate), Ok(strategies)) if !strategies.is_empty() => {
+            certificate.write(position, strategies)?;
+            Ok(Certification::Written)
+        }
+        (_, Err(NoStrategy::TooLarge(positions))) => Ok(Certification::TooLarge { positions }),
+        _ => Ok(Certification::None),
+    }
 }
 
 /// One call of [`prove`].

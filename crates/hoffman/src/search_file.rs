@@ -29,7 +29,7 @@ pub(crate) struct SearchFile {
 
 impl SearchFile {
     /// Reads what is there of the search of a position, and makes sure that more can be written.
-    pub(crate) fn open(path: &Path, position: &Chess) -> Result<SearchFile, Error> {
+    pub(crate) fn of(path: &Path, position: &Chess) -> Result<SearchFile, Error> {
         let position = Epd::from_position(position, EnPassantMode::Legal).to_string();
         let slices = if is_file(&*files(), path) { read(path, &position)? } else { Vec::new() };
         let file = AtomicFile::create(path).map_err(|error| failed(path, &error))?;

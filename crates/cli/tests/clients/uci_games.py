@@ -66,6 +66,10 @@ def play(engine, opponent, board, rng):
         assert board.legal_moves, (start, board.fen())
         if board.turn == engine_color:
             move = engine.play(board, LIMIT).move
+            if move is None:
+                # PolyGlot ends games that are drawn by the fifty-move rule or by repetition.
+                assert board.can_claim_draw(), (start, board.fen())
+                return None, played
         elif opponent is None:
             move = rng.choice(list(board.legal_moves))
         else:
