@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use hoffman::process::is_folder;
-use hoffman::{IndexType, ReadOptions};
+use hoffman::{IndexType, Profile, ReadOptions};
 
 pub(crate) use jobs::{JobsArgs, JoinArgs, OnlyArgs};
 pub(crate) use lists::{
@@ -281,6 +281,25 @@ pub(crate) enum FileFormat {
     Hbf,
 }
 
+/// What files of complete endings in the block format have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileName {
+    /// Both sides to move; a table answers alone.
+    Fast,
+    /// One side to move, a third of the size; the tables behind captures and promotions are needed
+    /// beside it.
+    Small,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Profile {
+        match name {
+            ProfileName::Fast => Profile::Fast,
+            ProfileName::Small => Profile::Small,
+        }
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
     /// Control files (NAME.xml), also such as are to be expanded; endings such as KRPvKR; or a
@@ -321,6 +340,9 @@ pub(crate) struct BuildArgs {
     /// format if the name that the control file gives it ends in .hbf.
     #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
     pub(crate) format: FileFormat,
+    /// What files of the block format have.
+    #[arg(long, value_enum)]
+    pub(crate) profile: Option<ProfileName>,
     /// Solve only, write nothing.
     #[arg(long)]
     pub(crate) no_write: bool,

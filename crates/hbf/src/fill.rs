@@ -2,11 +2,11 @@
 
 use crate::board::{Man, Position, squares};
 use crate::cells::{Place, Space};
-use crate::code::{Code, before, outcome};
+use crate::code::{Code, outcome};
 use crate::encode::{EncodeError, Source};
+use crate::exit_rows::ExitRow;
 use crate::fen::to_fen;
 use crate::model::Model;
-use crate::moves::exits;
 use crate::symbols::{Desk, TileValues};
 use crate::tile::Stream;
 use crate::train::{Trained, train};
@@ -120,41 +120,24 @@ impl<'a> Filler<'a> {
         outcomes: bool,
         codes: &mut [Code; 64],
     ) -> Result<u64, EncodeError> {
+        let missing = |position: Position| EncodeError::Value(to_fen(&position));
+        let unknown = self.source.row(position, man, lanes, codes);
+        if let Some(lane) = squares(unknown).next() {
+            return Err(missing(position.with(lane, man)));
+        }
+        if outcomes {
+            squares(lanes)
+                .for_each(|lane| codes[usize::from(lane)] = outcome(codes[usize::from(lane)]));
+        }
         if !self.exits {
-            let unknown = self.source.row(position, man, lanes, codes);
-            if let Some(lane) = squares(unknown).next() {
-                return Err(EncodeError::Value(to_fen(&position.with(lane, man))));
-            }
-            if outcomes {
-                squares(lanes)
-                    .for_each(|lane| codes[usize::from(lane)] = outcome(codes[usize::from(lane)]));
-            }
             return Ok(0);
         }
-        let mut settled = 0;
-        for lane in squares(lanes) {
-            let (code, is_settled) = self.value(&position.with(lane, man), outcomes)?;
-            codes[usize::from(lane)] = code;
-            settled |= u64::from(is_settled) << lane;
-        }
-        Ok(settled)
-    }
 
-    /// The code of a position, and whether an exit is as good.
-    fn value(&self, position: &Position, outcomes: bool) -> Result<(Code, bool), EncodeError> {
-        let missing = |position: &Position| EncodeError::Value(to_fen(position));
-        let as_stored = |code: Code| if outcomes { outcome(code) } else { code };
-        let code = self.source.code(position).ok_or_else(|| missing(position))?;
-        let code = as_stored(code);
-        let (mut best, mut unknown) = (0, None);
-        exits(position, |exit| match self.source.code(&exit.after) {
-            Some(code) => best = best.max(as_stored(before(code))),
-            None => unknown = Some(missing(&exit.after)),
-        });
-        match unknown {
-            None => Ok((code, best >= code)),
-            Some(missing) => Err(missing),
-        }
+        let as_stored = if outcomes { outcome } else { std::convert::identity };
+        let mut exits = ExitRow::new(self.source, (position, man, lanes), as_stored);
+        exits.look().map_err(missing)?;
+        let is_settled = |&lane: &u8| exits.best[usize::from(lane)] >= codes[usize::from(lane)];
+        Ok(squares(lanes).filter(is_settled).fold(0, |set, lane| set | 1 << lane))
     }
 }
 

@@ -30,6 +30,7 @@ mod container;
 mod encode;
 mod entries;
 mod entry_writer;
+mod exit_rows;
 mod fen;
 mod fill;
 mod frame;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hoffman_reader::ReadOptions;
 use hoffman_run::{Memory, Method, Progress, RunOptions, Threads, Workplace, cores};
+use hoffman_table::blocks::Profile;
 use hoffman_table::htb::Compression;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -28,6 +29,7 @@ pub struct Options {
     program: String,
     compression: Compression,
     blocks: bool,
+    profile: Profile,
     keep_free: Option<u64>,
     method: Method,
     discard: bool,
@@ -65,6 +67,7 @@ impl Options {
             program: String::new(),
             compression: Compression::default(),
             blocks: false,
+            profile: Profile::default(),
             keep_free: None,
             method: Method::Sweep,
             discard: false,
@@ -135,6 +138,13 @@ impl Options {
     #[must_use]
     pub fn blocks(self, blocks: bool) -> Options {
         Options { blocks, ..self }
+    }
+
+    /// What such files have: both sides to move, or one, with which they are much smaller. Those lean
+    /// on the tables behind captures and promotions, and are read more slowly.
+    #[must_use]
+    pub fn profile(self, profile: Profile) -> Options {
+        Options { profile, ..self }
     }
 
     /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more
@@ -242,6 +252,7 @@ impl Options {
             memory: self.memory,
             method: self.method,
             compression: self.compression,
+            profile: self.profile,
             keep_free: self.keep_free,
             discard: self.discard,
             reproducible: self.reproducible,

@@ -11,6 +11,7 @@ use hoffman_pages::Pages;
 use hoffman_plan::{Graph, Job, Node};
 use hoffman_solve::{SolveOptions, Tables};
 use hoffman_store::{FileInfo, Lock, folder_of, is_file, tidy};
+use hoffman_table::blocks::Profile;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::Wanted;
 use hoffman_table::{Stop, Table};
@@ -133,6 +134,10 @@ fn build_missing(
     let solved = build.work_off(&todo, build.answers_first(total), &mut report)?;
     if let Some(hook) = options.solved {
         hook(build.all_tables(&solved)?);
+    }
+    if options.write && options.workplace.profile == Profile::Small {
+        // Files lean on what may have been dropped when it had been solved with.
+        build.adopt(&solved);
     }
     for (at, solved) in solved {
         if options.write {
@@ -416,6 +421,9 @@ impl<'a> Build<'a> {
         let output = &self.graph.nodes[at].output;
         let _lock = self.options.workplace.lock(output, self.options.progress)?;
         if !self.is_there_now(at, report)? {
+            if self.options.workplace.profile == Profile::Small {
+                self.load_needed(&[at])?;
+            }
             let task = self.task(at)?;
             task::write(&task, &mut solved, output.clone(), &self.options.args, self.context())?;
             report.made.push(solved.table);

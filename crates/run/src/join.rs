@@ -323,6 +323,7 @@ impl Joining {
             began: joined.began,
             instruction: String::new(),
             passes: BTreeMap::new(),
+            behind: None,
             counted: joined.counted.map(|counted| (counted.legal, counted.moves)),
         };
         let header = (&joined.control, &joined.numbering);

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use hoffman_control::ControlFile;
 use hoffman_solve::{Monitor, SolveError, SolveOptions};
 use hoffman_space::{NormalForm, TableValues};
+use hoffman_table::blocks::Profile;
 
 use crate::checkpoint::{self, Checkpoint, Identity, Learned};
 use crate::error::RunError;
@@ -44,6 +45,11 @@ pub(crate) trait Task: Sync {
 
     /// The processing instruction of the header; empty if it has none.
     fn instruction(&self) -> String;
+
+    /// The tables behind captures and promotions, if a file may lean on them.
+    fn behind(&self) -> Option<Vec<Arc<TableValues>>> {
+        None
+    }
 }
 
 /// A table whose values are known.
@@ -114,6 +120,7 @@ pub(crate) fn write(
         instruction: task.instruction(),
         passes: std::mem::take(&mut solved.passes),
         counted: None,
+        behind: task.behind().filter(|_| run.workplace.profile == Profile::Small),
     };
     let counts = write_table(task.header()?, &solved.values, &output, &making, run)?;
     checkpoint::remove_of(run.workplace, &output)?;

@@ -10,6 +10,7 @@ use hoffman_store::{
     Lock, Storage, check_place, files, files_like, folder_of, is_file, lock_name, tidy,
 };
 use hoffman_table::Stop;
+use hoffman_table::blocks::Profile;
 use hoffman_table::htb::{Compression, SourceOptions};
 
 use crate::error::RunError;
@@ -41,6 +42,8 @@ pub struct Workplace {
     pub pages: Option<usize>,
     /// How small the files are to be.
     pub compression: Compression,
+    /// What files of complete endings in the block format have.
+    pub profile: Profile,
     /// How many bytes of the disk are left to others by working files and checkpoints, and by
     /// finished files as far as can be foreseen; none: a twentieth of the disk, and not more than
     /// two gigabytes.
@@ -68,6 +71,7 @@ impl Default for Workplace {
             method: Method::Sweep,
             pages: None,
             compression: Compression::default(),
+            profile: Profile::default(),
             keep_free: None,
             discard: false,
             reproducible: false,

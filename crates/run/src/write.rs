@@ -49,6 +49,8 @@ pub(crate) struct Making {
     pub(crate) passes: BTreeMap<(u16, bool), (u64, Duration)>,
     /// What was counted of other tables of the same positions: how many are legal, and their moves.
     pub(crate) counted: Option<(u64, Counts)>,
+    /// The tables behind captures and promotions, if the file may lean on them.
+    pub(crate) behind: Option<Vec<Arc<TableValues>>>,
 }
 
 /// Encodes a table and writes it under its final name once it is complete.
@@ -86,7 +88,7 @@ pub(crate) fn write_table(
     let header = render_header(control, &edits)?;
     if has_suffix(path) && has_cells(control, space, codec) {
         drop(numbers);
-        write_cells(&header.bytes, values, path, workplace)?;
+        write_cells((&header.bytes, values), making.behind.as_deref(), path, workplace)?;
         return Ok(counts);
     }
     let file = TableFile {
@@ -116,8 +118,8 @@ pub(crate) fn write_table(
 
 /// Writes the cells of a complete ending, which the encoder compares with the values.
 fn write_cells(
-    header: &[u8],
-    values: &TableValues,
+    (header, values): (&[u8], &TableValues),
+    behind: Option<&[Arc<TableValues>]>,
     path: &Path,
     workplace: &Workplace,
 ) -> Result<(), RunError> {
@@ -128,6 +130,7 @@ fn write_cells(
         path,
         header: &text,
         values,
+        behind: behind.map(|tables| tables.iter().map(|table| &**table).collect()),
         stop: workplace.stop.clone(),
     };
     file.write(|_| Ok::<_, RunError>(true))?;

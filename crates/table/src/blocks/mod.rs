@@ -32,7 +32,7 @@ use crate::source::{Entries, Shape};
 #[cfg(feature = "bulk")]
 pub(crate) use write::{BlockWriter, check};
 #[cfg(feature = "bulk")]
-pub use write::{CellFile, has_cells};
+pub use write::{CellFile, Profile, has_cells};
 
 /// The ending of the names of such files.
 pub const SUFFIX: &str = "hbf";

@@ -1,5 +1,6 @@
 //! Values by rows as a source of cells.
 
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use hoffman_board::{Color, Role, Symmetry, Value};
@@ -240,7 +241,8 @@ impl Source for Values<'_> {
 
     fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
         let line = match man.kind {
-            Kind::Pawn => None,
+            // Values of pawns are in slices, those of kings may be in pairs.
+            Kind::Pawn | Kind::King => None,
             _ => self.line_of_row(position, man, wanted),
         };
         let mut unknown = 0;
@@ -254,6 +256,85 @@ impl Source for Values<'_> {
         }
         unknown
     }
+}
+
+/// The values of an ending and of those behind its captures and promotions.
+pub(super) struct WithBehind<'v> {
+    own: Values<'v>,
+    /// What is not here is not known.
+    all: HashMap<Counts, (Values<'v>, bool)>,
+}
+
+/// How many men of each kind there are, kings left out: four bits each.
+type Counts = u64;
+
+fn counts(position: &Position) -> Counts {
+    let mut counts = 0;
+    for color in [hoffman_hbf::Color::White, hoffman_hbf::Color::Black] {
+        for kind in [Kind::Pawn, Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen] {
+            counts = counts << 4 | u64::from(position.of(Man { color, kind }).count_ones());
+        }
+    }
+    counts
+}
+
+impl<'v> WithBehind<'v> {
+    /// The values of an ending, and those of others, among which are all behind it.
+    pub(super) fn new(
+        own: &'v TableValues,
+        behind: impl IntoIterator<Item = &'v TableValues>,
+    ) -> WithBehind<'v> {
+        let mut all = HashMap::new();
+        for table in behind {
+            let men = table.material.men_in_naming_order().into_iter().enumerate();
+            // Squares do not matter.
+            let position = men
+                .fold(Position::empty(hoffman_hbf::Color::White), |position, (at, men)| {
+                    position.with(at as u8, man(men.0, men.1))
+                });
+            for swapped in [true, false] {
+                let position = if swapped { position.swapped() } else { position };
+                all.insert(counts(&position), (Values::new(table), swapped));
+            }
+        }
+        WithBehind { own: Values::new(own), all }
+    }
+
+    pub(super) fn material(&self) -> Option<Material> {
+        self.own.material()
+    }
+}
+
+impl Source for WithBehind<'_> {
+    fn code(&self, position: &Position) -> Option<Code> {
+        match self.all.get(&counts(position)) {
+            Some((values, false)) => values.code(position),
+            Some((values, true)) => values.code(&position.swapped()),
+            None => self.own.code(position),
+        }
+    }
+
+    fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
+        let lowest = wanted.trailing_zeros() as u8 & 63;
+        match self.all.get(&counts(&position.with(lowest, man))) {
+            Some((values, false)) => values.row(position, man, wanted, codes),
+            Some((values, true)) => {
+                let (position, man) = (position.swapped(), man.swapped());
+                let unknown = values.row(&position, man, wanted.swap_bytes(), codes);
+                turn_over(codes);
+                unknown.swap_bytes()
+            }
+            None => self.own.row(position, man, wanted, codes),
+        }
+    }
+}
+
+/// Exchanges the ranks of a board.
+fn turn_over(codes: &mut [Code; 64]) {
+    let (low, high) = codes.split_at_mut(32);
+    low.chunks_mut(8)
+        .zip(high.chunks_mut(8).rev())
+        .for_each(|(low, high)| low.swap_with_slice(high));
 }
 
 #[cfg(test)]

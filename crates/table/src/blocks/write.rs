@@ -7,14 +7,14 @@ use hoffman_board::value::FlagType;
 use hoffman_board::{Color, Format, ListedPiece, Variant};
 use hoffman_control::{Claims, ControlFile};
 use hoffman_hbf::{
-    Crew, EncodeError, EncodeOptions, EntryTable, EntryWriter, HbfFile, Metric, Mode, Sides,
-    TableInfo, Texts, Watch, Workers, write_ending,
+    Crew, EncodeError, EncodeOptions, EntryTable, EntryWriter, HbfFile, Material, Metric, Mode,
+    Sides, Source, TableInfo, Texts, Watch, Workers, write_ending,
 };
 use hoffman_space::TableValues;
 use hoffman_store::{FileWriter, Storage};
 use rayon::prelude::*;
 
-use super::values::Values;
+use super::values::{Values, WithBehind};
 use super::{Stored, man};
 use crate::entries::{EntryCodec, Number};
 use crate::htb::AtomicFile;
@@ -27,8 +27,19 @@ use crate::writer::{WriteError, WriteProblem};
 /// The log of how many entries a tile has.
 const TILE: u8 = 14;
 
-/// Rows of a tile of cells: a cold probe decodes half of it.
+/// Rows of a tile of cells: a cold probe decodes half of it. With more of them files are smaller.
 const ROWS: u8 = 16;
+const ROWS_IF_SMALL: u8 = 32;
+
+/// What is stored of a complete ending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Both sides to move, leaning on no other table but for captures en passant.
+    #[default]
+    Fast,
+    /// The side to move that takes less room, leaning on the tables behind captures and promotions.
+    Small,
+}
 
 /// The threads of the pool that the call is made in.
 struct Pool;
@@ -169,13 +180,16 @@ pub struct CellFile<'a> {
     pub header: &'a str,
     /// The values of the ending.
     pub values: &'a TableValues,
+    /// Those of the endings behind its captures and promotions, if the file is to lean on them: profile
+    /// [`Small`](Profile::Small), else [`Fast`](Profile::Fast).
+    pub behind: Option<Vec<&'a TableValues>>,
     /// Asked while cells are encoded.
     pub stop: Stop,
 }
 
 impl CellFile<'_> {
-    /// Writes the file: both sides to move, leaning on no other table but for captures en passant. `fits` is asked
-    /// whether the table is what it should be, before it gets its name; if it says no, nothing is left.
+    /// Writes the file. `fits` is asked whether the table is what it should be, before it gets its name; if it says
+    /// no, nothing is left.
     ///
     /// # Errors
     /// The file cannot be written, a value is missing, or the caller asked to stop.
@@ -204,20 +218,37 @@ impl CellFile<'_> {
     }
 
     fn encode(&self, file: &AtomicFile) -> Result<(), WriteProblem> {
-        let source = Values::new(self.values);
-        let material = source.material();
+        let Some(behind) = &self.behind else {
+            let source = Values::new(self.values);
+            return self.encode_from(&source, source.material(), Profile::Fast, file);
+        };
+        let source = WithBehind::new(self.values, behind.iter().copied());
+        self.encode_from(&source, source.material(), Profile::Small, file)
+    }
+
+    fn encode_from(
+        &self,
+        source: &dyn Source,
+        material: Option<Material>,
+        profile: Profile,
+        file: &AtomicFile,
+    ) -> Result<(), WriteProblem> {
         let material =
             material.ok_or(EncodeError::Entries("the men of the table are no ending"))?;
+        let (distances, rows) = match profile {
+            Profile::Fast => (Sides::Both, ROWS),
+            Profile::Small => (Sides::Smaller, ROWS_IF_SMALL),
+        };
         let options = EncodeOptions {
-            distances: Sides::Both,
+            distances,
             outcomes: Sides::Neither,
-            exits: false,
-            rows: if material.men().len() > 1 { ROWS } else { 1 },
+            exits: profile == Profile::Small,
+            rows: if material.men().len() > 1 { rows } else { 1 },
             training: training(self.values),
         };
         let texts = Texts { info: None, control: Some(self.header), pawns: None };
         let crew = Crew { workers: &Pool, watch: &self.stop };
-        write_ending(&material, &source, &options, (texts, crew), file.writer())?;
+        write_ending(&material, source, &options, (texts, crew), file.writer())?;
         Ok(())
     }
 }

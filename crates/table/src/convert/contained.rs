@@ -73,8 +73,14 @@ fn as_cells(
     };
 
     let header = table.control().text();
-    let file =
-        CellFile { storage: files(), path: target, header, values: &values, stop: stop.clone() };
+    let file = CellFile {
+        storage: files(),
+        path: target,
+        header,
+        values: &values,
+        behind: None,
+        stop: stop.clone(),
+    };
     let mut unlike = None;
     let written = file.write(|written| {
         unlike = first_difference(table, written, options)?;

@@ -1,0 +1,291 @@
+//! The best exits of a row of positions, which differ in the square of one man: side by side, as far as they lead to
+//! rows again.
+
+use crate::board::{Color, Kind, Man, Position, attackers, attacks, between, squares};
+use crate::code::{Code, DRAW, before};
+use crate::encode::Source;
+
+const LAST_RANKS: u64 = 0xff00_0000_0000_00ff;
+
+/// What a pawn becomes.
+const PROMOTIONS: [Kind; 4] = [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight];
+
+/// The codes of the best exits, by lane square; 0 where there is none.
+pub(crate) struct ExitRow<'a> {
+    source: &'a dyn Source,
+    /// The men but for the lane.
+    fixed: Position,
+    lane: Man,
+    /// The squares of the lane that are looked at: those of legal positions.
+    lanes: u64,
+    outcome: fn(Code) -> Code,
+    pub(crate) best: [Code; 64],
+    scratch: [Code; 64],
+}
+
+impl<'a> ExitRow<'a> {
+    /// Prepares for a row. What is worth of a code is what `outcome` says.
+    pub(crate) fn new(
+        source: &'a dyn Source,
+        (fixed, lane, lanes): (&Position, Man, u64),
+        outcome: fn(Code) -> Code,
+    ) -> ExitRow<'a> {
+        let fixed = fixed.without_en_passant();
+        ExitRow { source, fixed, lane, lanes, outcome, best: [0; 64], scratch: [0; 64] }
+    }
+
+    /// Looks at all captures but those en passant, and all promotions. An error is a position whose code is not known.
+    pub(crate) fn look(&mut self) -> Result<(), Position> {
+        let own = self.fixed.turn;
+        for from in squares(self.fixed.of_color(own)) {
+            let Some(man) = self.fixed.man(from) else { continue };
+            self.captures_of_fixed(from, man)?;
+            if self.lane.color != own {
+                self.captures_of_lane(from, man)?;
+            }
+            if man.kind == Kind::Pawn {
+                self.promotions_of_fixed(from, man)?;
+            }
+        }
+        if self.lane.color == own {
+            self.captures_by_lane()?;
+            if self.lane.kind == Kind::Pawn {
+                self.promotions_of_lane()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A man takes one of those that stay where they are.
+    fn captures_of_fixed(&mut self, from: u8, man: Man) -> Result<(), Position> {
+        let reached = attacks(man, from, self.fixed.occupied());
+        for to in squares(reached & self.fixed.of_color(man.color.other())) {
+            let blocked = if man.kind.is_slider() { between(from, to) } else { 0 };
+            for arrived in arrivals(man, to) {
+                self.row(
+                    &self.after(Some(from), Some((to, arrived))),
+                    self.lane,
+                    self.lanes & !blocked,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A man takes the lane, wherever it reaches that.
+    fn captures_of_lane(&mut self, from: u8, man: Man) -> Result<(), Position> {
+        let reached = attacks(man, from, self.fixed.occupied()) & self.lanes;
+        let last = if man.kind == Kind::Pawn { LAST_RANKS } else { 0 };
+        let gone = self.after(Some(from), None);
+        self.row(&gone, man, reached & !last)?;
+        if reached & last != 0 {
+            for kind in PROMOTIONS {
+                self.row(&gone, Man { kind, ..man }, reached & last)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn promotions_of_fixed(&mut self, from: u8, man: Man) -> Result<(), Position> {
+        let to = ahead(from, man.color);
+        if 1 << to & LAST_RANKS & !self.fixed.occupied() == 0 {
+            return Ok(());
+        }
+        for arrived in arrivals(man, to) {
+            self.row(
+                &self.after(Some(from), Some((to, arrived))),
+                self.lane,
+                self.lanes & !(1 << to),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The lane takes: what is behind that does not depend on where it came from.
+    fn captures_by_lane(&mut self) -> Result<(), Position> {
+        let occupied = self.fixed.occupied();
+        for to in squares(self.fixed.of_color(self.lane.color.other())) {
+            let from = attackers(self.lane, to, occupied) & self.lanes;
+            for arrived in arrivals(self.lane, to).filter(|_| from != 0) {
+                self.arrive(&self.after(None, Some((to, arrived))), from)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn promotions_of_lane(&mut self) -> Result<(), Position> {
+        for from in squares(self.lanes) {
+            let to = ahead(from, self.lane.color);
+            if 1 << to & LAST_RANKS & !self.fixed.occupied() == 0 {
+                continue;
+            }
+            for arrived in arrivals(self.lane, to) {
+                self.arrive(&self.after(None, Some((to, arrived))), 1 << from)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The men but for the lane after one has left a square and one has come to another, in the place of whatever
+    /// stood there.
+    fn after(&self, from: Option<u8>, to: Option<(u8, Man)>) -> Position {
+        let mut after = self.fixed;
+        if let Some(from) = from {
+            after.remove(from);
+        }
+        if let Some((to, man)) = to {
+            after.put(to, man);
+        }
+        after.turn = self.fixed.turn.other();
+        after
+    }
+
+    /// The positions with the lane, or a man that took it, on these squares.
+    fn row(&mut self, after: &Position, man: Man, lanes: u64) -> Result<(), Position> {
+        let legal = lanes & !checked(after, man);
+        if legal == 0 {
+            return Ok(());
+        }
+        if after.occupied().is_power_of_two() {
+            self.scratch = [DRAW; 64];
+        } else {
+            let unknown = self.source.row(after, man, legal, &mut self.scratch);
+            if let Some(square) = squares(unknown).next() {
+                return Err(after.with(square, man));
+            }
+        }
+        for square in squares(legal).map(usize::from) {
+            let code = (self.outcome)(before(self.scratch[square]));
+            self.best[square] = self.best[square].max(code);
+        }
+        Ok(())
+    }
+
+    /// One position behind the exits from several squares.
+    fn arrive(&mut self, after: &Position, lanes: u64) -> Result<(), Position> {
+        if after.is_check(after.turn.other()) {
+            return Ok(());
+        }
+        let code = match after.occupied().count_ones() {
+            2 => DRAW,
+            _ => self.source.code(after).ok_or(*after)?,
+        };
+        let code = (self.outcome)(before(code));
+        for square in squares(lanes).map(usize::from) {
+            self.best[square] = self.best[square].max(code);
+        }
+        Ok(())
+    }
+}
+
+/// The lane squares with which the side that has moved is in check.
+fn checked(after: &Position, man: Man) -> u64 {
+    let moved = after.turn.other();
+    let occupied = after.occupied();
+    let king = if man.kind == Kind::King && man.color == moved { None } else { after.king(moved) };
+    let Some(king) = king else { return attacked(after, man) };
+    let mut checked = 0;
+    for from in squares(after.attackers(king, after.turn)) {
+        let line = after.man(from).is_some_and(|man| man.kind.is_slider());
+        checked |= if line { !between(from, king) } else { u64::MAX };
+    }
+    if man.color == after.turn {
+        checked |= attackers(man, king, occupied);
+    }
+    checked
+}
+
+/// The squares on which a king, which is not on the board, would be attacked.
+fn attacked(after: &Position, king: Man) -> u64 {
+    let occupied = after.occupied();
+    squares(after.of_color(king.color.other()))
+        .filter_map(|square| Some(attacks(after.man(square)?, square, occupied)))
+        .fold(0, |set, reached| set | reached)
+}
+
+/// What a man is on the square that it comes to.
+fn arrivals(man: Man, to: u8) -> impl Iterator<Item = Man> {
+    let promotes = man.kind == Kind::Pawn && 1_u64 << to & LAST_RANKS != 0;
+    let kinds = if promotes { PROMOTIONS } else { [man.kind; 4] };
+    kinds.into_iter().take(if promotes { 4 } else { 1 }).map(move |kind| Man { kind, ..man })
+}
+
+/// The square ahead of a pawn.
+fn ahead(square: u8, color: Color) -> u8 {
+    match color {
+        Color::White => square.wrapping_add(8) & 63,
+        Color::Black => square.wrapping_sub(8) & 63,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moves::exits;
+
+    /// Codes by chance, the same for the same position.
+    struct Mixed;
+
+    impl Source for Mixed {
+        fn code(&self, position: &Position) -> Option<Code> {
+            let mixed = position.men().fold(position.turn as u64 + 7, |number, (square, man)| {
+                let man = u64::from(square) << 4 | (man.kind as u64) << 1 | man.color as u64;
+                (number ^ man).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+            });
+            let legal = position.is_legal() && position.occupied().count_ones() > 2;
+            legal.then_some(1 + (mixed % 65_535) as Code)
+        }
+    }
+
+    /// The best exit, move by move.
+    fn slow(position: &Position) -> Code {
+        let mut best = 0;
+        exits(position, |exit| {
+            let bare = exit.after.occupied().count_ones() == 2;
+            let code = if bare { Some(DRAW) } else { Mixed.code(&exit.after) };
+            best = best.max(before(code.expect("a legal position")));
+        });
+        best
+    }
+
+    #[test]
+    fn rows_have_the_best_exits_of_their_positions() {
+        let mut random = fastrand::Rng::with_seed(8);
+        let (mut seen, mut with_exit) = (0, 0);
+        for _ in 0..20_000 {
+            let turn = if random.bool() { Color::White } else { Color::Black };
+            let mut fixed = Position::empty(turn);
+            for color in [Color::White, Color::Black] {
+                fixed.put(random.u8(0..64), Man { color, kind: Kind::King });
+            }
+            let man = |random: &mut fastrand::Rng| Man {
+                color: if random.bool() { Color::White } else { Color::Black },
+                kind: Kind::ALL[random.usize(0..5)],
+            };
+            for _ in 0..random.usize(0..4) {
+                // Pawns that are about to promote are there more often than they would be by chance.
+                let square = if random.bool() { random.u8(0..64) } else { random.u8(48..56) };
+                let put = man(&mut random);
+                fixed.put(if put.color == Color::Black { square ^ 56 } else { square }, put);
+            }
+            let lane = man(&mut random);
+            let free = squares(!fixed.occupied());
+            let lanes = free.filter(|&square| fixed.with(square, lane).is_legal());
+            let lanes = lanes.fold(0_u64, |set, square| set | 1 << square);
+            if lanes == 0 {
+                continue;
+            }
+            let mut row = ExitRow::new(&Mixed, (&fixed, lane, lanes), std::convert::identity);
+            row.look().expect("all codes are known");
+            for square in squares(lanes) {
+                let position = fixed.with(square, lane);
+                let expected = slow(&position);
+                let found = row.best[usize::from(square)];
+                assert_eq!(found, expected, "{}", crate::fen::to_fen(&position));
+                seen += 1;
+                with_exit += u32::from(expected != 0);
+            }
+        }
+        assert!(seen > 300_000 && with_exit > seen / 4, "{seen} {with_exit}");
+    }
+}
