@@ -133,6 +133,27 @@ impl Material {
         *result.count.get_mut(color).get_mut(role) += 1;
         result
     }
+
+    /// The moves out of an ending: who moves, and the men that are left, in the ending's colours.
+    pub fn exits(&self) -> Vec<(Color, Material)> {
+        const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
+        let mut found = Vec::new();
+        for mover in Color::ALL {
+            let enemy = mover.other();
+            for victim in NAMING_ORDER {
+                found.extend(self.without(enemy, victim).map(|m| (mover, m)));
+            }
+            let Some(pawnless) = self.without(mover, Role::Pawn) else { continue };
+            for promoted in PROMOTIONS {
+                let with = pawnless.with(mover, promoted);
+                found.push((mover, with));
+                for victim in PROMOTIONS {
+                    found.extend(with.without(enemy, victim).map(|m| (mover, m)));
+                }
+            }
+        }
+        found
+    }
 }
 
 impl fmt::Display for Material {

@@ -83,6 +83,38 @@ pub(crate) struct TilePlace {
     pub(crate) first_row: u8,
 }
 
+/// Where a row of positions lies that differ in the square of one man.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowPlace {
+    pub(crate) tile: u64,
+    pub(crate) row: u8,
+    /// The squares of that man for which this is the row; where it stands on others the cells are elsewhere.
+    pub(crate) squares: u64,
+    /// The lane squares by those of the man.
+    pub(crate) lanes: &'static [u8; 64],
+}
+
+/// The images of squares: mirrored left and right (1), top and bottom (2), and then in the diagonal (4).
+static IMAGES: [[u8; 64]; 8] = images();
+
+const fn images() -> [[u8; 64]; 8] {
+    let mut images = [[0; 64]; 8];
+    let mut symmetry = 0;
+    while symmetry < 8 {
+        let mut square = 0;
+        while square < 64 {
+            let sides = if symmetry & 1 != 0 { 7 } else { 0 };
+            let ends = if symmetry & 2 != 0 { 56 } else { 0 };
+            let image = square ^ sides ^ ends;
+            images[symmetry][square as usize] =
+                if symmetry & 4 != 0 { mirrored_in_diagonal(image) } else { image };
+            square += 1;
+        }
+        symmetry += 1;
+    }
+    images
+}
+
 /// The cells of one side to move of an ending, with the men in a certain order.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
@@ -188,6 +220,11 @@ impl Space {
         Some((position, self.men[self.lane()]))
     }
 
+    /// Whether a position has the men of the table, in its colours.
+    pub(crate) fn has_men(&self, position: &Position) -> bool {
+        self.gather(position).is_some()
+    }
+
     /// The cell of a position, and the side to move there: the position may have the colours exchanged. None if
     /// its men are others. Rights to take en passant are ignored.
     pub(crate) fn locate(&self, position: &Position) -> Option<(Place, Color)> {
@@ -202,20 +239,84 @@ impl Space {
         Some((self.place(squares)?, turn))
     }
 
+    /// Where the positions lie that have one man more than these, in the colours of the table. None if that man is not
+    /// the lane, the men are others, or there is no such row.
+    pub(crate) fn row_of(&self, fixed: &Position, man: Man) -> Option<RowPlace> {
+        let lane = self.lane();
+        let complete = fixed.occupied().count_ones() as usize == lane && self.men[lane] == man;
+        if self.symmetric || !complete {
+            return None;
+        }
+        let mut found = [0; MAX_ALL];
+        for i in 0..lane {
+            found[i] = self.next_like(fixed, i, found)?;
+        }
+        // The lane is the last of its like, for now.
+        found[lane] = u8::MAX;
+        let mut symmetry = usize::from(found[0] & 7 > 3);
+        turn(&mut found[..lane], |square| IMAGES[symmetry][usize::from(square)]);
+        if !self.pawns {
+            symmetry |= self.without_pawns(&mut found)?;
+        }
+        self.sort(&mut found);
+
+        let lanes = &IMAGES[symmetry];
+        let above = self.like(lane).map_or(u64::MAX, |other| u64::MAX << found[other] << 1);
+        let own = squares(u64::MAX).filter(|&square| above >> lanes[usize::from(square)] & 1 != 0);
+        let own = own.fold(0, |set, square| set | 1 << square);
+        found[lane] = 0;
+        let Place { tile, row, .. } = self.place(found)?;
+        Some(RowPlace {
+            tile,
+            row,
+            squares: if self.like(lane).is_some() { own } else { u64::MAX },
+            lanes,
+        })
+    }
+
+    /// Turns the men but for the lane as [`Space::canonical`] does, once the white king is on the left. Returns how; none
+    /// if that depends on the lane.
+    fn without_pawns(&self, found: &mut Squares) -> Option<usize> {
+        let lane = self.lane();
+        let mut symmetry = 0;
+        if found[0] >> 3 > 3 {
+            symmetry |= 2;
+            turn(&mut found[..lane], |square| square ^ 56);
+        }
+        if is_above(found[0]) || is_on_diagonal(found[0]) && is_above(found[1]) {
+            symmetry |= 4;
+            turn(&mut found[..lane], mirrored_in_diagonal);
+        }
+        if is_on_diagonal(found[0]) && is_on_diagonal(found[1]) {
+            self.sort(found);
+            let first = found[..lane].iter().find(|&&square| !is_on_diagonal(square))?;
+            if is_above(*first) {
+                symmetry ^= 4;
+                turn(&mut found[..lane], mirrored_in_diagonal);
+            }
+        }
+        Some(symmetry)
+    }
+
     /// The squares of the men by number, like men ascending. None if the men are others.
     fn gather(&self, position: &Position) -> Option<Squares> {
         if position.occupied().count_ones() as usize != self.men.len() {
             return None;
         }
         let mut found = [0; MAX_ALL];
-        for (i, &man) in self.men.iter().enumerate() {
-            let above = match self.like(i) {
-                Some(j) => u64::MAX << found[j] << 1,
-                None => u64::MAX,
-            };
-            found[i] = squares(position.of(man) & above).next()?;
+        for i in 0..self.men.len() {
+            found[i] = self.next_like(position, i, found)?;
         }
         Some(found)
+    }
+
+    /// The square of a man, if those of the men before it are known.
+    fn next_like(&self, position: &Position, man: usize, found: Squares) -> Option<u8> {
+        let above = match self.like(man) {
+            Some(other) => u64::MAX << found[other] << 1,
+            None => u64::MAX,
+        };
+        squares(position.of(self.men[man]) & above).next()
     }
 
     fn canonical(&self, squares: &mut Squares) {

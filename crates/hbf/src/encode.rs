@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::symbols::TileValues;
 use crate::tile::{self, Stream};
 use crate::train::Trained;
-use crate::workers::{Crew, in_order};
+use crate::workers::{Crew, Stopped, in_order};
 
 /// Values of positions of chess: those of the ending that is written and of all behind its exits.
 pub trait Source: Sync {
@@ -98,6 +98,12 @@ pub enum EncodeError {
     /// The caller asked to stop.
     #[error("stopped")]
     Stopped,
+}
+
+impl From<Stopped> for EncodeError {
+    fn from(_: Stopped) -> EncodeError {
+        EncodeError::Stopped
+    }
 }
 
 /// What was written for a stream.
@@ -274,11 +280,16 @@ fn plan_streams(
     Ok(all)
 }
 
-/// Cells that an order of men is judged by, and as many that its model is made from. With fewer of a large table it
-/// is chance which order seems to be the best one.
-fn trial_cells(options: &EncodeOptions) -> usize {
-    (options.training / 8).clamp(20_000, 60_000)
+/// Cells that an order of men is judged by first, and as many that its model is made from; those that are about as good
+/// as the best one are judged again by more cells. With fewer of a large table it is chance which order seems to be
+/// the best one.
+fn trial_cells(options: &EncodeOptions) -> [usize; 2] {
+    let first = (options.training / 8).clamp(20_000, 60_000);
+    [first, (options.training / 8).max(first)]
 }
+
+/// How much larger a stream may seem to be than the best one and be tried again.
+const ABOUT_AS_GOOD: f64 = 1.08;
 
 /// Chooses the order of men by trial; `compared`, even if there is one only.
 pub(crate) fn plan_stream(
@@ -288,22 +299,26 @@ pub(crate) fn plan_stream(
     ((turn, outcomes), compared): ((Color, bool), bool),
 ) -> Result<Plan, EncodeError> {
     let rows = if material.men().len() > 1 { options.rows } else { 1 };
-    let ending = || EncodeError::Ending(material.clone());
-    let mut work = Filler::new(source, options.exits);
-    let mut best: Option<Plan> = None;
-    let orders = orders(material, turn);
-    let has_choice = orders.len() > 1 || compared;
-    for order in orders {
-        let space = Space::new(material, &order, rows).ok_or_else(ending)?;
-        let mut plan = Plan { space, order, turn, outcomes, bits: 0.0 };
-        if has_choice {
-            plan.bits = work.try_on_sample(plan.stream(), trial_cells(options))?;
-        }
-        if best.as_ref().is_none_or(|best| plan.bits < best.bits) {
-            best = Some(plan);
-        }
+    let mut plans = Vec::new();
+    for order in orders(material, turn) {
+        let space = Space::new(material, &order, rows);
+        let space = space.ok_or_else(|| EncodeError::Ending(material.clone()))?;
+        plans.push(Plan { space, order, turn, outcomes, bits: 0.0 });
     }
-    best.ok_or_else(ending)
+
+    let mut work = Filler::new(source, options.exits);
+    for (round, cells) in trial_cells(options).into_iter().enumerate() {
+        if plans.len() == 1 && (round > 0 || !compared) {
+            break;
+        }
+        for plan in &mut plans {
+            plan.bits = work.try_on_sample(plan.stream(), cells)?;
+        }
+        let least = plans.iter().map(|plan| plan.bits).fold(f64::MAX, f64::min);
+        plans.retain(|plan| plan.bits <= ABOUT_AS_GOOD * least);
+    }
+    let best = plans.into_iter().min_by(|a, b| a.bits.total_cmp(&b.bits));
+    best.ok_or_else(|| EncodeError::Ending(material.clone()))
 }
 
 /// Orders of men that are worth a trial: all with few men, else those with a man of the side to move as lane.

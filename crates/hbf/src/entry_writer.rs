@@ -126,7 +126,7 @@ impl<'a, W: Write + Seek> EntryWriter<'a, W> {
                 if back == *tile { Ok(bytes) } else { Err(EncodeError::Disagrees(number)) }
             };
             let tiles = blocks[block as usize].iter().enumerate().map(pack);
-            Ok(pack_block(&tiles.collect::<Result<Vec<_>, _>>()?))
+            Ok::<_, EncodeError>(pack_block(&tiles.collect::<Result<Vec<_>, _>>()?))
         };
         let (directory, output) = (&mut self.directory, &mut self.output);
         in_order(self.crew, blocks.len() as u64, make, |block| {

@@ -4,9 +4,9 @@ use crate::board::{Man, Position, squares};
 use crate::cells::{Place, Space};
 use crate::code::{Code, outcome};
 use crate::encode::{EncodeError, Source};
-use crate::exit_rows::ExitRow;
 use crate::fen::to_fen;
 use crate::model::Model;
+use crate::move_rows::MoveRow;
 use crate::symbols::{Desk, TileValues};
 use crate::tile::Stream;
 use crate::train::{Trained, train};
@@ -134,8 +134,8 @@ impl<'a> Filler<'a> {
         }
 
         let as_stored = if outcomes { outcome } else { std::convert::identity };
-        let mut exits = ExitRow::new(self.source, (position, man, lanes), as_stored);
-        exits.look().map_err(missing)?;
+        let mut exits = MoveRow::new(self.source, (position, man, lanes), as_stored);
+        exits.look_at_exits().map_err(missing)?;
         let is_settled = |&lane: &u8| exits.best[usize::from(lane)] >= codes[usize::from(lane)];
         Ok(squares(lanes).filter(is_settled).fold(0, |set, lane| set | 1 << lane))
     }

@@ -314,15 +314,13 @@ impl HbfFile {
         self.streams.iter().enumerate().filter_map(of).collect()
     }
 
-    /// Decodes all tiles of a block of a stream of cells; calls `with` with the number of each and its codes.
-    ///
-    /// # Errors
-    /// Damage.
-    pub fn decode_block(
+    /// Decodes all tiles of a block of a stream of cells; calls `with` with the legal cells of each, row by row, and its
+    /// codes.
+    pub(crate) fn decode_block(
         &self,
         stream: &CellStream,
         block: u64,
-        mut with: impl FnMut(u64, &[Code]),
+        mut with: impl FnMut(&[u64], &[Code]),
     ) -> Result<(), HbfError> {
         let number = stream.number;
         let open = self.streams.get(usize::from(number)).ok_or_else(|| bad_section(STRM))?;
@@ -342,7 +340,7 @@ impl HbfFile {
                 for (row, codes) in codes.chunks_mut(64).enumerate() {
                     codes.copy_from_slice(rows.row(row));
                 }
-                with(first + tile, &codes);
+                with(&rows.legal[..stream.tile_cells / 64], &codes);
             }
             Ok(())
         })

@@ -3,8 +3,6 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::encode::EncodeError;
-
 /// Threads for the blocks of a file.
 pub trait Workers: Sync {
     /// How many there are.
@@ -79,31 +77,32 @@ impl Crew<'static> {
     pub const ALONE: Crew<'static> = Crew { workers: &Threads(1), watch: &() };
 }
 
+/// The caller asked to stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopped;
+
 /// Blocks for each thread that are finished before any of them is taken.
 const BATCH: usize = 8;
 
 /// Makes things with these numbers and hands them on in order, some at a time.
-pub(crate) fn in_order<T: Send>(
+pub(crate) fn in_order<T: Send, E: Send + From<Stopped>>(
     crew: Crew<'_>,
     count: u64,
-    make: impl Fn(u64) -> Result<T, EncodeError> + Sync,
-    mut take: impl FnMut(T) -> Result<(), EncodeError>,
-) -> Result<(), EncodeError> {
+    make: impl Fn(u64) -> Result<T, E> + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
     let size = (crew.workers.threads() * BATCH) as u64;
     let mut first = 0;
     while first < count {
-        let made: Vec<Mutex<Option<Result<T, EncodeError>>>> =
+        let made: Vec<Mutex<Option<Result<T, E>>>> =
             (first..count.min(first + size)).map(|_| Mutex::new(None)).collect();
         let failed = AtomicBool::new(false);
         crew.workers.run(made.len(), &|at| {
             if failed.load(Ordering::Relaxed) {
                 return;
             }
-            let result = if crew.watch.stops() {
-                Err(EncodeError::Stopped)
-            } else {
-                make(first + at as u64)
-            };
+            let result =
+                if crew.watch.stops() { Err(Stopped.into()) } else { make(first + at as u64) };
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             *made[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         });
@@ -114,7 +113,7 @@ pub(crate) fn in_order<T: Send>(
         // Behind an error there may be gaps.
         if failed.into_inner() {
             let error = results.into_iter().find_map(Result::err);
-            return Err(error.unwrap_or(EncodeError::Stopped));
+            return Err(error.unwrap_or_else(|| Stopped.into()));
         }
         for result in results {
             take(result?)?;
@@ -126,6 +125,7 @@ pub(crate) fn in_order<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::EncodeError;
 
     /// Stops at once.
     struct Stops;

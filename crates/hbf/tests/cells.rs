@@ -6,7 +6,7 @@ use hoffman_hbf::{
     Code, Color, DRAW, EncodeOptions, HbfError, HbfFile, Kind, Man, Material, Position, ProbeError,
     Sides, Source, Value, before, code_of, legal_moves, outcome, parse_fen, to_fen,
 };
-use hoffman_hbf::{Crew, Texts};
+use hoffman_hbf::{Crew, Texts, Whole, WholeError};
 use support::{MadeUp, ending, opened, random_position, tables, written};
 
 fn options() -> EncodeOptions {
@@ -173,6 +173,54 @@ fn the_other_side_follows_by_one_move() {
         let position = random_position(&ending("KQvK"), &mut random);
         let found = tables.probe(&position).expect("an answer");
         assert_eq!(Some(found), solved.code(&position), "{}", to_fen(&position));
+    }
+}
+
+/// What no position needs.
+struct Nothing;
+
+impl Source for Nothing {
+    fn code(&self, _: &Position) -> Option<Code> {
+        None
+    }
+}
+
+/// Tables of one side to move and of both, leaning on others and not, with like men and with pawns.
+#[test]
+fn all_values_in_memory_are_those_of_single_positions() {
+    let source = MadeUp { scale: 1 };
+    let wide = MadeUp { scale: 50 };
+    let mut random = fastrand::Rng::with_seed(8);
+    let alone = EncodeOptions { exits: false, ..both() };
+    for (name, scale, options) in
+        [("KRvKN", 1, both()), ("KNNvK", 50, both()), ("KPvKP", 1, alone.clone())]
+    {
+        let source = if scale == 1 { &source } else { &wide };
+        let file = opened(written(name, source, &options));
+        let behind: &dyn Source = if options.exits { source } else { &Nothing };
+        let whole = Whole::read(&file, behind, Crew::ALONE).expect("all values");
+        assert!(Whole::bytes(&file) > 100_000, "{name}");
+        for _ in 0..5000 {
+            let position = random_position(&ending(name), &mut random).without_en_passant();
+            assert_eq!(whole.code(&position), source.code(&position), "{}", to_fen(&position));
+        }
+    }
+    // A value behind is missing.
+    let file = opened(written("KRvKN", &source, &both()));
+    let missing = Whole::read(&file, &Nothing, Crew::ALONE).err();
+    assert!(matches!(missing, Some(WholeError::Missing(_))), "{missing:?}");
+}
+
+/// Of the other side to move every position follows from the one that is stored.
+#[test]
+fn the_other_side_in_memory_is_that_of_single_positions() {
+    let solved = solve();
+    let file = opened(written("KQvK", &solved, &options()));
+    let whole = Whole::read(&file, &solved, Crew::ALONE).expect("all values");
+    let mut random = fastrand::Rng::with_seed(9);
+    for _ in 0..20_000 {
+        let position = random_position(&ending("KQvK"), &mut random);
+        assert_eq!(whole.code(&position), solved.code(&position), "{}", to_fen(&position));
     }
 }
 

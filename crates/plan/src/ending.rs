@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use hoffman_board::{Color, Material, Role, material::NAMING_ORDER};
+use hoffman_board::material::NAMING_ORDER;
+use hoffman_board::{Color, Material, Role};
 use hoffman_space::PawnStructure;
 
 use crate::part::Part;
@@ -79,29 +80,9 @@ fn choose(many: u64, some: u64) -> u64 {
     (0..some).fold(1, |ways, taken| ways * (many - taken) / (taken + 1))
 }
 
-/// The moves out of an ending: who moves, and the men that are left, in the ending's colours.
-pub fn exits(material: &Material) -> Vec<(Color, Material)> {
-    let mut found = Vec::new();
-    for mover in Color::ALL {
-        let enemy = mover.other();
-        for victim in NAMING_ORDER {
-            found.extend(material.without(enemy, victim).map(|m| (mover, m)));
-        }
-        let Some(pawnless) = material.without(mover, Role::Pawn) else { continue };
-        for promoted in PROMOTIONS {
-            let with = pawnless.with(mover, promoted);
-            found.push((mover, with));
-            for victim in PROMOTIONS {
-                found.extend(with.without(enemy, victim).map(|m| (mover, m)));
-            }
-        }
-    }
-    found
-}
-
 /// The endings (stronger side White) that captures and promotions lead to directly.
 pub fn dependencies(material: &Material) -> BTreeSet<MaterialKey> {
-    exits(material).into_iter().map(|(_, m)| MaterialKey(m.normalized().0)).collect()
+    material.exits().into_iter().map(|(_, m)| MaterialKey(m.normalized().0)).collect()
 }
 
 /// A material ordered by its name, smaller endings first: for sorted sets.

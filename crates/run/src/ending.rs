@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use hoffman_board::{Bitboard, Material, Role};
 use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
 use hoffman_plan::Job;
-use hoffman_plan::ending::exits;
 use hoffman_solve::{Monitor, SolveError, SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::Stop;
@@ -98,7 +97,7 @@ impl Task for EndingTask<'_> {
 
     fn behind(&self) -> Option<Vec<Arc<TableValues>>> {
         let materials =
-            exits(&self.job.material).into_iter().map(|(_, behind)| behind.normalized().0);
+            self.job.material.exits().into_iter().map(|(_, behind)| behind.normalized().0);
         let materials: HashSet<Material> = materials.collect();
         Some(materials.iter().filter_map(|material| self.tables.get(material).cloned()).collect())
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hoffman_board::{Color, Material};
-use hoffman_plan::ending::{PROMOTIONS, exits};
+use hoffman_plan::ending::PROMOTIONS;
 use hoffman_plan::{Job, structures_behind};
 use hoffman_solve::{SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::TableValues;
@@ -24,7 +24,7 @@ use crate::workplace::Workplace;
 /// The endings that moves lead to, with the part of their values that is needed.
 pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
     let mut needed: HashMap<Material, Wanted> = HashMap::new();
-    for (mover, behind) in exits(material) {
+    for (mover, behind) in material.exits() {
         let (normal, swapped) = behind.normalized();
         let turn = if swapped { mover } else { mover.other() };
         let mut wanted = Wanted::default();

@@ -10,7 +10,7 @@ use crate::entries::{EntryValue, Number};
 use crate::foreign::{ForeignError, ForeignTable, Row, setup_of};
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
-use crate::rows::{RowsError, Taking, Wanted, ask_all};
+use crate::rows::{RowsError, Taking, Wanted, ask_all, decode};
 use crate::stop::Stop;
 
 /// The bytes of packed entries that are read before they are unpacked.
@@ -157,6 +157,22 @@ impl Table {
 }
 
 impl Table {
+    /// All values of a table, exactly.
+    ///
+    /// # Errors
+    ///
+    /// Damage; too little memory; entries that are no values of positions; the caller asked to stop.
+    pub fn all_values(&self, stop: &Stop) -> Result<TableValues, TableError> {
+        let (wanted, taking) = (Wanted::all(), Taking::Exactly);
+        if let Some(values) = self.foreign_values(&wanted, taking, None, None, stop)? {
+            return Ok(values);
+        }
+        let mut area = Vec::new();
+        self.read_packed(&mut area)?;
+        let values = decode(self.space(), self.codec(), &area, &wanted, taking, stop);
+        values.map_err(|problem| self.error(problem.into()))
+    }
+
     /// The values of a table of ours by rows, if that is the quicker way to them.
     fn own_values(
         &self,

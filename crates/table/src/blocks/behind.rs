@@ -1,11 +1,17 @@
 //! The tables behind captures and promotions, beside the file of an ending.
 
 use std::collections::HashMap;
+#[cfg(feature = "bulk")]
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(feature = "bulk")]
+use hoffman_board::{Color, Role};
 use hoffman_board::{Format, ListedPiece, Material, Square, Variant};
 use hoffman_hbf::{Code, Position, code_of};
+#[cfg(feature = "bulk")]
+use hoffman_space::TableValues;
 use hoffman_store::is_file;
 
 use super::{color_of, role_of};
@@ -30,15 +36,8 @@ impl Behind {
 
     /// The code of a legal position without rights to take en passant.
     pub(super) fn code(&self, position: &Position) -> Result<Code, TableProblem> {
-        let of = |position: &Position| {
-            position
-                .men()
-                .map(|(_, man)| (color_of(man.color), role_of(man.kind)))
-                .collect::<Vec<_>>()
-        };
-        let (material, swapped) = Material::from_men(of(position)).normalized();
-        let missing = || TableProblem::Behind { ending: material };
-        let table = self.table(&material).ok_or_else(missing)?;
+        let (material, swapped) = material_of(position).normalized();
+        let table = self.table(&material).ok_or_else(|| missing(position))?;
         for turned in [swapped, !swapped] {
             let position = if turned { position.swapped() } else { *position };
             let men = position.men().map(|(square, man)| {
@@ -54,7 +53,28 @@ impl Behind {
                 return Ok(code);
             }
         }
-        Err(missing())
+        Err(missing(position))
+    }
+
+    /// All values of the endings behind an ending, if they fit into so many bytes.
+    #[cfg(feature = "bulk")]
+    pub(super) fn all(
+        &self,
+        ending: &hoffman_hbf::Material,
+        room: u64,
+    ) -> Result<Option<Vec<TableValues>>, TableProblem> {
+        let mut tables = Vec::new();
+        for material in endings_behind(ending) {
+            let table = self.table(&material);
+            tables.push(table.ok_or(TableProblem::Behind { ending: material })?);
+        }
+        let values = tables.iter().map(|table| table.space().size());
+        if values.fold(0, u64::saturating_add) > room {
+            return Ok(None);
+        }
+        let values = tables.iter().map(|table| table.all_values(&self.options.stop));
+        let values: Result<_, _> = values.collect();
+        values.map(Some).map_err(|error| error.problem)
     }
 
     /// The table of an ending, if there is one that can be used.
@@ -74,6 +94,25 @@ impl Behind {
             is_of_ending(&table, material).then(|| Arc::new(table))
         })
     }
+}
+
+/// That a position has no table.
+pub(super) fn missing(position: &Position) -> TableProblem {
+    TableProblem::Behind { ending: material_of(position).normalized().0 }
+}
+
+fn material_of(position: &Position) -> Material {
+    let men = position.men().map(|(_, man)| (color_of(man.color), role_of(man.kind)));
+    Material::from_men(men.collect::<Vec<_>>())
+}
+
+/// The endings that captures and promotions lead to, but for bare kings.
+#[cfg(feature = "bulk")]
+fn endings_behind(ending: &hoffman_hbf::Material) -> HashSet<Material> {
+    let kings = Color::ALL.map(|color| (color, Role::King));
+    let material = Material::from_men(super::men_of(ending).chain(kings));
+    let behind = material.exits().into_iter().map(|(_, behind)| behind.normalized().0);
+    behind.filter(|behind| behind.men() > 2).collect()
 }
 
 /// The names that the table of an ending may have, in the order in which they are looked for.

@@ -10,13 +10,21 @@ use hoffman_hbf::{
     CellPlace, Code, DRAW, Found, HbfFile, Lookup, Material, Mode, Position, Stored, answer,
     value_of,
 };
+#[cfg(feature = "bulk")]
+use hoffman_hbf::{Whole, WholeError};
 
 use super::behind::Behind;
 #[cfg(feature = "bulk")]
-use super::decoded::Decoded;
+use super::behind::missing;
 use super::tiles::Tiles;
+#[cfg(feature = "bulk")]
+use super::values::Others;
+#[cfg(feature = "bulk")]
+use super::write::crew;
 use super::{man, men_of, turn};
 use crate::entries::{EntryValue, RawEntry};
+#[cfg(feature = "bulk")]
+use crate::htb::HtbError;
 use crate::htb::SourceOptions;
 use crate::reader::TableProblem;
 use crate::source::{Entries, Shape};
@@ -30,9 +38,9 @@ pub(super) struct CellEntries {
     behind: Behind,
     #[cfg(feature = "bulk")]
     pub(super) options: SourceOptions,
-    /// All cells, once many entries were asked for; none if they are too many.
+    /// All values, once many entries were asked for; none if they are too many.
     #[cfg(feature = "bulk")]
-    decoded: OnceLock<Option<Decoded>>,
+    whole: OnceLock<Option<Whole>>,
 }
 
 impl CellEntries {
@@ -49,7 +57,7 @@ impl CellEntries {
             #[cfg(feature = "bulk")]
             options,
             #[cfg(feature = "bulk")]
-            decoded: OnceLock::new(),
+            whole: OnceLock::new(),
         }
     }
 
@@ -65,10 +73,6 @@ impl CellEntries {
 
     /// What a cell holds.
     fn cell(&self, cell: CellPlace) -> Result<Code, TableProblem> {
-        #[cfg(feature = "bulk")]
-        if let Some(Some(decoded)) = self.decoded.get() {
-            return Ok(decoded.code(cell));
-        }
         let (tile, at) = (key(cell), usize::from(cell.at));
         let decode = || self.file.with_cells(cell, <[Code]>::to_vec);
         Ok(self.tiles.number(tile, at, decode)?.unwrap_or(DRAW))
@@ -122,6 +126,12 @@ impl Lookup for CellEntries {
     type Error = TableProblem;
 
     fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, TableProblem> {
+        #[cfg(feature = "bulk")]
+        if let Some(Some(whole)) = self.whole.get()
+            && let Some(code) = whole.code(position)
+        {
+            return Ok(Stored::Exactly(code));
+        }
         let found =
             if self.is_own(position) { self.file.find(position, outcomes) } else { Found::Nothing };
         match found {
@@ -249,12 +259,31 @@ impl Entries for CellEntries {
 
 #[cfg(feature = "bulk")]
 impl CellEntries {
-    /// Decodes all cells, if they fit into the memory that is allowed; whether they did.
+    /// Brings all values into memory, if they fit into what is allowed; whether they did.
     fn decode_all(&self) -> Result<bool, TableProblem> {
-        if let Some(decoded) = self.decoded.get() {
-            return Ok(decoded.is_some());
+        if let Some(whole) = self.whole.get() {
+            return Ok(whole.is_some());
         }
-        let decoded = Decoded::of(&self.file, &self.options)?;
-        Ok(self.decoded.get_or_init(|| decoded).is_some())
+        let whole = self.all_values()?;
+        Ok(self.whole.get_or_init(|| whole).is_some())
+    }
+
+    fn all_values(&self) -> Result<Option<Whole>, TableProblem> {
+        let room = self.options.memory_limit;
+        if Whole::bytes(&self.file) > room {
+            return Ok(None);
+        }
+        let behind = if Whole::leans(&self.file) {
+            let Some(behind) = self.behind.all(&self.material, room)? else { return Ok(None) };
+            behind
+        } else {
+            Vec::new()
+        };
+        let whole = Whole::read(&self.file, &Others::new(&behind), crew(&self.options.stop));
+        Ok(Some(whole.map_err(|error| match error {
+            WholeError::File(problem) => TableProblem::from(problem),
+            WholeError::Missing(position) => missing(&position),
+            _ => HtbError::Stopped.into(),
+        })?))
     }
 }

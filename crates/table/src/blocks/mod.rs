@@ -4,8 +4,6 @@
 mod behind;
 mod by_index;
 mod cells;
-#[cfg(feature = "bulk")]
-mod decoded;
 #[cfg(all(test, feature = "bulk"))]
 mod tests;
 mod tiles;

@@ -258,11 +258,16 @@ impl Source for Values<'_> {
     }
 }
 
+/// The values of several endings.
+pub(super) struct Others<'v> {
+    /// With whether colours are to be exchanged.
+    all: HashMap<Counts, (Arc<Values<'v>>, bool)>,
+}
+
 /// The values of an ending and of those behind its captures and promotions.
 pub(super) struct WithBehind<'v> {
     own: Values<'v>,
-    /// What is not here is not known.
-    all: HashMap<Counts, (Values<'v>, bool)>,
+    behind: Others<'v>,
 }
 
 /// How many men of each kind there are, kings left out: four bits each.
@@ -278,45 +283,39 @@ fn counts(position: &Position) -> Counts {
     counts
 }
 
-impl<'v> WithBehind<'v> {
-    /// The values of an ending, and those of others, among which are all behind it.
-    pub(super) fn new(
-        own: &'v TableValues,
-        behind: impl IntoIterator<Item = &'v TableValues>,
-    ) -> WithBehind<'v> {
+impl<'v> Others<'v> {
+    pub(super) fn new(tables: impl IntoIterator<Item = &'v TableValues>) -> Others<'v> {
         let mut all = HashMap::new();
-        for table in behind {
-            let men = table.material.men_in_naming_order().into_iter().enumerate();
+        for table in tables {
+            let values = Arc::new(Values::new(table));
+            let men = table.material.men_in_naming_order();
             // Squares do not matter.
-            let position = men
-                .fold(Position::empty(hoffman_hbf::Color::White), |position, (at, men)| {
-                    position.with(at as u8, man(men.0, men.1))
-                });
-            for swapped in [true, false] {
-                let position = if swapped { position.swapped() } else { position };
-                all.insert(counts(&position), (Values::new(table), swapped));
-            }
+            let empty = Position::empty(hoffman_hbf::Color::White);
+            let position = (0..).zip(men).fold(empty, |position, (square, (color, role))| {
+                position.with(square, man(color, role))
+            });
+            // An ending with the same men on both sides comes last in its own colours.
+            all.insert(counts(&position.swapped()), (Arc::clone(&values), true));
+            all.insert(counts(&position), (values, false));
         }
-        WithBehind { own: Values::new(own), all }
+        Others { all }
     }
 
-    pub(super) fn material(&self) -> Option<Material> {
-        self.own.material()
+    fn find(&self, position: &Position) -> Option<(&Values<'v>, bool)> {
+        self.all.get(&counts(position)).map(|(values, swapped)| (&**values, *swapped))
     }
 }
 
-impl Source for WithBehind<'_> {
+impl Source for Others<'_> {
     fn code(&self, position: &Position) -> Option<Code> {
-        match self.all.get(&counts(position)) {
-            Some((values, false)) => values.code(position),
-            Some((values, true)) => values.code(&position.swapped()),
-            None => self.own.code(position),
-        }
+        let (values, swapped) = self.find(position)?;
+        values.code(&if swapped { position.swapped() } else { *position })
     }
 
     fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
         let lowest = wanted.trailing_zeros() as u8 & 63;
-        match self.all.get(&counts(&position.with(lowest, man))) {
+        match self.find(&position.with(lowest, man)) {
+            None => wanted,
             Some((values, false)) => values.row(position, man, wanted, codes),
             Some((values, true)) => {
                 let (position, man) = (position.swapped(), man.swapped());
@@ -324,7 +323,41 @@ impl Source for WithBehind<'_> {
                 turn_over(codes);
                 unknown.swap_bytes()
             }
-            None => self.own.row(position, man, wanted, codes),
+        }
+    }
+}
+
+impl<'v> WithBehind<'v> {
+    /// The values of an ending, and those of others, among which are all behind it.
+    pub(super) fn new(
+        own: &'v TableValues,
+        behind: impl IntoIterator<Item = &'v TableValues>,
+    ) -> WithBehind<'v> {
+        WithBehind { own: Values::new(own), behind: Others::new(behind) }
+    }
+
+    pub(super) fn material(&self) -> Option<Material> {
+        self.own.material()
+    }
+
+    /// Whether a position is of the ending itself, with these colours.
+    fn is_own(&self, position: &Position) -> bool {
+        let men = self.own.table.material.men();
+        position.occupied().count_ones() as usize == men && self.own.men(position).is_some()
+    }
+}
+
+impl Source for WithBehind<'_> {
+    fn code(&self, position: &Position) -> Option<Code> {
+        if self.is_own(position) { self.own.code(position) } else { self.behind.code(position) }
+    }
+
+    fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
+        let lowest = wanted.trailing_zeros() as u8 & 63;
+        if self.is_own(&position.with(lowest, man)) {
+            self.own.row(position, man, wanted, codes)
+        } else {
+            self.behind.row(position, man, wanted, codes)
         }
     }
 }

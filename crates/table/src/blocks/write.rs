@@ -60,6 +60,11 @@ impl Watch for Stop {
     }
 }
 
+/// The threads of the pool that the call is made in, until they are asked to stop.
+pub(crate) fn crew(stop: &Stop) -> Crew<'_> {
+    Crew { workers: &Pool, watch: stop }
+}
+
 /// A table that is written by its entries.
 #[derive(Debug)]
 pub(crate) struct BlockWriter<'f> {
@@ -95,8 +100,7 @@ impl<'f> BlockWriter<'f> {
         let control = Some(control.text());
         let texts = Texts { info: None, control, pawns: list.as_deref() };
         let table = EntryTable { info, texts, log: TILE };
-        let crew = Crew { workers: &Pool, watch: stop };
-        let writer = EntryWriter::new(&table, crew, out)?;
+        let writer = EntryWriter::new(&table, crew(stop), out)?;
         Ok(BlockWriter { writer, codec, bits: Vec::new() })
     }
 
@@ -244,16 +248,19 @@ impl CellFile<'_> {
             outcomes: Sides::Neither,
             exits: profile == Profile::Small,
             rows: if material.men().len() > 1 { rows } else { 1 },
-            training: training(self.values),
+            training: training(self.values, profile),
         };
         let texts = Texts { info: None, control: Some(self.header), pawns: None };
-        let crew = Crew { workers: &Pool, watch: &self.stop };
-        write_ending(&material, source, &options, (texts, crew), file.writer())?;
+        write_ending(&material, source, &options, (texts, crew(&self.stop)), file.writer())?;
         Ok(())
     }
 }
 
 /// How many cells a model is made from: of small tables fewer, as it would take most of the time there.
-fn training(values: &TableValues) -> usize {
-    (values.layout.len() * values.slices.len() / 4).clamp(100_000, 1_500_000)
+fn training(values: &TableValues, profile: Profile) -> usize {
+    let most = match profile {
+        Profile::Fast => 1_500_000,
+        Profile::Small => 4_000_000,
+    };
+    (values.layout.len() * values.slices.len() / 4).clamp(100_000, most)
 }

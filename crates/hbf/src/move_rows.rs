@@ -1,8 +1,9 @@
-//! The best exits of a row of positions, which differ in the square of one man: side by side, as far as they lead to
+//! The best moves of a row of positions, which differ in the square of one man: side by side, as far as they lead to
 //! rows again.
 
+use crate::answer::{Lookup, Stored, answer};
 use crate::board::{Color, Kind, Man, Position, attackers, attacks, between, squares};
-use crate::code::{Code, DRAW, before};
+use crate::code::{Code, DRAW, MATED, before};
 use crate::encode::Source;
 
 const LAST_RANKS: u64 = 0xff00_0000_0000_00ff;
@@ -10,8 +11,8 @@ const LAST_RANKS: u64 = 0xff00_0000_0000_00ff;
 /// What a pawn becomes.
 const PROMOTIONS: [Kind; 4] = [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight];
 
-/// The codes of the best exits, by lane square; 0 where there is none.
-pub(crate) struct ExitRow<'a> {
+/// The codes of the best moves that were looked at, by lane square; 0 where there is none.
+pub(crate) struct MoveRow<'a> {
     source: &'a dyn Source,
     /// The men but for the lane.
     fixed: Position,
@@ -23,19 +24,43 @@ pub(crate) struct ExitRow<'a> {
     scratch: [Code; 64],
 }
 
-impl<'a> ExitRow<'a> {
+impl<'a> MoveRow<'a> {
     /// Prepares for a row. What is worth of a code is what `outcome` says.
     pub(crate) fn new(
         source: &'a dyn Source,
         (fixed, lane, lanes): (&Position, Man, u64),
         outcome: fn(Code) -> Code,
-    ) -> ExitRow<'a> {
+    ) -> MoveRow<'a> {
         let fixed = fixed.without_en_passant();
-        ExitRow { source, fixed, lane, lanes, outcome, best: [0; 64], scratch: [0; 64] }
+        MoveRow { source, fixed, lane, lanes, outcome, best: [0; 64], scratch: [0; 64] }
+    }
+
+    /// Looks at all moves. An error is a position whose code is not known.
+    pub(crate) fn look_at_all(&mut self) -> Result<(), Position> {
+        self.look_at_exits()?;
+        let own = self.fixed.turn;
+        for from in squares(self.fixed.of_color(own)) {
+            match self.fixed.man(from) {
+                Some(man) if man.kind == Kind::Pawn => self.steps_of_fixed(from, man)?,
+                Some(man) => self.quiet_moves_of_fixed(from, man)?,
+                None => {}
+            }
+        }
+        if self.lane.color == own {
+            self.quiet_moves_of_lane()?;
+        }
+        for lane in squares(self.lanes) {
+            let best = &mut self.best[usize::from(lane)];
+            if *best == 0 {
+                let position = self.fixed.with(lane, self.lane);
+                *best = if position.is_check(own) { (self.outcome)(MATED) } else { DRAW };
+            }
+        }
+        Ok(())
     }
 
     /// Looks at all captures but those en passant, and all promotions. An error is a position whose code is not known.
-    pub(crate) fn look(&mut self) -> Result<(), Position> {
+    pub(crate) fn look_at_exits(&mut self) -> Result<(), Position> {
         let own = self.fixed.turn;
         for from in squares(self.fixed.of_color(own)) {
             let Some(man) = self.fixed.man(from) else { continue };
@@ -126,6 +151,75 @@ impl<'a> ExitRow<'a> {
         Ok(())
     }
 
+    fn quiet_moves_of_fixed(&mut self, from: u8, man: Man) -> Result<(), Position> {
+        let occupied = self.fixed.occupied();
+        for to in squares(attacks(man, from, occupied) & !occupied) {
+            let blocked = if man.kind.is_slider() { between(from, to) } else { 0 };
+            let free = self.lanes & !blocked & !(1 << to);
+            self.row(&self.after(Some(from), Some((to, man))), self.lane, free)?;
+        }
+        Ok(())
+    }
+
+    fn steps_of_fixed(&mut self, from: u8, man: Man) -> Result<(), Position> {
+        let Some((to, jump)) = steps(from, man.color, self.fixed.occupied()) else { return Ok(()) };
+        let free = self.lanes & !(1 << to);
+        self.row(&self.after(Some(from), Some((to, man))), self.lane, free)?;
+        let Some(jump) = jump else { return Ok(()) };
+        let mut after = self.after(Some(from), Some((jump, man)));
+        let free = free & !(1 << jump);
+        // With an enemy pawn beside it there may be a right to take en passant.
+        let enemy = Man { color: man.color.other(), kind: Kind::Pawn };
+        let beside = beside(jump);
+        let with_right = match self.fixed.of(enemy) & beside {
+            0 if self.lane == enemy => free & beside,
+            0 => 0,
+            _ => free,
+        };
+        self.row(&after, self.lane, free & !with_right)?;
+        after.en_passant = Some(to);
+        for lane in squares(with_right) {
+            self.arrive_with_right(&after.with(lane, self.lane), 1 << lane)?;
+        }
+        Ok(())
+    }
+
+    /// The lane moves in its own row.
+    fn quiet_moves_of_lane(&mut self) -> Result<(), Position> {
+        if self.lane.kind == Kind::Pawn {
+            return self.steps_of_lane();
+        }
+        let occupied = self.fixed.occupied();
+        let after = self.after(None, None);
+        let targets = !occupied & !checked(&after, self.lane);
+        self.ask(&after, self.lane, targets)?;
+        for lane in squares(self.lanes) {
+            let reached = attacks(self.lane, lane, occupied) & targets;
+            let best = squares(reached).map(|to| before(self.scratch[usize::from(to)])).max();
+            let best = (self.outcome)(best.unwrap_or(0));
+            self.best[usize::from(lane)] = self.best[usize::from(lane)].max(best);
+        }
+        Ok(())
+    }
+
+    fn steps_of_lane(&mut self) -> Result<(), Position> {
+        let enemy = Man { color: self.lane.color.other(), kind: Kind::Pawn };
+        for from in squares(self.lanes) {
+            let steps = steps(from, self.lane.color, self.fixed.occupied());
+            let Some((to, jump)) = steps else { continue };
+            self.arrive(&self.after(None, Some((to, self.lane))), 1 << from)?;
+            let Some(jump) = jump else { continue };
+            let mut after = self.after(None, Some((jump, self.lane)));
+            if self.fixed.of(enemy) & beside(jump) == 0 {
+                self.arrive(&after, 1 << from)?;
+            } else {
+                after.en_passant = Some(to);
+                self.arrive_with_right(&after, 1 << from)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The men but for the lane after one has left a square and one has come to another, in the place of whatever
     /// stood there.
     fn after(&self, from: Option<u8>, to: Option<(u8, Man)>) -> Position {
@@ -146,14 +240,7 @@ impl<'a> ExitRow<'a> {
         if legal == 0 {
             return Ok(());
         }
-        if after.occupied().is_power_of_two() {
-            self.scratch = [DRAW; 64];
-        } else {
-            let unknown = self.source.row(after, man, legal, &mut self.scratch);
-            if let Some(square) = squares(unknown).next() {
-                return Err(after.with(square, man));
-            }
-        }
+        self.ask(after, man, legal)?;
         for square in squares(legal).map(usize::from) {
             let code = (self.outcome)(before(self.scratch[square]));
             self.best[square] = self.best[square].max(code);
@@ -161,7 +248,27 @@ impl<'a> ExitRow<'a> {
         Ok(())
     }
 
-    /// One position behind the exits from several squares.
+    /// Looks up the codes of legal positions with a man on these squares.
+    fn ask(&mut self, after: &Position, man: Man, legal: u64) -> Result<(), Position> {
+        if after.occupied().is_power_of_two() {
+            self.scratch = [DRAW; 64];
+            return Ok(());
+        }
+        let unknown = self.source.row(after, man, legal, &mut self.scratch);
+        squares(unknown).next().map_or(Ok(()), |square| Err(after.with(square, man)))
+    }
+
+    /// A position with a right to take en passant, behind the moves from some squares.
+    fn arrive_with_right(&mut self, after: &Position, lanes: u64) -> Result<(), Position> {
+        if after.is_check(after.turn.other()) {
+            return Ok(());
+        }
+        let code = answer(&Known(self.source), after, false)?;
+        self.take(code, lanes);
+        Ok(())
+    }
+
+    /// One position behind the moves from several squares.
     fn arrive(&mut self, after: &Position, lanes: u64) -> Result<(), Position> {
         if after.is_check(after.turn.other()) {
             return Ok(());
@@ -170,11 +277,27 @@ impl<'a> ExitRow<'a> {
             2 => DRAW,
             _ => self.source.code(after).ok_or(*after)?,
         };
+        self.take(code, lanes);
+        Ok(())
+    }
+
+    /// Takes the code of a position that can be reached from some squares.
+    fn take(&mut self, code: Code, lanes: u64) {
         let code = (self.outcome)(before(code));
         for square in squares(lanes).map(usize::from) {
             self.best[square] = self.best[square].max(code);
         }
-        Ok(())
+    }
+}
+
+/// What a source knows, as what is stored.
+struct Known<'a>(&'a dyn Source);
+
+impl Lookup for Known<'_> {
+    type Error = Position;
+
+    fn stored(&self, position: &Position, _: bool) -> Result<Stored, Position> {
+        self.0.code(position).map(Stored::Exactly).ok_or(*position)
     }
 }
 
@@ -210,6 +333,24 @@ fn arrivals(man: Man, to: u8) -> impl Iterator<Item = Man> {
     kinds.into_iter().take(if promotes { 4 } else { 1 }).map(move |kind| Man { kind, ..man })
 }
 
+/// Where a pawn can step without promoting, and with two steps from its first rank.
+fn steps(from: u8, color: Color, occupied: u64) -> Option<(u8, Option<u8>)> {
+    let to = ahead(from, color);
+    if 1 << to & (LAST_RANKS | occupied) != 0 {
+        return None;
+    }
+    let jump = ahead(to, color);
+    let first_rank = if color == Color::White { 1 } else { 6 };
+    let jumps = from >> 3 == first_rank && occupied >> jump & 1 == 0;
+    Some((to, jumps.then_some(jump)))
+}
+
+/// The squares on the left and right of one.
+const fn beside(square: u8) -> u64 {
+    let set = 1_u64 << (square & 63);
+    (set & !0x0101_0101_0101_0101) >> 1 | (set & !0x8080_8080_8080_8080) << 1
+}
+
 /// The square ahead of a pawn.
 fn ahead(square: u8, color: Color) -> u8 {
     match color {
@@ -221,7 +362,7 @@ fn ahead(square: u8, color: Color) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moves::exits;
+    use crate::moves::{Move, exits, legal_moves};
 
     /// Codes by chance, the same for the same position.
     struct Mixed;
@@ -237,19 +378,23 @@ mod tests {
         }
     }
 
-    /// The best exit, move by move.
-    fn slow(position: &Position) -> Code {
-        let mut best = 0;
-        exits(position, |exit| {
-            let bare = exit.after.occupied().count_ones() == 2;
-            let code = if bare { Some(DRAW) } else { Mixed.code(&exit.after) };
-            best = best.max(before(code.expect("a legal position")));
-        });
+    /// The best exit and the best move, move by move.
+    fn slow(position: &Position) -> [Code; 2] {
+        let code = |found: &Move| {
+            let code = answer(&Known(&Mixed), &found.after, false);
+            before(code.expect("a legal position"))
+        };
+        let mut best = [0; 2];
+        exits(position, |exit| best[0] = best[0].max(code(exit)));
+        legal_moves(position, |found| best[1] = best[1].max(code(found)));
+        if best[1] == 0 {
+            best[1] = if position.is_check(position.turn) { MATED } else { DRAW };
+        }
         best
     }
 
     #[test]
-    fn rows_have_the_best_exits_of_their_positions() {
+    fn rows_have_the_best_moves_of_their_positions() {
         let mut random = fastrand::Rng::with_seed(8);
         let (mut seen, mut with_exit) = (0, 0);
         for _ in 0..20_000 {
@@ -275,15 +420,17 @@ mod tests {
             if lanes == 0 {
                 continue;
             }
-            let mut row = ExitRow::new(&Mixed, (&fixed, lane, lanes), std::convert::identity);
-            row.look().expect("all codes are known");
+            let mut row = MoveRow::new(&Mixed, (&fixed, lane, lanes), std::convert::identity);
+            row.look_at_exits().expect("all codes are known");
+            let exits = row.best;
+            row.look_at_all().expect("all codes are known");
             for square in squares(lanes) {
                 let position = fixed.with(square, lane);
                 let expected = slow(&position);
-                let found = row.best[usize::from(square)];
+                let found = [exits, row.best].map(|best| best[usize::from(square)]);
                 assert_eq!(found, expected, "{}", crate::fen::to_fen(&position));
                 seen += 1;
-                with_exit += u32::from(expected != 0);
+                with_exit += u32::from(expected[0] != 0);
             }
         }
         assert!(seen > 300_000 && with_exit > seen / 4, "{seen} {with_exit}");

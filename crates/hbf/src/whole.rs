@@ -1,0 +1,383 @@
+//! All values of a table of cells in memory, whatever its streams: for those who ask for many.
+
+use crate::board::{Color, Man, Position, squares};
+use crate::cells::{Place, Space};
+use crate::code::{Code, DRAW, outcome};
+use crate::container::{HbfError, TILES};
+use crate::encode::Source;
+use crate::fen::to_fen;
+use crate::header::{Metric, Mode};
+use crate::move_rows::MoveRow;
+use crate::rows::Rows;
+use crate::table::{CellStream, HbfFile};
+use crate::workers::{Crew, Stopped, in_order};
+
+/// The values of a complete table, both sides to move.
+#[derive(Debug)]
+pub struct Whole {
+    /// By the side to move; of an ending with the same men on both sides White only.
+    sides: [Option<Side>; 2],
+}
+
+#[derive(Debug)]
+struct Side {
+    space: Space,
+    cells: Cells,
+}
+
+/// Codes of cells, tile by tile.
+#[derive(Debug)]
+enum Cells {
+    /// One byte each: distances of up to 126 moves.
+    Narrow(Vec<u8>),
+    /// Two bytes each.
+    Wide(Vec<u16>),
+}
+
+/// The longest distance in moves that has a byte.
+const NARROW: u16 = 126;
+
+/// The byte of a code with a short distance; 0 for any other.
+const fn narrow(code: Code) -> u8 {
+    match code {
+        DRAW => 128,
+        1..=127 => code as u8,
+        0xff82.. => (code & 0xff) as u8,
+        _ => 0,
+    }
+}
+
+const fn widened(byte: u8) -> Code {
+    match byte {
+        128 => DRAW,
+        129.. => 0xff00 | byte as Code,
+        _ => byte as Code,
+    }
+}
+
+/// Why there are no values of a table in memory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WholeError {
+    /// The file is damaged, or has no cells.
+    #[error(transparent)]
+    File(#[from] HbfError),
+    /// A value behind a capture or a promotion is not known.
+    #[error("the value of {} is not known", to_fen(.0))]
+    Missing(Position),
+    /// The caller asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl From<Stopped> for WholeError {
+    fn from(_: Stopped) -> WholeError {
+        WholeError::Stopped
+    }
+}
+
+impl Cells {
+    fn get(&self, at: usize) -> Option<Code> {
+        let code = match self {
+            Cells::Narrow(cells) => widened(*cells.get(at)?),
+            Cells::Wide(cells) => *cells.get(at)?,
+        };
+        Some(code).filter(|&code| code != 0)
+    }
+
+    /// Takes the codes of the cells from a place on. A distance that needs two bytes makes all cells wide.
+    fn put(&mut self, first: usize, codes: &[Code]) {
+        if let Cells::Narrow(cells) = self {
+            let is_narrow = |&code: &Code| code == 0 || narrow(code) != 0;
+            if codes.iter().all(is_narrow) {
+                let room = cells.iter_mut().skip(first);
+                room.zip(codes).for_each(|(cell, &code)| *cell = narrow(code));
+                return;
+            }
+            *self = Cells::Wide(cells.iter().map(|&byte| widened(byte)).collect());
+        }
+        if let Cells::Wide(cells) = self {
+            cells.iter_mut().skip(first).zip(codes).for_each(|(cell, &code)| *cell = code);
+        }
+    }
+}
+
+impl Whole {
+    /// How many bytes the values of a file take: of one byte each, if no distance needs two.
+    pub fn bytes(file: &HbfFile) -> u64 {
+        let of =
+            |stream: &CellStream| stream.blocks.saturating_mul(TILES * stream.tile_cells as u64);
+        let streams = file.cell_streams();
+        let largest = streams.iter().map(of).max().unwrap_or(0);
+        let sides = if is_symmetric(file) { 1 } else { 2 };
+        let wide = file.info().metric != Metric::Outcome && !is_short(file);
+        largest.saturating_mul(sides * if wide { 2 } else { 1 })
+    }
+
+    /// Whether the values of a file follow from those of the tables behind, too.
+    pub fn leans(file: &HbfFile) -> bool {
+        let outcomes = file.info().metric == Metric::Outcome;
+        let streams = file.cell_streams();
+        let own = || streams.iter().filter(|stream| stream.outcomes == outcomes);
+        let sides = if is_symmetric(file) { 1 } else { 2 };
+        own().count() < sides || own().any(|stream| stream.exits)
+    }
+
+    /// Decodes a file. `behind` has the values of the tables behind its captures and promotions; it is not asked if
+    /// both sides to move are stored without leaning on them.
+    ///
+    /// # Errors
+    /// Damage, a value behind that is not known, or the caller asked to stop.
+    pub fn read(file: &HbfFile, behind: &dyn Source, crew: Crew<'_>) -> Result<Whole, WholeError> {
+        let mut whole = Whole { sides: [None, None] };
+        let outcomes = file.info().metric == Metric::Outcome;
+        let streams = file.cell_streams();
+        for stream in streams.iter().filter(|stream| stream.outcomes == outcomes) {
+            whole.decode(file, stream, behind, crew)?;
+        }
+        let stored = match &whole.sides {
+            [None, None] => return Err(HbfError::Section("STRM".to_owned()).into()),
+            [Some(_), Some(_)] => return Ok(whole),
+            [Some(_), None] => Color::White,
+            [None, Some(_)] => Color::Black,
+        };
+        if !is_symmetric(file) {
+            whole.follow(stored, outcomes, behind, crew)?;
+        }
+        Ok(whole)
+    }
+
+    /// The code of a position without rights to take en passant; none if it is no legal position of the ending.
+    pub fn code(&self, position: &Position) -> Option<Code> {
+        let of = |side: &Side, turn: Color| {
+            let (place, mover) = side.space.locate(position)?;
+            (mover == turn).then(|| side.cells.get(side.at(place))).flatten()
+        };
+        let [white, black] = &self.sides;
+        let white = white.as_ref().and_then(|side| of(side, Color::White));
+        white.or_else(|| of(black.as_ref()?, Color::Black))
+    }
+
+    /// Decodes a stream.
+    fn decode(
+        &mut self,
+        file: &HbfFile,
+        stream: &CellStream,
+        behind: &dyn Source,
+        crew: Crew<'_>,
+    ) -> Result<(), WholeError> {
+        let wrong = || HbfError::Section("STRM".to_owned());
+        let open = file.streams().get(usize::from(stream.number)).ok_or_else(wrong)?;
+        let (space, turn, exits, outcomes) = open.cells().ok_or_else(wrong)?;
+        let (block_cells, tile_cells) = (TILES as usize * stream.tile_cells, stream.tile_cells);
+        let mut side = Side::with_room(space, stream.blocks as usize * block_cells, is_short(file));
+        let make = |block: u64| {
+            let mut codes = vec![0; block_cells];
+            let mut tiles = codes.chunks_mut(tile_cells);
+            file.decode_block(stream, block, |legal, decoded| {
+                let Some(tile) = tiles.next() else { return };
+                for (row, &legal) in legal.iter().enumerate() {
+                    let lanes = squares(legal).map(|lane| 64 * row + usize::from(lane));
+                    lanes.for_each(|at| tile[at] = decoded[at]);
+                }
+            })?;
+            if exits {
+                for (tile, codes) in (block * TILES..).zip(codes.chunks_mut(tile_cells)) {
+                    raise((space, turn, outcomes), tile, behind, codes)?;
+                }
+            }
+            Ok::<_, WholeError>(codes)
+        };
+        side.fill(crew, stream.blocks, make)?;
+        self.sides[turn as usize] = Some(side);
+        Ok(())
+    }
+
+    /// Finds the values of the side to move that is not stored, which follow from those of the other one.
+    fn follow(
+        &mut self,
+        stored: Color,
+        outcomes: bool,
+        behind: &dyn Source,
+        crew: Crew<'_>,
+    ) -> Result<(), WholeError> {
+        let Some(known) = &self.sides[stored as usize] else { return Ok(()) };
+        let space = &known.space;
+        let tile_cells = 64 * usize::from(space.rows());
+        let blocks = space.tiles().div_ceil(TILES);
+        let is_short = matches!(known.cells, Cells::Narrow(_));
+        let mut side =
+            Side::with_room(space, blocks as usize * TILES as usize * tile_cells, is_short);
+        let source = OwnAndBehind { own: known, behind };
+        let make = |block: u64| {
+            let mut codes = vec![0; TILES as usize * tile_cells];
+            for (tile, codes) in (block * TILES..space.tiles()).zip(codes.chunks_mut(tile_cells)) {
+                look_at_all((space, stored.other(), outcomes), tile, &source, codes)?;
+            }
+            Ok::<_, WholeError>(codes)
+        };
+        side.fill(crew, blocks, make)?;
+        self.sides[stored.other() as usize] = Some(side);
+        Ok(())
+    }
+}
+
+impl Side {
+    fn with_room(space: &Space, cells: usize, short: bool) -> Side {
+        let cells = if short { Cells::Narrow(vec![0; cells]) } else { Cells::Wide(vec![0; cells]) };
+        Side { space: space.clone(), cells }
+    }
+
+    fn at(&self, place: Place) -> usize {
+        let row = place.tile as usize * usize::from(self.space.rows()) + usize::from(place.row);
+        64 * row + usize::from(place.lane)
+    }
+
+    /// Takes the cells of all blocks.
+    fn fill(
+        &mut self,
+        crew: Crew<'_>,
+        blocks: u64,
+        make: impl Fn(u64) -> Result<Vec<Code>, WholeError> + Sync,
+    ) -> Result<(), WholeError> {
+        let mut first = 0;
+        in_order(crew, blocks, make, |codes| {
+            self.cells.put(first, &codes);
+            first += codes.len();
+            Ok(())
+        })
+    }
+}
+
+/// The cells of a side to move: of which space, whose move it is, and whether these are outcomes.
+type Of<'s> = (&'s Space, Color, bool);
+
+/// Raises the codes of a tile to those of the best exits.
+fn raise(
+    (space, turn, outcomes): Of<'_>,
+    tile: u64,
+    behind: &dyn Source,
+    codes: &mut [Code],
+) -> Result<(), WholeError> {
+    for (row, codes) in (0..).zip(codes.as_chunks_mut::<64>().0) {
+        let lanes = (0..64).filter(|&lane| codes[lane] != 0).fold(0, |set, lane| set | 1 << lane);
+        let place = Place { tile, row, lane: 0 };
+        let Some((position, man)) = space.row_position(place, turn).filter(|_| lanes != 0) else {
+            continue;
+        };
+        let mut moves = MoveRow::new(behind, (&position, man, lanes), as_stored(outcomes));
+        moves.look_at_exits().map_err(WholeError::Missing)?;
+        codes.iter_mut().zip(moves.best).for_each(|(code, best)| *code = best.max(*code));
+    }
+    Ok(())
+}
+
+/// The codes of the legal cells of a tile, by all their moves.
+fn look_at_all(
+    (space, turn, outcomes): Of<'_>,
+    tile: u64,
+    source: &dyn Source,
+    codes: &mut [Code],
+) -> Result<(), WholeError> {
+    let Some(place) = space.tile(tile) else { return Ok(()) };
+    LEGAL.with_borrow_mut(|rows| {
+        rows.start_legal(&place);
+        for (row, codes) in (0..).zip(codes.as_chunks_mut::<64>().0) {
+            let lanes = rows.begin_legal(space, turn, usize::from(row), place.first_row);
+            let place = Place { tile, row, lane: 0 };
+            let Some((position, man)) = space.row_position(place, turn).filter(|_| lanes != 0)
+            else {
+                continue;
+            };
+            let mut moves = MoveRow::new(source, (&position, man, lanes), as_stored(outcomes));
+            moves.look_at_all().map_err(WholeError::Missing)?;
+            *codes = moves.best;
+        }
+        Ok(())
+    })
+}
+
+thread_local! {
+    /// Where this thread finds legal cells.
+    static LEGAL: std::cell::RefCell<Rows> = std::cell::RefCell::new(Rows::new());
+}
+
+fn as_stored(outcomes: bool) -> fn(Code) -> Code {
+    if outcomes { outcome } else { std::convert::identity }
+}
+
+/// Whether no distance that is known needs two bytes.
+fn is_short(file: &HbfFile) -> bool {
+    let longest = [file.info().longest_wins, file.info().longest_losses];
+    longest.as_flattened().iter().flatten().all(|&moves| moves <= NARROW)
+}
+
+/// Whether both sides have the same men.
+fn is_symmetric(file: &HbfFile) -> bool {
+    matches!(&file.info().mode, Mode::Complete(material) if material.is_symmetric())
+}
+
+/// The values of the side to move that is stored, and of the tables behind.
+struct OwnAndBehind<'a> {
+    own: &'a Side,
+    behind: &'a dyn Source,
+}
+
+impl Source for OwnAndBehind<'_> {
+    fn code(&self, position: &Position) -> Option<Code> {
+        match self.own.space.locate(position) {
+            Some((place, _)) => self.own.cells.get(self.own.at(place)),
+            None => self.behind.code(position),
+        }
+    }
+
+    fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
+        let lowest = wanted.trailing_zeros() as u8 & 63;
+        if !self.own.space.has_men(&position.with(lowest, man)) {
+            return self.behind.row(position, man, wanted, codes);
+        }
+        let mut rest = wanted;
+        if let Some(row) = self.own.space.row_of(position, man) {
+            rest &= !row.squares;
+            let first = self.own.at(Place { tile: row.tile, row: row.row, lane: 0 });
+            for square in squares(wanted & row.squares).map(usize::from) {
+                let code = self.own.cells.get(first + usize::from(row.lanes[square]));
+                codes[square] = code.unwrap_or(0);
+                rest |= u64::from(code.is_none()) << square;
+            }
+        }
+        let mut unknown = 0;
+        for square in squares(rest) {
+            match self.code(&position.with(square, man)) {
+                Some(code) => codes[usize::from(square)] = code,
+                None => unknown |= 1 << square,
+            }
+        }
+        unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::{Value, code_of};
+
+    #[test]
+    fn codes_of_short_distances_have_a_byte() {
+        for moves in 0..=NARROW {
+            for value in [Value::Loss(moves), Value::Draw, Value::Win(moves.max(1))] {
+                let code = code_of(value);
+                assert_eq!(widened(narrow(code)), code, "{value:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_distance_makes_all_cells_wide() {
+        let mut cells = Cells::Narrow(vec![0; 4]);
+        cells.put(0, &[1, DRAW]);
+        cells.put(2, &[code_of(Value::Loss(300)), 0]);
+        let all: Vec<_> = (0..4).map(|at| cells.get(at)).collect();
+        assert_eq!(all, [Some(1), Some(DRAW), Some(301), None]);
+    }
+}
