@@ -524,6 +524,10 @@ pub(crate) struct ConvertArgs {
     /// How small the file is made.
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub(crate) compress: CompressName,
+    /// What a file of a complete ending in the block format (.hbf) has. For a small one the tables
+    /// behind captures and promotions must be beside the table, and beside the new file.
+    #[arg(long, value_enum)]
+    pub(crate) profile: Option<ProfileName>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
     #[command(flatten)]

@@ -192,8 +192,7 @@ fn all_values_in_memory_are_those_of_single_positions() {
     let wide = MadeUp { scale: 50 };
     let mut random = fastrand::Rng::with_seed(8);
     let alone = EncodeOptions { exits: false, ..both() };
-    for (name, scale, options) in
-        [("KRvKN", 1, both()), ("KNNvK", 50, both()), ("KPvKP", 1, alone.clone())]
+    for (name, scale, options) in [("KRvKN", 1, both()), ("KNNvK", 50, alone), ("KPvKP", 1, both())]
     {
         let source = if scale == 1 { &source } else { &wide };
         let file = opened(written(name, source, &options));

@@ -9,6 +9,7 @@ use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
 use hoffman_run::{Workplace, available_memory};
 use hoffman_store::{files, is_file, may_be_file};
+use hoffman_table::blocks::Profile;
 use hoffman_table::blocks::{is_table, names_of};
 use hoffman_table::convert::{self, Converted};
 use hoffman_table::foreign::{self, Kind};
@@ -43,6 +44,9 @@ pub struct ConvertOptions {
     pub restricted_symmetry: bool,
     /// How small the file is to be.
     pub compression: Compression,
+    /// What a file of a complete ending in the block format has. A small one leans on the tables behind it, which are
+    /// looked for beside the table, and are needed beside the new file.
+    pub profile: Profile,
 }
 
 impl Table {
@@ -207,6 +211,7 @@ impl Table {
             restricted_symmetry: options.restricted_symmetry,
             memory: self.whole().unwrap_or(usual.memory),
             compression: options.compression,
+            profile: options.profile,
             progress: Some(&tell),
         };
         Ok(convert::convert(&self.inner, target, &how)?)

@@ -9,7 +9,7 @@ use hoffman_control::{
 };
 use hoffman_store::{Storage, StoredFile};
 
-use crate::blocks;
+use crate::blocks::{self, Family};
 use crate::entries::{EntryCodec, EntryError, EntryValue, RawEntry};
 use crate::foreign::{self, Answers, ForeignError, ForeignOptions, ForeignTable};
 use crate::htb::{GzipSource, HtbError, SourceOptions, salvaged_start};
@@ -80,6 +80,9 @@ pub enum TableProblem {
         /// The ending.
         ending: hoffman_board::Material,
     },
+    /// The table of a smaller ending that an answer needs is damaged.
+    #[error("some of its positions need another table, {0}")]
+    BehindFails(Box<TableError>),
     /// The cells of another ending than the header says.
     #[error("it holds the values of {cells}, and its header is that of {header}")]
     Unlike {
@@ -136,15 +139,20 @@ impl Table {
     /// The file cannot be read, is no table, or contradicts itself.
     pub fn open(path: impl AsRef<Path>, options: SourceOptions) -> Result<Table, TableError> {
         let path = path.as_ref();
-        Table::open_file(path, options)
+        Table::open_among(path, options, Family::new())
             .map_err(|problem| TableError { path: path.to_owned(), problem })
     }
 
-    fn open_file(path: &Path, options: SourceOptions) -> Result<Table, TableProblem> {
+    /// Opens a table file that may use the tables behind it with others of the folder.
+    pub(crate) fn open_among(
+        path: &Path,
+        options: SourceOptions,
+        family: Family,
+    ) -> Result<Table, TableProblem> {
         let reading = |action| move |source| HtbError::Io { action, source };
         let file = options.storage.open(path).map_err(reading("cannot open the table"))?;
         if blocks::is_of_blocks(&*file).map_err(reading("cannot read the table"))? {
-            return blocks::open(path, file, options);
+            return blocks::open(path, (file, family), options);
         }
         Table::from_source(path, GzipSource::new(Box::new(file), options)?)
     }

@@ -1,16 +1,20 @@
 //! `hoffman convert`: a table rewritten with another index type, symmetry or entry format.
 
-use hoffman::{ConvertOptions, Converted, FlagType, Format, ReadOptions};
+use hoffman::{ConvertOptions, Converted, FlagType, Format, Profile, ReadOptions};
 use serde_json::json;
 
 use crate::Outcome;
 use crate::args::{ConvertArgs, EntryFormat};
 use crate::commands::tables;
-use crate::output::{note, print_line};
+use crate::output::{Misuse, note, print_line};
 use crate::progress::Bar;
 
 /// Converts a table.
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
+    if args.profile.is_some() && args.output.extension().is_none_or(|suffix| suffix != "hbf") {
+        let text = "--profile is for the block format, whose files end in .hbf";
+        return Err(Misuse(text.to_owned()).into());
+    }
     let folder = args.folder.existing()?;
     let reading = args.reading.bound(ReadOptions::new())?;
     let table = tables::open(&args.table, folder.as_deref(), &reading)?;
@@ -20,6 +24,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
         format: format(args, table.format())?,
         restricted_symmetry: args.restricted_symmetry,
         compression: args.compress.into(),
+        profile: args.profile.map(Profile::from).unwrap_or_default(),
     };
     let bar = Bar::new("entries");
     bar.name(args.output.display().to_string());

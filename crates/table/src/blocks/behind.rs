@@ -4,10 +4,8 @@ use std::collections::HashMap;
 #[cfg(feature = "bulk")]
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-#[cfg(feature = "bulk")]
-use hoffman_board::{Color, Role};
 use hoffman_board::{Format, ListedPiece, Material, Square, Variant};
 use hoffman_hbf::{Code, Position, code_of};
 #[cfg(feature = "bulk")]
@@ -17,21 +15,31 @@ use hoffman_store::is_file;
 use super::{color_of, role_of};
 use crate::entries::EntryValue;
 use crate::htb::SourceOptions;
-use crate::reader::{Table, TableProblem};
+use crate::reader::{Table, TableError, TableProblem};
+#[cfg(feature = "bulk")]
+use crate::rows::RowsError;
+
+/// Tables by their endings; none of those that are not there.
+type Opened = Mutex<HashMap<Material, Option<Arc<Table>>>>;
+
+/// What was opened for a table that others are behind, until that one is closed.
+pub(crate) type Family = Weak<Opened>;
 
 /// Tables of one folder, opened when they are needed first.
 #[derive(Debug)]
 pub(super) struct Behind {
     folder: PathBuf,
-    options: SourceOptions,
-    tables: Mutex<HashMap<Material, Option<Arc<Table>>>>,
+    pub(super) options: SourceOptions,
+    /// Those of a table that is behind another one are that one's, so that each is opened once.
+    family: Family,
+    own: Arc<Opened>,
 }
 
 impl Behind {
     /// Those beside a file.
-    pub(super) fn beside(path: &Path, options: SourceOptions) -> Behind {
+    pub(super) fn beside(path: &Path, options: SourceOptions, family: Family) -> Behind {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        Behind { folder, options, tables: Mutex::default() }
+        Behind { folder, options, family, own: Arc::default() }
     }
 
     /// The code of a legal position without rights to take en passant.
@@ -48,7 +56,7 @@ impl Behind {
             let Some(index) = placement.and_then(|placement| table.index(&placement)) else {
                 continue;
             };
-            let value = table.value(index, turn).map_err(|error| error.problem)?;
+            let value = table.value(index, turn).map_err(of_another)?;
             if let Some(code) = code_of_entry(value) {
                 return Ok(code);
             }
@@ -60,11 +68,14 @@ impl Behind {
     #[cfg(feature = "bulk")]
     pub(super) fn all(
         &self,
-        ending: &hoffman_hbf::Material,
+        ending: &Material,
         room: u64,
     ) -> Result<Option<Vec<TableValues>>, TableProblem> {
         let mut tables = Vec::new();
-        for material in endings_behind(ending) {
+        let behind = ending.exits().into_iter().map(|(_, behind)| behind.normalized().0);
+        // Bare kings need no table.
+        let behind: HashSet<Material> = behind.filter(|behind| behind.men() > 2).collect();
+        for material in behind {
             let table = self.table(&material);
             tables.push(table.ok_or(TableProblem::Behind { ending: material })?);
         }
@@ -74,25 +85,41 @@ impl Behind {
         }
         let values = tables.iter().map(|table| table.all_values(&self.options.stop));
         let values: Result<_, _> = values.collect();
-        values.map(Some).map_err(|error| error.problem)
+        values.map(Some).map_err(of_another)
     }
 
     /// The table of an ending, if there is one that can be used.
     fn table(&self, material: &Material) -> Option<Arc<Table>> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.entry(*material).or_insert_with(|| self.open(material)).clone()
+        let opened = self.family.upgrade().unwrap_or_else(|| Arc::clone(&self.own));
+        let mut tables = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = || self.open(material, &Arc::downgrade(&opened));
+        tables.entry(*material).or_insert_with(open).clone()
     }
 
-    fn open(&self, material: &Material) -> Option<Arc<Table>> {
+    /// Closes the tables that were opened for this one: they are hardly needed any more.
+    #[cfg(feature = "bulk")]
+    pub(super) fn close(&self) {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn open(&self, material: &Material, family: &Family) -> Option<Arc<Table>> {
         names(material).into_iter().find_map(|name| {
             let path = self.folder.join(name);
             if !is_file(&*self.options.storage, &path) {
                 return None;
             }
-            let mut table = Table::open(&path, self.options.clone()).ok()?;
+            let mut table = Table::open_among(&path, self.options.clone(), family.clone()).ok()?;
             table.check_length().ok()?;
             is_of_ending(&table, material).then(|| Arc::new(table))
         })
+    }
+}
+
+/// What is wrong with a table that is needed.
+fn of_another(error: TableError) -> TableProblem {
+    match error.problem {
+        problem @ (TableProblem::Behind { .. } | TableProblem::BehindFails(_)) => problem,
+        _ => TableProblem::BehindFails(Box::new(error)),
     }
 }
 
@@ -106,13 +133,17 @@ fn material_of(position: &Position) -> Material {
     Material::from_men(men.collect::<Vec<_>>())
 }
 
-/// The endings that captures and promotions lead to, but for bare kings.
+/// All values of the endings behind a complete ending, whose tables are looked for beside it.
+///
+/// # Errors
+/// One is not there or damaged; they do not fit into so many bytes.
 #[cfg(feature = "bulk")]
-fn endings_behind(ending: &hoffman_hbf::Material) -> HashSet<Material> {
-    let kings = Color::ALL.map(|color| (color, Role::King));
-    let material = Material::from_men(super::men_of(ending).chain(kings));
-    let behind = material.exits().into_iter().map(|(_, behind)| behind.normalized().0);
-    behind.filter(|behind| behind.men() > 2).collect()
+pub(crate) fn values_behind(table: &Table, room: u64) -> Result<Vec<TableValues>, TableProblem> {
+    let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
+    let options = SourceOptions { memory_limit: room, ..SourceOptions::default() };
+    let behind = Behind::beside(table.path(), options, Family::new());
+    let values = behind.all(&Material::from_men(men), room)?;
+    values.ok_or_else(|| RowsError::TooLarge(room).into())
 }
 
 /// The names that the table of an ending may have, in the order in which they are looked for.

@@ -1,10 +1,9 @@
 //! The entries of a complete ending, from its cells and the rules of chess.
 
-use std::path::Path;
 #[cfg(feature = "bulk")]
 use std::sync::OnceLock;
 
-use hoffman_board::{Color, Format, PieceList, Placement, Value};
+use hoffman_board::{Color, Format, PieceList, Placement, Role, Value};
 use hoffman_control::ControlFile;
 use hoffman_hbf::{
     CellPlace, Code, DRAW, Found, HbfFile, Lookup, Material, Mode, Position, Stored, answer,
@@ -25,7 +24,6 @@ use super::{man, men_of, turn};
 use crate::entries::{EntryValue, RawEntry};
 #[cfg(feature = "bulk")]
 use crate::htb::HtbError;
-use crate::htb::SourceOptions;
 use crate::reader::TableProblem;
 use crate::source::{Entries, Shape};
 
@@ -36,15 +34,13 @@ pub(super) struct CellEntries {
     material: Material,
     tiles: Tiles,
     behind: Behind,
-    #[cfg(feature = "bulk")]
-    pub(super) options: SourceOptions,
     /// All values, once many entries were asked for; none if they are too many.
     #[cfg(feature = "bulk")]
     whole: OnceLock<Option<Whole>>,
 }
 
 impl CellEntries {
-    pub(super) fn new(path: &Path, file: HbfFile, options: SourceOptions) -> CellEntries {
+    pub(super) fn new(file: HbfFile, behind: Behind) -> CellEntries {
         let material = match &file.info().mode {
             Mode::Complete(material) => material.clone(),
             Mode::Generic { .. } => Material::of(&Position::empty(hoffman_hbf::Color::White)),
@@ -52,10 +48,8 @@ impl CellEntries {
         CellEntries {
             file,
             material,
-            tiles: Tiles::new(options.cache.clone()),
-            behind: Behind::beside(path, options.clone()),
-            #[cfg(feature = "bulk")]
-            options,
+            tiles: Tiles::new(behind.options.cache.clone()),
+            behind,
             #[cfg(feature = "bulk")]
             whole: OnceLock::new(),
         }
@@ -105,7 +99,7 @@ impl CellEntries {
     /// Refuses a file that holds something else than its header says.
     fn check_shape(&self, shape: &Shape) -> Result<(), TableProblem> {
         let own: Vec<_> = men_of(&self.material).collect();
-        let kings = Color::ALL.map(|color| (color, hoffman_board::Role::King));
+        let kings = Color::ALL.map(|color| (color, Role::King));
         let cells = hoffman_board::Material::from_men(own.into_iter().chain(kings));
         let men = shape.space.pieces().iter().map(|piece| (piece.color, piece.role));
         let header = hoffman_board::Material::from_men(men);
@@ -269,21 +263,25 @@ impl CellEntries {
     }
 
     fn all_values(&self) -> Result<Option<Whole>, TableProblem> {
-        let room = self.options.memory_limit;
+        let room = self.behind.options.memory_limit;
         if Whole::bytes(&self.file) > room {
             return Ok(None);
         }
         let behind = if Whole::leans(&self.file) {
-            let Some(behind) = self.behind.all(&self.material, room)? else { return Ok(None) };
+            let kings = Color::ALL.map(|color| (color, Role::King));
+            let ending = hoffman_board::Material::from_men(men_of(&self.material).chain(kings));
+            let Some(behind) = self.behind.all(&ending, room)? else { return Ok(None) };
             behind
         } else {
             Vec::new()
         };
-        let whole = Whole::read(&self.file, &Others::new(&behind), crew(&self.options.stop));
-        Ok(Some(whole.map_err(|error| match error {
+        let whole = Whole::read(&self.file, &Others::new(&behind), crew(&self.behind.options.stop));
+        let whole = whole.map_err(|error| match error {
             WholeError::File(problem) => TableProblem::from(problem),
             WholeError::Missing(position) => missing(&position),
             _ => HtbError::Stopped.into(),
-        })?))
+        });
+        self.behind.close();
+        whole.map(Some)
     }
 }

@@ -20,6 +20,8 @@ use hoffman_control::{ControlFile, Mode};
 use hoffman_hbf::{Bytes, HbfError, HbfFile, Kind, Material, Metric, TableInfo, is_hbf};
 use hoffman_store::{StoredFile, fill};
 
+use self::behind::Behind;
+pub(crate) use self::behind::Family;
 use self::by_index::BlockEntries;
 use self::cells::CellEntries;
 use crate::htb::SourceOptions;
@@ -27,6 +29,8 @@ use crate::index::PawnStructure;
 use crate::reader::{Table, TableProblem};
 use crate::source::{Entries, Shape};
 
+#[cfg(feature = "bulk")]
+pub(crate) use behind::values_behind;
 #[cfg(feature = "bulk")]
 pub(crate) use write::{BlockWriter, check};
 #[cfg(feature = "bulk")]
@@ -92,7 +96,7 @@ pub(crate) fn is_of_blocks(file: &dyn StoredFile) -> io::Result<bool> {
 /// Reads a table from a file of the block format; `path` is what messages call it.
 pub(crate) fn open(
     path: &Path,
-    file: Box<dyn StoredFile>,
+    (file, family): (Box<dyn StoredFile>, Family),
     options: SourceOptions,
 ) -> Result<Table, TableProblem> {
     let file = HbfFile::open(Box::new(Stored(file)))?;
@@ -102,7 +106,9 @@ pub(crate) fn open(
     let boxed = |_: &ControlFile, _: &Shape| -> Box<dyn Entries> {
         match mode {
             hoffman_hbf::Mode::Generic { .. } => Box::new(BlockEntries::new(file, options)),
-            hoffman_hbf::Mode::Complete(_) => Box::new(CellEntries::new(path, file, options)),
+            hoffman_hbf::Mode::Complete(_) => {
+                Box::new(CellEntries::new(file, Behind::beside(path, options, family)))
+            }
         }
     };
     let mut table = Table::with_entries(path, header, structures, boxed)?;

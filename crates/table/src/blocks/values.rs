@@ -267,6 +267,7 @@ pub(super) struct Others<'v> {
 /// The values of an ending and of those behind its captures and promotions.
 pub(super) struct WithBehind<'v> {
     own: Values<'v>,
+    own_counts: Counts,
     behind: Others<'v>,
 }
 
@@ -283,17 +284,19 @@ fn counts(position: &Position) -> Counts {
     counts
 }
 
+/// The men of an ending, on squares that do not matter.
+fn any_position(table: &TableValues) -> Position {
+    let men = (0..).zip(table.material.men_in_naming_order());
+    let empty = Position::empty(hoffman_hbf::Color::White);
+    men.fold(empty, |position, (square, (color, role))| position.with(square, man(color, role)))
+}
+
 impl<'v> Others<'v> {
     pub(super) fn new(tables: impl IntoIterator<Item = &'v TableValues>) -> Others<'v> {
         let mut all = HashMap::new();
         for table in tables {
             let values = Arc::new(Values::new(table));
-            let men = table.material.men_in_naming_order();
-            // Squares do not matter.
-            let empty = Position::empty(hoffman_hbf::Color::White);
-            let position = (0..).zip(men).fold(empty, |position, (square, (color, role))| {
-                position.with(square, man(color, role))
-            });
+            let position = any_position(table);
             // An ending with the same men on both sides comes last in its own colours.
             all.insert(counts(&position.swapped()), (Arc::clone(&values), true));
             all.insert(counts(&position), (values, false));
@@ -333,17 +336,16 @@ impl<'v> WithBehind<'v> {
         own: &'v TableValues,
         behind: impl IntoIterator<Item = &'v TableValues>,
     ) -> WithBehind<'v> {
-        WithBehind { own: Values::new(own), behind: Others::new(behind) }
+        let own_counts = counts(&any_position(own));
+        WithBehind { own: Values::new(own), own_counts, behind: Others::new(behind) }
     }
 
     pub(super) fn material(&self) -> Option<Material> {
         self.own.material()
     }
 
-    /// Whether a position is of the ending itself, with these colours.
     fn is_own(&self, position: &Position) -> bool {
-        let men = self.own.table.material.men();
-        position.occupied().count_ones() as usize == men && self.own.men(position).is_some()
+        counts(position) == self.own_counts
     }
 }
 

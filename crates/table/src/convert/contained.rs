@@ -7,10 +7,9 @@ use hoffman_store::files;
 use rayon::prelude::*;
 
 use super::{CHUNK, ConvertError, ConvertOptions, Converted};
-use crate::blocks::{CellFile, has_cells, has_suffix};
+use crate::blocks::{CellFile, Profile, has_cells, has_suffix, values_behind};
 use crate::htb::HtbError;
-use crate::reader::{Table, TableProblem};
-use crate::rows::{Taking, Wanted, decode};
+use crate::reader::{Table, TableError, TableProblem};
 use crate::stop::Stop;
 use crate::writer::{TableFile, WriteError, WriteProblem};
 
@@ -30,10 +29,12 @@ pub(super) fn convert(
     let eligible = has_suffix(target) && has_cells(table.control(), table.space(), table.codec());
     let written = eligible && {
         let refused = as_cells(table, target, options)?;
+        refused.clone().map_or(Ok(()), |why| small_only(table, options, why))?;
         notices.extend(refused.map(|why| format!("the entries are stored by index: {why}")));
         notices.is_empty()
     };
     if !written {
+        small_only(table, options, NO_CELLS.to_owned())?;
         by_entries(table, target, options)?;
     }
     Ok(Converted {
@@ -45,6 +46,22 @@ pub(super) fn convert(
         bytes: files().info(target).map_or(0, |file| file.len),
         notices,
     })
+}
+
+/// Why most tables have no small file.
+pub(super) const NO_CELLS: &str =
+    "in the block format only complete endings with distances to mate have one";
+
+/// Refuses what is not to be had if a small file is asked for.
+pub(super) fn small_only(
+    table: &Table,
+    options: &ConvertOptions<'_>,
+    why: String,
+) -> Result<(), ConvertError> {
+    match options.profile {
+        Profile::Fast => Ok(()),
+        Profile::Small => Err(ConvertError::Small { path: table.path().to_owned(), why }),
+    }
 }
 
 /// Writes the cells of a complete ending. If not every entry follows from them, nothing is written and the reason
@@ -59,16 +76,19 @@ fn as_cells(
     if codec.area_bytes(space.size()).saturating_mul(4) > options.memory {
         return Ok(Some("there is too little memory for the values of all positions".to_owned()));
     }
-    let (wanted, stop) = (Wanted::all(), Stop::default());
-    let by_rows = table.foreign_values(&wanted, Taking::Exactly, None, None, &stop)?;
-    let values = if let Some(values) = by_rows {
-        values
-    } else {
-        let mut area = Vec::new();
-        table.read_packed(&mut area)?;
-        match decode(space, codec, &area, &wanted, Taking::Exactly, &stop) {
-            Ok(values) => values,
-            Err(problem) => return Ok(Some(problem.to_string())),
+    let stop = Stop::default();
+    let values = match table.all_values(&stop) {
+        Ok(values) => values,
+        Err(TableError { problem: TableProblem::Rows(problem), .. }) => {
+            return Ok(Some(problem.to_string()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let behind = match options.profile {
+        Profile::Fast => None,
+        Profile::Small => {
+            let behind = values_behind(table, options.memory);
+            Some(behind.map_err(|problem| table.error(problem))?)
         }
     };
 
@@ -78,7 +98,7 @@ fn as_cells(
         path: target,
         header,
         values: &values,
-        behind: None,
+        behind: behind.as_ref().map(|tables| tables.iter().collect()),
         stop: stop.clone(),
     };
     let mut unlike = None;

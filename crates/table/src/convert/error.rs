@@ -24,6 +24,14 @@ pub enum ConvertError {
         /// What cannot be had from what.
         reason: &'static str,
     },
+    /// A small file of the block format cannot be had.
+    #[error("{path}: no small file can be made of it: {why}", path = .path.display())]
+    Small {
+        /// The old table.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
     /// The new index cannot hold the table.
     #[error("{path}: {source}", path = .path.display())]
     Index {

@@ -20,6 +20,7 @@ use hoffman_board::{Format, ListedPiece, PieceList};
 use hoffman_control::{ControlFile, IndexDeclaration, IndexType, PawnMasks, resolve_pieces_with};
 use hoffman_store::files;
 
+use crate::blocks::Profile;
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::htb::Compression;
 use crate::index::{IndexParams, IndexSpace};
@@ -54,6 +55,9 @@ pub struct ConvertOptions<'a> {
     pub memory: u64,
     /// How small the file is to be.
     pub compression: Compression,
+    /// What a file of a complete ending in the block format has; a small one leans on the tables
+    /// behind it, which are looked for beside the table, and are needed beside the target.
+    pub profile: Profile,
     /// Told how many indices are done, of how many; each index counts twice.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
 }
@@ -68,6 +72,7 @@ impl Default for ConvertOptions<'_> {
             restricted_symmetry: false,
             memory: 4 << 30,
             compression: Compression::default(),
+            profile: Profile::default(),
             progress: None,
         }
     }
@@ -106,6 +111,7 @@ pub fn convert(
     if contained::is_wanted(table, target, options) {
         return contained::convert(table, target, options);
     }
+    contained::small_only(table, options, contained::NO_CELLS.to_owned())?;
     let path = || table.path().to_owned();
     let wanted = options.format.unwrap_or_else(|| table.codec().format());
     check_formats(table.codec().format(), wanted)

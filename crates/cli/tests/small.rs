@@ -1,0 +1,219 @@
+//! Tables of the small profile: one side to move, leaning on the tables behind captures and promotions.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+mod common;
+
+use common::{Run, names, run, run_with};
+
+/// Both sides to move of the ending, with colours exchanged, drawn and mated; and of smaller ones.
+const POSITIONS: [&str; 8] = [
+    "8/8/4k3/8/2R5/8/3n4/1K6 w - - 0 1",
+    "8/8/4K3/8/2r5/3N4/8/1k6 w - - 0 1",
+    "8/8/4k3/8/2R5/3n4/8/1K6 b - - 0 1",
+    "8/8/8/8/8/1K6/7R/k2n4 b - - 0 1",
+    "7k/5K2/6R1/8/8/8/8/5n2 b - - 0 1",
+    "1k1R4/8/1K6/8/8/8/8/8 b - - 0 1",
+    "8/2k5/8/8/8/8/4P3/4K3 w - - 0 1",
+    "k7/P7/K7/8/8/8/8/8 b - - 0 1",
+];
+
+const ENDINGS: &str = "KRvKN KPvK";
+
+/// The folders of the same tables, as `.htb` and small.
+fn made(profile: &'static str) -> &'static Path {
+    static MADE: [OnceLock<TempDir>; 2] = [const { OnceLock::new() }; 2];
+    let (number, format) = match profile {
+        "small" => (0, "--format hbf --profile small"),
+        _ => (1, "--format htb"),
+    };
+    let folder = MADE[number].get_or_init(|| {
+        let folder = TempDir::new().unwrap();
+        good(&run(folder.path(), &format!("build {ENDINGS} --dir . --reproducible {format}")));
+        folder
+    });
+    folder.path()
+}
+
+#[track_caller]
+fn good(run: &Run) {
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+}
+
+/// A copy that may be changed.
+fn copy_of(folder: &Path) -> TempDir {
+    let copy = TempDir::new().unwrap();
+    for name in names(folder) {
+        fs::copy(folder.join(&name), copy.path().join(&name)).unwrap();
+    }
+    copy
+}
+
+fn bytes(folder: &Path, name: &str) -> Vec<u8> {
+    fs::read(folder.join(name)).unwrap()
+}
+
+#[test]
+fn every_answer_is_that_of_the_whole_table() {
+    for fen in POSITIONS {
+        for more in ["--json", "--"] {
+            let ask = |folder: &Path| {
+                let folder = folder.display().to_string();
+                let answer = run_with(Path::new("/"), &["probe", "--dir", &folder, more, fen], "");
+                assert_eq!(answer.code, 0, "{fen}: {}", answer.err);
+                answer.out.replace(".hbf", ".htb").replace(&folder, "")
+            };
+            assert_eq!(ask(made("small")), ask(made("whole")), "{fen}");
+        }
+    }
+}
+
+/// The header of a `.htb`, with the name of its file as that of a `.htb`, and its entries.
+fn unpacked(file: &Path) -> (String, Vec<u8>) {
+    let output = Command::new("zcat").arg(file).output().unwrap();
+    assert!(output.status.success(), "{}", file.display());
+    let mut bytes = output.stdout;
+    let start = String::from_utf8_lossy(&bytes[..4096.min(bytes.len())]).replace(".hbf", ".htb");
+    let (_, offset) = start.split_once("offset=\"").unwrap();
+    let offset: usize = offset.split_once('"').unwrap().0.parse().unwrap();
+    let (header, _) = start.split_once("</tablebase>").unwrap();
+    (header.to_owned(), bytes.split_off(offset))
+}
+
+/// Every entry: what is converted back is the table that was built at once.
+#[test]
+fn converted_back_it_is_the_same_table() {
+    let back = TempDir::new().unwrap();
+    let mut compared = 0;
+    for name in names(made("small")) {
+        let stem = name.strip_suffix(".hbf").unwrap();
+        let from = made("small").join(&name).display().to_string();
+        good(&run(back.path(), &format!("convert {from} -o {stem}.htb")));
+        let [back, whole] = [back.path(), made("whole")].map(|folder| folder.join(stem));
+        let [back, whole] = [back, whole].map(|file| unpacked(&file.with_extension("htb")));
+        assert!(back == whole, "{name}");
+        compared += 1;
+    }
+    assert_eq!(compared, names(made("whole")).len());
+}
+
+#[test]
+fn converted_from_whole_tables_it_is_as_small() {
+    let inside = copy_of(made("whole"));
+    let inside = inside.path();
+    for name in names(made("small")) {
+        let stem = name.strip_suffix(".hbf").unwrap();
+        let converted = run(inside, &format!("convert {stem}.htb -o {name} --profile small"));
+        if stem == "kk" {
+            converted.refused(1, &["kk.htb: no small file can be made of it"]);
+            continue;
+        }
+        good(&converted);
+        assert!(bytes(inside, &name) == bytes(made("small"), &name), "{name}");
+    }
+    good(&run(inside, "convert krkn.htb -o fast.hbf"));
+    let [small, fast] = ["krkn.hbf", "fast.hbf"].map(|name| bytes(inside, name).len());
+    assert!(2 * small < fast, "{small} {fast}");
+}
+
+#[test]
+fn commands_for_whole_tables_say_the_same() {
+    for command in ["stats", "verify", "list --longest 3"] {
+        let ask = |folder: &Path| {
+            let told = run(folder, &format!("{command} KRvKN --dir . --json"));
+            assert_eq!(told.code, 0, "{command}: {}", told.err);
+            let lines = told.out.lines().map(|line| {
+                let mut json: serde_json::Value = serde_json::from_str(line).unwrap();
+                if let Some(object) = json.as_object_mut() {
+                    let of_file = ["seconds", "bytes", "file_bytes"];
+                    object.retain(|key, _| !of_file.contains(&key.as_str()));
+                }
+                json.to_string().replace(".hbf", ".htb")
+            });
+            lines.collect::<Vec<_>>()
+        };
+        assert_eq!(ask(made("small")), ask(made("whole")), "{command}");
+    }
+}
+
+/// A table is made from small ones, in one run and by jobs, and is the same file.
+#[test]
+fn small_tables_are_futurebases_too() {
+    let folder = copy_of(made("small"));
+    let inside = folder.path();
+    fs::remove_file(inside.join("krkn.hbf")).unwrap();
+    let options = "--dir . --reproducible --format hbf --profile small";
+    good(&run(inside, &format!("build KRvKN {options} --only krkn.hbf")));
+    assert!(bytes(inside, "krkn.hbf") == bytes(made("small"), "krkn.hbf"));
+
+    let plan = run(inside, "plan KRvKN --dir jobs --format hbf --profile small --json");
+    good(&plan);
+    assert!(plan.out.contains("small"), "{}", plan.out);
+    let jobs = run(inside, "plan KRvKN --dir jobs --format hbf --profile small --run -j 2");
+    assert_eq!(jobs.code, 0, "{}", jobs.err);
+    let [jobs, made] = [inside.join("jobs"), made("small").to_owned()]
+        .map(|folder| bytes(&folder, "krkn.hbf").len());
+    // The headers name their command lines.
+    assert!(jobs.abs_diff(made) < 200, "{jobs} {made}");
+}
+
+#[test]
+fn a_table_behind_that_is_missing_or_damaged_is_named() {
+    let folder = copy_of(made("small"));
+    let inside = folder.path();
+    let mut damaged = bytes(inside, "krk.hbf");
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    fs::write(inside.join("krk.hbf"), damaged).unwrap();
+    for command in ["stats krkn.hbf", "verify krkn.hbf", "convert krkn.hbf -o back.htb"] {
+        run(inside, command)
+            .refused(1, &["krkn.hbf: some of its positions need", "krk.hbf: block "]);
+    }
+    fs::remove_file(inside.join("krk.hbf")).unwrap();
+    for command in ["stats krkn.hbf", "convert krkn.hbf -o back.htb"] {
+        run(inside, command).refused(1, &["need the table of KRvK"]);
+    }
+    assert!(!inside.join("back.htb").exists());
+    fs::rename(inside.join("krkn.hbf"), inside.join("other.hbf")).unwrap();
+    fs::copy(made("whole").join("krkn.htb"), inside.join("krkn.htb")).unwrap();
+    let alone = run(inside, "convert krkn.htb -o krkn.hbf --profile small");
+    alone.refused(1, &["need the table of KRvK"]);
+    assert!(!inside.join("krkn.hbf").exists());
+}
+
+#[test]
+fn a_profile_is_for_files_that_have_one() {
+    let folder = copy_of(made("whole"));
+    let inside = folder.path();
+    for command in ["build KRvK --dir .", "plan KRvK --dir ."] {
+        let refused = run(inside, &format!("{command} --profile small"));
+        refused.refused(2, &["--profile is for the block format: --format hbf"]);
+    }
+    let refused = run(inside, "convert krk.htb -o other.htb --profile small");
+    refused.refused(2, &["--profile is for the block format"]);
+    good(&run(inside, "convert krk.htb -o flat.htb --index naive --symmetry 1 --format basic"));
+    let refused = run(inside, "convert flat.htb -o flat.hbf --profile small");
+    refused.refused(1, &["flat.htb: no small file can be made of it: in the block format only"]);
+}
+
+/// En passant leads from one side's table into another: all endings of pawn against pawn, which takes a minute.
+#[test]
+#[ignore = "slow"]
+fn pawn_against_pawn_is_the_same_table() {
+    let folder = TempDir::new().unwrap();
+    let inside = folder.path();
+    good(&run(inside, "build KPvKP --dir small --format hbf --profile small --reproducible"));
+    good(&run(inside, "build KPvKP --dir whole --reproducible"));
+    for name in names(&inside.join("whole")) {
+        let stem = name.strip_suffix(".htb").unwrap();
+        good(&run(inside, &format!("convert small/{stem}.hbf -o {name}")));
+        let [back, whole] = [inside.join(&name), inside.join("whole").join(&name)];
+        assert!(unpacked(&back) == unpacked(&whole), "{name}");
+    }
+}
