@@ -1,11 +1,12 @@
 //! Complete endings and parts of them, as tasks.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Bitboard, Material, Role};
 use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
-use hoffman_plan::Job;
+use hoffman_plan::{Job, Node};
 use hoffman_solve::{Monitor, SolveError, SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::Stop;
@@ -32,6 +33,7 @@ pub(crate) fn control_of_job(job: &Job) -> Result<ControlFile, RunError> {
 /// A job, and the tables behind its moves.
 pub(crate) struct EndingTask<'t> {
     job: &'t Job,
+    output: &'t Path,
     tables: &'t Tables,
     wanted: SolveOptions,
     /// Made when it is asked for.
@@ -39,8 +41,13 @@ pub(crate) struct EndingTask<'t> {
 }
 
 impl<'t> EndingTask<'t> {
-    pub(crate) fn new(job: &'t Job, tables: &'t Tables, wanted: SolveOptions) -> EndingTask<'t> {
-        EndingTask { job, tables, wanted, header: OnceLock::new() }
+    pub(crate) fn new(
+        node: &'t Node<Job>,
+        tables: &'t Tables,
+        wanted: SolveOptions,
+    ) -> EndingTask<'t> {
+        let (job, output) = (&node.source, &*node.output);
+        EndingTask { job, output, tables, wanted, header: OnceLock::new() }
     }
 
     /// None of its slices solved.
@@ -51,7 +58,8 @@ impl<'t> EndingTask<'t> {
 
 impl Task for EndingTask<'_> {
     fn name(&self) -> String {
-        self.job.file_name()
+        let name = self.output.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
     }
 
     /// The tables behind it are those of chess, whatever their files.

@@ -26,13 +26,14 @@ use crate::options::{RunContext, RunOptions, RunReport};
 use crate::presence::{Depth, names_of_job, unfit, unfit_for_job};
 use crate::progress::Phase;
 use crate::room;
+use crate::sequence::sparing;
 use crate::task::{self, Order, SolvedTable};
 use crate::unwritten;
 use crate::values::{load_table, wanted_of_job};
 use crate::workplace::Workplace;
 
 /// From how many bytes of values on a table is solved alone, with all threads.
-const LARGE: u64 = 64 << 20;
+pub(crate) const LARGE: u64 = 64 << 20;
 
 /// Up to how many bytes of values an answer comes before files are written. More takes so long that
 /// what is finished shall not be lost.
@@ -126,6 +127,7 @@ fn build_missing(
     let folder = folder_of_graph(graph);
     let todo: Vec<usize> =
         (0..graph.nodes.len()).filter(|at| !found.present.contains_key(at)).collect();
+    let todo = sparing(graph, &todo);
     let total: u64 = todo.iter().map(|&at| graph.nodes[at].positions()).sum();
     let pages = make_room(graph, &todo, folder, options)?;
     options.progress.begin(total);
@@ -394,7 +396,7 @@ impl<'a> Build<'a> {
         let asked = self.options.write || self.options.solved.is_some();
         let keep = asked || self.needed.contains(&at);
         let wanted = SolveOptions { count, keep, ..SolveOptions::default() };
-        Ok(EndingTask::new(&self.graph.nodes[at].source, &self.tables, wanted))
+        Ok(EndingTask::new(&self.graph.nodes[at], &self.tables, wanted))
     }
 
     /// A table that is solved `alone` is large, or would wait for no other: it can have a
@@ -463,27 +465,29 @@ impl<'a> Build<'a> {
 
     /// Drops what no later node needs.
     fn forget_unneeded(&mut self, later: &[usize]) {
-        let needed: HashSet<Material> = self
-            .graph
-            .needed_by(later)
-            .into_iter()
-            .map(|at| self.graph.nodes[at].source.material)
-            .collect();
-        self.tables.retain(|material, _| needed.contains(material));
-        self.loaded.retain(|material, _| needed.contains(material));
+        let mut next_use = HashMap::new();
+        for (number, &at) in later.iter().enumerate().rev() {
+            let materials = self.graph.nodes[at].needed();
+            next_use.extend(materials.map(|n| (self.graph.nodes[n].source.material, number)));
+        }
+        self.tables.retain(|material, _| next_use.contains_key(material));
+        self.loaded.retain(|material, _| next_use.contains_key(material));
         if !self.options.write {
             return;
         }
 
-        // Under pressure drop the largest ones too; they are read back from their files.
-        let limit = available_memory().unwrap_or(u64::MAX) / 2;
-        let mut sizes: Vec<(usize, Material)> =
-            self.tables.iter().map(|(m, t)| (t.bytes(), *m)).collect();
-        sizes.sort_unstable_by_key(|&(bytes, _)| bytes);
-        let mut total: u64 = sizes.iter().map(|&(b, _)| b as u64).sum();
-        while let Some((bytes, material)) = sizes.pop().filter(|_| total > limit) {
-            total -= bytes as u64;
-            self.tables.remove(&material);
+        // Under pressure drop what is needed last; it is read back from its file. Small ones make no room.
+        let mut held: Vec<(bool, usize, Material)> = Vec::new();
+        for (material, table) in &self.tables {
+            let number = next_use.get(material).copied().unwrap_or(0);
+            held.push((table.bytes() as u64 >= LARGE, number, *material));
+        }
+        held.sort_unstable_by_key(|&(is_large, number, _)| (is_large, number));
+        let mut total: u64 = self.tables.values().map(|table| table.bytes() as u64).sum();
+        let limit = available_memory().map_or(u64::MAX, |free| u64::midpoint(free, total));
+        while let Some((_, _, material)) = held.pop().filter(|_| total > limit) {
+            let dropped = self.tables.remove(&material);
+            total -= dropped.map_or(0, |table| table.bytes() as u64);
             self.loaded.remove(&material);
         }
     }

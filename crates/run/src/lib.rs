@@ -35,6 +35,7 @@ mod futurebases;
 mod judgement;
 
 mod seal;
+mod sequence;
 mod unwritten;
 mod values;
 mod write;

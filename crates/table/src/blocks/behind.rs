@@ -6,12 +6,16 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+#[cfg(feature = "bulk")]
+use hoffman_board::{Color, Role};
 use hoffman_board::{Format, ListedPiece, Material, Square, Variant};
 use hoffman_hbf::{Code, Position, code_of};
 #[cfg(feature = "bulk")]
 use hoffman_space::TableValues;
 use hoffman_store::is_file;
 
+#[cfg(feature = "bulk")]
+use super::write::Profile;
 use super::{color_of, role_of};
 use crate::entries::EntryValue;
 use crate::htb::SourceOptions;
@@ -72,10 +76,7 @@ impl Behind {
         room: u64,
     ) -> Result<Option<Vec<TableValues>>, TableProblem> {
         let mut tables = Vec::new();
-        let behind = ending.exits().into_iter().map(|(_, behind)| behind.normalized().0);
-        // Bare kings need no table.
-        let behind: HashSet<Material> = behind.filter(|behind| behind.men() > 2).collect();
-        for material in behind {
+        for material in endings_behind(ending) {
             let table = self.table(&material);
             tables.push(table.ok_or(TableProblem::Behind { ending: material })?);
         }
@@ -131,6 +132,41 @@ pub(super) fn missing(position: &Position) -> TableProblem {
 fn material_of(position: &Position) -> Material {
     let men = position.men().map(|(_, man)| (color_of(man.color), role_of(man.kind)));
     Material::from_men(men.collect::<Vec<_>>())
+}
+
+/// The endings that captures and promotions lead to; bare kings need no table.
+#[cfg(feature = "bulk")]
+fn endings_behind(ending: &Material) -> HashSet<Material> {
+    let behind = ending.exits().into_iter().map(|(_, behind)| behind.normalized().0);
+    behind.filter(|behind| behind.men() > 2).collect()
+}
+
+/// Expects the tables beside a file of cells that it needs: those behind all captures and promotions, or behind those en
+/// passant only.
+///
+/// # Errors
+/// One is not there.
+#[cfg(feature = "bulk")]
+pub(crate) fn expect_beside(
+    path: &Path,
+    table: &Table,
+    profile: Profile,
+) -> Result<(), TableProblem> {
+    let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
+    let material = Material::from_men(men);
+    let needed = match profile {
+        Profile::Small => endings_behind(&material),
+        Profile::Fast => {
+            let pawnless = Color::ALL.map(|color| material.without(color, Role::Pawn));
+            let both = pawnless.iter().all(Option::is_some);
+            pawnless.into_iter().flatten().filter(|_| both).map(|m| m.normalized().0).collect()
+        }
+    };
+    let behind = Behind::beside(path, SourceOptions::default(), Family::new());
+    match needed.into_iter().find(|ending| behind.table(ending).is_none()) {
+        Some(ending) => Err(TableProblem::Behind { ending }),
+        None => Ok(()),
+    }
 }
 
 /// All values of the endings behind a complete ending, whose tables are looked for beside it.

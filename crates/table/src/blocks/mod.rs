@@ -30,7 +30,7 @@ use crate::reader::{Table, TableProblem};
 use crate::source::{Entries, Shape};
 
 #[cfg(feature = "bulk")]
-pub(crate) use behind::values_behind;
+pub(crate) use behind::{expect_beside, values_behind};
 #[cfg(feature = "bulk")]
 pub(crate) use write::{BlockWriter, check};
 #[cfg(feature = "bulk")]

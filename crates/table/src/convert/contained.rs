@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use hoffman_control::decode_text;
+use hoffman_space::TableValues;
 use hoffman_store::files;
 use rayon::prelude::*;
 
 use super::{CHUNK, ConvertError, ConvertOptions, Converted};
-use crate::blocks::{CellFile, Profile, has_cells, has_suffix, values_behind};
+use crate::blocks::{CellFile, Profile, expect_beside, has_cells, has_suffix, values_behind};
+use crate::entries::Number;
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
+use crate::rows::{Distances, encode};
 use crate::stop::Stop;
 use crate::writer::{TableFile, WriteError, WriteProblem};
 
@@ -76,6 +79,9 @@ fn as_cells(
     if codec.area_bytes(space.size()).saturating_mul(4) > options.memory {
         return Ok(Some("there is too little memory for the values of all positions".to_owned()));
     }
+    if let Err(problem) = expect_beside(target, table, options.profile) {
+        return Ok(Some(problem.to_string()));
+    }
     let stop = Stop::default();
     let values = match table.all_values(&stop) {
         Ok(values) => values,
@@ -103,7 +109,7 @@ fn as_cells(
     };
     let mut unlike = None;
     let written = file.write(|written| {
-        unlike = first_difference(table, written, options)?;
+        unlike = difference((table, &values), written, options)?;
         Ok::<_, ConvertError>(unlike.is_none())
     });
     match written {
@@ -115,38 +121,72 @@ fn as_cells(
     }
 }
 
-/// What is the first entry that the new file does not have.
-fn first_difference(
-    table: &Table,
+/// Why the new file does not have the entries of the table, if it does not. The encoder has compared its cells with the
+/// values; here all entries are compared with what follows from the values, and some with those of the file.
+fn difference(
+    (table, values): (&Table, &TableValues),
     written: &Table,
     options: &ConvertOptions<'_>,
 ) -> Result<Option<String>, ConvertError> {
-    let size = table.space().size();
-    let mut numbers = [(); 2].map(|()| vec![0_i32; COMPARED.min(size) as usize]);
-    for first in (0..size).step_by(COMPARED as usize) {
-        let count = COMPARED.min(size - first);
-        let [own, theirs] = numbers.each_mut().map(|numbers| &mut numbers[..count as usize]);
-        table.read_entries(first, own)?;
-        match written.read_entries(first, theirs) {
-            Ok(()) => {}
-            Err(error) if matches!(error.problem, TableProblem::Behind { .. }) => {
-                return Ok(Some(error.problem.to_string()));
-            }
-            Err(error) => return Err(error.into()),
+    let (space, codec) = (table.space(), table.codec());
+    // One bit does not tell positions that are not legal from draws, so what the entries say follows from no values.
+    let all = codec.bits() == 1;
+    let same = all
+        || match encode(space, values, codec.format(), &Stop::default()) {
+            Ok((Distances::Narrow(numbers), _)) => has_entries(table, &numbers, options)?,
+            Ok((Distances::Wide(numbers), _)) => has_entries(table, &numbers, options)?,
+            Err(problem) => return Ok(Some(problem.to_string())),
+        };
+    let read = || {
+        spots(space.size(), all).try_fold(true, |same, index| {
+            Ok::<_, TableError>(same && written.entry(index)? == table.entry(index)?)
+        })
+    };
+    match if same { read() } else { Ok(false) } {
+        Ok(true) => Ok(None),
+        Ok(false) => Ok(Some("not every entry is the value of its position".to_owned())),
+        Err(error) if matches!(error.problem, TableProblem::Behind { .. }) => {
+            Ok(Some(error.problem.to_string()))
         }
-        if own != theirs {
-            let text = "not every entry is the value of its position".to_owned();
-            return Ok(Some(text));
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a table has these entries.
+fn has_entries<T: Number>(
+    table: &Table,
+    computed: &[T],
+    options: &ConvertOptions<'_>,
+) -> Result<bool, ConvertError> {
+    let (codec, size) = (table.codec(), computed.len() as u64);
+    let bits = |entry: i32, at: usize| codec.bits_of(entry, at).ok();
+    let mut own = vec![0_i32; COMPARED.min(computed.len())];
+    for (computed, first) in computed.chunks(COMPARED).zip((0..size).step_by(COMPARED)) {
+        let own = &mut own[..computed.len()];
+        table.read_entries(first, own)?;
+        let both = own.par_iter().zip(computed.par_iter()).enumerate();
+        let same = both
+            .map(|(at, (own, computed))| bits(own.to_entry(), at) == bits(computed.to_entry(), at));
+        if !same.reduce(|| true, |one, other| one && other) {
+            return Ok(false);
         }
         if let Some(report) = options.progress {
-            report(first + count, size);
+            report(first + computed.len() as u64, size);
         }
     }
-    Ok(None)
+    Ok(true)
 }
 
 /// Entries that are compared at a time.
-const COMPARED: u64 = 1 << 22;
+const COMPARED: usize = 1 << 22;
+
+/// All indices of so many, or some, spread evenly and side by side.
+fn spots(size: u64, all: bool) -> impl Iterator<Item = u64> {
+    const PLACES: u64 = 64;
+    const EACH: u64 = 256;
+    let step = if all { EACH } else { (size / PLACES).max(EACH) };
+    (0..size).step_by(step as usize).flat_map(move |first| first..size.min(first + EACH))
+}
 
 /// Writes entry by entry.
 fn by_entries(
