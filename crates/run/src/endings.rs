@@ -26,14 +26,11 @@ use crate::options::{RunContext, RunOptions, RunReport};
 use crate::presence::{Depth, names_of_job, unfit, unfit_for_job};
 use crate::progress::Phase;
 use crate::room;
-use crate::sequence::sparing;
+use crate::sequence::{LARGE, sparing};
 use crate::task::{self, Order, SolvedTable};
 use crate::unwritten;
 use crate::values::{load_table, wanted_of_job};
 use crate::workplace::Workplace;
-
-/// From how many bytes of values on a table is solved alone, with all threads.
-pub(crate) const LARGE: u64 = 64 << 20;
 
 /// Up to how many bytes of values an answer comes before files are written. More takes so long that
 /// what is finished shall not be lost.

@@ -2,7 +2,8 @@
 
 use hoffman_plan::{Graph, Job};
 
-use crate::endings::LARGE;
+/// From how many bytes of values on a table is solved alone, with all threads.
+pub(crate) const LARGE: u64 = 64 << 20;
 
 /// Nodes that are to be made, small ones that need no large one first, as they come. Of the others next is always what
 /// leaves the fewest values to be held, with all that it needs before it.
