@@ -291,6 +291,36 @@ pub(crate) enum ProfileName {
     Small,
 }
 
+/// What files of complete endings in the block format have, on the command line.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct StreamArgs {
+    /// What files of the block format (.hbf) have [default: fast].
+    #[arg(long, value_enum)]
+    pub(crate) profile: Option<ProfileName>,
+    /// In files of the block format store who wins apart from the distances, too: programs that ask
+    /// for no more read less.
+    #[arg(long)]
+    pub(crate) outcomes: bool,
+}
+
+impl StreamArgs {
+    /// Whether something was asked for.
+    pub(crate) const fn any(self) -> bool {
+        self.profile.is_some() || self.outcomes
+    }
+
+    pub(crate) fn profile(self) -> Profile {
+        self.profile.map(Profile::from).unwrap_or_default()
+    }
+
+    /// The options as they were given.
+    pub(crate) fn repeated(self) -> Vec<String> {
+        let profile = (self.profile == Some(ProfileName::Small)).then_some(["--profile", "small"]);
+        let outcomes = self.outcomes.then_some("--outcomes");
+        profile.into_iter().flatten().chain(outcomes).map(str::to_owned).collect()
+    }
+}
+
 impl From<ProfileName> for Profile {
     fn from(name: ProfileName) -> Profile {
         match name {
@@ -340,9 +370,8 @@ pub(crate) struct BuildArgs {
     /// format if the name that the control file gives it ends in .hbf.
     #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
     pub(crate) format: FileFormat,
-    /// What files of the block format have.
-    #[arg(long, value_enum)]
-    pub(crate) profile: Option<ProfileName>,
+    #[command(flatten)]
+    pub(crate) streams: StreamArgs,
     /// Solve only, write nothing.
     #[arg(long)]
     pub(crate) no_write: bool,
@@ -524,10 +553,8 @@ pub(crate) struct ConvertArgs {
     /// How small the file is made.
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub(crate) compress: CompressName,
-    /// What a file of a complete ending in the block format (.hbf) has. For a small one the tables
-    /// behind captures and promotions must be beside the table, and beside the new file.
-    #[arg(long, value_enum)]
-    pub(crate) profile: Option<ProfileName>,
+    #[command(flatten)]
+    pub(crate) streams: StreamArgs,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
     #[command(flatten)]

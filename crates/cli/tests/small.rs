@@ -111,7 +111,7 @@ fn converted_from_whole_tables_it_is_as_small() {
         let stem = name.strip_suffix(".hbf").unwrap();
         let converted = run(inside, &format!("convert {stem}.htb -o {name} --profile small"));
         if stem == "kk" {
-            converted.refused(1, &["kk.htb: no small file can be made of it"]);
+            converted.refused(1, &["kk.htb: it cannot be stored small or with outcomes apart"]);
             continue;
         }
         good(&converted);
@@ -193,13 +193,43 @@ fn a_profile_is_for_files_that_have_one() {
     let inside = folder.path();
     for command in ["build KRvK --dir .", "plan KRvK --dir ."] {
         let refused = run(inside, &format!("{command} --profile small"));
-        refused.refused(2, &["--profile is for the block format: --format hbf"]);
+        refused.refused(2, &["--profile and --outcomes are for the block format: --format hbf"]);
     }
     let refused = run(inside, "convert krk.htb -o other.htb --profile small");
-    refused.refused(2, &["--profile is for the block format"]);
+    refused.refused(2, &["--profile and --outcomes are for the block format"]);
     good(&run(inside, "convert krk.htb -o flat.htb --index naive --symmetry 1 --format basic"));
     let refused = run(inside, "convert flat.htb -o flat.hbf --profile small");
-    refused.refused(1, &["flat.htb: no small file can be made of it: in the block format only"]);
+    refused.refused(
+        1,
+        &["flat.htb: it cannot be stored small or with outcomes apart: in the block format only"],
+    );
+}
+
+/// Who wins is stored apart if that is asked for, and answers and entries are the same.
+#[test]
+fn outcomes_are_stored_apart() {
+    let folder = TempDir::new().unwrap();
+    let inside = folder.path();
+    for profile in ["fast", "small"] {
+        let options = format!("--format hbf --profile {profile} --reproducible");
+        good(&run(inside, &format!("build KRvK --dir {profile} {options}")));
+        good(&run(inside, &format!("build KRvK --dir {profile}-apart {options} --outcomes")));
+        let apart = inside.join(format!("{profile}-apart"));
+        let [without, with] =
+            [&inside.join(profile), &apart].map(|folder| bytes(folder, "krk.hbf").len());
+        assert!(without < with && with < 2 * without, "{profile}: {without} {with}");
+        good(&run(&apart, "convert krk.hbf -o krk.htb"));
+        let whole = unpacked(&made("whole").join("krk.htb"));
+        assert!(unpacked(&apart.join("krk.htb")) == whole, "{profile}");
+        good(&run(&apart, "convert krk.htb -o again.hbf --outcomes"));
+        if profile == "fast" {
+            assert!(bytes(&apart, "again.hbf") == bytes(&apart, "krk.hbf"));
+        }
+    }
+    good(&run(inside, "build KPvK --dir parts --format hbf --reproducible"));
+    let part = run(inside, "build --only KPvK-a2+ --dir parts --format hbf --outcomes");
+    assert_eq!(part.code, 0, "{}", part.err);
+    assert!(part.err.contains("stored by index"), "{}", part.err);
 }
 
 /// En passant leads from one side's table into another: all endings of pawn against pawn, which takes a minute.

@@ -30,6 +30,7 @@ pub struct Options {
     compression: Compression,
     blocks: bool,
     profile: Profile,
+    outcomes: bool,
     keep_free: Option<u64>,
     method: Method,
     discard: bool,
@@ -68,6 +69,7 @@ impl Options {
             compression: Compression::default(),
             blocks: false,
             profile: Profile::default(),
+            outcomes: false,
             keep_free: None,
             method: Method::Sweep,
             discard: false,
@@ -145,6 +147,13 @@ impl Options {
     #[must_use]
     pub fn profile(self, profile: Profile) -> Options {
         Options { profile, ..self }
+    }
+
+    /// Whether such files have who wins apart from the distances, too, for those who need no more and
+    /// want to read little.
+    #[must_use]
+    pub fn outcomes(self, outcomes: bool) -> Options {
+        Options { outcomes, ..self }
     }
 
     /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more
@@ -253,6 +262,7 @@ impl Options {
             method: self.method,
             compression: self.compression,
             profile: self.profile,
+            outcomes: self.outcomes,
             keep_free: self.keep_free,
             discard: self.discard,
             reproducible: self.reproducible,

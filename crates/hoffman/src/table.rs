@@ -47,6 +47,8 @@ pub struct ConvertOptions {
     /// What a file of a complete ending in the block format has. A small one leans on the tables behind it, which are
     /// looked for beside the table, and are needed beside the new file.
     pub profile: Profile,
+    /// Whether such a file has who wins apart from the distances, too.
+    pub outcomes: bool,
 }
 
 impl Table {
@@ -212,6 +214,7 @@ impl Table {
             memory: self.whole().unwrap_or(usual.memory),
             compression: options.compression,
             profile: options.profile,
+            outcomes: options.outcomes,
             progress: Some(&tell),
         };
         Ok(convert::convert(&self.inner, target, &how)?)

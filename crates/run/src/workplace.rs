@@ -44,6 +44,8 @@ pub struct Workplace {
     pub compression: Compression,
     /// What files of complete endings in the block format have.
     pub profile: Profile,
+    /// Whether they have who wins apart from the distances, too.
+    pub outcomes: bool,
     /// How many bytes of the disk are left to others by working files and checkpoints, and by
     /// finished files as far as can be foreseen; none: a twentieth of the disk, and not more than
     /// two gigabytes.
@@ -72,6 +74,7 @@ impl Default for Workplace {
             pages: None,
             compression: Compression::default(),
             profile: Profile::default(),
+            outcomes: false,
             keep_free: None,
             discard: false,
             reproducible: false,
@@ -92,6 +95,11 @@ pub struct Memory {
 }
 
 impl Workplace {
+    /// Whether files are to have what only those of complete endings can have.
+    pub(crate) fn asks_for_cells(&self) -> bool {
+        self.profile == Profile::Small || self.outcomes
+    }
+
     /// An error if the run was asked to stop.
     pub(crate) fn check_stop(&self) -> Result<(), RunError> {
         if self.stop.is_requested() {

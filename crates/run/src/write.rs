@@ -91,6 +91,10 @@ pub(crate) fn write_table(
         write_cells((&header.bytes, values), making.behind.as_deref(), path, workplace)?;
         return Ok(counts);
     }
+    if workplace.asks_for_cells() && has_suffix(path) && space.pieces().len() > 2 {
+        let text = "stored by index, as what is no complete ending, whatever profile is asked for";
+        progress.notice(&format!("{}: {text}", path.display()));
+    }
     let file = TableFile {
         storage: Arc::clone(&workplace.storage),
         path,
@@ -131,6 +135,7 @@ fn write_cells(
         header: &text,
         values,
         behind: behind.map(|tables| tables.iter().map(|table| &**table).collect()),
+        outcomes: workplace.outcomes,
         stop: workplace.stop.clone(),
     };
     file.write(|_| Ok::<_, RunError>(true))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{FileFormat, FolderArgs, ProfileName, threads};
+use super::{FileFormat, FolderArgs, StreamArgs, threads};
 use crate::work::WorkArgs;
 
 /// Who runs the jobs of a plan.
@@ -40,9 +40,8 @@ pub(crate) struct JobsArgs {
     /// The format of the files of endings.
     #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
     pub(crate) format: FileFormat,
-    /// What files of the block format have.
-    #[arg(long, value_enum)]
-    pub(crate) profile: Option<ProfileName>,
+    #[command(flatten)]
+    pub(crate) streams: StreamArgs,
 }
 
 /// One table alone, for those that run the jobs of a plan.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use hoffman::{Error, Event, Made, OneTable, Options, Profile, Target, Threads};
+use hoffman::{Error, Event, Made, OneTable, Options, Target, Threads};
 
 use crate::Outcome;
-use crate::args::{BuildArgs, FileFormat, ProfileName, is_control_file};
+use crate::args::{BuildArgs, FileFormat, StreamArgs, is_control_file};
 use crate::interrupt;
 use crate::output::{Misuse, complain, print_line, say};
 use crate::work::WorkArgs;
@@ -15,7 +15,7 @@ pub(crate) const MEMORY_LINE: &str = "needs-memory-bytes: ";
 
 /// Builds the tables of control files and lists them.
 pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Result<Outcome> {
-    if matches!(args.format, FileFormat::Hbf) || args.profile.is_some() {
+    if matches!(args.format, FileFormat::Hbf) || args.streams.any() {
         let text = "the format of a control file's table follows from the name of its output";
         return Err(Misuse(text.to_owned()).into());
     }
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
         return Err(Misuse(text.to_owned()).into());
     }
     let options = args.work.options(Some(args.folder.path()?))?.write(!args.no_write);
-    let options = contained(options, args.format, args.profile)?.reproducible(args.reproducible);
+    let options = contained(options, args.format, args.streams)?.reproducible(args.reproducible);
     if let Some(name) = &args.one.only {
         let find = || table_of(name, &args.materials, &options);
         return only(find, &options, (args.one.receipt.as_deref(), &args.work));
@@ -58,14 +58,14 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
 pub(crate) fn contained(
     options: Options,
     format: FileFormat,
-    profile: Option<ProfileName>,
+    streams: StreamArgs,
 ) -> anyhow::Result<Options> {
     let blocks = format == FileFormat::Hbf;
-    if profile.is_some() && !blocks {
-        let text = "--profile is for the block format: --format hbf";
+    if streams.any() && !blocks {
+        let text = "--profile and --outcomes are for the block format: --format hbf";
         return Err(Misuse(text.to_owned()).into());
     }
-    Ok(options.blocks(blocks).profile(profile.map(Profile::from).unwrap_or_default()))
+    Ok(options.blocks(blocks).profile(streams.profile()).outcomes(streams.outcomes))
 }
 
 /// Endings by their names.

@@ -1,6 +1,6 @@
 //! `hoffman convert`: a table rewritten with another index type, symmetry or entry format.
 
-use hoffman::{ConvertOptions, Converted, FlagType, Format, Profile, ReadOptions};
+use hoffman::{ConvertOptions, Converted, FlagType, Format, ReadOptions};
 use serde_json::json;
 
 use crate::Outcome;
@@ -11,8 +11,8 @@ use crate::progress::Bar;
 
 /// Converts a table.
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
-    if args.profile.is_some() && args.output.extension().is_none_or(|suffix| suffix != "hbf") {
-        let text = "--profile is for the block format, whose files end in .hbf";
+    if args.streams.any() && args.output.extension().is_none_or(|suffix| suffix != "hbf") {
+        let text = "--profile and --outcomes are for the block format, whose files end in .hbf";
         return Err(Misuse(text.to_owned()).into());
     }
     let folder = args.folder.existing()?;
@@ -24,7 +24,8 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
         format: format(args, table.format())?,
         restricted_symmetry: args.restricted_symmetry,
         compression: args.compress.into(),
-        profile: args.profile.map(Profile::from).unwrap_or_default(),
+        profile: args.streams.profile(),
+        outcomes: args.streams.outcomes,
     };
     let bar = Bar::new("entries");
     bar.name(args.output.display().to_string());

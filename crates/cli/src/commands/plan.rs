@@ -6,7 +6,7 @@ use hoffman::process::{available_memory, cores, is_address};
 use hoffman::{Error, JobGraph, Options, Plan, Target};
 
 use crate::Outcome;
-use crate::args::{FileFormat, PlanArgs, ProfileName, is_control_file};
+use crate::args::{FileFormat, PlanArgs, is_control_file};
 use crate::commands::build::{contained, endings};
 use crate::interrupt;
 use crate::jobs::{self, Common, Job, Room};
@@ -90,7 +90,7 @@ impl What {
             return Ok(What { position: None, targets, options });
         }
         let options = args.work.options(Some(args.folder.path()?))?;
-        let options = contained(options, args.jobs.format, args.jobs.profile)?;
+        let options = contained(options, args.jobs.format, args.jobs.streams)?;
         if args.what.first().is_some_and(|what| what.contains('/')) {
             expect_endings(args)?;
             return Ok(What { position: Some(args.what.join(" ")), targets: Vec::new(), options });
@@ -144,9 +144,7 @@ impl What {
         if args.jobs.format == FileFormat::Hbf {
             common.making.extend(["--format", "hbf"].map(str::to_owned));
         }
-        if args.jobs.profile == Some(ProfileName::Small) {
-            common.making.extend(["--profile", "small"].map(str::to_owned));
-        }
+        common.making.extend(args.jobs.streams.repeated());
         common.making.extend(args.work.repeated());
         Ok(common)
     }

@@ -187,6 +187,8 @@ pub struct CellFile<'a> {
     /// Those of the endings behind its captures and promotions, if the file is to lean on them: profile
     /// [`Small`](Profile::Small), else [`Fast`](Profile::Fast).
     pub behind: Option<Vec<&'a TableValues>>,
+    /// Whether who wins is stored apart, too, for the same sides to move.
+    pub outcomes: bool,
     /// Asked while cells are encoded.
     pub stop: Stop,
 }
@@ -245,7 +247,7 @@ impl CellFile<'_> {
         };
         let options = EncodeOptions {
             distances,
-            outcomes: Sides::Neither,
+            outcomes: if self.outcomes { distances } else { Sides::Neither },
             exits: profile == Profile::Small,
             rows: if material.men().len() > 1 { rows } else { 1 },
             training: training(self.values, profile),

@@ -32,12 +32,12 @@ pub(super) fn convert(
     let eligible = has_suffix(target) && has_cells(table.control(), table.space(), table.codec());
     let written = eligible && {
         let refused = as_cells(table, target, options)?;
-        refused.clone().map_or(Ok(()), |why| small_only(table, options, why))?;
+        refused.clone().map_or(Ok(()), |why| cells_only(table, options, why))?;
         notices.extend(refused.map(|why| format!("the entries are stored by index: {why}")));
         notices.is_empty()
     };
     if !written {
-        small_only(table, options, NO_CELLS.to_owned())?;
+        cells_only(table, options, NO_CELLS.to_owned())?;
         by_entries(table, target, options)?;
     }
     Ok(Converted {
@@ -51,20 +51,20 @@ pub(super) fn convert(
     })
 }
 
-/// Why most tables have no small file.
+/// Why most tables have no cells.
 pub(super) const NO_CELLS: &str =
-    "in the block format only complete endings with distances to mate have one";
+    "in the block format only complete endings with distances to mate can be";
 
-/// Refuses what is not to be had if a small file is asked for.
-pub(super) fn small_only(
+/// Refuses what is not to be had if streams are asked for that only files of cells have.
+pub(super) fn cells_only(
     table: &Table,
     options: &ConvertOptions<'_>,
     why: String,
 ) -> Result<(), ConvertError> {
-    match options.profile {
-        Profile::Fast => Ok(()),
-        Profile::Small => Err(ConvertError::Small { path: table.path().to_owned(), why }),
+    if options.profile == Profile::Fast && !options.outcomes {
+        return Ok(());
     }
+    Err(ConvertError::NoCells { path: table.path().to_owned(), why })
 }
 
 /// Writes the cells of a complete ending. If not every entry follows from them, nothing is written and the reason
@@ -105,6 +105,7 @@ fn as_cells(
         header,
         values: &values,
         behind: behind.as_ref().map(|tables| tables.iter().collect()),
+        outcomes: options.outcomes,
         stop: stop.clone(),
     };
     let mut unlike = None;

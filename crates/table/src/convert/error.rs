@@ -24,9 +24,9 @@ pub enum ConvertError {
         /// What cannot be had from what.
         reason: &'static str,
     },
-    /// A small file of the block format cannot be had.
-    #[error("{path}: no small file can be made of it: {why}", path = .path.display())]
-    Small {
+    /// A small file of the block format, or one with outcomes apart, cannot be had.
+    #[error("{path}: it cannot be stored small or with outcomes apart: {why}", path = .path.display())]
+    NoCells {
         /// The old table.
         path: PathBuf,
         /// Why not.

@@ -58,6 +58,8 @@ pub struct ConvertOptions<'a> {
     /// What a file of a complete ending in the block format has; a small one leans on the tables
     /// behind it, which are looked for beside the table, and are needed beside the target.
     pub profile: Profile,
+    /// Whether such a file has who wins apart from the distances, too.
+    pub outcomes: bool,
     /// Told how many indices are done, of how many; each index counts twice.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
 }
@@ -73,6 +75,7 @@ impl Default for ConvertOptions<'_> {
             memory: 4 << 30,
             compression: Compression::default(),
             profile: Profile::default(),
+            outcomes: false,
             progress: None,
         }
     }
@@ -111,7 +114,7 @@ pub fn convert(
     if contained::is_wanted(table, target, options) {
         return contained::convert(table, target, options);
     }
-    contained::small_only(table, options, contained::NO_CELLS.to_owned())?;
+    contained::cells_only(table, options, contained::NO_CELLS.to_owned())?;
     let path = || table.path().to_owned();
     let wanted = options.format.unwrap_or_else(|| table.codec().format());
     check_formats(table.codec().format(), wanted)
