@@ -301,7 +301,9 @@ impl Work<'_> {
         }
         let mut file = file;
         let mut tell = |prover: &Prover| {
-            file.iter_mut().for_each(|file| file.keep(prover));
+            if let Some(file) = &mut file {
+                file.keep(prover);
+            }
             tell(prover)
         };
         prover.prove(watch, &mut tell);

@@ -62,7 +62,7 @@ mod tests {
     /// Works until it is told to stop, and longer than a test may take otherwise.
     fn work_until(stop: &Stop) -> bool {
         let began = Instant::now();
-        while !stop.is_requested() && began.elapsed() < Duration::from_secs(60) {
+        while !stop.is_requested() && began.elapsed() < Duration::from_mins(1) {
             thread::sleep(Duration::from_millis(1));
         }
         stop.is_requested()

@@ -382,7 +382,7 @@ fn stopped_proofs_say_nothing_wrong() {
     let tables = four_men();
     let mut random = fastrand::Rng::with_seed(100);
     let [mut in_between, mut undecided] = [0, 0];
-    let stops = total("HOFFMAN_RANDOM_STOPS", 68);
+    let stops = total("HOFFMAN_RANDOM_STOPS", 32);
     for number in 0..stops.div_ceil(4) {
         let ending = ENDINGS[number % ENDINGS.len()].parse().unwrap();
         let position = random_position(ending, &mut random);
