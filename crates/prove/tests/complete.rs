@@ -345,7 +345,7 @@ fn known_endings_are_leaves() {
 fn single_positions_are_looked_up() {
     let tables = four_men();
     let mut random = fastrand::Rng::with_seed(3);
-    let mut check_known = |position: &Chess| {
+    let check_known = |position: &Chess| {
         let prover = check_proof(&tables, position, Some(Arc::new(Positions(Arc::clone(&tables)))));
         assert_eq!(prover.progress().open, 0);
         let moves = match value(&tables, position) {
