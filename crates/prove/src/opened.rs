@@ -193,7 +193,7 @@ mod tests {
             "8/5p2/8/8/8/8/P7/8 KQk Qd8",
             "8/8/8/8/8/8/8/8 KRkn",
             "8/8/8/8/8/8/5p2/8 Kkq qa1",
-            "8/8/8/8/8/8/5p2/8 KRkq qa1 on kb2 Ke1 Rh1",
+            "8/8/8/8/8/8/5p2/8 KRkq qa1 on Ke1 Rh1 kb2",
         ];
         for words in slices {
             let key = words.parse::<Words>().map(|Words(key)| Words(key).to_string());
