@@ -17,21 +17,23 @@ const FINE_25: &str = "6k1/7p/5P1K/8/8/8/7P/8 w - - 0 1";
 /// King and two pawns against king; only promotions to the right pieces matter.
 const PAWNS: &str = "8/8/8/1k6/8/1P6/1P6/K7 b - - 0 1";
 
-/// A folder with all tables that four men of pawns lead to.
+/// A folder with all tables that four men of pawns lead to in `t`, and without any in `none`.
 fn tables() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
         let folder = TempDir::new().unwrap();
         let built = run(folder.path(), "build KPvKP KPPvK --dir t");
         assert_eq!(built.code, 0, "{}", built.err);
+        fs::create_dir(folder.path().join("none")).unwrap();
         folder
     });
     folder.path()
 }
 
-/// A folder with copies of some of them in `t`.
+/// A folder with copies of some of them in `t`, and without any in `none`.
 fn some(names: &[&str]) -> TempDir {
     let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("none")).unwrap();
     fs::create_dir(folder.path().join("t")).unwrap();
     for name in names {
         fs::copy(tables().join("t").join(name), folder.path().join("t").join(name)).unwrap();
@@ -84,6 +86,62 @@ fn tables_at_hand_answer_for_their_endings() {
     let [least, most] = ["moves_at_least", "moves_at_most"];
     assert!(bound(&with, least) <= bound(&without, most), "{with} {without}");
     assert!(bound(&without, least) <= bound(&with, most), "{with} {without}");
+}
+
+/// Where there is no room to open a slice, nor to read a table.
+#[test]
+fn positions_of_tables_are_looked_up() {
+    let endgames = [PAWNS, "8/8/8/1k6/1p6/8/1P6/K7 w - - 0 1", "8/8/8/8/pP6/8/8/k1K5 b - b3 0 1"];
+    for position in endgames {
+        let without = solve(tables(), position, "--moves --json --dir none").json();
+        let with = solve(tables(), position, "--moves --json --dir t --memory 1K").json();
+        assert_eq!(results(&with), results(&without), "{position}");
+        assert_eq!(with["hoffman"]["slices"], 0);
+        assert!(!used(&with).is_empty());
+        let when = solve(tables(), position, "--distance --json --dir t --memory 1K").json();
+        let exact = probed_moves(position);
+        assert_eq!(when["hoffman"]["moves_at_most"], exact, "{when}");
+        assert_eq!(when["hoffman"]["moves_at_least"], exact);
+        if let Some(folder) = syzygy_folder() {
+            let asked = format!("--moves --json -S {} --memory 1K", folder.display());
+            let with = solve(tables(), position, &format!("{asked} --dir none")).json();
+            assert_eq!(results(&with), results(&without), "{position}");
+            assert!(used(&with).iter().all(|name| is_syzygy(Path::new(name))), "{with}");
+            assert!(!used(&with).is_empty());
+        }
+    }
+}
+
+/// In how many moves the tables of all endings say that a position is won.
+fn probed_moves(position: &str) -> Json {
+    let probed = run_with(tables(), &["probe", position, "--dir", "t", "--json"], "").json();
+    let plies = probed["dtm"].as_i64().filter(|plies| *plies != 0);
+    plies.map_or(Json::Null, |plies| Json::from((plies.abs() + 1) / 2))
+}
+
+#[test]
+fn folders_that_are_not_there_are_named() {
+    for folder in
+        ["--dir nowhere", "-S nowhere", "--dir t -S nowhere", "--certificate c -S nowhere"]
+    {
+        let folder: Vec<&str> = folder.split_whitespace().collect();
+        let asked = [&["solve", PAWNS, "--outcome"], &folder[..]].concat();
+        run_with(tables(), &asked, "").refused(1, &["nowhere", "there is no such folder"]);
+    }
+    let six = "6k1/7p/5P1K/8/8/7P/7P/8 w - - 0 1";
+    let refused = run_with(tables(), &["solve", six, "--dir", "nowhere"], "");
+    refused.refused(1, &["nowhere", "there is no such folder"]);
+}
+
+/// A table that there is no time to read is neither used nor blamed.
+#[test]
+fn tables_are_not_read_when_time_is_over() {
+    for position in [FINE_25, PAWNS] {
+        let asked = ["solve", position, "--outcome", "--json", "--dir", "t", "--time", "0"];
+        let ended = run_with(tables(), &asked, "");
+        assert_eq!((ended.code, ended.err.as_str()), (1, ""));
+        assert_eq!(used(&ended.json()), [""; 0]);
+    }
 }
 
 #[test]

@@ -3,6 +3,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
@@ -75,4 +78,77 @@ fn files_of_other_searches_are_refused_and_kept() {
     assert_eq!(solve(folder, short, "").code, 0);
     let left: Vec<_> = fs::read_dir(folder).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
+}
+
+/// Begins the search of the chain and kills it once it has kept so much. Whether it was still at
+/// work.
+fn kill_when_kept(folder: &Path) -> bool {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hoffman"))
+        .args(["solve", CHAIN, "--resume", "search"])
+        .current_dir(folder)
+        .env("HOFFMAN_TABLES", folder.join("home"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while !folder.join("search").exists() && child.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_mins(5), "nothing is kept");
+        thread::sleep(Duration::from_millis(1));
+    }
+    // That is SIGKILL.
+    child.kill().unwrap();
+    !child.wait().unwrap().success()
+}
+
+#[test]
+fn a_search_that_is_killed_goes_on() {
+    let whole = TempDir::new().unwrap();
+    let whole = solve(whole.path(), CHAIN, "--json").json();
+    let killed = TempDir::new().unwrap();
+    let killed = killed.path();
+    assert!(kill_when_kept(killed), "it came to its end before it was killed");
+    let kept = slices(killed);
+    assert!(!kept.is_empty());
+
+    let again = solve(killed, CHAIN, "--json");
+    assert_eq!(again.code, 0, "{}", again.err);
+    let results = |answer: &Json| {
+        let moves = answer["moves"].as_array().unwrap().iter();
+        let mut moves: Vec<_> =
+            moves.map(|m| (m["uci"].to_string(), m["category"].to_string())).collect();
+        moves.sort();
+        (answer["category"].to_string(), moves)
+    };
+    assert_eq!(results(&again.json()), results(&whole));
+    assert!(kept.iter().all(|slice| slices(killed).contains(slice)));
+}
+
+/// Pieces on squares that are excluded have slices of their own, which are kept like all others.
+#[test]
+fn searches_under_assumptions_go_on_to_the_same_certificate() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let position = "8/8/8/1k6/8/1P6/1P6/K7 w - - 0 1";
+    let asked = "--json --exclude-from c2 --certificate proof";
+    let first = solve(folder, position, asked);
+    assert_eq!(first.code, 0, "{}", first.err);
+    let kept = slices(folder);
+    assert!(kept.iter().any(|slice| slice.as_str().unwrap().ends_with(" on Kc2")), "{kept:?}");
+    let proof = fs::read(folder.join("proof")).unwrap();
+
+    let again = solve(folder, position, asked);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert_eq!(first.json()["category"], again.json()["category"]);
+    assert_eq!(again.json()["hoffman"]["slices"], kept.len());
+    assert_eq!(slices(folder).len(), kept.len());
+    assert!(!proof.is_empty() && !fs::read(folder.join("proof")).unwrap().is_empty());
+    let checked = run_with(folder, &["check", "proof"], "");
+    assert_eq!(checked.code, 0, "{}", checked.err);
+
+    // Without them, or with others, these slices are of no use, and do no harm.
+    for other in ["--json", "--json --exclude-from c3"] {
+        let other = solve(folder, position, other);
+        assert_eq!(other.code, 0, "{}", other.err);
+    }
 }

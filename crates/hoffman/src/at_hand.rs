@@ -4,18 +4,20 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hoffman_board::Material;
+use hoffman_board::{Color, Material, Outcome, Role, Square, Value};
 use hoffman_probe::collection::Collection;
 use hoffman_probe::open_table::OpenTable;
-use hoffman_prove::{Endings, Reading};
+use hoffman_prove::{Endings, LookedUp, Reading};
+use hoffman_reader::shakmaty::{Chess, EnPassantMode, Position as _};
 use hoffman_run::values_of_table;
 use hoffman_space::TableValues;
-use hoffman_table::foreign::Kind;
+use hoffman_table::foreign::{ForeignOptions, Kind};
 use hoffman_table::htb::SourceOptions;
-use hoffman_table::{Stop, rows};
+use hoffman_table::{EntryValue, Stop, TableError, rows};
 
 use crate::error::Error;
 use crate::options::Options;
+use crate::watch::Watch;
 
 /// How many entries of a table are read in the time in which a position is evaluated, and how many
 /// positions are evaluated in the time in which a Syzygy file is asked for one.
@@ -27,6 +29,8 @@ const ASKED: u64 = 2;
 pub(crate) struct AtHand {
     tables: Collection,
     with_distances: bool,
+    watch: Watch,
+    /// Requested when the search is to end.
     stop: Stop,
     found: Mutex<Found>,
 }
@@ -42,12 +46,16 @@ struct Found {
 
 impl AtHand {
     /// Those that the options name; no files are opened yet. `with_distances`: only tables that
-    /// have them.
+    /// have them. `watch`: when the search is to end.
     ///
     /// # Errors
     /// A folder that was named cannot be listed.
-    pub(crate) fn of(options: &Options, with_distances: bool) -> Result<AtHand, Error> {
-        let stop = options.cancel_request().0;
+    pub(crate) fn of(
+        options: &Options,
+        with_distances: bool,
+        watch: Watch,
+    ) -> Result<AtHand, Error> {
+        let stop = Stop::default();
         // The fifty-move rule is not regarded.
         let reading = options.reading().clone().cursed_wins(true);
         let source = SourceOptions { stop: stop.clone(), ..SourceOptions::default() };
@@ -57,10 +65,11 @@ impl AtHand {
         if let Some(folder) = folder {
             tables.add_folder(folder).map_err(listed)?;
         }
+        let foreign = ForeignOptions { stop: stop.clone(), ..reading.foreign() };
         for folder in reading.syzygy_folders() {
-            tables.add_syzygy_folder(folder, &reading.foreign()).map_err(listed)?;
+            tables.add_syzygy_folder(folder, &foreign).map_err(listed)?;
         }
-        Ok(AtHand { tables, with_distances, stop, found: Mutex::default() })
+        Ok(AtHand { tables, with_distances, watch, stop, found: Mutex::default() })
     }
 
     /// The files that were read, and why others were not, each in a sentence.
@@ -79,10 +88,31 @@ impl AtHand {
         if let Some(known) = found.endings.get(ending) {
             return known.clone();
         }
-        let (table, failed) = self.tables.complete(ending, self.with_distances);
-        found.refused.extend(failed.iter().map(|error| format!("{error}; it is not used")));
+        let look = || self.tables.complete(ending, self.with_distances);
+        let (table, failed) = self.watch.over(&self.stop, look);
+        // What was stopped is not damaged.
+        if !self.stop.is_requested() {
+            found.refused.extend(failed.iter().map(|error| format!("{error}; it is not used")));
+        }
         found.endings.insert(*ending, table.clone());
         table
+    }
+
+    /// Why the table of an ending is not used after all, unless reading it was stopped.
+    fn refuse(&self, ending: &Material, why: &str) {
+        let mut found = self.found();
+        if !self.stop.is_requested() {
+            found.refused.push(format!("{why}; it is not used"));
+        }
+        found.endings.insert(*ending, None);
+    }
+
+    /// The table of an ending was read, or a part of it.
+    fn tell_read(&self, member: &OpenTable) {
+        let (mut found, path) = (self.found(), member.table().path());
+        if !found.read.iter().any(|read| read == path) {
+            found.read.push(path.to_owned());
+        }
     }
 
     /// No code panics while it holds the lock.
@@ -110,22 +140,77 @@ impl Endings for AtHand {
 
     fn values(&self, ending: &Material) -> Option<Arc<TableValues>> {
         let member = self.table(ending)?;
-        let values = values_of_table(member.table(), self.with_distances, &self.stop);
-        let mut found = self.found();
-        match values {
+        let read = || values_of_table(member.table(), self.with_distances, &self.stop);
+        match self.watch.over(&self.stop, read) {
             Ok(values) if values.material == *ending => {
-                found.read.push(member.table().path().to_owned());
+                self.tell_read(&member);
                 return Some(Arc::new(values));
             }
-            // What was stopped is not damaged.
-            Err(_) if self.stop.is_requested() => {}
             Ok(_) => {
                 let path = member.table().path().display();
-                found.refused.push(format!("{path}: holds other men; it is not used"));
+                self.refuse(ending, &format!("{path}: holds other men"));
             }
-            Err(error) => found.refused.push(format!("{error}; it is not used")),
+            Err(error) => self.refuse(ending, &error.to_string()),
         }
-        found.endings.insert(*ending, None);
         None
     }
+
+    fn look_up(&self, position: &Chess) -> Option<LookedUp> {
+        let ending = material_of(position).normalized().0;
+        let member = self.table(&ending)?;
+        match self.watch.over(&self.stop, || value_in(&member, position)) {
+            Ok(value) => {
+                let known = looked_up(value?, position.turn())?;
+                self.tell_read(&member);
+                Some(known)
+            }
+            Err(error) => {
+                self.refuse(&ending, &error.to_string());
+                None
+            }
+        }
+    }
+}
+
+fn material_of(position: &Chess) -> Material {
+    let men = position.board().clone().into_iter().map(|(_, man)| man);
+    Material::from_men(men.map(|man| (man.color, man.role)))
+}
+
+/// What a table of chess says of a position, for the side to move; none if it does not hold it.
+fn value_in(member: &OpenTable, position: &Chess) -> Result<Option<EntryValue>, TableError> {
+    let table = member.table();
+    let own = Material::from_men(table.pieces().iter().map(|man| (man.color, man.role)));
+    let swapped = own != material_of(position);
+    let square = |at: Square| if swapped { at.flip_vertical() } else { at };
+    let color = |of: Color| if swapped { of.other() } else { of };
+
+    let men = position.board().clone().into_iter();
+    let men = men.map(|(at, man)| (square(at), color(man.color), man.role));
+    let men: Vec<(Square, Color, Role)> = men.collect();
+    let turn = color(position.turn());
+    let en_passant = position.ep_square(EnPassantMode::Legal).map(square);
+    let placement = table.place(men, turn, en_passant);
+    let Some(index) = placement.and_then(|placement| table.index(&placement)) else {
+        return Ok(None);
+    };
+    if !table.has_known_length() {
+        // One checksum for the whole.
+        table.check()?;
+    }
+    table.value(index, turn).map(Some)
+}
+
+/// What a value says for the side to move; none if that is no result.
+fn looked_up(value: EntryValue, turn: Color) -> Option<LookedUp> {
+    let (own, other) = (Outcome::won_by(turn), Outcome::won_by(turn.other()));
+    let (outcome, moves) = match value {
+        EntryValue::Exact(Value::Win(moves)) => (own, Some(moves)),
+        EntryValue::Exact(Value::Loss(moves)) => (other, Some(moves)),
+        EntryValue::Exact(Value::Draw) | EntryValue::Draw => (Outcome::Draw, None),
+        EntryValue::Win => (own, None),
+        EntryValue::Loss => (other, None),
+        _ => return None,
+    };
+    Some(LookedUp { outcome, moves })
 }

@@ -126,6 +126,7 @@ mod search_file;
 mod signature;
 mod table;
 mod verified;
+mod watch;
 mod what_if;
 
 pub use hoffman_board::value::FlagType;

@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 
 use hoffman_board::{OutcomeBounds, Variant};
 use hoffman_control::Claims;
-use hoffman_prove::{Limits, NoStrategy, Prover, Strategy};
+use hoffman_prove::{Endings as _, Limits, NoStrategy, Prover, Strategy};
 use hoffman_reader::shakmaty::{Chess, Color};
 use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Moves, Value};
 use hoffman_run::available_memory;
 use hoffman_solve::Monitor;
-use hoffman_space::{PawnStructure, SliceValues};
 
 use crate::at_hand::AtHand;
 use crate::certificate::Certificate;
@@ -21,6 +20,7 @@ use crate::goal::Goal;
 use crate::options::Options;
 use crate::plan::Whole;
 use crate::search_file::SearchFile;
+use crate::watch::Watch;
 use crate::what_if::{Assumed, WhatIf};
 
 /// What is asked of a proof beside the outcome of the position.
@@ -79,8 +79,8 @@ impl ProveOptions {
         ProveOptions { certificate: Some(file.into()), ..self }
     }
 
-    /// A file that holds how far the search is. If it is there the search goes on from it, and when
-    /// the search ends, decided or not, it is written.
+    /// A file that holds how far the search is. If it is there the search goes on from it; it is
+    /// written now and then while the search works, and when it ends, decided or not.
     #[must_use]
     pub fn resume(self, file: impl Into<PathBuf>) -> ProveOptions {
         ProveOptions { resume: Some(file.into()), ..self }
@@ -195,7 +195,8 @@ const CHEAP: u64 = 100_000_000;
 /// could decide is at least, or at most, a draw, or unknown.
 ///
 /// Complete tables of chess in the folder of the options, and Syzygy files in the folders that they
-/// name, are read where the search meets their endings, and answer for these: [`Proved::tables`]. With
+/// name, are asked for the position and those behind its moves, and read where the search meets
+/// their endings; they answer for these: [`Proved::tables`]. With
 /// [`ProveOptions::distance`] only tables that have distances are; under assumptions and for a
 /// certificate, which shall show everything, none.
 ///
@@ -218,27 +219,30 @@ pub fn prove(
     let position = position.as_position(Variant::Normal)?.into_owned();
     let chess = Chess::try_from(&position)
         .map_err(|reason| ProbeError::from(FenError::Impossible { fen: position.fen(), reason }))?;
-    let limits = Limits { memory: memory(options) };
-    if !hoffman_prove::fits(&chess, limits) {
-        return Err(Error::Vast(Box::new(Whole::behind(&position))));
-    }
     let began = Instant::now();
     let assumed = Assumed::new(&asked.what_if, asked.goal.as_ref(), &chess)?;
     let Assumed { assumptions, claims, goal } = assumed;
     let work = Work { turn: position.turn, began, asked, claims, goal };
     let is_chess = assumptions.is_empty();
-    let prover = Prover::new(chess.clone(), limits).assuming(assumptions);
+    let watch =
+        Watch { cancel: options.cancel_request(), end: asked.time.map(|time| began + time) };
     let at_hand = (is_chess && asked.certificate.is_none())
-        .then(|| AtHand::of(options, asked.distance).map(Arc::new))
+        .then(|| AtHand::of(options, asked.distance, watch.clone()).map(Arc::new))
         .transpose()?;
+    let limits = Limits { memory: memory(options) };
+    let is_known = || at_hand.as_ref().is_some_and(|tables| tables.look_up(&chess).is_some());
+    if !hoffman_prove::fits(&chess, limits) && !is_known() {
+        return Err(Error::Vast(Box::new(Whole::behind(&position))));
+    }
+    let prover = Prover::new(chess.clone(), limits).assuming(assumptions);
     let prover = at_hand.iter().fold(prover, |prover, tables| prover.knowing(tables.clone()));
     let prover = asked.goal.iter().fold(prover, |prover, goal| prover.asking(goal.asks_of()));
     // Where they cannot be written is told before the work, not behind it.
     let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
-    let file = asked.resume.as_deref().map(|path| SearchFile::of(path, &chess)).transpose()?;
+    let mut file = asked.resume.as_deref().map(|path| SearchFile::of(path, &chess)).transpose()?;
 
     options.install(|| {
-        let prover = work.search(prover, file.as_ref(), options.cancel_request(), progress)?;
+        let prover = work.search(prover, file.as_mut(), &watch, progress)?;
         if let Some(file) = file {
             file.write(&prover.opened())?;
         }
@@ -278,27 +282,34 @@ struct Work<'w> {
 }
 
 impl Work<'_> {
-    /// Proves the position and its moves, as far as that goes, from where a file says that it was.
+    /// Proves the position and its moves, as far as that goes, from where a file says that it was,
+    /// and keeps it up to date.
     fn search(
         &self,
         mut prover: Prover,
-        file: Option<&SearchFile>,
-        cancel: Cancel,
+        file: Option<&mut SearchFile>,
+        watch: &Watch,
         progress: &mut (dyn FnMut(&Effort) + Send),
     ) -> Result<Prover, Error> {
-        let watch = Watch { cancel, end: self.asked.time.map(|time| self.began + time) };
-        let mut tell = |of: &hoffman_prove::Progress| {
-            progress(&self.effort(of));
+        let mut tell = |prover: &Prover| {
+            progress(&self.effort(&prover.progress()));
             !watch.is_stopped()
         };
-        if let Some(file) = file {
-            let opened = prover.open_again(file.slices(), &watch, &mut tell);
+        if let Some(file) = &file {
+            let opened = prover.open_again(file.slices(), watch, &mut tell);
             opened.map_err(|slice| file.is_wrong_about(&slice))?;
         }
-        prover.prove(&watch, &mut tell);
+        let mut file = file;
+        let mut tell = |prover: &Prover| {
+            if let Some(file) = &mut file {
+                file.keep(prover);
+            }
+            tell(prover)
+        };
+        prover.prove(watch, &mut tell);
         let spent = prover.progress().positions;
         let most = if self.asked.moves { u64::MAX } else { spent + CHEAP };
-        prover.prove_moves(most, &watch, &mut tell);
+        prover.prove_moves(most, watch, &mut tell);
         Ok(prover)
     }
 
@@ -376,20 +387,6 @@ impl Work<'_> {
             bytes: of.bytes as u64,
             time: self.began.elapsed(),
         }
-    }
-}
-
-/// Asks whether the work is to end.
-struct Watch {
-    cancel: Cancel,
-    end: Option<Instant>,
-}
-
-impl Monitor for Watch {
-    fn slice(&self, _pawns: PawnStructure, _values: &Arc<SliceValues>) {}
-
-    fn is_stopped(&self) -> bool {
-        self.cancel.is_cancelled() || self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 

@@ -1,8 +1,11 @@
 //! How far the search for a proof is, in a file from which the same search goes on.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use hoffman_prove::Prover;
 use hoffman_reader::shakmaty::fen::Epd;
 use hoffman_reader::shakmaty::{Chess, EnPassantMode};
 use hoffman_store::{files, is_file};
@@ -18,13 +21,20 @@ const VERSION: u64 = 1;
 /// The longest file that is read, in bytes: a million slices have fifty megabytes.
 const LONGEST: u64 = 1 << 28;
 
+/// While a search works its file is written when so much time has gone by, or a tenth more slices
+/// are open, but not at once again, and so seldom that writing takes little of the time.
+const WRITTEN_EVERY: Duration = Duration::from_secs(30);
+const NOT_WITHIN: Duration = Duration::from_millis(200);
+const WRITING_IS_ONE_IN: u32 = 20;
+
 /// The slices that a search of a position has open, in a file.
 pub(crate) struct SearchFile {
     path: PathBuf,
     position: String,
     /// What the file named before.
     slices: Vec<String>,
-    file: AtomicFile,
+    /// When it was written, or tried to be, how many slices were open then, and how long that took.
+    written: (Instant, usize, Duration),
 }
 
 impl SearchFile {
@@ -32,8 +42,9 @@ impl SearchFile {
     pub(crate) fn of(path: &Path, position: &Chess) -> Result<SearchFile, Error> {
         let position = Epd::from_position(position, EnPassantMode::Legal).to_string();
         let slices = if is_file(&*files(), path) { read(path, &position)? } else { Vec::new() };
-        let file = AtomicFile::create(path).map_err(|error| failed(path, &error))?;
-        Ok(SearchFile { path: path.to_owned(), position, slices, file })
+        drop(AtomicFile::create(path).map_err(|error| failed(path, &error))?);
+        let written = (Instant::now(), 0, Duration::ZERO);
+        Ok(SearchFile { path: path.to_owned(), position, slices, written })
     }
 
     /// The slices that were open, in the words of [`hoffman_prove::Prover::opened`].
@@ -46,9 +57,22 @@ impl SearchFile {
         failed(&self.path, &format!("'{slice}' is no slice behind {}", self.position))
     }
 
+    /// Writes which slices a search that goes on has open, if it is time to.
+    pub(crate) fn keep(&mut self, prover: &Prover) {
+        let (at, open, took) = self.written;
+        let (since, more) = (at.elapsed(), prover.open_slices().saturating_sub(open));
+        let is_time = more > 0 && since >= WRITTEN_EVERY || more * 10 > open;
+        if is_time && since >= NOT_WITHIN.max(took * WRITING_IS_ONE_IN) {
+            let began = Instant::now();
+            // What cannot be written now may be the next time; at the end it is told.
+            let _ = self.write(&prover.opened());
+            self.written = (Instant::now(), prover.open_slices(), began.elapsed());
+        }
+    }
+
     /// Writes which slices are open now. Those that there was no time or no room to open again are
     /// kept.
-    pub(crate) fn write(self, opened: &[String]) -> Result<(), Error> {
+    pub(crate) fn write(&self, opened: &[String]) -> Result<(), Error> {
         let known: BTreeSet<&String> = opened.iter().collect();
         let left = self.slices.iter().filter(|slice| !known.contains(slice));
         let slices: Vec<&String> = opened.iter().chain(left).collect();
@@ -58,9 +82,11 @@ impl SearchFile {
             "position": self.position,
             "slices": slices,
         });
-        serde_json::to_writer_pretty(self.file.writer(), &value)
-            .map_err(|error| failed(&self.path, &error))?;
-        self.file.commit().map_err(|error| failed(&self.path, &error))
+        let text = format!("{value:#}\n");
+        let file = AtomicFile::create(&self.path).map_err(|error| failed(&self.path, &error))?;
+        let written = file.writer().write_all(text.as_bytes());
+        written.map_err(|error| failed(&self.path, &error))?;
+        file.commit().map_err(|error| failed(&self.path, &error))
     }
 }
 

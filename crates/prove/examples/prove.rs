@@ -12,8 +12,8 @@ fn main() {
     let moves = args.next().is_some();
     let position: Chess = fen.into_position(CastlingMode::Standard).unwrap();
     let began = Instant::now();
-    let mut tell = |p: &hoffman_prove::Progress| {
-        eprintln!("{:6.2} s {p:?}", began.elapsed().as_secs_f64());
+    let mut tell = |prover: &Prover| {
+        eprintln!("{:6.2} s {:?}", began.elapsed().as_secs_f64(), prover.progress());
         began.elapsed().as_secs() < seconds
     };
     let mut prover = Prover::new(position.clone(), Limits { memory });

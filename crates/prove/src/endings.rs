@@ -7,7 +7,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::Material;
+use hoffman_board::shakmaty::Chess;
+use hoffman_board::{Material, Outcome};
 use hoffman_solve::{Monitor, SolveError};
 use hoffman_space::TableValues;
 
@@ -23,6 +24,15 @@ pub struct Reading {
     pub positions: u64,
 }
 
+/// What is known of a single position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookedUp {
+    /// Its outcome by the rules of chess.
+    pub outcome: Outcome,
+    /// After how many moves of the winner he has won; none if nobody wins, or that is not known.
+    pub moves: Option<u16>,
+}
+
 /// Who knows endings. Endings are named with their stronger side White.
 pub trait Endings: Send + Sync {
     /// What reading an ending takes; none if it is not known.
@@ -32,6 +42,10 @@ pub trait Endings: Send + Sync {
     /// [`crate::Prover::distance`] is to be asked. None if they cannot be read after all, or if the
     /// reading was stopped.
     fn values(&self, ending: &Material) -> Option<Arc<TableValues>>;
+
+    /// A single position, which takes next to nothing; none if it is not known. Where
+    /// [`crate::Prover::distance`] is to be asked the moves are told of each win.
+    fn look_up(&self, position: &Chess) -> Option<LookedUp>;
 }
 
 /// Reading may take as long as evaluating so many positions, a fraction of a second, and after that
@@ -43,6 +57,13 @@ impl Slices {
     /// Takes the values of endings from somebody who knows them.
     pub(crate) fn know(&mut self, endings: Arc<dyn Endings>) {
         self.endings = Some(endings);
+    }
+
+    /// What is known of a single position.
+    pub(crate) fn look_up(&self, position: &Chess) -> Option<LookedUp> {
+        // What is known is chess.
+        let endings = self.endings.as_ref().filter(|_| self.assumptions.is_empty())?;
+        endings.look_up(position)
     }
 
     /// What reading the ending of a slice takes, if that is to be done now: there is room for it,

@@ -25,6 +25,6 @@ mod strategy;
 mod walk;
 
 pub use assumptions::{Assumptions, Ruling};
-pub use endings::{Endings, Reading};
+pub use endings::{Endings, LookedUp, Reading};
 pub use prover::{Limits, Progress, Prover, fits};
 pub use strategy::{Choice, NoStrategy, Strategy};

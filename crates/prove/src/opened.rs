@@ -14,25 +14,30 @@ use hoffman_solve::Monitor;
 use hoffman_space::PawnStructure;
 
 use crate::key::Key;
-use crate::posted::Posted;
-use crate::prover::{Progress, Prover};
+use crate::posted::{self, Posted};
+use crate::prover::Prover;
 
 /// How many slices are opened between two looks at the limits.
 const TOGETHER: usize = 16;
 
 impl Prover {
-    /// The open slices, each in words: the pawns as in a FEN, the pieces, and of a piece that has
-    /// just promoted its square: `8/5p2/8/8/8/8/8/8 KQk Qd8`. Those with a piece on a square that
-    /// assumptions exclude are left out; a search finds them again.
+    /// The open slices, each in words: the pawns as in a FEN, the pieces, of a piece that has just
+    /// promoted its square, and those of pieces that stand where assumptions exclude it:
+    /// `8/5p2/8/8/8/8/8/8 KQk Qd8 on ke1`.
     #[must_use]
     pub fn opened(&self) -> Vec<String> {
         let keys = self.slices().in_order().into_iter().flatten();
-        let keys = keys.filter(|key| key.family.posted == Posted::default());
         keys.map(|key| Words(key).to_string()).collect()
     }
 
+    /// How many slices are open.
+    #[must_use]
+    pub fn open_slices(&self) -> usize {
+        self.slices().count()
+    }
+
     /// Opens slices that another search had open, as far as there is room; `tell` says whether to
-    /// go on.
+    /// go on. Slices of other assumptions are passed over.
     ///
     /// # Errors
     /// One of them cannot arise from the position: its words.
@@ -40,13 +45,16 @@ impl Prover {
         &mut self,
         slices: &[String],
         monitor: &dyn Monitor,
-        tell: &mut dyn FnMut(&Progress) -> bool,
+        tell: &mut dyn FnMut(&Prover) -> bool,
     ) -> Result<(), String> {
         let mut keys = Vec::with_capacity(slices.len());
         for words in slices {
             let key = words.parse::<Words>().ok().filter(|Words(key)| self.may_arise(key));
             keys.push(key.ok_or_else(|| words.clone())?.0);
         }
+        let assumptions = &self.slices().assumptions;
+        let is_posted = |man: (Color, Role, Square)| assumptions.is_excluded(man.0, man.2);
+        keys.retain(|key: &Key| key.family.posted.men().all(is_posted));
         let groups = self.slices().groups(keys.into_iter());
         for some in groups.iter().flat_map(|group| group.chunks(TOGETHER)) {
             if !self.open_in_room(some, monitor, tell) {
@@ -89,17 +97,31 @@ impl fmt::Display for Words {
                 write!(f, "{}", Piece { color, role }.char())?;
             }
         }
-        match family.promoted {
-            Some((color, role, at)) => write!(f, " {}{at}", Piece { color, role }.char()),
-            None => Ok(()),
+        if let Some(promoted) = family.promoted {
+            write!(f, " {}", placed_in_words(promoted))?;
         }
+        let mut posted = family.posted.men().map(placed_in_words).peekable();
+        if posted.peek().is_some() {
+            f.write_str(ON)?;
+        }
+        let words: Vec<String> = posted.collect();
+        f.write_str(&words.join(" "))
     }
+}
+
+/// Stands before the pieces on squares that assumptions exclude.
+const ON: &str = " on ";
+
+fn placed_in_words((color, role, at): (Color, Role, Square)) -> String {
+    format!("{}{at}", Piece { color, role }.char())
 }
 
 impl FromStr for Words {
     type Err = ();
 
     fn from_str(words: &str) -> Result<Words, ()> {
+        let (words, on) =
+            words.split_once(ON).map_or((words, None), |(slice, on)| (slice, Some(on)));
         let mut parts = words.split(' ');
         let board: Board = parts.next().ok_or(())?.parse().map_err(drop)?;
         let back = Bitboard::from_rank(Rank::First) | Bitboard::from_rank(Rank::Eighth);
@@ -120,6 +142,9 @@ impl FromStr for Words {
         let pawns = PawnStructure { white: of(Color::White), black: of(Color::Black) };
         let mut key = Key::of(Material::from_men(men), pawns);
         key.family.promoted = promoted;
+        if let Some(men) = on {
+            key.family.posted = posted(men, &key.family.material).ok_or(())?;
+        }
         Ok(Words(key))
     }
 }
@@ -132,11 +157,26 @@ fn has_two_kings(pieces: &[Piece]) -> bool {
         && pieces.iter().all(|piece| piece.role != Role::Pawn)
 }
 
+/// A piece and its square: `Qd8`.
+fn placed(words: &str) -> Option<(Piece, Square)> {
+    let (piece, square) = words.split_at_checked(1)?;
+    Some((Piece::from_char(piece.chars().next()?)?, square.parse().ok()?))
+}
+
+/// Some of the men of a slice where they are posted: `Ke1 ra8`.
+fn posted(words: &str, material: &Material) -> Option<Posted> {
+    let men = words.split(' ').map(|man| {
+        let (piece, square) = placed(man)?;
+        (piece.role != Role::Pawn).then_some((piece.color, piece.role, square))
+    });
+    let men: Vec<_> = men.collect::<Option<_>>()?;
+    let posted = Posted::of(men.iter().copied());
+    (posted.men().count() == men.len() && posted::fits(posted, material)).then_some(posted)
+}
+
 /// One of the pieces, where it has just promoted: `Qd8`.
 fn promoted(words: &str, pieces: &[Piece]) -> Option<(Color, Role, Square)> {
-    let (piece, square) = words.split_at_checked(1)?;
-    let piece = Piece::from_char(piece.chars().next()?)?;
-    let square: Square = square.parse().ok()?;
+    let (piece, square) = placed(words)?;
     let fits = pieces.contains(&piece)
         && piece.role != Role::King
         && piece.color.relative_rank(square.rank()) == Rank::Eighth;
@@ -149,9 +189,13 @@ mod tests {
 
     #[test]
     fn slices_are_read_as_they_are_written() {
-        for words in
-            ["8/5p2/8/8/8/8/P7/8 KQk Qd8", "8/8/8/8/8/8/8/8 KRkn", "8/8/8/8/8/8/5p2/8 Kkq qa1"]
-        {
+        let slices = [
+            "8/5p2/8/8/8/8/P7/8 KQk Qd8",
+            "8/8/8/8/8/8/8/8 KRkn",
+            "8/8/8/8/8/8/5p2/8 Kkq qa1",
+            "8/8/8/8/8/8/5p2/8 KRkq qa1 on Ke1 Rh1 kb2",
+        ];
+        for words in slices {
             let key = words.parse::<Words>().map(|Words(key)| Words(key).to_string());
             assert_eq!(key.as_deref(), Ok(words));
         }
@@ -172,6 +216,12 @@ mod tests {
             "8/8/8/8/8/8/8/8 KQk Kd8",
             "8/8/8/8/8/8/8/8 KQk \u{e9}d8",
             "8/8/8/8/8/8/8/8 KQk Qd8 Qd8",
+            "8/8/8/8/8/8/8/8 KQk on",
+            "8/8/8/8/8/8/8/8 KQk on ",
+            "8/8/8/8/8/8/8/8 KQk on Ra1",
+            "8/8/8/8/8/8/8/8 KQk on Qa1 Qa2",
+            "8/8/8/8/8/8/8/8 KQk on Qa1 Ka1",
+            "8/8/8/8/8/8/P7/8 KQk on Pa2",
         ];
         for words in wrong {
             assert!(words.parse::<Words>().is_err(), "{words}");

@@ -117,8 +117,8 @@ impl Slices {
     }
 }
 
-/// Whether there are so many pieces, and no two on one square.
-fn fits(posted: Posted, material: &Material) -> bool {
+/// Whether there are so many pieces, and no two of them on one square.
+pub(crate) fn fits(posted: Posted, material: &Material) -> bool {
     let exists = |man: Man| {
         let alike = posted.of_kind(man.0, man.1).count();
         let here = posted.men().filter(|other| other.2 == man.2).count();

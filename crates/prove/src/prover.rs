@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::assumptions::Assumptions;
 use crate::distances::Distances;
-use crate::endings::Endings;
+use crate::endings::{Endings, LookedUp};
 use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{Game, Slices};
@@ -62,6 +62,9 @@ pub struct Prover {
     /// The side of which it is asked whether it wins; none if that is asked of both.
     winner: Option<Color>,
     slices: Slices,
+    /// What somebody else knew of the position, and of those behind its legal moves, in their order.
+    looked_up: Option<LookedUp>,
+    replies: Vec<Option<LookedUp>>,
     /// How many positions a walk looks at. What is near is opened before more is looked at.
     reach: usize,
     stopped: bool,
@@ -72,7 +75,16 @@ impl Prover {
     #[must_use]
     pub fn new(position: Chess, limits: Limits) -> Prover {
         let slices = Slices::with_room(limits.memory);
-        Prover { position, limits, winner: None, slices, reach: FIRST_REACH, stopped: false }
+        Prover {
+            position,
+            limits,
+            winner: None,
+            slices,
+            looked_up: None,
+            replies: Vec::new(),
+            reach: FIRST_REACH,
+            stopped: false,
+        }
     }
 
     /// The same under assumptions, all pieces being where they may stand. What is proven then is
@@ -84,8 +96,9 @@ impl Prover {
         self
     }
 
-    /// Takes the values of endings from somebody who knows them, instead of opening their slices;
-    /// not under assumptions, as what is known is chess. There are no strategies then.
+    /// Takes the values of endings from somebody who knows them, instead of opening their slices,
+    /// and those of the position and its moves instead of proving them; not under assumptions, as
+    /// what is known is chess. There are no strategies then.
     #[must_use]
     pub fn knowing(mut self, endings: Arc<dyn Endings>) -> Prover {
         self.slices.know(endings);
@@ -108,8 +121,11 @@ impl Prover {
     }
 
     /// Decides the position. `tell` says whether to go on.
-    pub fn prove(&mut self, monitor: &dyn Monitor, tell: &mut dyn FnMut(&Progress) -> bool) {
-        self.decide(&self.position.clone(), u64::MAX, monitor, tell);
+    pub fn prove(&mut self, monitor: &dyn Monitor, tell: &mut dyn FnMut(&Prover) -> bool) {
+        self.looked_up = self.slices.look_up(&self.position);
+        if self.looked_up.is_none() {
+            self.decide(&self.position.clone(), u64::MAX, monitor, tell);
+        }
     }
 
     /// Decides the legal moves one after another, until about so many positions have been
@@ -118,8 +134,11 @@ impl Prover {
         &mut self,
         positions: u64,
         monitor: &dyn Monitor,
-        tell: &mut dyn FnMut(&Progress) -> bool,
+        tell: &mut dyn FnMut(&Prover) -> bool,
     ) {
+        let position = &self.position;
+        let replies = position.legal_moves().into_iter().map(|m| after(position, m));
+        self.replies = replies.map(|reply| self.slices.look_up(&reply)).collect();
         for (m, bounds) in self.moves() {
             if !self.is_answered(bounds) {
                 self.decide(&after(&self.position, m), positions, monitor, tell);
@@ -133,7 +152,7 @@ impl Prover {
         position: &Chess,
         positions: u64,
         monitor: &dyn Monitor,
-        tell: &mut dyn FnMut(&Progress) -> bool,
+        tell: &mut dyn FnMut(&Prover) -> bool,
     ) {
         if self.is_decided(position) || !fits(position, self.limits) {
             return;
@@ -141,8 +160,8 @@ impl Prover {
         let key = key_of(position, &self.slices.assumptions).0;
         let mut next = if self.slices.is_open(&key) { Vec::new() } else { vec![key] };
         while !self.stopped && self.slices.work <= positions {
-            let progress = self.open(&next, monitor, tell);
-            let left = self.limits.memory.saturating_sub(progress.bytes);
+            self.open(&next, monitor, tell);
+            let left = self.limits.memory.saturating_sub(self.slices.bytes());
             if self.stopped || left == 0 || self.is_decided(position) {
                 return;
             }
@@ -154,20 +173,13 @@ impl Prover {
     }
 
     /// Opens slices, and tells how far the work is.
-    fn open(
-        &mut self,
-        keys: &[Key],
-        monitor: &dyn Monitor,
-        tell: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Progress {
+    fn open(&mut self, keys: &[Key], monitor: &dyn Monitor, tell: &mut dyn FnMut(&Prover) -> bool) {
         // What was finished before work was stopped is as true as ever.
         if let Err(error) = self.slices.open(keys, monitor) {
             debug_assert!(matches!(error, SolveError::Stopped), "{error}");
             self.stopped = true;
         }
-        let progress = self.progress();
-        self.stopped |= !tell(&progress);
-        progress
+        self.stopped |= !tell(self);
     }
 
     /// Opens slices if there is room for values. Whether to go on.
@@ -175,7 +187,7 @@ impl Prover {
         &mut self,
         keys: &[Key],
         monitor: &dyn Monitor,
-        tell: &mut dyn FnMut(&Progress) -> bool,
+        tell: &mut dyn FnMut(&Prover) -> bool,
     ) -> bool {
         self.slices.room = self.limits.memory.saturating_sub(self.slices.bytes());
         if self.stopped || self.slices.room == 0 {
@@ -222,7 +234,7 @@ impl Prover {
         let moves = self.moves();
         let decided = moves.iter().filter(|(_, bounds)| self.is_answered(*bounds)).count();
         Progress {
-            bounds: bounds(&self.slices, &self.position),
+            bounds: self.bounds(),
             decided: (decided, moves.len()),
             open: self.slices.count(),
             known: self.slices.known(),
@@ -231,18 +243,27 @@ impl Prover {
         }
     }
 
+    /// What is certain of the position.
+    fn bounds(&self) -> OutcomeBounds {
+        match self.looked_up {
+            Some(known) => OutcomeBounds::exactly(known.outcome),
+            None => bounds(&self.slices, &self.position),
+        }
+    }
+
     /// The legal moves, and what is certain of the positions behind them, or assumed.
     #[must_use]
     pub fn moves(&self) -> Vec<(Move, OutcomeBounds)> {
         let position = &self.position;
-        let certain = |m| {
-            let bounds = match self.slices.assumptions.of_move(position, &m) {
-                Some(ruling) => OutcomeBounds::exactly(ruling.outcome(position.turn())),
-                None => bounds(&self.slices, &after(position, m)),
+        let certain = |(at, m): (usize, Move)| {
+            let outcome = match self.slices.assumptions.of_move(position, &m) {
+                Some(ruling) => Some(ruling.outcome(position.turn())),
+                None => self.replies.get(at).copied().flatten().map(|known| known.outcome),
             };
-            (m, bounds)
+            let proven = || bounds(&self.slices, &after(position, m));
+            (m, outcome.map_or_else(proven, OutcomeBounds::exactly))
         };
-        position.legal_moves().into_iter().map(certain).collect()
+        position.legal_moves().into_iter().enumerate().map(certain).collect()
     }
 
     /// After how many moves of the winner he has won, at least and at most; none if no win is
@@ -253,6 +274,9 @@ impl Prover {
     /// [`SolveError::Stopped`].
     pub fn distance(&self, monitor: &dyn Monitor) -> Result<Option<(u16, u16)>, SolveError> {
         let Some(winner) = self.winner() else { return Ok(None) };
+        if let Some(known) = self.looked_up {
+            return Ok(known.moves.map(|moves| (moves, moves)));
+        }
         let moves = |game| -> Result<Option<u16>, SolveError> {
             let distances = Distances::new(&self.slices, game, monitor)?;
             Ok(match distances.value_of(&self.position) {
@@ -272,7 +296,7 @@ impl Prover {
     /// The work was stopped, or there is no room for a strategy beside the values of the slices;
     /// values were read, of which nobody knows how they come about.
     pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<Strategy>, NoStrategy> {
-        if self.slices.has_read() {
+        if self.slices.has_read() || self.looked_up.is_some() {
             return Err(NoStrategy::Unknown);
         }
         let memory = self.limits.memory.saturating_sub(self.slices.bytes());
@@ -282,14 +306,14 @@ impl Prover {
             let grounds = Grounds::Win(&distances.map_err(|_| NoStrategy::Unknown)?);
             return Ok(vec![Strategy::from(&self.position, winner, &grounds, &room)?]);
         }
-        let bounds = bounds(&self.slices, &self.position);
+        let bounds = self.bounds();
         let holding = Color::ALL.into_iter().filter(|&side| bounds.is_held_by(side));
         let grounds = Grounds::Hold(&self.slices);
         holding.map(|side| Strategy::from(&self.position, side, &grounds, &room)).collect()
     }
 
     fn winner(&self) -> Option<Color> {
-        bounds(&self.slices, &self.position).known().and_then(Outcome::winner)
+        self.bounds().known().and_then(Outcome::winner)
     }
 }
 

@@ -235,8 +235,8 @@ fn check(game: &Game, position: &Chess, search: &Search) {
     let expected = search.outcome(position);
     let mut prover = Prover::new(position.clone(), Limits { memory: 1 << 30 })
         .assuming(game.assumptions.clone());
-    let mut tell = |progress: &hoffman_prove::Progress| {
-        let OutcomeBounds { least, most } = progress.bounds;
+    let mut tell = |prover: &Prover| {
+        let OutcomeBounds { least, most } = prover.progress().bounds;
         assert!(least <= expected && expected <= most, "{least:?} to {most:?} in {}", about());
         true
     };

@@ -2,16 +2,17 @@
 //! are the truth, for the position and for all that was proven of its moves.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hoffman_board::shakmaty::fen::{Epd, Fen};
 use hoffman_board::shakmaty::{Board, CastlingMode, Chess, EnPassantMode, Position as _, Setup};
 use hoffman_board::{Bitboard, Color, Material, Outcome, OutcomeBounds, Rank, Role, Square, Value};
 use hoffman_certificate::{Choice, Claim, Claimed};
 use hoffman_plan::complete;
-use hoffman_prove::{Endings, Limits, Progress, Prover, Reading};
-use hoffman_solve::{SolveOptions, Tables, solve_table};
-use hoffman_space::{PawnStructure, TableValues};
+use hoffman_prove::{Endings, Limits, LookedUp, Prover, Reading};
+use hoffman_solve::{Monitor, SolveOptions, Tables, solve_table};
+use hoffman_space::{PawnStructure, SliceValues, TableValues};
 
 /// The complete endings, and all that they need.
 fn tables(endings: &[&str]) -> Tables {
@@ -35,11 +36,15 @@ fn truth(tables: &Tables, position: &Chess) -> Outcome {
     }
 }
 
+fn material_of(position: &Chess) -> Material {
+    let men = position.board().clone().into_iter();
+    Material::from_men(men.map(|(_, piece)| (piece.color, piece.role)))
+}
+
 fn value(tables: &Tables, position: &Chess) -> Value {
     let setup = position.to_setup(EnPassantMode::Legal);
     let men = || setup.board.clone().into_iter();
-    let material = Material::from_men(men().map(|(_, piece)| (piece.color, piece.role)));
-    let (normal, swapped) = material.normalized();
+    let (normal, swapped) = material_of(position).normalized();
     let table = &tables[&normal];
     let seen = |square: Square| if swapped { square.flip_vertical() } else { square };
     let color = |color: Color| if swapped { color.other() } else { color };
@@ -114,10 +119,28 @@ fn amount(usual: usize) -> usize {
     std::env::var("HOFFMAN_RANDOM_SETS").map_or(usual, |n| n.parse().unwrap())
 }
 
-/// Knows the endings of up to so many men.
+/// How many there are in all, of what a variable asks for.
+fn total(variable: &str, usual: usize) -> usize {
+    std::env::var(variable).map_or(usual, |n| n.parse().unwrap())
+}
+
+/// Four men, of each kind.
+const ENDINGS: [&str; 17] = [
+    "KPvK", "KPvKP", "KPPvK", "KRvKP", "KPvKN", "KBPvK", "KQvKP", "KPvKB", "KNPvK", "KRPvK",
+    "KQPvK", "KRvKB", "KRvKN", "KQvKR", "KQvKQ", "KBNvK", "KNNvK",
+];
+
+/// Their complete tables.
+fn four_men() -> Arc<Tables> {
+    static TABLES: OnceLock<Arc<Tables>> = OnceLock::new();
+    Arc::clone(TABLES.get_or_init(|| Arc::new(tables(&ENDINGS))))
+}
+
+/// Knows the endings of up to so many men, and single positions of them where that is asked.
 struct Smaller {
     tables: Arc<Tables>,
     men: usize,
+    looks_up: bool,
 }
 
 impl Smaller {
@@ -133,6 +156,51 @@ impl Endings for Smaller {
 
     fn values(&self, ending: &Material) -> Option<Arc<TableValues>> {
         self.find(ending).map(Arc::clone)
+    }
+
+    fn look_up(&self, position: &Chess) -> Option<LookedUp> {
+        let ending = material_of(position).normalized().0;
+        let known = self.looks_up && self.find(&ending).is_some();
+        known.then(|| looked_up(&self.tables, position))
+    }
+}
+
+/// Knows single positions alone.
+struct Positions(Arc<Tables>);
+
+impl Endings for Positions {
+    fn reading(&self, _: &Material) -> Option<Reading> {
+        None
+    }
+
+    fn values(&self, ending: &Material) -> Option<Arc<TableValues>> {
+        panic!("{ending:?} is read")
+    }
+
+    fn look_up(&self, position: &Chess) -> Option<LookedUp> {
+        Some(looked_up(&self.0, position))
+    }
+}
+
+fn looked_up(tables: &Tables, position: &Chess) -> LookedUp {
+    let moves = match value(tables, position) {
+        Value::Win(moves) | Value::Loss(moves) => Some(moves),
+        _ => None,
+    };
+    LookedUp { outcome: truth(tables, position), moves }
+}
+
+/// Stops when it has been asked so often.
+struct StopsAfter {
+    asked: AtomicUsize,
+    most: usize,
+}
+
+impl Monitor for StopsAfter {
+    fn slice(&self, _: PawnStructure, _: &Arc<SliceValues>) {}
+
+    fn is_stopped(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.most
     }
 }
 
@@ -162,7 +230,8 @@ fn check_proof(tables: &Tables, position: &Chess, known: Option<Arc<dyn Endings>
     let expected = truth(tables, position);
     let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
     let mut steps = 0;
-    let mut tell = |progress: &Progress| {
+    let mut tell = |prover: &Prover| {
+        let progress = prover.progress();
         assert!(includes(progress.bounds, expected), "{fen}: {progress:?}, {expected:?}");
         steps += 1;
         true
@@ -217,7 +286,7 @@ fn check_certificate(position: &Chess, prover: &Prover) {
 #[test]
 fn proofs_agree_with_complete_endings() {
     let endings = ["KPvK", "KPvKP", "KPPvK", "KRvKP", "KPvKN", "KBPvK", "KQvKP"];
-    let tables = tables(&endings);
+    let tables = four_men();
     let mut random = fastrand::Rng::with_seed(18);
     for ending in endings {
         for _ in 0..amount(6) {
@@ -228,7 +297,7 @@ fn proofs_agree_with_complete_endings() {
 
 #[test]
 fn proofs_begin_with_rights_to_take_en_passant() {
-    let tables = tables(&["KPvKP"]);
+    let tables = four_men();
     let mut random = fastrand::Rng::with_seed(81);
     for _ in 0..amount(10) {
         check(&tables, &position_with_right(&mut random));
@@ -239,13 +308,15 @@ fn proofs_begin_with_rights_to_take_en_passant() {
 #[test]
 fn known_endings_are_leaves() {
     let endings = ["KPvKP", "KPPvK", "KRvKP", "KPvKN", "KBPvK", "KQvKP"];
-    let tables = Arc::new(tables(&endings));
+    let tables = four_men();
     let outcomes = Arc::new(outcomes(&tables));
     let mut random = fastrand::Rng::with_seed(27);
     let [mut opened, mut opened_before] = [0, 0];
-    let prove = |position: &Chess, men: usize, with_distances: bool| {
+    let mut looks_up = false;
+    let mut prove = |position: &Chess, men: usize, with_distances: bool| {
+        looks_up = !looks_up;
         let known = if with_distances { &tables } else { &outcomes };
-        let known = Smaller { tables: Arc::clone(known), men };
+        let known = Smaller { tables: Arc::clone(known), men, looks_up };
         let prover = check_proof(&tables, position, Some(Arc::new(known)));
         if with_distances {
             check_distance(&tables, position, &prover);
@@ -267,4 +338,89 @@ fn known_endings_are_leaves() {
         prove(&position, 4, true);
     }
     assert!(opened < opened_before, "{opened}, {opened_before}");
+}
+
+/// What is known is not proven, and no table is read for it.
+#[test]
+fn single_positions_are_looked_up() {
+    let tables = four_men();
+    let mut random = fastrand::Rng::with_seed(3);
+    let check_known = |position: &Chess| {
+        let prover = check_proof(&tables, position, Some(Arc::new(Positions(Arc::clone(&tables)))));
+        assert_eq!(prover.progress().open, 0);
+        let moves = match value(&tables, position) {
+            Value::Win(moves) | Value::Loss(moves) => Some((moves, moves)),
+            _ => None,
+        };
+        assert_eq!(prover.distance(&|| {}).unwrap(), moves, "{:?}", position.board());
+        // Nobody knows how it comes about.
+        assert!(prover.strategies(&|| {}).is_err());
+    };
+    for ending in ENDINGS {
+        check_known(&random_position(ending.parse().unwrap(), &mut random));
+    }
+    for _ in 0..10 {
+        check_known(&position_with_right(&mut random));
+    }
+}
+
+/// `HOFFMAN_RANDOM_POSITIONS` asks for so many in all.
+#[test]
+fn random_positions_are_proven_as_they_are() {
+    let tables = four_men();
+    let mut random = fastrand::Rng::with_seed(50);
+    for number in 0..total("HOFFMAN_RANDOM_POSITIONS", ENDINGS.len()) {
+        let ending = ENDINGS[number % ENDINGS.len()].parse().unwrap();
+        check_proof(&tables, &random_position(ending, &mut random), None);
+    }
+}
+
+/// Wherever the work is stopped, what is said by then is true. `HOFFMAN_RANDOM_STOPS` asks for so
+/// many stops in all.
+#[test]
+fn stopped_proofs_say_nothing_wrong() {
+    let tables = four_men();
+    let mut random = fastrand::Rng::with_seed(100);
+    let [mut in_between, mut undecided] = [0, 0];
+    let stops = total("HOFFMAN_RANDOM_STOPS", 32);
+    for number in 0..stops.div_ceil(4) {
+        let ending = ENDINGS[number % ENDINGS.len()].parse().unwrap();
+        let position = random_position(ending, &mut random);
+        let whole = stopped(&tables, &position, usize::MAX);
+        for _ in 0..4 {
+            let proof = stopped(&tables, &position, random.usize(0..whole.asked));
+            in_between += usize::from(proof.open > 0);
+            undecided += usize::from(proof.undecided > 0);
+        }
+    }
+    println!("{stops} stops, {in_between} with slices open, {undecided} with moves undecided");
+    assert!(in_between > 0 && undecided > 0);
+}
+
+/// A proof that was stopped, and all that it said true.
+struct Stopped {
+    /// How often it was asked whether to stop.
+    asked: usize,
+    open: usize,
+    undecided: usize,
+}
+
+/// Proves a position until it has been asked so often whether to stop.
+fn stopped(tables: &Tables, position: &Chess, most: usize) -> Stopped {
+    let monitor = StopsAfter { asked: AtomicUsize::new(0), most };
+    let mut prover = Prover::new(position.clone(), Limits { memory: 2 << 30 });
+    prover.prove(&monitor, &mut |_| true);
+    prover.prove_moves(u64::MAX, &monitor, &mut |_| true);
+    let progress = prover.progress();
+    let expected = truth(tables, position);
+    assert!(includes(progress.bounds, expected), "{:?}: {progress:?}", position.board());
+    for (m, bounds) in prover.moves() {
+        let mut next = position.clone();
+        next.play_unchecked(m);
+        let expected = truth(tables, &next);
+        assert!(includes(bounds, expected), "{:?} {m}: {bounds:?}", position.board());
+    }
+    let (decided, moves) = progress.decided;
+    let asked = monitor.asked.into_inner();
+    Stopped { asked, open: progress.open, undecided: moves - decided }
 }

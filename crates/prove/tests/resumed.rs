@@ -1,10 +1,10 @@
 //! A search that goes on from the slices which another one had open: the same bounds, and in the
 //! end the same results.
 
-use hoffman_board::OutcomeBounds;
 use hoffman_board::shakmaty::fen::Fen;
 use hoffman_board::shakmaty::{CastlingMode, Chess};
-use hoffman_prove::{Limits, Prover};
+use hoffman_board::{Bitboard, Color, OutcomeBounds, Square};
+use hoffman_prove::{Assumptions, Limits, Prover};
 
 /// From five men to ten, with open pawns and blocked ones.
 const POSITIONS: [&str; 4] = [
@@ -59,6 +59,29 @@ fn a_search_goes_on_where_another_one_ended() {
             assert_eq!(second.progress().bounds, whole.progress().bounds, "{fen}");
         }
     }
+}
+
+/// A piece on a square that is excluded has a slice of its own.
+#[test]
+fn slices_of_excluded_squares_are_opened_again() {
+    let assuming = |square: Square| {
+        let mut assumptions = Assumptions::new();
+        assumptions.exclude_from(Color::White, Bitboard::from_square(square));
+        prover(POSITIONS[1]).assuming(assumptions)
+    };
+    let mut first = assuming(Square::C2);
+    prove_until(&mut first, usize::MAX);
+    let opened = first.opened();
+    assert_eq!(opened.len(), first.progress().open);
+    assert!(opened.iter().any(|slice| slice.ends_with(" on Kc2")), "{opened:?}");
+
+    let mut second = assuming(Square::C2);
+    second.open_again(&opened, &|| {}, &mut |_| true).unwrap();
+    assert_eq!(all_bounds(&second), all_bounds(&first));
+    assert_eq!(second.progress().open, opened.len());
+    let mut other = assuming(Square::C3);
+    other.open_again(&opened, &|| {}, &mut |_| true).unwrap();
+    assert!(other.progress().open < opened.len());
 }
 
 #[test]

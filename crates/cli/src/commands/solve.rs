@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use hoffman::process::is_folder;
 use hoffman::{
     Aim, AsPosition as _, Certification, Color, Effort, Event, Goal, MEN_OF_TABLES, Moves, Options,
     ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant, WhatIf, proved_in_words,
@@ -114,7 +115,10 @@ impl WhatIfAsked {
 
 /// Proves the result, or as much of it as time and memory allow; done if it is the whole.
 fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
-    let options = args.work.options(args.folder.path().ok())?;
+    let options = args.work.options(args.folder.existing()?)?;
+    if let Some(dir) = args.syzygy.iter().find(|dir| !is_folder(dir)) {
+        anyhow::bail!("{}: there is no such folder", dir.display());
+    }
     let options = args.syzygy.iter().fold(options, Options::syzygy);
     let position = fen.as_position(Variant::Normal)?.into_owned();
     let turn = position.turn;
