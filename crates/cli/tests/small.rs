@@ -164,6 +164,29 @@ fn small_tables_are_futurebases_too() {
 }
 
 #[test]
+fn the_plan_tells_what_files_take() {
+    let folder = TempDir::new().unwrap();
+    let plan = |options: &str| {
+        let plan = run(folder.path(), &format!("plan {ENDINGS} --dir . --json {options}"));
+        good(&plan);
+        plan.json()
+    };
+    let small = plan("--format hbf --profile small");
+    let mut compared = 0;
+    for table in small["tables"].as_array().unwrap() {
+        let name = table["table"].as_str().unwrap();
+        let bytes = fs::metadata(made("small").join(name)).unwrap().len();
+        assert!(table["bytes_at_most"].as_u64().unwrap() >= bytes, "{table}");
+        compared += 1;
+    }
+    assert_eq!(compared, names(made("small")).len());
+    let typically = |plan: &serde_json::Value| plan["bytes_typically"].as_u64().unwrap();
+    let [fast, whole] = ["--format hbf", ""].map(|options| typically(&plan(options)));
+    assert!(2 * typically(&small) < fast && 2 * fast < whole);
+    assert!(typically(&plan("--format hbf --outcomes")) > fast);
+}
+
+#[test]
 fn a_table_behind_that_is_missing_or_damaged_is_named() {
     let folder = copy_of(made("small"));
     let inside = folder.path();

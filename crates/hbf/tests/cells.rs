@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::sync::LazyLock;
+
 use hoffman_hbf::{
     Code, Color, DRAW, EncodeOptions, HbfError, HbfFile, Kind, Man, Material, Position, ProbeError,
     Sides, Source, Value, before, code_of, legal_moves, outcome, parse_fen, to_fen,
@@ -121,7 +123,9 @@ impl Source for Solved {
     }
 }
 
-/// Solves them by looking at all moves again and again.
+/// Solved by looking at all moves again and again.
+static SOLVED: LazyLock<Solved> = LazyLock::new(solve);
+
 fn solve() -> Solved {
     let mut open = Vec::new();
     for squares in 0..64_u32.pow(3) * 2 {
@@ -163,10 +167,10 @@ fn solve() -> Solved {
 
 #[test]
 fn the_other_side_follows_by_one_move() {
-    let solved = solve();
+    let solved = &*SOLVED;
     let longest = solved.0.iter().copied().filter(|&code| code > DRAW).min();
     assert_eq!(longest, Some(code_of(Value::Win(10))));
-    let tables = tables([written("KQvK", &solved, &options())]);
+    let tables = tables([written("KQvK", solved, &options())]);
     assert!(tables.stored_side(&ending("KQvK")).is_some());
     let mut random = fastrand::Rng::with_seed(5);
     for _ in 0..5000 {
@@ -213,9 +217,9 @@ fn all_values_in_memory_are_those_of_single_positions() {
 /// Of the other side to move every position follows from the one that is stored.
 #[test]
 fn the_other_side_in_memory_is_that_of_single_positions() {
-    let solved = solve();
-    let file = opened(written("KQvK", &solved, &options()));
-    let whole = Whole::read(&file, &solved, Crew::ALONE).expect("all values");
+    let solved = &*SOLVED;
+    let file = opened(written("KQvK", solved, &options()));
+    let whole = Whole::read(&file, solved, Crew::ALONE).expect("all values");
     let mut random = fastrand::Rng::with_seed(9);
     for _ in 0..20_000 {
         let position = random_position(&ending("KQvK"), &mut random);

@@ -10,6 +10,7 @@ use hoffman_plan::{Graph, Job, Resources};
 use hoffman_solve::Method;
 use hoffman_space::TableValues;
 use hoffman_store::folder_of;
+use hoffman_table::blocks::{Profile, has_suffix};
 use serde::Serialize;
 
 use crate::ending::control_of_job;
@@ -44,6 +45,21 @@ const USED: f64 = 0.72;
 /// Bytes of a compressed file per entry, typically. Measured over five-man endings: from 0.1 to
 /// 0.6.
 const TYPICAL: f64 = 0.45;
+
+/// What a file of cells takes for each entry of the index: bytes, typically and at most, and nanoseconds besides solving.
+#[derive(Clone, Copy)]
+struct CellCost {
+    typically: f64,
+    at_most: f64,
+    nanoseconds: f64,
+}
+
+/// Measured over endings of three and four men: from 0.001 to 0.27 bytes.
+const FAST_CELLS: CellCost = CellCost { typically: 0.12, at_most: 0.4, nanoseconds: 180.0 };
+/// Measured over endings of three to five men: from 0.0002 to 0.16 bytes.
+const SMALL_CELLS: CellCost = CellCost { typically: 0.045, at_most: 0.2, nanoseconds: 100.0 };
+/// Outcomes apart take up to a third of what distances do.
+const WITH_OUTCOMES: f64 = 1.33;
 
 /// What one table would cost.
 #[derive(Clone, Debug, Serialize)]
@@ -120,6 +136,20 @@ impl Cost {
             bytes_typically: (indices as f64 * TYPICAL) as u64 + (1 << 10),
         };
         Cost { table, resources, behind: 0, needed: 0 }
+    }
+
+    /// The file holds the cells of a complete ending.
+    fn keep_in_cells(&mut self, workplace: &Workplace) {
+        let cost = match workplace.profile {
+            Profile::Fast => FAST_CELLS,
+            Profile::Small => SMALL_CELLS,
+        };
+        let all = if workplace.outcomes { WITH_OUTCOMES } else { 1.0 };
+        let indices = self.table.indices as f64 * all;
+        let solving = self.resources.values() as f64 * SOLVING;
+        self.table.seconds = (solving + indices * cost.nanoseconds) / 1e9;
+        self.table.bytes_typically = (indices * cost.typically) as u64 + (4 << 10);
+        self.table.bytes_at_most = (indices * cost.at_most) as u64 + (64 << 10);
     }
 
     /// Takes solving out of it: the values are read from tables of parts.
@@ -288,9 +318,16 @@ pub(crate) fn cost_of_ending(
     let node = &graph.nodes[at];
     let (job, Some(resources)) = (&node.source, node.resources.clone()) else { return Ok(None) };
     let numbering = Numbering::of(&control_of_job(job)?, &workplace.stop)?;
-    let mut cost =
-        Cost::new(job.file_name(), resources, numbering.space.size(), job.material.men());
-    cost.table.needs = node.needed().map(|needed| graph.nodes[needed].source.file_name()).collect();
+    let name = |at: usize| {
+        let name = graph.nodes[at].output.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    };
+    let men = job.material.men();
+    let mut cost = Cost::new(name(at), resources, numbering.space.size(), men);
+    if has_suffix(&node.output) && job.part.is_none() && men > 2 {
+        cost.keep_in_cells(workplace);
+    }
+    cost.table.needs = node.needed().map(name).collect();
     // Values of other tables of the run that are needed here lie in working files, too.
     cost.behind = node.needed().map(|needed| graph.nodes[needed].positions()).sum();
     Ok(Some(cost))
