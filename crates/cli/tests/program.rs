@@ -188,6 +188,9 @@ fn solve_answers_finished_games_and_en_passant() {
 fn solve_proves_positions_of_many_men() {
     let folder = TempDir::new().unwrap();
     let blocked = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1";
+    let refused = run(folder.path(), &format!("solve {blocked} --dir d"));
+    refused.refused(1, &["d: there is no such folder"]);
+    fs::create_dir(folder.path().join("d")).unwrap();
     for (fen, result) in [
         ("8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1", "White wins, proven"),
         (blocked, "draw, proven"),
@@ -202,7 +205,7 @@ fn solve_proves_positions_of_many_men() {
     assert_eq!(json["hoffman"]["bound"], "exact");
     assert_eq!(json["moves"].as_array().unwrap().len(), 5);
     // Nothing is written for a proof.
-    assert!(!folder.path().join("d").exists());
+    assert!(names(&folder.path().join("d")).is_empty());
 
     // Five men are answered without tables, too, and what time allows is told.
     let reti = "7K/8/k1P5/7p/8/8/8/8 w - - 0 1";
