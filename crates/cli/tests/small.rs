@@ -3,14 +3,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, names, run, run_with};
+use common::{Run, names, run, run_with, unpacked};
 
 /// Both sides to move of the ending, with colours exchanged, drawn and mated; and of smaller ones.
 const POSITIONS: [&str; 8] = [
@@ -72,18 +71,6 @@ fn every_answer_is_that_of_the_whole_table() {
             assert_eq!(ask(made("small")), ask(made("whole")), "{fen}");
         }
     }
-}
-
-/// The header of a `.htb`, with the name of its file as that of a `.htb`, and its entries.
-fn unpacked(file: &Path) -> (String, Vec<u8>) {
-    let output = Command::new("zcat").arg(file).output().unwrap();
-    assert!(output.status.success(), "{}", file.display());
-    let mut bytes = output.stdout;
-    let start = String::from_utf8_lossy(&bytes[..4096.min(bytes.len())]).replace(".hbf", ".htb");
-    let (_, offset) = start.split_once("offset=\"").unwrap();
-    let offset: usize = offset.split_once('"').unwrap().0.parse().unwrap();
-    let (header, _) = start.split_once("</tablebase>").unwrap();
-    (header.to_owned(), bytes.split_off(offset))
 }
 
 /// Every entry: what is converted back is the table that was built at once.

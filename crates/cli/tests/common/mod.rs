@@ -68,6 +68,18 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     all
 }
 
+/// The header of a `.htb`, with the name of its file as that of a `.htb`, and its entries.
+pub(crate) fn unpacked(file: &Path) -> (String, Vec<u8>) {
+    let output = Command::new("zcat").arg(file).output().unwrap();
+    assert!(output.status.success(), "{}", file.display());
+    let mut bytes = output.stdout;
+    let start = String::from_utf8_lossy(&bytes[..65536.min(bytes.len())]).replace(".hbf", ".htb");
+    let (_, offset) = start.split_once("offset=\"").unwrap();
+    let offset: usize = offset.split_once('"').unwrap().0.parse().unwrap();
+    let (header, _) = start.split_once("</tablebase>").unwrap();
+    (header.to_owned(), bytes.split_off(offset))
+}
+
 /// Makes another value of some entries near the end of a table, in a file that is whole.
 pub(crate) fn falsify(table: &Path) {
     let script = "zcat \"$1\" > plain && size=$(stat -c %s plain) && \
