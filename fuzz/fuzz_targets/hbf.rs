@@ -7,14 +7,14 @@
 use std::ops::Range;
 
 use hoffman_fuzz::crc32;
-use hoffman_hbf::{Code, Found, HbfFile, Lookup, Position, Stored, answer, parse_fen};
+use hoffman_hbf::{CellPlace, Code, Found, HbfFile, Lookup, Position, Stored, answer, parse_fen};
 use libfuzzer_sys::fuzz_target;
 
 const HEAD: usize = 32;
 const ROW: usize = 32;
 
 /// The most blocks of a stream that are decoded.
-const BLOCKS: usize = 1;
+const BLOCKS: u64 = 1;
 
 const POSITIONS: [&str; 6] = [
     "8/8/8/8/8/2k5/8/KR6 w - -",
@@ -37,13 +37,10 @@ fn exercise(bytes: Vec<u8>) {
     let Ok(file) = HbfFile::open(Box::new(bytes)) else { return };
     let _ = (file.check(), file.description(), file.control(), file.pawn_table());
     for stream in file.cell_streams() {
-        for block in (0..stream.blocks).take(BLOCKS) {
-            let decoded = || {
-                let mut codes: Vec<Code> = Vec::new();
-                let done =
-                    file.decode_block(&stream, block, |_, tile| codes.extend_from_slice(tile));
-                done.ok().map(|()| codes)
-            };
+        for tile in 0..64 * stream.blocks.min(BLOCKS) {
+            let (number, at) = (stream.number, (stream.tile_cells - 1) as u16);
+            let cell = CellPlace { stream: number, tile, at, exits: stream.exits };
+            let decoded = || file.with_cells(cell, <[Code]>::to_vec).ok();
             assert_eq!(decoded(), decoded());
         }
     }
