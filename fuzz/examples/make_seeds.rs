@@ -14,8 +14,8 @@ use flate2::{Compression, GzBuilder};
 use hoffman::{OneTable, Options, Target};
 use hoffman_board::{Bitboard, Format, Square, Variant};
 use hoffman_control::{
-    ControlFile, GenerationStatistics, HeaderEdits, Mode, PassStatistics, PawnMasks, PawngenEdits,
-    check_pieces, render_header, resolve_pieces_with,
+    ControlFile, GenerationStatistics, HeaderEdits, PassStatistics, PawnMasks, PawngenEdits,
+    Strictness, check_pieces, render_header, resolve_pieces_with,
 };
 use hoffman_table::htb::GzipWriter;
 use hoffman_table::{EntryCodec, IndexParams, IndexSpace, PawnStructure, PawnStructures};
@@ -126,7 +126,7 @@ fn structures() -> Vec<PawnStructure> {
 
 /// The uncompressed stream of a table made from a control file.
 fn stream(text: &str, structures: Option<&[PawnStructure]>) -> Result<Vec<u8>> {
-    let control = ControlFile::parse(text, "seed", Mode::Control)?;
+    let control = ControlFile::parse(text, "seed", Strictness::Control)?;
     let union = |side: fn(&PawnStructure) -> Bitboard, list: &[PawnStructure]| {
         list.iter().fold(Bitboard::EMPTY, |all, s| all | side(s))
     };

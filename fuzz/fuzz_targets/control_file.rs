@@ -5,7 +5,7 @@
 
 use hoffman_board::{Bitboard, Format};
 use hoffman_control::{
-    ControlFile, GenerationStatistics, HeaderEdits, Mode, PawnMasks, PawngenEdits,
+    ControlFile, GenerationStatistics, HeaderEdits, PawnMasks, PawngenEdits, Strictness,
     check_declarations, check_pieces, decode_text, leading_number, prefix_length, render_header,
     resolve_pieces, resolve_pieces_with,
 };
@@ -16,7 +16,7 @@ const KINDS: [&str; 5] = ["Ke4", "KxP", "P=Q", "PxR=Q", "stalemate"];
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = decode_text(bytes, "fuzz") else { return };
     let _ = (leading_number(&text), prefix_length(bytes));
-    for mode in [Mode::Control, Mode::Header] {
+    for mode in [Strictness::Control, Strictness::Header] {
         let control = match ControlFile::parse(&text, "fuzz", mode) {
             Ok(control) => control,
             Err(error) => {
@@ -59,7 +59,8 @@ fn render(control: &ControlFile) {
     let prefix = header.bytes.get(..header.prefix_length).expect("the prefix is a part");
     assert_eq!(prefix_length(prefix), Some(header.prefix_length - 1));
     let text = decode_text(prefix, "rendered").expect("headers are UTF-8");
-    let again = ControlFile::parse(&text, "rendered", Mode::Header).expect("headers are readable");
+    let again =
+        ControlFile::parse(&text, "rendered", Strictness::Header).expect("headers are readable");
     assert_eq!(again.offset, header.offset);
     assert_eq!(again.symmetry(), Some(1));
     assert_eq!(again.entry_format(), Format::Dtm(Some(5)));

@@ -7,7 +7,9 @@
 use std::ops::Range;
 
 use hoffman_fuzz::crc32;
-use hoffman_hbf::{CellPlace, Code, Found, HbfFile, Lookup, Position, Stored, answer, parse_fen};
+use hoffman_hbf::{
+    CellPlace, Code, EntryPlace, HbfFile, Lookup, Position, Stored, answer, parse_fen,
+};
 use libfuzzer_sys::fuzz_target;
 
 const HEAD: usize = 32;
@@ -64,14 +66,14 @@ impl Lookup for Alone<'_> {
 
     fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, ()> {
         match self.0.find(position, outcomes) {
-            Found::Cell(cell) => {
+            EntryPlace::Cell(cell) => {
                 let at = usize::from(cell.at);
                 let code = self.0.with_cells(cell, |codes| codes.get(at).copied());
                 let code = code.map_err(drop)?.ok_or(())?;
                 Ok(if cell.exits { Stored::AtLeast(code) } else { Stored::Exactly(code) })
             }
-            Found::OtherSide => Ok(Stored::OtherSide),
-            Found::Nothing => Err(()),
+            EntryPlace::OtherSide => Ok(Stored::OtherSide),
+            EntryPlace::Nothing => Err(()),
         }
     }
 }

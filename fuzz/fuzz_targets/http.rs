@@ -9,7 +9,7 @@
 use std::sync::LazyLock;
 
 use hoffman_fuzz::TABLES;
-use hoffman_serve::{Config, Limits, Server};
+use hoffman_serve::{Config, Server, ServerLimits};
 use libfuzzer_sys::fuzz_target;
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
         cors: None,
         build: None,
         prove: None,
-        limits: Limits { rate: 0, ..Limits::default() },
+        limits: ServerLimits { rate: 0, ..ServerLimits::default() },
     };
     Server::bind(config).expect("a server")
 });

@@ -10,7 +10,7 @@ use hoffman_board::{
     Bitboard, Color, MAX_PIECES, PAWN_SQUARES, PieceList, Placement, Role, Square, Variant,
 };
 use hoffman_control::{
-    ControlFile, Mode, PawnMasks, automatic_symmetry, check_pieces, resolve_pieces_with,
+    ControlFile, PawnMasks, Strictness, automatic_symmetry, check_pieces, resolve_pieces_with,
 };
 use hoffman_table::{IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};
 use libfuzzer_sys::fuzz_target;
@@ -58,7 +58,7 @@ struct Structures {
 fuzz_target!(|input: Input| {
     let structures = input.structures.as_ref().map(list_structures);
     let text = control_text(&input, structures.as_deref());
-    let control = ControlFile::parse(&text, "fuzz", Mode::Header).expect("the text is valid");
+    let control = ControlFile::parse(&text, "fuzz", Strictness::Header).expect("the text is valid");
     let masks = structures.as_deref().map(|list| PawnMasks {
         white: list.iter().fold(Bitboard::EMPTY, |all, s| all | s.white),
         black: list.iter().fold(Bitboard::EMPTY, |all, s| all | s.black),

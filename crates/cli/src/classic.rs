@@ -16,7 +16,7 @@ use crate::args::{MAX_THREADS, help};
 use crate::commands::{generate, info, prompt, verify};
 use crate::output::{Misuse, note, print, print_line, say};
 use crate::work::{CompressName, MethodName, WorkArgs, size};
-use crate::{Outcome, args};
+use crate::{RunEnd, args};
 
 /// How the classic options are used.
 pub(crate) const USAGE: &str = "\
@@ -314,13 +314,13 @@ fn c_number(text: &str) -> Option<i64> {
 
 /// Does what a classic command line asks for; a table that is worth them is generated on
 /// `threads`.
-pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome> {
+pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<RunEnd> {
     let name = concat!("Hoffman ", env!("CARGO_PKG_VERSION"), " (Rust)");
     if classic.version {
-        return print_line(name).map(|()| Outcome::Done);
+        return print_line(name).map(|()| RunEnd::Done);
     }
     if classic.help {
-        return print(&help()).map(|()| Outcome::Done);
+        return print(&help()).map(|()| RunEnd::Done);
     }
 
     say(name);
@@ -334,7 +334,7 @@ pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcom
     }
 
     let mut good = true;
-    let mut also = |outcome| good &= outcome == Outcome::Done;
+    let mut also = |outcome| good &= outcome == RunEnd::Done;
     if classic.info {
         also(info::headers(&classic.files)?);
     }
@@ -347,10 +347,10 @@ pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcom
     if classic.probe {
         also(prompt::run(&classic.files, &classic.reading())?);
     }
-    Ok(Outcome::of(good))
+    Ok(RunEnd::of(good))
 }
 
-fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome> {
+fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<RunEnd> {
     let request = generate::GenerateRequest {
         output: classic.output.clone(),
         reading: classic.reading(),
@@ -363,12 +363,12 @@ fn run_generate(classic: &Classic, threads: &Threads) -> anyhow::Result<Outcome>
         made.push(generate::run(control, &request, threads)?);
     }
     if !classic.verify {
-        return Ok(Outcome::Done);
+        return Ok(RunEnd::Done);
     }
     Ok(threads.install(|| run_verify(classic, &made)))
 }
 
-fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
+fn run_verify(classic: &Classic, tables: &[PathBuf]) -> RunEnd {
     let folder = args::default_folder().filter(|folder| is_folder(folder));
     let reading = &classic.work.reading(classic.reading());
     let request = verify::VerifyRequest { sample: None, reading, folder };
@@ -399,7 +399,7 @@ fn run_verify(classic: &Classic, tables: &[PathBuf]) -> Outcome {
             }
         }
     }
-    Outcome::of(good)
+    RunEnd::of(good)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser as _;
 
-use hoffman::process::{Limits, cores, limits, use_huge_pages};
+use hoffman::process::{SystemLimits, cores, limits, use_huge_pages};
 use hoffman::{STACK, Threads};
 
 use crate::args::{Cli, Command};
@@ -33,7 +33,7 @@ use crate::output::{Misuse, chain, is_broken_pipe, note, print};
 
 /// How a run that could do its work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum RunEnd {
     /// All is well.
     Done,
     /// Something failed and was reported, or a difference was found.
@@ -46,15 +46,15 @@ pub(crate) enum Outcome {
     LacksMemory,
 }
 
-impl Outcome {
+impl RunEnd {
     /// Done if `good`.
-    pub(crate) fn of(good: bool) -> Outcome {
-        if good { Outcome::Done } else { Outcome::Failed }
+    pub(crate) fn of(good: bool) -> RunEnd {
+        if good { RunEnd::Done } else { RunEnd::Failed }
     }
 
     /// The same unless something else failed.
-    pub(crate) fn and(self, good: bool) -> Outcome {
-        if good || self == Outcome::Misused { self } else { Outcome::Failed }
+    pub(crate) fn and(self, good: bool) -> RunEnd {
+        if good || self == RunEnd::Misused { self } else { RunEnd::Failed }
     }
 }
 
@@ -81,11 +81,11 @@ fn main() -> ExitCode {
     let result =
         interrupt::install().context("cannot watch for signals").and_then(|()| run(&arguments));
     match result {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Failed) => ExitCode::from(1),
-        Ok(Outcome::Misused) => ExitCode::from(2),
-        Ok(Outcome::Later) => ExitCode::from(interrupt::TRY_AGAIN),
-        Ok(Outcome::LacksMemory) => ExitCode::from(4),
+        Ok(RunEnd::Done) => ExitCode::SUCCESS,
+        Ok(RunEnd::Failed) => ExitCode::from(1),
+        Ok(RunEnd::Misused) => ExitCode::from(2),
+        Ok(RunEnd::Later) => ExitCode::from(interrupt::TRY_AGAIN),
+        Ok(RunEnd::LacksMemory) => ExitCode::from(4),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => match error.downcast::<Misuse>() {
             Ok(misuse) => {
@@ -102,7 +102,7 @@ fn main() -> ExitCode {
 
 /// Why the program cannot run within the limits of its process. Without them it would be ended by
 /// the system in the middle of something.
-fn refusal(limits: Limits) -> Option<&'static str> {
+fn refusal(limits: SystemLimits) -> Option<&'static str> {
     let is_short = |limit: Option<u64>, least: u64| limit.is_some_and(|limit| limit < least);
     if is_short(limits.stack, LEAST_STACK) {
         Some("hoffman: the stack is limited to less than 1 MB (ulimit -s), which is too little\n")
@@ -139,7 +139,7 @@ fn is_no_file(word: &str) -> bool {
 }
 
 /// Finds out which of the two command lines is meant, and follows it.
-fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
+fn run(arguments: &[OsString]) -> anyhow::Result<RunEnd> {
     #[cfg(feature = "remote")]
     addresses::install()?;
     let first = arguments.get(1).and_then(|a| a.to_str());
@@ -152,30 +152,30 @@ fn run(arguments: &[OsString]) -> anyhow::Result<Outcome> {
             Err(error) if error.use_stderr() => {
                 // It may not be read any more.
                 let _ = error.print();
-                Ok(Outcome::Misused)
+                Ok(RunEnd::Misused)
             }
-            Err(help) => print(&help.render().to_string()).map(|()| Outcome::Done),
+            Err(help) => print(&help.render().to_string()).map(|()| RunEnd::Done),
         };
     }
     if arguments.len() < 2 {
-        return print(&args::help()).map(|()| Outcome::Done);
+        return print(&args::help()).map(|()| RunEnd::Done);
     }
     if let Some(word) = first.filter(|word| LEFT_OUT.contains(word)) {
         note(&format!("this program was built without '{word}'"));
-        return Ok(Outcome::Misused);
+        return Ok(RunEnd::Misused);
     }
     let classic = classic::parse(arguments.iter().skip(1).cloned());
     // Whoever mistypes a command does not mean the classic command line.
     if let (Err(_), Some(word)) = (&classic, first.filter(|word| is_no_file(word))) {
         note(&format!("there is no command '{word}'; 'hoffman help' lists them"));
-        return Ok(Outcome::Misused);
+        return Ok(RunEnd::Misused);
     }
     let classic = classic?;
     let first = if classic.generate { Some(1) } else { classic.threads };
     in_pool(first, || classic::run(&classic, &all(classic.threads)))
 }
 
-fn run_command(command: &Command) -> anyhow::Result<Outcome> {
+fn run_command(command: &Command) -> anyhow::Result<RunEnd> {
     match command {
         Command::Solve(args) => commands::solve::run(args),
         Command::Build(args) => commands::build::run(args),
@@ -209,8 +209,8 @@ fn all(threads: Option<usize>) -> Threads {
 /// Runs all of the work on that many threads, or on all cores.
 fn in_pool(
     threads: Option<usize>,
-    work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
-) -> anyhow::Result<Outcome> {
+    work: impl FnOnce() -> anyhow::Result<RunEnd> + Send,
+) -> anyhow::Result<RunEnd> {
     let mut builder = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or_else(cores))
         .stack_size(STACK);

@@ -8,7 +8,7 @@ use hoffman_board::{Color, ListedPiece, PieceList, PieceSlot, Role, Symmetry, Va
 
 use crate::error::{ControlError, Site};
 use crate::location::{Slot, expect_pawn_numbers, slots, white_king_slot};
-use crate::model::{ControlFile, IndexType, Mode};
+use crate::model::{ControlFile, IndexType, Strictness};
 
 /// Checks what can be seen without the piece list: prunes and their enabling, pawn structures, and
 /// what the index type and symmetry allow with them.
@@ -17,7 +17,7 @@ use crate::model::{ControlFile, IndexType, Mode};
 ///
 /// The first conflict.
 pub fn check_declarations(control: &ControlFile) -> Result<(), ControlError> {
-    if control.mode == Mode::Control {
+    if control.mode == Strictness::Control {
         check_prunes(control)?;
     }
     check_pawngen(control)?;
@@ -56,7 +56,7 @@ fn check_pawngen(control: &ControlFile) -> Result<(), ControlError> {
         let side = pawngen.side(color);
         let need = side.pawns_required.unwrap_or(0).saturating_add(side.queens_required);
         let have = side.start.count() as u64;
-        if control.mode == Mode::Control && need > have {
+        if control.mode == Strictness::Control && need > have {
             return Err(ControlError::PawngenImpossible { site: site(), color, have, need });
         }
     }
@@ -101,7 +101,7 @@ pub fn automatic_symmetry(control: &ControlFile, pieces: &PieceList) -> u8 {
 ///
 /// # Errors
 ///
-/// The first conflict. In [`Mode::Control`] also what can be read but must not be written any more.
+/// The first conflict. In [`Strictness::Control`] also what can be read but must not be written any more.
 pub fn check_pieces(control: &ControlFile, pieces: &PieceList) -> Result<u8, ControlError> {
     let symmetry = control.symmetry().unwrap_or_else(|| automatic_symmetry(control, pieces));
     let check = Check { control, pieces, slots: slots(control) };
@@ -111,7 +111,7 @@ pub fn check_pieces(control: &ControlFile, pieces: &PieceList) -> Result<u8, Con
         check.king_first()?;
         check.encoding_groups()?;
     }
-    if control.mode == Mode::Control {
+    if control.mode == Strictness::Control {
         check.writable()?;
     }
     Ok(symmetry)
@@ -308,7 +308,7 @@ mod tests {
     use super::*;
     use crate::location::resolve_pieces;
 
-    fn check(mode: Mode, inside: &str) -> Result<u8, ControlError> {
+    fn check(mode: Strictness, inside: &str) -> Result<u8, ControlError> {
         let text = format!("<tablebase>{inside}</tablebase>");
         let control = ControlFile::parse(&text, "test", mode)?;
         check_declarations(&control)?;
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn the_symmetry_is_chosen() {
-        let choose = |more: &str| check(Mode::Control, &format!("{KINGS}{more}")).unwrap();
+        let choose = |more: &str| check(Strictness::Control, &format!("{KINGS}{more}")).unwrap();
         assert_eq!(choose(""), 8);
         assert_eq!(choose("<index type='naive'/>"), 4);
         assert_eq!(choose(PAWN), 2);
@@ -338,7 +338,7 @@ mod tests {
         let choose = |symmetry: u8, squares: &str| {
             let rook = format!("<piece color='white' type='rook' location='{squares}'/>");
             let index = format!("<index type='combinadic5' symmetry='{symmetry}'/>");
-            check(Mode::Control, &format!("{index}{KINGS}{rook}"))
+            check(Strictness::Control, &format!("{index}{KINGS}{rook}"))
         };
         for (symmetry, squares) in [(2, "a1 h1"), (4, "a1 h1 a8 h8"), (8, "d4 e4 d5 e5")] {
             assert_eq!(choose(symmetry, squares).unwrap(), symmetry);
@@ -357,34 +357,37 @@ mod tests {
             "{ROOK}<piece color='white' type='king'/>{ROOK}<piece color='black' type='king'/>"
         );
         // The list of a control file would be put right.
-        assert!(check(Mode::Header, &list).is_err());
-        assert!(check(Mode::Header, &format!("<index type='combinadic4'/>{list}")).is_ok());
+        assert!(check(Strictness::Header, &list).is_err());
+        assert!(check(Strictness::Header, &format!("<index type='combinadic4'/>{list}")).is_ok());
     }
 
     #[test]
     fn what_the_original_writes_wrongly_is_only_read() {
         let doubled = format!("<index type='naive2'/>{KINGS}{PAWN}{PAWN}");
-        assert!(check(Mode::Control, &doubled).is_err());
-        assert!(check(Mode::Header, &doubled).is_ok());
+        assert!(check(Strictness::Control, &doubled).is_err());
+        assert!(check(Strictness::Header, &doubled).is_ok());
         let rook = |squares| format!("<piece color='white' type='rook' location='{squares}'/>");
         let overlap = format!("{KINGS}{}{}{}", rook("a1 a2"), rook("b1 b2"), rook("a1 b1"));
-        assert!(matches!(check(Mode::Control, &overlap), Err(ControlError::NotTransitive { .. })));
-        assert!(check(Mode::Header, &overlap).is_ok());
+        assert!(matches!(
+            check(Strictness::Control, &overlap),
+            Err(ControlError::NotTransitive { .. })
+        ));
+        assert!(check(Strictness::Header, &overlap).is_ok());
     }
 
     #[test]
     fn types_that_crashed_are_refused() {
         let black_first = "<index type='combinadic3'/><piece color='black' type='king'/>\
              <piece color='white' type='king'/>";
-        assert!(check(Mode::Control, black_first).is_err());
+        assert!(check(Strictness::Control, black_first).is_err());
         let suicide = format!("<variant name='suicide'/><index type='combinadic4'/>{KINGS}");
-        assert!(check(Mode::Control, &suicide).is_err());
+        assert!(check(Strictness::Control, &suicide).is_err());
         let pawn =
             |color, square| format!("<piece color='{color}' type='pawn' location='{square}+'/>");
         let opposed = |white: &str, black: &str| format!("{KINGS}{white}{black}");
         let (b2, b5, b7) = (pawn("white", "b2"), pawn("black", "b5"), pawn("black", "b7"));
-        assert!(check(Mode::Control, &opposed(&b2, &format!("{b5}{b7}"))).is_err());
+        assert!(check(Strictness::Control, &opposed(&b2, &format!("{b5}{b7}"))).is_err());
         let doubled = format!("{b2}{}", pawn("white", "b4"));
-        assert!(check(Mode::Control, &opposed(&doubled, &b7)).is_ok());
+        assert!(check(Strictness::Control, &opposed(&doubled, &b7)).is_ok());
     }
 }

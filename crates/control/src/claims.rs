@@ -438,11 +438,11 @@ impl fmt::Display for Assumption {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Mode;
+    use crate::model::Strictness;
 
     fn read(elements: &str) -> ControlFile {
         let text = format!("<tablebase><dtm bits=\"8\"/>{elements}</tablebase>");
-        ControlFile::parse(&text, "test", Mode::Header).unwrap()
+        ControlFile::parse(&text, "test", Strictness::Header).unwrap()
     }
 
     fn claims(elements: &str) -> [bool; 4] {
@@ -505,7 +505,7 @@ mod tests {
             let text = format!(
                 "<?hoffman {instruction}?><tablebase><dtm bits=\"8\"/>{pruned}</tablebase>"
             );
-            let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();
+            let control = ControlFile::parse(&text, "test", Strictness::Header).unwrap();
             let claims = Claims::of_header(&control);
             let (white, black) = (claims.of(Color::White), claims.of(Color::Black));
             let found = [white.wins, white.holds, black.wins, black.holds];
@@ -550,7 +550,7 @@ mod tests {
                 "<tablebase>{elements}<generation-statistics><program>{program}</program>\
                  </generation-statistics></tablebase>"
             );
-            Defect::of(&ControlFile::parse(&text, "test", Mode::Header).unwrap())
+            Defect::of(&ControlFile::parse(&text, "test", Strictness::Header).unwrap())
         };
         let futurebases = "<futurebase filename=\"a.htb\"/>\
                            <futurebase filename=\"a.htb\" colors=\"invert\"/>";

@@ -13,7 +13,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::error::{ControlError, Notice, Site, fold_notices};
 use crate::limits::expect_few_attributes;
-use crate::model::{ControlFile, FormatDeclaration, IndexDeclaration, Mode, Place};
+use crate::model::{ControlFile, FormatDeclaration, IndexDeclaration, Place, Strictness};
 use crate::number::{leading_number, leading_u64};
 use crate::order::put_right;
 use crate::prolog::{Prolog, PrologItem};
@@ -42,11 +42,11 @@ impl ControlFile {
     ///
     /// # Errors
     ///
-    /// Whatever the text alone shows to be wrong, see [`ControlError`]. In [`Mode::Header`] unknown
+    /// Whatever the text alone shows to be wrong, see [`ControlError`]. In [`Strictness::Header`] unknown
     /// elements and attributes become notices.
-    pub fn parse(text: &str, origin: &str, mode: Mode) -> Result<ControlFile, ControlError> {
+    pub fn parse(text: &str, origin: &str, mode: Strictness) -> Result<ControlFile, ControlError> {
         let file = ControlFile::read(text, origin, mode, false)?;
-        let right = if mode == Mode::Control { put_right(&file) } else { None };
+        let right = if mode == Strictness::Control { put_right(&file) } else { None };
         Ok(right.unwrap_or(file))
     }
 
@@ -56,13 +56,13 @@ impl ControlFile {
     ///
     /// As [`ControlFile::parse`].
     pub fn parse_for_expansion(text: &str, origin: &str) -> Result<ControlFile, ControlError> {
-        ControlFile::read(text, origin, Mode::Control, true)
+        ControlFile::read(text, origin, Strictness::Control, true)
     }
 
     pub(crate) fn read(
         text: &str,
         origin: &str,
-        mode: Mode,
+        mode: Strictness,
         conditions: bool,
     ) -> Result<ControlFile, ControlError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -90,14 +90,14 @@ struct DocumentReader<'a> {
 }
 
 impl<'a> DocumentReader<'a> {
-    fn new(document: &'a Document<'a>, origin: &str, mode: Mode) -> DocumentReader<'a> {
+    fn new(document: &'a Document<'a>, origin: &str, mode: Strictness) -> DocumentReader<'a> {
         let file = ControlFile::empty(origin, mode);
         let line_ends = document.input_text().match_indices('\n').map(|(at, _)| at).collect();
         DocumentReader { document, line_ends, file, seen: BTreeMap::new(), conditions: false }
     }
 
     fn is_control(&self) -> bool {
-        self.file.mode == Mode::Control
+        self.file.mode == Strictness::Control
     }
 
     fn place(&self, node: Element<'_>) -> Place {
@@ -293,8 +293,8 @@ impl<'a> DocumentReader<'a> {
     fn read_root_attributes(&mut self, root: Element<'a>) -> Result<(), ControlError> {
         // The original wrote `symmetry` beside the old `index` and could not read it back.
         let allowed: &[&str] = match self.file.mode {
-            Mode::Control => &["offset", "format", "index"],
-            Mode::Header => &["offset", "format", "index", "symmetry"],
+            Strictness::Control => &["offset", "format", "index"],
+            Strictness::Header => &["offset", "format", "index", "symmetry"],
         };
         self.expect_attributes(root, allowed)?;
         if let Some(offset) = root.attribute("offset") {
@@ -324,8 +324,8 @@ impl<'a> DocumentReader<'a> {
             self.expect_first(root, "index")?;
             let index_type = self.index_type(root, "index", written)?;
             let symmetry = match self.file.mode {
-                Mode::Control => None,
-                Mode::Header => self.read_symmetry(root)?,
+                Strictness::Control => None,
+                Strictness::Header => self.read_symmetry(root)?,
             };
             self.file.index = Some(IndexDeclaration {
                 index_type,

@@ -245,13 +245,13 @@ fn edit_format(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Mode;
+    use crate::model::Strictness;
 
     const PIECES: &str =
         "<piece color='white' type='king' /><piece color=\"black\" type=\"king\"/>";
 
     fn header(text: &str, edits: &HeaderEdits) -> (String, RenderedHeader) {
-        let control = ControlFile::parse(text, "test", Mode::Control).unwrap();
+        let control = ControlFile::parse(text, "test", Strictness::Control).unwrap();
         let header = render_header(&control, edits).unwrap();
         let prefix = header.bytes.get(..header.prefix_length).unwrap();
         let padding = header.bytes.get(header.prefix_length..).unwrap();
@@ -311,7 +311,7 @@ mod tests {
             header.offset
         );
         assert!(prefix.ends_with(&expected), "{prefix}");
-        let again = ControlFile::parse(&prefix, "test", Mode::Header).unwrap();
+        let again = ControlFile::parse(&prefix, "test", Strictness::Header).unwrap();
         assert_eq!(again.symmetry(), Some(8));
         assert_eq!(again.instruction.as_deref(), Some("made=\"now\""));
     }
@@ -334,7 +334,7 @@ mod tests {
         let (second, _) = header(&first, &edits);
         let (third, _) = header(&second, &edits);
         assert_eq!(second, third);
-        let control = ControlFile::parse(&third, "test", Mode::Header).unwrap();
+        let control = ControlFile::parse(&third, "test", Strictness::Header).unwrap();
         assert_eq!(control.statistics.get("indices"), Some(&462));
         assert_eq!(control.generation.get("args").unwrap(), "hoffman '</tablebase>'");
         assert_eq!(control.entry_format(), Format::Basic);
@@ -378,7 +378,7 @@ mod tests {
             format!("<:tablebase>{PIECES}</tablebase>"),
             format!("<tablebase><format><:dtm/></format>{PIECES}</tablebase>"),
         ] {
-            for mode in [Mode::Control, Mode::Header] {
+            for mode in [Strictness::Control, Strictness::Header] {
                 let error = ControlFile::parse(&text, "test", mode).unwrap_err();
                 assert!(matches!(error, ControlError::UnexpectedContent { .. }), "{error}");
             }
@@ -388,10 +388,10 @@ mod tests {
     #[test]
     fn a_second_end_is_never_written() {
         let text = format!("<tablebase><!-- </tablebase> -->{PIECES}</tablebase>");
-        let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();
+        let control = ControlFile::parse(&text, "test", Strictness::Header).unwrap();
         let edits = HeaderEdits { symmetry: 8, ..HeaderEdits::default() };
         assert!(matches!(render_header(&control, &edits), Err(ControlError::EndTagInside(_))));
-        assert!(ControlFile::parse(&text, "test", Mode::Control).is_err());
+        assert!(ControlFile::parse(&text, "test", Strictness::Control).is_err());
         let edits = HeaderEdits { instruction: Some("?>".to_owned()), ..edits };
         assert!(matches!(render_header(&control, &edits), Err(ControlError::Instruction(_))));
     }

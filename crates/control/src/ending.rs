@@ -17,7 +17,7 @@ use hoffman_board::{Bitboard, Color, Format, MAX_PIECES, Material, Role, Variant
 use crate::check::{check_declarations, check_pieces};
 use crate::error::ControlError;
 use crate::location::resolve_pieces;
-use crate::model::{ControlFile, IndexType, Mode};
+use crate::model::{ControlFile, IndexType, Strictness};
 use crate::write::{NewControlFile, render};
 
 /// The men in the order of names, kings included.
@@ -381,7 +381,7 @@ fn read_men(text: &str) -> Result<(Material, Variant), NameProblem> {
 
 /// Checks what can be checked without other files.
 fn expect_valid(text: &str, origin: &str) -> Result<(), ControlError> {
-    let control = ControlFile::parse(text, origin, Mode::Control)?;
+    let control = ControlFile::parse(text, origin, Strictness::Control)?;
     check_declarations(&control)?;
     check_pieces(&control, &resolve_pieces(&control)?).map(drop)
 }

@@ -92,7 +92,7 @@ fn comment(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ControlFile, Mode};
+    use crate::{ControlFile, Strictness};
 
     #[test]
     fn games_are_read_back() {
@@ -113,7 +113,7 @@ mod tests {
             stem: "kings".to_owned(),
             ..GameControl::default()
         };
-        let control = ControlFile::parse(&game.text(), "test", Mode::Control).unwrap();
+        let control = ControlFile::parse(&game.text(), "test", Strictness::Control).unwrap();
         assert!(control.notices.is_empty());
         assert_eq!(control.pieces[0].squares, Some(squares));
         assert_eq!((control.prunes.len(), control.prune_enables.len()), (1, 1));

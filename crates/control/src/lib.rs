@@ -58,7 +58,8 @@ pub use game::{GameControl, PruneGroup};
 pub use location::{PawnMasks, resolve_pieces, resolve_pieces_with};
 pub use model::{
     ControlFile, FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,
-    Mode, OutputElement, PawngenElement, PawngenSide, PieceElement, Place, PropTables, PruneEnable,
+    OutputElement, PawngenElement, PawngenSide, PieceElement, Place, PropTables, PruneEnable,
+    Strictness,
 };
 pub use number::leading_number;
 pub use prune::{Prune, PruneEffect, PrunePattern};

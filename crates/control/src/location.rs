@@ -182,7 +182,7 @@ fn pawn_slots(pawngen: &PawngenElement) -> impl Iterator<Item = Slot> {
 }
 
 /// A man on its way into the list.
-struct Man {
+struct LocatedMan {
     piece: ListedPiece,
     slot: Slot,
     /// The start of a plus pawn.
@@ -190,7 +190,10 @@ struct Man {
 }
 
 /// The men with the squares that the text names.
-fn list_men(control: &ControlFile, masks: Option<PawnMasks>) -> Result<Vec<Man>, ControlError> {
+fn list_men(
+    control: &ControlFile,
+    masks: Option<PawnMasks>,
+) -> Result<Vec<LocatedMan>, ControlError> {
     expect_pawn_numbers(control)?;
     let slots = slots(control);
     if let Some(extra) = slots.get(MAX_PIECES) {
@@ -208,7 +211,7 @@ fn list_men(control: &ControlFile, masks: Option<PawnMasks>) -> Result<Vec<Man>,
         let start = element.and_then(|element| element.plus);
         piece.legal = squares.unwrap_or(default_squares(slot.role));
         piece.plus = start.is_some();
-        men.push(Man { piece, slot, start });
+        men.push(LocatedMan { piece, slot, start });
     }
     Ok(men)
 }
@@ -237,7 +240,7 @@ fn pawn_mask(
 }
 
 /// Checks the numbers of men and that pawns come from one source only.
-fn check_men(control: &ControlFile, men: &[Man]) -> Result<(), ControlError> {
+fn check_men(control: &ControlFile, men: &[LocatedMan]) -> Result<(), ControlError> {
     let root = || control.site(control.root, "tablebase");
     for color in Color::ALL {
         let mut own = men.iter().filter(|man| man.slot.color == color).peekable();
@@ -246,7 +249,7 @@ fn check_men(control: &ControlFile, men: &[Man]) -> Result<(), ControlError> {
         }
     }
     for color in Color::ALL.into_iter().filter(|_| control.variant == Variant::Normal) {
-        let own = |man: &&Man| man.slot.color == color && man.slot.role == Role::King;
+        let own = |man: &&LocatedMan| man.slot.color == color && man.slot.role == Role::King;
         let count = men.iter().filter(own).count();
         if count != 1 {
             let extra = men.iter().filter(own).nth(1);
@@ -269,8 +272,8 @@ fn step_ahead(color: Color, square: Square) -> Option<Square> {
 
 /// For each plus pawn, the first piece ahead on its file whose squares, apart from those already
 /// passed, are just that one; of several on the same square the last. Uses the squares of the text.
-fn find_blockers(men: &[Man]) -> Vec<Option<PieceSlot>> {
-    let find = |man: &Man| {
+fn find_blockers(men: &[LocatedMan]) -> Vec<Option<PieceSlot>> {
+    let find = |man: &LocatedMan| {
         let start = man.start?;
         let mut rest = !Bitboard::from(start);
         let mut next = step_ahead(man.slot.color, start);
@@ -291,7 +294,7 @@ fn find_blockers(men: &[Man]) -> Vec<Option<PieceSlot>> {
 /// Checks that doubled plus pawns stand in board order and opposed ones White's first.
 fn check_plus_order(
     control: &ControlFile,
-    men: &[Man],
+    men: &[LocatedMan],
     blockers: &[Option<PieceSlot>],
 ) -> Result<(), ControlError> {
     for (slot, (man, blocker)) in men.iter().zip(blockers).enumerate() {
@@ -313,7 +316,7 @@ fn check_plus_order(
 
 /// Adds to each plus pawn the squares it can reach, up to its blocker. Repeated, as what a blocker
 /// can reach decides how far the pawn behind it gets.
-fn expand_plus_pawns(men: &mut [Man], blockers: &[Option<PieceSlot>]) {
+fn expand_plus_pawns(men: &mut [LocatedMan], blockers: &[Option<PieceSlot>]) {
     for _ in 0..men.len() {
         for slot in 0..men.len() {
             let Some(man) = men.get(slot) else { continue };
@@ -341,7 +344,7 @@ fn expand_plus_pawns(men: &mut [Man], blockers: &[Option<PieceSlot>]) {
 }
 
 /// Links each man to the last earlier one of its colour and kind that it overlaps, and widens both.
-fn link_groups(men: &mut [Man]) {
+fn link_groups(men: &mut [LocatedMan]) {
     for slot in 0..men.len() {
         let (earlier, rest) = men.split_at_mut(slot);
         let Some(man) = rest.first_mut() else { continue };
@@ -362,7 +365,7 @@ fn link_groups(men: &mut [Man]) {
 }
 
 /// Takes the squares of men that have only one from all others.
-fn strip_frozen(control: &ControlFile, men: &mut [Man]) -> Result<(), ControlError> {
+fn strip_frozen(control: &ControlFile, men: &mut [LocatedMan]) -> Result<(), ControlError> {
     let mut frozen = Bitboard::EMPTY;
     for man in men.iter() {
         if let Some(square) = man.piece.semilegal.single_square() {
@@ -381,7 +384,7 @@ fn strip_frozen(control: &ControlFile, men: &mut [Man]) -> Result<(), ControlErr
 }
 
 /// Puts the white king and the first piece back to their places in the text.
-fn restore_order(men: &mut [Man], king: PieceSlot) {
+fn restore_order(men: &mut [LocatedMan], king: PieceSlot) {
     men.swap(0, king);
     let back = |slot: PieceSlot| match slot {
         0 => king,
@@ -398,7 +401,7 @@ fn restore_order(men: &mut [Man], king: PieceSlot) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Mode;
+    use crate::model::Strictness;
 
     /// The piece list of a table with two kings and these further elements.
     fn resolve(elements: &str) -> Result<PieceList, ControlError> {
@@ -406,7 +409,7 @@ mod tests {
             "<tablebase><dtm/><piece color='white' type='king'/><piece color='black' type='king'/>\
              {elements}</tablebase>"
         );
-        resolve_pieces(&ControlFile::parse(&text, "test", Mode::Header)?)
+        resolve_pieces(&ControlFile::parse(&text, "test", Strictness::Header)?)
     }
 
     fn squares(text: &str) -> Bitboard {
@@ -478,7 +481,7 @@ mod tests {
         let text = "<tablebase><pawngen white-pawn-locations='b2' black-pawn-locations='c7' \
              white-pawns-required='1' black-pawns-required='1'/><piece color='white' type='king'/>\
              <piece color='black' type='king'/></tablebase>";
-        let control = ControlFile::parse(text, "test", Mode::Control).unwrap();
+        let control = ControlFile::parse(text, "test", Strictness::Control).unwrap();
         let error = resolve_pieces(&control).unwrap_err();
         assert!(matches!(error, ControlError::PawngenNotExpanded(_)));
         let masks = PawnMasks { white: squares("b2 b3"), black: squares("c7 c6") };
@@ -492,7 +495,8 @@ mod tests {
         let text = "<tablebase><index type='combinadic4'/><piece color='white' type='queen'/>\
              <piece color='white' type='queen'/><piece color='white' type='king'/>\
              <piece color='black' type='king'/></tablebase>";
-        let list = resolve_pieces(&ControlFile::parse(text, "t", Mode::Control).unwrap()).unwrap();
+        let list =
+            resolve_pieces(&ControlFile::parse(text, "t", Strictness::Control).unwrap()).unwrap();
         assert_eq!(list[2].role, Role::King);
         assert_eq!((list[1].next, list[0].prev), (Some(0), Some(1)));
     }

@@ -11,7 +11,7 @@ use crate::prune::{Prune, PruneEffect};
 
 /// How strictly a text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum Strictness {
     /// A control file: everything unknown is refused.
     Control,
     /// The XML prefix of a table: what is unknown is noted; statistics and offsets count.
@@ -263,7 +263,7 @@ pub struct ControlFile {
     /// The file as it was named to the parser, for messages.
     pub origin: String,
     /// How strictly it was read.
-    pub mode: Mode,
+    pub mode: Strictness,
     /// The rules.
     pub variant: Variant,
     /// The index type and symmetry. None: `combinadic5` with an automatic symmetry.
@@ -301,7 +301,7 @@ pub struct ControlFile {
 
 impl ControlFile {
     /// One that says nothing.
-    pub(crate) fn empty(origin: &str, mode: Mode) -> ControlFile {
+    pub(crate) fn empty(origin: &str, mode: Strictness) -> ControlFile {
         ControlFile {
             origin: origin.to_owned(),
             mode,
@@ -337,7 +337,7 @@ impl ControlFile {
         ControlFile {
             format: Some(FormatDeclaration { format, on_root: false, place }),
             pieces: men.into_iter().map(piece).collect(),
-            ..ControlFile::empty(origin, Mode::Header)
+            ..ControlFile::empty(origin, Strictness::Header)
         }
     }
 

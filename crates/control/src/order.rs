@@ -104,7 +104,7 @@ fn reordered(file: &ControlFile, order: &[usize]) -> Option<ControlFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mode;
+    use crate::Strictness;
 
     const KINGS: &str =
         "<piece color=\"white\" type=\"king\"/>\n<piece color=\"black\" type=\"king\"/>\n";
@@ -115,7 +115,7 @@ mod tests {
         };
         let pieces: Vec<String> = men.iter().map(piece).collect();
         let text = format!("<tablebase>\n<dtm/>\n{KINGS}{}</tablebase>", pieces.concat());
-        ControlFile::parse(&text, "x.xml", Mode::Control).unwrap()
+        ControlFile::parse(&text, "x.xml", Strictness::Control).unwrap()
     }
 
     fn squares(file: &ControlFile) -> Vec<String> {
@@ -144,7 +144,7 @@ mod tests {
             assert_eq!(file.notices.len(), 1);
             check_pieces(file, &resolve_pieces(file).unwrap()).unwrap();
             // What is written into a header is in this order.
-            let again = ControlFile::parse(file.text(), "x.xml", Mode::Control).unwrap();
+            let again = ControlFile::parse(file.text(), "x.xml", Strictness::Control).unwrap();
             assert_eq!(squares(&again), squares(file));
             assert!(again.notices.is_empty());
         }

@@ -121,10 +121,10 @@ fn list_order(contents: &NewControlFile<'_>) -> Vec<(Color, Role)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ControlFile, Mode, check_declarations, check_pieces, resolve_pieces};
+    use crate::{ControlFile, Strictness, check_declarations, check_pieces, resolve_pieces};
 
     fn read(text: &str) -> ControlFile {
-        ControlFile::parse(text, "test", Mode::Control).unwrap()
+        ControlFile::parse(text, "test", Strictness::Control).unwrap()
     }
 
     #[test]

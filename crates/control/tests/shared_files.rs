@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use hoffman_board::{Bitboard, Format};
 use hoffman_control::{
-    ControlError, ControlFile, GenerationStatistics, HeaderEdits, Mode, PassStatistics, PawnMasks,
-    PawngenEdits, check_declarations, check_pieces, control_for_material, decode_text,
+    ControlError, ControlFile, GenerationStatistics, HeaderEdits, PassStatistics, PawnMasks,
+    PawngenEdits, Strictness, check_declarations, check_pieces, control_for_material, decode_text,
     prefix_length, render_header, resolve_pieces, resolve_pieces_with,
 };
 
@@ -84,7 +84,7 @@ fn stem(path: &Path) -> &str {
 fn parse(path: &Path) -> Result<ControlFile, ControlError> {
     let bytes = fs::read(path).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
-    ControlFile::parse(&decode_text(&bytes, name)?, name, Mode::Control)
+    ControlFile::parse(&decode_text(&bytes, name)?, name, Strictness::Control)
 }
 
 /// The start of a table's uncompressed bytes.
@@ -107,7 +107,7 @@ fn prefix(path: &Path) -> String {
 }
 
 fn header(path: &Path) -> ControlFile {
-    ControlFile::parse(&prefix(path), stem(path), Mode::Header).unwrap()
+    ControlFile::parse(&prefix(path), stem(path), Strictness::Header).unwrap()
 }
 
 /// Everything that this room checks before a table is made.
@@ -266,7 +266,7 @@ fn golden_headers_are_made_anew_to_the_byte() {
             continue;
         }
         let expected = prefix(&path);
-        let header = ControlFile::parse(&expected, name, Mode::Header).unwrap();
+        let header = ControlFile::parse(&expected, name, Strictness::Header).unwrap();
         let control = parse(&path.with_extension("xml")).unwrap();
         let pawngen = header.pawngen.as_ref().map(|pawngen| PawngenEdits {
             masks: PawnMasks {
@@ -332,7 +332,7 @@ fn damaged_files_never_stop_the_program() {
                 }
             }
             let text: String = chars.into_iter().collect();
-            for mode in [Mode::Control, Mode::Header] {
+            for mode in [Strictness::Control, Strictness::Header] {
                 let Ok(control) = ControlFile::parse(&text, "damaged", mode) else { continue };
                 let _ = check_declarations(&control);
                 if let Ok(pieces) = resolve_pieces(&control) {
@@ -341,7 +341,7 @@ fn damaged_files_never_stop_the_program() {
                 let edits = HeaderEdits { symmetry: 1, ..HeaderEdits::default() };
                 let header = render_header(&control, &edits).unwrap();
                 let text = std::str::from_utf8(&header.bytes[..header.prefix_length]).unwrap();
-                let again = ControlFile::parse(text, "damaged", Mode::Header).unwrap();
+                let again = ControlFile::parse(text, "damaged", Strictness::Header).unwrap();
                 assert_eq!(again.offset, header.offset);
                 assert_eq!(again.pieces.len(), control.pieces.len());
             }

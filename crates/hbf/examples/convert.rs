@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hoffman_board::Role;
 use hoffman_hbf as hbf;
-use hoffman_space::{PawnStructure, TableValues};
+use hoffman_space::{PawnSquares, TableValues};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::{Taking, Wanted, decode};
 use hoffman_table::{Stop, Table};
@@ -132,7 +132,7 @@ impl hbf::Source for Loaded {
                 }
             }
         }
-        let pawns = PawnStructure {
+        let pawns = PawnSquares {
             white: squares(hbf::Color::White, hbf::Kind::Pawn),
             black: squares(hbf::Color::Black, hbf::Kind::Pawn),
         };

@@ -41,7 +41,7 @@ pub fn answer<L: Lookup + ?Sized>(
     if position.en_passant.is_none() {
         return plain_answer(lookup, &plain, outcomes);
     }
-    let mut best = Best { lookup, outcomes, found: Ok(None) };
+    let mut best = BestCodes { lookup, outcomes, found: Ok(None) };
     en_passant_captures(position, |capture| best.visit(capture));
     match best.found? {
         None => plain_answer(lookup, &plain, outcomes),
@@ -63,7 +63,7 @@ fn plain_answer<L: Lookup + ?Sized>(
     }
     let stored = lookup.stored(position, outcomes)?;
     let as_wanted = |code: Code| if outcomes { outcome(code) } else { code };
-    let mut best = Best { lookup, outcomes, found: Ok(None) };
+    let mut best = BestCodes { lookup, outcomes, found: Ok(None) };
     match stored {
         Stored::Exactly(code) => Ok(as_wanted(code)),
         Stored::AtLeast(code) => {
@@ -79,13 +79,13 @@ fn plain_answer<L: Lookup + ?Sized>(
 }
 
 /// The best of some moves, as codes of the position that they are made in.
-struct Best<'l, L: Lookup + ?Sized> {
+struct BestCodes<'l, L: Lookup + ?Sized> {
     lookup: &'l L,
     outcomes: bool,
     found: Result<Option<Code>, L::Error>,
 }
 
-impl<L: Lookup + ?Sized> Best<'_, L> {
+impl<L: Lookup + ?Sized> BestCodes<'_, L> {
     fn visit(&mut self, found: &Move) {
         let Ok(best) = self.found else { return };
         self.found = answer(self.lookup, &found.after, self.outcomes).map(|code| {

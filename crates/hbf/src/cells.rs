@@ -12,14 +12,14 @@ pub(crate) const MAX_ALL: usize = MAX_MEN + 2;
 pub(crate) type Squares = [u8; MAX_ALL];
 
 /// The king pairs of tables with or without pawns.
-struct KingPairs {
+struct CellKings {
     pairs: Vec<(u8, u8)>,
     /// By white square times 64 plus black square; `u16::MAX` is none.
     numbers: Vec<u16>,
 }
 
-impl KingPairs {
-    fn new(pawns: bool) -> KingPairs {
+impl CellKings {
+    fn new(pawns: bool) -> CellKings {
         let mut pairs = Vec::new();
         let mut numbers = vec![u16::MAX; 64 * 64];
         for white in 0..64_u8 {
@@ -32,12 +32,12 @@ impl KingPairs {
                 }
             }
         }
-        KingPairs { pairs, numbers }
+        CellKings { pairs, numbers }
     }
 }
 
-static WITH_PAWNS: LazyLock<KingPairs> = LazyLock::new(|| KingPairs::new(true));
-static WITHOUT_PAWNS: LazyLock<KingPairs> = LazyLock::new(|| KingPairs::new(false));
+static WITH_PAWNS: LazyLock<CellKings> = LazyLock::new(|| CellKings::new(true));
+static WITHOUT_PAWNS: LazyLock<CellKings> = LazyLock::new(|| CellKings::new(false));
 
 fn is_canonical_pair(white: u8, black: u8, pawns: bool) -> bool {
     if pawns {
@@ -68,7 +68,7 @@ fn turn(squares: &mut [u8], by: impl Fn(u8) -> u8) {
 
 /// Where a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CellInTile {
     pub(crate) tile: u64,
     pub(crate) row: u8,
     pub(crate) lane: u8,
@@ -175,7 +175,7 @@ impl Space {
         self.like[man % MAX_ALL].map(usize::from)
     }
 
-    fn kings(&self) -> &'static KingPairs {
+    fn kings(&self) -> &'static CellKings {
         if self.pawns { &WITH_PAWNS } else { &WITHOUT_PAWNS }
     }
 
@@ -207,7 +207,7 @@ impl Space {
     }
 
     /// The position of a row without the lane man, and that man.
-    pub(crate) fn row_position(&self, place: Place, turn: Color) -> Option<(Position, Man)> {
+    pub(crate) fn row_position(&self, place: CellInTile, turn: Color) -> Option<(Position, Man)> {
         let tile = self.tile(place.tile)?;
         let mut squares = tile.squares;
         if let Some(middle) = self.middle() {
@@ -227,7 +227,7 @@ impl Space {
 
     /// The cell of a position, and the side to move there: the position may have the colours exchanged. None if
     /// its men are others. Rights to take en passant are ignored.
-    pub(crate) fn locate(&self, position: &Position) -> Option<(Place, Color)> {
+    pub(crate) fn locate(&self, position: &Position) -> Option<(CellInTile, Color)> {
         let (mut squares, mut turn) = match self.gather(position) {
             Some(squares) => (squares, position.turn),
             None => (self.gather(&position.swapped())?, position.turn.other()),
@@ -265,7 +265,7 @@ impl Space {
         let own = squares(u64::MAX).filter(|&square| above >> lanes[usize::from(square)] & 1 != 0);
         let own = own.fold(0, |set, square| set | 1 << square);
         found[lane] = 0;
-        let Place { tile, row, .. } = self.place(found)?;
+        let CellInTile { tile, row, .. } = self.place(found)?;
         Some(RowPlace {
             tile,
             row,
@@ -359,7 +359,7 @@ impl Space {
         }
     }
 
-    fn place(&self, squares: Squares) -> Option<Place> {
+    fn place(&self, squares: Squares) -> Option<CellInTile> {
         let kings = self.kings();
         let number =
             kings.numbers[usize::from(squares[0] & 63) * 64 + usize::from(squares[1] & 63)];
@@ -368,9 +368,11 @@ impl Space {
         }
         let outer = self.outer().fold(u64::from(number), |n, man| n * 64 + u64::from(squares[man]));
         let lane = squares[self.lane()];
-        let Some(middle) = self.middle() else { return Some(Place { tile: outer, row: 0, lane }) };
+        let Some(middle) = self.middle() else {
+            return Some(CellInTile { tile: outer, row: 0, lane });
+        };
         let (group, row) = (squares[middle] / self.rows, squares[middle] % self.rows);
-        Some(Place { tile: outer * self.groups() + u64::from(group), row, lane })
+        Some(CellInTile { tile: outer * self.groups() + u64::from(group), row, lane })
     }
 }
 
@@ -378,7 +380,7 @@ impl Space {
 mod tests {
     use super::*;
 
-    fn position(space: &Space, place: Place, turn: Color) -> Option<Position> {
+    fn position(space: &Space, place: CellInTile, turn: Color) -> Option<Position> {
         let (position, man) = space.row_position(place, turn)?;
         Some(position.with(place.lane, man))
     }

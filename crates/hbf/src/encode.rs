@@ -10,7 +10,7 @@ use crate::fill::{Filler, tiles_all_over};
 use crate::header::{Claims, Metric, Mode, StreamHeader, StreamKind, TableInfo};
 use crate::material::Material;
 use crate::model::Model;
-use crate::output::Output;
+use crate::output::OutputFile;
 use crate::symbols::TileValues;
 use crate::tile::{self, Stream};
 use crate::train::Trained;
@@ -148,7 +148,7 @@ impl Texts<'_> {
         self.sections().count()
     }
 
-    pub(crate) fn write<W: Write + Seek>(&self, output: &mut Output<W>) -> io::Result<()> {
+    pub(crate) fn write<W: Write + Seek>(&self, output: &mut OutputFile<W>) -> io::Result<()> {
         self.sections().try_for_each(|(name, content)| output.section(name, 0, content))
     }
 }
@@ -211,7 +211,7 @@ pub fn write_ending<W: Write + Seek>(
         Ok(())
     })?;
     let sections = 1 + texts.count() + STREAM_SECTIONS * plans.len();
-    let mut output = Output::new(out, sections)?;
+    let mut output = OutputFile::new(out, sections)?;
     texts.write(&mut output)?;
 
     let mut reports = Vec::new();
@@ -221,7 +221,7 @@ pub fn write_ending<W: Write + Seek>(
     for (plan, trained) in plans.iter().zip(models) {
         let (turn, outcomes, tiles) = (plan.turn, plan.outcomes, plan.space.tiles());
         let tell = |tiles: u64| crew.watch.done(done + tiles, all);
-        let encoder = Encoder { source, options, crew, tell: &tell };
+        let encoder = StreamEncoder { source, options, crew, tell: &tell };
         let (report, of_stream) =
             encoder.stream((plan, &trained), reports.len() as u32, &mut output)?;
         if !outcomes {
@@ -364,7 +364,7 @@ struct Encoded {
 }
 
 /// Encodes streams.
-struct Encoder<'a> {
+struct StreamEncoder<'a> {
     source: &'a dyn Source,
     options: &'a EncodeOptions,
     crew: Crew<'a>,
@@ -372,13 +372,13 @@ struct Encoder<'a> {
     tell: &'a (dyn Fn(u64) + Sync),
 }
 
-impl Encoder<'_> {
+impl StreamEncoder<'_> {
     /// Writes a stream; returns its longest win and loss, too.
     fn stream<W: Write + Seek>(
         &self,
         (plan, trained): (&Plan, &Trained),
         number: u32,
-        output: &mut Output<W>,
+        output: &mut OutputFile<W>,
     ) -> Result<(StreamReport, [Option<u16>; 2]), EncodeError> {
         let stream @ Stream { space, turn, outcomes } = plan.stream();
         let model_bytes = trained.parts.to_bytes();

@@ -6,7 +6,7 @@ use crate::container::{DIRY, MODL, STRM, TABL, TILES, pack_block};
 use crate::encode::{BlockRows, EncodeError, STREAM_SECTIONS, Texts};
 use crate::entries::{self, EntryModel};
 use crate::header::{Mode, StreamHeader, StreamKind, TableInfo};
-use crate::output::Output;
+use crate::output::OutputFile;
 use crate::workers::{Crew, in_order};
 
 /// What a table of entries holds.
@@ -37,7 +37,7 @@ pub struct EntryWriter<'a, W> {
     batch: usize,
     entries: u64,
     bits: u8,
-    output: Output<W>,
+    output: OutputFile<W>,
     /// Chosen when the first entries are encoded.
     model: Option<EntryModel>,
     pending: Vec<u16>,
@@ -62,7 +62,7 @@ impl<'a, W: Write + Seek> EntryWriter<'a, W> {
             return Err(EncodeError::Entries("tiles have 2^6 to 2^16 entries of 1 to 16 bits"));
         }
         let sections = 1 + table.texts.count() + STREAM_SECTIONS;
-        let mut output = Output::new(out, sections)?;
+        let mut output = OutputFile::new(out, sections)?;
         output.section(TABL, 0, &table.info.to_bytes())?;
         table.texts.write(&mut output)?;
         Ok(EntryWriter {

@@ -1,7 +1,7 @@
 //! The true values of tiles, from a source, and models made of them.
 
 use crate::board::{Man, Position, squares};
-use crate::cells::{Place, Space};
+use crate::cells::{CellInTile, Space};
 use crate::code::{Code, outcome};
 use crate::encode::{EncodeError, Source};
 use crate::fen::to_fen;
@@ -98,7 +98,7 @@ impl<'a> Filler<'a> {
             values.codes[at] = [0; 64];
             values.settled[at] = 0;
             let lanes = self.desk.rows.begin_legal(space, turn, at, place.first_row);
-            let lane = Place { tile, row, lane: 0 };
+            let lane = CellInTile { tile, row, lane: 0 };
             if lanes == 0 {
                 continue;
             }

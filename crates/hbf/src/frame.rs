@@ -4,7 +4,7 @@ use crate::code::{Code, DRAW, distance};
 
 /// What of a model decides the tests.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct ModelFrame {
     /// The neighbours in the order in which they become candidates: 0 W, 1 S, 2 N, 3 U.
     pub(crate) order: [u8; 4],
     /// The value of what is not there.
@@ -22,9 +22,9 @@ const SHORT: u16 = 256;
 /// The first test of those of the first candidate.
 const FIRST: u32 = 34;
 
-impl Frame {
-    pub(crate) fn new(order: [u8; 4], default: Code, thresholds: [u16; 9]) -> Frame {
-        let mut frame = Frame { order, default, thresholds, of_first: Box::new([0; 512]) };
+impl ModelFrame {
+    pub(crate) fn new(order: [u8; 4], default: Code, thresholds: [u16; 9]) -> ModelFrame {
+        let mut frame = ModelFrame { order, default, thresholds, of_first: Box::new([0; 512]) };
         for at in 0..2 * SHORT {
             let code = if at == SHORT { DRAW } else { at.wrapping_sub(SHORT) };
             let tests = frame.slow_tests_of_first(code) >> FIRST;

@@ -70,7 +70,7 @@ fn part<const S: usize>(samples: &mut [Sample<S>], (word, bit): (usize, u8)) -> 
 
 /// When a tree is not grown any further.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct GrowthLimits {
     /// Cells of the whole table for each sample.
     pub(crate) scale: f64,
     /// What a leaf more costs in the file, in bits.
@@ -103,10 +103,10 @@ pub(crate) fn grow<const S: usize, const N: usize>(
     samples: &mut [Sample<S>],
     tests: &Bits,
     groups: &[u8; N],
-    limits: Limits,
+    limits: GrowthLimits,
 ) -> Grown {
     let usual = symbols_of::<S, N>(samples).map(|n| f64::from(n) / samples.len().max(1) as f64);
-    let counts = Counts::new();
+    let counts = TestCounts::new();
     let mut grower = Grower { tests, groups, limits, usual, counts };
     let mut grown = Grown::default();
     grower.node(samples, 0, &mut grown);
@@ -124,10 +124,10 @@ fn symbols_of<const S: usize, const N: usize>(samples: &[Sample<S>]) -> [u32; N]
 struct Grower<'a, const S: usize, const N: usize> {
     tests: &'a Bits,
     groups: &'a [u8; N],
-    limits: Limits,
+    limits: GrowthLimits,
     /// How often each symbol occurs.
     usual: [f64; N],
-    counts: Counts<S>,
+    counts: TestCounts<S>,
 }
 
 /// `n log2 n`.
@@ -206,7 +206,7 @@ impl<const S: usize, const N: usize> Grower<'_, S, N> {
 }
 
 /// How many samples have a test.
-struct Counts<const S: usize> {
+struct TestCounts<const S: usize> {
     /// The samples that are looked at, by group.
     chosen: [Vec<Sample<S>>; MAX_GROUPS],
     /// Of these the ones with a test of 1, by word and bit of the test and group.
@@ -216,9 +216,12 @@ struct Counts<const S: usize> {
 /// Bit `i` of word `p` is bit `p` of the `i`-th of 64 numbers.
 type Planes = [u64; 16];
 
-impl<const S: usize> Counts<S> {
-    fn new() -> Counts<S> {
-        Counts { chosen: [const { Vec::new() }; MAX_GROUPS], ones: vec![[0; MAX_GROUPS]; S * 64] }
+impl<const S: usize> TestCounts<S> {
+    fn new() -> TestCounts<S> {
+        TestCounts {
+            chosen: [const { Vec::new() }; MAX_GROUPS],
+            ones: vec![[0; MAX_GROUPS]; S * 64],
+        }
     }
 
     fn count(&mut self) -> Vec<(usize, u32)> {
@@ -392,7 +395,7 @@ mod tests {
         }
         let tests: Bits = (0..128).map(|test| (test / 64, (test % 64) as u8)).collect();
         let limits =
-            Limits { scale: 1.0, leaf_bits: 64.0, chance_bits: 20.0, least: 40, depth: 20 };
+            GrowthLimits { scale: 1.0, leaf_bits: 64.0, chance_bits: 20.0, least: 40, depth: 20 };
         let grown = grow::<3, 3>(&mut samples, &tests, &[0, 1, 2], limits);
         assert_eq!(grown.leaves, 3);
         assert_eq!(grown.bytes[..2], 5_u16.to_le_bytes());

@@ -69,8 +69,8 @@ pub use moves::{Move, en_passant_captures, exits, legal_moves};
 pub use probe::{ProbeCounts, ProbeError, Tablebase};
 #[doc(hidden)]
 pub use table::stored_code;
-pub use table::{CellPlace, CellStream, Found, HbfFile};
+pub use table::{CellPlace, CellStream, EntryPlace, HbfFile};
 #[doc(hidden)]
 pub use trial::{Trial, try_ending};
-pub use whole::{Whole, WholeError};
-pub use workers::{Crew, Threads, Watch, Workers};
+pub use whole::{WholeError, WholeTable};
+pub use workers::{Crew, WorkWatch, WorkerThreads, Workers};

@@ -2,7 +2,7 @@
 
 use crate::code::Value;
 use crate::code::{Code, LONGEST, class, code_of, distance};
-use crate::rows::{Before, Candidates, Frame, LEFT, Rows};
+use crate::rows::{Before, Candidates, LEFT, ModelFrame, TileRows};
 
 /// What is guessed of the distance of a miss.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +92,7 @@ impl Nearby {
     #[inline]
     fn add<const N: usize>(
         &mut self,
-        rows: &Rows,
+        rows: &TileRows,
         row: usize,
         lane: usize,
         cells: &[(i8, u32); N],
@@ -116,8 +116,8 @@ impl Nearby {
 
 /// Guesses the distance of a cell of a class; returns the tests of misses, too.
 pub(crate) fn guess(
-    rows: &Rows,
-    frame: &Frame,
+    rows: &TileRows,
+    frame: &ModelFrame,
     (before, lane): (Before, usize),
     candidates: &Candidates,
     (wanted, last): (usize, u16),

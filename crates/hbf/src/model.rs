@@ -2,7 +2,7 @@
 
 use crate::cells::Space;
 use crate::range::distribution;
-use crate::rows::{Frame, Tests};
+use crate::rows::{ModelFrame, Tests};
 use crate::tree::Tree;
 
 /// Symbols of a cell: four candidates and a miss.
@@ -27,7 +27,7 @@ pub(crate) const MAX_MODEL: u64 = 16 << 20;
 /// A model as it is used.
 #[derive(Debug)]
 pub(crate) struct Model {
-    pub(crate) frame: Frame,
+    pub(crate) frame: ModelFrame,
     /// The distance of a loss and a win before any was missed.
     pub(crate) last: [u16; 2],
     pub(crate) classes: [[u16; CLASSES]; CLASS_CONTEXTS],
@@ -38,7 +38,7 @@ pub(crate) struct Model {
 /// The parts of a model as they are written.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelParts {
-    pub(crate) frame: Frame,
+    pub(crate) frame: ModelFrame,
     pub(crate) last: [u16; 2],
     pub(crate) classes: [[u8; CLASSES - 1]; CLASS_CONTEXTS],
     pub(crate) cells: Vec<u8>,
@@ -86,7 +86,7 @@ impl Model {
             *class = distribution(bytes.get(26 + 2 * k..28 + 2 * k)?)?;
         }
         let default = number(2)?;
-        let frame = Frame::new(order, default, thresholds);
+        let frame = ModelFrame::new(order, default, thresholds);
         let (first, second) = (length(58)?, length(62)?);
         let (cells, misses) = bytes.get(TREES_AT..)?.split_at_checked(first)?;
         if misses.len() != second || default == 0 {

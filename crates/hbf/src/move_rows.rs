@@ -263,7 +263,7 @@ impl<'a> MoveRow<'a> {
         if after.is_check(after.turn.other()) {
             return Ok(());
         }
-        let code = answer(&Known(self.source), after, false)?;
+        let code = answer(&KnownSource(self.source), after, false)?;
         self.take(code, lanes);
         Ok(())
     }
@@ -291,9 +291,9 @@ impl<'a> MoveRow<'a> {
 }
 
 /// What a source knows, as what is stored.
-struct Known<'a>(&'a dyn Source);
+struct KnownSource<'a>(&'a dyn Source);
 
-impl Lookup for Known<'_> {
+impl Lookup for KnownSource<'_> {
     type Error = Position;
 
     fn stored(&self, position: &Position, _: bool) -> Result<Stored, Position> {
@@ -381,7 +381,7 @@ mod tests {
     /// The best exit and the best move, move by move.
     fn slow(position: &Position) -> [Code; 2] {
         let code = |found: &Move| {
-            let code = answer(&Known(&Mixed), &found.after, false);
+            let code = answer(&KnownSource(&Mixed), &found.after, false);
             before(code.expect("a legal position"))
         };
         let mut best = [0; 2];

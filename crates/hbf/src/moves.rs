@@ -24,7 +24,7 @@ const RANK_8: u64 = 0xff << 56;
 
 /// Which moves are asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum MoveFilter {
     All,
     /// Captures but for those en passant, and promotions.
     Exits,
@@ -34,26 +34,26 @@ enum Asked {
 
 /// Calls `visit` with every legal move.
 pub fn legal_moves(position: &Position, mut visit: impl FnMut(&Move)) {
-    generate(position, Asked::All, &mut visit);
+    generate(position, MoveFilter::All, &mut visit);
 }
 
 /// Calls `visit` with every legal capture that is not en passant and every promotion.
 pub fn exits(position: &Position, mut visit: impl FnMut(&Move)) {
-    generate(position, Asked::Exits, &mut visit);
+    generate(position, MoveFilter::Exits, &mut visit);
 }
 
 /// Calls `visit` with every legal capture en passant.
 pub fn en_passant_captures(position: &Position, mut visit: impl FnMut(&Move)) {
-    generate(position, Asked::EnPassant, &mut visit);
+    generate(position, MoveFilter::EnPassant, &mut visit);
 }
 
-fn generate(position: &Position, asked: Asked, visit: &mut dyn FnMut(&Move)) {
+fn generate(position: &Position, asked: MoveFilter, visit: &mut dyn FnMut(&Move)) {
     let own = position.turn;
     let occupied = position.occupied();
     let enemies = position.of_color(own.other());
     let pawns = position.of(Man { color: own, kind: Kind::Pawn });
-    if asked != Asked::EnPassant {
-        let targets = if asked == Asked::All { !position.of_color(own) } else { enemies };
+    if asked != MoveFilter::EnPassant {
+        let targets = if asked == MoveFilter::All { !position.of_color(own) } else { enemies };
         for kind in [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen, Kind::King] {
             let man = Man { color: own, kind };
             for from in squares(position.of(man)) {
@@ -66,7 +66,7 @@ fn generate(position: &Position, asked: Asked, visit: &mut dyn FnMut(&Move)) {
             pawn_moves(position, from, asked, visit);
         }
     }
-    if asked == Asked::Exits {
+    if asked == MoveFilter::Exits {
         return;
     }
     let Some(target) = position.en_passant.filter(|_| pawns != 0) else { return };
@@ -92,14 +92,14 @@ fn behind(square: u8, color: Color) -> u8 {
     }
 }
 
-fn pawn_moves(position: &Position, from: u8, asked: Asked, visit: &mut dyn FnMut(&Move)) {
+fn pawn_moves(position: &Position, from: u8, asked: MoveFilter, visit: &mut dyn FnMut(&Move)) {
     let own = position.turn;
     let man = Man { color: own, kind: Kind::Pawn };
     let occupied = position.occupied();
     let ahead = behind(from, own.other());
     let mut targets = attacks(man, from, occupied) & position.of_color(own.other());
     let steps = !occupied & 1 << ahead;
-    targets |= if asked == Asked::All { steps } else { steps & (RANK_1 | RANK_8) };
+    targets |= if asked == MoveFilter::All { steps } else { steps & (RANK_1 | RANK_8) };
     for to in squares(targets) {
         if 1 << to & (RANK_1 | RANK_8) == 0 {
             play(position, (man, from, to), None, visit);
@@ -111,7 +111,7 @@ fn pawn_moves(position: &Position, from: u8, asked: Asked, visit: &mut dyn FnMut
     }
     let start = if own == Color::White { 1 } else { 6 };
     let jump = behind(ahead, own.other());
-    if asked == Asked::All && from >> 3 == start && steps != 0 && occupied >> jump & 1 == 0 {
+    if asked == MoveFilter::All && from >> 3 == start && steps != 0 && occupied >> jump & 1 == 0 {
         play(position, (man, from, jump), None, &mut |found| {
             let mut found = *found;
             found.after.en_passant = Some(ahead);
@@ -142,7 +142,7 @@ fn play(
 pub(crate) fn has_plain_move(position: &Position) -> bool {
     let plain = position.without_en_passant();
     let mut found = false;
-    generate(&plain, Asked::All, &mut |_| found = true);
+    generate(&plain, MoveFilter::All, &mut |_| found = true);
     found
 }
 

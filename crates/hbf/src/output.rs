@@ -6,7 +6,7 @@ use crate::container::{DATA, HEAD, INFO, MAGIC, REQUIRED, ROW, VERSION, crc64, c
 
 /// A file under way.
 #[derive(Debug)]
-pub(crate) struct Output<W> {
+pub(crate) struct OutputFile<W> {
     out: W,
     /// Where the file begins in `out`.
     origin: u64,
@@ -21,13 +21,13 @@ pub(crate) struct Output<W> {
     open: u64,
 }
 
-impl<W: Write + Seek> Output<W> {
+impl<W: Write + Seek> OutputFile<W> {
     /// A file with so many sections, from where `out` is.
-    pub(crate) fn new(mut out: W, sections: usize) -> io::Result<Output<W>> {
+    pub(crate) fn new(mut out: W, sections: usize) -> io::Result<OutputFile<W>> {
         let origin = out.stream_position()?;
         let length = HEAD + ROW * sections as u64;
         out.write_all(&vec![0; length as usize])?;
-        Ok(Output { out, origin, sections, rows: Vec::new(), length, sum: 0, open: length })
+        Ok(OutputFile { out, origin, sections, rows: Vec::new(), length, sum: 0, open: length })
     }
 
     /// A whole section.
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_flipped_bit_of_the_head_is_found() {
-        let mut output = Output::new(Cursor::new(Vec::new()), 2).expect("a file");
+        let mut output = OutputFile::new(Cursor::new(Vec::new()), 2).expect("a file");
         output.section(TABL, 0, b"table").expect("a section");
         output.section(INFO, 0, b"{}").expect("a section");
         let bytes = output.finish().expect("all sections").into_inner();
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn all_announced_sections_have_to_come() {
-        let output = Output::new(Cursor::new(Vec::new()), 2).expect("a file");
+        let output = OutputFile::new(Cursor::new(Vec::new()), 2).expect("a file");
         assert!(output.finish().is_err());
     }
 }

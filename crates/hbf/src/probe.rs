@@ -12,7 +12,7 @@ use crate::code::{Code, DRAW};
 use crate::container::HbfError;
 use crate::header::Mode;
 use crate::material::Material;
-use crate::table::{CellPlace, Found, HbfFile};
+use crate::table::{CellPlace, EntryPlace, HbfFile};
 
 /// Why a position has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -211,9 +211,9 @@ impl Lookup for Tablebase {
         };
         let file = &self.tables[number].1;
         let cell = match file.find(position, outcomes) {
-            Found::Cell(cell) => cell,
-            Found::OtherSide => return Ok(Stored::OtherSide),
-            Found::Nothing => return Err(ProbeError::NoTable(material)),
+            EntryPlace::Cell(cell) => cell,
+            EntryPlace::OtherSide => return Ok(Stored::OtherSide),
+            EntryPlace::Nothing => return Err(ProbeError::NoTable(material)),
         };
         let code = self.cell(file, number, cell);
         let code = code.map_err(|problem| ProbeError::File { material, problem })?;

@@ -96,26 +96,26 @@ impl<'a> Decoder<'a> {
 
 /// A part of the range: a symbol or some bits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct RangePart {
     below: u16,
     width: u16,
     /// The log of what the whole range is divided into.
     shift: u8,
 }
 
-impl Part {
+impl RangePart {
     /// A symbol of a distribution.
     #[inline]
-    pub(crate) fn symbol<const N: usize>(frequencies: &[u16; N], symbol: usize) -> Part {
+    pub(crate) fn symbol<const N: usize>(frequencies: &[u16; N], symbol: usize) -> RangePart {
         // All are looked at, as that is faster than a loop whose end is hard to foresee.
         let of = |(at, &width): (usize, &u16)| if at < symbol { width } else { 0 };
         let below = frequencies.iter().enumerate().map(of).sum();
-        Part { below, width: frequencies[symbol], shift: TOTAL_BITS as u8 }
+        RangePart { below, width: frequencies[symbol], shift: TOTAL_BITS as u8 }
     }
 
     /// A number of so many bits, from 1 to 15.
-    pub(crate) fn bits(bits: u32, number: u32) -> Part {
-        Part { below: number as u16, width: 1, shift: bits as u8 }
+    pub(crate) fn bits(bits: u32, number: u32) -> RangePart {
+        RangePart { below: number as u16, width: 1, shift: bits as u8 }
     }
 }
 
@@ -159,7 +159,7 @@ impl Encoder {
     }
 
     #[inline]
-    pub(crate) fn put(&mut self, part: Part) {
+    pub(crate) fn put(&mut self, part: RangePart) {
         self.normalize();
         let unit = self.range >> part.shift;
         self.low += u64::from(unit * u32::from(part.below));
@@ -273,7 +273,7 @@ mod tests {
     fn the_likeliest_costs_nothing() {
         let sure = distribution::<5>(&[0, 0, 0, 0]).expect("a distribution");
         let mut encoder = Encoder::new();
-        (0..5000).for_each(|_| encoder.put(Part::symbol(&sure, 0)));
+        (0..5000).for_each(|_| encoder.put(RangePart::symbol(&sure, 0)));
         assert_eq!(encoder.finish(), Vec::<u8>::new());
     }
 
@@ -287,12 +287,12 @@ mod tests {
             let choice: Vec<(u8, u32)> =
                 (0..length).map(|_| (random.u8(0..kinds), random.u32(..))).collect();
             let bits = |number: u32| {
-                Part::bits(1 + number % 15, number & ((1 << (1 + number % 15)) - 1))
+                RangePart::bits(1 + number % 15, number & ((1 << (1 + number % 15)) - 1))
             };
             let (mut encoder, mut probability) = (Encoder::new(), EVEN);
             for &(kind, number) in &choice {
                 match kind {
-                    0 => encoder.put(Part::symbol(&found, number as usize % 7)),
+                    0 => encoder.put(RangePart::symbol(&found, number as usize % 7)),
                     1 => encoder.put(bits(number)),
                     _ => encoder.adaptive(&mut probability, number % 5 == 0),
                 }

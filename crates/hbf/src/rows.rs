@@ -3,7 +3,7 @@
 use crate::board::{Color, Kind, attackers, attacks, between, squares};
 use crate::cells::{MAX_ALL, Space, Squares, TilePlace, is_above, is_on_diagonal};
 use crate::code::{Code, DRAW};
-pub(crate) use crate::frame::Frame;
+pub(crate) use crate::frame::ModelFrame;
 
 /// The most relations there are.
 const MAX_RELATIONS: usize = MAX_ALL * (MAX_ALL - 1) - 2;
@@ -72,7 +72,7 @@ pub(crate) struct Before {
 
 /// The rows of a tile as far as they are decoded.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(crate) struct TileRows {
     values: Box<[Code; (NO_ROW + 1) * STRIDE]>,
     pub(crate) legal: [u64; NO_ROW + 1],
     relations: Vec<[u64; MAX_RELATIONS]>,
@@ -102,7 +102,7 @@ impl Before {
 impl Candidates {
     /// The distinct values among W, S, N, U.
     #[inline]
-    pub(crate) fn of(near: [Code; 4], frame: &Frame) -> Candidates {
+    pub(crate) fn of(near: [Code; 4], frame: &ModelFrame) -> Candidates {
         let of = |place: usize| near[usize::from(frame.order[place] & 3)];
         let [first, second, third, fourth] = [of(0), of(1), of(2), of(3)];
         // What is not new is overwritten by the next one.
@@ -121,9 +121,9 @@ impl Candidates {
     }
 }
 
-impl Rows {
-    pub(crate) fn new() -> Rows {
-        Rows {
+impl TileRows {
+    pub(crate) fn new() -> TileRows {
+        TileRows {
             values: Box::new([DRAW; (NO_ROW + 1) * STRIDE]),
             legal: [0; NO_ROW + 1],
             relations: vec![[0; MAX_RELATIONS]; NO_ROW + 1],
@@ -231,7 +231,7 @@ impl Rows {
         before
     }
 
-    /// The legal cells of a row, without all that [`Rows::begin_row`] finds out besides.
+    /// The legal cells of a row, without all that [`TileRows::begin_row`] finds out besides.
     pub(crate) fn begin_legal(&mut self, space: &Space, turn: Color, row: usize, first: u8) -> u64 {
         if let Some(man) = space.middle() {
             self.squares[man] = first + row as u8;
@@ -426,7 +426,7 @@ impl Rows {
     }
 
     /// The candidates of a cell.
-    pub(crate) fn candidates(&self, frame: &Frame, before: Before, lane: usize) -> Candidates {
+    pub(crate) fn candidates(&self, frame: &ModelFrame, before: Before, lane: usize) -> Candidates {
         Candidates::of(self.neighbours(before, lane), frame)
     }
 
@@ -435,7 +435,7 @@ impl Rows {
     pub(crate) fn look(
         &mut self,
         tests: Tests,
-        frame: &Frame,
+        frame: &ModelFrame,
         before: Before,
         lane: usize,
     ) -> Candidates {
@@ -516,12 +516,12 @@ impl Rows {
         RankTests(words)
     }
 
-    /// As [`Rows::look`], for a cell that has an N and is not on the first rank. `last` are the values of the two cells
+    /// As [`TileRows::look`], for a cell that has an N and is not on the first rank. `last` are the values of the two cells
     /// before it, the last one first.
     #[inline]
     pub(crate) fn look_again(
         &mut self,
-        (tests, frame, known): (Tests, &Frame, &RankTests),
+        (tests, frame, known): (Tests, &ModelFrame, &RankTests),
         before: Before,
         lane: usize,
         last: [Code; 2],
@@ -547,7 +547,7 @@ impl Rows {
     }
 }
 
-/// See [`Rows::look_at_rank`]: bits 0 to 15, 16 to 31, 32 to 47 of the cells of a rank.
+/// See [`TileRows::look_at_rank`]: bits 0 to 15, 16 to 31, 32 to 47 of the cells of a rank.
 pub(crate) struct RankTests([[u16; 8]; 3]);
 
 impl RankTests {

@@ -4,7 +4,7 @@
 //! knows them all, and comparing 64 of them takes hardly longer than comparing one.
 
 use crate::code::{Code, DRAW, distance};
-use crate::rows::{Before, Candidates, Frame, Rows, Tests};
+use crate::rows::{Before, Candidates, ModelFrame, Tests, TileRows};
 
 /// More tests than there ever are.
 pub(crate) const MASKS: usize = 1024;
@@ -32,7 +32,13 @@ impl SideBySide {
     }
 
     /// Looks at a row that has been begun and whose values are set.
-    pub(crate) fn look(&mut self, rows: &Rows, tests: Tests, frame: &Frame, before: Before) {
+    pub(crate) fn look(
+        &mut self,
+        rows: &TileRows,
+        tests: Tests,
+        frame: &ModelFrame,
+        before: Before,
+    ) {
         let cell = tests.cell_word();
         self.masks[..cell].copy_from_slice(&rows.words[..cell]);
         self.near = rows.neighbours_of_row(before);
@@ -64,7 +70,7 @@ impl SideBySide {
     }
 
     /// The tests that compare values.
-    fn compare(&mut self, rows: &Rows, before: Before, cell: usize) {
+    fn compare(&mut self, rows: &TileRows, before: Before, cell: usize) {
         let [w, s, n, u] = &self.near;
         let (t, rn, ru) = (before.row, before.n, before.u);
         let near = |row: usize, by: isize| rows.row_around(row, by);
@@ -107,7 +113,7 @@ impl SideBySide {
     }
 
     /// The candidates of a cell.
-    pub(crate) fn candidates(&self, frame: &Frame, lane: usize) -> Candidates {
+    pub(crate) fn candidates(&self, frame: &ModelFrame, lane: usize) -> Candidates {
         let [w, s, n, u] = &self.near;
         let lane = lane & 63;
         Candidates::of([w[lane], s[lane], n[lane], u[lane]], frame)

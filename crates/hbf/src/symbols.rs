@@ -4,8 +4,8 @@ use crate::board::squares;
 use crate::code::{Code, class, distance};
 use crate::miss::{self, Coded};
 use crate::model::{MISS, Model};
-use crate::range::{Encoder, Part};
-use crate::rows::{Before, Frame, Rows, Tests};
+use crate::range::{Encoder, RangePart};
+use crate::rows::{Before, ModelFrame, Tests, TileRows};
 use crate::side_by_side::SideBySide;
 use crate::tile::Stream;
 
@@ -29,7 +29,7 @@ impl TileValues {
     }
 
     /// Whether decoded rows say the same, at every legal cell.
-    pub(crate) fn agree(&self, rows: &Rows) -> bool {
+    pub(crate) fn agree(&self, rows: &TileRows) -> bool {
         let of_row = |(row, codes): (usize, &[Code; 64])| {
             squares(rows.legal[row]).all(|lane| {
                 let (found, code) = (rows.row(row)[usize::from(lane)], codes[usize::from(lane)]);
@@ -43,12 +43,12 @@ impl TileValues {
 /// Where tiles are looked at.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    pub(crate) rows: Rows,
+    pub(crate) rows: TileRows,
     pub(crate) side_by_side: SideBySide,
 }
 
 /// A tile that is being coded.
-struct Coding<'m> {
+struct TileCoding<'m> {
     model: &'m Model,
     coder: Encoder,
     /// Distances of the last losses and wins that were missed.
@@ -57,7 +57,7 @@ struct Coding<'m> {
 
 impl Desk {
     pub(crate) fn new() -> Desk {
-        Desk { rows: Rows::new(), side_by_side: SideBySide::new() }
+        Desk { rows: TileRows::new(), side_by_side: SideBySide::new() }
     }
 
     /// Goes through the rows of a tile and calls `visit` with each that has cells, when its values are set and it has
@@ -66,7 +66,7 @@ impl Desk {
     pub(crate) fn rows(
         &mut self,
         stream: Stream<'_>,
-        frame: &Frame,
+        frame: &ModelFrame,
         (tile, values): (u64, &TileValues),
         model: Option<&Model>,
         mut visit: impl FnMut(&mut Desk, Before),
@@ -103,7 +103,7 @@ impl Desk {
     /// first one of several.
     fn settle(
         &mut self,
-        (frame, likely): (&Frame, Option<(&Model, &[u16; 64])>),
+        (frame, likely): (&ModelFrame, Option<(&Model, &[u16; 64])>),
         before: Before,
         (codes, settled): (&[Code; 64], u64),
     ) {
@@ -137,7 +137,7 @@ impl Desk {
         model: &Model,
         tile: (u64, &TileValues),
     ) -> Vec<u8> {
-        let mut coding = Coding { model, coder: Encoder::new(), last: model.last };
+        let mut coding = TileCoding { model, coder: Encoder::new(), last: model.last };
         self.rows(stream, &model.frame, tile, Some(model), |desk, before| {
             desk.code_row(stream, before, &mut coding);
         });
@@ -145,7 +145,7 @@ impl Desk {
     }
 
     /// The symbols of a row.
-    fn code_row(&mut self, stream: Stream<'_>, before: Before, coding: &mut Coding<'_>) {
+    fn code_row(&mut self, stream: Stream<'_>, before: Before, coding: &mut TileCoding<'_>) {
         let mut leaves = [0; 64];
         let cells = self.rows.legal[before.row];
         let model = &coding.model.cells;
@@ -154,17 +154,17 @@ impl Desk {
             let lane = usize::from(lane);
             let symbol = self.side_by_side.symbol(lane);
             let of_leaf = model.distribution(usize::from(leaves[lane]));
-            coding.coder.put(Part::symbol(of_leaf, symbol));
+            coding.coder.put(RangePart::symbol(of_leaf, symbol));
             if symbol == MISS {
                 self.code_miss(stream, (before, lane), coding);
             }
         }
     }
 
-    fn code_miss(&mut self, stream: Stream<'_>, at: (Before, usize), coding: &mut Coding<'_>) {
-        let Coding { model, coder, last } = coding;
+    fn code_miss(&mut self, stream: Stream<'_>, at: (Before, usize), coding: &mut TileCoding<'_>) {
+        let TileCoding { model, coder, last } = coding;
         let miss = self.miss(stream, &model.frame, at, last);
-        coder.put(Part::symbol(&model.classes[miss.context], miss.class));
+        coder.put(RangePart::symbol(&model.classes[miss.context], miss.class));
         let Some((coded, word)) = miss.distance else { return };
         let (tests, lane) = (Tests::of(stream.space), at.1);
         let own = tests.count(false)..tests.count(true);
@@ -172,10 +172,10 @@ impl Desk {
             *mask = (word >> bit & 1) << lane;
         }
         let leaf = model.misses.leaf_of(&self.side_by_side.masks, lane);
-        coder.put(Part::symbol(model.misses.distribution(leaf), coded.symbol));
+        coder.put(RangePart::symbol(model.misses.distribution(leaf), coded.symbol));
         let bits = miss::rest_bits(coded.symbol);
         if bits > 0 {
-            coder.put(Part::bits(bits, coded.rest));
+            coder.put(RangePart::bits(bits, coded.rest));
         }
     }
 
@@ -183,7 +183,7 @@ impl Desk {
     pub(crate) fn miss(
         &self,
         stream: Stream<'_>,
-        frame: &Frame,
+        frame: &ModelFrame,
         (before, lane): (Before, usize),
         last: &mut [u16; 2],
     ) -> Miss {
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn cells_side_by_side_look_as_they_do_one_after_the_other() {
         let mut random = fastrand::Rng::with_seed(6);
-        let frame = Frame::new([2, 0, 3, 1], DRAW, [1, 2, 3, 5, 8, 300, 400, 500, u16::MAX]);
+        let frame = ModelFrame::new([2, 0, 3, 1], DRAW, [1, 2, 3, 5, 8, 300, 400, 500, u16::MAX]);
         for (name, order, rows) in
             [("KRvK", &[0][..], 1), ("KNNvKN", &[2, 0, 1], 16), ("KRPvKQ", &[1, 2, 0], 32)]
         {

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::board::{Color, Position};
-use crate::cells::{Place, Space};
+use crate::cells::{CellInTile, Space};
 use crate::code::Code;
 use crate::container::{
     Bytes, CTRL, DATA, DIRECTORY_ROW, DIRY, Directory, HbfError, INFO, MODL, PAWN, STRM, TABL,
@@ -12,7 +12,7 @@ use crate::container::{
 use crate::entries::{self, EntryModel};
 use crate::header::{Mode, StreamHeader, StreamKind, TableInfo};
 use crate::model::{MAX_MODEL, Model};
-use crate::rows::Rows;
+use crate::rows::TileRows;
 use crate::tile::{self, MAX_CELLS, Stream};
 
 /// The longest block that is read: 64 tiles of 4096 cells or 65536 entries never need more.
@@ -27,7 +27,7 @@ enum Decoding {
 
 /// What of a stream is read when it is asked for first.
 #[derive(Debug)]
-struct Loaded {
+struct LoadedStream {
     decoding: Decoding,
     directory: Vec<u8>,
 }
@@ -38,12 +38,12 @@ pub(crate) struct OpenStream {
     number: u32,
     header: StreamHeader,
     data: (u64, u64),
-    loaded: OnceLock<Loaded>,
+    loaded: OnceLock<LoadedStream>,
 }
 
 /// Where a position stands in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum EntryPlace {
     /// There.
     Cell(CellPlace),
     /// Only its other side to move is stored.
@@ -84,7 +84,7 @@ pub struct CellStream {
 
 thread_local! {
     /// Where this thread decodes.
-    static ROWS: std::cell::RefCell<Rows> = std::cell::RefCell::new(Rows::new());
+    static ROWS: std::cell::RefCell<TileRows> = std::cell::RefCell::new(TileRows::new());
 }
 
 /// An open file. Answers about single tiles and entries; [`crate::Tablebase`] answers about positions.
@@ -197,7 +197,7 @@ impl HbfFile {
         &self.streams
     }
 
-    fn load<'a>(&self, stream: &'a OpenStream) -> Result<&'a Loaded, HbfError> {
+    fn load<'a>(&self, stream: &'a OpenStream) -> Result<&'a LoadedStream, HbfError> {
         if let Some(loaded) = stream.loaded.get() {
             return Ok(loaded);
         }
@@ -219,7 +219,7 @@ impl HbfFile {
         if directory.len() as u64 != expected {
             return Err(bad_section(DIRY));
         }
-        Ok(stream.loaded.get_or_init(|| Loaded { decoding, directory }))
+        Ok(stream.loaded.get_or_init(|| LoadedStream { decoding, directory }))
     }
 
     /// A block, compared with its checksum.
@@ -258,8 +258,8 @@ impl HbfFile {
 
     /// Where a position without rights to take en passant stands: among the outcomes, if these are enough and stored
     /// apart, else among the distances.
-    pub fn find(&self, position: &Position, outcomes: bool) -> Found {
-        let mut found = Found::Nothing;
+    pub fn find(&self, position: &Position, outcomes: bool) -> EntryPlace {
+        let mut found = EntryPlace::Nothing;
         for of_outcomes in [outcomes, false] {
             for (number, stream) in self.streams.iter().enumerate() {
                 let Some((space, turn, exits, kind)) = stream.cells() else { continue };
@@ -268,12 +268,12 @@ impl HbfFile {
                 }
                 let Some((place, side)) = space.locate(position) else { continue };
                 if side != turn {
-                    found = Found::OtherSide;
+                    found = EntryPlace::OtherSide;
                     continue;
                 }
                 let (stream, tile) = (number as u8, place.tile);
                 let at = u16::from(place.row) * 64 + u16::from(place.lane);
-                return Found::Cell(CellPlace { stream, tile, at, exits });
+                return EntryPlace::Cell(CellPlace { stream, tile, at, exits });
             }
         }
         found
@@ -290,7 +290,7 @@ impl HbfFile {
         with: impl FnOnce(&[Code]) -> T,
     ) -> Result<T, HbfError> {
         let stream = self.streams.get(usize::from(cell.stream)).ok_or_else(|| bad_section(STRM))?;
-        let place = Place { tile: cell.tile, row: (cell.at / 64) as u8, lane: 63 };
+        let place = CellInTile { tile: cell.tile, row: (cell.at / 64) as u8, lane: 63 };
         ROWS.with_borrow_mut(|rows| {
             stream.decode(self, place, rows)?;
             let mut codes = [0; MAX_CELLS];
@@ -402,8 +402,8 @@ impl OpenStream {
     pub(crate) fn decode(
         &self,
         file: &HbfFile,
-        place: Place,
-        rows: &mut Rows,
+        place: CellInTile,
+        rows: &mut TileRows,
     ) -> Result<(), HbfError> {
         let wrong = || bad_section(MODL);
         let (space, turn, _, outcomes) = self.cells().ok_or_else(wrong)?;
@@ -431,7 +431,7 @@ pub fn stored_code(
             && side == turn
             && outcomes == of_outcomes
         {
-            let mut rows = Rows::new();
+            let mut rows = TileRows::new();
             stream.decode(file, place, &mut rows)?;
             return Ok(Some(rows.value(usize::from(place.row), usize::from(place.lane))));
         }

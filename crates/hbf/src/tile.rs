@@ -6,7 +6,7 @@ use crate::code::{Code, DRAW, distance};
 use crate::miss::{self, Coded};
 use crate::model::{MISS, Model};
 use crate::range::Decoder;
-use crate::rows::{Before, Candidates, Rows, Tests};
+use crate::rows::{Before, Candidates, Tests, TileRows};
 
 /// The most cells of a tile.
 pub(crate) const MAX_CELLS: usize = 64 * 64;
@@ -26,13 +26,13 @@ pub(crate) fn decode(
     model: &Model,
     bytes: &[u8],
     (tile, last_cell): (u64, Option<(u8, u8)>),
-    rows: &mut Rows,
+    rows: &mut TileRows,
 ) {
     let Stream { space, turn, outcomes } = stream;
     let Some(place) = space.tile(tile) else { return };
     let tests = Tests::of(space);
     let coder = Decoder::new(bytes);
-    let mut decoding = Decoding { model, coder, tests, outcomes, last: model.last };
+    let mut decoding = TileDecoding { model, coder, tests, outcomes, last: model.last };
     rows.start(space, tests, &place, model.frame.default);
     let (last_row, last_lane) = last_cell.unwrap_or((space.rows() - 1, 63));
     for row in 0..=usize::from(last_row) {
@@ -54,7 +54,7 @@ pub(crate) fn decode(
 }
 
 /// A tile under way.
-struct Decoding<'a> {
+struct TileDecoding<'a> {
     model: &'a Model,
     coder: Decoder<'a>,
     tests: Tests,
@@ -63,9 +63,9 @@ struct Decoding<'a> {
     last: [u16; 2],
 }
 
-impl Decoding<'_> {
+impl TileDecoding<'_> {
     /// The cells of a row from the second rank on, where it has an N.
-    fn ranks(&mut self, rows: &mut Rows, before: Before, lanes: std::ops::Range<usize>) {
+    fn ranks(&mut self, rows: &mut TileRows, before: Before, lanes: std::ops::Range<usize>) {
         let (row, legal) = (before.row, rows.legal[before.row]);
         let mut last = [rows.value(row, 7), rows.value(row, 6)];
         for rank in lanes.start / 8..lanes.end.div_ceil(8) {
@@ -89,7 +89,7 @@ impl Decoding<'_> {
     #[inline]
     fn cell(
         &mut self,
-        rows: &mut Rows,
+        rows: &mut TileRows,
         before: Before,
         lane: usize,
         candidates: &Candidates,
@@ -105,7 +105,7 @@ impl Decoding<'_> {
     #[inline(never)]
     fn missed(
         &mut self,
-        rows: &mut Rows,
+        rows: &mut TileRows,
         before: Before,
         lane: usize,
         candidates: &Candidates,

@@ -2,10 +2,10 @@
 
 use crate::board::squares;
 use crate::code::{Code, DRAW, class, distance};
-use crate::grow::{self, Bits, Limits, grow, last_word, transpose};
+use crate::grow::{self, Bits, GrowthLimits, grow, last_word, transpose};
 use crate::model::{CELL_SYMBOLS, CLASS_CONTEXTS, CLASSES, MISS, MISS_SYMBOLS, ModelParts};
 use crate::range::fit;
-use crate::rows::{Before, Frame, Tests};
+use crate::rows::{Before, ModelFrame, Tests};
 use crate::symbols::{Desk, TileValues};
 use crate::tile::Stream;
 
@@ -68,10 +68,15 @@ fn train_with<const S: usize>(
         });
     }
     let scale = 1.0 / share.clamp(1e-9, 1.0);
-    let cell_limits =
-        Limits { scale, leaf_bits: CELL_LEAF_BITS, chance_bits: 20.0, least: 40, depth: DEPTH };
+    let cell_limits = GrowthLimits {
+        scale,
+        leaf_bits: CELL_LEAF_BITS,
+        chance_bits: 20.0,
+        least: 40,
+        depth: DEPTH,
+    };
     let miss_limits =
-        Limits { leaf_bits: MISS_LEAF_BITS, chance_bits: 90.0, least: 150, ..cell_limits };
+        GrowthLimits { leaf_bits: MISS_LEAF_BITS, chance_bits: 90.0, least: 150, ..cell_limits };
     let Collected { mut cells, mut misses, classes, .. } = collected;
     let cell_tests: Bits = (0..tests.count(false)).map(place_of).collect();
     let own = tests.count(false)..tests.count(true);
@@ -97,7 +102,7 @@ fn place_of(test: usize) -> (u16, u8) {
 /// What the trees are grown from.
 struct Collected<'a, const S: usize> {
     stream: Stream<'a>,
-    frame: &'a Frame,
+    frame: &'a ModelFrame,
     cells: Vec<grow::Sample<S>>,
     misses: Vec<grow::Sample<S>>,
     classes: [[u32; CLASSES]; CLASS_CONTEXTS],
@@ -132,11 +137,11 @@ impl<const S: usize> Collected<'_, S> {
 }
 
 /// The frame of a model, and the first distances of misses: which neighbours agree most often, which distances there are.
-fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (Frame, [u16; 2]) {
+fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (ModelFrame, [u16; 2]) {
     let mut distances = vec![0_u32; usize::from(u16::MAX) + 1];
     let mut codes = distances.clone();
     let mut agreed = [0_u32; 4];
-    let frame = Frame::new([0, 1, 2, 3], DRAW, [u16::MAX; 9]);
+    let frame = ModelFrame::new([0, 1, 2, 3], DRAW, [u16::MAX; 9]);
     // A part of the sample is enough, as long as it is not small.
     for (tile, values) in sample.iter().step_by(1 + sample.len() / 200) {
         desk.rows(stream, &frame, (*tile, values), None, |desk, before| {
@@ -169,5 +174,5 @@ fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (Frame, [u16;
         }
     }
     let middle = thresholds[4].clamp(1, 1000) - 1;
-    (Frame::new(order, default, thresholds), [middle, middle.max(1)])
+    (ModelFrame::new(order, default, thresholds), [middle, middle.max(1)])
 }

@@ -21,7 +21,7 @@ const OF_LANE: u8 = 64;
 /// Small, as the whole tree should stay in the first-level cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(8))]
-struct Node {
+struct TreeNode {
     /// The word of the test, and its bit.
     word: u16,
     bit: u8,
@@ -31,7 +31,7 @@ struct Node {
 /// A tree whose leaves are distributions of `N` symbols.
 #[derive(Debug)]
 pub(crate) struct Tree<const N: usize> {
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     /// The tests of the nodes by their numbers.
     tests: Vec<u16>,
     leaves: Vec<[u16; N]>,
@@ -65,7 +65,7 @@ impl<const N: usize> Tree<N> {
                     return None;
                 }
                 tree.tests.push(test);
-                tree.nodes.push(Node { word, bit, children: [0; 2] });
+                tree.nodes.push(TreeNode { word, bit, children: [0; 2] });
                 open.extend([Some((number, 1)), Some((number, 0))]);
                 number as u16
             };
@@ -81,7 +81,7 @@ impl<const N: usize> Tree<N> {
     #[inline]
     pub(crate) fn leaf(&self, words: &[u64; WORDS], lane: usize) -> usize {
         let mut at = self.root;
-        while let Some(&Node { word, bit, children }) = self.nodes.get(usize::from(at)) {
+        while let Some(&TreeNode { word, bit, children }) = self.nodes.get(usize::from(at)) {
             let shift = if bit == OF_LANE { lane as u8 } else { bit };
             let is_one = words[usize::from(word) % WORDS] >> (shift & 63) & 1 != 0;
             // A choice of two numbers, not of two ways: which one is hard to foresee.

@@ -1,26 +1,26 @@
 //! All values of a table of cells in memory, whatever its streams: for those who ask for many.
 
 use crate::board::{Color, Man, Position, squares};
-use crate::cells::{Place, Space};
+use crate::cells::{CellInTile, Space};
 use crate::code::{Code, DRAW, outcome};
 use crate::container::{HbfError, TILES};
 use crate::encode::Source;
 use crate::fen::to_fen;
 use crate::header::{Metric, Mode};
 use crate::move_rows::MoveRow;
-use crate::rows::Rows;
+use crate::rows::TileRows;
 use crate::table::{CellStream, HbfFile};
 use crate::workers::{Crew, Stopped, in_order};
 
 /// The values of a complete table, both sides to move.
 #[derive(Debug)]
-pub struct Whole {
+pub struct WholeTable {
     /// By the side to move; of an ending with the same men on both sides White only.
-    sides: [Option<Side>; 2],
+    sides: [Option<WholeSide>; 2],
 }
 
 #[derive(Debug)]
-struct Side {
+struct WholeSide {
     space: Space,
     cells: Cells,
 }
@@ -102,7 +102,7 @@ impl Cells {
     }
 }
 
-impl Whole {
+impl WholeTable {
     /// How many bytes the values of a file take: of one byte each, if no distance needs two.
     pub fn bytes(file: &HbfFile) -> u64 {
         let of =
@@ -128,8 +128,12 @@ impl Whole {
     ///
     /// # Errors
     /// Damage, a value behind that is not known, or the caller asked to stop.
-    pub fn read(file: &HbfFile, behind: &dyn Source, crew: Crew<'_>) -> Result<Whole, WholeError> {
-        let mut whole = Whole { sides: [None, None] };
+    pub fn read(
+        file: &HbfFile,
+        behind: &dyn Source,
+        crew: Crew<'_>,
+    ) -> Result<WholeTable, WholeError> {
+        let mut whole = WholeTable { sides: [None, None] };
         let outcomes = file.info().metric == Metric::Outcome;
         let streams = file.cell_streams();
         for stream in streams.iter().filter(|stream| stream.outcomes == outcomes) {
@@ -149,7 +153,7 @@ impl Whole {
 
     /// The code of a position without rights to take en passant; none if it is no legal position of the ending.
     pub fn code(&self, position: &Position) -> Option<Code> {
-        let of = |side: &Side, turn: Color| {
+        let of = |side: &WholeSide, turn: Color| {
             let (place, mover) = side.space.locate(position)?;
             (mover == turn).then(|| side.cells.get(side.at(place))).flatten()
         };
@@ -170,7 +174,8 @@ impl Whole {
         let open = file.streams().get(usize::from(stream.number)).ok_or_else(wrong)?;
         let (space, turn, exits, outcomes) = open.cells().ok_or_else(wrong)?;
         let (block_cells, tile_cells) = (TILES as usize * stream.tile_cells, stream.tile_cells);
-        let mut side = Side::with_room(space, stream.blocks as usize * block_cells, is_short(file));
+        let mut side =
+            WholeSide::with_room(space, stream.blocks as usize * block_cells, is_short(file));
         let make = |block: u64| {
             let mut codes = vec![0; block_cells];
             let mut tiles = codes.chunks_mut(tile_cells);
@@ -207,7 +212,7 @@ impl Whole {
         let blocks = space.tiles().div_ceil(TILES);
         let is_short = matches!(known.cells, Cells::Narrow(_));
         let mut side =
-            Side::with_room(space, blocks as usize * TILES as usize * tile_cells, is_short);
+            WholeSide::with_room(space, blocks as usize * TILES as usize * tile_cells, is_short);
         let source = OwnAndBehind { own: known, behind };
         let make = |block: u64| {
             let mut codes = vec![0; TILES as usize * tile_cells];
@@ -222,13 +227,13 @@ impl Whole {
     }
 }
 
-impl Side {
-    fn with_room(space: &Space, cells: usize, short: bool) -> Side {
+impl WholeSide {
+    fn with_room(space: &Space, cells: usize, short: bool) -> WholeSide {
         let cells = if short { Cells::Narrow(vec![0; cells]) } else { Cells::Wide(vec![0; cells]) };
-        Side { space: space.clone(), cells }
+        WholeSide { space: space.clone(), cells }
     }
 
-    fn at(&self, place: Place) -> usize {
+    fn at(&self, place: CellInTile) -> usize {
         let row = place.tile as usize * usize::from(self.space.rows()) + usize::from(place.row);
         64 * row + usize::from(place.lane)
     }
@@ -261,7 +266,7 @@ fn raise(
 ) -> Result<(), WholeError> {
     for (row, codes) in (0..).zip(codes.as_chunks_mut::<64>().0) {
         let lanes = (0..64).filter(|&lane| codes[lane] != 0).fold(0, |set, lane| set | 1 << lane);
-        let place = Place { tile, row, lane: 0 };
+        let place = CellInTile { tile, row, lane: 0 };
         let Some((position, man)) = space.row_position(place, turn).filter(|_| lanes != 0) else {
             continue;
         };
@@ -284,7 +289,7 @@ fn look_at_all(
         rows.start_legal(&place);
         for (row, codes) in (0..).zip(codes.as_chunks_mut::<64>().0) {
             let lanes = rows.begin_legal(space, turn, usize::from(row), place.first_row);
-            let place = Place { tile, row, lane: 0 };
+            let place = CellInTile { tile, row, lane: 0 };
             let Some((position, man)) = space.row_position(place, turn).filter(|_| lanes != 0)
             else {
                 continue;
@@ -299,7 +304,7 @@ fn look_at_all(
 
 thread_local! {
     /// Where this thread finds legal cells.
-    static LEGAL: std::cell::RefCell<Rows> = std::cell::RefCell::new(Rows::new());
+    static LEGAL: std::cell::RefCell<TileRows> = std::cell::RefCell::new(TileRows::new());
 }
 
 fn as_stored(outcomes: bool) -> fn(Code) -> Code {
@@ -319,7 +324,7 @@ fn is_symmetric(file: &HbfFile) -> bool {
 
 /// The values of the side to move that is stored, and of the tables behind.
 struct OwnAndBehind<'a> {
-    own: &'a Side,
+    own: &'a WholeSide,
     behind: &'a dyn Source,
 }
 
@@ -339,7 +344,7 @@ impl Source for OwnAndBehind<'_> {
         let mut rest = wanted;
         if let Some(row) = self.own.space.row_of(position, man) {
             rest &= !row.squares;
-            let first = self.own.at(Place { tile: row.tile, row: row.row, lane: 0 });
+            let first = self.own.at(CellInTile { tile: row.tile, row: row.row, lane: 0 });
             for square in squares(wanted & row.squares).map(usize::from) {
                 let code = self.own.cells.get(first + usize::from(row.lanes[square]));
                 codes[square] = code.unwrap_or(0);

@@ -14,9 +14,9 @@ pub trait Workers: Sync {
 
 /// So many threads, which live as long as a call; one is the caller's own.
 #[derive(Clone, Copy, Debug)]
-pub struct Threads(pub usize);
+pub struct WorkerThreads(pub usize);
 
-impl Workers for Threads {
+impl Workers for WorkerThreads {
     fn threads(&self) -> usize {
         self.0.max(1)
     }
@@ -42,7 +42,7 @@ impl Workers for Threads {
 }
 
 /// Who watches the work on a file.
-pub trait Watch: Sync {
+pub trait WorkWatch: Sync {
     /// Asked between blocks whether to stop.
     fn stops(&self) -> bool {
         false
@@ -55,7 +55,7 @@ pub trait Watch: Sync {
 }
 
 /// Nobody watches.
-impl Watch for () {}
+impl WorkWatch for () {}
 
 /// Who works on a file, and who watches.
 #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ pub struct Crew<'a> {
     /// The threads.
     pub workers: &'a dyn Workers,
     /// Who is told, and may stop it.
-    pub watch: &'a dyn Watch,
+    pub watch: &'a dyn WorkWatch,
 }
 
 impl std::fmt::Debug for Crew<'_> {
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Crew<'_> {
 
 impl Crew<'static> {
     /// The thread of the caller, and nobody watches.
-    pub const ALONE: Crew<'static> = Crew { workers: &Threads(1), watch: &() };
+    pub const ALONE: Crew<'static> = Crew { workers: &WorkerThreads(1), watch: &() };
 }
 
 /// The caller asked to stop.
@@ -130,7 +130,7 @@ mod tests {
     /// Stops at once.
     struct Stops;
 
-    impl Watch for Stops {
+    impl WorkWatch for Stops {
         fn stops(&self) -> bool {
             true
         }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn things_come_in_order_or_not_at_all() {
         for threads in [1, 3] {
-            let workers = Threads(threads);
+            let workers = WorkerThreads(threads);
             let crew = Crew { workers: &workers, ..Crew::ALONE };
             let mut taken = Vec::new();
             let square = |number: u64| Ok(number * number);

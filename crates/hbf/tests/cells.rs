@@ -8,7 +8,7 @@ use hoffman_hbf::{
     Code, Color, DRAW, EncodeOptions, HbfError, HbfFile, Kind, Man, Material, Position, ProbeError,
     Sides, Source, Value, before, code_of, legal_moves, outcome, parse_fen, to_fen,
 };
-use hoffman_hbf::{Crew, Texts, Whole, WholeError};
+use hoffman_hbf::{Crew, Texts, WholeError, WholeTable};
 use support::{MadeUp, ending, opened, random_position, tables, written};
 
 fn options() -> EncodeOptions {
@@ -201,8 +201,8 @@ fn all_values_in_memory_are_those_of_single_positions() {
         let source = if scale == 1 { &source } else { &wide };
         let file = opened(written(name, source, &options));
         let behind: &dyn Source = if options.exits { source } else { &Nothing };
-        let whole = Whole::read(&file, behind, Crew::ALONE).expect("all values");
-        assert!(Whole::bytes(&file) > 100_000, "{name}");
+        let whole = WholeTable::read(&file, behind, Crew::ALONE).expect("all values");
+        assert!(WholeTable::bytes(&file) > 100_000, "{name}");
         for _ in 0..5000 {
             let position = random_position(&ending(name), &mut random).without_en_passant();
             assert_eq!(whole.code(&position), source.code(&position), "{}", to_fen(&position));
@@ -210,7 +210,7 @@ fn all_values_in_memory_are_those_of_single_positions() {
     }
     // A value behind is missing.
     let file = opened(written("KRvKN", &source, &both()));
-    let missing = Whole::read(&file, &Nothing, Crew::ALONE).err();
+    let missing = WholeTable::read(&file, &Nothing, Crew::ALONE).err();
     assert!(matches!(missing, Some(WholeError::Missing(_))), "{missing:?}");
 }
 
@@ -219,7 +219,7 @@ fn all_values_in_memory_are_those_of_single_positions() {
 fn the_other_side_in_memory_is_that_of_single_positions() {
     let solved = &*SOLVED;
     let file = opened(written("KQvK", solved, &options()));
-    let whole = Whole::read(&file, solved, Crew::ALONE).expect("all values");
+    let whole = WholeTable::read(&file, solved, Crew::ALONE).expect("all values");
     let mut random = fastrand::Rng::with_seed(9);
     for _ in 0..20_000 {
         let position = random_position(&ending("KQvK"), &mut random);

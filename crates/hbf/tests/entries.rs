@@ -1,7 +1,7 @@
 //! Tables of entries by index.
 
 use hoffman_hbf::{
-    Claims, Crew, EncodeError, EntryTable, HbfFile, Metric, Mode, TableInfo, Texts, Threads,
+    Claims, Crew, EncodeError, EntryTable, HbfFile, Metric, Mode, TableInfo, Texts, WorkerThreads,
     encode_entries,
 };
 
@@ -29,7 +29,7 @@ fn entries_and_texts_come_back() {
             Ok(())
         };
         let table = table(count, bits);
-        let crew = Crew { workers: &Threads(2), ..Crew::ALONE };
+        let crew = Crew { workers: &WorkerThreads(2), ..Crew::ALONE };
         let bytes = encode_entries(&table, read, crew).expect("a file");
         let file = HbfFile::open(Box::new(bytes)).expect("a file");
         file.check().expect("an intact file");

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hoffman_board::{Color, Material, Outcome, Role, Square, Value};
 use hoffman_probe::collection::Collection;
 use hoffman_probe::open_table::OpenTable;
-use hoffman_prove::{Endings, LookedUp, Reading};
+use hoffman_prove::{Endings, LookedUp, ReadingCost};
 use hoffman_reader::shakmaty::{Chess, EnPassantMode, Position as _};
 use hoffman_run::values_of_table;
 use hoffman_space::TableValues;
-use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman_table::foreign::{ForeignKind, ForeignOptions};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{EntryValue, Stop, TableError, rows};
 
@@ -32,12 +32,12 @@ pub(crate) struct AtHand {
     watch: Watch,
     /// Requested when the search is to end.
     stop: Stop,
-    found: Mutex<Found>,
+    found: Mutex<FoundTables>,
 }
 
 /// What was found so far.
 #[derive(Default)]
-struct Found {
+struct FoundTables {
     endings: HashMap<Material, Option<Arc<OpenTable>>>,
     read: Vec<PathBuf>,
     /// Why some are not used.
@@ -116,13 +116,13 @@ impl AtHand {
     }
 
     /// No code panics while it holds the lock.
-    fn found(&self) -> MutexGuard<'_, Found> {
+    fn found(&self) -> MutexGuard<'_, FoundTables> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Endings for AtHand {
-    fn reading(&self, ending: &Material) -> Option<Reading> {
+    fn reading(&self, ending: &Material) -> Option<ReadingCost> {
         let member = self.table(ending)?;
         let (table, space) = (member.table(), member.table().space());
         let slices = rows::structures_of(space).len() as u64;
@@ -130,12 +130,12 @@ impl Endings for AtHand {
         // Outcomes are packed, and distances of many moves are two bytes.
         let values = if self.with_distances { codes.saturating_mul(2) } else { codes };
         let packed = table.codec().area_bytes(space.size());
-        let positions = match Kind::of(table.path()) {
+        let positions = match ForeignKind::of(table.path()) {
             Some(_) => codes.saturating_mul(ASKED),
             None => codes / READ,
         };
         let bytes = usize::try_from(values.saturating_add(packed)).unwrap_or(usize::MAX);
-        Some(Reading { bytes, positions })
+        Some(ReadingCost { bytes, positions })
     }
 
     fn values(&self, ending: &Material) -> Option<Arc<TableValues>> {

@@ -8,7 +8,7 @@ use hoffman_control::{ControlFile, HeaderEdits, check_pieces, render_header, res
 use hoffman_run::{
     RunError, Summary, Workplace, generate_read, graph_of_controls, read_control, summary,
 };
-use hoffman_table::foreign::Kind;
+use hoffman_table::foreign::ForeignKind;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{Table, TableProblem};
 
@@ -107,7 +107,7 @@ pub struct Header {
 /// The file cannot be read, or is neither.
 pub fn header(path: impl AsRef<Path>) -> Result<Header, Error> {
     let path = path.as_ref();
-    if let Some(kind) = Kind::of(path) {
+    if let Some(kind) = ForeignKind::of(path) {
         return Err(Error::NotOurs(format!("a {kind} table has no XML header")));
     }
     let of_control = || {

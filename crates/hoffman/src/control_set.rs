@@ -10,11 +10,11 @@ mod table;
 use std::collections::BTreeMap;
 
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Material, Rank, Role, Square, Variant};
-use hoffman_prove::Ruling;
+use hoffman_prove::AssumedResult;
 use hoffman_reader::shakmaty::{Chess, EnPassantMode, Position as _};
 use hoffman_reader::{AsPosition, Error as ProbeError, FenError};
 
-use self::rules::Rules;
+use self::rules::AssumedRules;
 use crate::error::Error;
 use crate::what_if::{Assumed, WhatIf};
 
@@ -31,7 +31,7 @@ const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knig
 #[derive(Clone, Debug)]
 pub struct ControlSet {
     position: Chess,
-    rules: Rules,
+    rules: AssumedRules,
     /// What is assumed, in words.
     words: Vec<String>,
 }
@@ -46,11 +46,11 @@ pub struct ControlText {
 }
 
 /// What moves of one side that lead to the same men do.
-struct Group {
+struct MoveGroup {
     color: Color,
     material: Material,
     kinds: Vec<FuturemoveKind>,
-    ruling: Option<Ruling>,
+    ruling: Option<AssumedResult>,
 }
 
 impl ControlSet {
@@ -71,7 +71,7 @@ impl ControlSet {
         }
         // What does not fit the position is told first.
         Assumed::new(assumed, None, &chess)?;
-        let rules = Rules::new(assumed, &chess)?;
+        let rules = AssumedRules::new(assumed, &chess)?;
         let mut words: Vec<String> = assumed.iter().map(ToString::to_string).collect();
         words.extend(rules.added.iter().map(ToString::to_string));
         Ok(ControlSet { position: chess, rules, words })
@@ -91,7 +91,7 @@ impl ControlSet {
     pub fn files(&self) -> Result<Vec<ControlText>, Error> {
         let men = self.position.board().clone().into_iter();
         let root = Material::from_men(men.map(|(_, man)| (man.color, man.role)));
-        let mut tables: BTreeMap<(usize, u8, String), (Material, Vec<Group>)> = BTreeMap::new();
+        let mut tables: BTreeMap<(usize, u8, String), (Material, Vec<MoveGroup>)> = BTreeMap::new();
         let mut waiting = vec![root];
         while let Some(material) = waiting.pop() {
             let pawns = |color: Color| material.count.get(color).pawn;
@@ -106,7 +106,7 @@ impl ControlSet {
             waiting.extend(followed.map(|group| group.material));
             tables.insert(order, (material, groups));
         }
-        let text = |(material, groups): &(Material, Vec<Group>)| ControlText {
+        let text = |(material, groups): &(Material, Vec<MoveGroup>)| ControlText {
             name: format!("{}.xml", name_of(material)),
             text: self.text(material, groups, *material == root),
         };
@@ -114,8 +114,8 @@ impl ControlSet {
     }
 
     /// The captures and promotions of a table by the men behind them.
-    fn groups(&self, material: &Material) -> Result<Vec<Group>, Error> {
-        let mut groups: Vec<Group> = Vec::new();
+    fn groups(&self, material: &Material) -> Result<Vec<MoveGroup>, Error> {
+        let mut groups: Vec<MoveGroup> = Vec::new();
         for color in Color::ALL {
             for (kind, behind) in self.exits(material, color) {
                 let ruling = self.rules.ruling(color, kind);
@@ -132,7 +132,12 @@ impl ControlSet {
                     }
                     Some(group) => group.kinds.push(kind),
                     None => {
-                        groups.push(Group { color, material: behind, kinds: vec![kind], ruling });
+                        groups.push(MoveGroup {
+                            color,
+                            material: behind,
+                            kinds: vec![kind],
+                            ruling,
+                        });
                     }
                 }
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hoffman_board::Variant;
 pub use hoffman_plan::Input as JobInput;
-use hoffman_plan::{Graph, Job};
+use hoffman_plan::{EndingJob, Graph};
 use hoffman_reader::AsPosition;
 use hoffman_run::{JobCost, Silent, costs_of_jobs, jobs_of_controls};
 
@@ -100,7 +100,7 @@ impl PlannedJob {
 pub fn jobs(targets: &[Target], options: &Options) -> Result<JobGraph, Error> {
     let files: Vec<&Path> = targets.iter().filter_map(Target::control_file).collect();
     if files.is_empty() {
-        let made_by = |job: &Job| MadeBy::Ending(job.material.to_string());
+        let made_by = |job: &EndingJob| MadeBy::Ending(job.material.to_string());
         return of_endings(graph_of_targets(targets, options)?, made_by, options);
     }
     if files.len() < targets.len() {
@@ -129,8 +129,8 @@ pub fn jobs_in_parts(targets: &[Target], options: &Options) -> Result<JobGraph, 
     }
     let graph = graph_in_parts(targets, options)?;
     let joined = graph.nodes.iter().filter(|node| graph.is_joined(node));
-    let joined: Vec<Job> = joined.map(|node| node.source.clone()).collect();
-    let made_by = |job: &Job| {
+    let joined: Vec<EndingJob> = joined.map(|node| node.source.clone()).collect();
+    let made_by = |job: &EndingJob| {
         let ending = job.material.to_string();
         match &job.part {
             Some(part) => MadeBy::PartOfEnding { ending, part: part.to_string() },
@@ -148,7 +148,7 @@ pub fn jobs_in_parts(targets: &[Target], options: &Options) -> Result<JobGraph, 
 pub fn jobs_of_position(position: impl AsPosition, options: &Options) -> Result<JobGraph, Error> {
     let position = position.as_position(Variant::Normal)?;
     let fen = position.fen();
-    let made_by = |job: &Job| {
+    let made_by = |job: &EndingJob| {
         let ending = job.material.to_string();
         match job.part {
             None => MadeBy::Ending(ending),
@@ -159,8 +159,8 @@ pub fn jobs_of_position(position: impl AsPosition, options: &Options) -> Result<
 }
 
 fn of_endings(
-    graph: Graph<Job>,
-    made_by: impl Fn(&Job) -> MadeBy,
+    graph: Graph<EndingJob>,
+    made_by: impl Fn(&EndingJob) -> MadeBy,
     options: &Options,
 ) -> Result<JobGraph, Error> {
     let costs = options.install(|| Ok(costs_of_jobs(&graph, &options.workplace())?))?;

@@ -133,8 +133,8 @@ pub use hoffman_board::value::FlagType;
 pub use hoffman_board::{Format, Placement, role_name};
 pub use hoffman_certificate::{Checked, Claimed};
 pub use hoffman_probe::list::{
-    ListCounts, ListError, ListQuery, Listed, Pattern, PatternError, UniqueLine, Wanted, Zugzwang,
-    ZugzwangKind, ZugzwangOf,
+    ListCounts, ListError, ListQuery, ListedPosition, Pattern, PatternError, UniqueLine,
+    WantedResult, Zugzwang, ZugzwangKind, ZugzwangOf,
 };
 pub use hoffman_probe::report::{MoveReport, PositionVerdict};
 pub use hoffman_probe::stats::{SideStats, TableStats};

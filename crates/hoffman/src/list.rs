@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hoffman_probe::collection::Collection;
-use hoffman_probe::list::{self, ListCounts, ListError, ListQuery, Listed};
+use hoffman_probe::list::{self, ListCounts, ListError, ListQuery, ListedPosition};
 use hoffman_reader::Error as ProbeError;
 use hoffman_store::is_folder;
 
@@ -38,7 +38,7 @@ impl Table {
         &self,
         query: &ListQuery,
         options: &ListOptions,
-        each: Option<&mut dyn FnMut(Listed) -> ControlFlow<()>>,
+        each: Option<&mut dyn FnMut(ListedPosition) -> ControlFlow<()>>,
     ) -> Result<ListCounts, Error> {
         let (source, foreign) = (self.reading().source(CACHE), self.reading().foreign());
         let mut tables = Collection::with_options(source.clone());
@@ -55,7 +55,7 @@ impl Table {
 
         let stop = || options.cancel.is_cancelled();
         let memory = self.whole().unwrap_or(4 << 30);
-        let how = list::ListOptions { memory, stop: &stop };
+        let how = list::ListPlan { memory, stop: &stop };
         Ok(list::list(&tables, query, &how, each)?)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Material, Variant};
-use hoffman_plan::{Graph, Job, dependencies};
+use hoffman_plan::{EndingJob, Graph, dependencies};
 use hoffman_reader::AsPosition;
 use hoffman_run::{ControlTable, Depth, Joining, RunError, RunReport, build_ending, ending_inputs};
 use hoffman_store::{files, is_file};
@@ -17,12 +17,12 @@ use crate::plan::{graph_of_jobs, graph_of_position, graph_of_targets};
 use crate::receipt::{Receipt, Sum};
 
 /// A table that is made alone.
-pub struct OneTable(Source);
+pub struct OneTable(MadeFrom);
 
 /// What it is made by.
-enum Source {
+enum MadeFrom {
     /// The last node of a graph, from those that it needs.
-    Ending(Graph<Job>),
+    Ending(Graph<EndingJob>),
     /// Tables of parts.
     Parts(Joining),
     /// A control file.
@@ -48,13 +48,13 @@ impl OneTable {
         options: &Options,
     ) -> Result<OneTable, Error> {
         let [target] = targets else {
-            if let Some(part) = Job::of_part(name).filter(|_| targets.is_empty()) {
+            if let Some(part) = EndingJob::of_part(name).filter(|_| targets.is_empty()) {
                 return Ok(alone(part, options));
             }
             return match name.parse()? {
                 Target::ControlFile(file) if targets.is_empty() => control(&file, None, options),
                 Target::Ending(ending) if targets.is_empty() => {
-                    Ok(alone(Job { material: ending.normalized().0, part: None }, options))
+                    Ok(alone(EndingJob { material: ending.normalized().0, part: None }, options))
                 }
                 _ => node_of(name, &graph_of_targets(targets, options)?),
             };
@@ -89,11 +89,11 @@ impl OneTable {
         output: Option<&Path>,
         options: &Options,
     ) -> Result<OneTable, Error> {
-        let job = Job { material: ending.normalized().0, part: None };
+        let job = EndingJob { material: ending.normalized().0, part: None };
         let mut usual = options.folder().join(job.file_name());
         options.named(&mut usual);
         let joining = Joining::of_ending(&job.material, output.unwrap_or(&usual))?;
-        Ok(OneTable(Source::Parts(joining)))
+        Ok(OneTable(MadeFrom::Parts(joining)))
     }
 
     /// The table of an ending, to be joined from those of the parts that are named.
@@ -107,7 +107,7 @@ impl OneTable {
         options: &Options,
     ) -> Result<OneTable, Error> {
         let joining = Joining::of_parts(parts, output, &options.workplace())?;
-        Ok(OneTable(Source::Parts(joining)))
+        Ok(OneTable(MadeFrom::Parts(joining)))
     }
 
     /// Makes it from files that must be there, and nothing else; a finished table is kept. With a
@@ -156,9 +156,11 @@ impl OneTable {
     /// Where it goes.
     pub fn output(&self) -> &Path {
         match &self.0 {
-            Source::Ending(graph) => graph.nodes.last().map_or(Path::new(""), |node| &node.output),
-            Source::Parts(joining) => joining.output(),
-            Source::Control(_, table) => table.output(),
+            MadeFrom::Ending(graph) => {
+                graph.nodes.last().map_or(Path::new(""), |node| &node.output)
+            }
+            MadeFrom::Parts(joining) => joining.output(),
+            MadeFrom::Control(_, table) => table.output(),
         }
     }
 
@@ -166,18 +168,18 @@ impl OneTable {
     /// blocks.
     fn inputs(&self, with_receipts: bool, options: &Options) -> Result<Inputs, Error> {
         match &self.0 {
-            Source::Ending(graph) => {
+            MadeFrom::Ending(graph) => {
                 let depth = if with_receipts { Depth::Header } else { Depth::Whole };
                 let nodes = ending_inputs(graph, depth, &options.workplace())?;
                 let mut paths: Vec<PathBuf> = nodes.values().cloned().collect();
                 paths.sort();
                 Ok(Inputs { paths, nodes })
             }
-            Source::Parts(joining) => {
+            MadeFrom::Parts(joining) => {
                 let paths = joining.inputs(&options.workplace())?;
                 Ok(Inputs { paths, nodes: BTreeMap::new() })
             }
-            Source::Control(file, table) => {
+            MadeFrom::Control(file, table) => {
                 let behind = table.inputs()?;
                 let paths = std::iter::once(file.clone()).chain(behind).collect();
                 Ok(Inputs { paths, nodes: BTreeMap::new() })
@@ -204,8 +206,8 @@ impl OneTable {
 
     fn made_of(&self) -> fn(hoffman_run::MadeTable) -> Made {
         match &self.0 {
-            Source::Ending(_) | Source::Parts(_) => Made::of_ending,
-            Source::Control(..) => Made::of_control,
+            MadeFrom::Ending(_) | MadeFrom::Parts(_) => Made::of_ending,
+            MadeFrom::Control(..) => Made::of_control,
         }
     }
 
@@ -217,31 +219,32 @@ impl OneTable {
     ) -> Result<RunReport, Error> {
         let run = options.run(relay);
         options.install(|| match self.0 {
-            Source::Ending(graph) => Ok(build_ending(&graph, inputs.nodes, anew, &run)?),
-            Source::Parts(joining) => Ok(joining.join(&inputs.paths, anew, &run)?),
-            Source::Control(_, table) => Ok(table.build(anew, &run)?),
+            MadeFrom::Ending(graph) => Ok(build_ending(&graph, inputs.nodes, anew, &run)?),
+            MadeFrom::Parts(joining) => Ok(joining.join(&inputs.paths, anew, &run)?),
+            MadeFrom::Control(_, table) => Ok(table.build(anew, &run)?),
         })
     }
 }
 
 /// The table of a job, from those of the endings behind it.
-fn alone(job: Job, options: &Options) -> OneTable {
+fn alone(job: EndingJob, options: &Options) -> OneTable {
     let behind = dependencies(&job.material).into_iter();
-    let mut jobs: Vec<Job> = behind.map(|key| Job { material: key.0, part: None }).collect();
+    let mut jobs: Vec<EndingJob> =
+        behind.map(|key| EndingJob { material: key.0, part: None }).collect();
     jobs.push(job);
-    OneTable(Source::Ending(graph_of_jobs(&jobs, options).alone(jobs.len() - 1)))
+    OneTable(MadeFrom::Ending(graph_of_jobs(&jobs, options).alone(jobs.len() - 1)))
 }
 
 /// The table of a control file, or one of those that it stands for.
 fn control(file: &Path, name: Option<&str>, options: &Options) -> Result<OneTable, Error> {
     let table = ControlTable::find(file, name, options.given_folder(), &options.workplace())?;
-    Ok(OneTable(Source::Control(file.to_owned(), Box::new(table))))
+    Ok(OneTable(MadeFrom::Control(file.to_owned(), Box::new(table))))
 }
 
 /// The table of that name of a graph.
-fn node_of(name: &str, graph: &Graph<Job>) -> Result<OneTable, Error> {
+fn node_of(name: &str, graph: &Graph<EndingJob>) -> Result<OneTable, Error> {
     match graph.find(name) {
-        Some(at) => Ok(OneTable(Source::Ending(graph.alone(at)))),
+        Some(at) => Ok(OneTable(MadeFrom::Ending(graph.alone(at)))),
         None => Err(RunError::NoJob { name: name.to_owned(), known: graph.names() }.into()),
     }
 }

@@ -4,7 +4,9 @@ use std::fmt;
 use std::path::Path;
 
 use hoffman_board::{Color, Material, Role, Variant};
-use hoffman_plan::{Extent, Graph, Job, all_endings, complete, extent, reachable, with_parts};
+use hoffman_plan::{
+    EndingJob, Extent, Graph, all_endings, complete, extent, reachable, with_parts,
+};
 use hoffman_probe::position::Position;
 use hoffman_reader::AsPosition;
 use hoffman_run::{RunPlan, Silent, available_memory, plan_controls, plan_endings};
@@ -43,25 +45,31 @@ pub fn plan_position(position: impl AsPosition, options: &Options) -> Result<Run
     plan_graph(&graph_of_position(&position, options)?, options)
 }
 
-fn plan_graph(graph: &Graph<Job>, options: &Options) -> Result<RunPlan, Error> {
+fn plan_graph(graph: &Graph<EndingJob>, options: &Options) -> Result<RunPlan, Error> {
     options.install(|| Ok(plan_endings(graph, options.folder(), &options.workplace())?))
 }
 
 /// The endings that targets name, with all that they depend on. One that cannot fit is refused
 /// before it is planned, for even the plan of a very large one would not fit.
-pub(crate) fn graph_of_targets(targets: &[Target], options: &Options) -> Result<Graph<Job>, Error> {
+pub(crate) fn graph_of_targets(
+    targets: &[Target],
+    options: &Options,
+) -> Result<Graph<EndingJob>, Error> {
     Ok(graph_of_jobs(&complete(endings_of(targets)?), options))
 }
 
 /// The same, with the largest endings in parts.
-pub(crate) fn graph_in_parts(targets: &[Target], options: &Options) -> Result<Graph<Job>, Error> {
+pub(crate) fn graph_in_parts(
+    targets: &[Target],
+    options: &Options,
+) -> Result<Graph<EndingJob>, Error> {
     let endings = endings_of(targets)?;
     let largest = endings.iter().map(Material::men).max().unwrap_or(0);
     Ok(graph_of_jobs(&with_parts(complete(endings), largest), options))
 }
 
 /// The graph of jobs, each after those that it needs, with the files that they make.
-pub(crate) fn graph_of_jobs(jobs: &[Job], options: &Options) -> Graph<Job> {
+pub(crate) fn graph_of_jobs(jobs: &[EndingJob], options: &Options) -> Graph<EndingJob> {
     let mut graph = Graph::of_endings(jobs, options.folder());
     graph.nodes.iter_mut().for_each(|node| options.named(&mut node.output));
     graph
@@ -93,7 +101,7 @@ fn endings_of(targets: &[Target]) -> Result<Vec<Material>, Error> {
 pub(crate) fn graph_of_position(
     position: &Position,
     options: &Options,
-) -> Result<Graph<Job>, Error> {
+) -> Result<Graph<EndingJob>, Error> {
     let whole = Whole::behind(position);
     if whole.is_too_large() {
         return Err(Error::Vast(Box::new(whole)));

@@ -6,7 +6,9 @@ use std::path::Path;
 use hoffman_store::Disk;
 use hoffman_table::htb::{AtomicFile, HtbError};
 
-pub use hoffman_run::{Limits, available_memory, cores, limits, resident_memory, use_huge_pages};
+pub use hoffman_run::{
+    SystemLimits, available_memory, cores, limits, resident_memory, use_huge_pages,
+};
 
 /// Removes the files that are not finished, for a process that ends at once.
 pub fn abandon_files() {

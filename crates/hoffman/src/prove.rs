@@ -222,7 +222,7 @@ pub fn prove(
     let began = Instant::now();
     let assumed = Assumed::new(&asked.what_if, asked.goal.as_ref(), &chess)?;
     let Assumed { assumptions, claims, goal } = assumed;
-    let work = Work { turn: position.turn, began, asked, claims, goal };
+    let work = ProofCall { turn: position.turn, began, asked, claims, goal };
     let is_chess = assumptions.is_empty();
     let watch =
         Watch { cancel: options.cancel_request(), end: asked.time.map(|time| began + time) };
@@ -272,7 +272,7 @@ fn certify(
 }
 
 /// One call of [`prove`].
-struct Work<'w> {
+struct ProofCall<'w> {
     turn: Color,
     began: Instant,
     asked: &'w ProveOptions,
@@ -281,7 +281,7 @@ struct Work<'w> {
     goal: Claims,
 }
 
-impl Work<'_> {
+impl ProofCall<'_> {
     /// Proves the position and its moves, as far as that goes, from where a file says that it was,
     /// and keeps it up to date.
     fn search(
@@ -377,7 +377,7 @@ impl Work<'_> {
         if strategy.most.is_some() { claims.wins } else { claims.holds }
     }
 
-    fn effort(&self, of: &hoffman_prove::Progress) -> Effort {
+    fn effort(&self, of: &hoffman_prove::ProofProgress) -> Effort {
         Effort {
             assumed: self.values(of.bounds).1,
             decided: of.decided.0,

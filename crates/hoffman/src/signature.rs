@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use hoffman_board::{Format, Material};
-use hoffman_control::{ControlFile, Mode, check_pieces, control_for_material, resolve_pieces};
+use hoffman_control::{
+    ControlFile, Strictness, check_pieces, control_for_material, resolve_pieces,
+};
 use hoffman_plan::{all_endings, complete};
 use hoffman_run::RunError;
 use hoffman_solve::{SolveOptions, Tables, solve_table};
@@ -71,7 +73,7 @@ fn add_statistics(values: &TableValues, signature: &mut SignatureHash) -> Result
 
 fn index_space(material: &Material) -> Result<IndexSpace, RunError> {
     let text = control_for_material(material);
-    let control = ControlFile::parse(&text, &material.stem(), Mode::Control)?;
+    let control = ControlFile::parse(&text, &material.stem(), Strictness::Control)?;
     let pieces = resolve_pieces(&control)?;
     let params = IndexParams {
         index_type: control.index_type(),

@@ -12,7 +12,7 @@ use hoffman_store::{files, is_file, may_be_file};
 use hoffman_table::blocks::Profile;
 use hoffman_table::blocks::{is_table, names_of};
 use hoffman_table::convert::{self, Converted};
-use hoffman_table::foreign::{self, Kind};
+use hoffman_table::foreign::{self, ForeignKind};
 use hoffman_table::htb::Compression;
 use hoffman_table::index::IndexType;
 
@@ -60,7 +60,7 @@ impl Table {
     pub fn find(named: &Path, folder: Option<&Path>) -> Result<PathBuf, Error> {
         let is_name = named.components().count() == 1 && named.extension().is_none();
         // Tables of other programs have folders of their own.
-        if is_file(&*files(), named) || !is_name || Kind::of(named).is_some() {
+        if is_file(&*files(), named) || !is_name || ForeignKind::of(named).is_some() {
             return Ok(named.to_owned());
         }
         let text = named.to_string_lossy();
@@ -85,7 +85,7 @@ impl Table {
 
     /// Whether a file has the name of a table of another program.
     pub fn is_of_others(path: &Path) -> bool {
-        Kind::of(path).is_some()
+        ForeignKind::of(path).is_some()
     }
 
     /// Opens a table and checks that it is complete.
@@ -153,8 +153,8 @@ impl Table {
         folders.extend(options.folders.iter().skip(1).cloned());
         let (source, foreign) = (self.reading.source(CACHE), self.reading.foreign());
         let smaller = Smaller::with_foreign(&self.inner, &folders, &source, &foreign)?;
-        let usual = check::VerifyOptions::default();
-        let how = check::VerifyOptions {
+        let usual = check::VerifyExtent::default();
+        let how = check::VerifyExtent {
             sample: options.sample,
             syzygy: options.syzygy.clone(),
             memory: self.reading.whole().unwrap_or_else(|| {
@@ -178,7 +178,7 @@ impl Table {
             let path = self.path().display();
             Error::NotFound(format!("{path}: Can't find Nalimov tablebase: {problem}"))
         })?;
-        Ok(check::foreign::compare(&self.inner, nalimov.as_ref(), Kind::Nalimov)?)
+        Ok(check::foreign::compare(&self.inner, nalimov.as_ref(), ForeignKind::Nalimov)?)
     }
 
     /// Whether prunes took moves away, so that others may rightly say otherwise.
@@ -205,8 +205,8 @@ impl Table {
         let relay = Relay::new(progress);
         let tell = |done, total| relay.tell(Event::Entries { done, total });
         let _lock = Workplace::default().lock(target, &relay)?;
-        let usual = convert::ConvertOptions::default();
-        let how = convert::ConvertOptions {
+        let usual = convert::ConvertTarget::default();
+        let how = convert::ConvertTarget {
             index: options.index,
             symmetry: options.symmetry,
             format: options.format,

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hoffman_solve::Monitor;
-use hoffman_space::{PawnStructure, SliceValues};
+use hoffman_space::{PawnSquares, SliceValues};
 use hoffman_table::Stop;
 
 use crate::event::Cancel;
@@ -48,7 +48,7 @@ impl Watch {
 }
 
 impl Monitor for Watch {
-    fn slice(&self, _pawns: PawnStructure, _values: &Arc<SliceValues>) {}
+    fn slice(&self, _pawns: PawnSquares, _values: &Arc<SliceValues>) {}
 
     fn is_stopped(&self) -> bool {
         self.cancel.is_cancelled() || self.end.is_some_and(|end| Instant::now() >= end)

@@ -5,7 +5,7 @@ use std::fmt;
 use hoffman_board::{Bitboard, FuturemoveKind, Role, Square, Variant, role_name};
 use hoffman_control::{Claims, PrunePattern, PruneUse};
 use hoffman_probe::list::squares_of;
-use hoffman_prove::{Assumptions, Ruling};
+use hoffman_prove::{AssumedResult, Assumptions};
 use hoffman_reader::shakmaty::{Chess, Color, Position as _};
 
 use crate::error::Error;
@@ -305,8 +305,8 @@ impl WhatIf {
     ) -> Result<(), Error> {
         // Moves that are forbidden lose: nobody is safe for want of moves.
         match self.add_rules(assumptions, position)? {
-            (color, Some(Ruling::Loses)) => *used.discards.get_mut(color) = true,
-            (color, Some(Ruling::Wins)) => *used.concedes.get_mut(color) = true,
+            (color, Some(AssumedResult::Loses)) => *used.discards.get_mut(color) = true,
+            (color, Some(AssumedResult::Wins)) => *used.concedes.get_mut(color) = true,
             (color, None) => used.stalemates = Some(color),
         }
         Ok(())
@@ -317,34 +317,38 @@ impl WhatIf {
         &self,
         assumptions: &mut Assumptions,
         position: &Chess,
-    ) -> Result<(Color, Option<Ruling>), Error> {
+    ) -> Result<(Color, Option<AssumedResult>), Error> {
         match self {
             WhatIf::Forbidden(moves) => {
-                moves.kinds().for_each(|kind| assumptions.rule(moves.color, kind, Ruling::Loses));
-                Ok((moves.color, Some(Ruling::Loses)))
+                moves
+                    .kinds()
+                    .for_each(|kind| assumptions.rule(moves.color, kind, AssumedResult::Loses));
+                Ok((moves.color, Some(AssumedResult::Loses)))
             }
             WhatIf::Won(moves) => {
-                moves.kinds().for_each(|kind| assumptions.rule(moves.color, kind, Ruling::Wins));
-                Ok((moves.color, Some(Ruling::Wins)))
+                moves
+                    .kinds()
+                    .for_each(|kind| assumptions.rule(moves.color, kind, AssumedResult::Wins));
+                Ok((moves.color, Some(AssumedResult::Wins)))
             }
             WhatIf::Confined { color, role, squares, .. } => {
                 assumptions.confine(*color, *role, *squares);
-                Ok((*color, Some(Ruling::Loses)))
+                Ok((*color, Some(AssumedResult::Loses)))
             }
             WhatIf::ExcludedFrom { color, squares, .. } => {
                 assumptions.exclude_from(*color, *squares);
-                Ok((*color, Some(Ruling::Loses)))
+                Ok((*color, Some(AssumedResult::Loses)))
             }
             WhatIf::ExcludedTo { color, squares, .. } => {
                 assumptions.exclude_to(*color, *squares);
-                Ok((*color, Some(Ruling::Loses)))
+                Ok((*color, Some(AssumedResult::Loses)))
             }
             WhatIf::Stalemates(color) => {
                 assumptions.win_stalemates(*color);
                 Ok((*color, None))
             }
             WhatIf::Frozen(square) => {
-                Ok((freeze(*square, assumptions, position)?, Some(Ruling::Loses)))
+                Ok((freeze(*square, assumptions, position)?, Some(AssumedResult::Loses)))
             }
         }
     }

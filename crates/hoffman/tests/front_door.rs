@@ -7,9 +7,10 @@ use std::path::Path;
 use hoffman::shakmaty::fen::Fen;
 use hoffman::shakmaty::{CastlingMode, Chess};
 use hoffman::{
-    Bound, Cancel, Change, Color, Event, Judged, ListOptions, ListQuery, Listed, OpenOptions,
-    Options, Plies, Position, ProbeError, ReadOptions, Role, Square, Table, TableEntry, Tablebase,
-    Target, Value, Variant, Verdict, VerifyOptions, Wanted, Wdl, ZugzwangOf,
+    Bound, Cancel, Change, Color, Event, Judged, ListOptions, ListQuery, ListedPosition,
+    OpenOptions, Options, Plies, Position, ProbeError, ReadOptions, Role, Square, Table,
+    TableEntry, Tablebase, Target, Value, Variant, Verdict, VerifyOptions, WantedResult, Wdl,
+    ZugzwangOf,
 };
 use tempfile::TempDir;
 
@@ -422,7 +423,7 @@ fn every_value(tables: &Tablebase, man: Role) -> HashMap<Seen, Value> {
 /// The positions of a list.
 fn listed(table: &Table, query: &ListQuery, man: Role) -> HashSet<Seen> {
     let mut found = HashSet::new();
-    let mut each = |listed: Listed| {
+    let mut each = |listed: ListedPosition| {
         let of = |kind: (Color, Role)| {
             let mut men = listed.position.men();
             u8::from(men.find(|man| (man.1, man.2) == kind).unwrap().0)
@@ -483,7 +484,7 @@ fn lists_are_what_every_position_says_by_itself() {
         assert_eq!(found(&query), expected(&mutual), "{name}");
 
         let query = ListQuery {
-            result: Some(Wanted::Loss),
+            result: Some(WantedResult::Loss),
             distance: Some(3..=9),
             to_move: Some(Color::Black),
             ..ListQuery::default()
@@ -507,7 +508,7 @@ fn only_moves_are_those_that_the_moves_say() {
         ..ListQuery::default()
     };
     let mut found = HashMap::new();
-    let mut each = |listed: Listed| {
+    let mut each = |listed: ListedPosition| {
         found.insert(listed.position.fen(), listed.only.unwrap());
         std::ops::ControlFlow::Continue(())
     };

@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use hoffman_board::Format;
-use hoffman_probe::verify::{Smaller, VerifyOptions, VerifyReport, verify};
+use hoffman_probe::verify::{Smaller, VerifyExtent, VerifyReport, verify};
 use hoffman_table::htb::{Compression, SourceOptions};
-use hoffman_table::{EntryCodec, Stop, Table, TableFile};
+use hoffman_table::{EntryCodec, Stop, Table, TableContents};
 
 fn open(path: &Path) -> Table {
     let mut table = Table::open(path, SourceOptions::default()).unwrap();
@@ -26,7 +26,7 @@ fn spoil(table: &Table, start: usize, step: usize, path: &Path) -> u64 {
     }
     let header = header_of(table);
     let codec = table.codec();
-    let file = TableFile {
+    let file = TableContents {
         storage: hoffman_store::disk(),
         path,
         header: &header,
@@ -56,7 +56,7 @@ fn report(path: &Path, memory: u64) -> VerifyReport {
     let table = open(path);
     let folders = [path.parent().unwrap().to_owned()];
     let smaller = Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
-    verify(&table, &smaller, &VerifyOptions { memory, ..VerifyOptions::default() }).unwrap()
+    verify(&table, &smaller, &VerifyExtent { memory, ..VerifyExtent::default() }).unwrap()
 }
 
 fn compare(endings: &[(&str, usize)]) {

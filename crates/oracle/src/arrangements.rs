@@ -153,7 +153,7 @@ impl PawnState {
 
 #[cfg(test)]
 mod tests {
-    use hoffman_control::{ControlFile, Mode};
+    use hoffman_control::{ControlFile, Strictness};
 
     use super::*;
 
@@ -218,7 +218,7 @@ mod tests {
              white-pawns-required='{}' black-pawns-required='{}' {more}/></tablebase>",
             required.0, required.1
         );
-        ControlFile::parse(&text, "test", Mode::Control).unwrap().pawngen.unwrap()
+        ControlFile::parse(&text, "test", Strictness::Control).unwrap().pawngen.unwrap()
     }
 
     #[test]

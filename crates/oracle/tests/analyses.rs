@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hoffman_board::{Bitboard, Format, PieceList, Placement, Value};
-use hoffman_control::{ControlFile, Mode, PawnMasks, check_pieces, resolve_pieces_with};
+use hoffman_control::{ControlFile, PawnMasks, Strictness, check_pieces, resolve_pieces_with};
 use hoffman_oracle::{
     PlacedMan, RandomAnalysis, RandomFile, SlowAnalysis, SlowError, SlowPosition, arrangements,
 };
@@ -91,7 +91,8 @@ fn without_index(space: &IndexSpace, slow: &SlowAnalysis) -> Option<String> {
 
 /// The index of a control file that is to be written.
 fn index_of(text: &str) -> Result<IndexSpace, String> {
-    let control = ControlFile::parse(text, "random", Mode::Control).map_err(|e| e.to_string())?;
+    let control =
+        ControlFile::parse(text, "random", Strictness::Control).map_err(|e| e.to_string())?;
     let list = control.pawngen.as_ref().map(arrangements);
     let union = |of: fn(&hoffman_oracle::SlowArrangement) -> Bitboard| {
         list.iter().flatten().fold(Bitboard::EMPTY, |set, s| set | of(s))
@@ -290,7 +291,7 @@ fn what_is_left_unsaid_is_settled_or_refused() {
         let prunes = last.text.lines().filter(|line| line.contains("<prune "));
         for prune in prunes {
             let text = placed(&last.text.replacen(&format!("{prune}\n"), "", 1));
-            let control = ControlFile::parse(&text, &last.name, Mode::Control).unwrap();
+            let control = ControlFile::parse(&text, &last.name, Strictness::Control).unwrap();
             let slow = SlowAnalysis::solve(&control, &known);
             let made = make(&folder.path().join(&last.name), &text);
             let wrong = |problem: &str| panic!("seed {seed}: {problem} without {prune}\n{text}");
@@ -379,7 +380,7 @@ fn futurebases_may_tell_images_apart() {
     let folder = tempfile::tempdir().unwrap();
     let control = |name: &str, text: &str| {
         std::fs::write(folder.path().join(name), text).unwrap();
-        ControlFile::parse(text, name, Mode::Control).unwrap()
+        ControlFile::parse(text, name, Strictness::Control).unwrap()
     };
     let empty = std::collections::HashMap::new();
     let slow = SlowAnalysis::solve(&control("half.xml", &base), &empty).unwrap();
@@ -422,7 +423,7 @@ fn solve_both(texts: &[(&str, String)]) -> Result<u64, String> {
         let text = text.replace("{}", folder.path().to_str().unwrap());
         let path = folder.path().join(format!("{name}.xml"));
         std::fs::write(&path, &text).unwrap();
-        let control = ControlFile::parse(&text, name, Mode::Control).unwrap();
+        let control = ControlFile::parse(&text, name, Strictness::Control).unwrap();
         let slow = SlowAnalysis::solve(&control, &known);
         let output = folder.path().join(format!("{name}.htb"));
         let options = RunOptions::new(&Silent, Workplace::default());

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::{Color, Material, Outcome, OutcomeBounds, Role, Value, Variant};
-use hoffman_control::{Claims, ControlFile, Ending, Mode};
+use hoffman_control::{Claims, ControlFile, Ending, Strictness};
 use hoffman_oracle::{
     PlacedMan, RandomAnalysis, RandomFile, SlowAnalysis, SlowPosition, SlowTables,
 };
@@ -79,7 +79,7 @@ impl Truth {
             behind.insert(format!("{name}.htb"), self.suicide(&material));
         }
         let text = ending.control_text().unwrap();
-        let control = ControlFile::parse(&text, &name, Mode::Control).unwrap();
+        let control = ControlFile::parse(&text, &name, Strictness::Control).unwrap();
         let solved = Arc::new(SlowAnalysis::solve(&control, &behind).unwrap());
         self.suicide.insert(*material, Arc::clone(&solved));
         solved

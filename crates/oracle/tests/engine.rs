@@ -12,7 +12,7 @@ use hoffman_oracle::{
 use hoffman_plan::{complete, reachable};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::{
-    Code, Codes, Counts, KingPlacement, Orientation, PawnStructure, TableValues, king_pairs,
+    Code, Codes, Counts, KingPlacement, Orientation, PawnSquares, TableValues, king_pairs,
 };
 
 /// One large test at a time: they want all memory.
@@ -44,7 +44,7 @@ fn value(tables: &Tables, position: &SlowPosition) -> Option<Value> {
     let table = tables.get(&normal)?;
     let turned = Orientation { swap: swapped, mirror: false };
     let symmetry = turned.symmetry();
-    let mut pawns = PawnStructure::default();
+    let mut pawns = PawnSquares::default();
     let mut men = Vec::new();
     for man in &position.men {
         let square = symmetry.apply(man.square) as u8;
@@ -165,7 +165,7 @@ fn counts(table: &TableValues) -> ([[u64; 3]; 2], [u16; 2]) {
     for (structure, slice) in &table.slices {
         let slice = slice.get().unwrap();
         // The images of the structure, and whether they exchange the sides to move.
-        let mut images: Vec<(PawnStructure, bool)> = Vec::new();
+        let mut images: Vec<(PawnSquares, bool)> = Vec::new();
         for (swap, mirror) in [(false, false), (false, true), (true, false), (true, true)] {
             let image = structure.oriented(Orientation { swap, mirror });
             let known = images.iter().any(|&(i, _)| i == image);
@@ -290,7 +290,7 @@ fn forced_en_passant_is_no_stalemate() {
 }
 
 /// Everything a solved table holds.
-type Contents = Vec<(PawnStructure, [Codes; 2], Option<[Counts; 2]>)>;
+type Contents = Vec<(PawnSquares, [Codes; 2], Option<[Counts; 2]>)>;
 
 #[test]
 fn threads_do_not_matter() {

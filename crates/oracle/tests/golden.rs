@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hoffman_board::{Format, Value};
-use hoffman_control::{ControlFile, Mode};
+use hoffman_control::{ControlFile, Strictness};
 use hoffman_oracle::{PlacedMan, SlowAnalysis, SlowPosition};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{EntryValue, Table};
@@ -36,7 +36,7 @@ impl Solved {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         let control =
-            ControlFile::parse(&text, &path.display().to_string(), Mode::Control).unwrap();
+            ControlFile::parse(&text, &path.display().to_string(), Strictness::Control).unwrap();
         let mut futurebases = HashMap::new();
         for element in &control.futurebases {
             let file = path.parent().unwrap().join(&element.filename).with_extension("xml");

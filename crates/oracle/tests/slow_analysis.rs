@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hoffman_board::Value;
-use hoffman_control::{ControlFile, Mode, control_for_material};
+use hoffman_control::{ControlFile, Strictness, control_for_material};
 use hoffman_oracle::{
     Coverage, SlowAnalysis, SlowError, SlowPosition, SlowTables, for_each_position,
 };
@@ -16,7 +16,10 @@ type Solved = HashMap<String, Arc<SlowAnalysis>>;
 /// Solves a control file given without its root element.
 fn solve(inside: &str, futurebases: &Solved) -> Result<SlowAnalysis, SlowError> {
     let text = format!("<tablebase>{inside}</tablebase>");
-    SlowAnalysis::solve(&ControlFile::parse(&text, "test", Mode::Control).unwrap(), futurebases)
+    SlowAnalysis::solve(
+        &ControlFile::parse(&text, "test", Strictness::Control).unwrap(),
+        futurebases,
+    )
 }
 
 fn value(analysis: &SlowAnalysis, fen: &str) -> Option<Value> {
@@ -62,7 +65,7 @@ fn complete_endings_are_those_of_the_other_solver() {
     for name in ["KvK", "KQvK", "KRvK", "KBvK", "KNvK", "KPvK"] {
         let material = name.parse().unwrap();
         let text = control_for_material(&material);
-        let control = ControlFile::parse(&text, name, Mode::Control).unwrap();
+        let control = ControlFile::parse(&text, name, Strictness::Control).unwrap();
         let analysis = SlowAnalysis::solve(&control, &solved).unwrap();
         tables.solve(&material).unwrap();
         let mut compared = 0;

@@ -59,7 +59,7 @@ pub struct Pages {
     on_disk: [Mutex<OnDisk>; FILES],
     written: AtomicU64,
     read: AtomicU64,
-    watch: OnceLock<Watch>,
+    watch: OnceLock<MemoryWatch>,
     margin: OnceLock<Margin>,
     /// Whether a file met an error.
     failed: AtomicBool,
@@ -77,7 +77,7 @@ struct Margin {
 
 /// What the whole process may take, and how much it does.
 #[derive(Debug)]
-struct Watch {
+struct MemoryWatch {
     /// The bound, or what was taken when the budget was lowered last: memory that is free again
     /// may stay with the process.
     bound: AtomicU64,
@@ -131,7 +131,7 @@ impl Pages {
     /// much of the memory between them can be used again.
     pub fn watch(&self, bound: u64, measure: fn() -> Option<u64>) {
         // An earlier watch goes on.
-        let _ = self.watch.set(Watch { bound: bound.into(), measure, pages: 0.into() });
+        let _ = self.watch.set(MemoryWatch { bound: bound.into(), measure, pages: 0.into() });
     }
 
     /// Leaves so many bytes of the disk free, as `measure` finds: files that would grow beyond

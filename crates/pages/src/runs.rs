@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Pages;
 use crate::proptable::Update;
-use crate::stretch::Sequence;
+use crate::stretch::PageSequence;
 
 /// How many pages a stretch of a run has, about.
 const STRETCH: usize = 64;
@@ -24,7 +24,7 @@ pub(crate) struct Form {
 /// Sorted updates on the disk.
 #[derive(Debug)]
 pub(crate) struct SortedRun {
-    pub(crate) pages: Sequence,
+    pub(crate) pages: PageSequence,
     /// How often its updates were merged.
     pub(crate) level: u32,
 }
@@ -33,7 +33,7 @@ impl Form {
     /// Writes updates, which come by rows.
     pub(crate) fn write(&self, updates: impl Iterator<Item = Update>, level: u32) -> SortedRun {
         let stretch = STRETCH * self.page.div_ceil(8);
-        let mut run = SortedRun { pages: Sequence::new(&self.pages, stretch), level };
+        let mut run = SortedRun { pages: PageSequence::new(&self.pages, stretch), level };
         let mut bytes = Vec::with_capacity(self.page + LARGEST);
         let mut last = 0;
         for update in updates {
@@ -101,7 +101,7 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
 #[derive(Debug)]
 pub(crate) struct RunReader {
     form: Form,
-    pages: Sequence,
+    pages: PageSequence,
     bytes: Vec<u8>,
     at: usize,
     last: u64,

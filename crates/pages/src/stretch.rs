@@ -57,7 +57,7 @@ fn locked(pages: &Pages, number: usize) -> MutexGuard<'_, OnDisk> {
 /// Pages one behind another in stretches of their own. Errors are kept by [`Pages`]: what could
 /// not be written is missing, what cannot be read is zeros.
 #[derive(Debug)]
-pub(crate) struct Sequence {
+pub(crate) struct PageSequence {
     pages: Arc<Pages>,
     /// The words of a stretch; a page that is longer has one to itself.
     len: u32,
@@ -66,11 +66,11 @@ pub(crate) struct Sequence {
     lengths: VecDeque<u32>,
 }
 
-impl Sequence {
+impl PageSequence {
     /// An empty one, whose stretches have so many words.
-    pub(crate) fn new(pages: &Arc<Pages>, len: usize) -> Sequence {
+    pub(crate) fn new(pages: &Arc<Pages>, len: usize) -> PageSequence {
         let (stretches, lengths) = (VecDeque::new(), VecDeque::new());
-        Sequence { pages: pages.clone(), len: len as u32, stretches, lengths }
+        PageSequence { pages: pages.clone(), len: len as u32, stretches, lengths }
     }
 
     /// Writes a page behind the others.
@@ -136,7 +136,7 @@ mod tests {
         let pages = Pages::new(folder.path(), 0);
         let page = |n: u64, which: u64| vec![2 * n + which; 10 + n as usize % 30];
         for round in 0..4 {
-            let mut both = [(); 2].map(|()| Sequence::new(&pages, 1000));
+            let mut both = [(); 2].map(|()| PageSequence::new(&pages, 1000));
             // Written in turns, as merges and senders do.
             for n in 0..500 {
                 for (which, sequence) in (0..).zip(&mut both) {

@@ -22,20 +22,20 @@ pub struct Movetext {
     glued: bool,
     /// Half moves from the beginning of a game to the place, and whether the next one needs its
     /// number even if it is Black's.
-    place: Place,
+    place: LinePlace,
     /// The places before the variations that are open.
-    outer: Vec<Place>,
+    outer: Vec<LinePlace>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct LinePlace {
     half_moves: u64,
     number: bool,
 }
 
-impl Default for Place {
-    fn default() -> Place {
-        Place { half_moves: 0, number: true }
+impl Default for LinePlace {
+    fn default() -> LinePlace {
+        LinePlace { half_moves: 0, number: true }
     }
 }
 
@@ -43,7 +43,7 @@ impl Movetext {
     /// Moves from a position on whose next move has that number.
     pub fn starting(turn: Color, number: u32) -> Movetext {
         let half_moves = 2 * u64::from(number.saturating_sub(1)) + u64::from(turn == Color::Black);
-        Movetext { place: Place { half_moves, number: true }, ..Movetext::default() }
+        Movetext { place: LinePlace { half_moves, number: true }, ..Movetext::default() }
     }
 
     /// A move, with its number where it needs one.
@@ -82,9 +82,9 @@ impl Movetext {
 
     /// Begins a variation in place of the last move.
     pub fn open(&mut self) {
-        self.outer.push(Place { number: true, ..self.place });
+        self.outer.push(LinePlace { number: true, ..self.place });
         let half_moves = self.place.half_moves.saturating_sub(1);
-        self.place = Place { half_moves, number: true };
+        self.place = LinePlace { half_moves, number: true };
         self.word("(".to_owned());
         self.glued = true;
     }

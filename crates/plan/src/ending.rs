@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use hoffman_board::material::NAMING_ORDER;
 use hoffman_board::{Color, Material, Role};
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
 use crate::part::Part;
 
@@ -14,27 +14,27 @@ pub const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::
 
 /// One table to be solved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct EndingJob {
     /// The ending, stronger side White.
     pub material: Material,
     /// The pawn squares, if it is a part of the ending only.
     pub part: Option<Part>,
 }
 
-impl Job {
+impl EndingJob {
     /// The job of a name such as `KRPvKR-b7` or `krpkr-b7.htb`; none if that is not the name of a
     /// part of an ending whose stronger side is named first.
-    pub fn of_part(name: &str) -> Option<Job> {
+    pub fn of_part(name: &str) -> Option<EndingJob> {
         let stem = name.strip_suffix(".htb").or_else(|| name.strip_suffix(".hbf")).unwrap_or(name);
         let (ending, part) = stem.split_once('-')?;
         let material: Material = ending.parse().ok()?;
         let is_normal = material.normalized().0 == material;
         let part = Part::of_name(&material, part).filter(|_| is_normal)?;
-        Some(Job { material, part: Some(part) })
+        Some(EndingJob { material, part: Some(part) })
     }
 
     /// The slices of the table, in normal form.
-    pub fn slices(&self) -> BTreeSet<PawnStructure> {
+    pub fn slices(&self) -> BTreeSet<PawnSquares> {
         let swappable = self.material.is_symmetric();
         let structures = match &self.part {
             Some(part) => part.structures(),
@@ -107,7 +107,7 @@ impl Ord for MaterialKey {
 
 /// The jobs for complete endings and everything they lead to. Endings with fewer men come first,
 /// among them those with fewer pawns, so that every job comes after what it needs.
-pub fn complete(materials: impl IntoIterator<Item = Material>) -> Vec<Job> {
+pub fn complete(materials: impl IntoIterator<Item = Material>) -> Vec<EndingJob> {
     let mut wanted: Vec<Material> = materials.into_iter().map(|m| m.normalized().0).collect();
     let mut seen = BTreeSet::new();
     while let Some(material) = wanted.pop() {
@@ -115,17 +115,17 @@ pub fn complete(materials: impl IntoIterator<Item = Material>) -> Vec<Job> {
             wanted.extend(dependencies(&material).into_iter().map(|key| key.0));
         }
     }
-    seen.into_iter().map(|key| Job { material: key.0, part: None }).collect()
+    seen.into_iter().map(|key| EndingJob { material: key.0, part: None }).collect()
 }
 
 /// The same jobs, with parts by the files of their pawns before each ending that has pawns and so
 /// many men or more.
-pub fn with_parts(jobs: Vec<Job>, men: usize) -> Vec<Job> {
+pub fn with_parts(jobs: Vec<EndingJob>, men: usize) -> Vec<EndingJob> {
     let mut all = Vec::new();
     for job in jobs {
         if job.part.is_none() && job.material.men() >= men {
             let parts = Part::by_files(&job.material).into_iter();
-            all.extend(parts.map(|part| Job { material: job.material, part: Some(part) }));
+            all.extend(parts.map(|part| EndingJob { material: job.material, part: Some(part) }));
         }
         all.push(job);
     }
@@ -169,17 +169,17 @@ mod tests {
                 assert!(jobs[..at].iter().any(|j| j.material == needed.0), "{}", job.material);
             }
         }
-        assert_eq!(jobs.last().map(Job::file_name).as_deref(), Some("kppkp.htb"));
+        assert_eq!(jobs.last().map(EndingJob::file_name).as_deref(), Some("kppkp.htb"));
     }
 
     #[test]
     fn names_of_parts_are_read() {
         for name in ["KRPvKR-b7", "krpkr-b7", "krpkr-b7.htb", "krpkr-b7.hbf"] {
-            let job = Job::of_part(name).unwrap();
+            let job = EndingJob::of_part(name).unwrap();
             assert_eq!(job.file_name(), "krpkr-b7.htb");
         }
         for name in ["krpkr", "krkrp-b7", "x-b7", "kqk-b7", "krpkr-all", "krpkr-b9"] {
-            assert!(Job::of_part(name).is_none(), "{name}");
+            assert!(EndingJob::of_part(name).is_none(), "{name}");
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
             ("KPvKP", 588),
             ("KRPvKP", 1128),
         ] {
-            let job = Job { material: name.parse().unwrap(), part: None };
+            let job = EndingJob { material: name.parse().unwrap(), part: None };
             assert_eq!(job.slices().len(), slices, "{name}");
             assert_eq!(job.slice_count(), slices as u64, "{name}");
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hoffman_board::Material;
 use hoffman_space::Layout;
 
-use crate::ending::{Job, dependencies};
+use crate::ending::{EndingJob, dependencies};
 use crate::estimate::Resources;
 
 /// Nodes in an order in which each comes after those that it needs.
@@ -49,24 +49,24 @@ pub struct Ring {
     pub needed: usize,
 }
 
-impl Graph<Job> {
+impl Graph<EndingJob> {
     /// The graph of jobs, each of which comes after those that it needs, with their files in a
     /// folder. An ending some of whose parts are among them is joined from these.
-    pub fn of_endings(jobs: &[Job], dir: &Path) -> Graph<Job> {
+    pub fn of_endings(jobs: &[EndingJob], dir: &Path) -> Graph<EndingJob> {
         let numbers: HashMap<_, _> =
             jobs.iter().enumerate().map(|(number, job)| (job.material, number)).collect();
         let mut parts: HashMap<Material, Vec<usize>> = HashMap::new();
         for (number, job) in jobs.iter().enumerate().filter(|(_, job)| job.part.is_some()) {
             parts.entry(job.material).or_default().push(number);
         }
-        let needed = |job: &Job| -> Vec<usize> {
+        let needed = |job: &EndingJob| -> Vec<usize> {
             if let Some(parts) = parts.get(&job.material).filter(|_| job.part.is_none()) {
                 return parts.clone();
             }
             let behind = dependencies(&job.material).into_iter();
             behind.filter_map(|key| numbers.get(&key.0).copied()).collect()
         };
-        let node = |job: &Job| {
+        let node = |job: &EndingJob| {
             let slices = job.slice_count();
             Node {
                 output: dir.join(job.file_name()),
@@ -79,9 +79,9 @@ impl Graph<Job> {
     }
 }
 
-impl Graph<Job> {
+impl Graph<EndingJob> {
     /// Whether the table of a node is joined from those of its parts.
-    pub fn is_joined(&self, node: &Node<Job>) -> bool {
+    pub fn is_joined(&self, node: &Node<EndingJob>) -> bool {
         let is_part = |needed: usize| {
             let other = &self.nodes[needed].source;
             other.part.is_some() && other.material == node.source.material
@@ -99,7 +99,7 @@ impl<S> Graph<S> {
     pub fn sorted(nodes: Vec<Node<S>>) -> Result<Graph<S>, Ring> {
         let mut visit = Visit {
             nodes: &nodes,
-            states: vec![State::New; nodes.len()],
+            states: vec![NodeState::New; nodes.len()],
             order: Vec::with_capacity(nodes.len()),
         };
         (0..nodes.len()).try_for_each(|at| visit.enter(at))?;
@@ -192,7 +192,7 @@ impl<S> Node<S> {
 
 /// How far a walk through the graph is with a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum NodeState {
     New,
     /// What it needs is being looked at.
     Entered,
@@ -202,24 +202,24 @@ enum State {
 /// A walk that puts down each node after those that it needs.
 struct Visit<'n, S> {
     nodes: &'n [Node<S>],
-    states: Vec<State>,
+    states: Vec<NodeState>,
     order: Vec<usize>,
 }
 
 impl<S> Visit<'_, S> {
     fn enter(&mut self, at: usize) -> Result<(), Ring> {
-        if self.states[at] == State::Done {
+        if self.states[at] == NodeState::Done {
             return Ok(());
         }
-        self.states[at] = State::Entered;
+        self.states[at] = NodeState::Entered;
         let nodes = self.nodes;
         for needed in nodes[at].needed() {
-            if self.states[needed] == State::Entered {
+            if self.states[needed] == NodeState::Entered {
                 return Err(Ring { node: at, needed });
             }
             self.enter(needed)?;
         }
-        self.states[at] = State::Done;
+        self.states[at] = NodeState::Done;
         self.order.push(at);
         Ok(())
     }

@@ -18,7 +18,7 @@ pub mod part;
 pub mod estimate;
 pub mod pawngen;
 
-pub use ending::{Job, all_endings, complete, dependencies, with_parts};
+pub use ending::{EndingJob, all_endings, complete, dependencies, with_parts};
 pub use estimate::Resources;
 pub use graph::{Graph, Input, Node, Ring};
 pub use part::Part;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use hoffman_board::{Color, Material, PAWN_SQUARES, Role, Square};
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
 /// The squares of every pawn of a table. Pawns of one colour have equal or disjoint sets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -160,8 +160,8 @@ impl Part {
     }
 
     /// All pawn structures of the part.
-    pub fn structures(&self) -> Vec<PawnStructure> {
-        let mut all = vec![PawnStructure::default()];
+    pub fn structures(&self) -> Vec<PawnSquares> {
+        let mut all = vec![PawnSquares::default()];
         for (i, &(color, set)) in self.pawns.iter().enumerate() {
             let like_last = i > 0 && self.pawns[i - 1] == (color, set);
             let mut next = Vec::new();
@@ -235,7 +235,7 @@ mod tests {
             for part in &all {
                 let slices = part.structures().into_iter();
                 let slices = slices.map(|s| s.normalized(material.is_symmetric()).0);
-                let slices: BTreeSet<PawnStructure> = slices.collect();
+                let slices: BTreeSet<PawnSquares> = slices.collect();
                 let before = found.len();
                 found.extend(&slices);
                 assert_eq!(found.len(), before + slices.len(), "{name} {part}");

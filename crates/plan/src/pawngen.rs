@@ -19,15 +19,15 @@ use std::ops::Range;
 
 use hoffman_board::{Bitboard, Color, Square};
 use hoffman_control::{PawnMasks, PawngenElement};
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
-use self::search::Search;
+use self::search::ArrangementSearch;
 
 /// One arrangement of the pawns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arrangement {
     /// Where the pawns stand.
-    pub pawns: PawnStructure,
+    pub pawns: PawnSquares,
     /// The square jumped over by a pawn that has just made a double step, if an enemy pawn stands
     /// beside.
     pub en_passant: Option<Square>,
@@ -83,7 +83,7 @@ pub fn all_arrangements(
     spec: &PawngenElement,
     bounds: Bounds<'_>,
 ) -> Result<Vec<Arrangement>, PawngenError> {
-    let mut found = Search::new(spec, bounds)?.run()?;
+    let mut found = ArrangementSearch::new(spec, bounds)?.run()?;
     if found.is_empty() {
         return Err(PawngenError::Empty);
     }
@@ -110,7 +110,7 @@ pub fn cut(spec: &PawngenElement, arrangements: usize) -> Result<Range<usize>, P
 
 /// All squares on which pawns stand in some arrangement.
 pub fn masks(arrangements: &[Arrangement]) -> PawnMasks {
-    let mut all = PawnStructure::default();
+    let mut all = PawnSquares::default();
     for arrangement in arrangements {
         all.white |= arrangement.pawns.white;
         all.black |= arrangement.pawns.black;
@@ -122,7 +122,7 @@ pub fn masks(arrangements: &[Arrangement]) -> PawnMasks {
 fn order_key(arrangement: &Arrangement) -> ([u8; 12], u64, u64, u32) {
     /// Files a to g: the h-file never counted.
     const COUNTED: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let PawnStructure { white, black } = arrangement.pawns;
+    let PawnSquares { white, black } = arrangement.pawns;
     let mut ranks = [0; 12];
     for (i, count) in ranks.iter_mut().enumerate() {
         let (pawns, rank) = if i < 6 { (white, i + 1) } else { (black, 12 - i) };
@@ -152,14 +152,14 @@ fn singles(set: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The placement with a pawn moved.
-fn moved(mut pawns: PawnStructure, color: Color, from: u64, to: u64) -> PawnStructure {
+fn moved(mut pawns: PawnSquares, color: Color, from: u64, to: u64) -> PawnSquares {
     *pawns.of_mut(color) ^= from | to;
     pawns
 }
 
 /// The arrangement after a double step of a pawn on `from`, if it can make one that an enemy pawn
 /// beside the destination could answer en passant.
-fn double_step(pawns: PawnStructure, color: Color, from: u64) -> Option<Arrangement> {
+fn double_step(pawns: PawnSquares, color: Color, from: u64) -> Option<Arrangement> {
     let jumped = ahead(color, from);
     let to = ahead(color, jumped);
     let possible = from & color.fold_wb(0xff00, 0x00ff_0000_0000_0000) != 0

@@ -6,17 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hoffman_board::{Color, Material, Role};
-use hoffman_space::{Orientation, PawnStructure};
+use hoffman_space::{Orientation, PawnSquares};
 
-use crate::ending::{Job, MaterialKey, PROMOTIONS};
+use crate::ending::{EndingJob, MaterialKey, PROMOTIONS};
 use crate::part::{Part, ways};
 
 /// The jobs behind a position given by its material and its pawns, each after what it needs.
-pub fn reachable(material: &Material, pawns: &[(Color, u64)]) -> Vec<Job> {
+pub fn reachable(material: &Material, pawns: &[(Color, u64)]) -> Vec<EndingJob> {
     let found = walk(material, pawns, true, usize::MAX).found;
     let job = |(key, part): (MaterialKey, Part)| {
         let whole = part.is_whole();
-        Job { material: key.0, part: (!whole).then_some(part) }
+        EndingJob { material: key.0, part: (!whole).then_some(part) }
     };
     found.into_iter().map(job).collect()
 }
@@ -105,8 +105,8 @@ fn unite(a: &Part, b: &Part) -> Part {
 pub fn structures_behind(
     material: &Material,
     part: &Part,
-) -> HashMap<Material, BTreeSet<PawnStructure>> {
-    let mut found: HashMap<Material, BTreeSet<PawnStructure>> = HashMap::new();
+) -> HashMap<Material, BTreeSet<PawnSquares>> {
+    let mut found: HashMap<Material, BTreeSet<PawnSquares>> = HashMap::new();
     for (behind, part) in successors(material, part, true) {
         let (normal, swapped) = behind.normalized();
         let part = if swapped { part.swapped() } else { part };
@@ -189,7 +189,7 @@ mod tests {
 
     fn names(material: &str, pawns: &[(Color, u64)]) -> Vec<String> {
         let jobs = reachable(&material.parse().unwrap(), pawns);
-        jobs.iter().map(Job::file_name).collect()
+        jobs.iter().map(EndingJob::file_name).collect()
     }
 
     #[test]

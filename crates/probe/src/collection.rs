@@ -15,7 +15,7 @@ use hoffman_board::{Color, Material, Variant};
 use hoffman_control::FuturebaseElement;
 use hoffman_store::{files, has_wildcards, is_address, is_file, is_folder, is_like, named_in};
 use hoffman_table::blocks::{has_suffix, names_of, twin};
-use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman_table::foreign::{ForeignKind, ForeignOptions};
 use hoffman_table::htb::{BlockCache, SourceOptions};
 use hoffman_table::{Table, TableError};
 
@@ -245,7 +245,7 @@ impl Collection {
                 }
             } else if known.iter().all(|f| f.path != path) {
                 // Those of other programs come behind.
-                let at = known.partition_point(|f| Kind::of(&f.path).is_none());
+                let at = known.partition_point(|f| ForeignKind::of(&f.path).is_none());
                 known.insert(at, ListedTable::new(path));
             }
         }
@@ -412,7 +412,7 @@ impl Collection {
     fn member_of(&self, found: &ListedTable) -> Result<Option<Arc<OpenTable>>, CollectionError> {
         let opened = found.member.get_or_init(|| {
             let _ = found.seen.set(PathStamp::now(&found.path));
-            let table = match Kind::of(&found.path) {
+            let table = match ForeignKind::of(&found.path) {
                 Some(_) => Table::open_foreign(&found.path, &self.foreign)?,
                 None => Table::open(&found.path, self.options.clone())?,
             };

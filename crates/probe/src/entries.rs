@@ -45,7 +45,7 @@ pub fn placed_entries(table: &Table, indices: Range<u64>) -> Result<Vec<PlacedEn
     let mut numbers = vec![0_i32; (end - first) as usize];
     table.read_entries(first, &mut numbers)?;
 
-    let reader = EntryReader { orbits: Orbits::new(table), table };
+    let reader = SingleEntries { orbits: Orbits::new(table), table };
     let blocks = numbers.par_chunks(BLOCK).enumerate();
     let placed = blocks.flat_map_iter(|(block, numbers)| {
         let (reader, start) = (&reader, indices.start);
@@ -57,12 +57,12 @@ pub fn placed_entries(table: &Table, indices: Range<u64>) -> Result<Vec<PlacedEn
 }
 
 /// Reads single entries of a table.
-struct EntryReader<'t> {
+struct SingleEntries<'t> {
     orbits: Orbits<'t>,
     table: &'t Table,
 }
 
-impl EntryReader<'_> {
+impl SingleEntries<'_> {
     fn placed(&self, index: u64, raw: RawEntry) -> Option<PlacedEntry> {
         let placement = self.table.space().decode(index)?;
         self.orbits.representative(&placement)?;

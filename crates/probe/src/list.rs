@@ -27,11 +27,11 @@ use crate::lookup::Hit;
 use crate::orbits::Orbits;
 use crate::position::{Position, color_name};
 
-pub use listed::Listed;
+pub use listed::ListedPosition;
 pub use pattern::{Pattern, PatternError, squares_of};
 pub use zugzwang::{Zugzwang, ZugzwangKind};
 
-use candidates::{Candidate, Found, Gathering, Scan};
+use candidates::{Candidate, Findings, Gathering, Scan};
 use pattern::Image;
 
 /// What is asked for. What is left out is not looked at; all that is given must hold.
@@ -44,7 +44,7 @@ pub struct ListQuery {
     /// Whether the winner never has a choice.
     pub unique_line: Option<UniqueLine>,
     /// The result for the side to move, by what the table says.
-    pub result: Option<Wanted>,
+    pub result: Option<WantedResult>,
     /// The side to move.
     pub to_move: Option<Color>,
     /// Moves of the winner to the mate, or to the conversion.
@@ -76,7 +76,7 @@ pub enum UniqueLine {
 
 /// A result for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum WantedResult {
     /// It wins.
     Win,
     /// Nobody wins.
@@ -133,10 +133,10 @@ pub enum ListError {
 }
 
 /// What is told every position of a list; the list ends where it says so.
-pub type Listener<'l> = dyn FnMut(Listed) -> ControlFlow<()> + 'l;
+pub type Listener<'l> = dyn FnMut(ListedPosition) -> ControlFlow<()> + 'l;
 
 /// How a list is made.
-pub struct ListOptions<'o> {
+pub struct ListPlan<'o> {
     /// Entries are held in memory if they take at most so many bytes as they are packed; else they
     /// are read piece by piece, which takes longer.
     pub memory: u64,
@@ -152,7 +152,7 @@ pub struct ListOptions<'o> {
 pub fn list(
     collection: &Collection,
     query: &ListQuery,
-    options: &ListOptions<'_>,
+    options: &ListPlan<'_>,
     each: Option<&mut Listener<'_>>,
 ) -> Result<ListCounts, ListError> {
     let Some(member) = collection.given().first() else {
@@ -161,7 +161,7 @@ pub fn list(
     let lister = Lister::new(collection, member.table(), query)?;
     let scan = Scan::new(&lister, options.memory)?;
     let (counts, stop) = (ListCounts::default(), options.stop);
-    let mut output = Output { lister: &lister, scan: &scan, each, stop, counts };
+    let mut output = ListOutput { lister: &lister, scan: &scan, each, stop, counts };
     match query.longest {
         Some(most) => output.longest(most)?,
         None => output.all()?,
@@ -227,9 +227,9 @@ impl<'a> Lister<'a> {
 
         let query = self.query;
         let result = query.result.is_none_or(|wanted| match wanted {
-            Wanted::Win => won,
-            Wanted::Draw => drawn,
-            Wanted::Loss => lost,
+            WantedResult::Win => won,
+            WantedResult::Draw => drawn,
+            WantedResult::Loss => lost,
         });
         let moves = match exact {
             Some(Value::Win(moves) | Value::Loss(moves)) => Some(moves),
@@ -356,7 +356,7 @@ fn fail(error: TableError) -> ListError {
 const TOGETHER: usize = 1 << 12;
 
 /// Where the positions go.
-struct Output<'a, 'l> {
+struct ListOutput<'a, 'l> {
     lister: &'a Lister<'a>,
     scan: &'a Scan<'a>,
     each: Option<&'a mut Listener<'l>>,
@@ -364,7 +364,7 @@ struct Output<'a, 'l> {
     counts: ListCounts,
 }
 
-impl Output<'_, '_> {
+impl ListOutput<'_, '_> {
     /// All positions, as they come.
     fn all(&mut self) -> Result<(), ListError> {
         let scan = self.scan;
@@ -378,7 +378,7 @@ impl Output<'_, '_> {
                 self.go_on()
             });
         }
-        let mut take = |found: Found| Ok(self.take(&found.candidates, usize::MAX)?.1);
+        let mut take = |found: Findings| Ok(self.take(&found.candidates, usize::MAX)?.1);
         scan.run(Gathering::All, &mut take)
     }
 
@@ -431,7 +431,7 @@ impl Output<'_, '_> {
         for some in candidates.chunks(TOGETHER) {
             let _ = self.go_on()?;
             let listed = some.par_iter().map(|candidate| self.scan.listed(candidate));
-            for listed in listed.collect::<Result<Vec<Option<Listed>>, ListError>>()? {
+            for listed in listed.collect::<Result<Vec<Option<ListedPosition>>, ListError>>()? {
                 let Some(listed) = listed.filter(|_| taken < most) else { continue };
                 taken += 1;
                 self.counts.add(listed.zugzwang.as_ref().map(|zugzwang| zugzwang.kind));

@@ -5,23 +5,23 @@ use std::collections::HashMap;
 use hoffman_board::shakmaty::{Chess, Move, Position as _};
 use hoffman_board::{Bitboard, ByColor, Color, FuturemoveKind, Outcome, Role, Square};
 use hoffman_solve::{Leaving, SliceRules};
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
 /// What a move is worth, whatever is behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ruling {
+pub enum AssumedResult {
     /// It wins for the side that makes it.
     Wins,
     /// It loses: it is as good as forbidden, and a side that has no other move has lost.
     Loses,
 }
 
-impl Ruling {
+impl AssumedResult {
     /// The outcome of a move of a side.
     pub(crate) fn outcome(self, color: Color) -> Outcome {
         match self {
-            Ruling::Wins => Outcome::won_by(color),
-            Ruling::Loses => Outcome::won_by(color.other()),
+            AssumedResult::Wins => Outcome::won_by(color),
+            AssumedResult::Loses => Outcome::won_by(color.other()),
         }
     }
 }
@@ -32,7 +32,7 @@ impl Ruling {
 /// that a side that wins or holds in spite of all of them does so in chess.
 #[derive(Clone, Debug, Default)]
 pub struct Assumptions {
-    rulings: HashMap<(Color, FuturemoveKind), Ruling>,
+    rulings: HashMap<(Color, FuturemoveKind), AssumedResult>,
     frozen: ByColor<Bitboard>,
     /// The squares of the pieces that have not all of them.
     squares: HashMap<(Color, Role), Bitboard>,
@@ -51,7 +51,7 @@ impl Assumptions {
 
     /// What happens to a side's captures, promotions or pawn steps of a kind. The first ruling on
     /// a kind counts, and more than what is said of squares. Quiet moves of pieces are not ruled on, see [`Assumptions::confine`].
-    pub fn rule(&mut self, color: Color, kind: FuturemoveKind, ruling: Ruling) {
+    pub fn rule(&mut self, color: Color, kind: FuturemoveKind, ruling: AssumedResult) {
         self.rulings.entry((color, kind)).or_insert(ruling);
     }
 
@@ -97,7 +97,7 @@ impl Assumptions {
 
     /// What happens to a legal move; none if it is played as ever.
     #[must_use]
-    pub fn of_move(&self, position: &Chess, m: &Move) -> Option<Ruling> {
+    pub fn of_move(&self, position: &Chess, m: &Move) -> Option<AssumedResult> {
         let (color, role, to) = (position.turn(), m.role(), m.to());
         let kind = FuturemoveKind::of_move(role, to, m.capture(), m.promotion());
         if let Some(&ruling) = self.rulings.get(&(color, kind)) {
@@ -109,12 +109,16 @@ impl Assumptions {
         });
         let becomes = m.promotion().unwrap_or(role);
         let loses = stays || !self.squares(color, becomes).contains(to);
-        loses.then_some(Ruling::Loses)
+        loses.then_some(AssumedResult::Loses)
     }
 
     /// What happens to moves that leave a slice; none if they are played as ever, but for those
     /// that end where the piece may not stand.
-    pub(crate) fn of_leaving(&self, before: PawnStructure, leaving: &Leaving) -> Option<Ruling> {
+    pub(crate) fn of_leaving(
+        &self,
+        before: PawnSquares,
+        leaving: &Leaving,
+    ) -> Option<AssumedResult> {
         let Leaving { color, pawns, promoted, kind, .. } = *leaving;
         if let Some(&ruling) = self.rulings.get(&(color, kind)) {
             return Some(ruling);
@@ -132,7 +136,7 @@ impl Assumptions {
         };
         let loses =
             stays || landing.is_some_and(|(role, to)| !self.squares(color, role).contains(to));
-        loses.then_some(Ruling::Loses)
+        loses.then_some(AssumedResult::Loses)
     }
 
     /// The squares on which a side's pieces of a role are kept.

@@ -9,28 +9,28 @@ use hoffman_solve::{Leaving, Monitor, SolveError, SolveOptions, solve_one_slice}
 use hoffman_space::{NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
 
-use crate::key::{Family, Key, key_of, layout_of};
+use crate::key::{Key, SliceFamily, key_of, layout_of};
 use crate::known::{in_slices, right, value};
-use crate::slices::{Game, Slices};
+use crate::slices::{SliceGame, Slices};
 
 /// The open slices, solved once more in one of the bounds, with distances.
 ///
 /// What is settled in favour of a side is settled at once, so that a bound against the winner tells
 /// the most moves that a win takes, and one in its favour the fewest.
-pub(crate) struct Distances<'s> {
+pub(crate) struct DistanceSearch<'s> {
     pub(crate) slices: &'s Slices,
-    game: Game,
-    families: HashMap<Family, TableValues>,
+    game: SliceGame,
+    families: HashMap<SliceFamily, TableValues>,
 }
 
-impl<'s> Distances<'s> {
+impl<'s> DistanceSearch<'s> {
     /// Solves the slices, those first that others lead to.
     pub(crate) fn new(
         slices: &'s Slices,
-        game: Game,
+        game: SliceGame,
         monitor: &dyn Monitor,
-    ) -> Result<Distances<'s>, SolveError> {
-        let mut distances = Distances { slices, game, families: HashMap::new() };
+    ) -> Result<DistanceSearch<'s>, SolveError> {
+        let mut distances = DistanceSearch { slices, game, families: HashMap::new() };
         for keys in slices.in_order() {
             let solved: Vec<(Key, SliceValues)> = keys
                 .into_par_iter()

@@ -17,7 +17,7 @@ use crate::slices::{Slices, Stale, bytes};
 
 /// What it takes to read the values of an ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReadingCost {
     /// Bytes of memory while they are read.
     pub bytes: usize,
     /// How many positions are evaluated in the same time.
@@ -36,7 +36,7 @@ pub struct LookedUp {
 /// Who knows endings. Endings are named with their stronger side White.
 pub trait Endings: Send + Sync {
     /// What reading an ending takes; none if it is not known.
-    fn reading(&self, ending: &Material) -> Option<Reading>;
+    fn reading(&self, ending: &Material) -> Option<ReadingCost>;
 
     /// The values of all its positions by the rules of chess: the outcomes, and distances where
     /// [`crate::Prover::distance`] is to be asked. None if they cannot be read after all, or if the
@@ -68,7 +68,7 @@ impl Slices {
 
     /// What reading the ending of a slice takes, if that is to be done now: there is room for it,
     /// and it takes no longer than the slices that were opened.
-    fn reading(&self, ending: &Material) -> Option<Reading> {
+    fn reading(&self, ending: &Material) -> Option<ReadingCost> {
         // What is known is chess.
         let endings = self.endings.as_ref().filter(|_| self.assumptions.is_empty())?;
         let reading = endings.reading(ending)?;

@@ -3,7 +3,7 @@
 
 use hoffman_board::shakmaty;
 use hoffman_board::{Bitboard, Color, Material, Outcome, Rank, Role, Square, Value};
-use hoffman_space::{Code as _, Codes, Layout, PawnStructure, SliceValues};
+use hoffman_space::{Code as _, Codes, Layout, PawnSquares, SliceValues};
 
 /// From how much more material on a side is thought to win: in pawns where there are no pieces, and
 /// where there are.
@@ -37,7 +37,7 @@ const PLIES_AHEAD: u32 = 3;
 
 /// A guess of the positions of kings and pawns in which a pawn cannot be caught; of all others
 /// nothing is said.
-pub(crate) fn races(layout: &Layout, pawns: PawnStructure) -> SliceValues {
+pub(crate) fn races(layout: &Layout, pawns: PawnSquares) -> SliceValues {
     let runners = Color::ALL.map(|color| passed(pawns, color));
     let codes = [Color::White, Color::Black].map(|turn| {
         let mut codes = vec![u8::ILLEGAL; layout.len()];
@@ -70,7 +70,7 @@ pub(crate) fn races(layout: &Layout, pawns: PawnStructure) -> SliceValues {
 type Runner = (Square, u32);
 
 /// The pawns of a side that no pawn of the other one can stop or take.
-fn passed(pawns: PawnStructure, color: Color) -> Vec<Runner> {
+fn passed(pawns: PawnSquares, color: Color) -> Vec<Runner> {
     let enemies = Bitboard(pawns.of(color.other()));
     let all = Bitboard(pawns.occupied());
     let relative = |square: Square| u32::from(color.relative_rank(square.rank()));
@@ -93,7 +93,7 @@ fn passed(pawns: PawnStructure, color: Color) -> Vec<Runner> {
 }
 
 /// Whether the kings (White's first) may stand so with `turn` to move.
-pub(crate) fn is_legal(pawns: PawnStructure, turn: Color, [white, black]: [Square; 2]) -> bool {
+pub(crate) fn is_legal(pawns: PawnSquares, turn: Color, [white, black]: [Square; 2]) -> bool {
     let occupied = Bitboard(pawns.occupied());
     let king = turn.fold_wb(black, white);
     let attackers = shakmaty::attacks::pawn_attacks(turn.other(), king);

@@ -3,14 +3,14 @@
 use arrayvec::ArrayVec;
 use hoffman_board::shakmaty::{Chess, Position as _};
 use hoffman_board::{Bitboard, Color, MAX_PIECES, Material, Rank, Role, Square, Variant};
-use hoffman_space::{Layout, Mover, PawnStructure};
+use hoffman_space::{Layout, Mover, PawnSquares};
 
 use crate::assumptions::Assumptions;
 use crate::posted::Posted;
 
 /// The men of slices; pieces stand everywhere, or one of them where a pawn has just promoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Family {
+pub(crate) struct SliceFamily {
     pub(crate) material: Material,
     pub(crate) promoted: Option<(Color, Role, Square)>,
     /// Pieces on squares that the assumptions exclude.
@@ -20,14 +20,14 @@ pub(crate) struct Family {
 /// A slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    pub(crate) family: Family,
-    pub(crate) pawns: PawnStructure,
+    pub(crate) family: SliceFamily,
+    pub(crate) pawns: PawnSquares,
 }
 
 impl Key {
     /// The slice in which the pieces of so many men stand everywhere, but on excluded squares.
-    pub(crate) fn of(material: Material, pawns: PawnStructure) -> Key {
-        Key { family: Family { material, promoted: None, posted: Posted::default() }, pawns }
+    pub(crate) fn of(material: Material, pawns: PawnSquares) -> Key {
+        Key { family: SliceFamily { material, promoted: None, posted: Posted::default() }, pawns }
     }
 
     /// How many pieces besides the kings there are.
@@ -70,7 +70,7 @@ pub(crate) fn key_of(position: &Chess, assumptions: &Assumptions) -> (Key, Piece
     let men = || board.clone().into_iter().map(|(square, man)| (man.color, man.role, square));
     let material = Material::from_men(men().map(|(color, role, _)| (color, role)));
     let of = |color| u64::from(board.pawns() & board.by_color(color));
-    let pawns = PawnStructure { white: of(Color::White), black: of(Color::Black) };
+    let pawns = PawnSquares { white: of(Color::White), black: of(Color::Black) };
     let pieces = || men().filter(|man| man.1 != Role::Pawn);
     let placed = pieces().map(|(color, role, square)| (color, role, u8::from(square))).collect();
     let mut key = Key::of(material, pawns);
@@ -96,8 +96,8 @@ pub(crate) fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Squares> 
 }
 
 /// The layout of the slices of a family.
-pub(crate) fn layout_of(family: &Family, assumptions: &Assumptions) -> Layout {
-    let Family { material, promoted, posted } = *family;
+pub(crate) fn layout_of(family: &SliceFamily, assumptions: &Assumptions) -> Layout {
+    let SliceFamily { material, promoted, posted } = *family;
     let mut posted: Vec<(Color, Role, Square)> = posted.men().collect();
     let mut movers: Vec<Mover> = Vec::new();
     let mut placed = false;

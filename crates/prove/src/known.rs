@@ -6,13 +6,13 @@ use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, MoveList, Position as 
 use hoffman_board::{Color, Outcome, OutcomeBounds, Role, Square, Value};
 use hoffman_space::{Layout, Orientation, SliceValues, TableValues, side};
 
-use crate::assumptions::Ruling;
-use crate::key::{Family, Key, Placed, Squares, key_of, squares_of};
-use crate::slices::{GAMES, Game, Slices};
+use crate::assumptions::AssumedResult;
+use crate::key::{Key, Placed, SliceFamily, Squares, key_of, squares_of};
+use crate::slices::{GAMES, SliceGame, Slices};
 
 /// What is known of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct KnownSlice {
     pub(crate) least: Outcome,
     pub(crate) most: Outcome,
     pub(crate) guess: Outcome,
@@ -22,16 +22,16 @@ pub(crate) struct Known {
     pub(crate) open: bool,
 }
 
-impl Known {
+impl KnownSlice {
     /// What is certain.
     pub(crate) fn bounds(self) -> OutcomeBounds {
         OutcomeBounds { least: self.least, most: self.most }
     }
 
     /// Of a legal position of an open slice with `turn` to move, from its values in all games.
-    fn open([least, most, guess]: [Value; 3], turn: Color) -> Known {
+    fn open([least, most, guess]: [Value; 3], turn: Color) -> KnownSlice {
         let [least, most, likely] = [least, most, guess].map(|value| outcome(value, turn));
-        Known { least, most, guess: likely, moves: moves(guess), open: true }
+        KnownSlice { least, most, guess: likely, moves: moves(guess), open: true }
     }
 }
 
@@ -40,18 +40,19 @@ impl Slices {
     pub(crate) fn moves(&self, position: &Chess) -> MoveList {
         let mut moves = position.legal_moves();
         if !self.assumptions.is_empty() {
-            let loses = |m: &Move| self.assumptions.of_move(position, m) == Some(Ruling::Loses);
+            let loses =
+                |m: &Move| self.assumptions.of_move(position, m) == Some(AssumedResult::Loses);
             moves.retain(|m| !loses(m));
         }
         moves
     }
 
     /// What is known of a position.
-    pub(crate) fn known_of(&self, position: &Chess) -> Known {
+    pub(crate) fn known_of(&self, position: &Chess) -> KnownSlice {
         let (key, placed) = key_of(position, &self.assumptions);
         let turn = position.turn();
         if let Some(value) = self.value_of_whole(&key, &placed, (turn, right(position))) {
-            return Known::open([value; 3], turn);
+            return KnownSlice::open([value; 3], turn);
         }
         let known = in_slices(&key, &placed, |key| {
             let [least, most, guess] = self.tables(key)?;
@@ -65,7 +66,13 @@ impl Slices {
                 value => outcome(value, turn),
             });
             let open = key.family.promoted.is_none();
-            Some(Known { least, most, guess, moves: moves(values[Game::Guess as usize]), open })
+            Some(KnownSlice {
+                least,
+                most,
+                guess,
+                moves: moves(values[SliceGame::Guess as usize]),
+                open,
+            })
         });
         known.unwrap_or_else(|| {
             let [least, most, guess] = GAMES.map(|game| self.unknown(game, &key));
@@ -73,12 +80,12 @@ impl Slices {
             let race = races.and_then(|table| value(table, &key, &placed, position));
             let race = race.filter(|&value| value != Value::Illegal);
             let guess = race.map_or(guess, |value| outcome(value, turn));
-            Known { least, most, guess, moves: 0, open: false }
+            KnownSlice { least, most, guess, moves: 0, open: false }
         })
     }
 
     /// What is known of the positions behind moves.
-    pub(crate) fn known_behind(&self, position: &Chess, moves: &MoveList) -> Vec<Known> {
+    pub(crate) fn known_behind(&self, position: &Chess, moves: &MoveList) -> Vec<KnownSlice> {
         let neighbours = Neighbours::of(self, position);
         let known = |m: &Move| {
             let within = neighbours.as_ref().and_then(|neighbours| neighbours.after(*m));
@@ -141,7 +148,7 @@ impl<'s> Neighbours<'s> {
     }
 
     /// What is known after a move; none if it leads elsewhere.
-    fn after(&self, m: Move) -> Option<Known> {
+    fn after(&self, m: Move) -> Option<KnownSlice> {
         let Move::Normal { role, from, capture: None, to, promotion: None } = m else {
             return None;
         };
@@ -153,7 +160,7 @@ impl<'s> Neighbours<'s> {
         let offset = self.layout.offset(&squares)?;
         let [least, most, guess] =
             self.slices.map(|slice| slice.codes[side(self.turn)].value(offset));
-        Some(Known::open([least, most, guess], self.turn))
+        Some(KnownSlice::open([least, most, guess], self.turn))
     }
 }
 
@@ -174,7 +181,7 @@ pub(crate) fn in_slices<T>(
         let pieces = placed.iter().filter(|(_, role, _)| *role != Role::King);
         pieces.copied().find_map(|(color, role, square)| {
             let promoted = Some((color, role, Square::new(u32::from(square))));
-            look(&Key { family: Family { promoted, ..key.family }, ..*key })
+            look(&Key { family: SliceFamily { promoted, ..key.family }, ..*key })
         })
     };
     look(key).or_else(just_promoted)

@@ -24,7 +24,7 @@ mod slices;
 mod strategy;
 mod walk;
 
-pub use assumptions::{Assumptions, Ruling};
-pub use endings::{Endings, LookedUp, Reading};
-pub use prover::{Limits, Progress, Prover, fits};
+pub use assumptions::{AssumedResult, Assumptions};
+pub use endings::{Endings, LookedUp, ReadingCost};
+pub use prover::{Limits, ProofProgress, Prover, fits};
 pub use strategy::{Choice, NoStrategy, Strategy};

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use hoffman_board::shakmaty::{Board, Piece, Position as _};
 use hoffman_board::{Bitboard, Color, Material, Rank, Role, Square};
 use hoffman_solve::Monitor;
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
 use crate::key::Key;
 use crate::posted::{self, Posted};
@@ -139,7 +139,7 @@ impl FromStr for Words {
         let pawns = board.iter().map(|(_, man)| (man.color, man.role));
         let men = pieces.iter().map(|piece| (piece.color, piece.role)).chain(pawns);
         let of = |color| u64::from(board.by_color(color));
-        let pawns = PawnStructure { white: of(Color::White), black: of(Color::Black) };
+        let pawns = PawnSquares { white: of(Color::White), black: of(Color::Black) };
         let mut key = Key::of(Material::from_men(men), pawns);
         key.family.promoted = promoted;
         if let Some(men) = on {

@@ -7,7 +7,7 @@
 use hoffman_board::{Color, FuturemoveKind, Material, Role, Square};
 use hoffman_solve::Leaving;
 
-use crate::key::{Family, Key};
+use crate::key::{Key, SliceFamily};
 use crate::slices::Slices;
 
 /// A piece and its square.
@@ -67,7 +67,7 @@ impl Slices {
         }
         let mut found = Vec::new();
         for posted in self.posted_after(from.family.posted, leaving) {
-            let key = Key { family: Family { posted, ..plain.family }, ..plain };
+            let key = Key { family: SliceFamily { posted, ..plain.family }, ..plain };
             if fits(posted, &leaving.material) && key != *from && !found.contains(&key) {
                 found.push(key);
             }

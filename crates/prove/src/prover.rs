@@ -8,13 +8,13 @@ use hoffman_solve::{Monitor, SolveError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::assumptions::Assumptions;
-use crate::distances::Distances;
+use crate::distances::DistanceSearch;
 use crate::endings::{Endings, LookedUp};
 use crate::key::{Key, key_of};
 use crate::known::after;
-use crate::slices::{Game, Slices};
-use crate::strategy::{Grounds, NoStrategy, Room, Strategy};
-use crate::walk::{Met, Moves, Question, Walked, Walks, walk};
+use crate::slices::{SliceGame, Slices};
+use crate::strategy::{Grounds, NoStrategy, Strategy, StrategyRoom};
+use crate::walk::{Met, Question, WalkMoves, Walked, Walks, walk};
 
 /// Positions looked at in the first walks.
 const FIRST_REACH: usize = 60_000;
@@ -31,7 +31,7 @@ pub struct Limits {
 
 /// How far a proof is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct ProofProgress {
     /// What is certain.
     pub bounds: OutcomeBounds,
     /// How many legal moves there are whose outcome is certain, of how many.
@@ -211,7 +211,7 @@ impl Prover {
         self.slices.room = left;
         loop {
             let mut cut = false;
-            for moves in [Moves::OfAStrategy, Moves::All] {
+            for moves in [WalkMoves::OfAStrategy, WalkMoves::All] {
                 let walks = Walks { moves, most: self.reach, monitor };
                 let mut walked = met(&self.slices, position, self.winner, walks);
                 walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
@@ -230,10 +230,10 @@ impl Prover {
 
     /// How far the work is.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> ProofProgress {
         let moves = self.moves();
         let decided = moves.iter().filter(|(_, bounds)| self.is_answered(*bounds)).count();
-        Progress {
+        ProofProgress {
             bounds: self.bounds(),
             decided: (decided, moves.len()),
             open: self.slices.count(),
@@ -278,7 +278,7 @@ impl Prover {
             return Ok(known.moves.map(|moves| (moves, moves)));
         }
         let moves = |game| -> Result<Option<u16>, SolveError> {
-            let distances = Distances::new(&self.slices, game, monitor)?;
+            let distances = DistanceSearch::new(&self.slices, game, monitor)?;
             Ok(match distances.value_of(&self.position) {
                 Some(Value::Win(moves) | Value::Loss(moves)) => Some(moves),
                 _ => None,
@@ -300,9 +300,9 @@ impl Prover {
             return Err(NoStrategy::Unknown);
         }
         let memory = self.limits.memory.saturating_sub(self.slices.bytes());
-        let room = Room { memory, monitor };
+        let room = StrategyRoom { memory, monitor };
         if let Some(winner) = self.winner() {
-            let distances = Distances::new(&self.slices, against_winner(winner), monitor);
+            let distances = DistanceSearch::new(&self.slices, against_winner(winner), monitor);
             let grounds = Grounds::Win(&distances.map_err(|_| NoStrategy::Unknown)?);
             return Ok(vec![Strategy::from(&self.position, winner, &grounds, &room)?]);
         }
@@ -318,13 +318,13 @@ impl Prover {
 }
 
 /// The game in which all that is not known is settled against a side.
-fn against_winner(winner: Color) -> Game {
-    winner.fold_wb(Game::Least, Game::Most)
+fn against_winner(winner: Color) -> SliceGame {
+    winner.fold_wb(SliceGame::Least, SliceGame::Most)
 }
 
 /// The game in which it is settled for a side.
-fn for_winner(winner: Color) -> Game {
-    winner.fold_wb(Game::Most, Game::Least)
+fn for_winner(winner: Color) -> SliceGame {
+    winner.fold_wb(SliceGame::Most, SliceGame::Least)
 }
 
 fn bounds(slices: &Slices, position: &Chess) -> OutcomeBounds {

@@ -7,12 +7,12 @@
 
 use hoffman_board::shakmaty::attacks::king_attacks;
 use hoffman_board::{Color, Outcome, Role, Square, Value};
-use hoffman_space::{Code as _, Codes, PawnStructure, SliceValues, side};
+use hoffman_space::{Code as _, Codes, PawnSquares, SliceValues, side};
 
 use crate::guess;
-use crate::key::{Family, Key, Pieces, Placed, squares_of};
+use crate::key::{Key, Pieces, Placed, SliceFamily, squares_of};
 use crate::known::outcome;
-use crate::slices::{Game, Slices};
+use crate::slices::{SliceGame, Slices};
 
 /// The side, its piece, the square of promotion.
 pub(crate) type Promoted = (Color, Role, Square);
@@ -29,12 +29,12 @@ impl Slices {
     pub(crate) fn after_recapture(key: &Key, (color, role, _): Promoted) -> Key {
         let mut material = key.family.material;
         *material.count.get_mut(color).get_mut(role) = 0;
-        Key { family: Family { material, promoted: None, ..key.family }, ..*key }
+        Key { family: SliceFamily { material, promoted: None, ..key.family }, ..*key }
     }
 
     /// What it is worth to take the only piece of a slice, where a side gets more by that than by
     /// all that is not known; of other positions nothing is said.
-    pub(crate) fn recaptures(&self, game: Game, key: &Key, promoted: Promoted) -> SliceValues {
+    pub(crate) fn recaptures(&self, game: SliceGame, key: &Key, promoted: Promoted) -> SliceValues {
         let (color, role, square) = promoted;
         let taker = color.other();
         let behind = Slices::after_recapture(key, promoted);
@@ -65,7 +65,13 @@ impl Slices {
     }
 
     /// The outcome of a position in a game, if its slice is open or solved as a whole.
-    fn outcome_of(&self, game: Game, key: &Key, placed: &[Placed], turn: Color) -> Option<Outcome> {
+    fn outcome_of(
+        &self,
+        game: SliceGame,
+        key: &Key,
+        placed: &[Placed],
+        turn: Color,
+    ) -> Option<Outcome> {
         let value = self.value_of_whole(key, placed, (turn, None)).or_else(|| {
             let table = &self.tables(key)?[game as usize];
             table.value(&squares_of(&table.layout, placed)?, key.pawns, turn, None)
@@ -76,7 +82,7 @@ impl Slices {
 
 /// The squares of the promoting side's king and of the other one, which may take and is to move.
 fn king_pairs(
-    pawns: PawnStructure,
+    pawns: PawnSquares,
     (color, _, square): Promoted,
 ) -> impl Iterator<Item = (Square, Square)> {
     let pairs = Square::ALL

@@ -9,14 +9,14 @@ use hoffman_solve::{
     Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, leavings, solve_one_slice,
     solve_table,
 };
-use hoffman_space::{Code, Codes, Layout, NormalForm, PawnStructure, SliceValues, TableValues};
+use hoffman_space::{Code, Codes, Layout, NormalForm, PawnSquares, SliceValues, TableValues};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::assumptions::{Assumptions, Ruling};
+use crate::assumptions::{AssumedResult, Assumptions};
 use crate::endings::Endings;
 use crate::guess;
-use crate::key::{Family, Key, layout_of};
+use crate::key::{Key, SliceFamily, layout_of};
 
 /// Endings without pawns of up to so many men are solved as a whole.
 const WHOLE: usize = 4;
@@ -24,13 +24,13 @@ const WHOLE: usize = 4;
 /// What is computed of a slice. What is not known is settled against White in the first one and for
 /// White in the second one, so that the truth lies between them; the third one is a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Game {
+pub(crate) enum SliceGame {
     Least,
     Most,
     Guess,
 }
 
-pub(crate) const GAMES: [Game; 3] = [Game::Least, Game::Most, Game::Guess];
+pub(crate) const GAMES: [SliceGame; 3] = [SliceGame::Least, SliceGame::Most, SliceGame::Guess];
 
 struct Open {
     leavings: Vec<Leaving>,
@@ -50,7 +50,7 @@ pub(crate) struct Slices {
     pub(crate) read: u64,
     /// Bytes that may be taken by what is read.
     pub(crate) room: usize,
-    families: FxHashMap<Family, [TableValues; 3]>,
+    families: FxHashMap<SliceFamily, [TableValues; 3]>,
     open: FxHashMap<Key, Open>,
     /// Guesses of slices without pieces that are not open.
     races: FxHashMap<Material, TableValues>,
@@ -107,7 +107,7 @@ impl Slices {
 
     /// Whether a slice of a piece that has just promoted is part of one that is open.
     pub(crate) fn is_covered(&self, key: &Key) -> bool {
-        let whole = Key { family: Family { promoted: None, ..key.family }, ..*key };
+        let whole = Key { family: SliceFamily { promoted: None, ..key.family }, ..*key };
         key.family.promoted.is_some() && self.is_open(&whole)
     }
 
@@ -179,7 +179,7 @@ impl Slices {
         let promoted = leaving.promoted.filter(|_| small && !self.is_open(behind))?;
         // A posted piece has no other square anyway.
         let is_posted = behind.family.posted.contains(promoted);
-        let family = Family { promoted: Some(promoted), ..behind.family };
+        let family = SliceFamily { promoted: Some(promoted), ..behind.family };
         (!is_posted).then_some(Key { family, ..*behind })
     }
 
@@ -190,7 +190,7 @@ impl Slices {
         key: &Key,
         monitor: &dyn Monitor,
     ) -> Result<Vec<Leaving>, SolveError> {
-        let family @ Family { material, .. } = key.family;
+        let family @ SliceFamily { material, .. } = key.family;
         let new = || {
             GAMES.map(|_| {
                 let layout = layout_of(&family, &self.assumptions);
@@ -271,15 +271,16 @@ impl Slices {
             return Ok(GAMES.map(|game| games[game as usize].then(|| recaptures(game))));
         }
         let layout = self.layout(key);
-        let play = |game: Game| {
-            let options = SolveOptions { outcomes: game != Game::Guess, ..SolveOptions::default() };
+        let play = |game: SliceGame| {
+            let options =
+                SolveOptions { outcomes: game != SliceGame::Guess, ..SolveOptions::default() };
             let tables = |key: &Key| self.played(game, key);
             let behind = |leaving: &Leaving| self.behind(game, key, leaving, &tables);
             let rules = self.assumptions.rules();
             solve_one_slice(layout, key.pawns, rules, &behind, &options, monitor).map(Arc::new)
         };
         if self.has_exact_exits(key) {
-            let exact = Some(play(Game::Least)?);
+            let exact = Some(play(SliceGame::Least)?);
             return Ok([exact.clone(), exact.clone(), exact]);
         }
         let mut values = [None, None, None];
@@ -303,7 +304,7 @@ impl Slices {
     /// What is known of the positions behind a move, in a game whose values are in `tables`.
     pub(crate) fn behind<'t>(
         &'t self,
-        game: Game,
+        game: SliceGame,
         from: &Key,
         leaving: &Leaving,
         tables: &dyn Fn(&Key) -> Option<&'t TableValues>,
@@ -321,20 +322,20 @@ impl Slices {
         let mut known: Vec<(&TableValues, bool)> = open.map(|table| (table, false)).collect();
         if known.len() == keys.len() {
             // A capture may end where the piece may not stand, or start where it may not leave.
-            let rest = self.assumptions.confines(color).then(|| Ruling::Loses.outcome(color));
+            let rest =
+                self.assumptions.confines(color).then(|| AssumedResult::Loses.outcome(color));
             return Behind { tables: known, rest };
         }
-        let just_promoted = keys
-            .iter()
-            .filter(|_| promoted.is_some())
-            .filter_map(|key| tables(&Key { family: Family { promoted, ..key.family }, pawns }));
-        let races = self.races(&material).filter(|_| game == Game::Guess);
+        let just_promoted = keys.iter().filter(|_| promoted.is_some()).filter_map(|key| {
+            tables(&Key { family: SliceFamily { promoted, ..key.family }, pawns })
+        });
+        let races = self.races(&material).filter(|_| game == SliceGame::Guess);
         known.extend(just_promoted.chain(races).map(|table| (table, false)));
         Behind { tables: known, rest: Some(self.unknown(game, &Key::of(material, pawns))) }
     }
 
     /// The values of a slice in a game, if it was played.
-    fn played(&self, game: Game, key: &Key) -> Option<&TableValues> {
+    fn played(&self, game: SliceGame, key: &Key) -> Option<&TableValues> {
         let tables = self.families.get(&key.family)?;
         let table = &tables[game as usize];
         table.find(key.pawns).map(|_| table)
@@ -404,15 +405,15 @@ impl Slices {
     }
 
     /// What positions of a slice are worth of which nothing is known.
-    pub(crate) fn unknown(&self, game: Game, key: &Key) -> Outcome {
+    pub(crate) fn unknown(&self, game: SliceGame, key: &Key) -> Outcome {
         let can_win = |color: Color| {
             can_win(&key.family.material, color) || self.assumptions.may_beat(color.other())
         };
         match game {
-            Game::Least if can_win(Color::Black) => Outcome::BlackWins,
-            Game::Most if can_win(Color::White) => Outcome::WhiteWins,
-            Game::Least | Game::Most => Outcome::Draw,
-            Game::Guess => guess::outcome(&key.family.material),
+            SliceGame::Least if can_win(Color::Black) => Outcome::BlackWins,
+            SliceGame::Most if can_win(Color::White) => Outcome::WhiteWins,
+            SliceGame::Least | SliceGame::Most => Outcome::Draw,
+            SliceGame::Guess => guess::outcome(&key.family.material),
         }
     }
 }
@@ -424,13 +425,13 @@ fn can_win(material: &Material, color: Color) -> bool {
 }
 
 /// The values of both bounds, if they are the same.
-fn met(tables: &[TableValues; 3], pawns: PawnStructure) -> Option<Arc<SliceValues>> {
+fn met(tables: &[TableValues; 3], pawns: PawnSquares) -> Option<Arc<SliceValues>> {
     let [least, most, _] = tables.each_ref().map(|table| table.slices.get(&pawns)?.get());
     least.filter(|least| most.is_some_and(|most| same(least, most))).cloned()
 }
 
 /// What the values of a slice take in all games.
-fn bytes_of(tables: &[TableValues; 3], pawns: PawnStructure) -> usize {
+fn bytes_of(tables: &[TableValues; 3], pawns: PawnSquares) -> usize {
     let values = tables.each_ref().map(|table| table.slices.get(&pawns)?.get());
     // Of an exact slice the bounds and the guess are one.
     let exact = matches!(values, [Some(a), Some(b), _] if Arc::ptr_eq(a, b));

@@ -8,7 +8,7 @@ use hoffman_board::shakmaty::{Board, Chess, EnPassantMode, Move, Position as _};
 use hoffman_board::{Color, Outcome, Value};
 use hoffman_solve::Monitor;
 
-use crate::distances::Distances;
+use crate::distances::DistanceSearch;
 use crate::known::after;
 use crate::slices::Slices;
 
@@ -37,7 +37,7 @@ pub struct Choice {
 /// What is known of the positions of a strategy.
 pub(crate) enum Grounds<'s> {
     /// How far the win is, at most.
-    Win(&'s Distances<'s>),
+    Win(&'s DistanceSearch<'s>),
     /// That the side does not lose.
     Hold(&'s Slices),
 }
@@ -64,7 +64,7 @@ pub enum NoStrategy {
 const POSITION: usize = 512;
 
 /// How far a strategy may be followed.
-pub(crate) struct Room<'m> {
+pub(crate) struct StrategyRoom<'m> {
     /// Bytes.
     pub(crate) memory: usize,
     /// Tells when to stop.
@@ -77,7 +77,7 @@ impl Strategy {
         position: &Chess,
         side: Color,
         grounds: &Grounds<'_>,
-        room: &Room<'_>,
+        room: &StrategyRoom<'_>,
     ) -> Result<Strategy, NoStrategy> {
         let most = match grounds {
             Grounds::Win(distances) => match distances.value_of(position) {
@@ -86,7 +86,7 @@ impl Strategy {
             },
             Grounds::Hold(_) => None,
         };
-        let mut walk = Walk { side, grounds, met: HashSet::new(), waiting: Vec::new() };
+        let mut walk = StrategyWalk { side, grounds, met: HashSet::new(), waiting: Vec::new() };
         if position.turn() == side {
             walk.meet(position.clone());
         } else {
@@ -111,14 +111,14 @@ impl Strategy {
     }
 }
 
-struct Walk<'w> {
+struct StrategyWalk<'w> {
     side: Color,
     grounds: &'w Grounds<'w>,
     met: HashSet<u128>,
     waiting: Vec<Chess>,
 }
 
-impl Walk<'_> {
+impl StrategyWalk<'_> {
     /// Notes a position in which a move has to be chosen, unless that is done, or nothing can be
     /// lost in it.
     fn meet(&mut self, position: Chess) {

@@ -8,7 +8,7 @@ use hoffman_solve::{Leaving, Monitor};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::key::{Key, key_of};
-use crate::known::{Known, after};
+use crate::known::{KnownSlice, after};
 use crate::slices::Slices;
 
 /// How often a walk met a slice that is not open, and after how many plies first.
@@ -38,14 +38,14 @@ impl Question {
     }
 
     /// The answer that is thought likely.
-    fn guess(self, known: Known) -> bool {
+    fn guess(self, known: KnownSlice) -> bool {
         known.guess == Outcome::won_by(self.winner)
     }
 }
 
 /// Which moves a walk follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moves {
+pub(crate) enum WalkMoves {
     /// One strategy of the side that the guess favours, against all replies.
     OfAStrategy,
     /// All moves. More is known of some positions than the slices before them were told; if
@@ -65,7 +65,7 @@ pub(crate) struct Walked {
 /// How walks go.
 #[derive(Clone, Copy)]
 pub(crate) struct Walks<'m> {
-    pub(crate) moves: Moves,
+    pub(crate) moves: WalkMoves,
     /// How many positions are looked at.
     pub(crate) most: usize,
     /// Tells when to stop.
@@ -107,22 +107,27 @@ struct Walk<'s> {
     question: Question,
     /// The answer that is to be proven.
     win: bool,
-    moves: Moves,
+    moves: WalkMoves,
     seen: FxHashSet<u64>,
     met: FxHashMap<Key, Met>,
 }
 
 impl Walk<'_> {
     /// The positions after a position that have to be looked at.
-    fn visit(&mut self, position: &Chess, known: Known, depth: u32) -> Vec<(Chess, Known)> {
+    fn visit(
+        &mut self,
+        position: &Chess,
+        known: KnownSlice,
+        depth: u32,
+    ) -> Vec<(Chess, KnownSlice)> {
         let answered = self.question.answer(known.bounds()).is_some();
-        if !known.open && (!answered || self.moves == Moves::All) {
+        if !known.open && (!answered || self.moves == WalkMoves::All) {
             self.meet(position, depth);
         }
         if answered || !known.open {
             return Vec::new();
         }
-        if self.moves == Moves::All && !self.slices.assumptions.is_empty() {
+        if self.moves == WalkMoves::All && !self.slices.assumptions.is_empty() {
             self.meet_ruled(position, depth);
         }
         let moves = self.slices.moves(position);
@@ -130,15 +135,15 @@ impl Walk<'_> {
         let behind = moves.into_iter().zip(known);
         // The side with the strategy needs one move, the other one is given all.
         let chooses = (position.turn() == self.question.winner) == self.win;
-        let behind: Vec<(Move, Known)> = match self.moves {
-            Moves::All => behind.collect(),
-            Moves::OfAStrategy if chooses => self.best(behind),
-            Moves::OfAStrategy => {
+        let behind: Vec<(Move, KnownSlice)> = match self.moves {
+            WalkMoves::All => behind.collect(),
+            WalkMoves::OfAStrategy if chooses => self.best(behind),
+            WalkMoves::OfAStrategy => {
                 behind.filter(|(_, known)| self.question.answer(known.bounds()).is_none()).collect()
             }
         };
         let played = behind.into_iter().map(|(m, known)| (after(position, m), known));
-        if self.moves == Moves::OfAStrategy && chooses {
+        if self.moves == WalkMoves::OfAStrategy && chooses {
             let new = |next: &Chess| !self.seen.contains(&hash(next));
             let one = played.min_by_key(|(next, known)| (new(next), !known.open));
             return one.into_iter().collect();
@@ -147,16 +152,16 @@ impl Walk<'_> {
     }
 
     /// Of the moves that may keep the answer those that cost the side with the strategy least.
-    fn best(&self, behind: impl Iterator<Item = (Move, Known)>) -> Vec<(Move, Known)> {
-        let keeps = |known: Known| match self.question.answer(known.bounds()) {
+    fn best(&self, behind: impl Iterator<Item = (Move, KnownSlice)>) -> Vec<(Move, KnownSlice)> {
+        let keeps = |known: KnownSlice| match self.question.answer(known.bounds()) {
             Some(answer) => answer == self.win,
             None => self.question.guess(known) == self.win,
         };
-        let cost = |known: Known| {
+        let cost = |known: KnownSlice| {
             let undecided = self.question.answer(known.bounds()).is_none();
             (undecided, if self.win { known.moves } else { 0 })
         };
-        let kept: Vec<(Move, Known)> = behind.filter(|(_, known)| keeps(*known)).collect();
+        let kept: Vec<(Move, KnownSlice)> = behind.filter(|(_, known)| keeps(*known)).collect();
         let least = kept.iter().map(|(_, known)| cost(*known)).min();
         kept.into_iter().filter(|(_, known)| Some(cost(*known)) == least).collect()
     }

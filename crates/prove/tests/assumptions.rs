@@ -7,7 +7,7 @@ use hoffman_board::shakmaty::{
     Board, CastlingMode, Chess, EnPassantMode, Move, Position as _, Setup,
 };
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Outcome, OutcomeBounds, Role, Square};
-use hoffman_prove::{Assumptions, Limits, Prover, Ruling};
+use hoffman_prove::{AssumedResult, Assumptions, Limits, Prover};
 
 /// The pieces that are kept on few squares, so that the game has few positions.
 const PIECES: [Role; 5] = [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
@@ -67,7 +67,8 @@ impl Game {
             let kind = kinds[random.usize(0..kinds.len())];
             let color = Color::from_white(random.bool());
             // A game in which much wins at once is soon over.
-            let ruling = if random.u32(0..4) == 0 { Ruling::Wins } else { Ruling::Loses };
+            let ruling =
+                if random.u32(0..4) == 0 { AssumedResult::Wins } else { AssumedResult::Loses };
             game.assumptions.rule(color, kind, ruling);
             game.words.push(format!("{color} {kind} {ruling:?}"));
         }
@@ -95,7 +96,7 @@ impl Game {
     }
 
     /// What a move does, whatever is behind it.
-    fn of_move(&self, position: &Chess, m: Move) -> Option<Ruling> {
+    fn of_move(&self, position: &Chess, m: Move) -> Option<AssumedResult> {
         let told = self.assumptions.of_move(position, &m);
         if let Some((color, [from, to])) = self.excluded
             && position.turn() == color
@@ -168,8 +169,8 @@ impl Search {
             }
             for m in &moves {
                 match game.of_move(&position, *m) {
-                    Some(Ruling::Wins) => search.decide(at, turn),
-                    Some(Ruling::Loses) => search.left[at] -= 1,
+                    Some(AssumedResult::Wins) => search.decide(at, turn),
+                    Some(AssumedResult::Loses) => search.left[at] -= 1,
                     None => {
                         let mut next = position.clone();
                         next.play_unchecked(*m);
@@ -246,8 +247,8 @@ fn check(game: &Game, position: &Chess, search: &Search) {
 
     for (m, bounds) in prover.moves() {
         let expected = match game.of_move(position, m) {
-            Some(Ruling::Wins) => Outcome::won_by(position.turn()),
-            Some(Ruling::Loses) => Outcome::won_by(position.turn().other()),
+            Some(AssumedResult::Wins) => Outcome::won_by(position.turn()),
+            Some(AssumedResult::Loses) => Outcome::won_by(position.turn().other()),
             None => {
                 let mut next = position.clone();
                 next.play_unchecked(m);

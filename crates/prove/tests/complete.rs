@@ -10,9 +10,9 @@ use hoffman_board::shakmaty::{Board, CastlingMode, Chess, EnPassantMode, Positio
 use hoffman_board::{Bitboard, Color, Material, Outcome, OutcomeBounds, Rank, Role, Square, Value};
 use hoffman_certificate::{Choice, Claim, Claimed};
 use hoffman_plan::complete;
-use hoffman_prove::{Endings, Limits, LookedUp, Prover, Reading};
+use hoffman_prove::{Endings, Limits, LookedUp, Prover, ReadingCost};
 use hoffman_solve::{Monitor, SolveOptions, Tables, solve_table};
-use hoffman_space::{PawnStructure, SliceValues, TableValues};
+use hoffman_space::{PawnSquares, SliceValues, TableValues};
 
 /// The complete endings, and all that they need.
 fn tables(endings: &[&str]) -> Tables {
@@ -58,7 +58,7 @@ fn value(tables: &Tables, position: &Chess) -> Value {
     let pawns = |of: Color| -> u64 {
         left.iter().filter(|man| man.1 == of).map(|man| 1 << u32::from(man.0)).sum()
     };
-    let pawns = PawnStructure { white: pawns(Color::White), black: pawns(Color::Black) };
+    let pawns = PawnSquares { white: pawns(Color::White), black: pawns(Color::Black) };
     let right = setup.ep_square.map(|square| u8::from(seen(square)));
     table.value(&squares, pawns, color(setup.turn), right).unwrap()
 }
@@ -150,8 +150,8 @@ impl Smaller {
 }
 
 impl Endings for Smaller {
-    fn reading(&self, ending: &Material) -> Option<Reading> {
-        self.find(ending).map(|_| Reading { bytes: 1 << 20, positions: 1 << 20 })
+    fn reading(&self, ending: &Material) -> Option<ReadingCost> {
+        self.find(ending).map(|_| ReadingCost { bytes: 1 << 20, positions: 1 << 20 })
     }
 
     fn values(&self, ending: &Material) -> Option<Arc<TableValues>> {
@@ -169,7 +169,7 @@ impl Endings for Smaller {
 struct Positions(Arc<Tables>);
 
 impl Endings for Positions {
-    fn reading(&self, _: &Material) -> Option<Reading> {
+    fn reading(&self, _: &Material) -> Option<ReadingCost> {
         None
     }
 
@@ -197,7 +197,7 @@ struct StopsAfter {
 }
 
 impl Monitor for StopsAfter {
-    fn slice(&self, _: PawnStructure, _: &Arc<SliceValues>) {}
+    fn slice(&self, _: PawnSquares, _: &Arc<SliceValues>) {}
 
     fn is_stopped(&self) -> bool {
         self.asked.fetch_add(1, Ordering::Relaxed) >= self.most

@@ -19,15 +19,15 @@ pub(crate) type Unit = Arc<[u8]>;
 #[derive(Debug)]
 pub(crate) struct UnitCache {
     next_file: AtomicU64,
-    units: Cache<(u64, u64), Unit, Bytes>,
+    units: Cache<(u64, u64), Unit, UnitWeight>,
     disk: Option<Arc<DiskCache>>,
 }
 
 /// Units weigh what they hold.
 #[derive(Clone, Debug)]
-struct Bytes;
+struct UnitWeight;
 
-impl Weighter<(u64, u64), Unit> for Bytes {
+impl Weighter<(u64, u64), Unit> for UnitWeight {
     fn weight(&self, _: &(u64, u64), unit: &Unit) -> u64 {
         unit.len() as u64
     }
@@ -37,7 +37,7 @@ impl UnitCache {
     /// A cache of so many bytes in memory.
     pub(crate) fn new(bytes: u64, disk: Option<DiskCache>) -> Arc<UnitCache> {
         let items = (bytes / UNIT).max(16) as usize;
-        let units = Cache::with_weighter(items, bytes.max(UNIT * 16), Bytes);
+        let units = Cache::with_weighter(items, bytes.max(UNIT * 16), UnitWeight);
         Arc::new(UnitCache { next_file: AtomicU64::new(0), units, disk: disk.map(Arc::new) })
     }
 

@@ -75,7 +75,7 @@ impl DiskCache {
         fits
     }
 
-    fn files(&self) -> io::Result<Vec<Listed>> {
+    fn files(&self) -> io::Result<Vec<KeptFile>> {
         let disk = Disk::shared();
         let mut found = Vec::new();
         for name in disk.list(&self.folder)? {
@@ -85,7 +85,7 @@ impl DiskCache {
             }
             // It may have gone in the meantime.
             if let Ok(info) = disk.info(&path) {
-                found.push(Listed { path, bytes: info.len, changed: info.modified });
+                found.push(KeptFile { path, bytes: info.len, changed: info.modified });
             }
         }
         Ok(found)
@@ -94,7 +94,7 @@ impl DiskCache {
 
 /// A file of the folder.
 #[derive(Debug)]
-struct Listed {
+struct KeptFile {
     path: PathBuf,
     bytes: u64,
     changed: Option<SystemTime>,

@@ -9,7 +9,7 @@
 //! agree.
 
 use hoffman_board::{Bitboard, Color, File, Material, Role};
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
 /// More expressions inside each other than this are refused.
 const MAX_DEPTH: u32 = 50;
@@ -74,7 +74,7 @@ pub(crate) struct PawnFiles {
 
 impl PawnFiles {
     /// Those of an arrangement.
-    pub(crate) fn of(pawns: PawnStructure) -> PawnFiles {
+    pub(crate) fn of(pawns: PawnSquares) -> PawnFiles {
         let counts = |squares: u64| {
             let mut counts = [0; 8];
             for square in Bitboard(squares) {
@@ -360,7 +360,7 @@ mod tests {
             let set = |names: &[&str]| {
                 names.iter().map(|name| 1 << u32::from(name.parse::<Square>().unwrap())).sum()
             };
-            PawnFiles::of(PawnStructure { white: set(white), black: set(black) })
+            PawnFiles::of(PawnSquares { white: set(white), black: set(black) })
         };
         let (b2_c3, b4_d5) = (at(&["b2", "c3"], &["b6"]), at(&["b4", "d5"], &["c6"]));
         let material = "KPPvKP".parse().unwrap();

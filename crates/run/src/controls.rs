@@ -7,7 +7,7 @@ use hoffman_control::{ControlFile, check_declarations};
 use hoffman_solve::PassReport;
 use hoffman_store::{folder_of, has_wildcards, is_file, is_same_file};
 use hoffman_table::Stop;
-use hoffman_table::foreign::Kind;
+use hoffman_table::foreign::ForeignKind;
 
 use crate::analysis::make_analysis;
 use crate::checkpoint;
@@ -204,7 +204,7 @@ impl ControlTable {
             let path = self.workplace.locate(&element.filename);
             if is_file(storage, &path) {
                 found.push(path);
-            } else if !has_wildcards(&element.filename) && Kind::of(&path).is_none() {
+            } else if !has_wildcards(&element.filename) && ForeignKind::of(&path).is_none() {
                 // Others are looked for in more places, by who reads them.
                 let being_made = self.workplace.is_being_made(&path);
                 missing.push((path, being_made));

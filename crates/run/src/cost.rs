@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use hoffman_control::ControlFile;
-use hoffman_plan::{Graph, Job, Resources};
+use hoffman_plan::{EndingJob, Graph, Resources};
 use hoffman_solve::Method;
 use hoffman_space::TableValues;
 use hoffman_store::folder_of;
@@ -243,7 +243,7 @@ fn bytes_at_most(indices: u64, men: usize) -> u64 {
 /// The memory that endings need if nothing goes to the disk, in bytes. Without files everything
 /// that a later one needs stays in memory. Endings of five men took 0.57 to 1.36 times the sum of
 /// these things; a fifth is added, since what does not fit ends badly.
-pub(crate) fn memory_of_endings(graph: &Graph<Job>, todo: &[usize], write: bool) -> u64 {
+pub(crate) fn memory_of_endings(graph: &Graph<EndingJob>, todo: &[usize], write: bool) -> u64 {
     let mut worst = 0;
     for (number, &at) in todo.iter().enumerate() {
         let node = &graph.nodes[at];
@@ -293,7 +293,7 @@ pub(crate) fn memory_of_analysis(
 
 /// What each of some endings takes, and the plan of building those that are to be made.
 pub(crate) fn plan_of_endings(
-    graph: &Graph<Job>,
+    graph: &Graph<EndingJob>,
     todo: &[usize],
     place: (&Workplace, &Path),
     slowness: f64,
@@ -311,7 +311,7 @@ pub(crate) fn plan_of_endings(
 
 /// What the table of a node takes, if anything is known of its size.
 pub(crate) fn cost_of_ending(
-    graph: &Graph<Job>,
+    graph: &Graph<EndingJob>,
     at: usize,
     workplace: &Workplace,
 ) -> Result<Option<Cost>, RunError> {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Bitboard, Material, Role};
-use hoffman_control::{ControlFile, Mode, control_for_material, control_for_part};
-use hoffman_plan::{Job, Node};
+use hoffman_control::{ControlFile, Strictness, control_for_material, control_for_part};
+use hoffman_plan::{EndingJob, Node};
 use hoffman_solve::{Monitor, SolveError, SolveOptions, Tables, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::Stop;
@@ -17,7 +17,7 @@ use crate::numbering::Numbering;
 use crate::task::Task;
 
 /// The control file that stands in the header of a job's table.
-pub(crate) fn control_of_job(job: &Job) -> Result<ControlFile, RunError> {
+pub(crate) fn control_of_job(job: &EndingJob) -> Result<ControlFile, RunError> {
     let text = match &job.part {
         None => control_for_material(&job.material),
         Some(part) => {
@@ -27,12 +27,12 @@ pub(crate) fn control_of_job(job: &Job) -> Result<ControlFile, RunError> {
             control_for_part(&job.material, &pawns)
         }
     };
-    Ok(ControlFile::parse(&text, &job.file_name(), Mode::Control)?)
+    Ok(ControlFile::parse(&text, &job.file_name(), Strictness::Control)?)
 }
 
 /// A job, and the tables behind its moves.
 pub(crate) struct EndingTask<'t> {
-    job: &'t Job,
+    job: &'t EndingJob,
     output: &'t Path,
     tables: &'t Tables,
     wanted: SolveOptions,
@@ -42,7 +42,7 @@ pub(crate) struct EndingTask<'t> {
 
 impl<'t> EndingTask<'t> {
     pub(crate) fn new(
-        node: &'t Node<Job>,
+        node: &'t Node<EndingJob>,
         tables: &'t Tables,
         wanted: SolveOptions,
     ) -> EndingTask<'t> {

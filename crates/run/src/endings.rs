@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use hoffman_board::Material;
 use hoffman_pages::Pages;
-use hoffman_plan::{Graph, Job, Node};
+use hoffman_plan::{EndingJob, Graph, Node};
 use hoffman_solve::{SolveOptions, Tables};
 use hoffman_store::{FileInfo, Lock, folder_of, is_file, tidy};
 use hoffman_table::blocks::Profile;
@@ -41,7 +41,10 @@ const ANSWER_FIRST: u64 = 2 << 30;
 /// # Errors
 ///
 /// Unreadable or unwritable files, too little memory, a request to stop.
-pub fn build_endings(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<RunReport, RunError> {
+pub fn build_endings(
+    graph: &Graph<EndingJob>,
+    options: &RunOptions<'_>,
+) -> Result<RunReport, RunError> {
     tidy_folder(folder_of_graph(graph), options);
 
     options.progress.phase(Phase::Checking);
@@ -57,7 +60,7 @@ pub fn build_endings(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<Run
 ///
 /// One is not there, or is another table; with [`Depth::Whole`], one is damaged.
 pub fn ending_inputs(
-    graph: &Graph<Job>,
+    graph: &Graph<EndingJob>,
     depth: Depth,
     workplace: &Workplace,
 ) -> Result<BTreeMap<usize, PathBuf>, RunError> {
@@ -88,14 +91,14 @@ pub fn ending_inputs(
 ///
 /// Those of [`build_endings`].
 pub fn build_ending(
-    graph: &Graph<Job>,
+    graph: &Graph<EndingJob>,
     inputs: BTreeMap<usize, PathBuf>,
     anew: bool,
     options: &RunOptions<'_>,
 ) -> Result<RunReport, RunError> {
     options.progress.phase(Phase::Checking);
     let mut report = RunReport::default();
-    let mut found = Found { present: inputs.into_iter().collect(), refused: HashMap::new() };
+    let mut found = FoundNodes { present: inputs.into_iter().collect(), refused: HashMap::new() };
     if let Some((last, node)) = graph.nodes.iter().enumerate().next_back() {
         let (present, refused) = find_among(std::slice::from_ref(&node.output), node, options)?;
         if let Some(path) = present.filter(|_| !anew) {
@@ -110,14 +113,14 @@ pub fn build_ending(
 }
 
 /// The folder of the tables.
-fn folder_of_graph(graph: &Graph<Job>) -> &Path {
+fn folder_of_graph(graph: &Graph<EndingJob>) -> &Path {
     graph.nodes.first().map_or(Path::new(""), |node| folder_of(&node.output))
 }
 
 /// Makes the tables that were not found.
 fn build_missing(
-    graph: &Graph<Job>,
-    found: Found,
+    graph: &Graph<EndingJob>,
+    found: FoundNodes,
     mut report: RunReport,
     options: &RunOptions<'_>,
 ) -> Result<RunReport, RunError> {
@@ -163,7 +166,7 @@ fn tidy_folder(folder: &Path, options: &RunOptions<'_>) {
 
 /// What is in the folder, by the numbers of the nodes.
 #[derive(Default)]
-struct Found {
+struct FoundNodes {
     /// The files that answer for jobs.
     present: HashMap<usize, PathBuf>,
     /// Files that have the name of a job's table and are no use.
@@ -171,11 +174,14 @@ struct Found {
 }
 
 /// The files of the folder that answer for jobs, whole endings before parts.
-fn find_present(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<Found, RunError> {
-    let find = |node: &Node<Job>| find_among(&names_of_job(node), node, options);
+fn find_present(
+    graph: &Graph<EndingJob>,
+    options: &RunOptions<'_>,
+) -> Result<FoundNodes, RunError> {
+    let find = |node: &Node<EndingJob>| find_among(&names_of_job(node), node, options);
     let files = graph.nodes.par_iter().map(find);
     let files: Vec<_> = files.collect::<Result<_, RunError>>()?;
-    let mut found = Found::default();
+    let mut found = FoundNodes::default();
     for (at, (present, refused)) in files.into_iter().enumerate() {
         found.present.extend(present.map(|path| (at, path)));
         found.refused.extend(refused.map(|info| (at, info)));
@@ -186,7 +192,7 @@ fn find_present(graph: &Graph<Job>, options: &RunOptions<'_>) -> Result<Found, R
 /// Of some files the one that answers for a job, or else one of no use that is in its place.
 fn find_among(
     paths: &[PathBuf],
-    node: &Node<Job>,
+    node: &Node<EndingJob>,
     options: &RunOptions<'_>,
 ) -> Result<(Option<PathBuf>, Option<FileInfo>), RunError> {
     options.workplace.check_stop()?;
@@ -214,8 +220,8 @@ fn find_among(
 
 /// Reports the tables that are there.
 fn keep_present(
-    graph: &Graph<Job>,
-    found: &Found,
+    graph: &Graph<EndingJob>,
+    found: &FoundNodes,
     options: &RunOptions<'_>,
     report: &mut RunReport,
 ) -> Result<(), RunError> {
@@ -231,7 +237,7 @@ fn keep_present(
 
 /// Sees to it that memory and disk suffice; pages if memory is bounded.
 fn make_room(
-    graph: &Graph<Job>,
+    graph: &Graph<EndingJob>,
     todo: &[usize],
     folder: &Path,
     options: &RunOptions<'_>,
@@ -256,7 +262,7 @@ fn make_room(
 }
 
 /// Where a run of nodes ends that do not need each other and may be solved side by side.
-fn group_end(graph: &Graph<Job>, todo: &[usize], start: usize) -> usize {
+fn group_end(graph: &Graph<EndingJob>, todo: &[usize], start: usize) -> usize {
     let node = |at: usize| &graph.nodes[todo[at]];
     let size = |at: usize| {
         let material = &node(at).source.material;
@@ -274,9 +280,9 @@ type Claimed = (usize, Box<dyn Lock>);
 
 /// A build under way.
 struct Build<'a> {
-    graph: &'a Graph<Job>,
+    graph: &'a Graph<EndingJob>,
     options: &'a RunOptions<'a>,
-    found: Found,
+    found: FoundNodes,
     tables: Tables,
     /// The nodes that a later one needs.
     needed: HashSet<usize>,
@@ -289,9 +295,9 @@ struct Build<'a> {
 
 impl<'a> Build<'a> {
     fn new(
-        graph: &'a Graph<Job>,
+        graph: &'a Graph<EndingJob>,
         options: &'a RunOptions<'a>,
-        found: Found,
+        found: FoundNodes,
         todo: &[usize],
         pages: Option<Arc<Pages>>,
     ) -> Build<'a> {

@@ -10,9 +10,9 @@ use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{Claims, ControlFile, Defect, FuturebaseElement};
 use hoffman_plan::ending::PROMOTIONS;
 use hoffman_solve::Futurebase;
-use hoffman_space::{KingPlacement, Layout, Orientation, PawnStructure, TableValues};
+use hoffman_space::{KingPlacement, Layout, Orientation, PawnSquares, TableValues};
 use hoffman_store::{has_wildcards, is_file, is_same_file};
-use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman_table::foreign::{ForeignKind, ForeignOptions};
 use hoffman_table::rows::{Taking, Wanted};
 use hoffman_table::{Table, TableError};
 use sha2::{Digest as _, Sha256};
@@ -36,7 +36,7 @@ const READ: u64 = 4;
 const ASKED: u64 = 16;
 
 /// The pawn structures behind the moves out of a table, in its colours; none: all of them.
-pub(crate) type Behind = Option<BTreeSet<PawnStructure>>;
+pub(crate) type Behind = Option<BTreeSet<PawnSquares>>;
 
 /// An open futurebase.
 pub(crate) struct OpenFuturebase<'c> {
@@ -116,12 +116,12 @@ impl OpenFuturebase<'_> {
 
     /// Whether it is a table of ours.
     pub(crate) fn is_own(&self) -> bool {
-        Kind::of(self.path()).is_none()
+        ForeignKind::of(self.path()).is_none()
     }
 
     /// Whether every position is asked for by itself.
     fn is_asked(&self) -> bool {
-        Kind::of(self.path()).is_some_and(|kind| kind != Kind::Syzygy)
+        ForeignKind::of(self.path()).is_some_and(|kind| kind != ForeignKind::Syzygy)
     }
 
     /// Bytes of memory that its values take.
@@ -362,7 +362,8 @@ fn files(
         return Err(FuturebaseProblem::Url);
     }
     let path = &*workplace.locate(name);
-    if is_file(&*workplace.storage, path) || Kind::of(path).is_some() && !has_wildcards(name) {
+    if is_file(&*workplace.storage, path) || ForeignKind::of(path).is_some() && !has_wildcards(name)
+    {
         return Ok(vec![path.to_owned()]);
     }
     if has_wildcards(name) {
@@ -382,7 +383,7 @@ fn files(
 
 /// Opens a table, ours or another program's.
 fn open(path: &Path, foreign: &ForeignOptions, workplace: &Workplace) -> Result<Table, TableError> {
-    let table = if Kind::of(path).is_some() {
+    let table = if ForeignKind::of(path).is_some() {
         let (storage, stop) = (workplace.storage.clone(), workplace.stop.clone());
         // A few files may be that large.
         let held = workplace.memory.map_or(foreign.held, |memory| memory.bytes / 32);

@@ -12,9 +12,9 @@ use std::time::SystemTime;
 use hoffman_board::{Bitboard, Color, Material, Role, Square};
 use hoffman_control::ControlFile;
 use hoffman_pages::Pages;
-use hoffman_plan::{Job, Part};
+use hoffman_plan::{EndingJob, Part};
 use hoffman_space::{
-    Codes, Counts, Layout, NormalForm, Orientation, PawnStructure, SliceValues, TableValues, side,
+    Codes, Counts, Layout, NormalForm, Orientation, PawnSquares, SliceValues, TableValues, side,
 };
 use hoffman_store::{folder_of, is_file};
 use hoffman_table::blocks::names_of;
@@ -53,7 +53,7 @@ impl Joining {
     pub fn of_ending(material: &Material, output: &Path) -> Result<Joining, RunError> {
         let material = material.normalized().0;
         let parts = Part::by_files(&material).into_iter();
-        let parts = parts.map(|part| Job { material, part: Some(part) }.file_name());
+        let parts = parts.map(|part| EndingJob { material, part: Some(part) }.file_name());
         let parts: Vec<PathBuf> = parts.map(|name| output.with_file_name(name)).collect();
         let joining = Joining { material, parts, output: output.to_owned() };
         joining.expect_pawns()?;
@@ -150,8 +150,8 @@ impl Joining {
         Ok(RunReport { made: vec![table], kept: Vec::new() })
     }
 
-    fn job(&self) -> Job {
-        Job { material: self.material, part: None }
+    fn job(&self) -> EndingJob {
+        EndingJob { material: self.material, part: None }
     }
 
     fn refusal(&self, why: String) -> RunError {
@@ -197,7 +197,7 @@ impl Joining {
     /// Why a table is no part of the ending.
     fn misfit(&self, table: &Table) -> Option<String> {
         let any_part = Part::whole(&self.material);
-        let any_part = Job { material: self.material, part: Some(any_part) };
+        let any_part = EndingJob { material: self.material, part: Some(any_part) };
         if let Some(difference) = difference_from_job(table, &any_part) {
             return Some(difference);
         }
@@ -227,7 +227,7 @@ impl Joining {
     }
 
     /// Reads all parts, which are the whole ending together.
-    fn read(&self, inputs: &[PathBuf], run: RunContext<'_>) -> Result<Joined, RunError> {
+    fn read(&self, inputs: &[PathBuf], run: RunContext<'_>) -> Result<JoinedParts, RunError> {
         let began = SystemTime::now();
         let control = control_of_job(&self.job())?;
         let numbering = Numbering::of(&control, &Stop::default())?;
@@ -237,7 +237,7 @@ impl Joining {
         run.progress.phase(Phase::Reading);
 
         let mut origins = HashMap::new();
-        let mut counted = Some(Counted::default());
+        let mut counted = Some(HeaderCounts::default());
         let mut area = Vec::new();
         for (number, path) in inputs.iter().enumerate() {
             run.workplace.check_stop()?;
@@ -245,14 +245,14 @@ impl Joining {
             let table = self.open(path, run.workplace)?;
             let all = Wanted::all();
             let part = decode_table(&table, &all, Taking::Exactly, None, run, &mut area)?;
-            let share = Counted::of(&table, &numbering.space, &self.material);
+            let share = HeaderCounts::of(&table, &numbering.space, &self.material);
             counted = counted.zip(share).map(|(sum, share)| sum.with(share));
             let twice = self.take(part, &values, (number, inputs), &mut origins)?;
             counted = counted.filter(|_| !twice);
             run.progress.slice(table.space().size());
         }
         self.expect_whole(&values)?;
-        Ok(Joined { control, numbering, values, counted, began })
+        Ok(JoinedParts { control, numbering, values, counted, began })
     }
 
     /// Gives the slices of a part their places. Whether there were some already, which are the same.
@@ -261,7 +261,7 @@ impl Joining {
         part: TableValues,
         values: &TableValues,
         (number, inputs): (usize, &[PathBuf]),
-        origins: &mut HashMap<PawnStructure, usize>,
+        origins: &mut HashMap<PawnSquares, usize>,
     ) -> Result<bool, RunError> {
         let path = inputs[number].display();
         if (&part.layout, part.form) != (&values.layout, values.form) {
@@ -294,13 +294,13 @@ impl Joining {
     /// Refuses parts that leave out pawn structures.
     fn expect_whole(&self, values: &TableValues) -> Result<(), RunError> {
         let missing = values.slices.iter().filter(|(_, slot)| slot.get().is_none());
-        let missing: BTreeSet<PawnStructure> = missing.map(|(&structure, _)| structure).collect();
+        let missing: BTreeSet<PawnSquares> = missing.map(|(&structure, _)| structure).collect();
         let Some(&first) = missing.first() else { return Ok(()) };
         let swappable = self.material.is_symmetric();
         let has_first =
             |part: &Part| part.structures().into_iter().any(|s| s.normalized(swappable).0 == first);
         let part = Part::by_files(&self.material).into_iter().find(has_first);
-        let name = Job { material: self.material, part }.file_name();
+        let name = EndingJob { material: self.material, part }.file_name();
         Err(self.refusal(format!(
             "{} of its {} pawn structures are in none of the parts, among them those of {name} \
              with {}",
@@ -312,7 +312,7 @@ impl Joining {
 
     fn write(
         &self,
-        joined: &Joined,
+        joined: &JoinedParts,
         args: &str,
         run: RunContext<'_>,
     ) -> Result<MadeTable, RunError> {
@@ -339,12 +339,12 @@ impl Joining {
 }
 
 /// What was read of all parts.
-struct Joined {
+struct JoinedParts {
     control: ControlFile,
     numbering: Numbering,
     values: TableValues,
     /// What the headers of the parts say, if it is known of which positions.
-    counted: Option<Counted>,
+    counted: Option<HeaderCounts>,
     began: SystemTime,
 }
 
@@ -364,15 +364,15 @@ fn longest_of(values: &TableValues) -> (u16, [Option<u16>; 2]) {
 /// What headers count that values do not tell: of a part, as much of it as the whole ending has
 /// indices for.
 #[derive(Clone, Copy, Default)]
-struct Counted {
+struct HeaderCounts {
     legal: u64,
     moves: Counts,
 }
 
-impl Counted {
+impl HeaderCounts {
     /// The share of a part; none if its header does not say, or if some of its slices have more
     /// indices in the whole ending, compared with the part, than others.
-    fn of(table: &Table, whole: &IndexSpace, material: &Material) -> Option<Counted> {
+    fn of(table: &Table, whole: &IndexSpace, material: &Material) -> Option<HeaderCounts> {
         let number = |name: &str| u64::try_from(*table.control().statistics.get(name)?).ok();
         let legal = number("legal-positions")?;
         let moves = Counts {
@@ -387,7 +387,7 @@ impl Counted {
         };
         let men = table.pieces().iter().map(|p| (p.color, p.role));
         let turned = Orientation { swap: Material::from_men(men).normalized().1, mirror: false };
-        let mut slices: BTreeMap<PawnStructure, u64> = BTreeMap::new();
+        let mut slices: BTreeMap<PawnSquares, u64> = BTreeMap::new();
         for structure in structures_of(table.space()) {
             let normal = structure.oriented(turned).normalized(material.is_symmetric()).0;
             *slices.entry(normal).or_default() += 1;
@@ -399,12 +399,12 @@ impl Counted {
         let (times, of) = shares.next()?;
         let is_alike = shares.all(|(other_times, other_of)| times * other_of == other_times * of);
         let legal_share = (legal * times) / of;
-        let share = Counted { legal: legal_share, moves: moves * times / of };
+        let share = HeaderCounts { legal: legal_share, moves: moves * times / of };
         let is_exact = legal_share * of == legal * times && share.moves * of == moves * times;
         (is_alike && is_exact).then_some(share)
     }
 
-    fn with(mut self, other: Counted) -> Counted {
+    fn with(mut self, other: HeaderCounts) -> HeaderCounts {
         self.legal += other.legal;
         self.moves += other.moves;
         self
@@ -412,11 +412,11 @@ impl Counted {
 }
 
 /// How many structures share a slice.
-fn images(slice: PawnStructure, swappable: bool) -> u64 {
+fn images(slice: PawnSquares, swappable: bool) -> u64 {
     let ways = [(false, false), (false, true), (true, false), (true, true)];
     let ways = ways.into_iter().filter(|&(swap, _)| swappable || !swap);
     let images = ways.map(|(swap, mirror)| slice.oriented(Orientation { swap, mirror }));
-    images.collect::<BTreeSet<PawnStructure>>().len() as u64
+    images.collect::<BTreeSet<PawnSquares>>().len() as u64
 }
 
 /// A position of a slice.
@@ -427,7 +427,7 @@ struct PositionOfSlice {
 }
 
 impl PositionOfSlice {
-    fn fen(&self, layout: &Layout, pawns: PawnStructure) -> String {
+    fn fen(&self, layout: &Layout, pawns: PawnSquares) -> String {
         let movers = layout.movers().iter().enumerate();
         let movers = movers.map(|(m, man)| (man.color, man.role, layout.square(m, self.offset)));
         let pawns = Color::ALL.into_iter().flat_map(|color| {
@@ -478,7 +478,7 @@ fn first_difference(one: &Codes, other: &Codes) -> Option<usize> {
 }
 
 /// The squares of pawns for readers: `white pawns on a2 b2 and a black pawn on c7`.
-fn pawns_in_words(structure: PawnStructure) -> String {
+fn pawns_in_words(structure: PawnSquares) -> String {
     let of = |color: Color| {
         let squares = Bitboard(structure.of(color)).into_iter();
         let squares: Vec<String> = squares.map(|at| at.to_string()).collect();

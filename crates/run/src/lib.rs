@@ -66,7 +66,9 @@ pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use hoffman_solve::{Method, PassReport};
 pub use hoffman_table::Stop;
 pub use join::Joining;
-pub use memory::{Limits, available_memory, free_disk, limits, resident_memory, use_huge_pages};
+pub use memory::{
+    SystemLimits, available_memory, free_disk, limits, resident_memory, use_huge_pages,
+};
 pub use options::{MadeTable, RunOptions, RunReport, SolvedHook};
 pub use order::{graph_of_controls, read_control};
 pub use plan::{ControlJob, costs_of_jobs, jobs_of_controls, plan_controls, plan_endings};

@@ -27,7 +27,7 @@ pub fn available_memory() -> Option<u64> {
 
 /// What the system lets a process have, in bytes; none: no limit.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
+pub struct SystemLimits {
     /// Memory and files that are laid into it.
     pub address_space: Option<u64>,
     /// The stack of the first thread.
@@ -35,15 +35,15 @@ pub struct Limits {
 }
 
 /// The limits of this process. Takes no memory.
-pub fn limits() -> Limits {
+pub fn limits() -> SystemLimits {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit};
         let of = |resource: Resource| getrlimit(resource).current;
-        Limits { address_space: of(Resource::As), stack: of(Resource::Stack) }
+        SystemLimits { address_space: of(Resource::As), stack: of(Resource::Stack) }
     }
     #[cfg(not(unix))]
-    Limits::default()
+    SystemLimits::default()
 }
 
 /// The address space that this process has taken, in bytes.

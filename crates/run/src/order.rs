@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman_control::{ControlFile, Mode, decode_text};
+use hoffman_control::{ControlFile, Strictness, decode_text};
 use hoffman_plan::{Graph, Input, Node, Ring};
 use hoffman_store::is_like;
 
@@ -42,7 +42,7 @@ pub fn read_control(path: &Path, workplace: &Workplace) -> Result<ControlFile, R
     let bytes = workplace.read_control(path)?;
     let origin = path.display().to_string();
     let text = decode_text(&bytes, &origin)?;
-    Ok(ControlFile::parse(&text, &origin, Mode::Control)?)
+    Ok(ControlFile::parse(&text, &origin, Strictness::Control)?)
 }
 
 /// Where the table of a control file goes, or into a folder.
@@ -65,7 +65,7 @@ pub(crate) fn tables_of(
         let (is_family, notices) = (true, expansion.notices);
         let parse = |node: Node<crate::expand::Expanded>| {
             let name = node.source.name.display().to_string();
-            let control = ControlFile::parse(&node.source.control, &name, Mode::Control)?;
+            let control = ControlFile::parse(&node.source.control, &name, Strictness::Control)?;
             let Node { output, inputs, resources, .. } = node;
             Ok(Node { output, inputs, resources, source: control })
         };

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hoffman_board::{ListedPiece, Material};
 use hoffman_control::{ControlFile, check_declarations};
-use hoffman_plan::{Graph, Input, Job, Node, complete};
+use hoffman_plan::{EndingJob, Graph, Input, Node, complete};
 use hoffman_solve::{SolveOptions, Tables, solve_table};
 use hoffman_space::{Layout, TableValues};
 use hoffman_store::{folder_of, is_file, is_like};
@@ -60,7 +60,7 @@ fn slowness() -> f64 {
 ///
 /// The folder cannot be read, or too little memory is allowed.
 pub fn plan_endings(
-    graph: &Graph<Job>,
+    graph: &Graph<EndingJob>,
     dir: &Path,
     workplace: &Workplace,
 ) -> Result<RunPlan, RunError> {
@@ -78,7 +78,10 @@ pub fn plan_endings(
 /// # Errors
 ///
 /// The run was asked to stop.
-pub fn costs_of_jobs(graph: &Graph<Job>, workplace: &Workplace) -> Result<Vec<JobCost>, RunError> {
+pub fn costs_of_jobs(
+    graph: &Graph<EndingJob>,
+    workplace: &Workplace,
+) -> Result<Vec<JobCost>, RunError> {
     let slowness = slowness();
     let mut costs = Vec::new();
     for (at, node) in graph.nodes.iter().enumerate() {
@@ -115,8 +118,8 @@ pub fn costs_of_jobs(graph: &Graph<Job>, workplace: &Workplace) -> Result<Vec<Jo
 
 /// What it takes to join the table of a node from those of its parts.
 fn cost_of_joining(
-    graph: &Graph<Job>,
-    node: &Node<Job>,
+    graph: &Graph<EndingJob>,
+    node: &Node<EndingJob>,
     mut cost: Cost,
     (workplace, slowness): (&Workplace, f64),
 ) -> JobCost {

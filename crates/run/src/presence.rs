@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use hoffman_board::{Bitboard, Color, Format, ListedPiece, Material, Role, Square, Variant};
 use hoffman_control::{ControlFile, PawngenSide, PruneEffect};
-use hoffman_plan::{Job, Node};
+use hoffman_plan::{EndingJob, Node};
 use hoffman_store::{has_wildcards, is_file};
 use hoffman_table::blocks::names_of;
 use hoffman_table::{Stop, Table, TableError};
@@ -36,8 +36,8 @@ impl Unfit {
 
 /// The names under which the table of a job is looked for: that of the whole ending, then its own,
 /// each in both containers.
-pub(crate) fn names_of_job(node: &Node<Job>) -> Vec<PathBuf> {
-    let whole = Job { material: node.source.material, part: None }.file_name();
+pub(crate) fn names_of_job(node: &Node<EndingJob>) -> Vec<PathBuf> {
+    let whole = EndingJob { material: node.source.material, part: None }.file_name();
     let whole = node.output.with_file_name(whole);
     let mut names: Vec<PathBuf> = names_of(&whole).collect();
     names.extend(
@@ -48,7 +48,7 @@ pub(crate) fn names_of_job(node: &Node<Job>) -> Vec<PathBuf> {
 
 /// The file that answers for a job, if there is one.
 pub(crate) fn find_intact(
-    node: &Node<Job>,
+    node: &Node<EndingJob>,
     workplace: &Workplace,
 ) -> Result<Option<PathBuf>, RunError> {
     for path in names_of_job(node) {
@@ -67,7 +67,7 @@ pub(crate) fn find_intact(
 /// The file cannot be read, which says nothing about it; the run was asked to stop.
 pub(crate) fn unfit_for_job(
     path: &Path,
-    job: &Job,
+    job: &EndingJob,
     workplace: &Workplace,
 ) -> Result<Option<Unfit>, RunError> {
     unfit(path, job, Depth::Whole, workplace)
@@ -85,7 +85,7 @@ pub enum Depth {
 /// The same, as far as one looks.
 pub(crate) fn unfit(
     path: &Path,
-    job: &Job,
+    job: &EndingJob,
     depth: Depth,
     workplace: &Workplace,
 ) -> Result<Option<Unfit>, RunError> {
@@ -116,7 +116,7 @@ pub(crate) fn unfit(
 }
 
 /// What a table holds instead of what a job asks for.
-pub(crate) fn difference_from_job(table: &Table, job: &Job) -> Option<String> {
+pub(crate) fn difference_from_job(table: &Table, job: &EndingJob) -> Option<String> {
     let material = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
     let material = material.normalized().0;
     if material != job.material {

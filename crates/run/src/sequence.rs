@@ -1,14 +1,14 @@
 //! In which order tables are made, so that few values are held at a time.
 
-use hoffman_plan::{Graph, Job};
+use hoffman_plan::{EndingJob, Graph};
 
 /// From how many bytes of values on a table is solved alone, with all threads.
 pub(crate) const LARGE: u64 = 64 << 20;
 
 /// Nodes that are to be made, small ones that need no large one first, as they come. Of the others next is always what
 /// leaves the fewest values to be held, with all that it needs before it.
-pub(crate) fn sparing(graph: &Graph<Job>, todo: &[usize]) -> Vec<usize> {
-    let mut sequence = Sequence::new(graph, todo);
+pub(crate) fn sparing(graph: &Graph<EndingJob>, todo: &[usize]) -> Vec<usize> {
+    let mut sequence = EndingSequence::new(graph, todo);
     for &at in todo {
         let is_ready = graph.nodes[at].needed().all(|needed| sequence.done[needed]);
         if graph.nodes[at].positions() < LARGE && is_ready {
@@ -26,8 +26,8 @@ pub(crate) fn sparing(graph: &Graph<Job>, todo: &[usize]) -> Vec<usize> {
     sequence.order
 }
 
-struct Sequence<'g> {
-    graph: &'g Graph<Job>,
+struct EndingSequence<'g> {
+    graph: &'g Graph<EndingJob>,
     /// What is to be made and needs a node, by its number.
     users: Vec<Vec<usize>>,
     /// What is there or comes before the next one, by number.
@@ -35,8 +35,8 @@ struct Sequence<'g> {
     order: Vec<usize>,
 }
 
-impl Sequence<'_> {
-    fn new<'g>(graph: &'g Graph<Job>, todo: &[usize]) -> Sequence<'g> {
+impl EndingSequence<'_> {
+    fn new<'g>(graph: &'g Graph<EndingJob>, todo: &[usize]) -> EndingSequence<'g> {
         let mut users = vec![Vec::new(); graph.nodes.len()];
         let mut done = vec![true; graph.nodes.len()];
         for &at in todo {
@@ -45,7 +45,7 @@ impl Sequence<'_> {
                 users[needed].push(at);
             }
         }
-        Sequence { graph, users, done, order: Vec::new() }
+        EndingSequence { graph, users, done, order: Vec::new() }
     }
 
     fn push(&mut self, at: usize) {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     /// The most values that are held at a time, if nothing is dropped that is needed later.
-    fn most_held(graph: &Graph<Job>, order: &[usize]) -> u64 {
+    fn most_held(graph: &Graph<EndingJob>, order: &[usize]) -> u64 {
         let mut held: HashSet<usize> = HashSet::new();
         let mut most = 0;
         for (number, &at) in order.iter().enumerate() {

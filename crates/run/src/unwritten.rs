@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Value};
 use hoffman_control::{ControlFile, FormatDeclaration, IndexDeclaration};
-use hoffman_space::{Orientation, PawnStructure, TableValues};
+use hoffman_space::{Orientation, PawnSquares, TableValues};
 use hoffman_table::entries::width;
 use hoffman_table::{Entries, RawEntry, Shape, Stop, Table, TableError, TableProblem};
 
@@ -68,7 +68,7 @@ impl Unwritten {
             && count(Color::White) == white;
         let turned = Orientation { swap: !same, mirror: false };
         let symmetry = turned.symmetry();
-        let mut pawns = PawnStructure::default();
+        let mut pawns = PawnSquares::default();
         let mut squares = Vec::with_capacity(movers.len());
         for (piece, &square) in men().filter(|(p, _)| p.role == Role::Pawn) {
             *pawns.of_mut(turned.color(piece.color)) |= 1 << symmetry.apply(square) as u8;

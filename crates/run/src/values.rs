@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hoffman_board::{Color, Material};
 use hoffman_plan::ending::PROMOTIONS;
-use hoffman_plan::{Job, structures_behind};
+use hoffman_plan::{EndingJob, structures_behind};
 use hoffman_solve::{SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::entries::EntryCodec;
@@ -49,7 +49,7 @@ pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
 }
 
 /// The same for a job: a part of an ending leads to few pawn structures of others.
-pub(crate) fn wanted_of_job(job: &Job) -> HashMap<Material, Wanted> {
+pub(crate) fn wanted_of_job(job: &EndingJob) -> HashMap<Material, Wanted> {
     let mut needed = wanted_values(&job.material);
     let Some(part) = &job.part else { return needed };
     for (material, structures) in structures_behind(&job.material, part) {
@@ -84,7 +84,7 @@ pub(crate) fn values_of(
     if table.pieces().len() == 2 && !table.pieces().iter().any(restricted) {
         // Bare kings are quicker solved than read, and their layout has no symmetry to read
         // through.
-        let job = Job { material: Material::bare_kings(), part: None };
+        let job = EndingJob { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
         let options = SolveOptions { count: false, keep: true, ..SolveOptions::default() };
         solve_table(&mut values, &Tables::new(), &options, &|| {})?;

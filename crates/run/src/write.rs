@@ -19,7 +19,7 @@ use hoffman_table::entries::{EntryCodec, EntryError, width};
 use hoffman_table::rows::{
     Distances, IndexCounts, RowsError, StoredDistances, Stretches, encode, encode_in,
 };
-use hoffman_table::{IndexSpace, Stop, TableFile};
+use hoffman_table::{IndexSpace, Stop, TableContents};
 
 use crate::error::RunError;
 use crate::numbering::Numbering;
@@ -95,7 +95,7 @@ pub(crate) fn write_table(
         let text = "stored by index, as what is no complete ending, whatever profile is asked for";
         progress.notice(&format!("{}: {text}", path.display()));
     }
-    let file = TableFile {
+    let file = TableContents {
         storage: Arc::clone(&workplace.storage),
         path,
         header: &header.bytes,

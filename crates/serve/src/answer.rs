@@ -19,18 +19,18 @@ use tokio::time::timeout;
 
 use crate::assets;
 use crate::batch::batch;
-use crate::build::{Builds, Wanted, build};
+use crate::build::{Builds, WantedTables, build};
 use crate::heat::heat;
-use crate::library::{Entry, Library, is_complete};
+use crate::library::{FolderFile, Library, is_complete};
 use crate::lichess::{is_chess, main_line, unanswered};
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 use crate::long_work::LongWork;
 use crate::metrics::Metrics;
 use crate::positions::query_of;
 use crate::prove::prove;
 use crate::rate::Rate;
 use crate::response::{Refusal, Reply, bytes, finish, json_bytes, json_text, text, to_json};
-use crate::route::{Route, Rules, parameter, position_of, wanted};
+use crate::route::{ChessRules, Endpoint, parameter, position_of, wanted};
 use crate::shown::Shown;
 
 /// The answers that are remembered, in bytes.
@@ -41,9 +41,9 @@ const HEAT_COST: u32 = 8;
 
 /// What all requests share.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct ServerState {
     pub(crate) tables: Library,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServerLimits,
     pub(crate) rate: Rate,
     pub(crate) metrics: Metrics,
     pub(crate) builds: Builds,
@@ -53,7 +53,7 @@ pub(crate) struct State {
     /// Who else may read the answers.
     pub(crate) origin: Option<HeaderValue>,
     /// Answers to whole positions, which tables that come later do not change.
-    remembered: Cache<(Rules, String), Bytes, Weight>,
+    remembered: Cache<(ChessRules, String), Bytes, Weight>,
     /// So much is worked out at a time.
     work: Arc<Semaphore>,
     /// One table is counted at a time.
@@ -63,21 +63,21 @@ pub(crate) struct State {
 #[derive(Clone, Debug)]
 struct Weight;
 
-impl Weighter<(Rules, String), Bytes> for Weight {
-    fn weight(&self, key: &(Rules, String), value: &Bytes) -> u64 {
+impl Weighter<(ChessRules, String), Bytes> for Weight {
+    fn weight(&self, key: &(ChessRules, String), value: &Bytes) -> u64 {
         (key.1.len() + value.len()) as u64 + 128
     }
 }
 
-impl State {
+impl ServerState {
     pub(crate) fn new(
         tables: Library,
-        limits: Limits,
+        limits: ServerLimits,
         (builds, prove): (Builds, Option<Duration>),
         origin: Option<HeaderValue>,
         threads: usize,
-    ) -> State {
-        State {
+    ) -> ServerState {
+        ServerState {
             tables,
             rate: Rate::new(limits.rate),
             limits,
@@ -93,13 +93,17 @@ impl State {
     }
 
     /// The answer to a position in the shape of the Lichess tablebase server.
-    pub(crate) fn position_json(&self, rules: Rules, position: &str) -> Result<Bytes, Refusal> {
+    pub(crate) fn position_json(
+        &self,
+        rules: ChessRules,
+        position: &str,
+    ) -> Result<Bytes, Refusal> {
         if let Some(answer) = self.remembered(rules, position) {
             return Ok(answer);
         }
         let report = match self.tables.report(rules, position) {
             Ok(report) => report,
-            Err(why) if why.status == StatusCode::BAD_REQUEST && rules == Rules::Chess => {
+            Err(why) if why.status == StatusCode::BAD_REQUEST && rules == ChessRules::Chess => {
                 let answer = unanswered(&self.tables, position, &why).ok_or(why)?;
                 return to_json(&answer);
             }
@@ -112,7 +116,7 @@ impl State {
         Ok(answer)
     }
 
-    fn remembered(&self, rules: Rules, position: &str) -> Option<Bytes> {
+    fn remembered(&self, rules: ChessRules, position: &str) -> Option<Bytes> {
         let answer = self.remembered.get(&(rules, position.to_owned()))?;
         self.metrics.remembered.fetch_add(1, Relaxed);
         Some(answer)
@@ -120,9 +124,13 @@ impl State {
 }
 
 /// Answers a request, whatever it is.
-pub(crate) async fn answer(state: Arc<State>, peer: IpAddr, request: Request<Incoming>) -> Reply {
+pub(crate) async fn answer(
+    state: Arc<ServerState>,
+    peer: IpAddr,
+    request: Request<Incoming>,
+) -> Reply {
     let start = Instant::now();
-    let route = Route::of(request.uri().path());
+    let route = Endpoint::of(request.uri().path());
     let answered = timeout(state.limits.answer(), respond(&state, peer, route, request)).await;
     let late = || {
         let text = "the answer took too long";
@@ -141,17 +149,17 @@ pub(crate) async fn answer(state: Arc<State>, peer: IpAddr, request: Request<Inc
 }
 
 async fn respond(
-    state: &Arc<State>,
+    state: &Arc<ServerState>,
     peer: IpAddr,
-    route: Route,
+    route: Endpoint,
     request: Request<Incoming>,
 ) -> Result<Reply, Refusal> {
-    let cost = if route == Route::Heat { HEAT_COST } else { 1 };
+    let cost = if route == Endpoint::Heat { HEAT_COST } else { 1 };
     if state.rate.take(peer, cost).is_err() {
         let text = "too many requests from one address";
         return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "rate", text));
     }
-    if route == Route::Nothing {
+    if route == Endpoint::Nothing {
         return Err(Refusal::not_found("there is nothing of that name"));
     }
     let method = request.method();
@@ -163,7 +171,7 @@ async fn respond(
     if method == Method::OPTIONS {
         return Ok(options(route, state.origin.is_some()));
     }
-    if route == Route::Batch {
+    if route == Endpoint::Batch {
         let body = body_of(state, request).await?;
         return batch(state, peer, &body);
     }
@@ -171,22 +179,22 @@ async fn respond(
         let text = "such a request has no body";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "body", text));
     }
-    if route == Route::Prove {
+    if route == Endpoint::Prove {
         return prove(state, request.uri().query(), request.headers());
     }
-    if route == Route::Build {
+    if route == Endpoint::Build {
         return build(state, wanted_by(request.uri().query())?, request.headers()).await;
     }
     get(state, route, &request).await
 }
 
-fn refused_method(route: Route) -> Reply {
+fn refused_method(route: Endpoint) -> Reply {
     let text = format!("use {}", route.allowed());
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", text).reply(route.is_of_lichess())
 }
 
 /// What may be asked, also for pages of others if they are let in.
-fn options(route: Route, is_shared: bool) -> Reply {
+fn options(route: Endpoint, is_shared: bool) -> Reply {
     let mut reply = bytes("text/plain", Bytes::new());
     *reply.status_mut() = StatusCode::NO_CONTENT;
     let allowed = HeaderValue::from_static(route.allowed());
@@ -200,7 +208,7 @@ fn options(route: Route, is_shared: bool) -> Reply {
 }
 
 /// The body of a request, if it comes in time and is not too large.
-async fn body_of(state: &State, request: Request<Incoming>) -> Result<Bytes, Refusal> {
+async fn body_of(state: &ServerState, request: Request<Incoming>) -> Result<Bytes, Refusal> {
     let body = Limited::new(request.into_body(), state.limits.body).collect();
     match timeout(state.limits.patience, body).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
@@ -217,14 +225,14 @@ async fn body_of(state: &State, request: Request<Incoming>) -> Result<Bytes, Ref
 }
 
 async fn get(
-    state: &Arc<State>,
-    route: Route,
+    state: &Arc<ServerState>,
+    route: Endpoint,
     request: &Request<Incoming>,
 ) -> Result<Reply, Refusal> {
     let query = request.uri().query();
     match route {
-        Route::Page => assets::file(request.uri().path(), request.headers()),
-        Route::Position(rules) => {
+        Endpoint::Page => assets::file(request.uri().path(), request.headers()),
+        Endpoint::Position(rules) => {
             let position = position_of(query)?;
             // What is there already needs no thread.
             if let Some(answer) = state.remembered(rules, &position) {
@@ -232,49 +240,53 @@ async fn get(
             }
             json(state, move |state| state.position_json(rules, &position)).await
         }
-        Route::Mainline(rules) => {
+        Endpoint::Mainline(rules) => {
             let position = position_of(query)?;
             json(state, move |state| main_line_json(state, rules, &position)).await
         }
-        Route::Shown => {
+        Endpoint::Shown => {
             let position = position_of(query)?;
             json(state, move |state| shown_json(state, &position)).await
         }
-        Route::Heat => {
+        Endpoint::Heat => {
             let (position, square) = (position_of(query)?, wanted(query, "square")?);
             json(state, move |state| {
-                let report = state.tables.report(Rules::Chess, &position)?;
+                let report = state.tables.report(ChessRules::Chess, &position)?;
                 to_json(&heat(&state.tables, &report.position, &square)?)
             })
             .await
         }
-        Route::Tables => json(state, |state| state.tables.list()).await,
-        Route::Plan => plan(state, query).await,
-        Route::Stats => counted(state, wanted(query, "table")?, Entry::stats).await,
-        Route::List => {
+        Endpoint::Tables => json(state, |state| state.tables.list()).await,
+        Endpoint::Plan => plan(state, query).await,
+        Endpoint::Stats => counted(state, wanted(query, "table")?, FolderFile::stats).await,
+        Endpoint::List => {
             let (table, asked) = (wanted(query, "table")?, query_of(query)?);
             counted(state, table, move |entry, most| entry.positions(&asked, most)).await
         }
-        Route::Health => Ok(text("ok")),
-        Route::Metrics => {
+        Endpoint::Health => Ok(text("ok")),
+        Endpoint::Metrics => {
             let shared = Arc::clone(state);
             let count = on_thread(state, move || shared.tables.count()).await?;
             let body = Bytes::from(state.metrics.to_text(count));
             Ok(bytes("text/plain; version=0.0.4; charset=utf-8", body))
         }
-        Route::Description => Ok(json_bytes(Bytes::from_static(assets::DESCRIPTION))),
-        Route::Batch | Route::Build | Route::Prove | Route::Nothing => {
+        Endpoint::Description => Ok(json_bytes(Bytes::from_static(assets::DESCRIPTION))),
+        Endpoint::Batch | Endpoint::Build | Endpoint::Prove | Endpoint::Nothing => {
             Err(Refusal::not_found("there is nothing of that name"))
         }
     }
 }
 
-fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, Refusal> {
+fn main_line_json(
+    state: &ServerState,
+    rules: ChessRules,
+    position: &str,
+) -> Result<Bytes, Refusal> {
     let report = match state.tables.report(rules, position) {
         // No table can have it, which is no mistake of the question.
         Err(why)
             if why.status == StatusCode::BAD_REQUEST
-                && rules == Rules::Chess
+                && rules == ChessRules::Chess
                 && is_chess(position) =>
         {
             return Err(Refusal { status: StatusCode::NOT_FOUND, ..why });
@@ -284,21 +296,21 @@ fn main_line_json(state: &State, rules: Rules, position: &str) -> Result<Bytes, 
     to_json(&main_line(&report)?)
 }
 
-fn shown_json(state: &State, position: &str) -> Result<Bytes, Refusal> {
-    let report = state.tables.report(Rules::Chess, position)?;
+fn shown_json(state: &ServerState, position: &str) -> Result<Bytes, Refusal> {
+    let report = state.tables.report(ChessRules::Chess, position)?;
     to_json(&Shown::new(&report, Variant::Normal))
 }
 
 /// What is to be made: an ending, or what a position needs.
-fn wanted_by(query: Option<&str>) -> Result<Wanted, Refusal> {
+fn wanted_by(query: Option<&str>) -> Result<WantedTables, Refusal> {
     match parameter(query, "ending") {
-        Some(ending) => Ok(Wanted::Ending(ending)),
-        None => Ok(Wanted::Position(position_of(query)?)),
+        Some(ending) => Ok(WantedTables::Ending(ending)),
+        None => Ok(WantedTables::Position(position_of(query)?)),
     }
 }
 
 /// What making tables would take; without a question, what may be made and proved at all.
-async fn plan(state: &Arc<State>, query: Option<&str>) -> Result<Reply, Refusal> {
+async fn plan(state: &Arc<ServerState>, query: Option<&str>) -> Result<Reply, Refusal> {
     if query.is_none_or(str::is_empty) {
         let seconds = state.prove.map(|time| time.as_secs());
         let may = json!({ "limit": state.builds.limit(), "prove": seconds, "men": MEN_OF_TABLES });
@@ -310,9 +322,9 @@ async fn plan(state: &Arc<State>, query: Option<&str>) -> Result<Reply, Refusal>
 
 /// What is counted of a table. Others do not wait for that.
 async fn counted(
-    state: &Arc<State>,
+    state: &Arc<ServerState>,
     name: String,
-    count: impl FnOnce(&Entry, u64) -> Result<Bytes, Refusal> + Send + 'static,
+    count: impl FnOnce(&FolderFile, u64) -> Result<Bytes, Refusal> + Send + 'static,
 ) -> Result<Reply, Refusal> {
     let turn = Arc::clone(&state.counting).acquire_owned().await.map_err(ended)?;
     let shared = Arc::clone(state);
@@ -327,8 +339,8 @@ async fn counted(
 
 /// Works an answer out and sends it as JSON.
 async fn json(
-    state: &Arc<State>,
-    work: impl FnOnce(&State) -> Result<Bytes, Refusal> + Send + 'static,
+    state: &Arc<ServerState>,
+    work: impl FnOnce(&ServerState) -> Result<Bytes, Refusal> + Send + 'static,
 ) -> Result<Reply, Refusal> {
     let shared = Arc::clone(state);
     Ok(json_bytes(on_thread(state, move || work(&shared)).await??))
@@ -336,7 +348,7 @@ async fn json(
 
 /// Works something out beside the threads that serve connections.
 pub(crate) async fn on_thread<R: Send + 'static>(
-    state: &State,
+    state: &ServerState,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Result<R, Refusal> {
     let turn = Arc::clone(&state.work).acquire_owned().await.map_err(ended)?;

@@ -20,11 +20,11 @@ struct Asset {
     path: &'static str,
     kind: &'static str,
     bytes: &'static [u8],
-    packed: OnceLock<Packed>,
+    packed: OnceLock<PackedAsset>,
 }
 
 /// A file as it is sent.
-struct Packed {
+struct PackedAsset {
     gzip: Bytes,
     tag: HeaderValue,
 }
@@ -62,7 +62,7 @@ static ASSETS: [Asset; 13] = [
 ];
 
 impl Asset {
-    fn packed(&self) -> &Packed {
+    fn packed(&self) -> &PackedAsset {
         self.packed.get_or_init(|| {
             let mut hasher = DefaultHasher::new();
             self.bytes.hash(&mut hasher);
@@ -70,7 +70,7 @@ impl Asset {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
             // Nothing can fail in memory; what did would be sent as it is.
             let gzip = encoder.write_all(self.bytes).and_then(|()| encoder.finish());
-            Packed {
+            PackedAsset {
                 gzip: gzip.map(Bytes::from).unwrap_or_default(),
                 tag: HeaderValue::from_str(&tag).unwrap_or(HeaderValue::from_static("\"\"")),
             }
@@ -82,7 +82,7 @@ impl Asset {
 pub(crate) fn file(path: &str, headers: &HeaderMap) -> Result<Reply, Refusal> {
     let asset = ASSETS.iter().find(|asset| asset.path == path);
     let asset = asset.ok_or_else(|| Refusal::not_found("there is nothing of that name"))?;
-    let Packed { gzip, tag } = asset.packed();
+    let PackedAsset { gzip, tag } = asset.packed();
 
     let known = headers.get(header::IF_NONE_MATCH) == Some(tag);
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());

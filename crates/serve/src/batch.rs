@@ -12,10 +12,10 @@ use serde_json::json;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::answer::{State, on_thread};
+use crate::answer::{ServerState, on_thread};
 use crate::response::{Refusal, Reply, with_body};
-use crate::route::{Rules, position_text};
-use crate::stream::Made;
+use crate::route::{ChessRules, position_text};
+use crate::stream::MadeBody;
 
 /// Lines that are answered together.
 const GROUP: usize = 16;
@@ -24,7 +24,7 @@ const GROUP: usize = 16;
 const AHEAD: usize = 4;
 
 /// Answers a FEN a line with a line of JSON each. Blank lines are passed over.
-pub(crate) fn batch(state: &Arc<State>, peer: IpAddr, body: &[u8]) -> Result<Reply, Refusal> {
+pub(crate) fn batch(state: &Arc<ServerState>, peer: IpAddr, body: &[u8]) -> Result<Reply, Refusal> {
     let Ok(text) = std::str::from_utf8(body) else {
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad-text", "the body is not UTF-8"));
     };
@@ -32,11 +32,16 @@ pub(crate) fn batch(state: &Arc<State>, peer: IpAddr, body: &[u8]) -> Result<Rep
         text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
     let (sender, receiver) = channel(AHEAD);
     tokio::spawn(answer_lines(Arc::clone(state), peer, lines, sender));
-    Ok(with_body("application/x-ndjson", Made(receiver).boxed()))
+    Ok(with_body("application/x-ndjson", MadeBody(receiver).boxed()))
 }
 
 /// Sends answers until all are sent, nobody takes them any more, or time is up.
-async fn answer_lines(state: Arc<State>, peer: IpAddr, lines: Vec<String>, to: Sender<Bytes>) {
+async fn answer_lines(
+    state: Arc<ServerState>,
+    peer: IpAddr,
+    lines: Vec<String>,
+    to: Sender<Bytes>,
+) {
     let end = Instant::now() + state.limits.batch();
     for group in lines.chunks(GROUP) {
         let answers = answer_group(&state, peer, group.to_vec());
@@ -52,7 +57,7 @@ async fn answer_lines(state: Arc<State>, peer: IpAddr, lines: Vec<String>, to: S
 }
 
 /// A batch is not refused for its length; it waits for its turn.
-async fn answer_group(state: &Arc<State>, peer: IpAddr, group: Vec<String>) -> Bytes {
+async fn answer_group(state: &Arc<ServerState>, peer: IpAddr, group: Vec<String>) -> Bytes {
     let count = group.len() as u32;
     while let Err(wait) = state.rate.take(peer, count) {
         sleep(wait.max(Duration::from_millis(1))).await;
@@ -63,7 +68,7 @@ async fn answer_group(state: &Arc<State>, peer: IpAddr, group: Vec<String>) -> B
         let mut out = Vec::new();
         for line in group {
             let answer = position_text(&line)
-                .and_then(|position| shared.position_json(Rules::Chess, &position));
+                .and_then(|position| shared.position_json(ChessRules::Chess, &position));
             match answer {
                 Ok(json) => out.extend_from_slice(&json),
                 Err(refusal) => out.extend_from_slice(line_of(&refusal).trim_ascii_end()),

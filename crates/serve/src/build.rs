@@ -12,7 +12,7 @@ use hyper::header::HeaderMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::answer::State;
+use crate::answer::ServerState;
 use crate::long_work::{Listener, only_from_here, stream};
 use crate::response::{Refusal, Reply};
 
@@ -26,7 +26,7 @@ pub(crate) struct Builds {
 
 /// What is to be made.
 #[derive(Clone, Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedTables {
     /// An ending with all that it leads to.
     Ending(String),
     /// What a position needs.
@@ -35,7 +35,7 @@ pub(crate) enum Wanted {
 
 /// What that would take.
 #[derive(Debug, Serialize)]
-pub(crate) struct Cost {
+pub(crate) struct BuildCost {
     /// The files that would be made.
     tables: Vec<String>,
     /// Their size, at most.
@@ -74,14 +74,14 @@ impl Builds {
     }
 
     /// What it would take to make something.
-    pub(crate) fn cost(&self, wanted: &Wanted) -> Result<Cost, Refusal> {
+    pub(crate) fn cost(&self, wanted: &WantedTables) -> Result<BuildCost, Refusal> {
         let (_, limit) = self.allowed()?;
         let options = self.options(&Cancel::new())?;
         let plan = match wanted {
-            Wanted::Ending(name) => hoffman::plan(&[ending(name)?], &options),
-            Wanted::Position(position) => hoffman::plan_position(position, &options),
+            WantedTables::Ending(name) => hoffman::plan(&[ending(name)?], &options),
+            WantedTables::Position(position) => hoffman::plan_position(position, &options),
         };
-        Ok(Cost::new(&plan.map_err(|error| self.refusal(&error))?, limit))
+        Ok(BuildCost::new(&plan.map_err(|error| self.refusal(&error))?, limit))
     }
 
     /// Why something was not made, without the name of the folder.
@@ -98,9 +98,9 @@ impl Builds {
     }
 
     /// Makes something, and tells who listens how far it is.
-    fn work(&self, wanted: &Wanted, listener: &mut Listener<'_>) -> Result<(), Refusal> {
+    fn work(&self, wanted: &WantedTables, listener: &mut Listener<'_>) -> Result<(), Refusal> {
         let options = self.options(listener.cancel())?;
-        let mut progress = Progress::new();
+        let mut progress = BuildProgress::new();
         let mut tell = |event| {
             progress.take(event);
             if progress.work > 0 {
@@ -108,10 +108,12 @@ impl Builds {
             }
         };
         let made = match wanted {
-            Wanted::Ending(name) => {
+            WantedTables::Ending(name) => {
                 hoffman::build(&[ending(name)?], &options, &mut tell).map(|_| ())
             }
-            Wanted::Position(position) => hoffman::solve(position, &options, &mut tell).map(|_| ()),
+            WantedTables::Position(position) => {
+                hoffman::solve(position, &options, &mut tell).map(|_| ())
+            }
         };
         made.map_err(|error| self.refusal(&error))
     }
@@ -126,11 +128,11 @@ fn ending(name: &str) -> Result<Target, Refusal> {
     ending.map(Target::Ending).map_err(|error| wrong(&error))
 }
 
-impl Cost {
-    fn new(plan: &Plan, limit: u64) -> Cost {
+impl BuildCost {
+    fn new(plan: &Plan, limit: u64) -> BuildCost {
         let new: Vec<_> = plan.tables.iter().filter(|table| !table.kept).collect();
         let bytes = new.iter().map(|table| table.bytes_at_most).sum();
-        Cost {
+        BuildCost {
             tables: new.iter().map(|table| table.table.clone()).collect(),
             bytes,
             seconds: new.iter().map(|table| table.seconds).sum(),
@@ -143,8 +145,8 @@ impl Cost {
 /// Makes something that is within the limit, and sends events: `progress`, and at the end `done` or
 /// `failed`.
 pub(crate) async fn build(
-    state: &Arc<State>,
-    wanted: Wanted,
+    state: &Arc<ServerState>,
+    wanted: WantedTables,
     headers: &HeaderMap,
 ) -> Result<Reply, Refusal> {
     only_from_here(headers)?;
@@ -166,7 +168,7 @@ pub(crate) async fn build(
 }
 
 /// How far the work is.
-struct Progress {
+struct BuildProgress {
     began: Instant,
     table: String,
     work: u64,
@@ -175,10 +177,10 @@ struct Progress {
     finished: usize,
 }
 
-impl Progress {
-    fn new() -> Progress {
+impl BuildProgress {
+    fn new() -> BuildProgress {
         let began = Instant::now();
-        Progress { began, table: String::new(), work: 0, done: 0, skipped: 0, finished: 0 }
+        BuildProgress { began, table: String::new(), work: 0, done: 0, skipped: 0, finished: 0 }
     }
 
     fn take(&mut self, event: Event) {

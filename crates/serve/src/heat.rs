@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::library::Library;
 use crate::response::Refusal;
-use crate::shown::Outcome;
+use crate::shown::ShownOutcome;
 
 /// What there is to say of a square.
 #[derive(Debug, Serialize)]
@@ -21,7 +21,7 @@ pub(crate) struct Heat {
 struct SquareHeatJson {
     square: String,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: ShownOutcome,
     words: String,
 }
 
@@ -45,7 +45,7 @@ fn square_heat(
 ) -> SquareHeatJson {
     let said = |result, plies, words: String| SquareHeatJson {
         square: square.to_string(),
-        outcome: Outcome { result, plies },
+        outcome: ShownOutcome { result, plies },
         words,
     };
     let won = |winner: Color, plies: Option<hoffman::Plies>| {

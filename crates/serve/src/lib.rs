@@ -26,5 +26,5 @@ mod server;
 mod shown;
 mod stream;
 
-pub use limits::Limits;
+pub use limits::ServerLimits;
 pub use server::{Config, ServeError, Server};

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::positions::positions;
 use crate::response::{Refusal, to_json};
-use crate::route::Rules;
+use crate::route::ChessRules;
 
 /// For so long it is not looked again which files there are.
 const FRESH: Duration = Duration::from_secs(2);
@@ -29,14 +29,14 @@ pub(crate) struct Library {
     tables: Tablebase,
     /// How tables with other names are opened.
     options: OpenOptions,
-    found: Mutex<Arc<Found>>,
+    found: Mutex<Arc<FolderFiles>>,
 }
 
 /// The files of the folders at some time.
 #[derive(Debug)]
-struct Found {
+struct FolderFiles {
     at: Instant,
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<FolderFile>>,
     /// Tables whose names are no endings. They are asked where no other has the position.
     named: Option<Tablebase>,
     /// All tables of suicide chess.
@@ -45,7 +45,7 @@ struct Found {
 
 /// A file.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct FolderFile {
     file: TableFile,
     info: Result<TableInfo, String>,
     /// What it contains, once that was counted.
@@ -54,7 +54,7 @@ pub(crate) struct Entry {
 
 /// What is said of a file.
 #[derive(Debug, Serialize)]
-struct ListedTable<'e> {
+struct TableSummary<'e> {
     name: &'e str,
     bytes: u64,
     ending: Option<String>,
@@ -68,18 +68,18 @@ struct ListedTable<'e> {
     error: Option<&'e str>,
 }
 
-impl Entry {
+impl FolderFile {
     /// The name of its file, by which it is asked for.
     pub(crate) fn name(&self) -> &str {
         let name = self.file.path.file_name();
         name.and_then(|name| name.to_str()).unwrap_or_default()
     }
 
-    fn open(file: TableFile) -> Entry {
+    fn open(file: TableFile) -> FolderFile {
         let table = Table::open(&file.path, ReadOptions::new());
         let alone = |error: Error| without_folder(&error.to_string(), &file.path);
         let info = table.map(|table| table.info()).map_err(alone);
-        Entry { file, info, stats: OnceLock::new() }
+        FolderFile { file, info, stats: OnceLock::new() }
     }
 
     fn is_of(&self, variant: Variant) -> bool {
@@ -97,9 +97,9 @@ impl Entry {
         self.info.as_ref().is_ok_and(|info| info.certain.len() == 4)
     }
 
-    fn listed(&self) -> ListedTable<'_> {
+    fn listed(&self) -> TableSummary<'_> {
         let info = self.info.as_ref().ok();
-        ListedTable {
+        TableSummary {
             name: self.name(),
             bytes: self.file.bytes,
             ending: info.map(|info| info.ending.to_string()),
@@ -164,7 +164,8 @@ impl Library {
     pub(crate) fn open(folders: &[PathBuf], syzygy: &[PathBuf]) -> Result<Library, ProbeError> {
         let named = folders.iter().fold(OpenOptions::new(), OpenOptions::folder);
         let all = syzygy.iter().fold(named.clone(), OpenOptions::syzygy);
-        let found = Found { at: Instant::now(), entries: Vec::new(), named: None, suicide: None };
+        let found =
+            FolderFiles { at: Instant::now(), entries: Vec::new(), named: None, suicide: None };
         let library = Library {
             folders: folders.to_vec(),
             syzygy: syzygy.to_vec(),
@@ -181,11 +182,11 @@ impl Library {
     }
 
     /// What there is, as it was two seconds ago or later.
-    fn found(&self) -> Arc<Found> {
+    fn found(&self) -> Arc<FolderFiles> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if found.at.elapsed() >= FRESH {
             // A folder that has gone is one of which nothing new is known.
-            let seen = self.look(&found.entries).unwrap_or_else(|_| Found {
+            let seen = self.look(&found.entries).unwrap_or_else(|_| FolderFiles {
                 at: Instant::now(),
                 entries: found.entries.clone(),
                 named: found.named.clone(),
@@ -197,12 +198,12 @@ impl Library {
     }
 
     /// Lists the folders. What has not changed is not opened again.
-    fn look(&self, known: &[Arc<Entry>]) -> Result<Found, Error> {
-        let mut entries: Vec<Arc<Entry>> = Vec::new();
+    fn look(&self, known: &[Arc<FolderFile>]) -> Result<FolderFiles, Error> {
+        let mut entries: Vec<Arc<FolderFile>> = Vec::new();
         for folder in &self.folders {
             for file in hoffman::tables_in(folder)? {
                 let same = known.iter().find(|entry| entry.file == file).cloned();
-                let entry = same.unwrap_or_else(|| Arc::new(Entry::open(file)));
+                let entry = same.unwrap_or_else(|| Arc::new(FolderFile::open(file)));
                 // Of files with one name the first answers.
                 if entries.iter().all(|other| other.name() != entry.name()) {
                     entries.push(entry);
@@ -210,8 +211,9 @@ impl Library {
             }
         }
         entries.sort_by(|one, other| one.name().cmp(other.name()));
-        let named = |entry: &Entry| entry.is_of(Variant::Normal) && !entry.is_named_as_ending();
-        Ok(Found {
+        let named =
+            |entry: &FolderFile| entry.is_of(Variant::Normal) && !entry.is_named_as_ending();
+        Ok(FolderFiles {
             at: Instant::now(),
             named: self.tables_of(&entries, named)?,
             suicide: self.tables_of(&entries, |entry| entry.is_of(Variant::Suicide))?,
@@ -222,15 +224,15 @@ impl Library {
     /// The files that pass a test as one oracle; none if there are none.
     fn tables_of(
         &self,
-        entries: &[Arc<Entry>],
-        test: impl Fn(&Entry) -> bool,
+        entries: &[Arc<FolderFile>],
+        test: impl Fn(&FolderFile) -> bool,
     ) -> Result<Option<Tablebase>, Error> {
         let mut files: Vec<_> = entries.iter().filter(|entry| test(entry)).collect();
         if files.is_empty() {
             return Ok(None);
         }
         files.sort_by_key(|entry| !entry.is_certain());
-        let add = |options: OpenOptions, entry: &&Arc<Entry>| options.file(&entry.file.path);
+        let add = |options: OpenOptions, entry: &&Arc<FolderFile>| options.file(&entry.file.path);
         let options = files.iter().fold(self.options.clone(), add);
         Ok(Some(options.open_some()?.tables))
     }
@@ -241,7 +243,7 @@ impl Library {
     }
 
     /// A file by its name.
-    pub(crate) fn entry(&self, name: &str) -> Option<Arc<Entry>> {
+    pub(crate) fn entry(&self, name: &str) -> Option<Arc<FolderFile>> {
         self.found().entries.iter().find(|entry| entry.name() == name).cloned()
     }
 
@@ -252,10 +254,10 @@ impl Library {
     }
 
     /// The answer to a position.
-    pub(crate) fn report(&self, rules: Rules, position: &str) -> Result<Report, Refusal> {
+    pub(crate) fn report(&self, rules: ChessRules, position: &str) -> Result<Report, Refusal> {
         let report = match rules {
-            Rules::Chess => self.report_chess(position),
-            Rules::Suicide => match &self.found().suicide {
+            ChessRules::Chess => self.report_chess(position),
+            ChessRules::Suicide => match &self.found().suicide {
                 Some(tables) => tables.report(position),
                 None => return Err(Refusal::not_found("there are no tables of suicide chess")),
             },

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::library::Library;
 use crate::response::Refusal;
-use crate::route::Rules;
+use crate::route::ChessRules;
 
 /// The most half moves of a main line, as that server has it.
 const LONGEST: usize = 100;
@@ -74,7 +74,7 @@ fn next(library: &Library, mut position: Chess, m: Move, mode: CastlingMode) -> 
     let (uci, san) = (m.to_uci(mode).to_string(), SanPlus::from_move(position.clone(), m));
     position.play_unchecked(m);
     let after = Fen::from_position(&position, EnPassantMode::PseudoLegal).to_string();
-    let report = library.report(Rules::Chess, &after);
+    let report = library.report(ChessRules::Chess, &after);
     Next {
         uci,
         san: san.to_string(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What the server bears.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections at a time. One more is refused.
     pub connections: usize,
     /// Requests a second from one address, and lines of batches; twice as many in a burst. 0 for
@@ -28,9 +28,9 @@ pub(crate) const HEADERS: usize = 64;
 /// The longest position with its moves, in characters.
 pub(crate) const POSITION: usize = 4 << 10;
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ServerLimits {
+    fn default() -> ServerLimits {
+        ServerLimits {
             connections: 256,
             rate: 1_000,
             body: 1 << 20,
@@ -40,7 +40,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ServerLimits {
     /// How long an answer may take to be made.
     pub(crate) fn answer(&self) -> Duration {
         self.patience * 3

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Sender, channel};
 
-use crate::answer::State;
+use crate::answer::ServerState;
 use crate::response::{Refusal, Reply, with_body};
-use crate::stream::Made;
+use crate::stream::MadeBody;
 
 /// How often progress is told.
 const OFTEN: Duration = Duration::from_millis(200);
@@ -84,8 +84,8 @@ impl Listener<'_> {
 
 /// Works, and sends events: `progress`, and at the end `done` with what came of it, or `failed`.
 pub(crate) fn stream(
-    state: &Arc<State>,
-    work: impl FnOnce(&State, &mut Listener<'_>) -> Result<Value, Refusal> + Send + 'static,
+    state: &Arc<ServerState>,
+    work: impl FnOnce(&ServerState, &mut Listener<'_>) -> Result<Value, Refusal> + Send + 'static,
 ) -> Result<Reply, Refusal> {
     let cancel = state.long_work.begin()?;
     let (sender, receiver) = channel(AHEAD);
@@ -101,7 +101,7 @@ pub(crate) fn stream(
         // Who has stopped listening does not care.
         let _ = sender.blocking_send(last);
     });
-    Ok(with_body("text/event-stream", Made(receiver).boxed()))
+    Ok(with_body("text/event-stream", MadeBody(receiver).boxed()))
 }
 
 fn event(name: &str, data: &Value) -> Bytes {

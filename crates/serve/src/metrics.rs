@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hyper::StatusCode;
 
-use crate::route::{ROUTES, Route};
+use crate::route::{Endpoint, ROUTES};
 
 /// Upper ends of the ranges of times, in microseconds.
 const TIMES: [u64; 9] = [100, 250, 1_000, 2_500, 10_000, 50_000, 250_000, 1_000_000, 10_000_000];
@@ -34,7 +34,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Counts an answer.
-    pub(crate) fn count(&self, route: Route, status: StatusCode, time: Duration) {
+    pub(crate) fn count(&self, route: Endpoint, status: StatusCode, time: Duration) {
         let class = CLASSES.iter().position(|&class| status.as_u16() / 100 == class);
         let counters = ROUTES.iter().position(|&other| other == route).map(|at| &self.requests[at]);
         if let (Some(counters), Some(class)) = (counters, class) {

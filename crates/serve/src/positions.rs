@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use hoffman::{Color, ListOptions, ListQuery, Listed, Table, Wanted, ZugzwangOf};
+use hoffman::{Color, ListOptions, ListQuery, ListedPosition, Table, WantedResult, ZugzwangOf};
 use hyper::StatusCode;
 use serde::Serialize;
 
@@ -15,12 +15,12 @@ const MOST: usize = 24;
 
 /// Positions of a table, the first ones of a list.
 #[derive(Serialize)]
-struct Answer {
+struct PositionList {
     /// How many there are in all.
     positions: u64,
     /// Of zugzwangs, how many of which kind: its name, what it is, and the number.
     kinds: Vec<(&'static str, &'static str, u64)>,
-    list: Vec<Listed>,
+    list: Vec<ListedPosition>,
 }
 
 /// What is asked for: `zugzwang=mutual`, or `to_move`, `result` and `moves`.
@@ -38,8 +38,8 @@ pub(crate) fn query_of(query: Option<&str>) -> Result<ListQuery, Refusal> {
         };
     }
     let result = match wanted(query, "result")?.as_str() {
-        "win" => Wanted::Win,
-        "loss" => Wanted::Loss,
+        "win" => WantedResult::Win,
+        "loss" => WantedResult::Loss,
         other => return Err(wrong("result", other)),
     };
     let to_move = match wanted(query, "to_move")?.as_str() {
@@ -62,7 +62,7 @@ pub(crate) fn positions(table: &Table, query: &ListQuery) -> Result<Bytes, hoffm
     let options = ListOptions::default();
     let counts = table.list(query, &options, None)?;
     let mut list = Vec::new();
-    let mut each = |listed: Listed| {
+    let mut each = |listed: ListedPosition| {
         list.push(listed);
         if list.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
@@ -71,7 +71,7 @@ pub(crate) fn positions(table: &Table, query: &ListQuery) -> Result<Bytes, hoffm
     }
     let kinds = counts.kinds.iter().map(|(kind, &count)| (kind.name(), kind.words(), count));
     let kinds = kinds.collect();
-    let all = Answer { positions: counts.positions, kinds, list };
+    let all = PositionList { positions: counts.positions, kinds, list };
     Ok(to_json(&all).unwrap_or_default())
 }
 

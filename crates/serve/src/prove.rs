@@ -13,7 +13,7 @@ use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::answer::State;
+use crate::answer::ServerState;
 use crate::long_work::{Listener, only_from_here, stream};
 use crate::response::{Refusal, Reply};
 use crate::route::position_of;
@@ -21,7 +21,7 @@ use crate::route::position_of;
 /// Proves a position as far as that goes in the time that the owner of the server gives, and sends
 /// events: `progress`, and at the end `done` or `failed`.
 pub(crate) fn prove(
-    state: &Arc<State>,
+    state: &Arc<ServerState>,
     query: Option<&str>,
     headers: &HeaderMap,
 ) -> Result<Reply, Refusal> {

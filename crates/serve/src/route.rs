@@ -7,13 +7,13 @@ use crate::response::Refusal;
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Route {
+pub(crate) enum Endpoint {
     /// The page and its files.
     Page,
     /// A position, in the shape of the Lichess tablebase server.
-    Position(Rules),
+    Position(ChessRules),
     /// The main line, in the same shape.
-    Mainline(Rules),
+    Mainline(ChessRules),
     /// Many positions.
     Batch,
     /// A position for the page.
@@ -44,86 +44,86 @@ pub(crate) enum Route {
 
 /// The game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Rules {
+pub(crate) enum ChessRules {
     Chess,
     Suicide,
 }
 
 /// All of them.
-pub(crate) const ROUTES: [Route; 18] = [
-    Route::Page,
-    Route::Position(Rules::Chess),
-    Route::Position(Rules::Suicide),
-    Route::Mainline(Rules::Chess),
-    Route::Mainline(Rules::Suicide),
-    Route::Batch,
-    Route::Shown,
-    Route::Heat,
-    Route::Tables,
-    Route::Stats,
-    Route::List,
-    Route::Plan,
-    Route::Build,
-    Route::Prove,
-    Route::Health,
-    Route::Metrics,
-    Route::Description,
-    Route::Nothing,
+pub(crate) const ROUTES: [Endpoint; 18] = [
+    Endpoint::Page,
+    Endpoint::Position(ChessRules::Chess),
+    Endpoint::Position(ChessRules::Suicide),
+    Endpoint::Mainline(ChessRules::Chess),
+    Endpoint::Mainline(ChessRules::Suicide),
+    Endpoint::Batch,
+    Endpoint::Shown,
+    Endpoint::Heat,
+    Endpoint::Tables,
+    Endpoint::Stats,
+    Endpoint::List,
+    Endpoint::Plan,
+    Endpoint::Build,
+    Endpoint::Prove,
+    Endpoint::Health,
+    Endpoint::Metrics,
+    Endpoint::Description,
+    Endpoint::Nothing,
 ];
 
-impl Route {
+impl Endpoint {
     /// What a path leads to. The files of the page are looked for elsewhere.
-    pub(crate) fn of(path: &str) -> Route {
+    pub(crate) fn of(path: &str) -> Endpoint {
         match path {
-            "/" => Route::Page,
-            "/standard" => Route::Position(Rules::Chess),
-            "/suicide" => Route::Position(Rules::Suicide),
-            "/standard/mainline" => Route::Mainline(Rules::Chess),
-            "/suicide/mainline" => Route::Mainline(Rules::Suicide),
-            "/batch" => Route::Batch,
-            "/api/position" => Route::Shown,
-            "/api/heat" => Route::Heat,
-            "/api/stats" => Route::Stats,
-            "/api/list" => Route::List,
-            "/api/plan" => Route::Plan,
-            "/api/build" => Route::Build,
-            "/api/prove" => Route::Prove,
-            "/tables" => Route::Tables,
-            "/healthz" => Route::Health,
-            "/metrics" => Route::Metrics,
-            "/openapi.json" => Route::Description,
-            asset if asset.starts_with("/assets/") => Route::Page,
-            _ => Route::Nothing,
+            "/" => Endpoint::Page,
+            "/standard" => Endpoint::Position(ChessRules::Chess),
+            "/suicide" => Endpoint::Position(ChessRules::Suicide),
+            "/standard/mainline" => Endpoint::Mainline(ChessRules::Chess),
+            "/suicide/mainline" => Endpoint::Mainline(ChessRules::Suicide),
+            "/batch" => Endpoint::Batch,
+            "/api/position" => Endpoint::Shown,
+            "/api/heat" => Endpoint::Heat,
+            "/api/stats" => Endpoint::Stats,
+            "/api/list" => Endpoint::List,
+            "/api/plan" => Endpoint::Plan,
+            "/api/build" => Endpoint::Build,
+            "/api/prove" => Endpoint::Prove,
+            "/tables" => Endpoint::Tables,
+            "/healthz" => Endpoint::Health,
+            "/metrics" => Endpoint::Metrics,
+            "/openapi.json" => Endpoint::Description,
+            asset if asset.starts_with("/assets/") => Endpoint::Page,
+            _ => Endpoint::Nothing,
         }
     }
 
     /// Its name in the metrics.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Route::Page => "page",
-            Route::Position(Rules::Chess) => "standard",
-            Route::Position(Rules::Suicide) => "suicide",
-            Route::Mainline(Rules::Chess) => "standard-mainline",
-            Route::Mainline(Rules::Suicide) => "suicide-mainline",
-            Route::Batch => "batch",
-            Route::Shown => "position",
-            Route::Heat => "heat",
-            Route::Tables => "tables",
-            Route::Stats => "stats",
-            Route::List => "list",
-            Route::Plan => "plan",
-            Route::Build => "build",
-            Route::Prove => "prove",
-            Route::Health => "healthz",
-            Route::Metrics => "metrics",
-            Route::Description => "openapi",
-            Route::Nothing => "nothing",
+            Endpoint::Page => "page",
+            Endpoint::Position(ChessRules::Chess) => "standard",
+            Endpoint::Position(ChessRules::Suicide) => "suicide",
+            Endpoint::Mainline(ChessRules::Chess) => "standard-mainline",
+            Endpoint::Mainline(ChessRules::Suicide) => "suicide-mainline",
+            Endpoint::Batch => "batch",
+            Endpoint::Shown => "position",
+            Endpoint::Heat => "heat",
+            Endpoint::Tables => "tables",
+            Endpoint::Stats => "stats",
+            Endpoint::List => "list",
+            Endpoint::Plan => "plan",
+            Endpoint::Build => "build",
+            Endpoint::Prove => "prove",
+            Endpoint::Health => "healthz",
+            Endpoint::Metrics => "metrics",
+            Endpoint::Description => "openapi",
+            Endpoint::Nothing => "nothing",
         }
     }
 
     /// The methods that it takes.
     pub(crate) fn allowed(self) -> &'static str {
-        if matches!(self, Route::Batch | Route::Build | Route::Prove) {
+        if matches!(self, Endpoint::Batch | Endpoint::Build | Endpoint::Prove) {
             "POST, OPTIONS"
         } else {
             "GET, HEAD, OPTIONS"
@@ -137,7 +137,7 @@ impl Route {
 
     /// Whether errors are told as the Lichess tablebase server tells them, in plain text.
     pub(crate) fn is_of_lichess(self) -> bool {
-        matches!(self, Route::Position(_) | Route::Mainline(_))
+        matches!(self, Endpoint::Position(_) | Endpoint::Mainline(_))
     }
 }
 

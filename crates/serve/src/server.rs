@@ -21,10 +21,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use crate::answer::{GRACE, State, answer};
+use crate::answer::{GRACE, ServerState, answer};
 use crate::build::Builds;
 use crate::library::Library;
-use crate::limits::{HEAD, HEADERS, Limits};
+use crate::limits::{HEAD, HEADERS, ServerLimits};
 use crate::stream::Impatient;
 
 /// How often it is looked whether to stop.
@@ -48,7 +48,7 @@ pub struct Config {
     /// done.
     pub prove: Option<Duration>,
     /// What is borne.
-    pub limits: Limits,
+    pub limits: ServerLimits,
 }
 
 /// Why nothing is served.
@@ -79,7 +79,7 @@ pub enum ServeError {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ServerState>,
     runtime: Runtime,
 }
 
@@ -109,7 +109,7 @@ impl Server {
             .enable_all()
             .build()
             .map_err(ServeError::Threads)?;
-        let state = Arc::new(State::new(library, limits, (builds, prove), origin, threads));
+        let state = Arc::new(ServerState::new(library, limits, (builds, prove), origin, threads));
         Ok(Server { listener, address, state, runtime })
     }
 
@@ -167,7 +167,7 @@ fn origin_of(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(text).ok().filter(|_| is_origin)
 }
 
-async fn serve(listener: TcpListener, state: &Arc<State>, cancel: &Cancel) -> io::Result<()> {
+async fn serve(listener: TcpListener, state: &Arc<ServerState>, cancel: &Cancel) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let free = Arc::new(Semaphore::new(state.limits.connections));
     let open = GracefulShutdown::new();
@@ -216,7 +216,7 @@ async fn refuse(stream: TcpStream) {
 }
 
 async fn connection(
-    state: Arc<State>,
+    state: Arc<ServerState>,
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     peer: SocketAddr,
     watcher: Watcher,
@@ -256,7 +256,7 @@ mod tests {
             cors: None,
             build: None,
             prove: None,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
         };
         let server = Server::bind(config).expect("a server");
         let request = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");

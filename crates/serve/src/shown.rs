@@ -16,19 +16,19 @@ pub(crate) struct Shown<'r> {
     /// How the game has ended.
     over: Option<&'static str>,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: ShownOutcome,
     words: &'r str,
     /// What is certain where the table is not of chess.
     certain: Option<&'r str>,
     moves: Vec<ShownMove<'r>>,
     /// Best play.
-    line: Vec<Step<'r>>,
+    line: Vec<LineMove<'r>>,
     hoffman: Value,
 }
 
 /// Who wins, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Outcome {
+pub(crate) struct ShownOutcome {
     /// `white`, `black`, `draw`, `maybe-white`, `maybe-black` or `unknown`.
     pub(crate) result: &'static str,
     /// Plies to the mate, if they are known to be those of chess.
@@ -43,7 +43,7 @@ struct ShownMove<'r> {
     /// The position after it.
     fen: String,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: ShownOutcome,
     /// Whether the game is over after it.
     over: bool,
     words: &'r str,
@@ -55,15 +55,15 @@ struct ShownMove<'r> {
 
 /// A move of a line.
 #[derive(Debug, Serialize)]
-struct Step<'r> {
+struct LineMove<'r> {
     uci: &'r str,
     san: &'r str,
     fen: String,
 }
 
-impl Outcome {
+impl ShownOutcome {
     /// Of a position with that side to move.
-    fn new(verdict: &PositionVerdict, turn: Color) -> Outcome {
+    fn new(verdict: &PositionVerdict, turn: Color) -> ShownOutcome {
         let wins = |color: Color| color.fold_wb("white", "black");
         let maybe = |color: Color| color.fold_wb("maybe-white", "maybe-black");
         let result = match verdict.category {
@@ -76,7 +76,7 @@ impl Outcome {
         };
         let distance = verdict.dtm.or(verdict.dtw).map(i32::unsigned_abs);
         let ended = verdict.is_over().then_some(0);
-        Outcome { result, plies: distance.or(ended).filter(|_| result != "draw") }
+        ShownOutcome { result, plies: distance.or(ended).filter(|_| result != "draw") }
     }
 }
 
@@ -102,7 +102,7 @@ impl<'r> Shown<'r> {
                 uci: &shown.uci,
                 san: &shown.san,
                 fen: after,
-                outcome: Outcome::new(&shown.verdict, turn.other()),
+                outcome: ShownOutcome::new(&shown.verdict, turn.other()),
                 over: shown.verdict.is_over(),
                 words: &shown.words,
                 zeroing: shown.zeroing,
@@ -116,7 +116,7 @@ impl<'r> Shown<'r> {
             turn: turn.fold_wb("white", "black"),
             check: position.is_check(),
             over: ending(verdict),
-            outcome: Outcome::new(verdict, turn),
+            outcome: ShownOutcome::new(verdict, turn),
             words: &report.result,
             certain: report.certain.as_deref(),
             moves: shown.collect(),
@@ -127,14 +127,14 @@ impl<'r> Shown<'r> {
 }
 
 /// The line with the positions that it goes through.
-fn steps(report: &Report, variant: Variant) -> Vec<Step<'_>> {
+fn steps(report: &Report, variant: Variant) -> Vec<LineMove<'_>> {
     let mut position = report.position.clone();
     let mut steps = Vec::new();
     for (uci, san) in report.hoffman.pv.iter().zip(&report.line) {
         let legal = position.legal_moves(variant);
         let Some(m) = legal.iter().find(|m| m.uci() == *uci) else { break };
         position = position.after(m).without_useless_en_passant();
-        steps.push(Step { uci, san, fen: position.fen() });
+        steps.push(LineMove { uci, san, fen: position.fen() });
     }
     steps
 }

@@ -88,9 +88,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
 
 /// The body of an answer that is sent as it is made.
 #[derive(Debug)]
-pub(crate) struct Made(pub(crate) Receiver<Bytes>);
+pub(crate) struct MadeBody(pub(crate) Receiver<Bytes>);
 
-impl Body for Made {
+impl Body for MadeBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -48,7 +48,7 @@ fn main() {
         let jobs = complete([material]);
         let (last, needed) = jobs.split_last().unwrap();
         let options = || SolveOptions { count: false, keep: true, ..SolveOptions::default() };
-        let solve = |job: &hoffman_plan::Job, tables: &Tables| {
+        let solve = |job: &hoffman_plan::EndingJob, tables: &Tables| {
             let mut values = TableValues::new(job.material, job.slices());
             pool.install(|| solve_table(&mut values, tables, &options(), &|| {})).unwrap();
             values

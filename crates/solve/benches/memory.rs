@@ -57,7 +57,7 @@ fn main() {
         let jobs = complete([ending]);
         let mut tables = Tables::new();
         let solve =
-            |job: &hoffman_plan::Job, tables: &Tables, pages: Option<&Arc<Pages>>, method| {
+            |job: &hoffman_plan::EndingJob, tables: &Tables, pages: Option<&Arc<Pages>>, method| {
                 let mut values = TableValues::new(job.material, job.slices());
                 let options = SolveOptions {
                     count: false,

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hoffman_board::{Bitboard, ByColor, Color, FuturemoveKind, Role, Square};
-use hoffman_space::{PawnStructure, TableValues};
+use hoffman_space::{PawnSquares, TableValues};
 use rayon::prelude::*;
 
 use crate::context::Context;
@@ -23,7 +23,7 @@ use crate::problem::Problem;
 use crate::slice_solver;
 use crate::steps::{self, Step, Way};
 use crate::table_solver::solve_slices;
-use crate::target::{After, Reading, Rest, Target};
+use crate::target::{After, ExitTarget, Reading, Rest};
 use crate::view::View;
 
 /// A solved table that moves may lead to.
@@ -160,7 +160,7 @@ fn exit<'a>(
     let mut counted = Counted::Inside;
     let target = if inside {
         let view = step.views(table, false, context.layout).into_iter().next()?;
-        Target::view(match step.way {
+        ExitTarget::view(match step.way {
             Way::Whole { jumped: Some(square) } => view.with_right(square),
             _ => view,
         })
@@ -200,7 +200,7 @@ fn rights<'a>(
 /// answers spare their side mate and stalemate. This is what 1.7 does, and the published figures
 /// depend on it.
 struct Outside<'a> {
-    target: Option<Target<'a>>,
+    target: Option<ExitTarget<'a>>,
     /// How many futurebases hold everything behind it.
     complete: usize,
     /// Whether a futurebase has the men behind it.
@@ -211,7 +211,7 @@ struct Outside<'a> {
 fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -> Outside<'a> {
     let after = After::new(context, step);
     if context.suicide() && !after.has_enemies() {
-        let target = Target::new(Vec::new(), Rest::Lost, after);
+        let target = ExitTarget::new(Vec::new(), Rest::Lost, after);
         return Outside { target, complete: 1, tracked: false, counted: Counted::Deciding };
     }
     let mut layers = Vec::new();
@@ -248,7 +248,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         Rest::Discarded if !tracked => Counted::Discarded,
         _ => Counted::Leaving,
     };
-    Outside { target: Target::new(layers, rest, after), complete, tracked, counted }
+    Outside { target: ExitTarget::new(layers, rest, after), complete, tracked, counted }
 }
 
 /// The squares of all movers behind a step, once for every man that can make it.
@@ -268,9 +268,9 @@ fn landings(context: &Context<'_>, step: &Step) -> Vec<Vec<u64>> {
 }
 
 /// The pawn structures that moves out of a table lead to, and those of the table.
-pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnStructure> {
-    let slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
-    let behind = |mut behind: Vec<PawnStructure>, pawns: &PawnStructure| {
+pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnSquares> {
+    let slices: Vec<PawnSquares> = table.slices.keys().copied().collect();
+    let behind = |mut behind: Vec<PawnSquares>, pawns: &PawnSquares| {
         let context = Context::new(&table.layout, *pawns);
         behind.push(*pawns);
         for color in Color::ALL {
@@ -280,16 +280,16 @@ pub fn structures_behind(table: &TableValues) -> BTreeSet<PawnStructure> {
         behind.extend(rights.iter().flat_map(|(_, _, steps)| steps).map(|step| step.pawns));
         behind
     };
-    let all: Vec<Vec<PawnStructure>> = slices.par_iter().fold(Vec::new, behind).collect();
+    let all: Vec<Vec<PawnSquares>> = slices.par_iter().fold(Vec::new, behind).collect();
     all.into_iter().flatten().collect()
 }
 
 /// Looks at all moves out of a table that is to be solved.
 pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
-    let mut slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
+    let mut slices: Vec<PawnSquares> = table.slices.keys().copied().collect();
     // So that the examples given do not change from run to run.
     slices.sort_unstable();
-    let look = |mut found: KnownKinds, pawns: &PawnStructure| {
+    let look = |mut found: KnownKinds, pawns: &PawnSquares| {
         let context = Context::new(&table.layout, *pawns);
         for color in Color::ALL {
             for step in steps::steps(&context, color, true) {
@@ -371,7 +371,7 @@ fn note(
     known.tracked |= tracked && analysis.rules.discards_spare;
     known.complete &= complete > 0;
     known.twice |= complete > 1;
-    if let Some(target) = target.filter(Target::may_be_unsaid)
+    if let Some(target) = target.filter(ExitTarget::may_be_unsaid)
         && known.unsaid.is_none()
     {
         let conceded = concessions(context, table, analysis, step.color);
@@ -382,7 +382,7 @@ fn note(
 /// Whether a move of a kind that leaves a table is possible in any of its positions; the survey
 /// lists kinds by the men alone.
 pub fn can_happen(table: &TableValues, color: Color, kind: FuturemoveKind) -> bool {
-    let mut slices: Vec<PawnStructure> = table.slices.keys().copied().collect();
+    let mut slices: Vec<PawnSquares> = table.slices.keys().copied().collect();
     slices.sort_unstable();
     slices.par_iter().any(|&pawns| {
         let context = Context::new(&table.layout, pawns);
@@ -399,7 +399,7 @@ pub fn can_happen(table: &TableValues, color: Color, kind: FuturemoveKind) -> bo
 /// Whether a step can be made in any position of a slice, with the right to take en passant or
 /// without.
 fn is_possible(context: &Context<'_>, step: &Step, right: Option<Square>) -> bool {
-    let target = Target::new(Vec::new(), Rest::Unsaid, After::new(context, step));
+    let target = ExitTarget::new(Vec::new(), Rest::Unsaid, After::new(context, step));
     target.is_some_and(|target| find_unsaid(context, step, right, &target, &[]).is_some())
 }
 
@@ -409,8 +409,8 @@ fn find_unsaid(
     context: &Context<'_>,
     step: &Step,
     right: Option<Square>,
-    target: &Target<'_>,
-    conceded: &[(Way, Target<'_>)],
+    target: &ExitTarget<'_>,
+    conceded: &[(Way, ExitTarget<'_>)],
 ) -> Option<Unsaid> {
     let rows = context.rows();
     let mut buffer = Buffer::new();
@@ -455,7 +455,7 @@ fn concessions<'a>(
     table: &TableValues,
     analysis: &'a Analysis<'_>,
     color: Color,
-) -> Vec<(Way, Target<'a>)> {
+) -> Vec<(Way, ExitTarget<'a>)> {
     if context.suicide() {
         return Vec::new();
     }

@@ -58,7 +58,7 @@ pub fn run(kernel: usize, from: &[u64], out: &mut [u64]) {
 
 /// Computes the legal positions of an ending's layout once; returns their number.
 pub fn legal(layout: &Layout) -> u64 {
-    let context = Context::new(layout, hoffman_space::PawnStructure::default());
+    let context = Context::new(layout, hoffman_space::PawnSquares::default());
     let mut open = vec![0; context.rows()];
     let mut sum = 0;
     for block in &context.blocks {

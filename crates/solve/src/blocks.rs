@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use hoffman_board::{ByColor, MAX_PIECES as MAX_MOVERS, Role, Symmetry};
-use hoffman_space::{KingPairs, Layout, Mover, PawnStructure, king_pairs};
+use hoffman_space::{KingPairs, Layout, Mover, PawnSquares, king_pairs};
 
 use crate::kernels::dense::{Frame, map_row};
 use crate::kernels::tables::{Tables, squares};
@@ -160,7 +160,7 @@ pub(crate) fn axis_blocks(
     layout: &Layout,
     kings: ByColor<Option<usize>>,
     dims: usize,
-    pawns: PawnStructure,
+    pawns: PawnSquares,
 ) -> Vec<Block> {
     let movers = &layout.movers()[..layout.outer()];
     let mut blocks = Vec::new();
@@ -197,7 +197,7 @@ fn axis_block(
     stands: &ArrayVec<u8, MAX_MOVERS>,
     kings: ByColor<Option<usize>>,
     dims: usize,
-    pawns: PawnStructure,
+    pawns: PawnSquares,
 ) -> Block {
     let mut fixed = pawns.occupied();
     let mut empty = false;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrayvec::ArrayVec;
 use hoffman_board::{Bitboard, ByColor, Color, MAX_PIECES as MAX_MOVERS, Role, Square, Variant};
-use hoffman_space::{KingPlacement, Layout, PawnStructure};
+use hoffman_space::{KingPlacement, Layout, PawnSquares};
 
 use crate::blocks::{Block, axis_blocks, paired_blocks};
 use crate::kernels::tables::{Tables, tables};
@@ -30,7 +30,7 @@ pub(crate) struct SideMen {
 pub(crate) struct Context<'a> {
     pub(crate) tables: &'static Tables,
     pub(crate) layout: &'a Layout,
-    pub(crate) pawns: PawnStructure,
+    pub(crate) pawns: PawnSquares,
     pub(crate) blocks: Vec<Block>,
     /// How many men are outer.
     pub(crate) outer: usize,
@@ -51,7 +51,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(layout: &'a Layout, pawns: PawnStructure) -> Context<'a> {
+    pub(crate) fn new(layout: &'a Layout, pawns: PawnSquares) -> Context<'a> {
         let tables = tables();
         let movers = layout.movers();
         let outer = layout.outer();

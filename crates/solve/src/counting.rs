@@ -13,7 +13,7 @@ use crate::nearby::Planes;
 use crate::passes::BlockTask;
 use crate::problem::Problem;
 use crate::sets::PositionSet;
-use crate::target::{Reading, Target};
+use crate::target::{ExitTarget, Reading};
 use crate::threads::{PARALLEL_ROWS, share, with_exit_room, with_scratch};
 
 /// Access to the blocks of a slice whose mates are known.
@@ -136,7 +136,7 @@ impl SideCount<'_> {
     }
 
     /// The captures by the right that are moves, and those that are discarded.
-    fn right_captures(&self) -> [&[Target<'_>]; 2] {
+    fn right_captures(&self) -> [&[ExitTarget<'_>]; 2] {
         self.right.map_or([&[]; 2], Right::counted)
     }
 
@@ -154,7 +154,7 @@ impl SideCount<'_> {
 
     fn capture_marks<C: Code>(&self, task: BlockTask<'_>, positions: &[u64]) -> CaptureMarks {
         let [counted, discarded] = self.right_captures();
-        let marks = |captures: &[Target<'_>], reading: Reading| {
+        let marks = |captures: &[ExitTarget<'_>], reading: Reading| {
             with_exit_room(|room: &mut ExitRoom<C>| {
                 dispatch::capture_block(task, captures, reading, positions, room)
             })

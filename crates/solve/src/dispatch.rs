@@ -17,7 +17,7 @@ use crate::nearby::Planes;
 use crate::passes::{self, BlockTask, LossSources, MatePlanes, Scratch, WinSources};
 use crate::processor::for_processor;
 use crate::sets::{Log, PositionSet};
-use crate::target::{Reading, Target};
+use crate::target::{ExitTarget, Reading};
 use crate::valuation::{self, ExitPlanes, WithoutRight};
 
 for_processor! {
@@ -99,7 +99,7 @@ for_processor! {
     /// See [`exit_values::count_captures`].
     fn count_captures<C: Code>(
         task: BlockTask<'_>,
-        captures: &[Target<'_>],
+        captures: &[ExitTarget<'_>],
         positions: &[u64],
         room: &mut ExitRoom<C>,
     ) -> u64,
@@ -122,7 +122,7 @@ for_processor! {
     /// See [`valuation::capture_block`].
     fn capture_block<C: Code>(
         task: BlockTask<'_>,
-        captures: &[Target<'_>],
+        captures: &[ExitTarget<'_>],
         reading: Reading,
         positions: &[u64],
         room: &mut ExitRoom<C>,

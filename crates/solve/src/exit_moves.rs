@@ -15,7 +15,7 @@ use crate::kernels::isa::{Isa, Row, equal_mask};
 use crate::kernels::tables::squares;
 use crate::passes::BlockTask;
 use crate::steps::Way;
-use crate::target::{Axes, Placed, Reading, Target};
+use crate::target::{Axes, ExitTarget, Placed, Reading};
 use crate::view::Section;
 
 /// What is done with the moves found: every call is one move in each of the marked positions of a
@@ -97,7 +97,7 @@ impl<'a> ExitMoves<'a> {
     pub(crate) fn way<I: Isa, C: Code>(
         &self,
         way: Way,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
     ) {
@@ -132,7 +132,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     fn fetch<'b, C: Code>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         placed: &Placed,
         axes: &Axes,
         len: usize,
@@ -202,7 +202,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     pub(crate) fn whole<I: Isa, C: Code>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         jumped: Option<Square>,
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
@@ -218,7 +218,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     fn over_empty<C: Code>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         (placed, empty): (&Placed, u64),
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
@@ -243,7 +243,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     fn pawn_takes<I: Isa, C: Code>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         victim: usize,
         at: u8,
         sink: &mut impl Sink<C>,
@@ -275,7 +275,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     fn goes_to<I: Isa, C: Code, S: Sink<C>>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         at: u8,
         takers: u32,
         sink: &mut S,
@@ -300,7 +300,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     fn dimension_goes_to<I: Isa, C: Code>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         at: u8,
         (i, role): (usize, Role),
         sink: &mut impl Sink<C>,
@@ -337,7 +337,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     fn lane_goes_to<I: Isa, C: Code, S: Sink<C>>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         at: u8,
         role: Role,
         sink: &mut S,
@@ -380,7 +380,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     fn takes_lane<I: Isa, C: Code>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         takers: u32,
         sink: &mut impl Sink<C>,
         buffer: &mut Buffer<C>,
@@ -413,7 +413,7 @@ impl<'a> ExitMoves<'a> {
     #[inline(always)]
     fn takes_dimension<I: Isa, C: Code>(
         &self,
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         j: usize,
         takers: u32,
         sink: &mut impl Sink<C>,

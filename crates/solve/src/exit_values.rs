@@ -10,7 +10,7 @@ use crate::exits::{Counted, Exit};
 use crate::kernels::isa::{Isa, Portable, Row, equal_mask, raise, raise_to};
 use crate::passes::BlockTask;
 use crate::steps::Way;
-use crate::target::{Reading, Target};
+use crate::target::{ExitTarget, Reading};
 
 /// Room for evaluating exits, one a thread and width of code.
 pub(crate) struct ExitRoom<C> {
@@ -102,7 +102,7 @@ impl<C: Code, I: Isa> Sink<C> for MoveCount<'_, I> {
 #[inline(always)]
 pub(crate) fn captures_of<I: Isa, C: Code>(
     task: BlockTask<'_>,
-    captures: &[Target<'_>],
+    captures: &[ExitTarget<'_>],
     reading: Reading,
     best: &mut [C],
     buffer: &mut Buffer<C>,
@@ -186,7 +186,7 @@ pub(crate) fn spared_block<C: Code>(
 /// set a row.
 pub(crate) fn positions_with(
     task: BlockTask<'_>,
-    (way, target, reading): (Way, &Target<'_>, Reading),
+    (way, target, reading): (Way, &ExitTarget<'_>, Reading),
     buffer: &mut Buffer<u8>,
 ) -> Vec<u64> {
     let mut best = vec![0; task.context.rows() * 64];
@@ -201,7 +201,7 @@ pub(crate) fn positions_with(
 #[inline(always)]
 pub(crate) fn count_captures<I: Isa, C: Code>(
     task: BlockTask<'_>,
-    captures: &[Target<'_>],
+    captures: &[ExitTarget<'_>],
     positions: &[u64],
     room: &mut ExitRoom<C>,
 ) -> u64 {

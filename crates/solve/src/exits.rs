@@ -4,13 +4,13 @@ use hoffman_board::{Bitboard, Color, FuturemoveKind, Square};
 
 use crate::context::Context;
 use crate::steps::{Way, empty_squares};
-use crate::target::Target;
+use crate::target::ExitTarget;
 
 /// A kind of exit of one side, with what is behind it.
 pub(crate) struct Exit<'a> {
     pub(crate) way: Way,
     pub(crate) kind: FuturemoveKind,
-    pub(crate) target: Target<'a>,
+    pub(crate) target: ExitTarget<'a>,
     pub(crate) counted: Counted,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Right<'a> {
     /// The side that may take.
     pub(crate) taker: Color,
     /// What the captures lead to, discarded ones last; none if no pawn can take.
-    pub(crate) captures: Vec<Target<'a>>,
+    pub(crate) captures: Vec<ExitTarget<'a>>,
     /// How many of the captures are not discarded.
     pub(crate) moves: usize,
     /// Whether a capture decides a position at once.
@@ -55,7 +55,7 @@ impl<'a> Right<'a> {
     }
 
     /// The captures that are moves, and the discarded ones.
-    pub(crate) fn counted(&self) -> [&[Target<'a>]; 2] {
+    pub(crate) fn counted(&self) -> [&[ExitTarget<'a>]; 2] {
         self.captures.split_at_checked(self.moves).map_or([&self.captures, &[]], |(a, b)| [a, b])
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use hoffman_board::shakmaty::{CastlingMode, Chess, Position as _, PositionError, Setup};
 use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value};
 use hoffman_plan::complete;
-use hoffman_space::{Codes, Layout, Orientation, PawnStructure, SliceValues, TableValues};
+use hoffman_space::{Codes, Layout, Orientation, PawnSquares, SliceValues, TableValues};
 
 use crate::options::SolveOptions;
 use crate::table_solver::{Tables, solve_table};
@@ -42,7 +42,7 @@ pub(crate) fn solved_behind(ending: &str) -> (TableValues, Tables) {
 }
 
 /// A table with a value of its own at every place, as far as they go.
-pub(crate) fn numbered(layout: Layout, material: &str, pawns: PawnStructure) -> TableValues {
+pub(crate) fn numbered(layout: Layout, material: &str, pawns: PawnSquares) -> TableValues {
     let mut random = Random(7);
     let mut codes = || Codes::Narrow((0..layout.len()).map(|_| random.below(256) as u8).collect());
     let codes = [codes(), codes()];
@@ -72,7 +72,7 @@ pub(crate) fn value(table: &TableValues, swapped: bool, men: &Men, turn: Color) 
             u8::from(left.remove(at).2)
         })
         .collect();
-    let mut pawns = PawnStructure::default();
+    let mut pawns = PawnSquares::default();
     for (color, role, square) in left {
         assert_eq!(role, Role::Pawn);
         *pawns.of_mut(color) |= Bitboard::from_square(square).0;
@@ -107,7 +107,7 @@ pub(crate) fn men_behind(
     ours: &Layout,
     stands: impl Iterator<Item = (usize, u8)>,
     change: Change,
-    pawns: PawnStructure,
+    pawns: PawnSquares,
 ) -> Men {
     let movers = ours.movers();
     let movers =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hoffman_board::Color;
-use hoffman_space::{PawnStructure, SliceValues};
+use hoffman_space::{PawnSquares, SliceValues};
 
 /// What one pass decided in one block of a slice.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl Decided<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct PassReport {
     /// The pawns of the slice.
-    pub pawns: PawnStructure,
+    pub pawns: PawnSquares,
     /// Whether it looked for wins of the side to move, else for its losses.
     pub won: bool,
     /// In how many moves.
@@ -59,7 +59,7 @@ pub type TakeDecided<'t> = dyn FnMut(Decided<'_>) -> io::Result<()> + 't;
 /// without arguments is one that is told of solved slices and never stops.
 pub trait Monitor: Sync {
     /// A slice is solved.
-    fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>);
+    fn slice(&self, pawns: PawnSquares, values: &Arc<SliceValues>);
 
     /// A slice begins to look for what is won or lost in so many moves.
     fn pass(&self, moves: u16) {
@@ -87,7 +87,7 @@ pub trait Monitor: Sync {
     /// goes on where the last saved ones end, or starts anew. Returns whether it is saved.
     fn save_passes(
         &self,
-        pawns: PawnStructure,
+        pawns: PawnSquares,
         moves: RangeInclusive<u16>,
         show: &dyn Fn(&mut TakeDecided<'_>) -> io::Result<()>,
     ) -> bool {
@@ -96,7 +96,7 @@ pub trait Monitor: Sync {
     }
 
     /// The number of moves of the last saved pass of a slice.
-    fn saved_passes(&self, pawns: PawnStructure) -> Option<u16> {
+    fn saved_passes(&self, pawns: PawnSquares) -> Option<u16> {
         let _ = pawns;
         None
     }
@@ -104,19 +104,14 @@ pub trait Monitor: Sync {
     /// Shows `take` all that was saved of a slice, the passes in order; no block has more than
     /// `rows` rows. Returns whether all of it could be read and was taken; if not the slice is
     /// solved anew.
-    fn restore_passes(
-        &self,
-        pawns: PawnStructure,
-        rows: usize,
-        take: &mut TakeDecided<'_>,
-    ) -> bool {
+    fn restore_passes(&self, pawns: PawnSquares, rows: usize, take: &mut TakeDecided<'_>) -> bool {
         let _ = (pawns, rows, take);
         false
     }
 }
 
 impl<F: Fn() + Sync> Monitor for F {
-    fn slice(&self, _pawns: PawnStructure, _values: &Arc<SliceValues>) {
+    fn slice(&self, _pawns: PawnSquares, _values: &Arc<SliceValues>) {
         self();
     }
 }

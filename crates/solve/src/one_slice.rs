@@ -4,7 +4,7 @@
 //! matter. What lies behind a move into a slice that is not open is worth what the caller says.
 
 use hoffman_board::{ByColor, Color, FuturemoveKind, Material, Outcome, Role, Square};
-use hoffman_space::{Layout, PawnStructure, SliceValues, TableValues};
+use hoffman_space::{Layout, PawnSquares, SliceValues, TableValues};
 
 use crate::context::Context;
 use crate::exits::{Counted, Exit, Right};
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::recycled::Recycled;
 use crate::slice_solver;
 use crate::steps::{self, Step, Way};
-use crate::target::{After, Rest, Target};
+use crate::target::{After, ExitTarget, Rest};
 use crate::view::View;
 
 /// Where a move out of a slice leads.
@@ -28,7 +28,7 @@ pub struct Leaving {
     /// All men behind the move.
     pub material: Material,
     /// The pawns behind the move.
-    pub pawns: PawnStructure,
+    pub pawns: PawnSquares,
     /// The piece that a pawn has become, and where it stands.
     pub promoted: Option<(Color, Role, Square)>,
 }
@@ -54,7 +54,7 @@ pub struct SliceRules {
 
 /// The moves that leave a slice, each place they lead to once for every kind of move. `by_role`
 /// tells captures by different pieces apart.
-pub fn leavings(layout: &Layout, pawns: PawnStructure, by_role: bool) -> Vec<Leaving> {
+pub fn leavings(layout: &Layout, pawns: PawnSquares, by_role: bool) -> Vec<Leaving> {
     let context = Context::new(layout, pawns);
     let rights = steps::rights(&context).into_iter().flat_map(|(_, _, captures)| captures);
     let sides = Color::ALL.into_iter().flat_map(|color| steps::steps(&context, color, by_role));
@@ -82,7 +82,7 @@ fn leaving(context: &Context<'_>, step: &Step) -> Leaving {
 /// [`SolveError::Stopped`].
 pub fn solve_one_slice<'t>(
     layout: &'t Layout,
-    pawns: PawnStructure,
+    pawns: PawnSquares,
     rules: SliceRules,
     behind: &dyn Fn(&Leaving) -> Behind<'t>,
     options: &SolveOptions,
@@ -99,7 +99,7 @@ pub fn solve_one_slice<'t>(
     });
     let rights = steps::rights(&context).into_iter().map(|(square, taker, captures)| {
         let target = |step: &Step| target(&context, step, behind);
-        let captures: Vec<Target<'_>> = captures.iter().filter_map(target).collect();
+        let captures: Vec<ExitTarget<'_>> = captures.iter().filter_map(target).collect();
         let moves = captures.len();
         Right { square, taker, captures, moves, deciding: false }
     });
@@ -116,7 +116,7 @@ fn target<'t>(
     context: &Context<'t>,
     step: &Step,
     behind: &dyn Fn(&Leaving) -> Behind<'t>,
-) -> Option<Target<'t>> {
+) -> Option<ExitTarget<'t>> {
     let Behind { tables, rest } = behind(&leaving(context, step));
     let turn = step.color.other();
     let mut layers = Vec::new();
@@ -137,5 +137,5 @@ fn target<'t>(
         Some(winner) if winner == step.color => Rest::Won,
         Some(_) => Rest::Lost,
     });
-    Target::new(layers, rest, After::new(context, step))
+    ExitTarget::new(layers, rest, After::new(context, step))
 }

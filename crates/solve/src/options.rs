@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hoffman_board::Material;
 use hoffman_pages::Pages;
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
 /// How a slice is solved that is larger than its memory. The values are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub enum SolveError {
         /// The ending that an exit leads to.
         needed: Material,
         /// Its pawns, as the ending being solved sees them.
-        pawns: PawnStructure,
+        pawns: PawnSquares,
     },
     /// The files of working memory failed.
     #[error("{0}")]

@@ -39,7 +39,7 @@ pub(crate) trait Passes {
 }
 
 /// A slice before a pass, and how far it is.
-struct Reached<S> {
+struct PassStart<S> {
     slice: S,
     /// The number of moves of the next pass.
     next: u16,
@@ -73,7 +73,7 @@ fn begin<S: Passes>(
     context: &Context<'_>,
     monitor: &dyn Monitor,
     mut start: impl FnMut() -> S,
-) -> Reached<S> {
+) -> PassStart<S> {
     let first = first_pass(context);
     let mut slice = start();
     // A start that was stopped half-way fits no passes.
@@ -88,22 +88,22 @@ fn begin<S: Passes>(
             if fits { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
         };
         if monitor.restore_passes(context.pawns, context.rows(), &mut take) {
-            return Reached { slice, next: last + 1, longest };
+            return PassStart { slice, next: last + 1, longest };
         }
         // Both at once may be too much.
         drop(slice);
         slice = start();
     }
-    Reached { slice, next: first, longest: 0 }
+    PassStart { slice, next: first, longest: 0 }
 }
 
 /// Runs the passes; returns the longest win or loss, in moves.
 fn run(
     context: &Context<'_>,
-    reached: &mut Reached<impl Passes>,
+    reached: &mut PassStart<impl Passes>,
     monitor: &dyn Monitor,
 ) -> Result<u16, SolveError> {
-    let Reached { slice, next, longest } = reached;
+    let PassStart { slice, next, longest } = reached;
     let mut longest = *longest;
     let ahead = slice.ahead();
     let mut unsaved = *next;

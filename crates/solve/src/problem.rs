@@ -4,7 +4,7 @@ use hoffman_board::{ByColor, Color};
 
 use crate::context::Context;
 use crate::exits::{Exit, Right};
-use crate::target::Target;
+use crate::target::ExitTarget;
 
 /// What has to be solved.
 pub(crate) struct Problem<'a> {
@@ -41,6 +41,6 @@ impl Problem<'_> {
     /// The longest distance behind a capture en passant, in moves.
     pub(crate) fn deepest_capture(&self) -> u16 {
         let captures = self.rights.iter().flat_map(|right| &right.captures);
-        captures.map(Target::max_moves).max().unwrap_or(0)
+        captures.map(ExitTarget::max_moves).max().unwrap_or(0)
     }
 }

@@ -1,7 +1,7 @@
 //! Steps: the moves that leave a slice, told apart by what they do to its men.
 
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Rank, Role, Square, Variant};
-use hoffman_space::{Layout, PawnStructure, TableValues};
+use hoffman_space::{Layout, PawnSquares, TableValues};
 
 use crate::context::Context;
 use crate::view::{Change, View};
@@ -29,7 +29,7 @@ pub(crate) struct Step {
     pub(crate) way: Way,
     pub(crate) change: Change,
     /// The pawns behind the move.
-    pub(crate) pawns: PawnStructure,
+    pub(crate) pawns: PawnSquares,
 }
 
 impl Step {
@@ -99,7 +99,7 @@ struct StepList<'c, 'a> {
 }
 
 impl StepList<'_, '_> {
-    fn add(&mut self, kind: FuturemoveKind, way: Way, change: Change, pawns: PawnStructure) {
+    fn add(&mut self, kind: FuturemoveKind, way: Way, change: Change, pawns: PawnSquares) {
         self.steps.push(Step { color: self.color, kind, way, change, pawns });
     }
 
@@ -109,7 +109,7 @@ impl StepList<'_, '_> {
     }
 
     /// The pawns without the one on `from`, or with it on `to` instead.
-    fn pawns_after(&self, from: Square, to: Option<Square>) -> PawnStructure {
+    fn pawns_after(&self, from: Square, to: Option<Square>) -> PawnSquares {
         let mut pawns = self.context.pawns;
         *pawns.of_mut(self.color) &= !bit(from);
         if let Some(to) = to {
@@ -316,10 +316,10 @@ mod tests {
     use super::*;
 
     /// The kind of a move that leaves the slice, and the pawns behind it.
-    fn leaving(position: &Chess, played: Move) -> Option<(String, PawnStructure)> {
+    fn leaving(position: &Chess, played: Move) -> Option<(String, PawnSquares)> {
         let pawns = |setup: &Setup| {
             let of = |color| u64::from(setup.board.pawns() & setup.board.by_color(color));
-            PawnStructure { white: of(Color::White), black: of(Color::Black) }
+            PawnSquares { white: of(Color::White), black: of(Color::Black) }
         };
         let before = pawns(&position.to_setup(hoffman_board::shakmaty::EnPassantMode::Always));
         let mut next = position.clone();
@@ -342,11 +342,11 @@ mod tests {
         let pawns = "8/P6p/8/2Pp4/8/1p6/P1P4p/8";
         let board: Setup = format!("{pawns} w - - 0 1").parse::<Fen>().unwrap().into_setup();
         let of = |color| u64::from(board.board.by_color(color));
-        let structure = PawnStructure { white: of(Color::White), black: of(Color::Black) };
+        let structure = PawnSquares { white: of(Color::White), black: of(Color::Black) };
         let layout = Layout::new(&"KRPPPPvKNPPPP".parse().unwrap());
         let context = Context::new(&layout, structure);
         for color in Color::ALL {
-            let listed: BTreeSet<(String, PawnStructure)> = steps(&context, color, true)
+            let listed: BTreeSet<(String, PawnSquares)> = steps(&context, color, true)
                 .iter()
                 .map(|step| (step.kind.to_string(), step.pawns))
                 .collect();

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Bitboard, ByColor, Color, Material, Rank, Role, Square};
 use hoffman_pages::Pages;
-use hoffman_space::{PawnStructure, SliceValues, TableValues};
+use hoffman_space::{PawnSquares, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::context::Context;
@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::recycled::Recycled;
 use crate::slice_solver;
 use crate::steps::{self, Step, Way};
-use crate::target::Target;
+use crate::target::ExitTarget;
 use crate::view::{Change, View};
 
 /// Solved endings by material, stronger side White.
@@ -59,9 +59,9 @@ pub(crate) fn solve_slices(
     table: &mut TableValues,
     options: &SolveOptions,
     monitor: &dyn Monitor,
-    solve: impl Fn(&TableValues, PawnStructure, &Recycled) -> Result<SliceValues, SolveError> + Sync,
+    solve: impl Fn(&TableValues, PawnSquares, &Recycled) -> Result<SliceValues, SolveError> + Sync,
 ) -> Result<u16, SolveError> {
-    let mut levels: BTreeMap<u32, Vec<PawnStructure>> = BTreeMap::new();
+    let mut levels: BTreeMap<u32, Vec<PawnSquares>> = BTreeMap::new();
     for (&pawns, slice) in &table.slices {
         if slice.get().is_none() {
             levels.entry(steps_left(pawns)).or_default().push(pawns);
@@ -113,7 +113,7 @@ pub(crate) fn solve_slices(
 }
 
 /// How many single steps the pawns have left to the last rank.
-fn steps_left(pawns: PawnStructure) -> u32 {
+fn steps_left(pawns: PawnSquares) -> u32 {
     let left = |color: Color| {
         let ranks =
             Bitboard(pawns.of(color)).into_iter().map(move |s| color.relative_rank(s.rank()));
@@ -170,14 +170,14 @@ impl<'a> EndingTargets<'a> {
             view = view.with_right(square);
         }
         let counted = if step.kind.is_pawn_step() { Counted::Inside } else { Counted::Leaving };
-        Ok(Exit { way: step.way, kind: step.kind, target: Target::view(view), counted })
+        Ok(Exit { way: step.way, kind: step.kind, target: ExitTarget::view(view), counted })
     }
 
     fn right(
         &self,
         (square, taker, captures): (Square, Color, Vec<Step>),
     ) -> Result<Right<'a>, SolveError> {
-        let captures = captures.iter().map(|step| Ok(Target::view(self.view(step)?)));
+        let captures = captures.iter().map(|step| Ok(ExitTarget::view(self.view(step)?)));
         let captures = captures.collect::<Result<Vec<_>, SolveError>>()?;
         let moves = captures.len();
         Ok(Right { square, taker, captures, moves, deciding: false })
@@ -185,7 +185,7 @@ impl<'a> EndingTargets<'a> {
 }
 
 /// The material behind an exit.
-fn material_after(table: &TableValues, change: &Change, pawns: PawnStructure) -> Material {
+fn material_after(table: &TableValues, change: &Change, pawns: PawnSquares) -> Material {
     let movers = table.layout.movers();
     let men = movers
         .iter()

@@ -6,7 +6,7 @@
 //! answer.
 
 use hoffman_board::{Color, FuturemoveKind, MAX_PIECES as MAX_MOVERS, Material, Role};
-use hoffman_space::{Code, Layout, PawnStructure};
+use hoffman_space::{Code, Layout, PawnSquares};
 
 use crate::context::Context;
 use crate::kernels::isa::{Isa, equal_mask, put_code, raise};
@@ -44,7 +44,7 @@ pub(crate) type Placed = arrayvec::ArrayVec<(usize, u8), { MAX_MOVERS + 1 }>;
 
 /// What an exit leads to.
 #[derive(Clone)]
-pub(crate) struct Target<'a> {
+pub(crate) struct ExitTarget<'a> {
     layers: Vec<View<'a>>,
     rest: Rest,
     /// Needed where there is a rest.
@@ -59,7 +59,7 @@ pub(crate) struct After<'a> {
     /// The squares on which movers may stand whose place is not given.
     squares: [u64; MAX_MOVERS],
     promoted: Option<u8>,
-    pawns: PawnStructure,
+    pawns: PawnSquares,
     /// The side that made the move.
     color: Color,
     suicide: bool,
@@ -239,19 +239,23 @@ pub(crate) enum Reading {
     Conceded,
 }
 
-impl<'a> Target<'a> {
+impl<'a> ExitTarget<'a> {
     /// A target that one view answers.
-    pub(crate) fn view(view: View<'a>) -> Target<'a> {
-        Target { layers: vec![view], rest: Rest::Nothing, after: None }
+    pub(crate) fn view(view: View<'a>) -> ExitTarget<'a> {
+        ExitTarget { layers: vec![view], rest: Rest::Nothing, after: None }
     }
 
     /// A target of views, the first to answer counts, and a rest. None if there is no such move.
-    pub(crate) fn new(layers: Vec<View<'a>>, rest: Rest, after: After<'a>) -> Option<Target<'a>> {
+    pub(crate) fn new(
+        layers: Vec<View<'a>>,
+        rest: Rest,
+        after: After<'a>,
+    ) -> Option<ExitTarget<'a>> {
         if layers.is_empty() && rest == Rest::Nothing {
             return None;
         }
         let needed = rest != Rest::Nothing || after.outside.is_some();
-        Some(Target { layers, rest, after: needed.then(|| Box::new(after)) })
+        Some(ExitTarget { layers, rest, after: needed.then(|| Box::new(after)) })
     }
 
     /// Whether there are moves about which nothing may be said.
@@ -291,7 +295,7 @@ impl<'a> Target<'a> {
         fetch_mixed::<C>(self, section, reading, out, spare);
     }
 
-    /// See [`Target::fetch`], for more than one view.
+    /// See [`ExitTarget::fetch`], for more than one view.
     #[inline(always)]
     pub(crate) fn fetch_mixed<I: Isa, C: Code>(
         &self,
@@ -380,9 +384,9 @@ impl<'a> Target<'a> {
 }
 
 for_processor! {
-    /// See [`Target::fetch_mixed`].
+    /// See [`ExitTarget::fetch_mixed`].
     fn fetch_mixed<C: Code>(
-        target: &Target<'_>,
+        target: &ExitTarget<'_>,
         section: Section<'_>,
         reading: Reading,
         out: &mut [C],
@@ -400,7 +404,7 @@ mod tests {
 
     /// Fetches a conceded move with some movers everywhere, and compares places with `shakmaty`.
     fn check(context: &Context<'_>, step: &Step, axes: &[usize], random: &mut Random) -> usize {
-        let target = Target::new(Vec::new(), Rest::Won, After::new(context, step)).unwrap();
+        let target = ExitTarget::new(Vec::new(), Rest::Won, After::new(context, step)).unwrap();
         let movers = 0..context.layout.movers().len();
         let others = movers.filter(|m| !axes.contains(m) && step.change.captured != Some(*m));
         let placed: Vec<_> = others.map(|m| (m, random.below(64) as u8)).collect();
@@ -422,7 +426,7 @@ mod tests {
     #[test]
     fn moves_are_conceded_where_they_are_legal() {
         let layout = Layout::new(&"KRPPvKNP".parse().unwrap());
-        let pawns = PawnStructure { white: 1 << 49 | 1 << 26, black: 1 << 35 };
+        let pawns = PawnSquares { white: 1 << 49 | 1 << 26, black: 1 << 35 };
         let context = Context::new(&layout, pawns);
         let (mut random, mut found) = (Random(11), 0);
         for color in Color::ALL {

@@ -11,7 +11,7 @@ use crate::exits::{Exit, Right};
 use crate::kernels::isa::{Isa, equal_mask, put_code};
 use crate::passes::BlockTask;
 use crate::sets::PositionSet;
-use crate::target::{Reading, Target};
+use crate::target::{ExitTarget, Reading};
 
 /// The legal positions of a block.
 #[inline(always)]
@@ -130,7 +130,7 @@ pub(crate) fn right_block<I: Isa, C: Code>(
     let mut marked = [Vec::new(), Vec::new()];
     let wanted = [
         (Reading::Legality, task.context.suicide()),
-        (Reading::Spared, captures.iter().any(Target::may_spare)),
+        (Reading::Spared, captures.iter().any(ExitTarget::may_spare)),
     ];
     for (marked, (reading, needed)) in marked.iter_mut().zip(wanted) {
         if needed {
@@ -208,7 +208,7 @@ impl RightMarks {
 #[inline(always)]
 pub(crate) fn capture_block<I: Isa, C: Code>(
     task: BlockTask<'_>,
-    captures: &[Target<'_>],
+    captures: &[ExitTarget<'_>],
     reading: Reading,
     positions: &[u64],
     room: &mut ExitRoom<C>,

@@ -15,7 +15,7 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 use hoffman_board::{Color, MAX_PIECES as MAX_MOVERS, Role, Square, Symmetry};
 use hoffman_space::{
-    Code, Codes, KingPlacement, Layout, Orientation, PawnStructure, SliceValues, StoredCodes,
+    Code, Codes, KingPlacement, Layout, Orientation, PawnSquares, SliceValues, StoredCodes,
     TableValues,
 };
 
@@ -67,7 +67,7 @@ impl<'a> View<'a> {
     pub(crate) fn all(
         table: &'a TableValues,
         swapped: bool,
-        structure: PawnStructure,
+        structure: PawnSquares,
         turn: Color,
         ours: &Layout,
         change: Change,

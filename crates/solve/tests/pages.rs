@@ -10,13 +10,13 @@ use hoffman_plan::complete;
 use hoffman_solve::{
     Analysis, Method, Rules, Ruling, SolveOptions, Tables, solve_analysis, solve_table,
 };
-use hoffman_space::{PawnStructure, TableValues};
+use hoffman_space::{PawnSquares, TableValues};
 
 /// Everything a table holds: by slice the values of both sides and with every right, and the counts.
-type Contents = BTreeMap<PawnStructure, (Vec<Vec<u16>>, String, u16)>;
+type Contents = BTreeMap<PawnSquares, (Vec<Vec<u16>>, String, u16)>;
 
 fn contents(table: &TableValues) -> Contents {
-    let slice = |(pawns, slot): (&PawnStructure, &std::sync::OnceLock<Arc<_>>)| {
+    let slice = |(pawns, slot): (&PawnSquares, &std::sync::OnceLock<Arc<_>>)| {
         let slice: &Arc<hoffman_space::SliceValues> = slot.get().unwrap();
         let rights = slice.en_passant.iter().map(|e| &e.codes);
         let codes = slice.codes.iter().chain(rights).map(|codes| {
@@ -78,7 +78,7 @@ fn little_memory_does_not_matter() {
 #[test]
 fn a_slice_with_a_pawn_and_four_movers_is_the_same() {
     let material: Material = "KRPvKN".parse().unwrap();
-    let pawns = PawnStructure { white: 1 << 19, black: 0 };
+    let pawns = PawnSquares { white: 1 << 19, black: 0 };
     let prune = |_: Color, _: FuturemoveKind| Some(Ruling::Discard);
     let rules =
         Rules { prune: &prune, stalemates: None, listed_pawns: false, discards_spare: true };

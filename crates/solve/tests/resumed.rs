@@ -17,14 +17,14 @@ use hoffman_solve::{
     Analysis, Decided, Method, Monitor, PassReport, Rules, Ruling, SolveError, SolveOptions,
     Tables, TakeDecided, solve_analysis, solve_table,
 };
-use hoffman_space::{Layout, Mover, NormalForm, PawnStructure, SliceValues, TableValues};
+use hoffman_space::{Layout, Mover, NormalForm, PawnSquares, SliceValues, TableValues};
 
 type Record = (Color, bool, u16, u32, Vec<u32>, Vec<u64>);
 
 /// Keeps what passes decided and stops runs after some passes.
 #[derive(Default)]
 struct Keeper {
-    saved: Mutex<HashMap<PawnStructure, (u16, Vec<Record>)>>,
+    saved: Mutex<HashMap<PawnSquares, (u16, Vec<Record>)>>,
     /// How many more passes there are before a stop.
     left: AtomicU16,
     /// How many times more it may be asked whether there is a stop.
@@ -32,7 +32,7 @@ struct Keeper {
 }
 
 impl Monitor for Keeper {
-    fn slice(&self, _: PawnStructure, _: &Arc<SliceValues>) {}
+    fn slice(&self, _: PawnSquares, _: &Arc<SliceValues>) {}
 
     fn passed(&self, report: &PassReport) {
         if !report.won {
@@ -53,7 +53,7 @@ impl Monitor for Keeper {
 
     fn save_passes(
         &self,
-        pawns: PawnStructure,
+        pawns: PawnSquares,
         moves: RangeInclusive<u16>,
         show: &dyn Fn(&mut TakeDecided<'_>) -> io::Result<()>,
     ) -> bool {
@@ -69,11 +69,11 @@ impl Monitor for Keeper {
         .is_ok()
     }
 
-    fn saved_passes(&self, pawns: PawnStructure) -> Option<u16> {
+    fn saved_passes(&self, pawns: PawnSquares) -> Option<u16> {
         self.saved.lock().unwrap().get(&pawns).map(|saved| saved.0)
     }
 
-    fn restore_passes(&self, pawns: PawnStructure, _: usize, take: &mut TakeDecided<'_>) -> bool {
+    fn restore_passes(&self, pawns: PawnSquares, _: usize, take: &mut TakeDecided<'_>) -> bool {
         let saved = self.saved.lock().unwrap();
         let mut records = saved[&pawns].1.iter();
         let shown = records.try_for_each(|&(turn, won, moves, block, ref rows, ref masks)| {
@@ -84,10 +84,10 @@ impl Monitor for Keeper {
 }
 
 /// Everything a table holds: by slice the values of both sides and with every right, and the counts.
-type Contents = BTreeMap<PawnStructure, (Vec<Vec<i32>>, String, u16)>;
+type Contents = BTreeMap<PawnSquares, (Vec<Vec<i32>>, String, u16)>;
 
 fn contents(table: &TableValues) -> Contents {
-    let slice = |(pawns, slot): (&PawnStructure, &std::sync::OnceLock<Arc<SliceValues>>)| {
+    let slice = |(pawns, slot): (&PawnSquares, &std::sync::OnceLock<Arc<SliceValues>>)| {
         let slice = slot.get().unwrap();
         let rights = slice.en_passant.iter().map(|e| &e.codes);
         let codes = slice.codes.iter().chain(rights).map(|codes| {
@@ -179,7 +179,7 @@ fn an_ending_goes_on_after_every_pass() {
     let name: Material = "KQvKR".parse().unwrap();
     let tables = tables_behind(name);
     let solve = |pages: Room<'_>, monitor: &dyn Monitor| {
-        let mut values = TableValues::new(name, [PawnStructure::default()]);
+        let mut values = TableValues::new(name, [PawnSquares::default()]);
         solve_table(&mut values, &tables, &options(pages), monitor).map(|_| values)
     };
     let all = check("KQvKR", &solve);
@@ -191,7 +191,7 @@ fn outcomes_go_on_though_passes_were_joined() {
     let name: Material = "KQvKR".parse().unwrap();
     let tables = tables_behind(name);
     let solve = |outcomes: bool, monitor: &dyn Monitor| {
-        let mut values = TableValues::new(name, [PawnStructure::default()]);
+        let mut values = TableValues::new(name, [PawnSquares::default()]);
         let options = SolveOptions { outcomes, ..options(None) };
         solve_table(&mut values, &tables, &options, monitor).map(|_| values)
     };
@@ -233,7 +233,7 @@ fn what_passes_cannot_have_decided_is_refused() {
     let name: Material = "KRvK".parse().unwrap();
     let tables = tables_behind(name);
     let solve = |pages: Room<'_>, monitor: &dyn Monitor| {
-        let mut values = TableValues::new(name, [PawnStructure::default()]);
+        let mut values = TableValues::new(name, [PawnSquares::default()]);
         solve_table(&mut values, &tables, &options(pages), monitor).map(|_| values)
     };
     let all = check("KRvK", &solve);
@@ -258,7 +258,7 @@ fn what_passes_cannot_have_decided_is_refused() {
             let keeper = Keeper::default();
             keeper.left.store(u16::MAX, Ordering::Relaxed);
             keeper.asks.store(u32::MAX, Ordering::Relaxed);
-            let saved = HashMap::from([(PawnStructure::default(), (4, bad.clone()))]);
+            let saved = HashMap::from([(PawnSquares::default(), (4, bad.clone()))]);
             *keeper.saved.lock().unwrap() = saved;
             assert!(contents(&solve(pages, &keeper).unwrap()) == whole, "{number}");
             // Passes that were skipped are not begun.
@@ -282,7 +282,7 @@ fn conceded_stalemates_and_moves_go_on() {
     let prune = |_: Color, _: FuturemoveKind| Some(Ruling::Concede);
     let analysis = analysis(&prune, Some(Color::White));
     check("KQvK with stalemates for White", &|pages, monitor| {
-        let mut values = TableValues::new(name, [PawnStructure::default()]);
+        let mut values = TableValues::new(name, [PawnSquares::default()]);
         solve_analysis(&mut values, &analysis, &options(pages), monitor).map(|_| values)
     });
 }
@@ -294,11 +294,11 @@ fn suicide_chess_goes_on() {
     let men =
         [(Color::White, Role::Rook), (Color::White, Role::King), (Color::Black, Role::Knight)];
     let movers = men.map(|(color, role)| Mover { color, role, squares: u64::MAX });
-    let pawns = PawnStructure { white: 0, black: 1 << 16 };
+    let pawns = PawnSquares { white: 0, black: 1 << 16 };
     let black = (Color::Black, Role::Pawn);
     // With two men that take turns to take each other, and with a pawn that may be stuck.
     let both = [
-        (vec![movers[0], movers[2]], PawnStructure::default(), vec![men[0], men[2]]),
+        (vec![movers[0], movers[2]], PawnSquares::default(), vec![men[0], men[2]]),
         (vec![movers[0], movers[1]], pawns, vec![men[0], men[1], black]),
     ];
     for (movers, pawns, men) in both {

@@ -20,7 +20,7 @@ pub use kings::{KingPairs, king_pairs};
 pub use layout::{KingPlacement, Layout, Mover};
 pub use outcomes::PackedOutcomes;
 pub use overlaps::{MixedGroup, Twins};
-pub use slice::{Orientation, PawnStructure};
+pub use slice::{Orientation, PawnSquares};
 pub use values::{
     CodeStore, Codes, Counts, EnPassantValues, NormalForm, SliceCounts, SliceValues, StoredCodes,
     TableValues, side,

@@ -9,7 +9,7 @@ use hoffman_board::{Color, Symmetry};
 
 /// The squares of the pawns. What a slice is named by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PawnStructure {
+pub struct PawnSquares {
     /// White pawns, as a set of squares.
     pub white: u64,
     /// Black pawns.
@@ -42,7 +42,7 @@ impl Orientation {
     }
 }
 
-impl PawnStructure {
+impl PawnSquares {
     /// All pawns.
     pub const fn occupied(self) -> u64 {
         self.white | self.black
@@ -62,19 +62,19 @@ impl PawnStructure {
     }
 
     /// The image under an orientation.
-    pub fn oriented(self, orientation: Orientation) -> PawnStructure {
+    pub fn oriented(self, orientation: Orientation) -> PawnSquares {
         let symmetry = orientation.symmetry();
         let (white, black) = (symmetry.apply_set(self.white), symmetry.apply_set(self.black));
         if orientation.swap {
-            PawnStructure { white: black, black: white }
+            PawnSquares { white: black, black: white }
         } else {
-            PawnStructure { white, black }
+            PawnSquares { white, black }
         }
     }
 
     /// The smallest image under mirroring, and under exchange of colours if `swappable`, with the
     /// orientation that leads to it.
-    pub fn normalized(self, swappable: bool) -> (PawnStructure, Orientation) {
+    pub fn normalized(self, swappable: bool) -> (PawnSquares, Orientation) {
         let mut best = (self, Orientation::default());
         for (swap, mirror) in [(false, true), (true, false), (true, true)] {
             if swap && !swappable {

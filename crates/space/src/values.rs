@@ -9,7 +9,7 @@ use hoffman_board::{Color, Material, Value};
 use crate::code::Code;
 use crate::layout::Layout;
 use crate::outcomes::PackedOutcomes;
-use crate::slice::{Orientation, PawnStructure};
+use crate::slice::{Orientation, PawnSquares};
 
 /// Codes that lie elsewhere, perhaps on a disk: bytes by place, two of them a code where codes are
 /// wide.
@@ -347,12 +347,12 @@ pub struct TableValues {
     /// Which structures share a slice.
     pub form: NormalForm,
     /// The slices by normal form; filled one by one while the ending is being solved.
-    pub slices: HashMap<PawnStructure, OnceLock<Arc<SliceValues>>>,
+    pub slices: HashMap<PawnSquares, OnceLock<Arc<SliceValues>>>,
 }
 
 impl TableValues {
     /// An ending with the given slices (in normal form), none of them solved.
-    pub fn new(material: Material, slices: impl IntoIterator<Item = PawnStructure>) -> TableValues {
+    pub fn new(material: Material, slices: impl IntoIterator<Item = PawnSquares>) -> TableValues {
         let form = if material.is_symmetric() {
             NormalForm::MirroredAndSwapped
         } else {
@@ -367,14 +367,14 @@ impl TableValues {
         material: Material,
         layout: Layout,
         form: NormalForm,
-        slices: impl IntoIterator<Item = PawnStructure>,
+        slices: impl IntoIterator<Item = PawnSquares>,
     ) -> TableValues {
         let slices = slices.into_iter().map(|s| (s, OnceLock::new())).collect();
         TableValues { material, layout, form, slices }
     }
 
     /// The normal form of a structure, and the orientation that leads to it.
-    pub fn normalize(&self, structure: PawnStructure) -> (PawnStructure, Orientation) {
+    pub fn normalize(&self, structure: PawnSquares) -> (PawnSquares, Orientation) {
         match self.form {
             NormalForm::None => (structure, Orientation::default()),
             NormalForm::Mirrored => structure.normalized(false),
@@ -384,7 +384,7 @@ impl TableValues {
 
     /// The slice that holds a pawn structure given in the table's own colours, and how to turn a
     /// position before looking it up there; none if that slice is not solved.
-    pub fn find(&self, structure: PawnStructure) -> Option<(&Arc<SliceValues>, Orientation)> {
+    pub fn find(&self, structure: PawnSquares) -> Option<(&Arc<SliceValues>, Orientation)> {
         let (normal, orientation) = self.normalize(structure);
         Some((self.slices.get(&normal)?.get()?, orientation))
     }
@@ -395,7 +395,7 @@ impl TableValues {
     pub fn value(
         &self,
         movers: &[u8],
-        pawns: PawnStructure,
+        pawns: PawnSquares,
         turn: Color,
         en_passant: Option<u8>,
     ) -> Option<Value> {

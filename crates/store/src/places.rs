@@ -33,8 +33,8 @@ pub fn reach_addresses_by(
 /// All files by their names, one for the whole process: addresses through what
 /// [`reach_addresses_by`] was told, all others on the disk.
 pub fn files() -> Arc<dyn Storage> {
-    static PLACES: OnceLock<Arc<Places>> = OnceLock::new();
-    let places = PLACES.get_or_init(|| Arc::new(Places { disk: Disk::shared() }));
+    static PLACES: OnceLock<Arc<DiskAndAddresses>> = OnceLock::new();
+    let places = PLACES.get_or_init(|| Arc::new(DiskAndAddresses { disk: Disk::shared() }));
     Arc::clone(places) as Arc<dyn Storage>
 }
 
@@ -63,11 +63,11 @@ pub fn named_in(folder: &Path, name: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 #[derive(Debug)]
-struct Places {
+struct DiskAndAddresses {
     disk: Arc<Disk>,
 }
 
-impl Places {
+impl DiskAndAddresses {
     /// Where a name is.
     fn of(&self, path: &Path) -> io::Result<&dyn Storage> {
         if is_address(path) { elsewhere() } else { Ok(&*self.disk) }
@@ -87,7 +87,7 @@ fn elsewhere() -> io::Result<&'static dyn Storage> {
     }
 }
 
-impl Storage for Places {
+impl Storage for DiskAndAddresses {
     fn create(&self, path: &Path) -> io::Result<Box<dyn StoredFile>> {
         self.of(path)?.create(path)
     }

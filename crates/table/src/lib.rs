@@ -34,4 +34,4 @@ pub use reader::{Table, TableError, TableProblem};
 pub use source::{Entries, Shape};
 pub use stop::Stop;
 #[cfg(feature = "bulk")]
-pub use writer::{TableFile, TableWriter, WriteError, WriteProblem};
+pub use writer::{TableContents, TableWriter, WriteError, WriteProblem};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Square, Value, Variant};
 use hoffman_control::{
-    Claims, ControlError, ControlFile, Mode, PawnMasks, PawngenElement, PawngenSide, decode_text,
-    prefix_length, resolve_pieces_with,
+    Claims, ControlError, ControlFile, PawnMasks, PawngenElement, PawngenSide, Strictness,
+    decode_text, prefix_length, resolve_pieces_with,
 };
 use hoffman_store::{Storage, StoredFile};
 
@@ -169,7 +169,7 @@ impl Table {
         let mut prefix = salvaged_start(bytes.get(..got)?, SALVAGED);
         prefix.truncate(prefix_length(&prefix)?);
         let origin = path.display().to_string();
-        ControlFile::parse(&decode_text(&prefix, &origin).ok()?, &origin, Mode::Header).ok()
+        ControlFile::parse(&decode_text(&prefix, &origin).ok()?, &origin, Strictness::Header).ok()
     }
 
     /// Reads a table from an open container; `path` is what messages call it.
@@ -181,7 +181,7 @@ impl Table {
         let origin = path.display().to_string();
         let prefix = read_prefix(&source)?;
         let text = decode_text(&prefix, &origin)?;
-        let control = ControlFile::parse(&text, &origin, Mode::Header)?;
+        let control = ControlFile::parse(&text, &origin, Strictness::Header)?;
         let structures = read_pawn_table(&control, &source)?;
         Table::with_entries(path, control, structures, |control, shape| {
             Box::new(PackedFile::new(source, control, shape))
@@ -251,7 +251,7 @@ impl Table {
         options: SourceOptions,
         foreign: &ForeignOptions,
     ) -> Result<Table, TableError> {
-        let mut table = match foreign::Kind::of(path) {
+        let mut table = match foreign::ForeignKind::of(path) {
             Some(_) => Table::open_foreign(path, foreign)?,
             None => Table::open(path, options)?,
         };
@@ -473,7 +473,7 @@ pub(crate) fn parse_header(bytes: &[u8], path: &Path) -> Result<ControlFile, Tab
     let origin = path.display().to_string();
     let prefix = prefix_length(bytes).and_then(|len| bytes.get(..len));
     let text = decode_text(prefix.ok_or(TableProblem::NoHeader)?, &origin)?;
-    Ok(ControlFile::parse(&text, &origin, Mode::Header)?)
+    Ok(ControlFile::parse(&text, &origin, Strictness::Header)?)
 }
 
 /// The numbering and the entries that a header describes, with the structures that a file lists.

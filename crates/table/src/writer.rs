@@ -18,7 +18,7 @@ const CHUNK: usize = 1 << 18;
 
 /// What a table file consists of.
 #[derive(Debug)]
-pub struct TableFile<'a> {
+pub struct TableContents<'a> {
     /// Where files are.
     pub storage: Arc<dyn Storage>,
     /// The file, which gets its name when it is complete and on the disk.
@@ -108,7 +108,7 @@ fn with_cause(error: &HtbError) -> String {
     cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }
 
-impl TableFile<'_> {
+impl TableContents<'_> {
     /// Writes the file; `fill` hands all entries to the writer. If it fails, nothing is left.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hoffman_hbf::HbfFile;
 use hoffman_table::Table;
-use hoffman_table::convert::{ConvertOptions, convert};
+use hoffman_table::convert::{ConvertTarget, convert};
 use hoffman_table::htb::SourceOptions;
 
 /// Tables with more indices are left out, to save time.
@@ -83,7 +83,7 @@ fn golden_tables_come_back_from_the_block_format() {
         if old.read_entries(0, &mut expected).is_err() {
             continue;
         }
-        convert(&old, &blocks, &ConvertOptions::default())
+        convert(&old, &blocks, &ConvertTarget::default())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let new = open(&blocks);
         assert_eq!(new.control().text(), old.control().text(), "{name}");
@@ -100,7 +100,7 @@ fn golden_tables_come_back_from_the_block_format() {
             hoffman_hbf::Mode::Generic { .. } => by_index += 1,
         }
 
-        convert(&new, &packed, &ConvertOptions::default())
+        convert(&new, &packed, &ConvertTarget::default())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let back = open(&packed);
         assert_eq!(back.control().text(), old.control().text(), "{name}");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hoffman_board::value::FlagType;
 use hoffman_board::{Format, Variant};
-use hoffman_table::convert::{ConvertOptions, convert};
+use hoffman_table::convert::{ConvertTarget, convert};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{EntryValue, IndexType, RawEntry, Table};
 
@@ -96,11 +96,11 @@ fn golden_tables_become_each_other() {
                     left_out += 1;
                     continue;
                 }
-                let options = ConvertOptions {
+                let options = ConvertTarget {
                     index: Some(expected.space().index_type()),
                     symmetry: Some(expected.space().symmetry()),
                     format: Some(expected.codec().format()),
-                    ..ConvertOptions::default()
+                    ..ConvertTarget::default()
                 };
                 let name = || format!("{} -> {}", from.display(), to.display());
                 if old.pieces().len() != expected.pieces().len()
@@ -156,11 +156,11 @@ fn golden_tables_lose_their_distances() {
     ] {
         let file = |stem: &str| golden.join(stem).with_extension("htb");
         let (old, expected) = (open(&file(from)), open(&file(to)));
-        let options = ConvertOptions {
+        let options = ConvertTarget {
             index: Some(expected.space().index_type()),
             symmetry: Some(expected.space().symmetry()),
             format: Some(expected.codec().format()),
-            ..ConvertOptions::default()
+            ..ConvertTarget::default()
         };
         // The original does not carry stalemates of suicide chess on inside a dtm table (D6).
         let spoilt = old.variant() == Variant::Suicide;
@@ -208,12 +208,12 @@ fn formats_that_say_less_are_refused() {
         ("format/kqkq-white-draws-from-dtm", wins),
     ] {
         let table = open(&golden.join(from).with_extension("htb"));
-        let options = ConvertOptions { format: Some(to), ..ConvertOptions::default() };
+        let options = ConvertTarget { format: Some(to), ..ConvertTarget::default() };
         let error = convert(&table, &target, &options).unwrap_err().to_string();
         assert!(error.contains(from) && !target.exists(), "{error}");
     }
     let dtc = open(&golden.join("format/kqkq-dtc-from-basic.htb"));
-    let options = ConvertOptions { format: Some(Format::Basic), ..ConvertOptions::default() };
+    let options = ConvertTarget { format: Some(Format::Basic), ..ConvertTarget::default() };
     convert(&dtc, &target, &options).unwrap();
     let basic = open(&target);
     for (index, (old, new)) in entries(&dtc).into_iter().zip(entries(&basic)).enumerate() {

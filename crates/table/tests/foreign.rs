@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Format, Role, Square, Value};
-use hoffman_space::{PawnStructure, TableValues};
+use hoffman_space::{PawnSquares, TableValues};
 use hoffman_table::foreign::plausible::check_plausible;
 use hoffman_table::foreign::syzygy::{SyzygyTable, file_name};
 use hoffman_table::foreign::{ForeignOptions, ForeignTable};
@@ -169,7 +169,7 @@ fn promotions_that_cannot_be_better_are_not_asked_for() {
         assert!(edge.layout.len() == all.layout.len() / 8 && edge.layout == rest.layout);
         let (mut lost, mut others) = (0, 0);
         for pawn in (8..56).filter(|s| s & 7 < 4) {
-            let pawns = PawnStructure { white: 0, black: 1 << pawn };
+            let pawns = PawnSquares { white: 0, black: 1 << pawn };
             for at in 0..edge.layout.len() {
                 let squares: [u8; 3] = std::array::from_fn(|m| edge.layout.square(m, at));
                 let value = |values: &TableValues| {

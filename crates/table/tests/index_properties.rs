@@ -9,7 +9,7 @@ use hoffman_board::pieces::default_squares;
 use hoffman_board::{
     Bitboard, Color, MAX_PIECES, PieceList, Placement, Role, Square, Symmetry, Variant,
 };
-use hoffman_control::{ControlFile, Mode, resolve_pieces};
+use hoffman_control::{ControlFile, Strictness, resolve_pieces};
 use hoffman_table::{IndexParams, IndexSpace, IndexType};
 use proptest::prelude::*;
 
@@ -171,7 +171,7 @@ impl List {
             "<tablebase>{variant}<index type='{name}' symmetry='{symmetry}'/>{}</tablebase>",
             self.elements.concat()
         );
-        let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();
+        let control = ControlFile::parse(&text, "test", Strictness::Header).unwrap();
         let pieces = resolve_pieces(&control).ok()?;
         let space = IndexSpace::new(IndexParams {
             index_type: self.index_type,
@@ -374,7 +374,7 @@ fn lists_with_positions_that_have_no_index_are_refused() {
         let text = format!(
             "<tablebase><index type='combinadic5' symmetry='1'/>{kings}{pawns}</tablebase>"
         );
-        let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();
+        let control = ControlFile::parse(&text, "test", Strictness::Header).unwrap();
         let params = IndexParams {
             index_type: IndexType::Combinadic5,
             symmetry: 1,

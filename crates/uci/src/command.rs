@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// A line of a user interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(crate) enum UciCommand {
     /// Say who you are and what can be set.
     Uci,
     /// Say when you are ready.
@@ -72,23 +72,23 @@ impl Go {
 const NUMBERED: [&str; 9] =
     ["wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "mate", "movetime"];
 
-impl Command {
+impl UciCommand {
     /// Reads a line. Words before the first command are passed over, as the protocol wants it; none if there is no
     /// command.
-    pub(crate) fn read(line: &str) -> Option<Command> {
+    pub(crate) fn read(line: &str) -> Option<UciCommand> {
         let mut words = line.split_whitespace();
         while let Some(word) = words.next() {
             return Some(match word {
-                "uci" => Command::Uci,
-                "isready" => Command::IsReady,
-                "ucinewgame" => Command::NewGame,
+                "uci" => UciCommand::Uci,
+                "isready" => UciCommand::IsReady,
+                "ucinewgame" => UciCommand::NewGame,
                 "setoption" => read_option(words),
                 "position" => read_position(words),
-                "go" => Command::Go(read_go(words)),
-                "stop" => Command::Stop,
-                "ponderhit" => Command::PonderHit,
-                "debug" => Command::Debug(words.next() == Some("on")),
-                "quit" => Command::Quit,
+                "go" => UciCommand::Go(read_go(words)),
+                "stop" => UciCommand::Stop,
+                "ponderhit" => UciCommand::PonderHit,
+                "debug" => UciCommand::Debug(words.next() == Some("on")),
+                "quit" => UciCommand::Quit,
                 _ => continue,
             });
         }
@@ -97,17 +97,17 @@ impl Command {
 }
 
 /// `name NAME [value VALUE]`, both of any number of words.
-fn read_option(words: SplitWhitespace<'_>) -> Command {
+fn read_option(words: SplitWhitespace<'_>) -> UciCommand {
     let words: Vec<&str> = words.skip_while(|&word| word == "name").collect();
     let split = words.iter().position(|&word| word == "value").unwrap_or(words.len());
     let name = words[..split].join(" ");
     let value = words.get(split + 1..).map(|value| value.join(" "));
     let value = value.filter(|value| !value.is_empty() && value != "<empty>");
-    Command::SetOption { name, value }
+    UciCommand::SetOption { name, value }
 }
 
 /// `startpos` or `fen FEN`, and moves behind the word `moves`. The word `fen` may be missing.
-fn read_position(words: SplitWhitespace<'_>) -> Command {
+fn read_position(words: SplitWhitespace<'_>) -> UciCommand {
     let words: Vec<&str> = words.collect();
     let split = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
     let fen = match &words[..split] {
@@ -115,7 +115,7 @@ fn read_position(words: SplitWhitespace<'_>) -> Command {
         ["fen", fen @ ..] | fen => Some(fen.join(" ")),
     };
     let moves = words.iter().skip(split + 1).map(|&word| word.to_owned()).collect();
-    Command::Position { fen, moves }
+    UciCommand::Position { fen, moves }
 }
 
 fn read_go(words: SplitWhitespace<'_>) -> Go {
@@ -144,42 +144,45 @@ fn read_go(words: SplitWhitespace<'_>) -> Go {
 mod tests {
     use super::*;
 
-    fn option(name: &str, value: Option<&str>) -> Command {
-        Command::SetOption { name: name.to_owned(), value: value.map(str::to_owned) }
+    fn option(name: &str, value: Option<&str>) -> UciCommand {
+        UciCommand::SetOption { name: name.to_owned(), value: value.map(str::to_owned) }
     }
 
     #[test]
     fn words_before_a_command_are_passed_over() {
-        assert_eq!(Command::read("  joho debug on"), Some(Command::Debug(true)));
-        assert_eq!(Command::read("stop"), Some(Command::Stop));
-        assert_eq!(Command::read("nothing of this"), None);
-        assert_eq!(Command::read(""), None);
+        assert_eq!(UciCommand::read("  joho debug on"), Some(UciCommand::Debug(true)));
+        assert_eq!(UciCommand::read("stop"), Some(UciCommand::Stop));
+        assert_eq!(UciCommand::read("nothing of this"), None);
+        assert_eq!(UciCommand::read(""), None);
     }
 
     #[test]
     fn options_have_names_and_values_of_several_words() {
-        let path = Command::read("setoption name HoffmanPath value C:\\my tables;D:\\more");
+        let path = UciCommand::read("setoption name HoffmanPath value C:\\my tables;D:\\more");
         assert_eq!(path, Some(option("HoffmanPath", Some("C:\\my tables;D:\\more"))));
-        assert_eq!(Command::read("setoption name Clear Hash"), Some(option("Clear Hash", None)));
-        assert_eq!(Command::read("setoption name Path value <empty>"), Some(option("Path", None)));
-        assert_eq!(Command::read("setoption name Path value"), Some(option("Path", None)));
-        assert_eq!(Command::read("setoption"), Some(option("", None)));
+        assert_eq!(UciCommand::read("setoption name Clear Hash"), Some(option("Clear Hash", None)));
+        assert_eq!(
+            UciCommand::read("setoption name Path value <empty>"),
+            Some(option("Path", None))
+        );
+        assert_eq!(UciCommand::read("setoption name Path value"), Some(option("Path", None)));
+        assert_eq!(UciCommand::read("setoption"), Some(option("", None)));
     }
 
     #[test]
     fn positions_have_a_beginning_and_moves() {
-        let beginning = Command::Position { fen: None, moves: vec!["e2e4".to_owned()] };
-        assert_eq!(Command::read("position startpos moves e2e4"), Some(beginning));
+        let beginning = UciCommand::Position { fen: None, moves: vec!["e2e4".to_owned()] };
+        assert_eq!(UciCommand::read("position startpos moves e2e4"), Some(beginning));
         let fen = "8/8/8/5k2/8/8/1Q6/K7 w - - 0 1";
-        let given = Command::Position { fen: Some(fen.to_owned()), moves: Vec::new() };
-        assert_eq!(Command::read(&format!("position fen {fen}")), Some(given.clone()));
-        assert_eq!(Command::read(&format!("position {fen} moves")), Some(given));
+        let given = UciCommand::Position { fen: Some(fen.to_owned()), moves: Vec::new() };
+        assert_eq!(UciCommand::read(&format!("position fen {fen}")), Some(given.clone()));
+        assert_eq!(UciCommand::read(&format!("position {fen} moves")), Some(given));
     }
 
     #[test]
     fn clocks_become_a_time() {
-        let time = |text: &str, is_white| match Command::read(text) {
-            Some(Command::Go(go)) => go.time(is_white).map(|time| time.as_millis()),
+        let time = |text: &str, is_white| match UciCommand::read(text) {
+            Some(UciCommand::Go(go)) => go.time(is_white).map(|time| time.as_millis()),
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(time("go", true), None);
@@ -194,8 +197,8 @@ mod tests {
 
     #[test]
     fn limits_do_not_become_moves() {
-        let go = |text: &str| match Command::read(text) {
-            Some(Command::Go(go)) => (go.moves.join(" "), go.waits),
+        let go = |text: &str| match UciCommand::read(text) {
+            Some(UciCommand::Go(go)) => (go.moves.join(" "), go.waits),
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(go("go wtime 1000 btime -5 movestogo 3"), (String::new(), false));

@@ -10,14 +10,14 @@ use hoffman::shakmaty::fen::Fen;
 use hoffman::shakmaty::uci::UciMove;
 use hoffman::shakmaty::{Chess, FromSetup, Position as _, PositionError};
 
-use crate::command::{Command, Go};
-use crate::judgement::{Judged, add_line, castling_mode, judge, key};
-use crate::options::{Change, Options};
+use crate::command::{Go, UciCommand};
+use crate::judgement::{JudgedMove, add_line, castling_mode, judge, key};
+use crate::options::{EngineOptions, OptionChange};
 
 /// A chess engine that plays by tables.
 #[derive(Debug)]
 pub struct Engine {
-    options: Options,
+    options: EngineOptions,
     /// The tables, once they are needed.
     tables: Option<Tablebase>,
     /// What is thought about; none if what was sent is no position.
@@ -32,7 +32,7 @@ impl Engine {
     /// An engine with the tables of these folders, and the Syzygy tables of those.
     pub fn new(folders: Vec<PathBuf>, syzygy: Vec<PathBuf>) -> Engine {
         Engine {
-            options: Options::new(folders, syzygy),
+            options: EngineOptions::new(folders, syzygy),
             tables: None,
             position: Some(Chess::default()),
             seen: HashSet::new(),
@@ -51,8 +51,8 @@ impl Engine {
             if input.read_until(b'\n', &mut bytes)? == 0 {
                 return Ok(());
             }
-            match Command::read(&String::from_utf8_lossy(&bytes)) {
-                Some(Command::Quit) => return Ok(()),
+            match UciCommand::read(&String::from_utf8_lossy(&bytes)) {
+                Some(UciCommand::Quit) => return Ok(()),
                 Some(command) => self.obey(command, &mut output)?,
                 None => {}
             }
@@ -60,22 +60,22 @@ impl Engine {
         }
     }
 
-    fn obey(&mut self, command: Command, output: &mut impl Write) -> io::Result<()> {
+    fn obey(&mut self, command: UciCommand, output: &mut impl Write) -> io::Result<()> {
         match command {
-            Command::Uci => self.introduce(output),
-            Command::IsReady => writeln!(output, "readyok"),
-            Command::NewGame => {
+            UciCommand::Uci => self.introduce(output),
+            UciCommand::IsReady => writeln!(output, "readyok"),
+            UciCommand::NewGame => {
                 self.seen.clear();
                 Ok(())
             }
-            Command::SetOption { name, value } => self.set(&name, value.as_deref(), output),
-            Command::Position { fen, moves } => self.set_up(fen.as_deref(), &moves, output),
-            Command::Go(go) => self.go(&go, output),
-            Command::Stop | Command::PonderHit => match self.withheld.take() {
+            UciCommand::SetOption { name, value } => self.set(&name, value.as_deref(), output),
+            UciCommand::Position { fen, moves } => self.set_up(fen.as_deref(), &moves, output),
+            UciCommand::Go(go) => self.go(&go, output),
+            UciCommand::Stop | UciCommand::PonderHit => match self.withheld.take() {
                 Some(best) => writeln!(output, "{best}"),
                 None => Ok(()),
             },
-            Command::Debug(_) | Command::Quit => Ok(()),
+            UciCommand::Debug(_) | UciCommand::Quit => Ok(()),
         }
     }
 
@@ -90,12 +90,12 @@ impl Engine {
 
     fn set(&mut self, name: &str, value: Option<&str>, output: &mut impl Write) -> io::Result<()> {
         match self.options.set(name, value) {
-            Change::Done => Ok(()),
-            Change::Tables => {
+            OptionChange::Done => Ok(()),
+            OptionChange::Tables => {
                 self.tables = None;
                 Ok(())
             }
-            Change::Refused(reason) => writeln!(output, "info string {reason}"),
+            OptionChange::Refused(reason) => writeln!(output, "info string {reason}"),
         }
     }
 
@@ -162,7 +162,7 @@ impl Engine {
     }
 
     /// A line for each of the best moves.
-    fn show(&self, moves: &[Judged], hits: usize, output: &mut impl Write) -> io::Result<()> {
+    fn show(&self, moves: &[JudgedMove], hits: usize, output: &mut impl Write) -> io::Result<()> {
         for (number, judged) in moves.iter().enumerate() {
             let Some(score) = judged.score else { continue };
             write!(output, "info depth 1 seldepth {}", judged.line.len() + 1)?;
@@ -183,7 +183,7 @@ impl Engine {
         &self,
         tables: &Tablebase,
         position: &Chess,
-        (moves, in_time): (&[Judged], bool),
+        (moves, in_time): (&[JudgedMove], bool),
         output: &mut impl Write,
     ) -> io::Result<()> {
         if let Some(problem) = moves.iter().find_map(|judged| judged.problem.as_deref()) {
@@ -212,7 +212,7 @@ impl Engine {
     fn answer(
         &mut self,
         go: &Go,
-        best: Option<&Judged>,
+        best: Option<&JudgedMove>,
         output: &mut impl Write,
     ) -> io::Result<()> {
         let text = match best {

@@ -8,7 +8,7 @@ use hoffman::shakmaty::uci::UciMove;
 use hoffman::shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
 use hoffman::{Answer, Bound, MoveAnswer, ProbeError, Tablebase, Value};
 
-use crate::progress::{Search, freedom};
+use crate::progress::{ProgressSearch, freedom};
 
 /// A won position whose distance no table counts, in hundredths of a pawn, as other engines have it.
 const WON: i32 = 20_000;
@@ -16,13 +16,13 @@ const WON: i32 = 20_000;
 /// What a move is worth, for the side that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Score {
-    worth: Worth,
+    worth: MoveWorth,
     /// What the worth is of the truth.
     limit: Limit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Worth {
+enum MoveWorth {
     /// Mate in so many moves; negative if the side to move is mated.
     Mate(i32),
     /// Hundredths of a pawn.
@@ -45,11 +45,11 @@ impl Score {
             // An even number of plies, and the move itself.
             Value::Loss { plies: Some(plies) } => {
                 let moves = plies.moves().0 as i32 + 1;
-                Score { worth: Worth::Mate(moves), limit: limit(Limit::AtLeast) }
+                Score { worth: MoveWorth::Mate(moves), limit: limit(Limit::AtLeast) }
             }
             Value::Win { plies: Some(plies) } => {
                 let moves = plies.moves().0 as i32;
-                Score { worth: Worth::Mate(-moves), limit: limit(Limit::AtMost) }
+                Score { worth: MoveWorth::Mate(-moves), limit: limit(Limit::AtMost) }
             }
             Value::Loss { plies: None } => Score::points(WON, Limit::Exact),
             Value::Win { plies: None } => Score::points(-WON, Limit::Exact),
@@ -61,16 +61,16 @@ impl Score {
     }
 
     fn points(points: i32, limit: Limit) -> Score {
-        Score { worth: Worth::Points(points), limit }
+        Score { worth: MoveWorth::Points(points), limit }
     }
 
     /// Larger for what is better. A score of which nothing is known lies between a draw and a loss.
     fn rank(score: Option<Score>) -> i32 {
         const NEAR: i32 = 1 << 20;
         match score.map(|score| score.worth) {
-            Some(Worth::Mate(moves)) if moves > 0 => NEAR - moves,
-            Some(Worth::Mate(moves)) => -NEAR - moves,
-            Some(Worth::Points(points)) => points,
+            Some(MoveWorth::Mate(moves)) if moves > 0 => NEAR - moves,
+            Some(MoveWorth::Mate(moves)) => -NEAR - moves,
+            Some(MoveWorth::Points(points)) => points,
             None => -1,
         }
     }
@@ -79,8 +79,8 @@ impl Score {
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.worth {
-            Worth::Mate(moves) => write!(f, "score mate {moves}")?,
-            Worth::Points(points) => write!(f, "score cp {points}")?,
+            MoveWorth::Mate(moves) => write!(f, "score mate {moves}")?,
+            MoveWorth::Points(points) => write!(f, "score cp {points}")?,
         }
         f.write_str(match self.limit {
             Limit::Exact => "",
@@ -92,7 +92,7 @@ impl fmt::Display for Score {
 
 /// A move with what is known of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Judged {
+pub(crate) struct JudgedMove {
     /// The move, as `e7e8q`.
     pub(crate) uci: String,
     /// What it is worth; none if no table says.
@@ -113,13 +113,13 @@ pub(crate) fn judge(
     position: &Chess,
     seen: &HashSet<String>,
     until: Option<Instant>,
-) -> Vec<Judged> {
+) -> Vec<JudgedMove> {
     let answers = match tables.moves(position) {
         Ok(answers) => answers,
         // One of castling rights, as a rule: moves may end them.
         Err(error) => return judge_singly(tables, position, &error),
     };
-    let mut moves: Vec<(MoveAnswer, Judged)> = answers
+    let mut moves: Vec<(MoveAnswer, JudgedMove)> = answers
         .into_iter()
         .map(|answer| {
             let judged = judged(answer.m.uci(), answer.answer.as_ref());
@@ -144,7 +144,7 @@ pub(crate) fn judge(
 fn put_in_order(
     tables: &Tablebase,
     position: &Chess,
-    moves: &mut [(MoveAnswer, Judged)],
+    moves: &mut [(MoveAnswer, JudgedMove)],
     (seen, until): (&HashSet<String>, Option<Instant>),
 ) {
     moves.sort_by_cached_key(|(answer, judged)| {
@@ -152,7 +152,7 @@ fn put_in_order(
         let freedom = after.as_ref().map_or(u32::MAX, freedom);
         (seen.contains(&answer.after.short_fen()), !answer.m.is_zeroing(), freedom)
     });
-    let is_quiet = |(answer, _): &&(MoveAnswer, Judged)| {
+    let is_quiet = |(answer, _): &&(MoveAnswer, JudgedMove)| {
         !answer.m.is_zeroing() && !seen.contains(&answer.after.short_fen())
     };
     if moves.first().is_none_or(|first| !is_quiet(&first)) {
@@ -161,7 +161,7 @@ fn put_in_order(
     let quiet = moves.iter().take_while(is_quiet).map(|(_, judged)| &judged.uci);
     let positions: Vec<Chess> = quiet.map_while(|uci| behind(position, uci)).collect();
     let positions: Vec<&Chess> = positions.iter().collect();
-    if let Some(best) = Search::new(tables, until).shortest(&positions) {
+    if let Some(best) = ProgressSearch::new(tables, until).shortest(&positions) {
         moves[..=best].rotate_right(1);
     }
 }
@@ -182,7 +182,7 @@ pub(crate) fn key(position: &Chess) -> String {
 pub(crate) fn add_line(
     tables: &Tablebase,
     position: &Chess,
-    judged: &mut Judged,
+    judged: &mut JudgedMove,
     until: Option<Instant>,
 ) {
     let Some(mut after) = behind(position, &judged.uci) else { return };
@@ -209,21 +209,21 @@ fn counts(answer: &Answer) -> bool {
     matches!(answer.value, Value::Win { plies: Some(_) } | Value::Loss { plies: Some(_) })
 }
 
-fn judged(uci: String, answer: Result<&Answer, &ProbeError>) -> Judged {
+fn judged(uci: String, answer: Result<&Answer, &ProbeError>) -> JudgedMove {
     let score = answer.ok().and_then(Score::of_reply);
     let problem = answer.err().map(ToString::to_string);
-    Judged { uci, score, problem, line: Vec::new() }
+    JudgedMove { uci, score, problem, line: Vec::new() }
 }
 
 /// The same with a question for each position behind a move, since that of all moves has no answer.
-fn judge_singly(tables: &Tablebase, position: &Chess, error: &ProbeError) -> Vec<Judged> {
+fn judge_singly(tables: &Tablebase, position: &Chess, error: &ProbeError) -> Vec<JudgedMove> {
     let mode = position.castles().mode();
     let judge_move = |m: hoffman::shakmaty::Move| {
         let uci = m.to_uci(mode).to_string();
         let Ok(after) = position.clone().play(m) else { return judged(uci, Err(error)) };
         judged(uci, tables.probe(&after).as_ref())
     };
-    let mut moves: Vec<Judged> = position.legal_moves().into_iter().map(judge_move).collect();
+    let mut moves: Vec<JudgedMove> = position.legal_moves().into_iter().map(judge_move).collect();
     moves.sort_by_key(|judged| -Score::rank(judged.score));
     moves
 }

@@ -13,7 +13,7 @@ const MOST_CACHE: usize = 1 << 20;
 
 /// What can be set, with what is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct EngineOptions {
     /// Folders of tables.
     pub(crate) folders: Vec<PathBuf>,
     /// Folders of Syzygy tables, which are asked where no other table answers.
@@ -28,7 +28,7 @@ pub(crate) struct Options {
 
 /// What setting an option did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum OptionChange {
     /// Nothing that needs more.
     Done,
     /// The tables have to be opened anew.
@@ -37,9 +37,9 @@ pub(crate) enum Change {
     Refused(String),
 }
 
-impl Options {
-    pub(crate) fn new(folders: Vec<PathBuf>, syzygy: Vec<PathBuf>) -> Options {
-        Options { folders, syzygy, cache: 64, lines: 1, fifty_moves: true }
+impl EngineOptions {
+    pub(crate) fn new(folders: Vec<PathBuf>, syzygy: Vec<PathBuf>) -> EngineOptions {
+        EngineOptions { folders, syzygy, cache: 64, lines: 1, fifty_moves: true }
     }
 
     /// The lines that describe all options, as `uci` asks for.
@@ -66,7 +66,7 @@ impl Options {
     }
 
     /// Sets an option by its name, in capitals or not.
-    pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> Change {
+    pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> OptionChange {
         let text = value.unwrap_or_default();
         let known = name.to_ascii_lowercase();
         let result = match known.as_str() {
@@ -75,7 +75,7 @@ impl Options {
             "hoffmancache" => {
                 let read = number(text, MOST_CACHE).map(|cache| self.cache = cache);
                 match read {
-                    Ok(()) => return Change::Tables,
+                    Ok(()) => return OptionChange::Tables,
                     Err(problem) => Err(problem),
                 }
             }
@@ -85,8 +85,8 @@ impl Options {
             _ => Err("there is no such option".to_owned()),
         };
         match result {
-            Ok(()) => Change::Done,
-            Err(problem) => Change::Refused(format!("{name}: {problem}")),
+            Ok(()) => OptionChange::Done,
+            Err(problem) => OptionChange::Refused(format!("{name}: {problem}")),
         }
     }
 
@@ -100,10 +100,10 @@ impl Options {
 }
 
 /// Sets folders, separated as in the variable PATH; on every system a semicolon will do.
-fn set_path(folders: &mut Vec<PathBuf>, text: &str) -> Change {
+fn set_path(folders: &mut Vec<PathBuf>, text: &str) -> OptionChange {
     let pieces = text.split(';').flat_map(|piece| std::env::split_paths(piece).collect::<Vec<_>>());
     *folders = pieces.filter(|piece| !piece.as_os_str().is_empty()).collect();
-    Change::Tables
+    OptionChange::Tables
 }
 
 fn number(text: &str, most: usize) -> Result<usize, String> {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn values_out_of_range_change_nothing() {
-        let mut options = Options::new(Vec::new(), Vec::new());
+        let mut options = EngineOptions::new(Vec::new(), Vec::new());
         let before = options.clone();
         for (name, value) in [
             ("MultiPV", Some("0")),
@@ -136,17 +136,17 @@ mod tests {
             ("Contempt", Some("1")),
         ] {
             let change = options.set(name, value);
-            assert!(matches!(change, Change::Refused(_)), "{name} {value:?}: {change:?}");
+            assert!(matches!(change, OptionChange::Refused(_)), "{name} {value:?}: {change:?}");
         }
         assert_eq!(options, before);
     }
 
     #[test]
     fn paths_are_several_folders() {
-        let mut options = Options::new(vec!["old".into()], Vec::new());
-        assert_eq!(options.set("hoffmanpath", Some("one;two")), Change::Tables);
+        let mut options = EngineOptions::new(vec!["old".into()], Vec::new());
+        assert_eq!(options.set("hoffmanpath", Some("one;two")), OptionChange::Tables);
         assert_eq!(options.folders, [PathBuf::from("one"), PathBuf::from("two")]);
-        assert_eq!(options.set("HoffmanPath", None), Change::Tables);
+        assert_eq!(options.set("HoffmanPath", None), OptionChange::Tables);
         assert!(options.folders.is_empty());
     }
 }

@@ -16,7 +16,7 @@ const MOST: u32 = 10_000;
 
 /// Looks for a way to a capture, a move of a pawn or mate that the other side cannot prevent. Such a move cannot be
 /// taken back, so a win that finds one after another comes to its end.
-pub(crate) struct Search<'t> {
+pub(crate) struct ProgressSearch<'t> {
     tables: &'t Tablebase,
     left: u32,
     until: Option<Instant>,
@@ -24,9 +24,9 @@ pub(crate) struct Search<'t> {
     known: HashMap<String, (u32, bool)>,
 }
 
-impl Search<'_> {
-    pub(crate) fn new(tables: &Tablebase, until: Option<Instant>) -> Search<'_> {
-        Search { tables, left: MOST, until, known: HashMap::new() }
+impl ProgressSearch<'_> {
+    pub(crate) fn new(tables: &Tablebase, until: Option<Instant>) -> ProgressSearch<'_> {
+        ProgressSearch { tables, left: MOST, until, known: HashMap::new() }
     }
 
     /// Of won positions with the loser to move, the number of the one with the shortest way; none if none was found.

@@ -8,14 +8,14 @@ use anyhow::{Context as _, anyhow, bail};
 use hoffman::Tablebase;
 use hoffman_pgn::Reader;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::AnnotateArgs;
 use crate::commands::tables;
 use crate::interrupt;
 use crate::output::{complain, is_broken_pipe};
 
 /// Annotates the games of files, one after the other.
-pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<RunEnd> {
     let tables = tables::tablebase(&args.tables, &args.at_hand)?;
     let mut out = BufWriter::new(io::stdout());
     let mut good = true;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<Outcome> {
         }
     }
     out.flush().context("cannot write to standard output")?;
-    Ok(Outcome::of(good))
+    Ok(RunEnd::of(good))
 }
 
 /// Annotates the games of one file. A game that cannot be read is said and left out; whether none

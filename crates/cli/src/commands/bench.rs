@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::output::{print_line, say};
 
 /// Solves, counts, and prints the number; the time goes to standard error.
-pub(crate) fn run() -> anyhow::Result<Outcome> {
+pub(crate) fn run() -> anyhow::Result<RunEnd> {
     let began = Instant::now();
     print_line(&hoffman::signature()?.to_string())?;
     say(&format!("{:.3} s", began.elapsed().as_secs_f64()));
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hoffman::{Error, Event, Made, OneTable, Options, Target, Threads};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::{BuildArgs, FileFormat, StreamArgs, is_control_file};
 use crate::interrupt;
 use crate::output::{Misuse, complain, print_line, say};
@@ -14,7 +14,7 @@ use crate::work::WorkArgs;
 pub(crate) const MEMORY_LINE: &str = "needs-memory-bytes: ";
 
 /// Builds the tables of control files and lists them.
-pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Result<Outcome> {
+pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Result<RunEnd> {
     if matches!(args.format, FileFormat::Hbf) || args.streams.any() {
         let text = "the format of a control file's table follows from the name of its output";
         return Err(Misuse(text.to_owned()).into());
@@ -36,7 +36,7 @@ pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Resul
 }
 
 /// Builds complete endings and lists them.
-pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<RunEnd> {
     if args.foreign.any() {
         let text = "tables of other programs serve control files only: complete endings are solved";
         return Err(Misuse(text.to_owned()).into());
@@ -87,16 +87,16 @@ pub(crate) fn only(
     find: impl FnOnce() -> anyhow::Result<OneTable>,
     options: &Options,
     (receipt, work): (Option<&Path>, &WorkArgs),
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<RunEnd> {
     interrupt::end_with_try_again();
     let made = find()
         .and_then(|table| tell(work, |progress| table.build(receipt, options, progress).map(drop)));
-    let Err(error) = made else { return Ok(Outcome::Done) };
+    let Err(error) = made else { return Ok(RunEnd::Done) };
     let known = error.downcast_ref::<Error>();
     let needed = known.and_then(Error::needed_memory);
     let outcome = match needed {
-        Some(_) => Outcome::LacksMemory,
-        None if known.is_some_and(Error::is_temporary) => Outcome::Later,
+        Some(_) => RunEnd::LacksMemory,
+        None if known.is_some_and(Error::is_temporary) => RunEnd::Later,
         None => return Err(error),
     };
     complain(&error);
@@ -106,9 +106,9 @@ pub(crate) fn only(
     Ok(outcome)
 }
 
-fn build(targets: &[Target], options: &Options, args: &BuildArgs) -> anyhow::Result<Outcome> {
+fn build(targets: &[Target], options: &Options, args: &BuildArgs) -> anyhow::Result<RunEnd> {
     tell(&args.work, |progress| hoffman::build(targets, options, progress).map(drop))?;
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 /// Does work, shows how far it is, and lists the tables.

@@ -3,12 +3,12 @@
 use hoffman::{Checked, Claimed, Color, check_certificate};
 use serde_json::json;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::CheckArgs;
 use crate::output::{complain, print_line};
 
 /// Checks the certificates one by one.
-pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<RunEnd> {
     let mut good = 0;
     for file in &args.files {
         match check_certificate(file) {
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
             Err(error) => complain(&error.into()),
         }
     }
-    Ok(Outcome::of(good == args.files.len()))
+    Ok(RunEnd::of(good == args.files.len()))
 }
 
 fn to_text(name: &str, Checked { position, claims }: &Checked) -> String {

@@ -8,12 +8,12 @@ use anyhow::Context as _;
 use hoffman::control::Ending;
 use hoffman::process::write_whole;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::ControlArgs;
 use crate::output::{note, print_line};
 
 /// Writes the files that are missing. Every name is checked before the first file is written.
-pub(crate) fn run(args: &ControlArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ControlArgs) -> anyhow::Result<RunEnd> {
     let mut endings = Vec::new();
     let mut seen = HashSet::new();
     for name in &args.names {
@@ -52,5 +52,5 @@ pub(crate) fn run(args: &ControlArgs) -> anyhow::Result<Outcome> {
     if args.json {
         print_line(&serde_json::json!({ "written": written, "kept": kept }).to_string())?;
     }
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }

@@ -3,14 +3,14 @@
 use hoffman::{ConvertOptions, Converted, FlagType, Format, ReadOptions};
 use serde_json::json;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::{ConvertArgs, EntryFormat};
 use crate::commands::tables;
 use crate::output::{Misuse, note, print_line};
 use crate::progress::Bar;
 
 /// Converts a table.
-pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
     if args.streams.any() && args.output.extension().is_none_or(|suffix| suffix != "hbf") {
         let text = "--profile and --outcomes are for the block format, whose files end in .hbf";
         return Err(Misuse(text.to_owned()).into());
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Outcome> {
         note(&format!("{}: {notice}", args.output.display()));
     }
     print_line(&report(args, &converted))?;
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 /// The format that is asked for; none if it is to stay.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use hoffman::control::{Control, Header, header};
 use hoffman::{Cancel, Error, Summary};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::output::{complain, print, print_line, say};
 
 /// Prints the XML header of each table, or a control file with its defaults.
-pub(crate) fn headers(files: &[PathBuf]) -> anyhow::Result<Outcome> {
+pub(crate) fn headers(files: &[PathBuf]) -> anyhow::Result<RunEnd> {
     let mut good = true;
     for path in files {
         say(&format!("Loading '{}'", path.display()));
@@ -29,11 +29,11 @@ pub(crate) fn headers(files: &[PathBuf]) -> anyhow::Result<Outcome> {
             }
         }
     }
-    Ok(Outcome::of(good))
+    Ok(RunEnd::of(good))
 }
 
 /// Prints how many indices the tables of control files will have.
-pub(crate) fn summaries(files: &[PathBuf]) -> anyhow::Result<Outcome> {
+pub(crate) fn summaries(files: &[PathBuf]) -> anyhow::Result<RunEnd> {
     let mut good = true;
     for path in files {
         match summary(path) {
@@ -52,7 +52,7 @@ pub(crate) fn summaries(files: &[PathBuf]) -> anyhow::Result<Outcome> {
             }
         }
     }
-    Ok(Outcome::of(good))
+    Ok(RunEnd::of(good))
 }
 
 fn summary(path: &Path) -> Result<Summary, Error> {

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use hoffman::{Material, OneTable, Options};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::{FileFormat, JoinArgs};
 use crate::commands::build::only;
 use crate::output::Misuse;
 
 /// Joins parts and lists the table.
-pub(crate) fn run(args: &JoinArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &JoinArgs) -> anyhow::Result<RunEnd> {
     let ending = match args.what.as_slice() {
         [one] if !Path::new(one).exists() => one.parse::<Material>().ok(),
         _ => None,
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &JoinArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Joins parts that are named.
-fn of_parts(args: &JoinArgs) -> anyhow::Result<Outcome> {
+fn of_parts(args: &JoinArgs) -> anyhow::Result<RunEnd> {
     let Some(output) = &args.output else {
         let text =
             "name the table to be written with -o, or an ending whose parts lie in the folder";

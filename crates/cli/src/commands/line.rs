@@ -3,13 +3,13 @@
 use hoffman::{Category, Judged, Position, Tablebase, Value, Variant};
 use hoffman_pgn::{Movetext, brief, result, tag};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::LineArgs;
 use crate::commands::tables;
 use crate::output::{complain, note, print};
 
 /// Prints the main line of a position.
-pub(crate) fn run(args: &LineArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
     let fen = args.fen.join(" ");
     let tables = tables::tablebase(&args.tables, &args.at_hand)?;
     let report = tables.report(&fen)?;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<Outcome> {
         let missing = report.hoffman.missing.join(", ");
         let missing = if missing.is_empty() { missing } else { format!("; missing: {missing}") };
         note(&format!("no table tells the result of '{}'{missing}", report.hoffman.fen));
-        return Ok(Outcome::Failed);
+        return Ok(RunEnd::Failed);
     }
 
     let position = report.position.clone();
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<Outcome> {
     let value = tables.value(&position).unwrap_or(Value::Unknown);
     let result = result(value, position.turn);
     print(&format!("{}\n{}", tags(&position, result, tables.variant()), text.finish(result)))?;
-    Ok(Outcome::of(report.failures.is_empty()))
+    Ok(RunEnd::of(report.failures.is_empty()))
 }
 
 /// The other moves that keep the value, a variation each.

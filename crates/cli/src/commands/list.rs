@@ -6,18 +6,19 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use hoffman::{
-    Color, ListCounts, ListOptions, ListQuery, Listed, ReadOptions, UniqueLine, Wanted, ZugzwangOf,
+    Color, ListCounts, ListOptions, ListQuery, ListedPosition, ReadOptions, UniqueLine,
+    WantedResult, ZugzwangOf,
 };
 use serde_json::json;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::{ListArgs, ResultName, SideName, UniqueName, ZugzwangName};
 use crate::commands::tables;
 use crate::interrupt;
 use crate::output::{complain, is_broken_pipe, print_line};
 
 /// Lists the tables one by one.
-pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ListArgs) -> anyhow::Result<RunEnd> {
     let folder = args.at_hand.folder()?;
     let reading = args.at_hand.reading()?;
     let query = query(args);
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Outcome> {
             break;
         }
     }
-    Ok(Outcome::of(good))
+    Ok(RunEnd::of(good))
 }
 
 fn query(args: &ListArgs) -> ListQuery {
@@ -56,9 +57,9 @@ fn query(args: &ListArgs) -> ListQuery {
             UniqueName::Fastest => UniqueLine::Fastest,
         }),
         result: args.result.map(|result| match result {
-            ResultName::Win => Wanted::Win,
-            ResultName::Draw => Wanted::Draw,
-            ResultName::Loss => Wanted::Loss,
+            ResultName::Win => WantedResult::Win,
+            ResultName::Draw => WantedResult::Draw,
+            ResultName::Loss => WantedResult::Loss,
         }),
         to_move: args.to_move.map(color),
         distance: args.distance.clone(),
@@ -86,7 +87,7 @@ fn list(
 
     let mut out = BufWriter::new(io::stdout());
     let mut written = Ok(());
-    let mut each = |listed: Listed| {
+    let mut each = |listed: ListedPosition| {
         let line = if args.json { serde_json::to_string(&listed) } else { Ok(listed.epd()) };
         written = line.map_err(io::Error::from).and_then(|line| writeln!(out, "{line}"));
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -7,26 +7,26 @@ use anyhow::Context as _;
 use clap_mangen::Man;
 use hoffman::process::write_whole;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::{CompletionsArgs, ManArgs, described};
 use crate::output::{print, print_line};
 
 /// Prints the completions of a shell.
-pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<RunEnd> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut described(), "hoffman", &mut script);
     print(&String::from_utf8(script)?)?;
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 /// Writes a manual page for the program and for every command, or prints that of the program.
-pub(crate) fn pages(args: &ManArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn pages(args: &ManArgs) -> anyhow::Result<RunEnd> {
     let mut program = described();
     // Subcommands get the options that all of them have, and their full names.
     program.build();
     let Some(dir) = &args.dir else {
         print(&String::from_utf8(page(program)?)?)?;
-        return Ok(Outcome::Done);
+        return Ok(RunEnd::Done);
     };
     fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
     let commands = program.get_subcommands().filter(|c| c.get_name() != "help" && !c.is_hide_set());
@@ -39,7 +39,7 @@ pub(crate) fn pages(args: &ManArgs) -> anyhow::Result<Outcome> {
             .with_context(|| format!("cannot write {shown}"))?;
         print_line(&shown)?;
     }
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 fn page(command: clap::Command) -> anyhow::Result<Vec<u8>> {

@@ -2,13 +2,13 @@
 
 use hoffman::control::expand;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::PawngenArgs;
 use crate::interrupt;
 use crate::output::{note, print_line, say};
 
 /// Expands the files, one after the other.
-pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<RunEnd> {
     for path in &args.files {
         let expansion = expand(path, &interrupt::cancel())?;
         for notice in expansion.notices() {
@@ -28,5 +28,5 @@ pub(crate) fn run(args: &PawngenArgs) -> anyhow::Result<Outcome> {
         };
         say(&format!("{}: {files}; {next}", path.display()));
     }
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }

@@ -5,22 +5,22 @@ use std::path::Path;
 use hoffman::process::{available_memory, cores, is_address};
 use hoffman::{Error, JobGraph, Options, Plan, Target};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::{FileFormat, PlanArgs, is_control_file};
 use crate::commands::build::{contained, endings};
 use crate::interrupt;
-use crate::jobs::{self, Common, Job, Room};
+use crate::jobs::{self, Capacity, Common, Job};
 use crate::output::{Misuse, print, print_line};
 
 /// Plans without doing, writes the plan for others, or has it done.
-pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<RunEnd> {
     match answer(args) {
         Err(error) => match error.downcast::<Error>() {
             // How large it is, is the answer.
             Ok(Error::Vast(whole)) => {
                 let json = || whole.to_json().to_string() + "\n";
                 print(&if args.json { json() } else { whole.to_string() })?;
-                Ok(Outcome::Done)
+                Ok(RunEnd::Done)
             }
             Ok(error) => Err(error.into()),
             Err(error) => Err(error),
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<Outcome> {
     }
 }
 
-fn answer(args: &PlanArgs) -> anyhow::Result<Outcome> {
+fn answer(args: &PlanArgs) -> anyhow::Result<RunEnd> {
     let what = What::of(args)?;
     let wanted = &args.jobs;
     let is_run = wanted.run || wanted.makefile || wanted.snakefile || wanted.slurm;
@@ -49,7 +49,7 @@ fn answer(args: &PlanArgs) -> anyhow::Result<Outcome> {
         let threads = wanted.jobs.unwrap_or_else(cores);
         let memory = args.work.memory.or_else(available_memory).unwrap_or(u64::MAX);
         let jobs = what.jobs(args)?;
-        return jobs::run(&jobs, Room { threads, memory }, interrupt::cancel());
+        return jobs::run(&jobs, Capacity { threads, memory }, interrupt::cancel());
     }
     let writers = [
         (wanted.makefile, jobs::makefile as fn(&[Job]) -> anyhow::Result<String>),
@@ -65,7 +65,7 @@ fn answer(args: &PlanArgs) -> anyhow::Result<Outcome> {
     } else {
         print(&text(&what.plan()?))?;
     }
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 /// What is planned.

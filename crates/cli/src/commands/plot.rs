@@ -9,13 +9,13 @@ use anyhow::{Context as _, bail};
 use hoffman::process::write_whole;
 use hoffman::{AsPosition as _, HeatMap, Square, Table};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::PlotArgs;
 use crate::commands::tables;
 use crate::output::print;
 
 /// Draws a table, or a position.
-pub(crate) fn run(args: &PlotArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &PlotArgs) -> anyhow::Result<RunEnd> {
     let what = args.what.join(" ");
     // A position has blanks or slashes and a piece is named with it; a table is one word.
     let picture = match (args.what.as_slice(), args.piece) {
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &PlotArgs) -> anyhow::Result<Outcome> {
         write_whole(&args.output, picture.as_bytes())
             .with_context(|| format!("cannot write {shown}"))?;
     }
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 fn is_table(word: &str) -> bool {

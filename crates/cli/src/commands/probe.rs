@@ -7,12 +7,12 @@ use anyhow::Context as _;
 use hoffman::{Category, OpenOptions, Opened, Table, Tablebase};
 use serde_json::json;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::ProbeArgs;
 use crate::output::{complain, note, print, print_line};
 
 /// Answers one position, or those on standard input.
-pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<RunEnd> {
     let folder = args.at_hand.folder()?;
     let (named, fen) = split_tables(&args.fen);
     let mut options = OpenOptions::new().beside(true);
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
         good = false;
     }
     if !good && tables.named_tables() == 0 {
-        return Ok(Outcome::Failed);
+        return Ok(RunEnd::Failed);
     }
 
     if fen.is_empty() {
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Answers one position; fails where nothing is known of it.
-fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<Outcome> {
+fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<RunEnd> {
     let report = tables.report(fen)?;
     if json {
         print_line(&serde_json::to_string(&report)?)?;
@@ -67,7 +67,7 @@ fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<Outcome> 
     }
 
     if report.verdict.category != Category::Unknown {
-        return Ok(Outcome::of(report.failures.is_empty()));
+        return Ok(RunEnd::of(report.failures.is_empty()));
     }
 
     let missing = match report.hoffman.missing.join(", ") {
@@ -79,7 +79,7 @@ fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<Outcome> 
         None => "no table answers".to_owned(),
     };
     note(&format!("{answer} '{}'{missing}", report.hoffman.fen));
-    Ok(Outcome::Failed)
+    Ok(RunEnd::Failed)
 }
 
 /// The names of table files in front, and the words of the position behind them. No part of a FEN
@@ -94,7 +94,7 @@ fn split_tables(words: &[String]) -> (Vec<PathBuf>, &[String]) {
 }
 
 /// Reads a FEN a line and writes a line of JSON for each. Blank lines are passed over.
-fn answer_lines(tables: &Tablebase) -> anyhow::Result<Outcome> {
+fn answer_lines(tables: &Tablebase) -> anyhow::Result<RunEnd> {
     let mut input = BufReader::new(io::stdin());
     let mut out = BufWriter::new(io::stdout());
     let mut good = true;
@@ -124,5 +124,5 @@ fn answer_lines(tables: &Tablebase) -> anyhow::Result<Outcome> {
         }
     }
     out.flush().context(broken)?;
-    Ok(Outcome::of(good))
+    Ok(RunEnd::of(good))
 }

@@ -14,7 +14,7 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{Config, Editor, Helper};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::output::{complain, note, print, say};
 
 /// Where lines entered on a terminal are kept, in the current folder.
@@ -24,7 +24,7 @@ const HISTORY: &str = ".hoffman_history";
 const RECALLED: usize = 1000;
 
 /// Opens the tables and answers until input ends.
-pub(crate) fn run(files: &[PathBuf], reading: &ReadOptions) -> anyhow::Result<Outcome> {
+pub(crate) fn run(files: &[PathBuf], reading: &ReadOptions) -> anyhow::Result<RunEnd> {
     let options = files.iter().fold(OpenOptions::new(), OpenOptions::file);
     let Opened { tables, failed, notices, .. } = options.reading(reading.clone()).open_some()?;
 
@@ -56,13 +56,13 @@ pub(crate) fn run(files: &[PathBuf], reading: &ReadOptions) -> anyhow::Result<Ou
     // Line editing writes escape sequences, which only a terminal understands.
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         prompt.echo()?;
-        return Ok(Outcome::of(prompt.good));
+        return Ok(RunEnd::of(prompt.good));
     }
-    let Some(entered) = prompt.edit()? else { return Ok(Outcome::Failed) };
+    let Some(entered) = prompt.edit()? else { return Ok(RunEnd::Failed) };
     if let Err(error) = append_history(Path::new(HISTORY), &entered) {
         note(&format!("cannot write the history to {HISTORY}: {error}"));
     }
-    Ok(Outcome::of(prompt.good))
+    Ok(RunEnd::of(prompt.good))
 }
 
 struct Prompt {

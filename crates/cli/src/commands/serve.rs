@@ -6,15 +6,15 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use hoffman::process::is_folder;
-use hoffman_serve::{Config, Limits, Server};
+use hoffman_serve::{Config, Server, ServerLimits};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::{ServeArgs, default_folder};
 use crate::interrupt::cancel;
 use crate::output::{note, print_line};
 
 /// Answers until it is interrupted.
-pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<RunEnd> {
     for folder in args.folders.iter().chain(&args.syzygy) {
         anyhow::ensure!(is_folder(folder), "{}: there is no such folder", folder.display());
     }
@@ -26,12 +26,12 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
     if folders.is_empty() && args.syzygy.is_empty() {
         note("there is no folder of tables; name one with --dir DIR");
     }
-    let limits = Limits {
+    let limits = ServerLimits {
         connections: args.connections as usize,
         rate: args.rate,
         body: args.body as usize,
         patience: Duration::from_secs(args.patience),
-        ..Limits::default()
+        ..ServerLimits::default()
     };
     let (syzygy, cors) = (args.syzygy.clone(), args.cors.clone());
     let (listen, build) = (args.listen, args.build);
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
         show(&address);
     }
     server.run(&cancel)?;
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 /// Where this computer reaches what listens to all of its addresses.

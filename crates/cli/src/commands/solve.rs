@@ -12,7 +12,7 @@ use hoffman::{
 };
 use serde_json::json;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::SolveArgs;
 use crate::commands::write_control::ControlFiles;
 use crate::output::{note, print, print_line};
@@ -22,7 +22,7 @@ const SHOWN_EVERY: Duration = Duration::from_secs(1);
 const LOGGED_EVERY: Duration = Duration::from_secs(15);
 
 /// Answers a position.
-pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<RunEnd> {
     let fen = args.fen.join(" ");
     let is_asked = args.outcome
         || args.certificate.is_some()
@@ -48,7 +48,7 @@ fn is_to_be_proven(args: &SolveArgs, fen: &str) -> anyhow::Result<bool> {
 }
 
 /// Builds what is missing and answers.
-fn tabulate(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
+fn tabulate(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let options = args.work.options(Some(args.folder.path()?))?;
     let bar = args.work.bar(false)?;
     let mut answered = Ok(());
@@ -61,7 +61,7 @@ fn tabulate(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
     // An answer that could not be given counts more than a file that could not be written.
     answered?;
     solved?;
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<()> {
@@ -114,7 +114,7 @@ impl WhatIfAsked {
 }
 
 /// Proves the result, or as much of it as time and memory allow; done if it is the whole.
-fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
+fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let options = args.work.options(args.folder.existing()?)?;
     if let Some(dir) = args.syzygy.iter().find(|dir| !is_folder(dir)) {
         anyhow::bail!("{}: there is no such folder", dir.display());
@@ -140,7 +140,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
 
     let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
     let of = Of { fen: position.fen(), turn, goal: asked.goal.as_ref() };
-    let shown = Shown { of, proved: &proved, assumed: &words, san: &san };
+    let shown = ShownProof { of, proved: &proved, assumed: &words, san: &san };
     if args.json {
         print_line(&shown.to_json().to_string())?;
     } else {
@@ -155,7 +155,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<Outcome> {
         Some(reached) => reached.assumed.is_some(),
         None => proved.assumed.wdl().is_some(),
     };
-    Ok(Outcome::of(is_known))
+    Ok(RunEnd::of(is_known))
 }
 
 /// Why a certificate that was asked for is not there.
@@ -199,7 +199,7 @@ struct Of<'s> {
 }
 
 /// What is told of a proof.
-struct Shown<'s> {
+struct ShownProof<'s> {
     of: Of<'s>,
     proved: &'s Proved,
     /// What was assumed, in words.
@@ -207,7 +207,7 @@ struct Shown<'s> {
     san: &'s dyn Fn(&hoffman::Move) -> String,
 }
 
-impl Shown<'_> {
+impl ShownProof<'_> {
     fn result(&self, value: Value) -> String {
         proved_in_words(value, self.of.turn)
     }

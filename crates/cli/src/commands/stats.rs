@@ -4,13 +4,13 @@ use std::path::Path;
 
 use hoffman::{ReadOptions, TableStats};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::StatsArgs;
 use crate::commands::tables;
 use crate::output::{complain, print_line};
 
 /// Counts the tables one by one.
-pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<RunEnd> {
     let folder = args.at_hand.folder()?;
     let reading = args.at_hand.reading()?;
     let mut all = Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
         };
         print_line(&json)?;
     }
-    Ok(Outcome::of(all.len() == args.tables.len()))
+    Ok(RunEnd::of(all.len() == args.tables.len()))
 }
 
 fn count(named: &Path, folder: Option<&Path>, reading: &ReadOptions) -> anyhow::Result<TableStats> {

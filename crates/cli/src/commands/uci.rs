@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use hoffman::process::is_folder;
 use hoffman_uci::Engine;
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::{UciArgs, default_folder};
 
 /// Speaks with a user interface until it says good bye.
-pub(crate) fn run(args: &UciArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &UciArgs) -> anyhow::Result<RunEnd> {
     for folder in args.folders.iter().chain(&args.syzygy) {
         anyhow::ensure!(is_folder(folder), "{}: there is no such folder", folder.display());
     }
@@ -21,5 +21,5 @@ pub(crate) fn run(args: &UciArgs) -> anyhow::Result<Outcome> {
     };
     let engine = Engine::new(folders, args.syzygy.clone());
     engine.run(io::stdin().lock(), io::stdout().lock())?;
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }

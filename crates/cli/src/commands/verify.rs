@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hoffman::{ReadOptions, Verified, VerifyOptions, VerifyReport};
 
-use crate::Outcome;
+use crate::RunEnd;
 use crate::args::VerifyArgs;
 use crate::commands::tables;
 use crate::output::{Misuse, complain, note, print_line, say};
@@ -21,7 +21,7 @@ pub(crate) struct VerifyRequest<'a> {
 }
 
 /// Verifies the tables one by one.
-pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<RunEnd> {
     let folder = args.at_hand.folder()?;
     let sample = args.sample.map(std::num::NonZeroU64::get);
     let reading = &args.at_hand.reading()?;
@@ -55,11 +55,11 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
         };
         print_line(&json)?;
     }
-    Ok(Outcome::of(good))
+    Ok(RunEnd::of(good))
 }
 
 /// Verifies a table unless that was done, and keeps what was found.
-fn once(args: &VerifyArgs, report: &Path, request: &VerifyRequest<'_>) -> anyhow::Result<Outcome> {
+fn once(args: &VerifyArgs, report: &Path, request: &VerifyRequest<'_>) -> anyhow::Result<RunEnd> {
     let [table] = args.tables.as_slice() else {
         return Err(Misuse("a report is of one table".to_owned()).into());
     };
@@ -71,15 +71,15 @@ fn once(args: &VerifyArgs, report: &Path, request: &VerifyRequest<'_>) -> anyhow
         Ok(Verified::Found(found)) => {
             let json = || serde_json::to_string(&found);
             print_line(&if args.json { json()? } else { found.to_string() })?;
-            return Ok(Outcome::of(found.ok));
+            return Ok(RunEnd::of(found.ok));
         }
         Err(error) if error.is_temporary() => {
             complain(&error.into());
-            return Ok(Outcome::Later);
+            return Ok(RunEnd::Later);
         }
         Err(error) => return Err(error.into()),
     }
-    Ok(Outcome::Done)
+    Ok(RunEnd::Done)
 }
 
 impl VerifyRequest<'_> {

@@ -14,7 +14,7 @@ use hoffman::{JobGraph, MadeBy, PlannedJob, receipt_of, verification_of};
 use serde_json::{Value, json};
 
 pub(crate) use makefile::makefile;
-pub(crate) use runner::{Room, run};
+pub(crate) use runner::{Capacity, run};
 pub(crate) use slurm::slurm;
 pub(crate) use snakefile::snakefile;
 
@@ -48,11 +48,11 @@ pub(crate) struct Job {
     pub(crate) disk: u64,
     /// What stands in the command line besides memory and threads, the program left out.
     arguments: Vec<String>,
-    kind: Kind,
+    kind: JobKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum JobKind {
     Makes(MadeBy),
     /// It verifies so many entries of a table.
     Verifies(String, NonZeroU64),
@@ -101,7 +101,7 @@ impl Job {
             seconds: planned.elapsed_seconds(),
             disk: planned.cost.disk,
             arguments,
-            kind: Kind::Makes(planned.made_by.clone()),
+            kind: JobKind::Makes(planned.made_by.clone()),
         })
     }
 
@@ -126,7 +126,7 @@ impl Job {
             seconds,
             disk: 1 << 20,
             arguments: words.chain(common.places.iter().cloned()).collect(),
-            kind: Kind::Verifies(table.output.clone(), entries),
+            kind: JobKind::Verifies(table.output.clone(), entries),
             output,
         })
     }
@@ -134,16 +134,16 @@ impl Job {
     /// The table that it makes or verifies.
     fn table(&self) -> &str {
         match &self.kind {
-            Kind::Makes(_) => &self.output,
-            Kind::Verifies(table, _) => table,
+            JobKind::Makes(_) => &self.output,
+            JobKind::Verifies(table, _) => table,
         }
     }
 
     /// What it does, as the name of a rule begins.
     pub(crate) fn verb(&self) -> &'static str {
         match &self.kind {
-            Kind::Makes(_) => "make",
-            Kind::Verifies(..) => "verify",
+            JobKind::Makes(_) => "make",
+            JobKind::Verifies(..) => "verify",
         }
     }
 
@@ -192,7 +192,7 @@ impl Job {
     /// A file of its own beside its log.
     pub(crate) fn beside_log(&self, ending: &str) -> String {
         let name = self.table().rsplit('/').next().unwrap_or_default();
-        let part = if matches!(self.kind, Kind::Makes(_)) { "" } else { ".verified" };
+        let part = if matches!(self.kind, JobKind::Makes(_)) { "" } else { ".verified" };
         format!("{}/{name}{part}.{ending}", self.log_folder())
     }
 
@@ -214,20 +214,20 @@ impl Job {
             "command": self.command(),
         });
         match &self.kind {
-            Kind::Makes(MadeBy::Ending(ending)) => all["material"] = json!(ending),
-            Kind::Makes(MadeBy::PartOfEnding { ending, part }) => {
+            JobKind::Makes(MadeBy::Ending(ending)) => all["material"] = json!(ending),
+            JobKind::Makes(MadeBy::PartOfEnding { ending, part }) => {
                 (all["material"], all["part"]) = (json!(ending), json!(part));
             }
-            Kind::Makes(MadeBy::Joining(ending)) => {
+            JobKind::Makes(MadeBy::Joining(ending)) => {
                 (all["material"], all["joined"]) = (json!(ending), json!(true));
             }
-            Kind::Makes(MadeBy::Part { ending, fen }) => {
+            JobKind::Makes(MadeBy::Part { ending, fen }) => {
                 (all["material"], all["position"]) = (json!(ending), json!(fen));
             }
-            Kind::Makes(MadeBy::Control { file, text }) => {
+            JobKind::Makes(MadeBy::Control { file, text }) => {
                 (all["control"], all["text"]) = (json!(file), json!(text));
             }
-            Kind::Verifies(table, entries) => {
+            JobKind::Verifies(table, entries) => {
                 (all["verifies"], all["sample"]) = (json!(table), json!(entries));
             }
         }

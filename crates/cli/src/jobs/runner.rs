@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use hoffman::Cancel;
 
 use super::{Job, PROGRAM, command_line};
-use crate::Outcome;
+use crate::RunEnd;
 use crate::commands::build::MEMORY_LINE;
 use crate::output::{note, print};
 
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// What there is for all processes at a time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct Capacity {
     pub(crate) threads: usize,
     /// Bytes.
     pub(crate) memory: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Room {
 
 /// How far a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum JobState {
     /// Not to be begun before that, and so often tried.
     Waiting(Instant, u32),
     Running(u32),
@@ -57,15 +57,15 @@ struct Runner<'a> {
     jobs: &'a [Job],
     /// What each takes: more than was planned if it has said so.
     memory: Vec<u64>,
-    states: Vec<State>,
+    states: Vec<JobState>,
     running: Vec<Running>,
-    free: Room,
+    free: Capacity,
     cancel: Cancel,
 }
 
 /// Runs jobs, each after those that it needs, and prints what they print. Those that do not need a
 /// job that failed are run all the same.
-pub(crate) fn run(jobs: &[Job], room: Room, cancel: Cancel) -> anyhow::Result<Outcome> {
+pub(crate) fn run(jobs: &[Job], room: Capacity, cancel: Cancel) -> anyhow::Result<RunEnd> {
     if let Some(job) = jobs.iter().find(|job| job.memory > room.memory) {
         let [needed, there] = [job.megabytes(), room.memory >> 20];
         anyhow::bail!("{} needs {needed} MB of memory, and {there} MB are allowed", job.output);
@@ -74,7 +74,7 @@ pub(crate) fn run(jobs: &[Job], room: Room, cancel: Cancel) -> anyhow::Result<Ou
         program: std::env::current_exe().context("cannot find this program")?,
         jobs,
         memory: jobs.iter().map(|job| job.memory).collect(),
-        states: vec![State::Waiting(Instant::now(), 0); jobs.len()],
+        states: vec![JobState::Waiting(Instant::now(), 0); jobs.len()],
         running: Vec::new(),
         free: room,
         cancel,
@@ -89,7 +89,7 @@ impl Runner<'_> {
     fn work_off(&mut self) -> anyhow::Result<()> {
         while !self.cancel.is_cancelled() {
             self.begin_what_fits()?;
-            let is_waiting = |state: &State| matches!(state, State::Waiting(..));
+            let is_waiting = |state: &JobState| matches!(state, JobState::Waiting(..));
             if self.running.is_empty() && !self.states.iter().any(is_waiting) {
                 return Ok(());
             }
@@ -103,21 +103,21 @@ impl Runner<'_> {
     fn begin_what_fits(&mut self) -> anyhow::Result<()> {
         let now = Instant::now();
         for at in 0..self.jobs.len() {
-            let State::Waiting(since, tries) = self.states[at] else { continue };
-            let needs = |state: fn(State) -> bool| {
+            let JobState::Waiting(since, tries) = self.states[at] else { continue };
+            let needs = |state: fn(JobState) -> bool| {
                 self.jobs[at].needs.iter().any(|&needed| state(self.states[needed]))
             };
-            if needs(|state| matches!(state, State::Failed | State::Blocked)) {
-                self.states[at] = State::Blocked;
+            if needs(|state| matches!(state, JobState::Failed | JobState::Blocked)) {
+                self.states[at] = JobState::Blocked;
                 continue;
             }
-            let is_ready = since <= now && !needs(|state| state != State::Done);
+            let is_ready = since <= now && !needs(|state| state != JobState::Done);
             let fits = self.threads(at) <= self.free.threads && self.memory[at] <= self.free.memory;
             if is_ready && fits {
                 let child = self.begin(at)?;
                 self.free.threads -= self.threads(at);
                 self.free.memory -= self.memory[at];
-                self.states[at] = State::Running(tries + 1);
+                self.states[at] = JobState::Running(tries + 1);
                 self.running.push(Running { job: at, child });
             }
         }
@@ -170,11 +170,11 @@ impl Runner<'_> {
     }
 
     /// What becomes of a job whose process has ended.
-    fn judge(&mut self, at: usize, status: ExitStatus) -> State {
-        let State::Running(tries) = self.states[at] else { return State::Failed };
-        let later = State::Waiting(Instant::now() + PAUSE, tries);
+    fn judge(&mut self, at: usize, status: ExitStatus) -> JobState {
+        let JobState::Running(tries) = self.states[at] else { return JobState::Failed };
+        let later = JobState::Waiting(Instant::now() + PAUSE, tries);
         match status.code() {
-            Some(0) => return State::Done,
+            Some(0) => return JobState::Done,
             // It was killed, or something that it needs was locked.
             None | Some(3) if tries < TRIES => return later,
             Some(4) if tries < TRIES => {
@@ -193,7 +193,7 @@ impl Runner<'_> {
         let how =
             status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
         note(&format!("{}: {how}{}", self.name(at), self.last_words(at)));
-        State::Failed
+        JobState::Failed
     }
 
     /// The node, the command and the log, as errors name them.
@@ -241,17 +241,17 @@ impl Runner<'_> {
         }
     }
 
-    fn sum_up(&self) -> anyhow::Result<Outcome> {
+    fn sum_up(&self) -> anyhow::Result<RunEnd> {
         if self.cancel.is_cancelled() {
             anyhow::bail!(
                 "interrupted; the same command goes on with the tables that are finished"
             );
         }
-        let count = |state: State| self.states.iter().filter(|&&other| other == state).count();
-        let (failed, blocked) = (count(State::Failed), count(State::Blocked));
+        let count = |state: JobState| self.states.iter().filter(|&&other| other == state).count();
+        let (failed, blocked) = (count(JobState::Failed), count(JobState::Blocked));
         if failed > 0 {
             note(&format!("{failed} jobs failed, and {blocked} that need them were not begun"));
         }
-        Ok(Outcome::of(failed == 0))
+        Ok(RunEnd::of(failed == 0))
     }
 }

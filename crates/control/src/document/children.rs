@@ -10,8 +10,8 @@ use crate::error::ControlError;
 use crate::limits::MOST_PATTERN;
 use crate::location::{parse_location, parse_pawn_squares};
 use crate::model::{
-    FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType, Mode,
-    OutputElement, PawngenElement, PawngenSide, PieceElement, PropTables, PruneEnable,
+    FormatDeclaration, FuturebaseElement, FuturebaseKind, IndexDeclaration, IndexType,
+    OutputElement, PawngenElement, PawngenSide, PieceElement, PropTables, PruneEnable, Strictness,
 };
 use crate::number::{leading_i64, leading_number, leading_u64};
 use crate::prune::{Prune, PruneEffect, PrunePattern};
@@ -136,9 +136,9 @@ impl<'a> DocumentReader<'a> {
     pub(super) fn read_symmetry(&self, node: Element<'a>) -> Result<Option<u8>, ControlError> {
         let Some(text) = node.attribute("symmetry") else { return Ok(None) };
         let leading = match (self.file.mode, leading_number(text)) {
-            (Mode::Header, Some(number)) => number.to_string(),
-            (Mode::Header, None) => return Ok(None),
-            (Mode::Control, _) => text.to_owned(),
+            (Strictness::Header, Some(number)) => number.to_string(),
+            (Strictness::Header, None) => return Ok(None),
+            (Strictness::Control, _) => text.to_owned(),
         };
         self.choose(node, "symmetry", &leading, &SYMMETRIES).map(Some)
     }
@@ -290,8 +290,8 @@ impl<'a> DocumentReader<'a> {
             [black_start, black_pawns, black_queens, black_captures, black_legal],
         )?;
         let offset = match self.file.mode {
-            Mode::Header => self.number(node, offset)?,
-            Mode::Control => 0,
+            Strictness::Header => self.number(node, offset)?,
+            Strictness::Control => 0,
         };
         self.file.pawngen = Some(PawngenElement {
             white,
@@ -318,8 +318,8 @@ impl<'a> DocumentReader<'a> {
             None => None,
         };
         let legal = match self.file.mode {
-            Mode::Header => node.attribute(legal).map(|text| Bitboard(leading_u64(text))),
-            Mode::Control => None,
+            Strictness::Header => node.attribute(legal).map(|text| Bitboard(leading_u64(text))),
+            Strictness::Control => None,
         };
         Ok(PawngenSide {
             start: squares,

@@ -205,7 +205,7 @@ fn all_files_of_two_to_five_men_are_valid() {
 /// What the text must say about the ending.
 fn check_file(ending: &Ending, text: &str) {
     let name = ending.to_string();
-    let control = ControlFile::parse(text, &name, Mode::Control).unwrap();
+    let control = ControlFile::parse(text, &name, Strictness::Control).unwrap();
     assert!(control.notices.is_empty(), "{:?}", control.notices);
     assert_eq!(control.output_name().unwrap(), format!("{name}.htb"));
     assert_eq!(control.variant, ending.variant);

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use hoffman_control::{ControlError, ControlFile, Mode};
+use hoffman_control::{ControlError, ControlFile, Strictness};
 use regex::Regex;
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -25,7 +25,7 @@ pub(crate) fn page(name: &str) -> String {
 
 /// What the parser has against a text.
 pub(crate) fn parse(text: &str) -> Result<ControlFile, ControlError> {
-    ControlFile::parse(text, "example.xml", Mode::Control)
+    ControlFile::parse(text, "example.xml", Strictness::Control)
 }
 
 /// Whether a node is an element of that name in the language of schemas.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hoffman_hbf::{
     Code, Color, Crew, DRAW, EncodeOptions, HbfFile, Kind, Man, Material, Position, Source,
-    Tablebase, Texts, Threads, Value, before, code_of, encode_ending, exits,
+    Tablebase, Texts, Value, WorkerThreads, before, code_of, encode_ending, exits,
 };
 
 /// Values that are much like those nearby, the same for mirror images, and never worse than an exit.
@@ -92,7 +92,7 @@ pub fn written_by(
     options: &EncodeOptions,
 ) -> Vec<u8> {
     let texts = Texts { info: Some("{}"), ..Texts::default() };
-    let crew = Crew { workers: &Threads(threads), ..Crew::ALONE };
+    let crew = Crew { workers: &WorkerThreads(threads), ..Crew::ALONE };
     encode_ending(&ending(name), source, options, texts, crew).expect("a table").0
 }
 

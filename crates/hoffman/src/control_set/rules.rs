@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Role};
 use hoffman_control::may_be_idle;
-use hoffman_prove::Ruling;
+use hoffman_prove::AssumedResult;
 use hoffman_reader::shakmaty::{Chess, Position as _};
 
 use super::refused;
@@ -13,17 +13,17 @@ use crate::what_if::{MovesOfSide, WhatIf};
 
 /// Rulings on captures and promotions, squares of pieces, and who wins stalemates.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rules {
-    rulings: HashMap<(Color, FuturemoveKind), Ruling>,
+pub(super) struct AssumedRules {
+    rulings: HashMap<(Color, FuturemoveKind), AssumedResult>,
     squares: HashMap<(Color, Role), Bitboard>,
     pub(super) stalemates: Option<Color>,
     /// What was assumed beside: that stalemates are won, as being left without a move is.
     pub(super) added: Option<WhatIf>,
 }
 
-impl Rules {
-    pub(super) fn new(assumed: &[WhatIf], position: &Chess) -> Result<Rules, Error> {
-        let mut rules = Rules::default();
+impl AssumedRules {
+    pub(super) fn new(assumed: &[WhatIf], position: &Chess) -> Result<AssumedRules, Error> {
+        let mut rules = AssumedRules::default();
         for what in assumed {
             rules.add(what, position)?;
         }
@@ -45,8 +45,8 @@ impl Rules {
 
     fn add(&mut self, what: &WhatIf, position: &Chess) -> Result<(), Error> {
         match what {
-            WhatIf::Forbidden(moves) => self.rule(moves, Ruling::Loses, what)?,
-            WhatIf::Won(moves) => self.rule(moves, Ruling::Wins, what)?,
+            WhatIf::Forbidden(moves) => self.rule(moves, AssumedResult::Loses, what)?,
+            WhatIf::Won(moves) => self.rule(moves, AssumedResult::Wins, what)?,
             WhatIf::Confined { color, role, squares, .. } => self.confine(*color, *role, *squares),
             WhatIf::Frozen(square) => {
                 // Whether it is the only one of its kind was looked at before.
@@ -79,7 +79,12 @@ impl Rules {
     }
 
     /// The first ruling on a kind counts.
-    fn rule(&mut self, moves: &MovesOfSide, ruling: Ruling, what: &WhatIf) -> Result<(), Error> {
+    fn rule(
+        &mut self,
+        moves: &MovesOfSide,
+        ruling: AssumedResult,
+        what: &WhatIf,
+    ) -> Result<(), Error> {
         for kind in moves.kinds() {
             if kind.is_pawn_step() {
                 return Err(refused(&format!("that {what}, which pawn steps do")));
@@ -89,7 +94,7 @@ impl Rules {
         Ok(())
     }
 
-    pub(super) fn ruling(&self, color: Color, kind: FuturemoveKind) -> Option<Ruling> {
+    pub(super) fn ruling(&self, color: Color, kind: FuturemoveKind) -> Option<AssumedResult> {
         self.rulings.get(&(color, kind)).copied()
     }
 
@@ -99,8 +104,8 @@ impl Rules {
     }
 
     /// Whether a side has moves that lose, or moves that win.
-    pub(super) fn has(&self, color: Color, ruling: Ruling) -> bool {
-        let kept = ruling == Ruling::Loses && self.is_kept(color);
+    pub(super) fn has(&self, color: Color, ruling: AssumedResult) -> bool {
+        let kept = ruling == AssumedResult::Loses && self.is_kept(color);
         kept || self.rulings.iter().any(|(of, &other)| of.0 == color && other == ruling)
     }
 
@@ -110,7 +115,7 @@ impl Rules {
 
     /// Whether a side may be left with moves that lose, and no others.
     fn may_be_idle(&self, color: Color) -> bool {
-        let loses = |kind| self.ruling(color, kind) == Some(Ruling::Loses);
+        let loses = |kind| self.ruling(color, kind) == Some(AssumedResult::Loses);
         self.is_kept(color) || may_be_idle(FuturemoveKind::all().map(|kind| (kind, loses(kind))))
     }
 }

@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Material, Role};
 use hoffman_control::{GameControl, PawngenElement, PawngenSide, Place, PruneEffect, PruneGroup};
-use hoffman_prove::Ruling;
+use hoffman_prove::AssumedResult;
 use hoffman_reader::shakmaty::fen::Fen;
 use hoffman_reader::shakmaty::{EnPassantMode, Position as _};
 
-use super::{ControlSet, Group, name_of, roles};
+use super::{ControlSet, MoveGroup, name_of, roles};
 
 /// A pattern of moves of a side, and what becomes of them.
 type Pruned = (Color, String, PruneEffect);
 
 /// What happens to moves of a ruling.
-fn effect(ruling: Ruling) -> PruneEffect {
+fn effect(ruling: AssumedResult) -> PruneEffect {
     match ruling {
-        Ruling::Wins => PruneEffect::Concede,
-        Ruling::Loses => PruneEffect::Discard,
+        AssumedResult::Wins => PruneEffect::Concede,
+        AssumedResult::Loses => PruneEffect::Discard,
     }
 }
 
 impl ControlSet {
     /// The control file of a table.
-    pub(super) fn text(&self, material: &Material, groups: &[Group], is_root: bool) -> String {
+    pub(super) fn text(&self, material: &Material, groups: &[MoveGroup], is_root: bool) -> String {
         let played = groups.iter().filter(|group| group.ruling.is_none());
         let behind: BTreeSet<String> = played.map(|group| name_of(&group.material)).collect();
         let game = GameControl {
@@ -61,10 +61,10 @@ impl ControlSet {
     fn enables(&self) -> Vec<(Color, PruneEffect)> {
         let mut enables = Vec::new();
         for color in Color::ALL {
-            if self.rules.has(color, Ruling::Loses) {
+            if self.rules.has(color, AssumedResult::Loses) {
                 enables.push((color, PruneEffect::Discard));
             }
-            if self.rules.has(color, Ruling::Wins) || self.rules.stalemates == Some(color) {
+            if self.rules.has(color, AssumedResult::Wins) || self.rules.stalemates == Some(color) {
                 enables.push((color, PruneEffect::Concede));
             }
         }
@@ -112,15 +112,15 @@ impl ControlSet {
     }
 
     /// What is pruned, and why.
-    fn prunes(&self, material: &Material, groups: &[Group]) -> Vec<PruneGroup> {
+    fn prunes(&self, material: &Material, groups: &[MoveGroup]) -> Vec<PruneGroup> {
         let group = |about: &str, moves: Vec<Pruned>| PruneGroup { about: about.to_owned(), moves };
         let off = Color::ALL.into_iter().flat_map(|color| self.off_squares(material, color));
         let mut prunes = vec![
             group(
                 "Moves that lose are none, as long as there are others.",
-                ruled(groups, Ruling::Loses),
+                ruled(groups, AssumedResult::Loses),
             ),
-            group("Moves that win.", ruled(groups, Ruling::Wins)),
+            group("Moves that win.", ruled(groups, AssumedResult::Wins)),
             group("Where moves lead to a square that is not listed, they lose.", off.collect()),
         ];
         if let Some(winner) = self.rules.stalemates {
@@ -150,7 +150,7 @@ impl ControlSet {
 }
 
 /// The prunes of moves that lose, or that win.
-fn ruled(groups: &[Group], ruling: Ruling) -> Vec<Pruned> {
+fn ruled(groups: &[MoveGroup], ruling: AssumedResult) -> Vec<Pruned> {
     let mut prunes = Vec::new();
     for group in groups.iter().filter(|group| group.ruling == Some(ruling)) {
         let kinds = group.kinds.iter();

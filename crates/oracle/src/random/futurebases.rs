@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use hoffman_board::pieces::default_squares;
 use hoffman_board::value::FlagType;
 use hoffman_board::{Bitboard, Color, Format, Material, Rank, Role, Variant};
-use hoffman_control::{ControlFile, Mode, PruneEffect, control_for_material};
+use hoffman_control::{ControlFile, PruneEffect, Strictness, control_for_material};
 
 use super::men::{sort, without_mixed_pawns};
 use super::spec::{Child, RandomMan, Relation, Restriction, Spec, count_structures, flipped};
@@ -59,7 +59,7 @@ impl Maker<'_> {
                 _ => "combinadic5",
             };
             let text = self.text(&spec, name, index, &children, lean && attempt == 0);
-            let control = ControlFile::parse(&text, &format!("{name}.xml"), Mode::Control)
+            let control = ControlFile::parse(&text, &format!("{name}.xml"), Strictness::Control)
                 .unwrap_or_else(|e| panic!("{e} in\n{text}"));
             match SlowAnalysis::solve(&control, &self.solved) {
                 Ok(analysis) if analysis.counts().existing > 0 => {
@@ -431,7 +431,7 @@ impl Maker<'_> {
         }
         let text = control_for_material(material);
         let name = format!("{stem}.xml");
-        let control = ControlFile::parse(&text, &name, Mode::Control).expect("well-formed");
+        let control = ControlFile::parse(&text, &name, Strictness::Control).expect("well-formed");
         for element in &control.futurebases {
             let stem = element.filename.trim_end_matches(".htb");
             self.complete(&stem.parse().expect("the name of an ending"));

@@ -4,7 +4,7 @@ use hoffman_board::pieces::default_squares;
 use hoffman_board::{
     Bitboard, Color, Format, Material, PAWN_SQUARES, Role, Square, Symmetry, Variant,
 };
-use hoffman_control::{ControlFile, Mode, PruneEffect};
+use hoffman_control::{ControlFile, PruneEffect, Strictness};
 
 use super::text::pawngen_element;
 
@@ -233,6 +233,6 @@ pub(super) fn flipped(pawngen: &Pawngen) -> Pawngen {
 /// How many structures a pawngen element admits.
 pub(super) fn count_structures(pawngen: &Pawngen) -> usize {
     let text = format!("<tablebase>{}</tablebase>", pawngen_element(pawngen));
-    let control = ControlFile::parse(&text, "random", Mode::Control).expect("well-formed");
+    let control = ControlFile::parse(&text, "random", Strictness::Control).expect("well-formed");
     control.pawngen.map_or(0, |element| crate::arrangements(&element).len())
 }

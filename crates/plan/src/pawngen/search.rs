@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use hoffman_board::Color;
 use hoffman_control::PawngenElement;
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
 use super::{
     Arrangement, Bounds, PawngenError, ahead, beside, double_step, last_rank, moved, singles,
@@ -25,7 +25,7 @@ const BETWEEN_STOPS: usize = 1 << 12;
 /// A placement with what happens to be open: the promotions that must still happen a side.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stage {
-    pawns: PawnStructure,
+    pawns: PawnSquares,
     promotions: [u8; 2],
 }
 
@@ -87,12 +87,12 @@ fn slot(color: Color) -> usize {
 /// How many placements steps and losses of pawns alone lead to, of which `lives` takes the pawns
 /// left of each colour: a search looks at so many at least. Without captures each file goes its own
 /// way.
-pub(super) fn least_placements(start: PawnStructure, lives: impl Fn(Color, u32) -> bool) -> u64 {
+pub(super) fn least_placements(start: PawnSquares, lives: impl Fn(Color, u32) -> bool) -> u64 {
     // By the numbers of White's and Black's pawns that are left.
     let mut ways: HashMap<[u32; 2], u64> = HashMap::from([([0, 0], 1)]);
     for file in 0..8 {
         let mask = 0x0101_0101_0101_0101 << file;
-        let pawns = PawnStructure { white: start.white & mask, black: start.black & mask };
+        let pawns = PawnSquares { white: start.white & mask, black: start.black & mask };
         let mut seen = BTreeSet::from([(pawns.white, pawns.black)]);
         let mut open = vec![pawns];
         while let Some(pawns) = open.pop() {
@@ -124,7 +124,7 @@ pub(super) fn least_placements(start: PawnStructure, lives: impl Fn(Color, u32) 
 }
 
 /// The search for arrangements.
-pub(super) struct Search<'s> {
+pub(super) struct ArrangementSearch<'s> {
     is_stopped: &'s dyn Fn() -> bool,
     /// How many placements may be held.
     most: usize,
@@ -142,14 +142,14 @@ pub(super) struct Search<'s> {
     pub(super) found: Vec<Arrangement>,
 }
 
-impl<'s> Search<'s> {
+impl<'s> ArrangementSearch<'s> {
     pub(super) fn new(
         spec: &PawngenElement,
         bounds: Bounds<'s>,
-    ) -> Result<Search<'s>, PawngenError> {
+    ) -> Result<ArrangementSearch<'s>, PawngenError> {
         let most = usize::try_from(bounds.memory / PLACEMENT).unwrap_or(MAX_PLACEMENTS);
         let most = most.min(MAX_PLACEMENTS);
-        let mut search = Search {
+        let mut search = ArrangementSearch {
             is_stopped: bounds.is_stopped,
             most,
             required: [0; 2],
@@ -159,7 +159,7 @@ impl<'s> Search<'s> {
             later: Vec::new(),
             found: Vec::new(),
         };
-        let mut start = Stage { pawns: PawnStructure::default(), promotions: [0; 2] };
+        let mut start = Stage { pawns: PawnSquares::default(), promotions: [0; 2] };
         let mut captures = [0; 2];
         for color in Color::ALL {
             let side = spec.side(color);

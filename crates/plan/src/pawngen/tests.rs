@@ -63,7 +63,7 @@ fn step_upwards(all: &[Arrangement], at: usize) -> Option<(usize, usize)> {
 
 /// The arrangements one pawn step away, with the number of pawns as it is. A double step without an
 /// enemy pawn beside its end is left out: it ends where two single steps do.
-fn steps(pawns: PawnStructure) -> Vec<Arrangement> {
+fn steps(pawns: PawnSquares) -> Vec<Arrangement> {
     let mut found = Vec::new();
     for color in Color::ALL {
         for from in singles(pawns.of(color) & !last_rank(color)) {
@@ -142,7 +142,7 @@ fn three_against_three_are_counted() {
 fn numbers_are_those_of_the_files() {
     let all = all_arrangements(&element(FINE, [3, 3], [0, 0], [0, 0])).unwrap();
     let number = |white: &str, black: &str| {
-        let pawns = PawnStructure { white: squares(white).0, black: squares(black).0 };
+        let pawns = PawnSquares { white: squares(white).0, black: squares(black).0 };
         all.iter().position(|a| *a == Arrangement { pawns, en_passant: None })
     };
     assert_eq!(number("b3 c2 d3", "b5 c7 d5"), Some(149));
@@ -183,7 +183,7 @@ fn without_a_pawn_on_the_h_file_moves_lead_to_smaller_numbers() {
 
 /// All that a move of a pawn can lead to with the number of pawns as it is, captures of pieces
 /// included.
-fn successors(pawns: PawnStructure) -> Vec<Arrangement> {
+fn successors(pawns: PawnSquares) -> Vec<Arrangement> {
     let mut found = steps(pawns);
     for color in Color::ALL {
         for from in singles(pawns.of(color) & !last_rank(color)) {
@@ -243,7 +243,7 @@ fn what_is_too_much_is_refused_at_once() {
     let all = ["a2 b2 c2 d2 e2 f2 g2 h2", "a7 b7 c7 d7 e7 f7 g7 h7"];
     // Nothing is searched for that.
     let too_many = Err(PawngenError::TooMany(MAX_PLACEMENTS));
-    let refused = Search::new(&element(all, [4, 4], [0, 0], [0, 0]), FREE).map(|_| ());
+    let refused = ArrangementSearch::new(&element(all, [4, 4], [0, 0], [0, 0]), FREE).map(|_| ());
     assert_eq!(refused, too_many);
     assert_eq!(arrangements(&element(all, [8, 8], [0, 0], [0, 0])), too_many.map(|()| Vec::new()));
     // Captures lead to many more; the search ends where memory does.
@@ -262,12 +262,12 @@ fn no_more_placements_are_counted_than_there_are() {
         (FINE, [2, 2], [0, 0]),
     ] {
         let spec = element(start, pawns, queens, [0, 0]);
-        let mut search = Search::new(&spec, FREE).unwrap();
+        let mut search = ArrangementSearch::new(&spec, FREE).unwrap();
         let lives = |color: Color, left: u32| {
             let side = spec.side(color);
             u64::from(left) >= side.pawns_required.unwrap() + side.queens_required
         };
-        let structure = PawnStructure { white: spec.white.start.0, black: spec.black.start.0 };
+        let structure = PawnSquares { white: spec.white.start.0, black: spec.black.start.0 };
         let least = least_placements(structure, lives);
         search.look_at_all().unwrap();
         assert!(least <= search.seen.len() as u64, "{start:?}: {least}");
@@ -280,7 +280,7 @@ fn no_more_placements_are_counted_than_there_are() {
 #[test]
 fn no_pawns_are_one_arrangement() {
     let spec = element(["", ""], [0, 0], [0, 0], [0, 0]);
-    let none = Arrangement { pawns: PawnStructure::default(), en_passant: None };
+    let none = Arrangement { pawns: PawnSquares::default(), en_passant: None };
     assert_eq!(arrangements(&spec), Ok(vec![none]));
 }
 
@@ -301,7 +301,7 @@ fn masks_hold_every_pawn() {
 #[test]
 fn hundreds_of_thousands_of_placements_are_quick() {
     let began = Instant::now();
-    let mut search = Search::new(&element(FINE, [2, 2], [0, 0], [1, 1]), FREE).unwrap();
+    let mut search = ArrangementSearch::new(&element(FINE, [2, 2], [0, 0], [1, 1]), FREE).unwrap();
     search.look_at_all().unwrap();
     eprintln!(
         "{} placements, {} ways, {} kept, {:?}",

@@ -31,14 +31,14 @@ pub(super) struct Candidate {
 
 /// What is found in some of the positions.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Findings {
     /// Those that may be of the list.
     pub(super) candidates: Vec<Candidate>,
     /// How many there are besides whose entries are only counted, by the bits of the entry.
     counts: ByColor<Vec<u64>>,
 }
 
-impl Found {
+impl Findings {
     /// How many positions were found.
     pub(super) fn len(&self) -> u64 {
         let counted: u64 = self.counts.white.iter().chain(&self.counts.black).sum();
@@ -58,7 +58,7 @@ pub(super) enum Gathering {
 }
 
 /// Takes what is found, some at a time, in an order that no number of threads changes.
-pub(super) type Sink<'s> = dyn FnMut(Found) -> Result<ControlFlow<()>, ListError> + 's;
+pub(super) type Sink<'s> = dyn FnMut(Findings) -> Result<ControlFlow<()>, ListError> + 's;
 
 /// The way through the entries of a table.
 pub(super) struct Scan<'a> {
@@ -69,7 +69,7 @@ pub(super) struct Scan<'a> {
 }
 
 /// What is asked of the rows.
-struct Asked<'r> {
+struct RowQuery<'r> {
     rows: &'r ByRows,
     /// Whether an entry is one that is gathered, by side to move.
     accepted: ByColor<Vec<bool>>,
@@ -132,14 +132,14 @@ impl<'a> Scan<'a> {
                 |(key, &accepted): (usize, &bool)| accepted && self.is_wanted(gathering, key);
             keys.map(asked).collect()
         };
-        let asked = Asked {
+        let asked = RowQuery {
             rows,
             accepted: ByColor::new_with(accepted),
             counts: gathering == Gathering::Counts && self.lister.query.zugzwang.is_none(),
         };
         let mut result = Ok(());
-        let look = |found: &mut Found, row: &EntryRow<'_>| self.look(&asked, found, row);
-        let mut hand = |found: Found| match sink(found) {
+        let look = |found: &mut Findings, row: &EntryRow<'_>| self.look(&asked, found, row);
+        let mut hand = |found: Findings| match sink(found) {
             Ok(flow) => flow,
             Err(error) => {
                 result = Err(error);
@@ -149,7 +149,7 @@ impl<'a> Scan<'a> {
         let new = || {
             let kinds = |turn| if asked.counts { rows.accepted.get(turn).len() } else { 0 };
             let counts = ByColor::new_with(|turn| vec![0; kinds(turn)]);
-            Found { candidates: Vec::new(), counts }
+            Findings { candidates: Vec::new(), counts }
         };
         let walked = scan_in_order(self.lister.table().space(), new, look, &mut hand);
         debug_assert!(walked.is_some());
@@ -167,7 +167,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Looks at a row.
-    fn look(&self, asked: &Asked<'_>, found: &mut Found, row: &EntryRow<'_>) {
+    fn look(&self, asked: &RowQuery<'_>, found: &mut Findings, row: &EntryRow<'_>) {
         let (lister, entries) = (self.lister, &asked.rows.entries);
         if !*lister.turns.get(row.turn) {
             return;
@@ -222,7 +222,7 @@ impl<'a> Scan<'a> {
     /// Looks at a row and at the same one with the other side to move.
     fn look_for_zugzwangs(
         &self,
-        asked: &Asked<'_>,
+        asked: &RowQuery<'_>,
         of: ZugzwangOf,
         found: &mut Vec<Candidate>,
         (row, lanes): (&EntryRow<'_>, Bitboard),
@@ -405,7 +405,7 @@ impl<'a> Scan<'a> {
                 found.filter_map(Result::transpose).collect()
             });
             for candidates in blocks.collect::<Result<Vec<Vec<Candidate>>, ListError>>()? {
-                if sink(Found { candidates, ..Found::default() })?.is_break() {
+                if sink(Findings { candidates, ..Findings::default() })?.is_break() {
                     return Ok(());
                 }
             }
@@ -421,7 +421,7 @@ impl<'a> Scan<'a> {
     }
 
     /// How many positions of what was found have their end how many plies away.
-    pub(super) fn lengths(&self, found: &Found, lengths: &mut BTreeMap<u32, u64>) {
+    pub(super) fn lengths(&self, found: &Findings, lengths: &mut BTreeMap<u32, u64>) {
         let single = found.candidates.iter().map(|candidate| (candidate.raw, 1));
         let counted =
             found.counts.white.iter().enumerate().chain(found.counts.black.iter().enumerate());

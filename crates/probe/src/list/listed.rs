@@ -17,7 +17,7 @@ use crate::words::known_in_words;
 /// A position that is asked for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Listed {
+pub struct ListedPosition {
     /// The position.
     pub position: Position,
     /// What is known of it.
@@ -33,7 +33,10 @@ pub struct Listed {
 
 impl Scan<'_> {
     /// What is to be said of a candidate; none if its moves are not what is asked for.
-    pub(super) fn listed(&self, candidate: &Candidate) -> Result<Option<Listed>, ListError> {
+    pub(super) fn listed(
+        &self,
+        candidate: &Candidate,
+    ) -> Result<Option<ListedPosition>, ListError> {
         let lister = self.lister;
         let table = lister.table();
         let Some(placement) = table.space().decode(candidate.index) else { return Ok(None) };
@@ -44,7 +47,7 @@ impl Scan<'_> {
         let position = lister.position(&placement, image);
         let Some(known) = lister.known(&position, value, image) else { return Ok(None) };
 
-        let mut listed = Listed {
+        let mut listed = ListedPosition {
             position,
             known,
             zugzwang: None,
@@ -77,7 +80,7 @@ impl Scan<'_> {
     }
 }
 
-impl Listed {
+impl ListedPosition {
     /// The position as a line of EPD, without a newline: `dm` (moves to mate, if the side to move
     /// mates for certain), `bm` (the only move), `pv` (the line), and comments in `c0` (the
     /// result) and `c1` (the zugzwang).
@@ -148,7 +151,7 @@ impl Told<'_> {
     }
 }
 
-impl Serialize for Listed {
+impl Serialize for ListedPosition {
     /// An object with `fen`, `category`, `dtm`, `bound`, and `said`, `zugzwang`, `only` and `line`
     /// where there is something to say.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -10,12 +10,12 @@ use super::ZugzwangKind;
 /// Men that must stand on certain squares, each another man.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedMan>,
 }
 
 /// A man and its squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wanted {
+struct WantedMan {
     color: Color,
     role: Role,
     squares: u64,
@@ -38,7 +38,7 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Pattern, PatternError> {
         let words = text.split_ascii_whitespace();
         let wanted = words.map(|word| {
-            Wanted::of_word(word).ok_or_else(|| PatternError { word: word.to_owned() })
+            WantedMan::of_word(word).ok_or_else(|| PatternError { word: word.to_owned() })
         });
         let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
         if wanted.is_empty() {
@@ -48,8 +48,8 @@ impl FromStr for Pattern {
     }
 }
 
-impl Wanted {
-    fn of_word(word: &str) -> Option<Wanted> {
+impl WantedMan {
+    fn of_word(word: &str) -> Option<WantedMan> {
         let (man, places) = word.split_once(':')?;
         let mut letters = man.chars();
         let (color, role, None) = (letters.next()?, letters.next()?, letters.next()) else {
@@ -62,7 +62,7 @@ impl Wanted {
         };
         let role = Role::from_char(role)?;
         let squares = places.split(',').map(squares_of).try_fold(0, |all, set| Some(all | set?))?;
-        Some(Wanted { color, role, squares })
+        Some(WantedMan { color, role, squares })
     }
 }
 
@@ -157,7 +157,7 @@ impl Pattern {
             let set = if image.swapped { set.swap_bytes() } else { set };
             image.symmetry.inverse().apply_set(set)
         };
-        let wanted = self.wanted.iter().map(|wanted| Wanted {
+        let wanted = self.wanted.iter().map(|wanted| WantedMan {
             color: image.color(wanted.color),
             squares: back(wanted.squares),
             ..*wanted

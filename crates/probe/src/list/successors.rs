@@ -18,7 +18,7 @@ use crate::open_table::outcomes_of;
 use crate::position::Position;
 
 /// A move and what it leads to.
-struct Step {
+struct LineStep {
     m: Move,
     after: Position,
     /// The outcome by the rules of the table; none if nothing is said of it.
@@ -27,7 +27,7 @@ struct Step {
     value: Option<Value>,
 }
 
-impl Step {
+impl LineStep {
     /// Whether it keeps an outcome that is known.
     fn keeps(&self, outcome: Outcome) -> bool {
         self.outcomes.and_then(OutcomeBounds::known) == Some(outcome)
@@ -68,7 +68,7 @@ impl Scan<'_> {
     ) -> Result<Option<Vec<Move>>, ListError> {
         let Some(value) = known.distance() else { return Ok(None) };
         let Some(winner) = value.winner(known.turn) else { return Ok(None) };
-        let search = Search { scan: self, known, winner, how };
+        let search = LineSearch { scan: self, known, winner, how };
         if !search.is_unique(position, value)? {
             return Ok(None);
         }
@@ -76,7 +76,12 @@ impl Scan<'_> {
     }
 
     /// What a move leads to; none if the rules of the table know no such move.
-    fn step(&self, position: &Position, known: &Known, m: Move) -> Result<Option<Step>, ListError> {
+    fn step(
+        &self,
+        position: &Position,
+        known: &Known,
+        m: Move,
+    ) -> Result<Option<LineStep>, ListError> {
         let plain = known.hit.as_ref().is_some_and(|hit| hit.member.is_plain());
         if !plain {
             return self.step_of_rules(position, known, m);
@@ -85,7 +90,7 @@ impl Scan<'_> {
         let value = self.value_of(&after)?;
         let outcomes = outcomes_of(value, after.turn);
         let value = Table::exact(value).and_then(Value::negate);
-        Ok(Some(Step { m, after, outcomes, value }))
+        Ok(Some(LineStep { m, after, outcomes, value }))
     }
 
     /// The same by the rules of a table with prunes.
@@ -94,7 +99,7 @@ impl Scan<'_> {
         position: &Position,
         known: &Known,
         m: Move,
-    ) -> Result<Option<Step>, ListError> {
+    ) -> Result<Option<LineStep>, ListError> {
         let option = assess_move(self.collection(), known, position, m);
         if let Some(failure) = option.failure {
             return Err(failure.into());
@@ -110,7 +115,7 @@ impl Scan<'_> {
         if let Some(table) = option.missing {
             return Err(ListError::Missing { table });
         }
-        Ok(Some(Step { m, after: option.after, outcomes, value }))
+        Ok(Some(LineStep { m, after: option.after, outcomes, value }))
     }
 
     /// What a table of chess says of a position behind a move: this one, from memory, or another;
@@ -126,7 +131,7 @@ impl Scan<'_> {
 }
 
 /// The search for a line without a choice of the winner.
-struct Search<'s> {
+struct LineSearch<'s> {
     scan: &'s Scan<'s>,
     /// The position that it begins with.
     known: &'s Known,
@@ -134,7 +139,7 @@ struct Search<'s> {
     how: UniqueLine,
 }
 
-impl Search<'_> {
+impl LineSearch<'_> {
     /// Whether there is a line from a position of that value on.
     fn is_unique(&self, position: &Position, value: Value) -> Result<bool, ListError> {
         if is_end(position, value) {
@@ -150,7 +155,11 @@ impl Search<'_> {
     }
 
     /// The first step of such a line, and the value behind it; none if there is none.
-    fn next(&self, position: &Position, value: Value) -> Result<Option<(Step, Value)>, ListError> {
+    fn next(
+        &self,
+        position: &Position,
+        value: Value,
+    ) -> Result<Option<(LineStep, Value)>, ListError> {
         if position.turn == self.winner {
             let Some(step) = self.only_win(position, value)? else { return Ok(None) };
             let after = Value::Loss(moves_of(value).saturating_sub(1));
@@ -181,9 +190,9 @@ impl Search<'_> {
     }
 
     /// The only move that wins, or wins soonest.
-    fn only_win(&self, position: &Position, value: Value) -> Result<Option<Step>, ListError> {
+    fn only_win(&self, position: &Position, value: Value) -> Result<Option<LineStep>, ListError> {
         let outcome = Outcome::won_by(self.winner);
-        let mut only: Option<Step> = None;
+        let mut only: Option<LineStep> = None;
         for m in position.legal_moves(self.scan.variant()) {
             let Some(step) = self.step(position, m)? else { continue };
             let counts = match self.how {
@@ -198,7 +207,7 @@ impl Search<'_> {
     }
 
     /// What a move leads to, by the rules of the table that answers.
-    fn step(&self, position: &Position, m: Move) -> Result<Option<Step>, ListError> {
+    fn step(&self, position: &Position, m: Move) -> Result<Option<LineStep>, ListError> {
         let plain = self.known.hit.as_ref().is_some_and(|hit| hit.member.is_plain());
         if plain {
             return self.scan.step(position, self.known, m);
@@ -220,7 +229,7 @@ pub(super) struct Seen {
 const SHARDS: usize = 16;
 
 /// Where it stands whether a position was looked at.
-pub(super) enum Place {
+pub(super) enum SeenPlace {
     Held(u64),
     Named(String),
 }
@@ -232,29 +241,32 @@ impl Seen {
         Seen { held, ..Seen::default() }
     }
 
-    fn place(&self, scan: &Scan<'_>, position: &Position) -> Place {
+    fn place(&self, scan: &Scan<'_>, position: &Position) -> SeenPlace {
         let index = scan.held_index(position).filter(|_| !self.held.is_empty());
-        index.map_or_else(|| Place::Named(position.short_fen()), |(index, _)| Place::Held(index))
+        index.map_or_else(
+            || SeenPlace::Named(position.short_fen()),
+            |(index, _)| SeenPlace::Held(index),
+        )
     }
 
-    fn get(&self, place: &Place) -> Option<bool> {
+    fn get(&self, place: &SeenPlace) -> Option<bool> {
         match place {
-            Place::Held(index) => {
+            SeenPlace::Held(index) => {
                 let bits = self.held.get((index / 4) as usize)?.load(Relaxed) >> (index % 4 * 2);
                 (bits & 1 != 0).then_some(bits & 2 != 0)
             }
-            Place::Named(name) => self.shard(name).get(name).copied(),
+            SeenPlace::Named(name) => self.shard(name).get(name).copied(),
         }
     }
 
-    fn set(&self, place: Place, found: bool) {
+    fn set(&self, place: SeenPlace, found: bool) {
         match place {
-            Place::Held(index) => {
+            SeenPlace::Held(index) => {
                 if let Some(bits) = self.held.get((index / 4) as usize) {
                     bits.fetch_or((1 | u8::from(found) << 1) << (index % 4 * 2), Relaxed);
                 }
             }
-            Place::Named(name) => {
+            SeenPlace::Named(name) => {
                 self.shard(&name).insert(name, found);
             }
         }

@@ -1,7 +1,7 @@
 //! A table compared with one of another program, in the words of the original program.
 
 use hoffman_board::{Color, Format, Value, Variant};
-use hoffman_table::foreign::{Kind, mirrored};
+use hoffman_table::foreign::{ForeignKind, mirrored};
 use hoffman_table::{EntryValue, ForeignTable, Table, TableError};
 
 use crate::position::Position;
@@ -22,7 +22,7 @@ pub const MOST: usize = 10;
 pub fn compare(
     table: &Table,
     theirs: &dyn ForeignTable,
-    kind: Kind,
+    kind: ForeignKind,
 ) -> Result<Vec<String>, TableError> {
     let mut differences = Vec::new();
     let own = hoffman_board::Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));

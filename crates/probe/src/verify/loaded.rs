@@ -27,18 +27,18 @@ impl LoadedEntries {
 
 /// A table with its entries.
 #[derive(Debug)]
-pub(super) struct Loaded<'a> {
+pub(super) struct LoadedTable<'a> {
     table: &'a Table,
     entries: LoadedEntries,
 }
 
-impl<'a> Loaded<'a> {
+impl<'a> LoadedTable<'a> {
     /// Unpacks the entries if they fit into what is left of the memory.
-    pub(super) fn new(table: &'a Table, memory: &mut u64) -> Result<Loaded<'a>, TableError> {
+    pub(super) fn new(table: &'a Table, memory: &mut u64) -> Result<LoadedTable<'a>, TableError> {
         let size = table.space().size();
-        if let Some(entries) = Loaded::foreign_entries(table, *memory)? {
+        if let Some(entries) = LoadedTable::foreign_entries(table, *memory)? {
             *memory -= entries.bytes();
-            return Ok(Loaded { table, entries });
+            return Ok(LoadedTable { table, entries });
         }
         let entries = match table.codec().bits() {
             1..=8 if size <= *memory => {
@@ -55,7 +55,7 @@ impl<'a> Loaded<'a> {
             }
             _ => LoadedEntries::OnDisk,
         };
-        Ok(Loaded { table, entries })
+        Ok(LoadedTable { table, entries })
     }
 
     /// The entries of a table of another program, which gives them by rows many times faster than

@@ -65,7 +65,7 @@ pub enum VerifyError {
 
 /// How much is verified.
 #[derive(Clone)]
-pub struct VerifyOptions<'a> {
+pub struct VerifyExtent<'a> {
     /// Only that many indices, spread evenly; all if none.
     pub sample: Option<u64>,
     /// Folders with Syzygy tables to compare with.
@@ -78,15 +78,15 @@ pub struct VerifyOptions<'a> {
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
-impl Default for VerifyOptions<'_> {
+impl Default for VerifyExtent<'_> {
     /// Everything, without Syzygy, in 4 GiB.
     fn default() -> Self {
         let (progress, stop) = (None, None);
-        VerifyOptions { sample: None, syzygy: Vec::new(), memory: 4 << 30, progress, stop }
+        VerifyExtent { sample: None, syzygy: Vec::new(), memory: 4 << 30, progress, stop }
     }
 }
 
-impl VerifyOptions<'_> {
+impl VerifyExtent<'_> {
     /// An error if somebody wants to stop.
     fn check_stop(&self) -> Result<(), VerifyError> {
         match self.stop {
@@ -96,7 +96,7 @@ impl VerifyOptions<'_> {
     }
 }
 
-impl fmt::Debug for VerifyOptions<'_> {
+impl fmt::Debug for VerifyExtent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VerifyOptions")
             .field("sample", &self.sample)
@@ -125,7 +125,7 @@ fn sampled(k: u64, n: u64, size: u64) -> u64 {
 pub fn verify(
     table: &Table,
     smaller: &Smaller,
-    options: &VerifyOptions<'_>,
+    options: &VerifyExtent<'_>,
 ) -> Result<VerifyReport, VerifyError> {
     let mut remarks = Vec::from_iter(table.verify_file()?);
     remarks.extend_from_slice(&smaller.remarks);
@@ -149,7 +149,7 @@ pub fn verify(
 /// Looks at the indices, or the sampled ones, one by one, of those that `wanted` names.
 fn check_each(
     tested: &TestedTable<'_>,
-    options: &VerifyOptions<'_>,
+    options: &VerifyExtent<'_>,
     sample: Option<u64>,
     wanted: impl Fn(u64) -> bool + Sync,
 ) -> Result<Tally, VerifyError> {
@@ -196,7 +196,7 @@ impl PartialTally {
 /// A look at the rows of a table, by many threads.
 struct RowsCheck<'a> {
     rows: &'a TestedRows<'a>,
-    options: &'a VerifyOptions<'a>,
+    options: &'a VerifyExtent<'a>,
     /// How many indices there are.
     size: u64,
     /// A bit for every index, set if it was in a row.
@@ -245,7 +245,7 @@ impl RowsCheck<'_> {
 fn check_rows(
     tested: &TestedTable<'_>,
     rows: &TestedRows<'_>,
-    options: &VerifyOptions<'_>,
+    options: &VerifyExtent<'_>,
 ) -> Result<Tally, VerifyError> {
     let space = tested.table().space();
     let size = space.size();
@@ -267,7 +267,7 @@ fn check_rows(
     }
 
     // Progress has been told already.
-    let quiet = VerifyOptions { progress: None, ..options.clone() };
+    let quiet = VerifyExtent { progress: None, ..options.clone() };
     total = total.with(check_each(tested, &quiet, None, |index| rows.is_new(index))?);
     if let Some(progress) = options.progress {
         progress(size, size);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hoffman_board::{Color, Material, Role, Variant};
 use hoffman_store::{files, has_wildcards, is_address, is_like, may_be_file, named_in};
 use hoffman_table::blocks::{has_suffix, is_table, names_of, twin};
-use hoffman_table::foreign::{ForeignOptions, Kind, syzygy};
+use hoffman_table::foreign::{ForeignKind, ForeignOptions, syzygy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{ForeignError, Table, TableError, TableProblem};
 
@@ -147,7 +147,7 @@ impl Smaller {
         };
         for futurebase in &table.control().futurebases {
             let named = Path::new(&futurebase.filename);
-            let found = if Kind::of(named).is_some() {
+            let found = if ForeignKind::of(named).is_some() {
                 smaller.add_foreign(named, table, &foreign)?
             } else {
                 let paths = folders.iter().flat_map(|folder| lying_in(folder, named));
@@ -178,8 +178,9 @@ impl Smaller {
                 open_once(&mut smaller, &path)?;
             }
             // What a Syzygy table leads to is in Syzygy tables.
-            let by_syzygy =
-                table.foreign().is_some_and(|f| Kind::of(f.path()) == Some(Kind::Syzygy));
+            let by_syzygy = table
+                .foreign()
+                .is_some_and(|f| ForeignKind::of(f.path()) == Some(ForeignKind::Syzygy));
             if by_syzygy && smaller.tables.len() == before {
                 let name = syzygy::file_name(&ending);
                 smaller.add_foreign(Path::new(&name), table, &foreign)?;

@@ -8,11 +8,11 @@ use hoffman_table::foreign::syzygy::SyzygyFolders;
 
 use super::men::men_of;
 use super::outcomes::Outcomes;
-use super::{VerifyError, VerifyOptions};
+use super::{VerifyError, VerifyExtent};
 
 pub(super) fn open_syzygy(
     table: &Table,
-    options: &VerifyOptions<'_>,
+    options: &VerifyExtent<'_>,
 ) -> Result<Option<SyzygyFolders>, VerifyError> {
     if options.syzygy.is_empty() {
         return Ok(None);

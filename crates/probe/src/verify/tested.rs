@@ -12,14 +12,14 @@ use hoffman_table::foreign::syzygy::SyzygyFolders;
 use hoffman_table::rows::has_rows;
 use hoffman_table::{EntryValue, RawEntry, Table, TableError};
 
-use super::loaded::Loaded;
+use super::loaded::LoadedTable;
 use super::men::{Men, SlotMove, fen, men_of};
 use super::outcomes::{Best, Outcomes, Worth, words_of, words_of_exact};
 use super::report::Difference;
 use super::smaller::{Absent, Smaller, is_named_so};
 use super::syzygy::{open_syzygy, probe_syzygy};
 use super::tally::Tally;
-use super::{FEW, VerifyError, VerifyOptions};
+use super::{FEW, VerifyError, VerifyExtent};
 
 /// A smaller table that holds an ending, perhaps with the colours exchanged.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +32,8 @@ pub(super) struct Holder {
 
 /// A table under test with everything that its moves lead to.
 pub(super) struct TestedTable<'a> {
-    main: Loaded<'a>,
-    smaller: Vec<Loaded<'a>>,
+    main: LoadedTable<'a>,
+    smaller: Vec<LoadedTable<'a>>,
     /// By ending; there are so few that looking at all of them is quickest.
     holders: Vec<(Material, Vec<Holder>)>,
     /// Whether the squares of a piece have indices that follow from each other.
@@ -53,7 +53,7 @@ pub(super) struct TestedTable<'a> {
 }
 
 /// An entry of the table with its position.
-struct PlacedEntry<'p> {
+struct TestedEntry<'p> {
     index: u64,
     raw: RawEntry,
     /// What it says; none if it is damaged.
@@ -61,7 +61,7 @@ struct PlacedEntry<'p> {
     placement: &'p Placement,
 }
 
-impl PlacedEntry<'_> {
+impl TestedEntry<'_> {
     /// What it says of the outcome.
     fn outcomes(&self) -> Outcomes {
         self.stored.map_or(Outcomes::NONE, Outcomes::of)
@@ -100,15 +100,15 @@ impl<'a> TestedTable<'a> {
     pub(super) fn new(
         table: &'a Table,
         smaller: &'a Smaller,
-        options: &VerifyOptions<'_>,
+        options: &VerifyExtent<'_>,
     ) -> Result<TestedTable<'a>, VerifyError> {
         let few = options.sample.is_some_and(|n| n <= FEW);
         let mut memory = if few { 0 } else { options.memory };
-        let main = Loaded::new(table, &mut memory)?;
+        let main = LoadedTable::new(table, &mut memory)?;
         let mut holders: Vec<(Material, Vec<Holder>)> = Vec::new();
         let mut loaded = Vec::new();
         for (number, other) in smaller.tables.iter().enumerate() {
-            loaded.push(Loaded::new(other, &mut memory)?);
+            loaded.push(LoadedTable::new(other, &mut memory)?);
             let ending = Material::from_men(other.pieces().iter().map(|p| (p.color, p.role)));
             for (swapped, ending) in [(false, ending), (true, ending.swapped())] {
                 let named = is_named_so(other, table, swapped);
@@ -153,7 +153,7 @@ impl<'a> TestedTable<'a> {
     }
 
     /// The smaller tables by number.
-    pub(super) fn smaller(&self) -> &[Loaded<'a>] {
+    pub(super) fn smaller(&self) -> &[LoadedTable<'a>] {
         &self.smaller
     }
 
@@ -162,7 +162,7 @@ impl<'a> TestedTable<'a> {
     }
 
     /// The table with its entries.
-    pub(super) fn main(&self) -> &Loaded<'a> {
+    pub(super) fn main(&self) -> &LoadedTable<'a> {
         &self.main
     }
 
@@ -326,7 +326,7 @@ impl<'a> TestedTable<'a> {
         tally.count_legal(steps.is_empty() && variant == Variant::Suicide, stored, turn);
         self.find_indices(&placement, steps);
         let computed = self.recompute(&men, &mut placement, steps, tally)?;
-        let entry = PlacedEntry { index, raw, stored, placement: &placement };
+        let entry = TestedEntry { index, raw, stored, placement: &placement };
         self.compare(&entry, computed, tally);
 
         if let Some(syzygy) = &self.syzygy {
@@ -344,8 +344,8 @@ impl<'a> TestedTable<'a> {
     }
 
     /// Compares an entry with what its successors say.
-    fn compare(&self, entry: &PlacedEntry<'_>, computed: Worth, tally: &mut Tally) {
-        let PlacedEntry { index, raw, stored, placement } = *entry;
+    fn compare(&self, entry: &TestedEntry<'_>, computed: Worth, tally: &mut Tally) {
+        let TestedEntry { index, raw, stored, placement } = *entry;
         let known = entry.outcomes();
         let agrees = match (stored, computed.exact) {
             (Some(EntryValue::Exact(stored)), Some(value)) if !self.outcomes_only => {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use hoffman_board::shakmaty::{CastlingMode, Chess, Position as _, PositionError, Setup};
 use hoffman_board::{Format, Material, Value, Variant};
 use hoffman_table::EntryValue;
-use hoffman_table::foreign::{ForeignOptions, Kind};
+use hoffman_table::foreign::{ForeignKind, ForeignOptions};
 use hoffman_table::htb::{GzipSource, SourceOptions};
 
-use super::loaded::Loaded;
+use super::loaded::LoadedTable;
 use super::outcomes::Outcomes;
 use super::*;
 
@@ -53,14 +53,14 @@ fn smaller(table: &Table) -> Smaller {
     Smaller::from_folders(table, &folders, &SourceOptions::default()).unwrap()
 }
 
-fn verified(name: &str, options: &VerifyOptions<'_>) -> Option<VerifyReport> {
+fn verified(name: &str, options: &VerifyExtent<'_>) -> Option<VerifyReport> {
     let table = golden(name)?;
     Some(verify(&table, &smaller(&table), options).unwrap())
 }
 
-fn with_syzygy(sample: Option<u64>) -> Option<VerifyOptions<'static>> {
+fn with_syzygy(sample: Option<u64>) -> Option<VerifyExtent<'static>> {
     let syzygy = vec![shared()?.join("data/syzygy")];
-    Some(VerifyOptions { sample, syzygy, ..VerifyOptions::default() })
+    Some(VerifyExtent { sample, syzygy, ..VerifyExtent::default() })
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_sample_is_enough_for_a_colour_symmetric_table() {
     let report = verified("base/kqkq", &options).unwrap();
     assert!(report.ok && report.checked == 20_000, "{report}");
     assert!(report.header_checked.is_empty());
-    let few = VerifyOptions { sample: Some(100), ..VerifyOptions::default() };
+    let few = VerifyExtent { sample: Some(100), ..VerifyExtent::default() };
     let report = verified("base/kqkq", &few).unwrap();
     assert!(report.ok && report.checked == 100, "{report}");
 }
@@ -128,14 +128,14 @@ fn restricted_pruned_and_suicide_tables_are_right() {
         let mut all = search_folders(table.path(), None);
         all.extend_from_slice(&folders);
         let smaller = Smaller::from_folders(&table, &all, &SourceOptions::default()).unwrap();
-        let report = verify(&table, &smaller, &VerifyOptions::default()).unwrap();
+        let report = verify(&table, &smaller, &VerifyExtent::default()).unwrap();
         assert!(report.ok, "{name}: {report}");
     }
 }
 
 #[test]
 fn defects_of_the_original_are_found() {
-    let options = VerifyOptions::default();
+    let options = VerifyExtent::default();
     for (name, different) in [("suicide/pvp", 40), ("suicide/pvp-naive", 80)] {
         let Some(report) = verified(name, &options) else { return };
         assert!(!report.ok);
@@ -152,7 +152,7 @@ fn the_wrong_krbk_is_found() {
     let Some(table) = golden(name) else { return };
     let folders = [table.path().with_file_name(""), table.path().with_file_name("../base")];
     let smaller = Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
-    let report = verify(&table, &smaller, &VerifyOptions::default()).unwrap();
+    let report = verify(&table, &smaller, &VerifyExtent::default()).unwrap();
     assert_eq!(report.different, 8440, "{report}");
 }
 
@@ -171,7 +171,7 @@ fn one_wrong_entry_is_found() {
     let path = folder.path().join("kqk.htb");
     std::fs::write(&path, &file).unwrap();
     let wrong = Table::open(&path, SourceOptions::default()).unwrap();
-    let report = verify(&wrong, &smaller(&table), &VerifyOptions::default()).unwrap();
+    let report = verify(&wrong, &smaller(&table), &VerifyExtent::default()).unwrap();
     assert!(!report.ok);
     let found = report.first_differences.iter().find(|d| d.index == index).unwrap();
     assert_eq!((found.stored.as_str(), found.computed.as_str()), ("win in 5", "win in 4"));
@@ -180,7 +180,7 @@ fn one_wrong_entry_is_found() {
     // A file cut short is damage, not a difference.
     std::fs::write(&path, &file[..file.len() - 1]).unwrap();
     let short = Table::open(&path, SourceOptions::default()).unwrap();
-    let error = verify(&short, &Smaller::new(), &VerifyOptions::default()).unwrap_err();
+    let error = verify(&short, &Smaller::new(), &VerifyExtent::default()).unwrap_err();
     assert!(matches!(error, VerifyError::Table(_)), "{error}");
 }
 
@@ -190,7 +190,7 @@ fn are_ways_alike(table: &Table, step: usize, starts: std::ops::Range<usize>) ->
     let mut folders = search_folders(table.path(), None);
     folders.push(table.path().with_file_name("../base"));
     let smaller = Smaller::from_folders(table, &folders, &SourceOptions::default()).unwrap();
-    let options = VerifyOptions::default();
+    let options = VerifyExtent::default();
     let known = TestedRows::new(&TestedTable::new(table, &smaller, &options).unwrap()).is_some();
     // A single bit has no room for another number.
     if !known || table.codec().bits() < 2 {
@@ -308,7 +308,7 @@ fn moves_are_those_of_shakmaty() {
     for name in ["base/kpkp", "base/krkp", "base/kqkq", "index-ep/kppk-ep-combinadic5-sym1"] {
         let Some(table) = golden(name) else { return };
         let none = Smaller::new();
-        let options = VerifyOptions { sample: Some(1), ..VerifyOptions::default() };
+        let options = VerifyExtent { sample: Some(1), ..VerifyExtent::default() };
         let tested = TestedTable::new(&table, &none, &options).unwrap();
         let mut steps = Vec::new();
         for index in (0..30_000).map(|k| sampled(k, 30_000, table.space().size())) {
@@ -403,7 +403,7 @@ fn every_kind_of_table_is_verified() {
             folders.push(golden.join("base"));
             let smaller =
                 Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
-            let options = VerifyOptions { sample: Some(2_500), ..VerifyOptions::default() };
+            let options = VerifyExtent { sample: Some(2_500), ..VerifyExtent::default() };
             let report = verify(&table, &smaller, &options).unwrap();
             let name = path.strip_prefix(&golden).unwrap().with_extension("");
             if !report.ok {
@@ -458,7 +458,7 @@ fn futurebases_may_be_syzygy_files() {
         let folders = [folder.path().to_owned()];
         Smaller::with_foreign(&table, &folders, &SourceOptions::default(), foreign)
     };
-    let options = VerifyOptions { sample: Some(20_000), ..VerifyOptions::default() };
+    let options = VerifyExtent { sample: Some(20_000), ..VerifyExtent::default() };
     let foreign = ForeignOptions { syzygy: vec![syzygy.clone()], ..ForeignOptions::default() };
     let report = verify(&table, &open(&foreign).unwrap(), &options).unwrap();
     assert!(report.ok && report.unverified == 0, "{report}");
@@ -486,7 +486,7 @@ fn syzygy_tables_can_be_verified() {
         let table = Table::open_foreign(format!("{name}.rtbw"), &foreign).unwrap();
         let smaller =
             Smaller::with_foreign(&table, &[], &SourceOptions::default(), &foreign).unwrap();
-        let options = VerifyOptions { sample, memory: 0, ..VerifyOptions::default() };
+        let options = VerifyExtent { sample, memory: 0, ..VerifyExtent::default() };
         let report = verify(&table, &smaller, &options).unwrap();
         assert!(report.ok && report.unverified == 0 && report.outcome_only > 0, "{report}");
     }
@@ -495,7 +495,7 @@ fn syzygy_tables_can_be_verified() {
     let path = folder.path().join("KPvKP.rtbw");
     std::fs::copy(shared.join("data/syzygy/KPvKP.rtbw"), &path).unwrap();
     let table = Table::open_foreign(&path, &ForeignOptions::default()).unwrap();
-    let error = verify(&table, &Smaller::new(), &VerifyOptions::default()).unwrap_err();
+    let error = verify(&table, &Smaller::new(), &VerifyExtent::default()).unwrap_err();
     assert!(error.to_string().contains("KPvK.rtbw"), "{error}");
 }
 
@@ -537,8 +537,9 @@ fn differences_to_other_tables_are_told_in_the_words_of_the_original() {
     // White wins in 7 there.
     let wrong = Stand { table: golden("base/kqk").unwrap(), wrong: Some(32626) };
     let right = Stand { table: golden("base/kqk").unwrap(), wrong: None };
-    let told =
-        |table: &Table, theirs: &Stand| foreign::compare(table, theirs, Kind::Nalimov).unwrap();
+    let told = |table: &Table, theirs: &Stand| {
+        foreign::compare(table, theirs, ForeignKind::Nalimov).unwrap()
+    };
     assert_eq!(told(&kqk, &right), [""; 0]);
     let differences = told(&kqk, &wrong);
     assert_eq!(differences.len(), 1);
@@ -550,14 +551,14 @@ fn differences_to_other_tables_are_told_in_the_words_of_the_original() {
     }
     // A table of draws differs everywhere, and ten times are enough.
     let kbk = golden("base/kbk").unwrap();
-    let error = foreign::compare(&kbk, &right, Kind::Nalimov).unwrap_err().to_string();
+    let error = foreign::compare(&kbk, &right, ForeignKind::Nalimov).unwrap_err().to_string();
     assert!(error.contains("cannot be compared with the table of KQvK"), "{error}");
     let wins = golden("format/kqk-flag-white-wins").unwrap();
     let draws = Draws;
-    let differences = foreign::compare(&wins, &draws, Kind::Syzygy).unwrap();
+    let differences = foreign::compare(&wins, &draws, ForeignKind::Syzygy).unwrap();
     assert_eq!(differences.len(), foreign::MOST);
     assert!(differences[0].ends_with("Syzygy says draw, but we say white wins"), "{differences:?}");
-    let differences = foreign::compare(&kqk, &draws, Kind::Syzygy).unwrap();
+    let differences = foreign::compare(&kqk, &draws, ForeignKind::Syzygy).unwrap();
     assert!(differences[0].contains("Syzygy says draw, but we say mate"), "{differences:?}");
 }
 
@@ -587,7 +588,7 @@ fn foreign_entries_come_by_rows() {
     let options = ForeignOptions { syzygy, ..ForeignOptions::default() };
     for name in ["KQvK.rtbw", "KPvK.rtbw", "KNvKP.rtbw"] {
         let table = Table::open_foreign(Path::new(name), &options).unwrap();
-        let loaded = Loaded::new(&table, &mut (1 << 30)).unwrap();
+        let loaded = LoadedTable::new(&table, &mut (1 << 30)).unwrap();
         assert!(loaded.is_held());
         let size = table.space().size();
         for index in (0..size).step_by(if size > 1_000_000 { 97 } else { 1 }) {

@@ -43,30 +43,30 @@ impl From<io::Error> for Unusable {
 
 /// An open checkpoint.
 #[derive(Debug)]
-pub(crate) struct Container {
+pub(crate) struct CheckpointFile {
     file: Arc<dyn StoredFile>,
     /// Where the next section goes.
     end: u64,
 }
 
-impl Container {
+impl CheckpointFile {
     /// Makes a file with a first section, replacing what has its name.
     pub(crate) fn create(
         storage: &Arc<dyn Storage>,
         path: &Path,
         tag: Tag,
         first: &[u8],
-    ) -> Result<Container, NoCheckpoint> {
+    ) -> Result<CheckpointFile, NoCheckpoint> {
         let file = AtomicFile::create_in(Arc::clone(storage), path)?;
         let mut bytes = MAGIC.to_vec();
         bytes.extend(section(tag, first));
         file.writer().write_all(&bytes)?;
         file.commit()?;
         let file = storage.open_to_write(path)?;
-        Ok(Container { file: Arc::from(file), end: bytes.len() as u64 })
+        Ok(CheckpointFile { file: Arc::from(file), end: bytes.len() as u64 })
     }
 
-    /// Adds a section, which is durable after [`Container::sync`]. If that fails the file is as it
+    /// Adds a section, which is durable after [`CheckpointFile::sync`]. If that fails the file is as it
     /// was.
     pub(crate) fn append(&mut self, tag: Tag, payload: &[u8]) -> io::Result<()> {
         let bytes = section(tag, payload);
@@ -178,11 +178,11 @@ impl CheckpointReader {
     }
 
     /// Goes on writing from a place on; what is behind it is cut off.
-    pub(crate) fn into_container(self, end: u64) -> io::Result<Container> {
+    pub(crate) fn into_container(self, end: u64) -> io::Result<CheckpointFile> {
         if end < self.len {
             self.file.set_len(end)?;
         }
-        Ok(Container { file: self.file, end })
+        Ok(CheckpointFile { file: self.file, end })
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
         let simulated = Simulated::default();
         let storage: Arc<dyn Storage> = Arc::new(simulated.clone());
         let mut container =
-            Container::create(&storage, Path::new("c"), *b"MANI", b"what it is").unwrap();
+            CheckpointFile::create(&storage, Path::new("c"), *b"MANI", b"what it is").unwrap();
         container.append(*b"SLIC", &[7; 300]).unwrap();
         container.append(*b"XXXX", &[]).unwrap();
         let all = vec![

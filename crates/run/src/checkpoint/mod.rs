@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 use hoffman_control::ControlFile;
 use hoffman_pages::Pages;
 use hoffman_solve::{Monitor, PassReport, SolveError, TakeDecided};
-use hoffman_space::{PawnStructure, SliceValues, TableValues};
+use hoffman_space::{PawnSquares, SliceValues, TableValues};
 use hoffman_store::StoredFile;
 use hoffman_table::htb::HtbError;
 use sha2::{Digest as _, Sha256};
 
-use self::container::{CheckpointReader, Container, Tag, Unusable};
+use self::container::{CheckpointFile, CheckpointReader, Tag, Unusable};
 use self::passes::Saved;
 use crate::error::RunError;
 use crate::memory::free_disk;
@@ -110,10 +110,10 @@ pub(crate) struct Checkpoint<'a> {
     learned: Mutex<Learned>,
     /// What an earlier run saved of the passes of slices that are not solved, and the file it is
     /// in.
-    passes: HashMap<PawnStructure, Saved>,
+    passes: HashMap<PawnSquares, Saved>,
     file: Option<Arc<dyn StoredFile>>,
     /// Solved slices that are in no file.
-    waiting: Mutex<Vec<(PawnStructure, Arc<SliceValues>)>>,
+    waiting: Mutex<Vec<(PawnSquares, Arc<SliceValues>)>>,
     /// Held while something is written. It is never waited for: a thread that holds it may be given
     /// other work.
     writing: Mutex<Writing>,
@@ -131,7 +131,7 @@ pub(crate) struct Learned {
 }
 
 struct Writing {
-    container: Option<Container>,
+    container: Option<CheckpointFile>,
     /// When the last section was written, or work began.
     last: Instant,
     /// How long that took.
@@ -161,7 +161,7 @@ impl From<HtbError> for NoCheckpoint {
 }
 
 /// What a checkpoint has of unfinished slices.
-type SavedPasses = HashMap<PawnStructure, Saved>;
+type SavedPasses = HashMap<PawnSquares, Saved>;
 
 /// Fills the slices of a table from a checkpoint, if it is there and fits; else it is removed.
 fn resume(
@@ -169,7 +169,7 @@ fn resume(
     path: &Path,
     values: &mut TableValues,
     identity: &dyn Fn() -> Result<Identity, RunError>,
-) -> Result<(Option<Container>, SavedPasses), RunError> {
+) -> Result<(Option<CheckpointFile>, SavedPasses), RunError> {
     let RunContext { workplace, pages, progress } = run;
     let nothing = (None, HashMap::new());
     if !hoffman_store::is_file(&*workplace.storage, path) {
@@ -233,7 +233,7 @@ impl<'a> Checkpoint<'a> {
         for slice in values.slices.values().filter_map(|slot| slot.get()) {
             raise(&mut longest_wins, slice.longest_wins());
         }
-        let file = writing.container.as_ref().map(Container::file);
+        let file = writing.container.as_ref().map(CheckpointFile::file);
         let positions = 2 * values.layout.len() as u64;
         for _ in values.slices.values().filter(|s| s.get().is_some()) {
             run.progress.skip(positions);
@@ -306,7 +306,7 @@ impl<'a> Checkpoint<'a> {
         &self,
         writing: &mut Writing,
         what: &str,
-        add: impl FnOnce(&mut Container) -> io::Result<()>,
+        add: impl FnOnce(&mut CheckpointFile) -> io::Result<()>,
     ) -> bool {
         let (Some(path), false) = (&self.path, writing.failed) else { return false };
         let began = Instant::now();
@@ -341,13 +341,18 @@ impl<'a> Checkpoint<'a> {
     fn container<'w>(
         &self,
         path: &Path,
-        container: &'w mut Option<Container>,
-    ) -> Result<&'w mut Container, NoCheckpoint> {
+        container: &'w mut Option<CheckpointFile>,
+    ) -> Result<&'w mut CheckpointFile, NoCheckpoint> {
         let made = if let Some(made) = container.take() {
             made
         } else {
             let manifest = (self.identity)().map_err(Box::new)?.manifest();
-            Container::create(&self.run.workplace.storage, path, MANIFEST, manifest.as_bytes())?
+            CheckpointFile::create(
+                &self.run.workplace.storage,
+                path,
+                MANIFEST,
+                manifest.as_bytes(),
+            )?
         };
         Ok(container.insert(made))
     }
@@ -362,7 +367,7 @@ impl<'a> Checkpoint<'a> {
         Some(partly.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<(PawnStructure, Arc<SliceValues>)>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<(PawnSquares, Arc<SliceValues>)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -373,7 +378,7 @@ fn raise(longest: &mut [Option<u16>; 2], wins: [Option<u16>; 2]) {
 }
 
 impl Monitor for Checkpoint<'_> {
-    fn slice(&self, pawns: PawnStructure, values: &Arc<SliceValues>) {
+    fn slice(&self, pawns: PawnSquares, values: &Arc<SliceValues>) {
         // Read before the lock is taken, as others wait for it.
         let wins = values.longest_wins();
         raise(&mut self.learning().longest_wins, wins);
@@ -441,7 +446,7 @@ impl Monitor for Checkpoint<'_> {
 
     fn save_passes(
         &self,
-        pawns: PawnStructure,
+        pawns: PawnSquares,
         moves: RangeInclusive<u16>,
         show: &dyn Fn(&mut TakeDecided<'_>) -> io::Result<()>,
     ) -> bool {
@@ -452,16 +457,11 @@ impl Monitor for Checkpoint<'_> {
         })
     }
 
-    fn saved_passes(&self, pawns: PawnStructure) -> Option<u16> {
+    fn saved_passes(&self, pawns: PawnSquares) -> Option<u16> {
         self.passes.get(&pawns).map(|saved| saved.last)
     }
 
-    fn restore_passes(
-        &self,
-        pawns: PawnStructure,
-        rows: usize,
-        take: &mut TakeDecided<'_>,
-    ) -> bool {
+    fn restore_passes(&self, pawns: PawnSquares, rows: usize, take: &mut TakeDecided<'_>) -> bool {
         let (Some(saved), Some(file)) = (self.passes.get(&pawns), &self.file) else { return false };
         let restored = passes::restore(file, saved, rows, take);
         if let (Err(error), Some(path)) = (&restored, &self.path) {
@@ -505,7 +505,7 @@ fn read(
     values: &mut TableValues,
     identity: &Identity,
     pages: Option<&Arc<Pages>>,
-) -> Result<(Container, HashMap<PawnStructure, Saved>, bool), Unusable> {
+) -> Result<(CheckpointFile, HashMap<PawnSquares, Saved>, bool), Unusable> {
     let len = values.layout.len();
     let mut reader = CheckpointReader::open(&*workplace.storage, path)?;
     match reader.next()? {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use hoffman_board::Color;
 use hoffman_solve::{Decided, TakeDecided};
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 use hoffman_store::StoredFile;
 
-use super::container::{CheckpointReader, Container, Tag};
+use super::container::{CheckpointFile, CheckpointReader, Tag};
 use super::slices::{Parts, PartsReader};
 
 /// A part of what passes decided, compressed.
@@ -33,7 +33,7 @@ pub(super) struct Saved {
 
 /// The contents of the section that ends passes.
 struct End {
-    pawns: PawnStructure,
+    pawns: PawnSquares,
     moves: RangeInclusive<u16>,
 }
 
@@ -52,7 +52,7 @@ impl End {
         let (white, black) = (take(from).ok()?, take(from).ok()?);
         let (first, last) = (take(from).ok()?, take(from).ok()?);
         let pawns =
-            PawnStructure { white: u64::from_le_bytes(white), black: u64::from_le_bytes(black) };
+            PawnSquares { white: u64::from_le_bytes(white), black: u64::from_le_bytes(black) };
         let moves = u16::from_le_bytes(first)..=u16::from_le_bytes(last);
         (bytes.is_empty() && !moves.is_empty()).then_some(End { pawns, moves })
     }
@@ -60,8 +60,8 @@ impl End {
 
 /// Adds what passes decided to a checkpoint. If that fails the checkpoint is as it was.
 pub(super) fn append(
-    container: &mut Container,
-    pawns: PawnStructure,
+    container: &mut CheckpointFile,
+    pawns: PawnSquares,
     moves: RangeInclusive<u16>,
     show: &dyn Fn(&mut TakeDecided<'_>) -> io::Result<()>,
     sound: impl FnOnce() -> io::Result<()>,
@@ -83,10 +83,10 @@ pub(super) fn append(
 
 /// Takes note of passes whose parts begin at `start` and whose end the reader has just read.
 pub(super) fn note(
-    saved: &mut std::collections::HashMap<PawnStructure, Saved>,
+    saved: &mut std::collections::HashMap<PawnSquares, Saved>,
     end: &[u8],
     place: Range<u64>,
-) -> Option<PawnStructure> {
+) -> Option<PawnSquares> {
     let End { pawns, moves } = End::from_bytes(end)?;
     match saved.get_mut(&pawns) {
         Some(known) if known.last.checked_add(1) == Some(*moves.start()) => {
@@ -119,7 +119,7 @@ pub(super) fn restore(
             None if reader.position() == place.end => Ok(None),
             _ => Err(io::ErrorKind::InvalidData.into()),
         });
-        let mut room = Room::default();
+        let mut room = RecordRoom::default();
         while let Some(decided) = next(&mut from, rows, &mut room)? {
             take(decided)?;
         }
@@ -141,7 +141,7 @@ fn put(out: &mut impl Write, decided: &Decided<'_>) -> io::Result<()> {
 
 /// Room for one record.
 #[derive(Default)]
-struct Room {
+struct RecordRoom {
     bytes: Vec<u8>,
     rows: Vec<u32>,
     masks: Vec<u64>,
@@ -150,7 +150,7 @@ struct Room {
 fn next<'r>(
     from: &mut impl Read,
     rows: usize,
-    room: &'r mut Room,
+    room: &'r mut RecordRoom,
 ) -> io::Result<Option<Decided<'r>>> {
     let mut kind = [0];
     if from.read(&mut kind)? == 0 {
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    const PAWNS: PawnStructure = PawnStructure { white: 1 << 12, black: 0 };
+    const PAWNS: PawnSquares = PawnSquares { white: 1 << 12, black: 0 };
 
     type Record = (bool, bool, u16, u32, Vec<u32>, Vec<u64>);
 
@@ -228,7 +228,8 @@ mod tests {
     fn passes_come_back() {
         let simulated = Simulated::default();
         let storage: Arc<dyn Storage> = Arc::new(simulated.clone());
-        let mut container = Container::create(&storage, Path::new("c"), *b"MANI", b"").unwrap();
+        let mut container =
+            CheckpointFile::create(&storage, Path::new("c"), *b"MANI", b"").unwrap();
         let records = records();
         let (mut saved, mut places) = (HashMap::new(), Vec::new());
         for (moves, part) in [(1..=1, &records[..1]), (2..=4, &records[1..])] {
@@ -286,7 +287,7 @@ mod tests {
         let mut bytes = Vec::new();
         let records = &records()[..1];
         show(records, &mut |decided| put(&mut bytes, &decided)).unwrap();
-        let mut room = Room::default();
+        let mut room = RecordRoom::default();
         for at in 0..bytes.len() {
             for value in [0, 1, 127, 255] {
                 let mut other = bytes.clone();

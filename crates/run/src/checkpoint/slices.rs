@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
-    Code, CodeStore as _, Codes, Counts, EnPassantValues, PawnStructure, SliceCounts, SliceValues,
+    Code, CodeStore as _, Codes, Counts, EnPassantValues, PawnSquares, SliceCounts, SliceValues,
 };
 
-use super::container::{CheckpointReader, Container, Tag, Unusable};
+use super::container::{CheckpointFile, CheckpointReader, Tag, Unusable};
 
 /// A part of a slice, compressed.
 const PIECE: Tag = *b"PART";
@@ -28,8 +28,8 @@ const PART: usize = 1 << 20;
 /// Adds a slice to a checkpoint: parts, and a section that says that it is complete. If that fails
 /// the checkpoint is as it was.
 pub(super) fn append(
-    container: &mut Container,
-    pawns: PawnStructure,
+    container: &mut CheckpointFile,
+    pawns: PawnSquares,
     slice: &SliceValues,
     sound: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
@@ -50,13 +50,13 @@ pub(super) fn append(
 
 /// Cuts what is written into sections.
 pub(super) struct Parts<'c> {
-    container: &'c mut Container,
+    container: &'c mut CheckpointFile,
     tag: Tag,
     part: Vec<u8>,
 }
 
 impl Parts<'_> {
-    pub(super) fn new(container: &mut Container, tag: Tag) -> Parts<'_> {
+    pub(super) fn new(container: &mut CheckpointFile, tag: Tag) -> Parts<'_> {
         Parts { container, tag, part: Vec::with_capacity(PART) }
     }
 }
@@ -126,7 +126,7 @@ impl<F: FnMut() -> io::Result<Option<Vec<u8>>>> Read for PartsReader<F> {
     }
 }
 
-fn put_slice(out: &mut impl Write, pawns: PawnStructure, slice: &SliceValues) -> io::Result<()> {
+fn put_slice(out: &mut impl Write, pawns: PawnSquares, slice: &SliceValues) -> io::Result<()> {
     out.write_all(&pawns.white.to_le_bytes())?;
     out.write_all(&pawns.black.to_le_bytes())?;
     out.write_all(&slice.max_moves.to_le_bytes())?;
@@ -195,7 +195,7 @@ pub(super) fn next(
     reader: &mut CheckpointReader,
     len: usize,
     pages: Option<&Arc<Pages>>,
-) -> Result<Option<(PawnStructure, SliceValues)>, Unusable> {
+) -> Result<Option<(PawnSquares, SliceValues)>, Unusable> {
     let mut parts = PartsReader::new(|| match reader.next()? {
         Some((PIECE, packed)) => Ok(Some(packed)),
         Some((SLICE, _)) => Ok(None),
@@ -217,7 +217,7 @@ fn read(
     from: &mut impl Read,
     len: usize,
     pages: Option<&Arc<Pages>>,
-) -> io::Result<(PawnStructure, SliceValues)> {
+) -> io::Result<(PawnSquares, SliceValues)> {
     let (white, black) = (take_u64(from)?, take_u64(from)?);
     let max_moves = u16::from_le_bytes(take(from)?);
     let codes = [take_codes(from, len, pages)?, take_codes(from, len, pages)?];
@@ -243,7 +243,7 @@ fn read(
     if from.read(&mut [0])? != 0 {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    Ok((PawnStructure { white, black }, SliceValues { codes, en_passant, counts, max_moves }))
+    Ok((PawnSquares { white, black }, SliceValues { codes, en_passant, counts, max_moves }))
 }
 
 fn take<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
@@ -333,11 +333,11 @@ mod tests {
             }),
             max_moves: 300,
         };
-        let pawns = PawnStructure { white: 1 << 12, black: 1 << 52 };
+        let pawns = PawnSquares { white: 1 << 12, black: 1 << 52 };
         let simulated = Simulated::default();
         let storage: Arc<dyn Storage> = Arc::new(simulated.clone());
         let path = Path::new("c");
-        let mut container = Container::create(&storage, path, *b"MANI", b"").unwrap();
+        let mut container = CheckpointFile::create(&storage, path, *b"MANI", b"").unwrap();
         append(&mut container, pawns, &slice, || Ok(())).unwrap();
         let whole = simulated.contents(path).unwrap();
         append(&mut container, pawns, &slice, || Err(io::ErrorKind::Other.into())).unwrap_err();
@@ -358,7 +358,7 @@ mod tests {
         let pages = Pages::new(folder.path(), 1 << 20);
         let (_, paged) = read(len, Some(&pages)).unwrap().unwrap();
         assert!(matches!(paged.codes[1], Codes::Stored(StoredCodes { wide: true, .. })));
-        let mut container = Container::create(&storage, path, *b"MANI", b"").unwrap();
+        let mut container = CheckpointFile::create(&storage, path, *b"MANI", b"").unwrap();
         append(&mut container, pawns, &paged, || pages.check()).unwrap();
         assert!(simulated.contents(path).unwrap() == whole);
         // Without its end it is none.
@@ -378,12 +378,12 @@ mod tests {
             max_moves: 300,
         };
         let mut bytes = Vec::new();
-        put_slice(&mut bytes, PawnStructure::default(), &slice).unwrap();
+        put_slice(&mut bytes, PawnSquares::default(), &slice).unwrap();
         let simulated = Simulated::default();
         let storage: Arc<dyn Storage> = Arc::new(simulated.clone());
         let path = Path::new("c");
         let try_sections = |sections: &[(Tag, &[u8])]| {
-            let mut container = Container::create(&storage, path, *b"MANI", b"").unwrap();
+            let mut container = CheckpointFile::create(&storage, path, *b"MANI", b"").unwrap();
             for (tag, payload) in sections {
                 container.append(*tag, payload).unwrap();
             }

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use hoffman_board::{Color, FuturemoveKind, Material, Role, Variant};
 use hoffman_control::{
-    ControlFile, ExpansionEdits, FuturebaseElement, IndexType, Mode, PawnMasks, PawngenElement,
-    Prune, check_declarations, check_pieces, render_expansion, resolve_pieces_with,
+    ControlFile, ExpansionEdits, FuturebaseElement, IndexType, PawnMasks, PawngenElement, Prune,
+    Strictness, check_declarations, check_pieces, render_expansion, resolve_pieces_with,
 };
 use hoffman_plan::pawngen::{PawngenError, all_arrangements, masks};
 use hoffman_plan::{Graph, Input, Node};
@@ -223,7 +223,7 @@ impl<'c> Play<'c> {
 
     /// Checks that a text can be carried out, as far as that can be seen without the futurebases.
     fn check(&self, text: &str, masks: Option<PawnMasks>) -> Result<(), RunError> {
-        let table = ControlFile::parse(text, &self.control.origin, Mode::Control)?;
+        let table = ControlFile::parse(text, &self.control.origin, Strictness::Control)?;
         check_declarations(&table)?;
         check_pieces(&table, &resolve_pieces_with(&table, masks)?)?;
         Ok(())

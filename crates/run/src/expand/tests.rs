@@ -3,7 +3,7 @@
 use std::fs;
 
 use hoffman_board::{Color, Role};
-use hoffman_control::{FuturebaseElement, Mode, PawngenElement};
+use hoffman_control::{FuturebaseElement, PawngenElement, Strictness};
 use hoffman_plan::Node;
 use tempfile::TempDir;
 
@@ -48,7 +48,7 @@ fn node<'e>(expansion: &'e Expansion, name: &str) -> &'e Node<Expanded> {
 
 fn futurebases(expansion: &Expansion, name: &str) -> Vec<String> {
     let control = &table(expansion, name).control;
-    let control = ControlFile::parse(control, name, Mode::Control).unwrap();
+    let control = ControlFile::parse(control, name, Strictness::Control).unwrap();
     let shown = |f: &FuturebaseElement| {
         format!("{}{}", f.filename, if f.inverted { " inverted" } else { "" })
     };
@@ -57,7 +57,7 @@ fn futurebases(expansion: &Expansion, name: &str) -> Vec<String> {
 
 fn element(expansion: &Expansion, name: &str) -> PawngenElement {
     let control = &table(expansion, name).control;
-    ControlFile::parse(control, name, Mode::Control).unwrap().pawngen.unwrap()
+    ControlFile::parse(control, name, Strictness::Control).unwrap().pawngen.unwrap()
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn conditions_are_decided_for_each_table() {
     assert_eq!(names(&race).iter().filter(|name| name.contains("kqk")).count(), 8);
     let prunes = |name: &str| {
         let control = &table(&race, name).control;
-        let control = ControlFile::parse(control, name, Mode::Control).unwrap();
+        let control = ControlFile::parse(control, name, Strictness::Control).unwrap();
         control.prunes.iter().map(|p| p.pattern.as_str().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(prunes("r-2-2.xml"), ["P=[NBR]", "P*=?", "?xQ"]);
@@ -193,7 +193,8 @@ fn conditions_ask_for_the_files_of_pawns() {
              pawngen-condition='grep(/[ac]/,@black_pawns)'/>"
     ));
     let prunes = |name: &str| {
-        let control = ControlFile::parse(&table(&race, name).control, name, Mode::Control).unwrap();
+        let control =
+            ControlFile::parse(&table(&race, name).control, name, Strictness::Control).unwrap();
         control
             .prunes
             .iter()
@@ -228,7 +229,7 @@ fn promoted_men_stand_beside_their_like() {
          <prune color='white' move='P=[QBN]' type='discard'/>"
     ));
     let two = table(&race, "r-krrk-0-0.xml");
-    let control = ControlFile::parse(&two.control, "r", Mode::Control).unwrap();
+    let control = ControlFile::parse(&two.control, "r", Strictness::Control).unwrap();
     let roles: Vec<Role> = control.pieces.iter().map(|p| p.role).collect();
     assert_eq!(roles, [Role::King, Role::King, Role::Rook, Role::Rook]);
 }

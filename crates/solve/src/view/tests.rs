@@ -10,7 +10,7 @@ struct Case<'c> {
     table: &'c TableValues,
     swapped: bool,
     ours: &'c Layout,
-    pawns: PawnStructure,
+    pawns: PawnSquares,
     change: Change,
 }
 
@@ -50,21 +50,21 @@ impl Case<'_> {
 
 #[test]
 fn fetches_from_paired_kings_are_what_the_table_says() {
-    let table = numbered(Layout::new(&"KQRvK".parse().unwrap()), "KQRvK", PawnStructure::default());
+    let table = numbered(Layout::new(&"KQRvK".parse().unwrap()), "KQRvK", PawnSquares::default());
     // White king, black king, queen, rook, bishop that was taken.
     let ours = Layout::new(&"KQRvKB".parse().unwrap());
     let change = Change { captured: Some(4), promoted: None };
-    let pawns = PawnStructure::default();
+    let pawns = PawnSquares::default();
     let case = Case { table: &table, swapped: false, ours: &ours, pawns, change };
     case.check(&[&[], &[3], &[2, 3], &[3, 2], &[1, 2, 3], &[0, 1], &[0], &[3, 0, 2]]);
 }
 
 #[test]
 fn fetches_with_exchanged_colours_and_a_promotion_are_too() {
-    let table = numbered(Layout::new(&"KQvK".parse().unwrap()), "KQvK", PawnStructure::default());
+    let table = numbered(Layout::new(&"KQvK".parse().unwrap()), "KQvK", PawnSquares::default());
     let ours = Layout::new(&"KvKP".parse().unwrap());
     let change = Change { captured: None, promoted: Some((Color::Black, Role::Queen, Square::C1)) };
-    let pawns = PawnStructure::default();
+    let pawns = PawnSquares::default();
     let case = Case { table: &table, swapped: true, ours: &ours, pawns, change };
     case.check(&[&[], &[0], &[1], &[0, 1]]);
 }
@@ -72,7 +72,7 @@ fn fetches_with_exchanged_colours_and_a_promotion_are_too() {
 #[test]
 fn fetches_from_a_mirrored_slice_with_a_pawn_are_too() {
     // The normal form of a pawn on the h-file is one on the a-file.
-    let pawns = PawnStructure { white: 1 << 31, black: 0 };
+    let pawns = PawnSquares { white: 1 << 31, black: 0 };
     let table = numbered(Layout::new(&"KRPvK".parse().unwrap()), "KRPvK", pawns);
     let ours = Layout::new(&"KRPvKN".parse().unwrap());
     let change = Change { captured: Some(3), promoted: None };
@@ -88,7 +88,7 @@ fn fetches_from_a_restricted_table_are_too() {
         Mover { color: Color::White, role: Role::Rook, squares: 0x0101_0101_0101_0101 },
     ];
     let layout = Layout::restricted(&movers, true, Variant::Normal);
-    let pawns = PawnStructure { white: 1 << 28, black: 0 };
+    let pawns = PawnSquares { white: 1 << 28, black: 0 };
     let table = numbered(layout, "KRPvK", pawns);
     let ours = Layout::new(&"KRPvKN".parse().unwrap());
     let change = Change { captured: Some(3), promoted: None };

@@ -31,7 +31,7 @@ pub(crate) type Family = Weak<Opened>;
 
 /// Tables of one folder, opened when they are needed first.
 #[derive(Debug)]
-pub(super) struct Behind {
+pub(super) struct TablesBehind {
     folder: PathBuf,
     pub(super) options: SourceOptions,
     /// Those of a table that is behind another one are that one's, so that each is opened once.
@@ -39,11 +39,11 @@ pub(super) struct Behind {
     own: Arc<Opened>,
 }
 
-impl Behind {
+impl TablesBehind {
     /// Those beside a file.
-    pub(super) fn beside(path: &Path, options: SourceOptions, family: Family) -> Behind {
+    pub(super) fn beside(path: &Path, options: SourceOptions, family: Family) -> TablesBehind {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        Behind { folder, options, family, own: Arc::default() }
+        TablesBehind { folder, options, family, own: Arc::default() }
     }
 
     /// The code of a legal position without rights to take en passant.
@@ -162,7 +162,7 @@ pub(crate) fn expect_beside(
             pawnless.into_iter().flatten().filter(|_| both).map(|m| m.normalized().0).collect()
         }
     };
-    let behind = Behind::beside(path, SourceOptions::default(), Family::new());
+    let behind = TablesBehind::beside(path, SourceOptions::default(), Family::new());
     match needed.into_iter().find(|ending| behind.table(ending).is_none()) {
         Some(ending) => Err(TableProblem::Behind { ending }),
         None => Ok(()),
@@ -177,7 +177,7 @@ pub(crate) fn expect_beside(
 pub(crate) fn values_behind(table: &Table, room: u64) -> Result<Vec<TableValues>, TableProblem> {
     let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
     let options = SourceOptions { memory_limit: room, ..SourceOptions::default() };
-    let behind = Behind::beside(table.path(), options, Family::new());
+    let behind = TablesBehind::beside(table.path(), options, Family::new());
     let values = behind.all(&Material::from_men(men), room)?;
     values.ok_or_else(|| RowsError::TooLarge(room).into())
 }

@@ -6,13 +6,13 @@ use std::sync::OnceLock;
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Value};
 use hoffman_control::ControlFile;
 use hoffman_hbf::{
-    CellPlace, Code, DRAW, Found, HbfFile, Lookup, Material, Mode, Position, Stored, answer,
+    CellPlace, Code, DRAW, EntryPlace, HbfFile, Lookup, Material, Mode, Position, Stored, answer,
     value_of,
 };
 #[cfg(feature = "bulk")]
-use hoffman_hbf::{Whole, WholeError};
+use hoffman_hbf::{WholeError, WholeTable};
 
-use super::behind::Behind;
+use super::behind::TablesBehind;
 #[cfg(feature = "bulk")]
 use super::behind::missing;
 use super::tiles::Tiles;
@@ -33,14 +33,14 @@ pub(super) struct CellEntries {
     pub(super) file: HbfFile,
     material: Material,
     tiles: Tiles,
-    behind: Behind,
+    behind: TablesBehind,
     /// All values, once many entries were asked for; none if they are too many.
     #[cfg(feature = "bulk")]
-    whole: OnceLock<Option<Whole>>,
+    whole: OnceLock<Option<WholeTable>>,
 }
 
 impl CellEntries {
-    pub(super) fn new(file: HbfFile, behind: Behind) -> CellEntries {
+    pub(super) fn new(file: HbfFile, behind: TablesBehind) -> CellEntries {
         let material = match &file.info().mode {
             Mode::Complete(material) => material.clone(),
             Mode::Generic { .. } => Material::of(&Position::empty(hoffman_hbf::Color::White)),
@@ -126,15 +126,18 @@ impl Lookup for CellEntries {
         {
             return Ok(Stored::Exactly(code));
         }
-        let found =
-            if self.is_own(position) { self.file.find(position, outcomes) } else { Found::Nothing };
+        let found = if self.is_own(position) {
+            self.file.find(position, outcomes)
+        } else {
+            EntryPlace::Nothing
+        };
         match found {
-            Found::Cell(cell) => {
+            EntryPlace::Cell(cell) => {
                 let code = self.cell(cell)?;
                 Ok(if cell.exits { Stored::AtLeast(code) } else { Stored::Exactly(code) })
             }
-            Found::OtherSide => Ok(Stored::OtherSide),
-            Found::Nothing => self.behind.code(position).map(Stored::Exactly),
+            EntryPlace::OtherSide => Ok(Stored::OtherSide),
+            EntryPlace::Nothing => self.behind.code(position).map(Stored::Exactly),
         }
     }
 }
@@ -180,7 +183,7 @@ impl Entries for CellEntries {
         if position.en_passant.is_some() || Self::outcomes(shape) {
             return None;
         }
-        let Found::Cell(cell) = self.file.find(&position, false) else { return None };
+        let EntryPlace::Cell(cell) = self.file.find(&position, false) else { return None };
         let code = self.tiles.cached(key(cell), usize::from(cell.at)).filter(|_| !cell.exits)?;
         Some(EntryValue::Exact(match value_of(code)? {
             hoffman_hbf::Value::Draw => Value::Draw,
@@ -262,12 +265,12 @@ impl CellEntries {
         Ok(self.whole.get_or_init(|| whole).is_some())
     }
 
-    fn all_values(&self) -> Result<Option<Whole>, TableProblem> {
+    fn all_values(&self) -> Result<Option<WholeTable>, TableProblem> {
         let room = self.behind.options.memory_limit;
-        if Whole::bytes(&self.file) > room {
+        if WholeTable::bytes(&self.file) > room {
             return Ok(None);
         }
-        let behind = if Whole::leans(&self.file) {
+        let behind = if WholeTable::leans(&self.file) {
             let kings = Color::ALL.map(|color| (color, Role::King));
             let ending = hoffman_board::Material::from_men(men_of(&self.material).chain(kings));
             let Some(behind) = self.behind.all(&ending, room)? else { return Ok(None) };
@@ -275,7 +278,8 @@ impl CellEntries {
         } else {
             Vec::new()
         };
-        let whole = Whole::read(&self.file, &Others::new(&behind), crew(&self.behind.options.stop));
+        let whole =
+            WholeTable::read(&self.file, &Others::new(&behind), crew(&self.behind.options.stop));
         let whole = whole.map_err(|error| match error {
             WholeError::File(problem) => TableProblem::from(problem),
             WholeError::Missing(position) => missing(&position),

@@ -16,12 +16,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Role, role_name};
-use hoffman_control::{ControlFile, Mode};
+use hoffman_control::{ControlFile, Strictness};
 use hoffman_hbf::{Bytes, HbfError, HbfFile, Kind, Material, Metric, TableInfo, is_hbf};
 use hoffman_store::{StoredFile, fill};
 
-use self::behind::Behind;
 pub(crate) use self::behind::Family;
+use self::behind::TablesBehind;
 use self::by_index::BlockEntries;
 use self::cells::CellEntries;
 use crate::htb::SourceOptions;
@@ -71,9 +71,9 @@ pub fn is_table(path: &Path) -> bool {
 
 /// A file as the block format reads it.
 #[derive(Debug)]
-struct Stored(Box<dyn StoredFile>);
+struct BlockFile(Box<dyn StoredFile>);
 
-impl Bytes for Stored {
+impl Bytes for BlockFile {
     fn length(&self) -> io::Result<u64> {
         self.0.byte_len()
     }
@@ -99,7 +99,7 @@ pub(crate) fn open(
     (file, family): (Box<dyn StoredFile>, Family),
     options: SourceOptions,
 ) -> Result<Table, TableProblem> {
-    let file = HbfFile::open(Box::new(Stored(file)))?;
+    let file = HbfFile::open(Box::new(BlockFile(file)))?;
     let header = header(path, &file)?;
     let structures = structures(&file)?;
     let mode = file.info().mode.clone();
@@ -107,7 +107,7 @@ pub(crate) fn open(
         match mode {
             hoffman_hbf::Mode::Generic { .. } => Box::new(BlockEntries::new(file, options)),
             hoffman_hbf::Mode::Complete(_) => {
-                Box::new(CellEntries::new(file, Behind::beside(path, options, family)))
+                Box::new(CellEntries::new(file, TablesBehind::beside(path, options, family)))
             }
         }
     };
@@ -120,12 +120,12 @@ pub(crate) fn open(
 fn header(path: &Path, file: &HbfFile) -> Result<ControlFile, TableProblem> {
     let origin = path.display().to_string();
     if let Some(text) = file.control()? {
-        return Ok(ControlFile::parse(&text, &origin, Mode::Header)?);
+        return Ok(ControlFile::parse(&text, &origin, Strictness::Header)?);
     }
     let hoffman_hbf::Mode::Complete(material) = &file.info().mode else {
         return Err(TableProblem::NoHeader);
     };
-    Ok(ControlFile::parse(&made_up_header(material, file.info()), &origin, Mode::Header)?)
+    Ok(ControlFile::parse(&made_up_header(material, file.info()), &origin, Strictness::Header)?)
 }
 
 /// The header of a table of ours with the same men.
@@ -154,7 +154,7 @@ const OFFSET: u64 = 4096;
 
 /// The salvaged header of a damaged file.
 pub(crate) fn salvage_header(path: &Path, file: Box<dyn StoredFile>) -> Option<ControlFile> {
-    header(path, &HbfFile::open(Box::new(Stored(file))).ok()?).ok()
+    header(path, &HbfFile::open(Box::new(BlockFile(file))).ok()?).ok()
 }
 
 fn structures(file: &HbfFile) -> Result<Option<Vec<PawnStructure>>, TableProblem> {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use hoffman_control::{ControlFile, Mode};
+use hoffman_control::{ControlFile, Strictness};
 use hoffman_hbf::{Crew, EncodeOptions, Sides, Texts, encode_ending};
 
 use super::*;
-use crate::convert::{ConvertOptions, convert};
+use crate::convert::{ConvertTarget, convert};
 use crate::entries::RawEntry;
 
 /// Entries that follow from their indices.
@@ -28,7 +28,7 @@ fn made_up(format: &str) -> Table {
          <piece color=\"white\" type=\"king\"/><piece color=\"black\" type=\"king\"/>\
          <piece color=\"white\" type=\"rook\"/>{format}</tablebase>"
     );
-    let header = ControlFile::parse(&text, "made-up", Mode::Header).expect("a header");
+    let header = ControlFile::parse(&text, "made-up", Strictness::Header).expect("a header");
     Table::of_entries(Path::new("made-up"), header, Box::new(MadeUp)).expect("a table")
 }
 
@@ -83,7 +83,7 @@ fn tables_come_back_with_their_headers_and_entries() {
     ] {
         let table = made_up(format);
         let (blocks, packed) = (folder.path().join("t.hbf"), folder.path().join("t.htb"));
-        let options = ConvertOptions::default();
+        let options = ConvertTarget::default();
         let written = convert(&table, &blocks, &options).expect("a file");
         // Nobody made these distances by the rules of chess.
         assert_eq!(written.notices.len(), usize::from(format.starts_with("<dtm")), "{written:?}");
@@ -136,7 +136,7 @@ fn a_file_without_header_is_a_table_too() {
     let bytes = encode_ending(&men, &Lost, &options, Texts::default(), Crew::ALONE);
     std::fs::write(&path, bytes.expect("a file").0).expect("a file");
     let (table, packed) = (opened(&path), folder.path().join("krk.htb"));
-    convert(&table, &packed, &ConvertOptions::default()).expect("a file");
+    convert(&table, &packed, &ConvertTarget::default()).expect("a file");
     assert_same(&table, &opened(&packed));
     assert_eq!(table.codec().bits(), 5);
 }

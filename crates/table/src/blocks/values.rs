@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use hoffman_board::{Color, Role, Symmetry, Value};
 use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of};
-use hoffman_space::{Codes, KingPlacement, Orientation, PawnStructure, SliceValues, TableValues};
+use hoffman_space::{Codes, KingPlacement, Orientation, PawnSquares, SliceValues, TableValues};
 
 use super::{color_of, man};
 
@@ -22,13 +22,13 @@ pub(super) struct Values<'v> {
 type Slice<'v> = (&'v Arc<SliceValues>, Orientation);
 
 /// Where the men of a position stand.
-struct Men {
+struct MenSquares {
     movers: [u8; 16],
-    pawns: PawnStructure,
+    pawns: PawnSquares,
 }
 
 /// Where the positions of a row lie that differ in the square of a mover.
-struct Line<'v> {
+struct MoverLine<'v> {
     codes: &'v Codes,
     /// What the square of the mover adds is left out.
     base: usize,
@@ -60,7 +60,7 @@ static BYTES: [Code; 256] = {
     codes
 };
 
-impl Line<'_> {
+impl MoverLine<'_> {
     /// 0 where there is no position.
     #[inline]
     fn code(&self, square: u8) -> Code {
@@ -77,7 +77,7 @@ impl Line<'_> {
 }
 
 /// The number of a structure of up to two pawns, less than 4096.
-fn number_of(pawns: PawnStructure) -> usize {
+fn number_of(pawns: PawnSquares) -> usize {
     let first = |set: u64| (set.trailing_zeros() % 64) as usize;
     match (pawns.white, pawns.black) {
         (white, 0) => first(white) * 64 + first(white & white.wrapping_sub(1)),
@@ -106,12 +106,12 @@ impl<'v> Values<'v> {
             for second in 0..64_u64 {
                 let (first, second) = (1 << first, 1 << second);
                 let structure = match pawns {
-                    [0, 0] => PawnStructure::default(),
-                    [1, 0] => PawnStructure { white: first, black: 0 },
-                    [0, 1] => PawnStructure { white: 0, black: first },
-                    [2, 0] => PawnStructure { white: first | second, black: 0 },
-                    [0, 2] => PawnStructure { white: 0, black: first | second },
-                    _ => PawnStructure { white: first, black: second },
+                    [0, 0] => PawnSquares::default(),
+                    [1, 0] => PawnSquares { white: first, black: 0 },
+                    [0, 1] => PawnSquares { white: 0, black: first },
+                    [2, 0] => PawnSquares { white: first | second, black: 0 },
+                    [0, 2] => PawnSquares { white: 0, black: first | second },
+                    _ => PawnSquares { white: first, black: second },
                 };
                 slices[number_of(structure)] = self.table.find(structure);
             }
@@ -119,7 +119,7 @@ impl<'v> Values<'v> {
         slices
     }
 
-    fn slice(&self, pawns: PawnStructure) -> Option<Slice<'v>> {
+    fn slice(&self, pawns: PawnSquares) -> Option<Slice<'v>> {
         if self.slices.is_empty() { self.table.find(pawns) } else { self.slices[number_of(pawns)] }
     }
 
@@ -130,8 +130,8 @@ impl<'v> Values<'v> {
     }
 
     /// The men of a position; none if they are others.
-    fn men(&self, position: &Position) -> Option<Men> {
-        let mut men = Men { movers: [0; 16], pawns: PawnStructure::default() };
+    fn men(&self, position: &Position) -> Option<MenSquares> {
+        let mut men = MenSquares { movers: [0; 16], pawns: PawnSquares::default() };
         for (at, &mover) in self.movers.iter().enumerate() {
             // Like men stand side by side: each is on a higher square than the one before.
             let above = match at.checked_sub(1).filter(|&before| self.movers[before] == mover) {
@@ -145,13 +145,13 @@ impl<'v> Values<'v> {
             men.movers[at] = set.trailing_zeros() as u8;
         }
         let pawns = |color| position.of(man(color, Role::Pawn));
-        men.pawns = PawnStructure { white: pawns(Color::White), black: pawns(Color::Black) };
+        men.pawns = PawnSquares { white: pawns(Color::White), black: pawns(Color::Black) };
         Some(men)
     }
 
     /// The line of positions that differ in the square of a mover, in this position the last one of those like it.
     /// None if there is none, or none so simple.
-    fn line(&self, men: &Men, turn: Color, mut walks: usize) -> Option<Line<'v>> {
+    fn line(&self, men: &MenSquares, turn: Color, mut walks: usize) -> Option<MoverLine<'v>> {
         let layout = &self.table.layout;
         if !layout.is_complete() {
             return None;
@@ -179,11 +179,11 @@ impl<'v> Values<'v> {
         let own = stride * usize::from(second.apply_index(squares[walks]));
         let base = layout.offset(squares)?.checked_sub(own)?;
         let images = &IMAGES[8 * first.index() + second.index()];
-        Some(Line { codes: &slice.codes[side], base, stride, images })
+        Some(MoverLine { codes: &slice.codes[side], base, stride, images })
     }
 
     /// The line of a row: of the positions with a piece more on one of these squares.
-    fn line_of_row(&self, position: &Position, man: Man, wanted: u64) -> Option<Line<'v>> {
+    fn line_of_row(&self, position: &Position, man: Man, wanted: u64) -> Option<MoverLine<'v>> {
         let walks = self.movers.iter().rposition(|&mover| mover == man)?;
         // Where it stands on the lowest square it is the last one of those like it everywhere.
         let lowest = wanted.trailing_zeros() as u8 & 63;

@@ -8,14 +8,14 @@ use hoffman_board::{Color, Format, ListedPiece, Variant};
 use hoffman_control::{Claims, ControlFile};
 use hoffman_hbf::{
     Crew, EncodeError, EncodeOptions, EntryTable, EntryWriter, HbfFile, Material, Metric, Mode,
-    Sides, Source, TableInfo, Texts, Watch, Workers, write_ending,
+    Sides, Source, TableInfo, Texts, WorkWatch, Workers, write_ending,
 };
 use hoffman_space::TableValues;
 use hoffman_store::{FileWriter, Storage};
 use rayon::prelude::*;
 
 use super::values::{Values, WithBehind};
-use super::{Stored, man};
+use super::{BlockFile, man};
 use crate::entries::{EntryCodec, Number};
 use crate::htb::AtomicFile;
 use crate::htb::SourceOptions;
@@ -54,7 +54,7 @@ impl Workers for Pool {
     }
 }
 
-impl Watch for Stop {
+impl WorkWatch for Stop {
     fn stops(&self) -> bool {
         self.is_requested()
     }
@@ -151,7 +151,7 @@ const fn metric_of(format: Format) -> Metric {
 pub(crate) fn check(storage: &dyn Storage, file: &AtomicFile) -> Result<(), WriteProblem> {
     let read = |source| WriteProblem::Io(source);
     let written = storage.open(file.temporary_path()).map_err(read)?;
-    let written = HbfFile::open(Box::new(Stored(written)));
+    let written = HbfFile::open(Box::new(BlockFile(written)));
     written.and_then(|file| file.check()).map_err(WriteProblem::Unreadable)
 }
 

@@ -7,17 +7,17 @@ use hoffman_space::TableValues;
 use hoffman_store::files;
 use rayon::prelude::*;
 
-use super::{CHUNK, ConvertError, ConvertOptions, Converted};
+use super::{CHUNK, ConvertError, ConvertTarget, Converted};
 use crate::blocks::{CellFile, Profile, expect_beside, has_cells, has_suffix, values_behind};
 use crate::entries::Number;
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
 use crate::rows::{Distances, encode};
 use crate::stop::Stop;
-use crate::writer::{TableFile, WriteError, WriteProblem};
+use crate::writer::{TableContents, WriteError, WriteProblem};
 
 /// Whether nothing but the container is to change.
-pub(super) fn is_wanted(table: &Table, target: &Path, options: &ConvertOptions<'_>) -> bool {
+pub(super) fn is_wanted(table: &Table, target: &Path, options: &ConvertTarget<'_>) -> bool {
     let stays = options.index.is_none() && options.symmetry.is_none() && options.format.is_none();
     stays && (has_suffix(target) || table.is_of_blocks())
 }
@@ -26,7 +26,7 @@ pub(super) fn is_wanted(table: &Table, target: &Path, options: &ConvertOptions<'
 pub(super) fn convert(
     table: &Table,
     target: &Path,
-    options: &ConvertOptions<'_>,
+    options: &ConvertTarget<'_>,
 ) -> Result<Converted, ConvertError> {
     let mut notices = Vec::new();
     let eligible = has_suffix(target) && has_cells(table.control(), table.space(), table.codec());
@@ -58,7 +58,7 @@ pub(super) const NO_CELLS: &str =
 /// Refuses what is not to be had if streams are asked for that only files of cells have.
 pub(super) fn cells_only(
     table: &Table,
-    options: &ConvertOptions<'_>,
+    options: &ConvertTarget<'_>,
     why: String,
 ) -> Result<(), ConvertError> {
     if options.profile == Profile::Fast && !options.outcomes {
@@ -72,7 +72,7 @@ pub(super) fn cells_only(
 fn as_cells(
     table: &Table,
     target: &Path,
-    options: &ConvertOptions<'_>,
+    options: &ConvertTarget<'_>,
 ) -> Result<Option<String>, ConvertError> {
     let (space, codec) = (table.space(), table.codec());
     // The entries, the values, and those of the new file to compare with.
@@ -127,7 +127,7 @@ fn as_cells(
 fn difference(
     (table, values): (&Table, &TableValues),
     written: &Table,
-    options: &ConvertOptions<'_>,
+    options: &ConvertTarget<'_>,
 ) -> Result<Option<String>, ConvertError> {
     let (space, codec) = (table.space(), table.codec());
     // One bit does not tell positions that are not legal from draws, so what the entries say follows from no values.
@@ -157,7 +157,7 @@ fn difference(
 fn has_entries<T: Number>(
     table: &Table,
     computed: &[T],
-    options: &ConvertOptions<'_>,
+    options: &ConvertTarget<'_>,
 ) -> Result<bool, ConvertError> {
     let (codec, size) = (table.codec(), computed.len() as u64);
     let bits = |entry: i32, at: usize| codec.bits_of(entry, at).ok();
@@ -193,11 +193,11 @@ fn spots(size: u64, all: bool) -> impl Iterator<Item = u64> {
 fn by_entries(
     table: &Table,
     target: &Path,
-    options: &ConvertOptions<'_>,
+    options: &ConvertTarget<'_>,
 ) -> Result<(), ConvertError> {
     let header = header_bytes(table)?;
     let entries = table.space().size();
-    let file = TableFile {
+    let file = TableContents {
         storage: files(),
         path: target,
         header: &header,

@@ -48,7 +48,7 @@ impl<'a> OldEntries<'a> {
 }
 
 /// The old table and the new index.
-pub(super) struct Work<'a> {
+pub(super) struct EntryConversion<'a> {
     pub(super) table: &'a Table,
     pub(super) source: &'a OldEntries<'a>,
     pub(super) space: &'a IndexSpace,
@@ -57,7 +57,7 @@ pub(super) struct Work<'a> {
     pub(super) images: Vec<(Symmetry, bool)>,
 }
 
-impl Work<'_> {
+impl EntryConversion<'_> {
     /// The numbers of the new table at some indices.
     pub(super) fn numbers(&self, range: std::ops::Range<u64>) -> Result<Vec<i32>, ConvertError> {
         let mut numbers = vec![0_i32; (range.end - range.start) as usize];

@@ -27,10 +27,10 @@ use crate::index::{IndexParams, IndexSpace};
 use crate::reader::Table;
 use crate::rows::Distances;
 use crate::stop::Stop;
-use crate::writer::{TableFile, TableWriter};
+use crate::writer::{TableContents, TableWriter};
 
 use by_rows::by_rows;
-use entries::{OldEntries, Work, images};
+use entries::{EntryConversion, OldEntries, images};
 pub use error::ConvertError;
 use formats::{check_formats, final_codec, widest_codec};
 use header::header;
@@ -40,7 +40,7 @@ use tally::{IndexTally, Recount};
 const CHUNK: u64 = 1 << 20;
 
 /// What a table is to become. What is left out stays as it is.
-pub struct ConvertOptions<'a> {
+pub struct ConvertTarget<'a> {
     /// The index type.
     pub index: Option<IndexType>,
     /// The symmetry: 1, 2, 4 or 8. Left out: that of the table, or 4 if the index type has no 8.
@@ -64,10 +64,10 @@ pub struct ConvertOptions<'a> {
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
 }
 
-impl Default for ConvertOptions<'_> {
+impl Default for ConvertTarget<'_> {
     /// Nothing changes; 4 GiB of memory.
     fn default() -> Self {
-        ConvertOptions {
+        ConvertTarget {
             index: None,
             symmetry: None,
             format: None,
@@ -109,7 +109,7 @@ pub struct Converted {
 pub fn convert(
     table: &Table,
     target: &Path,
-    options: &ConvertOptions<'_>,
+    options: &ConvertTarget<'_>,
 ) -> Result<Converted, ConvertError> {
     if contained::is_wanted(table, target, options) {
         return contained::convert(table, target, options);
@@ -140,7 +140,7 @@ pub fn convert(
 struct Conversion<'a> {
     table: &'a Table,
     target: &'a Path,
-    options: &'a ConvertOptions<'a>,
+    options: &'a ConvertTarget<'a>,
     /// That of the new table.
     space: IndexSpace,
     wanted: Format,
@@ -186,7 +186,7 @@ impl Conversion<'_> {
         let recount = Recount::new(table, space);
         let codec = widest_codec(self.wanted, table.variant()).map_err(|e| self.width(e))?;
         let images = images(table.space(), space);
-        let work = Work { table, source: &source, space, codec, recount, images };
+        let work = EntryConversion { table, source: &source, space, codec, recount, images };
         let chunks = || {
             let firsts = (0..space.size()).step_by(CHUNK as usize);
             firsts.map(|first| first..(first + CHUNK).min(space.size()))
@@ -216,7 +216,7 @@ impl Conversion<'_> {
         fill: &Fill<'_>,
     ) -> Result<(), ConvertError> {
         let header = header(self.table, &self.space, codec, recount, tally)?;
-        let file = TableFile {
+        let file = TableContents {
             storage: files(),
             path: self.target,
             header: &header,
@@ -257,7 +257,7 @@ fn is_restricted(pieces: &PieceList) -> bool {
 fn index_space(
     table: &Table,
     format: Format,
-    options: &ConvertOptions<'_>,
+    options: &ConvertTarget<'_>,
 ) -> Result<IndexSpace, ConvertError> {
     let old = table.space();
     let index_type = options.index.unwrap_or(old.index_type());

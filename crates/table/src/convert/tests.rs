@@ -5,7 +5,7 @@ use Square::{B2, B4, B5, C4, C5, C7};
 use arrayvec::ArrayVec;
 use hoffman_board::value::FlagType;
 use hoffman_board::{Color, MAX_PIECES, Placement, Square, Symmetry, Value, Variant};
-use hoffman_control::{HeaderEdits, Mode, PawngenEdits, render_header, resolve_pieces};
+use hoffman_control::{HeaderEdits, PawngenEdits, Strictness, render_header, resolve_pieces};
 use proptest::prelude::*;
 
 use super::*;
@@ -66,7 +66,7 @@ fn table_of(
     value: impl Fn(&PieceList, &Placement) -> Value,
 ) -> Option<Table> {
     let text = format!("<tablebase><dtm bits=\"7\"/>{elements}</tablebase>");
-    let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();
+    let control = ControlFile::parse(&text, "test", Strictness::Header).unwrap();
     let mut masks = PawnMasks { white: 0.into(), black: 0.into() };
     for structure in list.into_iter().flatten() {
         masks.white |= structure.white;
@@ -172,19 +172,19 @@ fn index(index_type: &str, symmetry: u8) -> String {
     format!("<index type='{index_type}' symmetry='{symmetry}'/>")
 }
 
-fn to(index: IndexType, symmetry: u8) -> ConvertOptions<'static> {
-    ConvertOptions { index: Some(index), symmetry: Some(symmetry), ..ConvertOptions::default() }
+fn to(index: IndexType, symmetry: u8) -> ConvertTarget<'static> {
+    ConvertTarget { index: Some(index), symmetry: Some(symmetry), ..ConvertTarget::default() }
 }
 
 /// There and back: the entries are the same, and those in between are right.
-fn round_trip(table: &Table, options: &ConvertOptions<'_>) -> Result<Converted, ConvertError> {
+fn round_trip(table: &Table, options: &ConvertTarget<'_>) -> Result<Converted, ConvertError> {
     let folder = tempfile::tempdir().unwrap();
     let (there, back) = (folder.path().join("there.htb"), folder.path().join("back.htb"));
     let converted = convert(table, &there, options)?;
     let middle = open(&there);
     assert_eq!(assert_values(&middle, symmetric_value), converted.positions);
     // In small memory entries come from the file.
-    let home = ConvertOptions {
+    let home = ConvertTarget {
         restricted_symmetry: true,
         memory: 0,
         ..to(table.space().index_type(), table.space().symmetry())
@@ -259,7 +259,7 @@ fn rows_and_indices_write_the_same_table() {
     ] {
         let table = open(&golden.join(name).with_extension("htb"));
         let rows = to(index, symmetry);
-        let indices = ConvertOptions { memory: table.space().size(), ..to(index, symmetry) };
+        let indices = ConvertTarget { memory: table.space().size(), ..to(index, symmetry) };
         let format = table.codec().format();
         let space = index_space(&table, format, &rows).unwrap();
         assert!(by_rows(&table, &space, format, rows.memory).unwrap().is_some(), "{name}");
@@ -318,14 +318,14 @@ fn symmetric_restrictions_can_share_entries_on_request() {
     let table = table_of(&source, None, symmetric_value).unwrap();
     let target = tempfile::tempdir().unwrap().path().join("new.htb");
     for index_type in IndexType::ALL.into_iter().filter(|t| !t.is_naive()) {
-        let asked = ConvertOptions { restricted_symmetry: true, ..to(index_type, 2) };
+        let asked = ConvertTarget { restricted_symmetry: true, ..to(index_type, 2) };
         let converted = round_trip(&table, &asked).unwrap();
         assert_eq!(converted.notices.len(), 1);
         assert!(converted.notices[0].contains("original"), "{:?}", converted.notices);
         let refused = convert(&table, &target, &to(index_type, 2)).unwrap_err();
         assert!(matches!(refused, ConvertError::RestrictedSymmetry { .. }), "{refused}");
         // The white king's squares are not those of four images.
-        let more = ConvertOptions { restricted_symmetry: true, ..to(index_type, 4) };
+        let more = ConvertTarget { restricted_symmetry: true, ..to(index_type, 4) };
         let refused = convert(&table, &target, &more).unwrap_err().to_string();
         assert!(refused.contains("symmetry 4") && refused.contains("use 2"), "{refused}");
     }
@@ -352,7 +352,7 @@ fn formats_follow_from_distances() {
     let formats =
         [Format::Basic, Format::Flag(FlagType::WhiteWins), Format::Flag(FlagType::WhiteDraws)];
     for format in formats {
-        let options = ConvertOptions { format: Some(format), ..to(IndexType::Naive, 1) };
+        let options = ConvertTarget { format: Some(format), ..to(IndexType::Naive, 1) };
         convert(&table, &target, &options).unwrap();
         let new = open(&target);
         assert_eq!(new.codec().format(), format);
@@ -385,11 +385,11 @@ fn formats_follow_from_distances() {
     }
     for (bits, fits) in [(16, true), (6, true), (5, false), (17, false)] {
         let format = Some(Format::Dtm(Some(bits)));
-        let options = ConvertOptions { format, ..ConvertOptions::default() };
+        let options = ConvertTarget { format, ..ConvertTarget::default() };
         let done = convert(&table, &target, &options);
         assert_eq!(done.is_ok(), fits, "{bits}: {done:?}");
     }
-    let narrow = ConvertOptions { format: Some(Format::Dtm(None)), ..ConvertOptions::default() };
+    let narrow = ConvertTarget { format: Some(Format::Dtm(None)), ..ConvertTarget::default() };
     assert_eq!(convert(&table, &target, &narrow).unwrap().format, Format::Dtm(Some(6)));
 }
 
@@ -444,7 +444,7 @@ fn old_syntax_is_rewritten() {
         ),
     ];
     for text in texts {
-        let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();
+        let control = ControlFile::parse(&text, "test", Strictness::Header).unwrap();
         let edits = HeaderEdits { symmetry: 8, ..HeaderEdits::default() };
         let mut bytes = render_header(&control, &edits).unwrap().bytes;
         let codec = EntryCodec::new(Format::Dtm(None), 8, Variant::Normal).unwrap();
@@ -454,7 +454,7 @@ fn old_syntax_is_rewritten() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("new.htb");
         for (format, bits) in [(None, 8), (Some(Format::Basic), 2), (Some(Format::Dtm(None)), 1)] {
-            let options = ConvertOptions { format, ..to(IndexType::Naive, 4) };
+            let options = ConvertTarget { format, ..to(IndexType::Naive, 4) };
             convert(&table, &target, &options).unwrap();
             let new = open(&target);
             assert_eq!((new.codec().bits(), new.space().size()), (bits, 2048));
@@ -467,7 +467,7 @@ fn old_syntax_is_rewritten() {
 #[test]
 fn one_bit_mates_get_two_bits() {
     let source = format!("<tablebase><dtm bits='1'/>{}{KINGS}</tablebase>", index("simple", 1));
-    let control = ControlFile::parse(&source, "test", Mode::Header).unwrap();
+    let control = ControlFile::parse(&source, "test", Strictness::Header).unwrap();
     let edits = HeaderEdits { symmetry: 1, ..HeaderEdits::default() };
     let mut bytes = render_header(&control, &edits).unwrap().bytes;
     let start = bytes.len();
@@ -479,7 +479,7 @@ fn one_bit_mates_get_two_bits() {
     let mated = table.space().decode(4).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("new.htb");
-    convert(&table, &target, &ConvertOptions::default()).unwrap();
+    convert(&table, &target, &ConvertTarget::default()).unwrap();
     let new = open(&target);
     assert_eq!(new.codec().bits(), 2);
     let index = new.index(&mated).unwrap();
@@ -491,7 +491,7 @@ fn one_bit_mates_get_two_bits() {
 #[test]
 fn entries_that_are_no_values_are_named() {
     let source = format!("<tablebase><dtm bits='3'/>{}{KINGS}</tablebase>", index("simple", 1));
-    let control = ControlFile::parse(&source, "test", Mode::Header).unwrap();
+    let control = ControlFile::parse(&source, "test", Strictness::Header).unwrap();
     let edits = HeaderEdits { symmetry: 1, ..HeaderEdits::default() };
     let mut bytes = render_header(&control, &edits).unwrap().bytes;
     let start = bytes.len();
@@ -500,7 +500,7 @@ fn entries_that_are_no_values_are_named() {
     let source = GzipSource::new(Box::new(bytes), SourceOptions::default()).unwrap();
     let table = Table::from_source(Path::new("bad.htb"), source).unwrap();
     let target = tempfile::tempdir().unwrap().path().join("new.htb");
-    let error = convert(&table, &target, &ConvertOptions::default()).unwrap_err();
+    let error = convert(&table, &target, &ConvertTarget::default()).unwrap_err();
     assert!(
         error.to_string().starts_with("bad.htb: the entry of 8/8/8/8/8/8/8/K1k5 w - -"),
         "{error}"
@@ -541,7 +541,7 @@ proptest! {
         let few = |index: IndexType| !index.is_naive() || men.len() < 2;
         prop_assume!(table.is_some() && few(from) && few(into));
         let table = table.unwrap();
-        let asked = ConvertOptions { restricted_symmetry: true, ..to(into, symmetries.1) };
+        let asked = ConvertTarget { restricted_symmetry: true, ..to(into, symmetries.1) };
         match round_trip(&table, &asked) {
             Ok(_) | Err(ConvertError::Index { .. } | ConvertError::Header(_)) => {}
             Err(error) => prop_assert!(false, "{source}: {error}"),

@@ -3,7 +3,7 @@
 //! A reader is one implementation of [`ForeignTable`]: it is told a legal position and says what
 //! its file says. [`crate::Table::open_foreign`] gives it the header and the numbering of a table
 //! of ours with the same men, so that readers of tables need not know where the entries come from.
-//! A third kind of table is one more file here and one more line in [`Kind::of`] and [`open`].
+//! A third kind of table is one more file here and one more line in [`ForeignKind::of`] and [`open`].
 //!
 //! | kind | files | format | what it cannot say |
 //! |---|---|---|---|
@@ -52,7 +52,7 @@ pub enum ForeignError {
     #[error("Illegally named {kind} tablebase: {reason}")]
     IllegalName {
         /// The kind.
-        kind: Kind,
+        kind: ForeignKind,
         /// What is wrong with the name.
         reason: &'static str,
     },
@@ -76,7 +76,7 @@ pub enum ForeignError {
     #[error("{} is no {kind} table or is damaged: {problem}", .path.display())]
     Damaged {
         /// The kind.
-        kind: Kind,
+        kind: ForeignKind,
         /// The file.
         path: PathBuf,
         /// What is wrong.
@@ -98,7 +98,7 @@ pub enum ForeignError {
     #[error(
         "this program was built without the reader of {0} tables; build it with the feature '{1}'"
     )]
-    LeftOut(Kind, &'static str),
+    LeftOut(ForeignKind, &'static str),
     /// A position that is answered by other files, which are not there.
     #[error("no score available for index {index}: {} needed", list_names(.missing))]
     NoAnswer {
@@ -119,29 +119,29 @@ fn list_names(names: &[String]) -> String {
 
 /// The programs whose tables are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ForeignKind {
     /// Syzygy tables of wins, draws and losses.
     Syzygy,
     /// Nalimov tables of distances to mate.
     Nalimov,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ForeignKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Syzygy => "Syzygy",
-            Kind::Nalimov => "Nalimov",
+            ForeignKind::Syzygy => "Syzygy",
+            ForeignKind::Nalimov => "Nalimov",
         })
     }
 }
 
-impl Kind {
+impl ForeignKind {
     /// The kind of table that a file name speaks of; none for all other names. Files of both kinds
     /// that cannot be used (`.rtbz`) count too, so that they can be refused by their name.
-    pub fn of(path: &Path) -> Option<Kind> {
+    pub fn of(path: &Path) -> Option<ForeignKind> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "rtbw" | "rtbz" => Some(Kind::Syzygy),
-            "emd" | "nbw" | "nbb" => Some(Kind::Nalimov),
+            "rtbw" | "rtbz" => Some(ForeignKind::Syzygy),
+            "emd" | "nbw" | "nbb" => Some(ForeignKind::Nalimov),
             _ => None,
         }
     }
@@ -263,9 +263,9 @@ pub struct Row<'a> {
 /// # Errors
 /// See [`syzygy::SyzygyTable::open`] and [`nalimov::open`].
 pub fn open(path: &Path, options: &ForeignOptions) -> Result<Box<dyn ForeignTable>, ForeignError> {
-    match Kind::of(path) {
-        Some(Kind::Syzygy) => Ok(Box::new(syzygy::SyzygyTable::open(path, options)?)),
-        Some(Kind::Nalimov) => nalimov::open(path, options),
+    match ForeignKind::of(path) {
+        Some(ForeignKind::Syzygy) => Ok(Box::new(syzygy::SyzygyTable::open(path, options)?)),
+        Some(ForeignKind::Nalimov) => nalimov::open(path, options),
         None => Err(ForeignError::Unknown),
     }
 }
@@ -396,14 +396,14 @@ mod tests {
     #[test]
     fn kinds_are_told_by_their_names() {
         for (name, kind) in [
-            ("./KQvK.rtbw", Some(Kind::Syzygy)),
-            ("KQvK.rtbz", Some(Kind::Syzygy)),
-            ("kqk.nbw.emd", Some(Kind::Nalimov)),
-            ("kqk.nbb", Some(Kind::Nalimov)),
+            ("./KQvK.rtbw", Some(ForeignKind::Syzygy)),
+            ("KQvK.rtbz", Some(ForeignKind::Syzygy)),
+            ("kqk.nbw.emd", Some(ForeignKind::Nalimov)),
+            ("kqk.nbb", Some(ForeignKind::Nalimov)),
             ("kqk.htb", None),
             ("kqk", None),
         ] {
-            assert_eq!(Kind::of(Path::new(name)), kind, "{name}");
+            assert_eq!(ForeignKind::of(Path::new(name)), kind, "{name}");
         }
         let unknown = open(Path::new("kqk.htb"), &ForeignOptions::default()).unwrap_err();
         assert!(matches!(unknown, ForeignError::Unknown));

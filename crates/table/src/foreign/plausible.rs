@@ -7,7 +7,7 @@ use hoffman_board::shakmaty::fen::Fen;
 use hoffman_board::shakmaty::{CastlingMode, Chess, EnPassantMode, Position, PositionError, Setup};
 use hoffman_board::{Color, Role, Square, Value};
 
-use super::{ForeignError, ForeignTable, Kind};
+use super::{ForeignError, ForeignKind, ForeignTable};
 use crate::entries::EntryValue;
 
 /// How many placements are tried.
@@ -41,7 +41,7 @@ pub fn check_plausible(table: &dyn ForeignTable) -> Result<(), ForeignError> {
             let fen = Fen::from_position(&chess, EnPassantMode::Legal);
             // What only a untried reader could get wrong is said to be its table's fault.
             return Err(ForeignError::Damaged {
-                kind: Kind::of(table.path()).unwrap_or(Kind::Nalimov),
+                kind: ForeignKind::of(table.path()).unwrap_or(ForeignKind::Nalimov),
                 path: table.path().to_owned(),
                 problem: format!("its values contradict each other at {fen}: {problem}"),
             });

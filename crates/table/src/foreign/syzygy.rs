@@ -18,7 +18,7 @@ use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl};
 
 use super::wdl::{HEAD, SpareValues, WdlTables, has_order};
 use super::{
-    FiftyMoves, ForeignError, ForeignOptions, ForeignTable, ForeignValues, Kind, Row, find,
+    FiftyMoves, ForeignError, ForeignKind, ForeignOptions, ForeignTable, ForeignValues, Row, find,
     setup_of,
 };
 use crate::entries::EntryValue;
@@ -127,7 +127,7 @@ impl SyzygyTable {
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let material: Material = stem.parse()?;
-        let illegal = |reason| ForeignError::IllegalName { kind: Kind::Syzygy, reason };
+        let illegal = |reason| ForeignError::IllegalName { kind: ForeignKind::Syzygy, reason };
         if material.men() > MAX_MEN {
             return Err(illegal("there are none with more than seven men"));
         }
@@ -257,7 +257,11 @@ impl ForeignValues for Unpacked<'_> {
 const WDL: [Wdl; 5] = [Wdl::Loss, Wdl::BlessedLoss, Wdl::Draw, Wdl::CursedWin, Wdl::Win];
 
 fn damaged(path: &Path, problem: &str) -> ForeignError {
-    ForeignError::Damaged { kind: Kind::Syzygy, path: path.to_owned(), problem: problem.to_owned() }
+    ForeignError::Damaged {
+        kind: ForeignKind::Syzygy,
+        path: path.to_owned(),
+        problem: problem.to_owned(),
+    }
 }
 
 /// Adds a file after a look at its first bytes.

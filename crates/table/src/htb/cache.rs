@@ -25,14 +25,14 @@ const LEAST: usize = 1 << 20;
 #[derive(Debug)]
 pub struct BlockCache {
     next_source: AtomicU64,
-    blocks: Cache<Key, Arc<[u8]>, Bytes>,
+    blocks: Cache<Key, Arc<[u8]>, BlockWeight>,
 }
 
 /// Blocks weigh what they hold.
 #[derive(Clone, Debug)]
-struct Bytes;
+struct BlockWeight;
 
-impl Weighter<Key, Arc<[u8]>> for Bytes {
+impl Weighter<Key, Arc<[u8]>> for BlockWeight {
     fn weight(&self, _: &Key, block: &Arc<[u8]>) -> u64 {
         block.len() as u64
     }
@@ -54,9 +54,9 @@ impl BlockCache {
         let blocks = match options {
             Ok(options) => {
                 let (hasher, life) = (DefaultHashBuilder::default(), DefaultLifecycle::default());
-                Cache::with_options(options, Bytes, hasher, life)
+                Cache::with_options(options, BlockWeight, hasher, life)
             }
-            Err(_) => Cache::with_weighter(items, capacity as u64, Bytes),
+            Err(_) => Cache::with_weighter(items, capacity as u64, BlockWeight),
         };
         Arc::new(BlockCache { next_source: AtomicU64::new(0), blocks })
     }

@@ -7,7 +7,7 @@ use super::combinadic::Line;
 use super::kings::{PairNumbers, canonical_pairs};
 use super::naive::FieldLine;
 use super::position::{OrderedPlacement, bit};
-use super::{IndexSpace, NONE, Scheme};
+use super::{IndexScheme, IndexSpace, NONE};
 
 /// A placement whose men are moved one at a time. It stays in one place in memory: copying squares
 /// that have just been written one by one costs more than all else that a row of indices takes.
@@ -87,7 +87,7 @@ impl IndexSpace {
     /// The rule for the indices as one man walks, if there is one.
     #[inline(always)]
     fn line<'a>(&'a self, p: &'a OrderedPlacement, man: usize) -> Option<Line<'a>> {
-        let Scheme::Combinadic(combinadic) = &self.scheme else { return None };
+        let IndexScheme::Combinadic(combinadic) = &self.scheme else { return None };
         let mut pawn_away;
         let mut codes = &p.squares;
         let mut en_passant_man = NONE;
@@ -186,7 +186,7 @@ impl IndexSpace {
     /// leave `n` when the side is taken off and what remains is divided by the number of pairs.
     pub(crate) fn king_columns(&self) -> Option<&[(u8, u8)]> {
         match &self.scheme {
-            Scheme::Combinadic(combinadic) => combinadic.low_kings().map(PairNumbers::list),
+            IndexScheme::Combinadic(combinadic) => combinadic.low_kings().map(PairNumbers::list),
             _ => None,
         }
     }
@@ -204,7 +204,7 @@ impl IndexSpace {
         }
         let mut codes = p.squares;
         let mut pair = (man, man);
-        if matches!(self.scheme, Scheme::Naive(_) | Scheme::Simple(_)) {
+        if matches!(self.scheme, IndexScheme::Naive(_) | IndexScheme::Simple(_)) {
             pair = men.arrange_others(&mut codes, man)?;
         }
         if p.en_passant != NONE {
@@ -212,11 +212,11 @@ impl IndexSpace {
             codes[usize::from(pawn)] = p.en_passant & 7;
         }
         let mut line = match &self.scheme {
-            Scheme::Naive(n) => n.line(&codes, man, pair)?,
-            Scheme::Naive2(n) => n.line(&codes, man)?,
-            Scheme::Simple(s) => s.line(&codes, man, pair),
-            Scheme::Compact(c) => c.line(men, &p.squares, &codes, man)?,
-            Scheme::Combinadic(_) => return None,
+            IndexScheme::Naive(n) => n.line(&codes, man, pair)?,
+            IndexScheme::Naive2(n) => n.line(&codes, man)?,
+            IndexScheme::Simple(s) => s.line(&codes, man, pair),
+            IndexScheme::Compact(c) => c.line(men, &p.squares, &codes, man)?,
+            IndexScheme::Combinadic(_) => return None,
         };
         if let Some(pawns) = &self.pawns {
             line.add(self.slice * pawns.number(men, p)?);
@@ -274,8 +274,8 @@ impl IndexSpace {
     /// them.
     fn free_kings(&self) -> Option<(u64, &PairNumbers)> {
         match &self.scheme {
-            Scheme::Combinadic(combinadic) => combinadic.free_kings(&self.men),
-            Scheme::Compact(compact) => compact.free_kings(&self.men),
+            IndexScheme::Combinadic(combinadic) => combinadic.free_kings(&self.men),
+            IndexScheme::Compact(compact) => compact.free_kings(&self.men),
             _ => None,
         }
     }

@@ -74,7 +74,7 @@ pub struct IndexSpace {
     index_type: IndexType,
     pieces: PieceList,
     men: TableMen,
-    scheme: Scheme,
+    scheme: IndexScheme,
     pawns: Option<PawnIndex>,
     side_bit: bool,
     /// Indices of one side to move and one pawn structure.
@@ -84,7 +84,7 @@ pub struct IndexSpace {
 
 /// How indices are made of the squares of the men.
 #[derive(Clone, Debug)]
-enum Scheme {
+enum IndexScheme {
     Naive(Box<Naive>),
     Naive2(Box<Naive2>),
     Simple(Box<Simple>),
@@ -113,27 +113,27 @@ impl IndexSpace {
             IndexType::Naive => {
                 let naive = Naive::new(&men)?;
                 let size = naive.size();
-                (Scheme::Naive(Box::new(naive)), size)
+                (IndexScheme::Naive(Box::new(naive)), size)
             }
             IndexType::Naive2 => {
                 let naive2 = Naive2::new(&men)?;
                 let size = naive2.size();
-                (Scheme::Naive2(Box::new(naive2)), size)
+                (IndexScheme::Naive2(Box::new(naive2)), size)
             }
             IndexType::Simple => {
                 let simple = Simple::new(&men)?;
                 let size = simple.size();
-                (Scheme::Simple(Box::new(simple)), size)
+                (IndexScheme::Simple(Box::new(simple)), size)
             }
             IndexType::Compact => {
                 let compact = Compact::new(&men)?;
                 let size = compact.size();
-                (Scheme::Compact(Box::new(compact)), size)
+                (IndexScheme::Compact(Box::new(compact)), size)
             }
             _ => {
                 let combinadic = Combinadic::new(*index_type, &men)?;
                 let size = combinadic.size();
-                (Scheme::Combinadic(Box::new(combinadic)), size)
+                (IndexScheme::Combinadic(Box::new(combinadic)), size)
             }
         };
 
@@ -202,7 +202,7 @@ impl IndexSpace {
     /// exchange their squares without a change of the index, even if one then stands where it may
     /// not.
     pub fn is_free_of_order(&self, slots: &[PieceSlot]) -> bool {
-        let Scheme::Combinadic(_) = &self.scheme else { return true };
+        let IndexScheme::Combinadic(_) = &self.scheme else { return true };
         let men: Vec<usize> = slots.iter().map(|&slot| self.men.man(slot)).collect();
         self.men.are_one_group(&men)
     }
@@ -221,7 +221,7 @@ impl IndexSpace {
         if self.index_type == IndexType::Naive2 && self.men.has_like_listed_pawns() {
             return Err(IndexError::Naive2LikePawns);
         }
-        if let Scheme::Combinadic(combinadic) = &self.scheme
+        if let IndexScheme::Combinadic(combinadic) = &self.scheme
             && let Some((white, black)) = combinadic.clashing_pair(&self.men)
         {
             return Err(IndexError::OpposedPawns { white, black });
@@ -261,11 +261,11 @@ impl IndexSpace {
             codes[usize::from(en_passant_man)] = p.en_passant & 7;
         }
         let mut index = match &self.scheme {
-            Scheme::Naive(n) => n.encode(men, &codes),
-            Scheme::Naive2(n) => n.encode(men, &codes),
-            Scheme::Simple(s) => s.encode(men, &codes),
-            Scheme::Compact(c) => c.encode(men, &p.squares, &codes)?,
-            Scheme::Combinadic(c) => c.encode(men, &p.squares, &codes, en_passant_man)?,
+            IndexScheme::Naive(n) => n.encode(men, &codes),
+            IndexScheme::Naive2(n) => n.encode(men, &codes),
+            IndexScheme::Simple(s) => s.encode(men, &codes),
+            IndexScheme::Compact(c) => c.encode(men, &p.squares, &codes)?,
+            IndexScheme::Combinadic(c) => c.encode(men, &p.squares, &codes, en_passant_man)?,
         };
 
         if let Some(pawns) = &self.pawns {
@@ -290,11 +290,11 @@ impl IndexSpace {
             rest %= self.slice;
         }
         match &self.scheme {
-            Scheme::Naive(n) => n.decode(men, rest, &mut p)?,
-            Scheme::Naive2(n) => n.decode(men, rest, &mut p)?,
-            Scheme::Simple(s) => s.decode(men, rest, &mut p)?,
-            Scheme::Compact(c) => c.decode(men, rest, &mut p)?,
-            Scheme::Combinadic(c) => c.decode(men, rest, &mut p)?,
+            IndexScheme::Naive(n) => n.decode(men, rest, &mut p)?,
+            IndexScheme::Naive2(n) => n.decode(men, rest, &mut p)?,
+            IndexScheme::Simple(s) => s.decode(men, rest, &mut p)?,
+            IndexScheme::Compact(c) => c.decode(men, rest, &mut p)?,
+            IndexScheme::Combinadic(c) => c.decode(men, rest, &mut p)?,
         }
         (men.accepts(&p) && !men.is_above_diagonal(&p)).then(|| men.store(&p))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hoffman_board::Color;
 use hoffman_space::{
-    Code, Codes, Layout, Mover, Orientation, PawnStructure, SliceValues, TableValues,
+    Code, Codes, Layout, Mover, Orientation, PawnSquares, SliceValues, TableValues,
 };
 use rayon::prelude::*;
 
@@ -16,7 +16,7 @@ pub(super) fn fill_black<C: Code>(values: &mut TableValues) {
     let layout: &Layout = layout;
     let partners: Vec<usize> =
         (0..layout.movers().len()).map(|m| partner(layout.movers(), m)).collect();
-    let from: HashMap<PawnStructure, Arc<SliceValues>> =
+    let from: HashMap<PawnSquares, Arc<SliceValues>> =
         slices.iter().filter_map(|(s, slot)| Some((*s, slot.get()?.clone()))).collect();
     let swap = Orientation { swap: true, mirror: false };
     for (structure, slot) in slices {

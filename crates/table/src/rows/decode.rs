@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use hoffman_board::{Color, Square};
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
-    Code, CodeStore as _, Codes, EnPassantValues, Orientation, PawnStructure, SliceValues,
+    Code, CodeStore as _, Codes, EnPassantValues, Orientation, PawnSquares, SliceValues,
     StoredCodes, TableValues, side,
 };
 use rayon::prelude::*;
@@ -179,7 +179,7 @@ impl PackedTable<'_> {
 
 /// The codes of a slice being read, in containers of a kind.
 pub(super) struct SliceReading<T> {
-    normal: PawnStructure,
+    normal: PawnSquares,
     /// How many codes each side to move has.
     pub(super) len: usize,
     /// White to move, Black to move, then every right; none of those that are not wanted.
@@ -187,11 +187,11 @@ pub(super) struct SliceReading<T> {
     /// The squares of the rights.
     rights: Vec<Square>,
     /// What is read, structure by structure.
-    pub(super) sides: Vec<Side>,
+    pub(super) sides: Vec<PortionReader>,
 }
 
 /// A portion that reads codes.
-pub(super) struct Side {
+pub(super) struct PortionReader {
     /// Which route to the slice it is on.
     route: usize,
     /// Which of the slice's codes it reads.
@@ -215,7 +215,7 @@ impl<T> SliceReading<T> {
     /// through the mirror image of its pawns, so that there may be several routes.
     fn new(
         rows: &Rows<'_>,
-        normal: PawnStructure,
+        normal: PawnSquares,
         routes: &[Route],
         wanted: &Wanted,
         room: impl Fn(usize) -> T,
@@ -245,7 +245,7 @@ impl<T> SliceReading<T> {
             }
         };
         if let Some(target) = target.filter(|&t| self.targets[t].is_some()) {
-            self.sides.push(Side { route, target, portion, orientation });
+            self.sides.push(PortionReader { route, target, portion, orientation });
         }
     }
 
@@ -304,7 +304,7 @@ impl<'a, C: Code> SharedCodes<'a, C> {
 /// Reads one slice in normal form, in memory.
 fn read_slice<C: Code>(
     reader: &EntryReader<'_>,
-    normal: PawnStructure,
+    normal: PawnSquares,
     routes: &[Route],
     wanted: &Wanted,
 ) -> Result<SliceValues, RowsError> {
@@ -321,7 +321,7 @@ fn read_slice<C: Code>(
     let mut longest = 0;
     for route in 0..routes.len() {
         let sides = slice.sides.iter().filter(|side| side.route == route);
-        let portions: Vec<(Portion, &Side)> = sides
+        let portions: Vec<(Portion, &PortionReader)> = sides
             .flat_map(|side| {
                 rows.shares(side.portion).into_iter().map(move |portion| (portion, side))
             })

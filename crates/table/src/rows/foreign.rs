@@ -8,7 +8,7 @@ use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value, Varia
 use hoffman_pages::{PagedCodes, Pages};
 use hoffman_space::{
     Code, CodeStore as _, Codes, EnPassantValues, KingPlacement, Layout, Mover, Orientation,
-    PawnStructure, SliceValues, TableValues, king_pairs, side,
+    PawnSquares, SliceValues, TableValues, king_pairs, side,
 };
 use rayon::prelude::*;
 
@@ -43,9 +43,9 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
 ) -> Result<TableValues, E> {
     let men = space.pieces().iter().map(|p| (p.color, p.role));
     let (material, swapped) = Material::from_men(men).normalized();
-    let is_wanted = |s: &PawnStructure| wanted.structures.as_ref().is_none_or(|w| w.contains(s));
+    let is_wanted = |s: &PawnSquares| wanted.structures.as_ref().is_none_or(|w| w.contains(s));
     let to_values = Orientation { swap: swapped, mirror: false };
-    let normal = |s: PawnStructure| s.oriented(to_values).normalized(material.is_symmetric()).0;
+    let normal = |s: PawnSquares| s.oriented(to_values).normalized(material.is_symmetric()).0;
     let structures = structures_of(space).into_iter().filter(is_wanted);
     let slices = structures.map(normal).collect::<BTreeSet<_>>();
     let mut values = TableValues::new(material, slices);
@@ -96,7 +96,7 @@ fn layout_of_edge(material: &Material, wanted: &Wanted) -> Option<Layout> {
 #[derive(Clone, Copy)]
 struct AskedSlice<'a> {
     layout: &'a Layout,
-    structure: PawnStructure,
+    structure: PawnSquares,
     /// Whether the table's colours are exchanged against those of the layout.
     swapped: bool,
     wanted: &'a Wanted,

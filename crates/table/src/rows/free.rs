@@ -20,8 +20,7 @@ use std::collections::BTreeMap;
 
 use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Symmetry};
 use hoffman_space::{
-    Counts, KingPlacement, Layout, Mover, Orientation, PawnStructure, SliceValues, TableValues,
-    side,
+    Counts, KingPlacement, Layout, Mover, Orientation, PawnSquares, SliceValues, TableValues, side,
 };
 
 use super::RowsError;
@@ -44,7 +43,7 @@ pub(super) struct Free<'a> {
     /// `slots[swap][mover]`: the slot of a mover, when colours are (not) exchanged on the way.
     pub(super) slots: [Vec<PieceSlot>; 2],
     /// The pawn structures, with the squares of the pawns' slots.
-    pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
+    pawns: BTreeMap<PawnSquares, [u8; MAX_PIECES]>,
     /// The canonical placements of the table's kings.
     pub(super) canonical: Vec<(u8, u8)>,
     /// The images of the squares by symmetry.
@@ -112,12 +111,12 @@ impl<'a> Free<'a> {
     }
 
     /// All pawn structures of the table.
-    pub(super) fn structures(&self) -> Vec<PawnStructure> {
+    pub(super) fn structures(&self) -> Vec<PawnSquares> {
         self.pawns.keys().copied().collect()
     }
 
     /// Every side and en passant square of a structure that has indices.
-    pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Portion> {
+    pub(super) fn sides(&self, structure: PawnSquares) -> Vec<Portion> {
         sides_of(self.space, structure).map(|side| Portion::new(structure, side)).collect()
     }
 
@@ -140,7 +139,7 @@ impl<'a> Free<'a> {
     pub(super) fn orient<'v>(
         &self,
         values: &'v TableValues,
-        structure: PawnStructure,
+        structure: PawnSquares,
     ) -> Option<(&'v SliceValues, Orientation)> {
         let to_values = Orientation { swap: self.swapped, mirror: false };
         let (slice, to_slice) = values.find(structure.oriented(to_values))?;

@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 
 use hoffman_board::pieces::default_squares;
 use hoffman_board::{Bitboard, ListedPiece, Material, Role, Variant};
-use hoffman_space::{Codes, Layout, Mover, Orientation, PawnStructure, SliceValues, side};
+use hoffman_space::{Codes, Layout, Mover, Orientation, PawnSquares, SliceValues, side};
 
 use self::squares::pawn_placements;
 use self::walk::Portion;
@@ -119,11 +119,11 @@ pub fn layout_of(space: &IndexSpace) -> Layout {
 }
 
 /// The pawn structures of a table, in its own colours.
-pub fn structures_of(space: &IndexSpace) -> Vec<PawnStructure> {
+pub fn structures_of(space: &IndexSpace) -> Vec<PawnSquares> {
     match space.pawn_structures() {
         Some(list) => {
-            let plain = list.iter().map(|s| PawnStructure { white: s.white.0, black: s.black.0 });
-            let all: BTreeSet<PawnStructure> = plain.collect();
+            let plain = list.iter().map(|s| PawnSquares { white: s.white.0, black: s.black.0 });
+            let all: BTreeSet<PawnSquares> = plain.collect();
             all.into_iter().collect()
         }
         None => pawn_placements(space).into_keys().collect(),

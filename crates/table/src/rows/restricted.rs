@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Variant};
-use hoffman_space::{Counts, Layout, Mover, PawnStructure, TableValues, side};
+use hoffman_space::{Counts, Layout, Mover, PawnSquares, TableValues, side};
 
 use super::RowsError;
 use super::counts::like_orders;
@@ -44,9 +44,9 @@ pub(super) struct Restricted<'a> {
     /// `slots[mover]`; no slot for a mover that is no man.
     slots: Vec<PieceSlot>,
     /// The pawn structures, with the squares of the pawns' slots.
-    pawns: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
+    pawns: BTreeMap<PawnSquares, [u8; MAX_PIECES]>,
     /// The en passant squares of a pawngen table's structures.
-    listed: Option<BTreeSet<(PawnStructure, Option<Square>)>>,
+    listed: Option<BTreeSet<(PawnSquares, Option<Square>)>>,
     /// Whether like men with different squares may be dealt to their slots in any way.
     free_of_order: bool,
     /// See [`Rows::watching`](super::walk::Rows::watching).
@@ -93,10 +93,10 @@ impl<'a> Restricted<'a> {
             space.is_free_of_order(&slots)
         });
 
-        let listed: Option<BTreeSet<(PawnStructure, Option<Square>)>> =
+        let listed: Option<BTreeSet<(PawnSquares, Option<Square>)>> =
             space.pawn_structures().map(|list| {
                 let pawns =
-                    |s: &ListedStructure| PawnStructure { white: s.white.0, black: s.black.0 };
+                    |s: &ListedStructure| PawnSquares { white: s.white.0, black: s.black.0 };
                 list.iter().map(|s| (pawns(s), s.en_passant)).collect()
             });
         let pawns = match &listed {
@@ -109,12 +109,12 @@ impl<'a> Restricted<'a> {
         Ok(Restricted { space, layout, lane, turns, slots, pawns, listed, free_of_order, stop })
     }
 
-    pub(super) fn structures(&self) -> Vec<PawnStructure> {
+    pub(super) fn structures(&self) -> Vec<PawnSquares> {
         self.pawns.keys().copied().collect()
     }
 
     /// The portions of a structure: every side and en passant square that has indices.
-    pub(super) fn portions(&self, structure: PawnStructure) -> Vec<Portion> {
+    pub(super) fn portions(&self, structure: PawnSquares) -> Vec<Portion> {
         let mut portions = Vec::new();
         for side in self.sides(structure) {
             let portion = Portion::new(structure, side);
@@ -131,7 +131,7 @@ impl<'a> Restricted<'a> {
     }
 
     /// The sides to move and en passant squares for which a structure has indices.
-    fn sides(&self, structure: PawnStructure) -> Vec<(Color, Option<Square>)> {
+    fn sides(&self, structure: PawnSquares) -> Vec<(Color, Option<Square>)> {
         let listed = |&(_, right): &(Color, Option<Square>)| {
             self.listed.as_ref().is_none_or(|listed| listed.contains(&(structure, right)))
         };
@@ -174,7 +174,7 @@ impl<'a> Restricted<'a> {
 
     /// The portions of a structure, cut by the squares of the first man where he is not placed with
     /// another one.
-    pub(super) fn small_portions(&self, structure: PawnStructure) -> Vec<Portion> {
+    pub(super) fn small_portions(&self, structure: PawnSquares) -> Vec<Portion> {
         let portions = self.portions(structure);
         let Some(first) = self.layout.movers().first() else { return portions };
         let placed_alone = self.lane != 0
@@ -458,7 +458,7 @@ fn slots_of(pieces: &[ListedPiece], movers: &[Mover]) -> Option<Vec<PieceSlot>> 
 }
 
 /// Deals the pawns of a listed structure to the slots of the pawngen element, ascending by square.
-fn deal(space: &IndexSpace, structure: PawnStructure) -> [u8; MAX_PIECES] {
+fn deal(space: &IndexSpace, structure: PawnSquares) -> [u8; MAX_PIECES] {
     let mut squares = [0; MAX_PIECES];
     for color in [Color::White, Color::Black] {
         let mut rest = structure.of(color);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use hoffman_board::Material;
-use hoffman_space::{Layout, NormalForm, Orientation, PawnStructure, TableValues};
+use hoffman_space::{Layout, NormalForm, Orientation, PawnSquares, TableValues};
 
 use super::walk::Rows;
 use super::wanted::Wanted;
@@ -14,13 +14,13 @@ use crate::stop::Stop;
 /// Every orientation that carries a structure of the table to a slice, by slices. A slice that is
 /// its own image is reached by several routes, and each contributes the positions that have
 /// indices.
-pub(super) type Routes = HashMap<PawnStructure, Vec<Route>>;
+pub(super) type Routes = HashMap<PawnSquares, Vec<Route>>;
 
 /// A route from the table to a slice.
 #[derive(Clone, Copy)]
 pub(super) struct Route {
     /// A structure of the table.
-    pub(super) structure: PawnStructure,
+    pub(super) structure: PawnSquares,
     /// What carries it to the slice.
     pub(super) orientation: Orientation,
     /// Whether the board is turned upside down besides.
@@ -46,7 +46,7 @@ pub(super) fn wanted_slices<E: From<RowsError>>(
         (false, _) => layout_of(space),
     };
     let rows = Rows::with_layout(space, &material, &layout)?.watching(stop);
-    let slices = Slices {
+    let slices = WantedSlices {
         space,
         rows: &rows,
         wanted,
@@ -63,7 +63,7 @@ pub(super) fn wanted_slices<E: From<RowsError>>(
 }
 
 /// What the wanted slices follow from.
-struct Slices<'a> {
+struct WantedSlices<'a> {
     space: &'a IndexSpace,
     rows: &'a Rows<'a>,
     wanted: &'a Wanted,
@@ -75,11 +75,11 @@ struct Slices<'a> {
     apart: bool,
 }
 
-impl Slices<'_> {
+impl WantedSlices<'_> {
     /// The wanted structures of the table.
-    fn structures(&self) -> impl Iterator<Item = PawnStructure> {
+    fn structures(&self) -> impl Iterator<Item = PawnSquares> {
         let wanted = &self.wanted.structures;
-        let is_wanted = move |s: &PawnStructure| wanted.as_ref().is_none_or(|all| all.contains(s));
+        let is_wanted = move |s: &PawnSquares| wanted.as_ref().is_none_or(|all| all.contains(s));
         self.rows.structures().into_iter().filter(is_wanted)
     }
 

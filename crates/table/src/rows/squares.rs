@@ -7,7 +7,7 @@ use hoffman_board::shakmaty::attacks;
 use hoffman_board::{
     Bitboard, Color, ListedPiece, MAX_PIECES, PieceSlot, Rank, Role, Square, Symmetry,
 };
-use hoffman_space::PawnStructure;
+use hoffman_space::PawnSquares;
 
 use crate::index::IndexSpace;
 
@@ -22,7 +22,7 @@ pub(super) fn last_rank(color: Color) -> u64 {
 /// Where a promoted piece of a colour stands: on its last rank, but without pawns on any edge of
 /// the board, as the symmetry of the layout takes one to the other.
 #[inline(always)]
-pub(super) fn promotion_squares(structure: PawnStructure, color: Color) -> u64 {
+pub(super) fn promotion_squares(structure: PawnSquares, color: Color) -> u64 {
     if structure.occupied() == 0 { EDGE } else { last_rank(color) }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn is_canonical(ways: u8, white: u8, black: u8) -> bool {
 /// The squares that a pawn of the side not to move may have jumped over: it stands on its fourth
 /// rank, and no pawn stands on the two squares behind it.
 pub(super) fn en_passant_squares(
-    structure: PawnStructure,
+    structure: PawnSquares,
     turn: Color,
 ) -> impl Iterator<Item = Square> {
     let mover = turn.other();
@@ -58,7 +58,7 @@ pub(super) fn empty_squares(passed: Square, turn: Color) -> u64 {
 }
 
 /// The rights of a structure that a pawn can use: the side to move and the square jumped over.
-pub(super) fn usable_rights(structure: PawnStructure) -> impl Iterator<Item = (Color, Square)> {
+pub(super) fn usable_rights(structure: PawnSquares) -> impl Iterator<Item = (Color, Square)> {
     [Color::White, Color::Black].into_iter().flat_map(move |turn| {
         let squares = en_passant_squares(structure, turn);
         squares.filter(move |&s| can_capture(structure, s, turn)).map(move |s| (turn, s))
@@ -66,26 +66,26 @@ pub(super) fn usable_rights(structure: PawnStructure) -> impl Iterator<Item = (C
 }
 
 /// Whether a pawn of `turn` stands ready to take on a square.
-fn can_capture(structure: PawnStructure, square: Square, turn: Color) -> bool {
+fn can_capture(structure: PawnSquares, square: Square, turn: Color) -> bool {
     (attacks::pawn_attacks(turn.other(), square) & Bitboard(structure.of(turn))).any()
 }
 
 /// The pawn structures of a list of pieces, each with a square for every pawn's slot.
-pub(super) fn pawn_placements(space: &IndexSpace) -> BTreeMap<PawnStructure, [u8; MAX_PIECES]> {
+pub(super) fn pawn_placements(space: &IndexSpace) -> BTreeMap<PawnSquares, [u8; MAX_PIECES]> {
     let mut pawns = PawnPlacements { pieces: space.pieces(), all: BTreeMap::new() };
-    pawns.place(0, PawnStructure::default(), &mut [0; MAX_PIECES]);
+    pawns.place(0, PawnSquares::default(), &mut [0; MAX_PIECES]);
     pawns.all
 }
 
 /// Pawn structures being collected.
 struct PawnPlacements<'a> {
     pieces: &'a [ListedPiece],
-    all: BTreeMap<PawnStructure, [u8; MAX_PIECES]>,
+    all: BTreeMap<PawnSquares, [u8; MAX_PIECES]>,
 }
 
 impl PawnPlacements<'_> {
     /// Places the pawns from a slot on in all ways; those before form a structure.
-    fn place(&mut self, slot: PieceSlot, structure: PawnStructure, squares: &mut [u8; MAX_PIECES]) {
+    fn place(&mut self, slot: PieceSlot, structure: PawnSquares, squares: &mut [u8; MAX_PIECES]) {
         let Some(piece) = self.pieces.get(slot) else {
             if !self.has_passed_blocker(squares) {
                 self.all.entry(structure).or_insert(*squares);
@@ -133,20 +133,20 @@ mod tests {
     #[test]
     fn a_right_needs_two_empty_squares_and_a_pawn_beside() {
         // White pawns on e4 and g4, Black's on d4 and g3.
-        let structure = PawnStructure { white: 1 << 28 | 1 << 30, black: 1 << 27 | 1 << 22 };
+        let structure = PawnSquares { white: 1 << 28 | 1 << 30, black: 1 << 27 | 1 << 22 };
         let squares = |turn: Color| en_passant_squares(structure, turn).collect::<Vec<_>>();
         assert_eq!(squares(Color::Black), [Square::E3], "on g3 stands a pawn");
         assert_eq!(squares(Color::White), [Square::A1; 0]);
         assert_eq!(usable_rights(structure).collect::<Vec<_>>(), [(Color::Black, Square::E3)]);
-        let without = PawnStructure { black: 1 << 22, ..structure };
+        let without = PawnSquares { black: 1 << 22, ..structure };
         assert_eq!(usable_rights(without).count(), 0, "nothing stands beside e4");
         assert_eq!(empty_squares(Square::E3, Color::Black), 1 << 20 | 1 << 12);
     }
 
     #[test]
     fn promoted_pieces_stand_on_the_last_rank_or_any_edge() {
-        let pawns = PawnStructure { white: 1 << 8, black: 0 };
+        let pawns = PawnSquares { white: 1 << 8, black: 0 };
         assert_eq!(promotion_squares(pawns, Color::Black), 0xff);
-        assert_eq!(promotion_squares(PawnStructure::default(), Color::Black).count_ones(), 28);
+        assert_eq!(promotion_squares(PawnSquares::default(), Color::Black).count_ones(), 28);
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Color, Format, Material, Placement, Role, Square, Symmetry, Value};
-use hoffman_control::{ControlFile, Mode, resolve_pieces};
+use hoffman_control::{ControlFile, Strictness, resolve_pieces};
 use hoffman_pages::Pages;
 use hoffman_space::{
     Code, Codes, EnPassantValues, KingPlacement, SliceValues, TableValues, king_pairs,
@@ -57,7 +57,7 @@ impl Position {
 /// An index space from elements of a control file.
 fn space(elements: &str) -> IndexSpace {
     let text = format!("<tablebase><dtm/>{elements}</tablebase>");
-    let control = ControlFile::parse(&text, "test", Mode::Header).unwrap();
+    let control = ControlFile::parse(&text, "test", Strictness::Header).unwrap();
     IndexSpace::new(IndexParams {
         index_type: control.index_type(),
         symmetry: control.symmetry().unwrap(),
@@ -107,7 +107,7 @@ fn values(space: &IndexSpace) -> TableValues {
     values
 }
 
-fn fill(layout: &Layout, structure: PawnStructure, slot: &OnceLock<Arc<SliceValues>>) {
+fn fill(layout: &Layout, structure: PawnSquares, slot: &OnceLock<Arc<SliceValues>>) {
     let codes = |turn: Color, right: Option<Square>| {
         let code = |offset: usize| {
             u8::from_value(position_at(layout, structure, offset, turn, right).value())
@@ -132,7 +132,7 @@ fn fill(layout: &Layout, structure: PawnStructure, slot: &OnceLock<Arc<SliceValu
 /// The position of a place, whether it is one or not.
 fn position_at(
     layout: &Layout,
-    structure: PawnStructure,
+    structure: PawnSquares,
     offset: usize,
     turn: Color,
     en_passant: Option<Square>,
@@ -162,7 +162,7 @@ fn position_of(space: &IndexSpace, placement: &Placement) -> Position {
         let own = men.iter().filter(|m| m.0 == color && m.1 == Role::Pawn);
         own.fold(0, |set, m| set | 1 << m.2)
     };
-    let structure = PawnStructure { white: pawns(Color::White), black: pawns(Color::Black) };
+    let structure = PawnSquares { white: pawns(Color::White), black: pawns(Color::Black) };
     let right = placement.en_passant.map(|s| (placement.turn, s));
     let en_passant = right.filter(|right| usable_rights(structure).any(|r| r == *right));
     Position { men, turn: placement.turn, en_passant: en_passant.map(|(_, s)| s) }

@@ -27,7 +27,7 @@ use rayon::prelude::*;
 
 use super::chunks::{Chunked, FreeList};
 use super::counts::Histogram;
-use super::decode::{DecodeError, ReadEntries, Side, SliceReading};
+use super::decode::{DecodeError, PortionReader, ReadEntries, SliceReading};
 use super::distances::{PIECE, StoredDistances};
 use super::free::{Free, KINGS};
 use super::key_codes::{KeyCodes, word_at};
@@ -373,7 +373,7 @@ impl<C: Code> StripDecoding<'_, C> {
     /// Reads one side of a slice; returns the largest of the codes with their distances.
     fn read_side(
         &self,
-        side: &Side,
+        side: &PortionReader,
         strip: PairSpan,
         keys: &Chunked<C>,
         store: &PagedCodes,

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use hoffman_board::{Color, Material, Square, Symmetry};
-use hoffman_space::{Counts, Layout, Orientation, PawnStructure, SliceValues, TableValues};
+use hoffman_space::{Counts, Layout, Orientation, PawnSquares, SliceValues, TableValues};
 
 use super::free::Free;
 use super::restricted::Restricted;
@@ -97,7 +97,7 @@ impl Run<'_> {
 /// them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Portion {
-    pub(super) structure: PawnStructure,
+    pub(super) structure: PawnSquares,
     pub(super) turn: Color,
     pub(super) en_passant: Option<Square>,
     /// The square of the first mover, to share the work where no kings lead.
@@ -132,7 +132,7 @@ impl PairSpan {
 impl Portion {
     /// All positions of a side to move and en passant square.
     pub(super) fn new(
-        structure: PawnStructure,
+        structure: PawnSquares,
         (turn, en_passant): (Color, Option<Square>),
     ) -> Portion {
         Portion { structure, turn, en_passant, first: None, kings: None, flip: false }
@@ -202,7 +202,7 @@ impl<'a> Rows<'a> {
     }
 
     /// All pawn structures of the table.
-    pub(super) fn structures(&self) -> Vec<PawnStructure> {
+    pub(super) fn structures(&self) -> Vec<PawnSquares> {
         match self {
             Rows::Free(rows) => rows.structures(),
             Rows::Restricted(rows) => rows.structures(),
@@ -213,7 +213,7 @@ impl<'a> Rows<'a> {
     pub(super) fn orient<'v>(
         &self,
         values: &'v TableValues,
-        structure: PawnStructure,
+        structure: PawnSquares,
     ) -> Option<(&'v SliceValues, Orientation)> {
         match self {
             Rows::Free(rows) => rows.orient(values, structure),
@@ -240,7 +240,7 @@ impl<'a> Rows<'a> {
 
     /// Every side to move and en passant square of a structure that has indices, restricted pieces
     /// besides by the square of the first.
-    pub(super) fn sides(&self, structure: PawnStructure) -> Vec<Portion> {
+    pub(super) fn sides(&self, structure: PawnSquares) -> Vec<Portion> {
         match self {
             Rows::Free(rows) => rows.sides(structure),
             Rows::Restricted(rows) => rows.portions(structure),
@@ -316,7 +316,7 @@ pub(super) fn finished(stop: &Stop) -> Result<(), RowsError> {
 /// The sides to move and en passant squares that an index tells apart, none first.
 pub(super) fn sides_of(
     space: &IndexSpace,
-    structure: PawnStructure,
+    structure: PawnSquares,
 ) -> impl Iterator<Item = (Color, Option<Square>)> {
     let turns =
         [Color::White, Color::Black].into_iter().take(1 + usize::from(space.has_side_bit()));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hoffman_board::{Color, Role, Value};
-use hoffman_space::{Layout, PawnStructure};
+use hoffman_space::{Layout, PawnSquares};
 
 use crate::entries::EntryValue;
 
@@ -17,7 +17,7 @@ pub struct Wanted {
     /// promoted ones do (without pawns: on the edge of the board, as the rank may be turned).
     pub on_edge: Vec<(Color, Role)>,
     /// If given: only positions with these pawns, in the colours of the table.
-    pub structures: Option<Arc<BTreeSet<PawnStructure>>>,
+    pub structures: Option<Arc<BTreeSet<PawnSquares>>>,
     /// Whether mirror images may have different values, as far as the table does not give them the
     /// same index.
     pub apart: bool,

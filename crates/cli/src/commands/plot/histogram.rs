@@ -37,16 +37,16 @@ pub(super) fn draw(stats: &TableStats) -> String {
     svg.finish()
 }
 
-struct Bar {
+struct HistogramBar {
     won: bool,
     moves: u32,
     count: u64,
 }
 
-fn bars(side: &SideStats) -> impl Iterator<Item = Bar> {
+fn bars(side: &SideStats) -> impl Iterator<Item = HistogramBar> {
     side.histogram.iter().map(|&(plies, count)| {
         let moves = plies.unsigned_abs().div_ceil(2);
-        Bar { won: plies > 0, moves, count }
+        HistogramBar { won: plies > 0, moves, count }
     })
 }
 
@@ -95,7 +95,7 @@ fn panel(svg: &mut Svg, side: &SideStats, top: f64, (longest, most): (u32, u64))
 
     let step = (WIDTH - LEFT - RIGHT) / f64::from(longest + 1);
     let x = |moves: u32| LEFT + step * f64::from(moves);
-    for Bar { won, moves, count } in bars(side) {
+    for HistogramBar { won, moves, count } in bars(side) {
         let tall = height(count);
         let (class, word) = if won { ("win", "won") } else { ("loss", "lost") };
         let y = if won { middle - tall } else { middle };

@@ -6,7 +6,7 @@ use hoffman_board::{
 };
 use hoffman_table::{EntryValue, IndexSpace, RawEntry, Table};
 
-use super::super::loaded::Loaded;
+use super::super::loaded::LoadedTable;
 use super::super::outcomes::Worth;
 
 /// What moves are worth, a greater number being better. No move at all is less than any.
@@ -101,7 +101,7 @@ pub(super) fn is_plain(space: &IndexSpace) -> bool {
 }
 
 /// Positions that differ in the square of one man.
-pub(super) struct Behind<'m> {
+pub(super) struct BehindLine<'m> {
     /// The others.
     pub(super) men: &'m [(Square, Color, Role)],
     pub(super) lane: (Color, Role),
@@ -145,7 +145,7 @@ impl Turning {
 
 impl<'a> RowTable<'a> {
     /// None if the rules, the men or the entries are not of the plain sort that rows know.
-    pub(super) fn new(loaded: &'a Loaded<'_>) -> Option<RowTable<'a>> {
+    pub(super) fn new(loaded: &'a LoadedTable<'_>) -> Option<RowTable<'a>> {
         let table = loaded.table();
         if !is_plain(table.space()) {
             return None;
@@ -159,7 +159,7 @@ impl<'a> RowTable<'a> {
     pub(super) fn look_up(
         &self,
         swapped: bool,
-        behind: &Behind<'_>,
+        behind: &BehindLine<'_>,
         mut take: impl FnMut(usize, u8),
     ) -> Bitboard {
         let space = self.table.space();
@@ -197,7 +197,7 @@ impl<'a> RowTable<'a> {
     /// The same for squares for which one symmetry leads to the index; squares as they are before it.
     fn look_up_turned(
         &self,
-        behind: &Behind<'_>,
+        behind: &BehindLine<'_>,
         turning: &Turning,
         (symmetry, lanes): (Symmetry, Bitboard),
         mut take: impl FnMut(u8, Option<&'a i8>),

@@ -9,15 +9,15 @@ use super::super::VerifyError;
 use super::super::men::SlotMove;
 use super::super::tested::Assessment;
 use super::attacks::RowBoard;
-use super::behind::{Behind, DRAW, UNCLEAR, score};
+use super::behind::{BehindLine, DRAW, UNCLEAR, score};
 use super::{PROMOTIONS, RowFindings, RowMove, TestedRows};
 
 /// Men and their squares.
 type Standing = ArrayVec<(Square, Color, Role), MAX_PIECES>;
 
 /// Moves of one kind that lead to positions which differ in the square of one man.
-struct Leaving<'m> {
-    behind: Behind<'m>,
+struct LeavingMoves<'m> {
+    behind: BehindLine<'m>,
     ending: Material,
     kind: FuturemoveKind,
     /// A pawn could capture en passant.
@@ -55,9 +55,9 @@ impl TestedRows<'_> {
         let lane = (pieces[row.lane].color, pieces[row.lane].role);
         let taken = step.victim.map(|(slot, _)| pieces[slot].role);
         let role = pieces[step.slot].role;
-        let leaving = Leaving {
+        let leaving = LeavingMoves {
             ending: ending(&men, lane),
-            behind: Behind { men: &men, lane, lanes, turn: row.turn.other() },
+            behind: BehindLine { men: &men, lane, lanes, turn: row.turn.other() },
             kind: FuturemoveKind::of_move(role, step.to, taken, step.promotion),
             jumped: step.jumped.is_some(),
         };
@@ -100,9 +100,9 @@ impl TestedRows<'_> {
                     found.others.add(lanes);
                 }
                 let lane = (row.turn, promotion.unwrap_or(piece.role));
-                let leaving = Leaving {
+                let leaving = LeavingMoves {
                     ending: ending(&men, lane),
-                    behind: Behind { men: &men, lane, lanes, turn: row.turn.other() },
+                    behind: BehindLine { men: &men, lane, lanes, turn: row.turn.other() },
                     kind: FuturemoveKind::Capture { by: piece.role, of: taken, promotion },
                     jumped: false,
                 };
@@ -176,11 +176,11 @@ impl TestedRows<'_> {
     fn answer(
         &self,
         turn: Color,
-        leaving: &Leaving<'_>,
+        leaving: &LeavingMoves<'_>,
         found: &mut RowFindings,
         single: impl Fn(Square) -> (Placement, SlotMove),
     ) -> Result<(), VerifyError> {
-        let Leaving { behind, ending, kind, jumped } = leaving;
+        let LeavingMoves { behind, ending, kind, jumped } = leaving;
         if self.counts {
             found.leaving.add(behind.lanes);
         }
@@ -202,7 +202,7 @@ impl TestedRows<'_> {
         let mut rest = behind.lanes;
         for holder in asked {
             let Some(table) = table(holder.number) else { continue };
-            let behind = Behind { lanes: rest, ..*behind };
+            let behind = BehindLine { lanes: rest, ..*behind };
             rest &= !table.look_up(holder.swapped, &behind, |at, score| found.take(at, score));
             if rest.is_empty() {
                 return Ok(());

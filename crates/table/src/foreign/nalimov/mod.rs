@@ -20,7 +20,7 @@ use hoffman_board::Material;
 use hoffman_board::shakmaty::Setup;
 use hoffman_store::{Storage, files, fill};
 
-use super::{ForeignError, ForeignOptions, ForeignTable, Kind, find, mirrored};
+use super::{ForeignError, ForeignKind, ForeignOptions, ForeignTable, find, mirrored};
 use crate::entries::EntryValue;
 
 /// The most men of a table.
@@ -40,7 +40,7 @@ const SHORTEST_HEADER: u64 = 84;
 pub fn material_of_name(path: &Path) -> Result<Material, ForeignError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let code = name.split_once('.').map_or(name.as_str(), |(code, _)| code);
-    let illegal = |reason| ForeignError::IllegalName { kind: Kind::Nalimov, reason };
+    let illegal = |reason| ForeignError::IllegalName { kind: ForeignKind::Nalimov, reason };
     let material: Material = code.parse()?;
     if material.men() > MAX_MEN {
         return Err(illegal("there are none with more than six men"));
@@ -155,7 +155,7 @@ fn check_header(
     let fail = |source| ForeignError::Read { path: path.to_owned(), source };
     let damaged = |problem: &str| {
         Err(ForeignError::Damaged {
-            kind: Kind::Nalimov,
+            kind: ForeignKind::Nalimov,
             path: path.to_owned(),
             problem: problem.to_owned(),
         })
@@ -195,7 +195,7 @@ fn check_header(
 
 #[cfg(not(feature = "nalimov"))]
 fn read(_: &[PathBuf], _: Material, _: &[PathBuf]) -> Result<Box<dyn ForeignTable>, ForeignError> {
-    Err(ForeignError::LeftOut(Kind::Nalimov, "nalimov"))
+    Err(ForeignError::LeftOut(ForeignKind::Nalimov, "nalimov"))
 }
 
 #[cfg(feature = "nalimov")]

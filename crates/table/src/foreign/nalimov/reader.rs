@@ -8,7 +8,7 @@ use hoffman_board::{Color, Format, Material, Role, Value};
 use nalimov::{NalimovError, NalimovProber, NalimovResult};
 
 use super::super::plausible::check_plausible;
-use super::super::{ForeignError, ForeignTable, Kind};
+use super::super::{ForeignError, ForeignKind, ForeignTable};
 use crate::entries::EntryValue;
 
 pub(super) struct NalimovTable {
@@ -56,7 +56,7 @@ pub(super) fn read_unchecked(
 ) -> Result<NalimovTable, ForeignError> {
     let path = halves.first().cloned().unwrap_or_default();
     let damaged = |problem: String| ForeignError::Damaged {
-        kind: Kind::Nalimov,
+        kind: ForeignKind::Nalimov,
         path: path.clone(),
         problem,
     };
@@ -73,7 +73,7 @@ pub(super) fn read_unchecked(
 
 impl NalimovTable {
     fn damaged(&self, problem: String) -> ForeignError {
-        ForeignError::Damaged { kind: Kind::Nalimov, path: self.path.clone(), problem }
+        ForeignError::Damaged { kind: ForeignKind::Nalimov, path: self.path.clone(), problem }
     }
 }
 

@@ -8,7 +8,7 @@ use hoffman_board::{Bitboard, Color, Material, Piece, Role};
 use super::numbers::{
     THREE_MEN, TWO_KINGS, choose, lead_number, lead_pawns, lead_pawns_number, pawn_rank,
 };
-use super::packed::{Packed, PackedBlocks, Reader};
+use super::packed::{ByteReader, Packed, PackedBlocks};
 use super::{CORNER, Man, ManLine, SpareValues, Squares, signature, swapped};
 use crate::foreign::syzygy::{MAGIC, MAX_MEN};
 use crate::stop::Stop;
@@ -61,7 +61,7 @@ impl WdlTable {
         bytes: Vec<u8>,
         (spare, stop): (&SpareValues, &Stop),
     ) -> Option<WdlTable> {
-        let mut reader = Reader { bytes: &bytes, at: 0 };
+        let mut reader = ByteReader { bytes: &bytes, at: 0 };
         let Orders { has_pawns, both_have_pawns, symmetric, numberings } =
             Orders::read(material, &mut reader)?;
         reader.align(2);
@@ -227,7 +227,7 @@ pub(super) struct Orders {
 
 impl Orders {
     /// Reads them from the start of a file; none if it is damaged, or not the table of these men.
-    pub(super) fn read(material: &Material, reader: &mut Reader<'_>) -> Option<Orders> {
+    pub(super) fn read(material: &Material, reader: &mut ByteReader<'_>) -> Option<Orders> {
         let pawns = [material.count.white.pawn, material.count.black.pawn];
         let has_pawns = pawns != [0; 2];
         let both_have_pawns = !pawns.contains(&0);
@@ -269,7 +269,7 @@ pub(in crate::foreign) const HEAD: usize = 64;
 
 /// Whether a file that begins like this numbers the placements of these men.
 pub(in crate::foreign) fn has_order(material: &Material, head: &[u8]) -> bool {
-    Orders::read(material, &mut Reader { bytes: head, at: 0 }).is_some()
+    Orders::read(material, &mut ByteReader { bytes: head, at: 0 }).is_some()
 }
 
 /// The man of a half of a byte.

@@ -43,12 +43,12 @@ pub(super) struct PackedBlocks {
 }
 
 /// Bytes from front to back; none behind the end.
-pub(super) struct Reader<'a> {
+pub(super) struct ByteReader<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
 }
 
-impl Reader<'_> {
+impl ByteReader<'_> {
     pub(super) fn u8(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
         self.at += 1;
@@ -70,7 +70,7 @@ impl Reader<'_> {
 
 impl Packed {
     /// Reads how the values of one side are packed.
-    pub(super) fn read(reader: &mut Reader<'_>, size: u64) -> Option<Packed> {
+    pub(super) fn read(reader: &mut ByteReader<'_>, size: u64) -> Option<Packed> {
         let flags = reader.u8()?;
         if flags & 128 != 0 {
             return Some(Packed::Single(reader.u8()?));
