@@ -1,4 +1,5 @@
-//! What stands for a position: a FEN, or whatever has a method `fen`, as the boards of python-chess.
+//! What stands for a position: a FEN, or whatever has a method `fen`, as the boards of
+//! python-chess.
 
 use hoffman::AsPosition as _;
 use pyo3::exceptions::PyTypeError;

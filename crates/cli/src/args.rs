@@ -424,12 +424,12 @@ pub(crate) struct ProbeArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct UciArgs {
-    /// A folder of tables, which the option HoffmanPath changes. May be repeated [default: $HOFFMAN_TABLES,
-    /// else the user's data folder].
+    /// A folder of tables, which the option HoffmanPath changes. May be repeated [default:
+    /// $HOFFMAN_TABLES, else the user's data folder].
     #[arg(long = "dir", value_name = "DIR")]
     pub(crate) folders: Vec<PathBuf>,
-    /// A folder of Syzygy tables (.rtbw), which answer where no other table does; the option SyzygyPath changes
-    /// it. May be repeated.
+    /// A folder of Syzygy tables (.rtbw), which answer where no other table does; the option
+    /// SyzygyPath changes it. May be repeated.
     #[arg(short = 'S', long, value_name = "DIR")]
     pub(crate) syzygy: Vec<PathBuf>,
 }

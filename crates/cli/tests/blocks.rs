@@ -1,4 +1,5 @@
-//! Tables in the block format: made, converted, and read by every command, in folders that have both formats.
+//! Tables in the block format: made, converted, and read by every command, in folders that have
+//! both formats.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -14,8 +15,8 @@ use common::{Run, names, run, run_with, unpacked};
 /// The endings of the folders: an en passant capture leads from one of them into a smaller one.
 const ENDINGS: &str = "KPvKP KRvKN";
 
-/// Positions of them, both sides to move, with colours exchanged, with a right to take en passant, drawn, stalemate,
-/// mated.
+/// Positions of them, both sides to move, with colours exchanged, with a right to take en passant,
+/// drawn, stalemate, mated.
 const POSITIONS: [&str; 12] = [
     "8/8/8/8/8/2k5/8/K6q w - - 0 1",
     "8/8/8/8/8/2k5/7q/K7 b - - 0 1",

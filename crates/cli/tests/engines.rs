@@ -1,4 +1,5 @@
-//! Programs in C that read the tables of the program: what an engine author gets, compiled by the compiler of this machine.
+//! Programs in C that read the tables of the program: what an engine author gets, compiled by the
+//! compiler of this machine.
 #![allow(clippy::unwrap_used)]
 
 use std::ffi::OsStr;
@@ -19,7 +20,8 @@ fn root() -> PathBuf {
 
 const WARNINGS: [&str; 5] = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"];
 
-/// Whether a compiler is there that takes some flags; what it makes must also run, as sanitizers need libraries.
+/// Whether a compiler is there that takes some flags; what it makes must also run, as sanitizers
+/// need libraries.
 fn takes(compiler: &str, flags: &[&str]) -> bool {
     let folder = TempDir::new().unwrap();
     let (source, program) = (folder.path().join("empty.c"), folder.path().join("empty"));
@@ -193,8 +195,8 @@ fn installed(folder: &Path) {
     }
 }
 
-/// An engine that has the tables of four men only, and the table of five that agrees with it; and a capture en passant that
-/// is the only move.
+/// An engine that has the tables of four men only, and the table of five that agrees with it; and a
+/// capture en passant that is the only move.
 #[test]
 #[ignore = "slow: endings of five men, and one with pawns"]
 fn a_search_over_four_men_agrees_with_five() {

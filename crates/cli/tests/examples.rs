@@ -1,4 +1,5 @@
-//! All examples of the repository in one folder with the complete endings that they need, built and verified.
+//! All examples of the repository in one folder with the complete endings that they need, built and
+//! verified.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -43,7 +44,8 @@ fn tables(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Builds the examples on top of complete endings and verifies what came out, with all tables in one folder.
+/// Builds the examples on top of complete endings and verifies what came out, with all tables in
+/// one folder.
 fn build_and_verify(endings: &[&str], wanted: impl Fn(&str) -> bool, options: &str) {
     let folder = TempDir::new().unwrap();
     for endings in endings {

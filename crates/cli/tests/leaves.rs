@@ -1,4 +1,5 @@
-//! `hoffman solve` with tables at hand: they answer for their endings, and only if they are of chess.
+//! `hoffman solve` with tables at hand: they answer for their endings, and only if they are of
+//! chess.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;

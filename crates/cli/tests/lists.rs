@@ -32,7 +32,8 @@ fn lines(text: &str) -> Vec<serde_json::Value> {
 // ------------------------------------------------------------------------------------------ lists
 
 /// Mutual zugzwangs: White to move draws and Black to move loses, White to move loses and Black to
-/// move draws, whoever is to move loses. From the tables of the program Scid (`tbs` in its `tb.tcl`).
+/// move draws, whoever is to move loses. From the tables of the program Scid (`tbs` in its
+/// `tb.tcl`).
 const ZUGZWANGS: [(&str, [u64; 3]); 9] = [
     ("kqk", [0, 0, 0]),
     ("kpk", [80, 0, 0]),

@@ -394,8 +394,8 @@ fn product_code() -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// Whether a string of source code begins with a tag, white space and line breaks aside. The protocol UCI
-/// writes a string without letters as `<empty>`.
+/// Whether a string of source code begins with a tag, white space and line breaks aside. The
+/// protocol UCI writes a string without letters as `<empty>`.
 fn begins_with_a_tag(string: &str) -> bool {
     if string.ends_with("<empty>") {
         return false;
@@ -435,6 +435,22 @@ fn files_use_only_what_stands_below_them() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+#[test]
+fn comments_are_at_most_a_hundred_columns_wide() {
+    let mut wide = Vec::new();
+    for (path, text) in files() {
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let too_wide =
+            |line: &&str| line.trim_start().starts_with("//") && line.chars().count() > 100;
+        wide.extend(
+            text.lines().filter(too_wide).map(|line| format!("{}: {line}", path.display())),
+        );
+    }
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
 /// The name of the type that a line defines.
 fn defined(line: &str) -> Option<&str> {
     let line = line.trim_start();
@@ -465,7 +481,8 @@ fn a_name_of_a_type_means_one_thing() {
         "Value",
     ];
     let mut places: HashMap<String, Vec<PathBuf>> = HashMap::new();
-    // The slow solver shares nothing with the rest, names neither; classes of Python are named as what they show.
+    // The slow solver shares nothing with the rest, names neither; classes of Python are named as
+    // what they show.
     let apart = |path: &Path| {
         ["/oracle/", "/python/"].iter().any(|part| path.to_string_lossy().contains(part))
     };
@@ -523,8 +540,8 @@ fn files_go_through_the_store_and_xml_through_control() {
         if uses(&["roxmltree"]) && !in_crate(&["control"]) {
             found.push(format!("{name} reads XML by itself"));
         }
-        // Messages may name elements; a text that begins with a tag is one that is being written. The random
-        // control files of the oracle are made for tests.
+        // Messages may name elements; a text that begins with a tag is one that is being written.
+        // The random control files of the oracle are made for tests.
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         let tags = code.filter(|line| line.split('"').skip(1).step_by(2).any(begins_with_a_tag));
         let is_picture = name.ends_with("crates/cli/src/svg.rs");

@@ -1,4 +1,5 @@
-//! `hoffman serve`, asked by clients of their own: a script, programs that mean no good, and a browser.
+//! `hoffman serve`, asked by clients of their own: a script, programs that mean no good, and a
+//! browser.
 #![cfg(all(unix, feature = "serve"))]
 #![allow(clippy::unwrap_used)]
 
@@ -187,8 +188,8 @@ fn the_page_is_opened_if_that_is_asked_for() {
     assert_eq!(fs::read_to_string(&asked).unwrap(), format!("http://{}/\n", server.address));
 }
 
-/// A browser, and the folder with what drives it, which is filled when it is first needed. None, and a loud remark
-/// that says how to get it, where it cannot be had.
+/// A browser, and the folder with what drives it, which is filled when it is first needed. None,
+/// and a loud remark that says how to get it, where it cannot be had.
 fn browser() -> Option<(PathBuf, PathBuf)> {
     let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
     let given = std::env::var_os("CHROMIUM").map(PathBuf::from);

@@ -1,4 +1,5 @@
-//! Tables of the small profile: one side to move, leaning on the tables behind captures and promotions.
+//! Tables of the small profile: one side to move, leaning on the tables behind captures and
+//! promotions.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -242,7 +243,8 @@ fn outcomes_are_stored_apart() {
     assert!(part.err.contains("stored by index"), "{}", part.err);
 }
 
-/// En passant leads from one side's table into another: all endings of pawn against pawn, which takes a minute.
+/// En passant leads from one side's table into another: all endings of pawn against pawn, which
+/// takes a minute.
 #[test]
 #[ignore = "slow"]
 fn pawn_against_pawn_is_the_same_table() {

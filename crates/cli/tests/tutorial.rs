@@ -1,5 +1,5 @@
-//! Types the commands of `docs/tutorial.md`, `docs/lists.md` and `docs/cluster.md`, and compares what
-//! comes back.
+//! Types the commands of `docs/tutorial.md`, `docs/lists.md` and `docs/cluster.md`, and compares
+//! what comes back.
 //!
 //! A transcript is a fenced block marked `console`. A line that begins with `$ ` is a command, the
 //! lines below it are what it prints, on standard output and standard error together. A line `...`

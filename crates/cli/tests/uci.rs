@@ -10,8 +10,8 @@ mod common;
 use common::{run, run_with};
 use tempfile::TempDir;
 
-/// Python with python-chess, in a folder of its own that is made when it is first needed. None, and a loud remark,
-/// where it cannot be had.
+/// Python with python-chess, in a folder of its own that is made when it is first needed. None, and
+/// a loud remark, where it cannot be had.
 fn python() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-chess");
     let python = folder.join("bin/python");
@@ -42,8 +42,8 @@ fn installed(name: &str) -> Option<PathBuf> {
     folders.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
 }
 
-/// Plays games through python-chess from random positions of endings whose tables are in a folder: against Stockfish
-/// where that is installed, and with more options for the client.
+/// Plays games through python-chess from random positions of endings whose tables are in a folder:
+/// against Stockfish where that is installed, and with more options for the client.
 fn play(python: &Path, tables: &Path, games: u32, endings: &[&str], options: &[&str]) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/uci_games.py");
     let mut command = Command::new(python);

@@ -101,7 +101,8 @@ pub fn automatic_symmetry(control: &ControlFile, pieces: &PieceList) -> u8 {
 ///
 /// # Errors
 ///
-/// The first conflict. In [`Strictness::Control`] also what can be read but must not be written any more.
+/// The first conflict. In [`Strictness::Control`] also what can be read but must not be written any
+/// more.
 pub fn check_pieces(control: &ControlFile, pieces: &PieceList) -> Result<u8, ControlError> {
     let symmetry = control.symmetry().unwrap_or_else(|| automatic_symmetry(control, pieces));
     let check = Check { control, pieces, slots: slots(control) };

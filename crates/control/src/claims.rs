@@ -7,9 +7,10 @@
 //!
 //! - *White's wins* hold if nothing was given to White: none of Black's moves is discarded, none of
 //!   White's is conceded, and stalemates do not win for White.
-//! - *White's draws* (and wins), that White does not lose, hold if none of Black's moves is discarded
-//!   and none of White's is conceded, and if White is nowhere called safe because all its moves were
-//!   discarded: an artificial stalemate, in which White would have to make one of those moves.
+//! - *White's draws* (and wins), that White does not lose, hold if none of Black's moves is
+//!   discarded and none of White's is conceded, and if White is nowhere called safe because all its
+//!   moves were discarded: an artificial stalemate, in which White would have to make one of those
+//!   moves.
 //!
 //! Black's are the same with the colours exchanged. A table has a claim if its own prunes leave it
 //! and every futurebase has it too.

@@ -42,8 +42,8 @@ impl ControlFile {
     ///
     /// # Errors
     ///
-    /// Whatever the text alone shows to be wrong, see [`ControlError`]. In [`Strictness::Header`] unknown
-    /// elements and attributes become notices.
+    /// Whatever the text alone shows to be wrong, see [`ControlError`]. In [`Strictness::Header`]
+    /// unknown elements and attributes become notices.
     pub fn parse(text: &str, origin: &str, mode: Strictness) -> Result<ControlFile, ControlError> {
         let file = ControlFile::read(text, origin, mode, false)?;
         let right = if mode == Strictness::Control { put_right(&file) } else { None };

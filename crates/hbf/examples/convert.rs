@@ -1,6 +1,8 @@
-//! Writes `.hbf` tables from complete `.htb` ones, reads them back and compares, and says what they take.
+//! Writes `.hbf` tables from complete `.htb` ones, reads them back and compares, and says what they
+//! take.
 //!
-//! `cargo run --release -p hoffman-hbf --example convert -- FOLDER OUT ENDING... [--rows N] [--both] [--training N]`
+//! `cargo run --release -p hoffman-hbf --example convert -- FOLDER OUT ENDING... [--rows N]
+//! [--both] [--training N]`
 //!
 //! FOLDER has the `.htb` tables of the endings and of all behind their captures and promotions.
 use std::collections::HashMap;

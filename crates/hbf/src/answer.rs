@@ -1,4 +1,5 @@
-//! Answers about positions, from what is stored of them and of those behind their moves. See docs/hbf.md, 10.
+//! Answers about positions, from what is stored of them and of those behind their moves. See
+//! docs/hbf.md, 10.
 
 use crate::board::Position;
 use crate::code::{Code, DRAW, MATED, before, outcome};
@@ -20,8 +21,8 @@ pub trait Lookup {
     /// Why there is none.
     type Error;
 
-    /// What is stored of a legal position without rights to take en passant, in which there are more men than the
-    /// kings. `outcomes`: who wins is enough.
+    /// What is stored of a legal position without rights to take en passant, in which there are
+    /// more men than the kings. `outcomes`: who wins is enough.
     ///
     /// # Errors
     /// There is no table of it, or it is damaged.

@@ -303,8 +303,8 @@ impl Position {
         self.king(color).is_some_and(|king| self.attackers(king, color.other()) != 0)
     }
 
-    /// Whether it can be a position of chess: a king a side, no pawn on the first and last rank, and the
-    /// side that is not to move is not in check.
+    /// Whether it can be a position of chess: a king a side, no pawn on the first and last rank,
+    /// and the side that is not to move is not in check.
     pub fn is_legal(&self) -> bool {
         let one_king = |color| self.of(Man { color, kind: Kind::King }).is_power_of_two();
         let pawns = self.kinds[Kind::Pawn as usize];

@@ -88,13 +88,15 @@ pub(crate) struct TilePlace {
 pub(crate) struct RowPlace {
     pub(crate) tile: u64,
     pub(crate) row: u8,
-    /// The squares of that man for which this is the row; where it stands on others the cells are elsewhere.
+    /// The squares of that man for which this is the row; where it stands on others the cells are
+    /// elsewhere.
     pub(crate) squares: u64,
     /// The lane squares by those of the man.
     pub(crate) lanes: &'static [u8; 64],
 }
 
-/// The images of squares: mirrored left and right (1), top and bottom (2), and then in the diagonal (4).
+/// The images of squares: mirrored left and right (1), top and bottom (2), and then in the diagonal
+/// (4).
 static IMAGES: [[u8; 64]; 8] = images();
 
 const fn images() -> [[u8; 64]; 8] {
@@ -128,7 +130,8 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// `order` is a permutation of the men of the ending. None if there are too few or too many men.
+    /// `order` is a permutation of the men of the ending. None if there are too few or too many
+    /// men.
     pub(crate) fn new(material: &Material, order: &[u8], rows: u8) -> Option<Space> {
         let all = material.men();
         let seen = order.iter().fold(0_u32, |set, &man| set | 1 << (man & 31));
@@ -225,8 +228,8 @@ impl Space {
         self.gather(position).is_some()
     }
 
-    /// The cell of a position, and the side to move there: the position may have the colours exchanged. None if
-    /// its men are others. Rights to take en passant are ignored.
+    /// The cell of a position, and the side to move there: the position may have the colours
+    /// exchanged. None if its men are others. Rights to take en passant are ignored.
     pub(crate) fn locate(&self, position: &Position) -> Option<(CellInTile, Color)> {
         let (mut squares, mut turn) = match self.gather(position) {
             Some(squares) => (squares, position.turn),
@@ -239,8 +242,8 @@ impl Space {
         Some((self.place(squares)?, turn))
     }
 
-    /// Where the positions lie that have one man more than these, in the colours of the table. None if that man is not
-    /// the lane, the men are others, or there is no such row.
+    /// Where the positions lie that have one man more than these, in the colours of the table. None
+    /// if that man is not the lane, the men are others, or there is no such row.
     pub(crate) fn row_of(&self, fixed: &Position, man: Man) -> Option<RowPlace> {
         let lane = self.lane();
         let complete = fixed.occupied().count_ones() as usize == lane && self.men[lane] == man;
@@ -274,8 +277,8 @@ impl Space {
         })
     }
 
-    /// Turns the men but for the lane as [`Space::canonical`] does, once the white king is on the left. Returns how; none
-    /// if that depends on the lane.
+    /// Turns the men but for the lane as [`Space::canonical`] does, once the white king is on the
+    /// left. Returns how; none if that depends on the lane.
     fn without_pawns(&self, found: &mut Squares) -> Option<usize> {
         let lane = self.lane();
         let mut symmetry = 0;

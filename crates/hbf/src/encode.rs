@@ -21,8 +21,8 @@ pub trait Source: Sync {
     /// The code of a position without rights to take en passant; none if it is not known.
     fn code(&self, position: &Position) -> Option<Code>;
 
-    /// The codes of positions that differ in the square of one man, which is not on the board, for each of the
-    /// squares. Returns those whose code is not known.
+    /// The codes of positions that differ in the square of one man, which is not on the board, for
+    /// each of the squares. Returns those whose code is not known.
     fn row(&self, position: &Position, man: Man, squares: u64, codes: &mut [Code; 64]) -> u64 {
         let mut unknown = 0;
         for square in crate::board::squares(squares) {
@@ -125,7 +125,8 @@ pub struct StreamReport {
     pub leaves: [usize; 2],
 }
 
-/// What stands in a file beside its values: a JSON object for people, and of a `.htb` the header and the pawn table.
+/// What stands in a file beside its values: a JSON object for people, and of a `.htb` the header
+/// and the pawn table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texts<'a> {
     /// A JSON object for people.
@@ -188,10 +189,12 @@ pub fn encode_ending(
     Ok((out.into_inner(), reports))
 }
 
-/// Writes the table of a complete ending. Each tile is decoded again and compared before it is written.
+/// Writes the table of a complete ending. Each tile is decoded again and compared before it is
+/// written.
 ///
 /// # Errors
-/// A value is not known, the ending has no cells, the output cannot be written, or the caller asked to stop.
+/// A value is not known, the ending has no cells, the output cannot be written, or the caller asked
+/// to stop.
 pub fn write_ending<W: Write + Seek>(
     material: &Material,
     source: &dyn Source,
@@ -280,9 +283,9 @@ fn plan_streams(
     Ok(all)
 }
 
-/// Cells that an order of men is judged by first, and as many that its model is made from; those that are about as good
-/// as the best one are judged again by more cells. With fewer of a large table it is chance which order seems to be
-/// the best one.
+/// Cells that an order of men is judged by first, and as many that its model is made from; those
+/// that are about as good as the best one are judged again by more cells. With fewer of a large
+/// table it is chance which order seems to be the best one.
 fn trial_cells(options: &EncodeOptions) -> [usize; 2] {
     let first = (options.training / 8).clamp(20_000, 60_000);
     [first, (options.training / 8).max(first)]
@@ -321,7 +324,8 @@ pub(crate) fn plan_stream(
     best.ok_or_else(|| EncodeError::Ending(material.clone()))
 }
 
-/// Orders of men that are worth a trial: all with few men, else those with a man of the side to move as lane.
+/// Orders of men that are worth a trial: all with few men, else those with a man of the side to
+/// move as lane.
 fn orders(material: &Material, turn: Color) -> Vec<Vec<u8>> {
     let men = material.men();
     let mut orders: Vec<Vec<u8>> = vec![Vec::new()];

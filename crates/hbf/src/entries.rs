@@ -13,7 +13,8 @@ pub(crate) struct EntryModel {
     offsets: Vec<u16>,
 }
 
-/// Offsets that are tried: the other side to move, neighbours on a rank and a file, in several arrangements.
+/// Offsets that are tried: the other side to move, neighbours on a rank and a file, in several
+/// arrangements.
 const TRIED: [u16; 14] = [1, 2, 3, 4, 8, 14, 16, 62, 64, 96, 124, 126, 128, 462];
 
 impl EntryModel {
@@ -119,7 +120,8 @@ fn literal(
     (upper << lower_bits | lower) as u16
 }
 
-/// Codes a tile of entries of so many bits; those in `entries` are known to an encoder, and become known to a decoder.
+/// Codes a tile of entries of so many bits; those in `entries` are known to an encoder, and become
+/// known to a decoder.
 fn code(model: &EntryModel, bits: u8, coder: &mut impl BitCoder, entries: &mut [u16]) {
     let upper_bits = u32::from(bits.clamp(8, 16)) - 8;
     let widths = (upper_bits, u32::from(bits.min(16)) - upper_bits);

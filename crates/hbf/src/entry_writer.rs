@@ -23,12 +23,13 @@ pub struct EntryTable<'a> {
 /// Blocks that are collected for each thread before all get to work.
 const BATCH: usize = 2;
 
-/// Every so many-th tile of the first block is one that the model is chosen from: those are the same for any number of
-/// threads.
+/// Every so many-th tile of the first block is one that the model is chosen from: those are the
+/// same for any number of threads.
 const SAMPLED: usize = 8;
 
-/// Takes the entries of a table in order, and writes them as a file. Each tile is decoded again and compared before it
-/// is written. [`EntryWriter::finish`] has to be called, else the file is of no use.
+/// Takes the entries of a table in order, and writes them as a file. Each tile is decoded again and
+/// compared before it is written. [`EntryWriter::finish`] has to be called, else the file is of no
+/// use.
 #[derive(Debug)]
 pub struct EntryWriter<'a, W> {
     log: u8,

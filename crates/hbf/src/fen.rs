@@ -2,7 +2,8 @@
 
 use crate::board::{Color, Kind, Man, Position};
 
-/// Reads a position from the first four fields of a FEN. None if it is none, or has castling rights.
+/// Reads a position from the first four fields of a FEN. None if it is none, or has castling
+/// rights.
 pub fn parse_fen(text: &str) -> Option<Position> {
     let mut fields = text.split_whitespace();
     let (board, turn) = (fields.next()?, fields.next()?);

@@ -37,8 +37,8 @@ impl<'a> Filler<'a> {
         Ok(train(stream, &sample, share, &mut self.desk))
     }
 
-    /// The bits that a stream takes with a model from so many cells, model included, as far as so many others tell.
-    /// Of a small table all cells serve for both.
+    /// The bits that a stream takes with a model from so many cells, model included, as far as so
+    /// many others tell. Of a small table all cells serve for both.
     pub(crate) fn try_on_sample(
         &mut self,
         stream: Stream<'_>,
@@ -61,7 +61,8 @@ impl<'a> Filler<'a> {
         Ok(8.0 * (data as f64 / fresh_share.max(1e-9) + model.len() as f64))
     }
 
-    /// The next tiles with so many cells or a few more, and the share of all tiles that was looked at.
+    /// The next tiles with so many cells or a few more, and the share of all tiles that was looked
+    /// at.
     pub(crate) fn sample(
         &mut self,
         stream: Stream<'_>,
@@ -111,8 +112,8 @@ impl<'a> Filler<'a> {
         Ok((legal, settled))
     }
 
-    /// The codes of positions that differ in the square of one man, which is not on the board; returns where an
-    /// exit is as good.
+    /// The codes of positions that differ in the square of one man, which is not on the board;
+    /// returns where an exit is as good.
     fn fill_row(
         &self,
         (position, man): (&Position, Man),

@@ -11,8 +11,8 @@ pub(crate) struct ModelFrame {
     pub(crate) default: Code,
     /// Distances that tests compare with.
     pub(crate) thresholds: [u16; 9],
-    /// What the tests say of a first candidate with a short distance, from the longest such win on; of a draw in the
-    /// middle.
+    /// What the tests say of a first candidate with a short distance, from the longest such win on;
+    /// of a draw in the middle.
     of_first: Box<[u16; 2 * SHORT as usize]>,
 }
 
@@ -33,7 +33,8 @@ impl ModelFrame {
         frame
     }
 
-    /// Whether the first candidate is a draw, a win; whether its distance is at least each threshold.
+    /// Whether the first candidate is a draw, a win; whether its distance is at least each
+    /// threshold.
     #[inline]
     pub(crate) fn tests_of_first(&self, code: Code) -> u64 {
         // No candidate is 0, the code of none.

@@ -24,8 +24,8 @@ const BATCH: usize = 128;
 
 /// Puts samples with a bit of 0 before those with 1; returns where these begin.
 ///
-/// Whether a sample has the bit is hard to foresee, so those that stand on the wrong side are listed first, some of
-/// the beginning and some of the end, and then exchanged.
+/// Whether a sample has the bit is hard to foresee, so those that stand on the wrong side are
+/// listed first, some of the beginning and some of the end, and then exchanged.
 fn part<const S: usize>(samples: &mut [Sample<S>], (word, bit): (usize, u8)) -> usize {
     let (mut begin, mut end) = (0, samples.len());
     let (mut ones, mut zeros) = ([0_u8; BATCH], [0_u8; BATCH]);
@@ -193,8 +193,8 @@ impl<const S: usize, const N: usize> Grower<'_, S, N> {
         worth.then_some(best.1)
     }
 
-    /// Counts samples, and those with each test, by group; every `step`-th sample is looked at. Returns the groups
-    /// that there are, and their samples.
+    /// Counts samples, and those with each test, by group; every `step`-th sample is looked at.
+    /// Returns the groups that there are, and their samples.
     fn count(&mut self, samples: &[Sample<S>], step: usize) -> Vec<(usize, u32)> {
         let chosen = &mut self.counts.chosen;
         chosen.iter_mut().for_each(Vec::clear);

@@ -33,7 +33,8 @@ impl Claims {
     /// All values are those of chess.
     pub const ALL: Claims = Claims(0b1111);
 
-    /// Claims by side, White first: whether its wins are certain, and that it does not lose where it does not.
+    /// Claims by side, White first: whether its wins are certain, and that it does not lose where
+    /// it does not.
     pub fn new(wins: [bool; 2], holds: [bool; 2]) -> Claims {
         let bits = [wins[0], wins[1], holds[0], holds[1]];
         Claims(bits.into_iter().rev().fold(0, |set, bit| set << 1 | u8::from(bit)))

@@ -1,7 +1,7 @@
 //! Small chess endgame tables: the block format `.hbf`, read and written.
 //!
-//! The authority on the format is `docs/hbf.md`. This crate knows nothing of the solver and of other formats; it
-//! has its own board.
+//! The authority on the format is `docs/hbf.md`. This crate knows nothing of the solver and of
+//! other formats; it has its own board.
 //!
 //! ```no_run
 //! use hoffman_hbf::{Tablebase, Value, parse_fen, value_of};
@@ -17,9 +17,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`encode_ending`] writes a table from any [`Source`] of values: one side to move or both, leaning on smaller
-//! tables or not, with outcomes apart from distances if wanted. [`encode_entries`] writes entries by index, which
-//! is what a `.htb` of any kind holds.
+//! [`encode_ending`] writes a table from any [`Source`] of values: one side to move or both,
+//! leaning on smaller tables or not, with outcomes apart from distances if wanted.
+//! [`encode_entries`] writes entries by index, which is what a `.htb` of any kind holds.
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -7,7 +7,8 @@ use crate::board::{Color, Kind, Man, Position};
 /// The most men besides the kings that cells are made for.
 pub const MAX_MEN: usize = 6;
 
-/// The men of an ending besides the kings: White's, then Black's, each queens, rooks, bishops, knights, pawns.
+/// The men of an ending besides the kings: White's, then Black's, each queens, rooks, bishops,
+/// knights, pawns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Material {
     men: Vec<Man>,

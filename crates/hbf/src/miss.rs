@@ -74,7 +74,8 @@ pub(crate) fn class_context(candidates: &Candidates, check: bool) -> usize {
     seen | usize::from(check) << 3
 }
 
-/// Cells before: by lane squares, and how much they weigh. Those of the row itself, and those of N and of U.
+/// Cells before: by lane squares, and how much they weigh. Those of the row itself, and those of N
+/// and of U.
 const OWN: [(i8, u32); 6] = [(-1, 2), (-8, 2), (-2, 1), (-16, 1), (-9, 1), (-7, 1)];
 const NEAR: [(i8, u32); 5] = [(0, 2), (1, 1), (-1, 1), (8, 1), (-8, 1)];
 

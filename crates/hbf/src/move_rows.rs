@@ -1,5 +1,5 @@
-//! The best moves of a row of positions, which differ in the square of one man: side by side, as far as they lead to
-//! rows again.
+//! The best moves of a row of positions, which differ in the square of one man: side by side, as
+//! far as they lead to rows again.
 
 use crate::answer::{Lookup, Stored, answer};
 use crate::board::{Color, Kind, Man, Position, attackers, attacks, between, squares};
@@ -59,7 +59,8 @@ impl<'a> MoveRow<'a> {
         Ok(())
     }
 
-    /// Looks at all captures but those en passant, and all promotions. An error is a position whose code is not known.
+    /// Looks at all captures but those en passant, and all promotions. An error is a position whose
+    /// code is not known.
     pub(crate) fn look_at_exits(&mut self) -> Result<(), Position> {
         let own = self.fixed.turn;
         for from in squares(self.fixed.of_color(own)) {
@@ -220,8 +221,8 @@ impl<'a> MoveRow<'a> {
         Ok(())
     }
 
-    /// The men but for the lane after one has left a square and one has come to another, in the place of whatever
-    /// stood there.
+    /// The men but for the lane after one has left a square and one has come to another, in the
+    /// place of whatever stood there.
     fn after(&self, from: Option<u8>, to: Option<(u8, Man)>) -> Position {
         let mut after = self.fixed;
         if let Some(from) = from {
@@ -408,7 +409,8 @@ mod tests {
                 kind: Kind::ALL[random.usize(0..5)],
             };
             for _ in 0..random.usize(0..4) {
-                // Pawns that are about to promote are there more often than they would be by chance.
+                // Pawns that are about to promote are there more often than they would be by
+                // chance.
                 let square = if random.bool() { random.u8(0..64) } else { random.u8(48..56) };
                 let put = man(&mut random);
                 fixed.put(if put.color == Color::Black { square ^ 56 } else { square }, put);

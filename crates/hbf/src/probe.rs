@@ -98,7 +98,8 @@ impl Tablebase {
         Ok(())
     }
 
-    /// Adds all tables of cells of a folder that can be opened and are named like their endings; returns how many.
+    /// Adds all tables of cells of a folder that can be opened and are named like their endings;
+    /// returns how many.
     ///
     /// # Errors
     /// The folder cannot be listed.
@@ -150,7 +151,8 @@ impl Tablebase {
         self.checked(position, false)
     }
 
-    /// Who wins, as a code without a distance; from outcomes where they are stored, else from distances.
+    /// Who wins, as a code without a distance; from outcomes where they are stored, else from
+    /// distances.
     ///
     /// # Errors
     /// There is no answer.

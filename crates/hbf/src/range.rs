@@ -179,7 +179,8 @@ impl Encoder {
         }
     }
 
-    /// The bytes: of all numbers in the last interval the one that ends in most zeros, which are left out.
+    /// The bytes: of all numbers in the last interval the one that ends in most zeros, which are
+    /// left out.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         let end = self.low + u64::from(self.range);
         let rounded = |zeros: u32| (self.low + ((1 << zeros) - 1)) >> zeros << zeros;
@@ -214,7 +215,8 @@ pub(crate) fn distribution<const N: usize>(bytes: &[u8]) -> Option<[u16; N]> {
     (rest > 0 && bytes.len() == N - 1).then_some(frequencies)
 }
 
-/// The bytes of a distribution that suits these counts, if they are not alone: `usual` are those of the whole.
+/// The bytes of a distribution that suits these counts, if they are not alone: `usual` are those of
+/// the whole.
 pub(crate) fn fit<const N: usize>(counts: &[u32; N], usual: &[f64; N]) -> Vec<u8> {
     let shares = usual.map(|share| share + 0.001);
     let whole: f64 = shares.iter().sum();

@@ -1,4 +1,5 @@
-//! What the decoder knows of a cell before it decodes it: relations of men, and values nearby. See docs/hbf.md, 7.
+//! What the decoder knows of a cell before it decodes it: relations of men, and values nearby. See
+//! docs/hbf.md, 7.
 
 use crate::board::{Color, Kind, attackers, attacks, between, squares};
 use crate::cells::{MAX_ALL, Space, Squares, TilePlace, is_above, is_on_diagonal};
@@ -141,7 +142,8 @@ impl TileRows {
 
     /// Prepares for a tile: everything is as if nothing were decoded.
     pub(crate) fn start(&mut self, space: &Space, tests: Tests, place: &TilePlace, default: Code) {
-        // Of rows only what is decoded already and what is left and right of them is ever looked at.
+        // Of rows only what is decoded already and what is left and right of them is ever looked
+        // at.
         if self.default != default {
             self.values.fill(default);
             self.default = default;
@@ -318,8 +320,8 @@ impl TileRows {
         self.words[5 * count + 7..5 * count + 11].copy_from_slice(&near);
     }
 
-    /// Where the mover's king is attacked; a man of the mover attacks one; one of the mover is attacked; the
-    /// other king is attacked.
+    /// Where the mover's king is attacked; a man of the mover attacks one; one of the mover is
+    /// attacked; the other king is attacked.
     fn threats(&self, space: &Space, turn: Color, row: usize) -> [u64; 4] {
         let men = space.men();
         let mut threats = [0; 4];
@@ -470,7 +472,8 @@ impl TileRows {
         candidates
     }
 
-    /// The tests of the cells of a rank, but the first one, that depend on other ranks and rows alone.
+    /// The tests of the cells of a rank, but the first one, that depend on other ranks and rows
+    /// alone.
     #[inline]
     pub(crate) fn look_at_rank(&self, before: Before, rank: usize) -> RankTests {
         let at = |row: usize, by: isize| -> &[Code; 8] {
@@ -516,8 +519,8 @@ impl TileRows {
         RankTests(words)
     }
 
-    /// As [`TileRows::look`], for a cell that has an N and is not on the first rank. `last` are the values of the two cells
-    /// before it, the last one first.
+    /// As [`TileRows::look`], for a cell that has an N and is not on the first rank. `last` are the
+    /// values of the two cells before it, the last one first.
     #[inline]
     pub(crate) fn look_again(
         &mut self,

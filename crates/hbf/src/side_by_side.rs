@@ -1,7 +1,9 @@
-//! The cells of a row all at once, where their values are known: tests as sets of lane squares. See docs/hbf.md, 7.
+//! The cells of a row all at once, where their values are known: tests as sets of lane squares. See
+//! docs/hbf.md, 7.
 //!
-//! Who decodes has to look at one cell after the other (`rows.rs`), since each depends on those before. Who encodes
-//! knows them all, and comparing 64 of them takes hardly longer than comparing one.
+//! Who decodes has to look at one cell after the other (`rows.rs`), since each depends on those
+//! before. Who encodes knows them all, and comparing 64 of them takes hardly longer than comparing
+//! one.
 
 use crate::code::{Code, DRAW, distance};
 use crate::rows::{Before, Candidates, ModelFrame, Tests, TileRows};
@@ -23,7 +25,8 @@ pub(crate) struct SideBySide {
     symbols: [u64; 3],
 }
 
-/// Which of two of W, S, N, U are compared, and the number of the test of a cell that says if they are equal.
+/// Which of two of W, S, N, U are compared, and the number of the test of a cell that says if they
+/// are equal.
 const PAIRS: [[usize; 4]; 4] = [[0, 0, 2, 4], [0, 0, 6, 8], [2, 6, 0, 10], [4, 8, 10, 0]];
 
 impl SideBySide {
@@ -120,7 +123,8 @@ impl SideBySide {
     }
 }
 
-/// The symbols of cells by their bits, from where each candidate is the value, and where it is not one that came before.
+/// The symbols of cells by their bits, from where each candidate is the value, and where it is not
+/// one that came before.
 fn symbols(hits: [u64; 4], [b, c, _]: [u64; 3]) -> [u64; 3] {
     let first = hits[0];
     let second = hits[1] & !first;

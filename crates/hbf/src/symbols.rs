@@ -9,7 +9,8 @@ use crate::rows::{Before, ModelFrame, Tests, TileRows};
 use crate::side_by_side::SideBySide;
 use crate::tile::Stream;
 
-/// The true values of a tile, and which of them an exit settles: there anything that is not larger may be stored.
+/// The true values of a tile, and which of them an exit settles: there anything that is not larger
+/// may be stored.
 #[derive(Clone, Debug)]
 pub(crate) struct TileValues {
     /// Row by row, 64 codes each; 0 where there is no cell.
@@ -60,9 +61,9 @@ impl Desk {
         Desk { rows: TileRows::new(), side_by_side: SideBySide::new() }
     }
 
-    /// Goes through the rows of a tile and calls `visit` with each that has cells, when its values are set and it has
-    /// been looked at. Where there is a choice of values, `model` says which one is likely; without it the first one
-    /// counts.
+    /// Goes through the rows of a tile and calls `visit` with each that has cells, when its values
+    /// are set and it has been looked at. Where there is a choice of values, `model` says which one
+    /// is likely; without it the first one counts.
     pub(crate) fn rows(
         &mut self,
         stream: Stream<'_>,
@@ -99,8 +100,8 @@ impl Desk {
         }
     }
 
-    /// Sets the values of a row. Cells that are settled get the likeliest of the candidates that may be stored, the
-    /// first one of several.
+    /// Sets the values of a row. Cells that are settled get the likeliest of the candidates that
+    /// may be stored, the first one of several.
     fn settle(
         &mut self,
         (frame, likely): (&ModelFrame, Option<(&Model, &[u16; 64])>),

@@ -61,7 +61,8 @@ pub struct CellPlace {
     pub tile: u64,
     /// The cell in the tile.
     pub at: u16,
-    /// Whether the code of the position may be larger than that of the cell, by a capture or a promotion.
+    /// Whether the code of the position may be larger than that of the cell, by a capture or a
+    /// promotion.
     pub exits: bool,
 }
 
@@ -87,7 +88,8 @@ thread_local! {
     static ROWS: std::cell::RefCell<TileRows> = std::cell::RefCell::new(TileRows::new());
 }
 
-/// An open file. Answers about single tiles and entries; [`crate::Tablebase`] answers about positions.
+/// An open file. Answers about single tiles and entries; [`crate::Tablebase`] answers about
+/// positions.
 pub struct HbfFile {
     bytes: Box<dyn Bytes>,
     directory: Directory,
@@ -256,8 +258,8 @@ impl HbfFile {
         Ok(with(bytes.ok_or(damaged)?))
     }
 
-    /// Where a position without rights to take en passant stands: among the outcomes, if these are enough and stored
-    /// apart, else among the distances.
+    /// Where a position without rights to take en passant stands: among the outcomes, if these are
+    /// enough and stored apart, else among the distances.
     pub fn find(&self, position: &Position, outcomes: bool) -> EntryPlace {
         let mut found = EntryPlace::Nothing;
         for of_outcomes in [outcomes, false] {
@@ -279,8 +281,8 @@ impl HbfFile {
         found
     }
 
-    /// Calls `with` with the codes of the cells of a tile, up to the row of a cell at least. What stands at cells that
-    /// are not legal means nothing.
+    /// Calls `with` with the codes of the cells of a tile, up to the row of a cell at least. What
+    /// stands at cells that are not legal means nothing.
     ///
     /// # Errors
     /// Damage.
@@ -314,8 +316,8 @@ impl HbfFile {
         self.streams.iter().enumerate().filter_map(of).collect()
     }
 
-    /// Decodes all tiles of a block of a stream of cells; calls `with` with the legal cells of each, row by row, and its
-    /// codes.
+    /// Decodes all tiles of a block of a stream of cells; calls `with` with the legal cells of
+    /// each, row by row, and its codes.
     pub(crate) fn decode_block(
         &self,
         stream: &CellStream,
@@ -388,7 +390,8 @@ impl HbfFile {
 }
 
 impl OpenStream {
-    /// The cells of the stream, whose move it is, whether exits settle cells, and whether it has outcomes only.
+    /// The cells of the stream, whose move it is, whether exits settle cells, and whether it has
+    /// outcomes only.
     pub(crate) fn cells(&self) -> Option<(&Space, Color, bool, bool)> {
         match &self.header.kind {
             StreamKind::Cells { space, turn, exits, outcomes } => {
@@ -417,8 +420,8 @@ impl OpenStream {
     }
 }
 
-/// The code that a stream holds at a position, without the exits; for tests and comparisons. None if it is of
-/// another side to move or another ending.
+/// The code that a stream holds at a position, without the exits; for tests and comparisons. None
+/// if it is of another side to move or another ending.
 #[doc(hidden)]
 pub fn stored_code(
     file: &HbfFile,

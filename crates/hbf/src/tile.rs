@@ -20,7 +20,8 @@ pub(crate) struct Stream<'a> {
     pub(crate) outcomes: bool,
 }
 
-/// Decodes a tile up to and including a cell; all of it, if none is given. Its values are in `rows` then.
+/// Decodes a tile up to and including a cell; all of it, if none is given. Its values are in `rows`
+/// then.
 pub(crate) fn decode(
     stream: Stream<'_>,
     model: &Model,

@@ -34,7 +34,8 @@ const DEPTH: usize = 20;
 const FEW_WORDS: usize = 4;
 const MANY_WORDS: usize = 10;
 
-/// Makes a model for a stream from a sample of its tiles. `share` is the part of the stream's cells that the sample has.
+/// Makes a model for a stream from a sample of its tiles. `share` is the part of the stream's cells
+/// that the sample has.
 pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, desk: &mut Desk) -> Trained {
     if Tests::of(stream.space).count(false) <= 64 * (FEW_WORDS - 1) {
         train_with::<FEW_WORDS>(stream, sample, share, desk)
@@ -136,7 +137,8 @@ impl<const S: usize> Collected<'_, S> {
     }
 }
 
-/// The frame of a model, and the first distances of misses: which neighbours agree most often, which distances there are.
+/// The frame of a model, and the first distances of misses: which neighbours agree most often,
+/// which distances there are.
 fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (ModelFrame, [u16; 2]) {
     let mut distances = vec![0_u32; usize::from(u16::MAX) + 1];
     let mut codes = distances.clone();

@@ -39,7 +39,8 @@ pub(crate) struct Tree<const N: usize> {
 }
 
 impl<const N: usize> Tree<N> {
-    /// Reads a tree that may use the first `count` tests. None if it is none, or does not fill the bytes.
+    /// Reads a tree that may use the first `count` tests. None if it is none, or does not fill the
+    /// bytes.
     pub(crate) fn parse(bytes: &[u8], tests: Tests, count: usize) -> Option<Tree<N>> {
         let mut tree = Tree { nodes: Vec::new(), tests: Vec::new(), leaves: Vec::new(), root: 0 };
         // Children that are still to come: the node and which of its two.
@@ -90,7 +91,8 @@ impl<const N: usize> Tree<N> {
         usize::from(at & !IS_LEAF)
     }
 
-    /// The number of the leaf that a cell comes to, if `masks` has all tests as sets of lane squares.
+    /// The number of the leaf that a cell comes to, if `masks` has all tests as sets of lane
+    /// squares.
     pub(crate) fn leaf_of(&self, masks: &[u64; MASKS], lane: usize) -> usize {
         let mut at = self.root;
         while let Some(node) = self.nodes.get(usize::from(at)) {
@@ -103,9 +105,9 @@ impl<const N: usize> Tree<N> {
 
     /// The leaves that cells of a row come to: cells that go the same way go together.
     pub(crate) fn leaves(&self, masks: &[u64; MASKS], cells: u64, leaf_of: &mut [u16; 64]) {
-        // Sets are disjoint, so there are never more than 64 that have cells. Those that are empty are written, too, and
-        // then overwritten by the next one: a branch for them would be hard to foresee. Inner nodes are in the first
-        // half, leaves in the second one.
+        // Sets are disjoint, so there are never more than 64 that have cells. Those that are empty
+        // are written, too, and then overwritten by the next one: a branch for them would be hard
+        // to foresee. Inner nodes are in the first half, leaves in the second one.
         let mut sets = [(0_u16, 0_u64); 2 * QUEUE];
         let (mut first, mut behind, mut found) = (0, 0, 0);
         let mut children = [(self.root, cells), (self.root, 0)];

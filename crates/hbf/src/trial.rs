@@ -24,7 +24,8 @@ pub struct Trial {
     pub cells: f64,
     /// Leaves of the two trees.
     pub leaves: [usize; 2],
-    /// Seconds for making the model; nanoseconds a cell for the source, for encoding, and for decoding.
+    /// Seconds for making the model; nanoseconds a cell for the source, for encoding, and for
+    /// decoding.
     pub times: [f64; 4],
 }
 

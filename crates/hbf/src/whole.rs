@@ -85,7 +85,8 @@ impl Cells {
         Some(code).filter(|&code| code != 0)
     }
 
-    /// Takes the codes of the cells from a place on. A distance that needs two bytes makes all cells wide.
+    /// Takes the codes of the cells from a place on. A distance that needs two bytes makes all
+    /// cells wide.
     fn put(&mut self, first: usize, codes: &[Code]) {
         if let Cells::Narrow(cells) = self {
             let is_narrow = |&code: &Code| code == 0 || narrow(code) != 0;
@@ -123,8 +124,8 @@ impl WholeTable {
         own().count() < sides || own().any(|stream| stream.exits)
     }
 
-    /// Decodes a file. `behind` has the values of the tables behind its captures and promotions; it is not asked if
-    /// both sides to move are stored without leaning on them.
+    /// Decodes a file. `behind` has the values of the tables behind its captures and promotions; it
+    /// is not asked if both sides to move are stored without leaning on them.
     ///
     /// # Errors
     /// Damage, a value behind that is not known, or the caller asked to stop.
@@ -151,7 +152,8 @@ impl WholeTable {
         Ok(whole)
     }
 
-    /// The code of a position without rights to take en passant; none if it is no legal position of the ending.
+    /// The code of a position without rights to take en passant; none if it is no legal position of
+    /// the ending.
     pub fn code(&self, position: &Position) -> Option<Code> {
         let of = |side: &WholeSide, turn: Color| {
             let (place, mover) = side.space.locate(position)?;
@@ -198,7 +200,8 @@ impl WholeTable {
         Ok(())
     }
 
-    /// Finds the values of the side to move that is not stored, which follow from those of the other one.
+    /// Finds the values of the side to move that is not stored, which follow from those of the
+    /// other one.
     fn follow(
         &mut self,
         stored: Color,

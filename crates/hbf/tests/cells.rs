@@ -95,7 +95,8 @@ fn outcomes_are_apart_from_distances() {
     }
 }
 
-/// True values of king and queen against king, by kings, queen and side to move; 0 where there is none.
+/// True values of king and queen against king, by kings, queen and side to move; 0 where there is
+/// none.
 struct Solved(Vec<Code>);
 
 /// The number of a position, the same for mirror images.

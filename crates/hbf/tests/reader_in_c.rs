@@ -1,7 +1,7 @@
 //! The reader in C and this one give the same answers.
 //!
-//! `HOFFMAN_HBF` names a folder with real tables that are compared, too, and `HOFFMAN_HBF_POSITIONS` how many positions
-//! of each.
+//! `HOFFMAN_HBF` names a folder with real tables that are compared, too, and
+//! `HOFFMAN_HBF_POSITIONS` how many positions of each.
 
 mod support;
 
@@ -108,7 +108,8 @@ fn some(name: &str, count: usize, seed: u64) -> Vec<Position> {
     (0..count).map(|_| random_position(&ending(name), &mut random)).collect()
 }
 
-/// Made-up tables of every kind: with exits and without, one side and both, wide distances, outcomes apart.
+/// Made-up tables of every kind: with exits and without, one side and both, wide distances,
+/// outcomes apart.
 fn made_up(folder: &Path) -> Vec<Position> {
     let both = EncodeOptions {
         distances: Sides::Both,
@@ -161,7 +162,8 @@ fn both_readers_give_the_same_answers() {
     }
 }
 
-/// Under the sanitizers of the compiler, with files that are damaged in all ways that checksums do not show.
+/// Under the sanitizers of the compiler, with files that are damaged in all ways that checksums do
+/// not show.
 #[test]
 fn the_reader_in_c_survives_damage() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -78,9 +78,9 @@ impl OneTable {
         node_of(name, &graph_of_position(&position, options)?)
     }
 
-    /// The table of an ending, to be joined from those of its parts by the files of the pawns, which
-    /// lie beside it: the parts of a plan ([`crate::jobs_in_parts`]). Its file is in the folder
-    /// unless it is named.
+    /// The table of an ending, to be joined from those of its parts by the files of the pawns,
+    /// which lie beside it: the parts of a plan ([`crate::jobs_in_parts`]). Its file is in the
+    /// folder unless it is named.
     ///
     /// # Errors
     /// The ending has no pawns.
@@ -99,8 +99,8 @@ impl OneTable {
     /// The table of an ending, to be joined from those of the parts that are named.
     ///
     /// # Errors
-    /// The first part is not there ([`Error::is_temporary`]) or cannot be read, or its ending has no
-    /// pawns.
+    /// The first part is not there ([`Error::is_temporary`]) or cannot be read, or its ending has
+    /// no pawns.
     pub fn of_parts(
         parts: Vec<PathBuf>,
         output: &Path,

@@ -142,15 +142,15 @@ impl Options {
         Options { blocks, ..self }
     }
 
-    /// What such files have: both sides to move, or one, with which they are much smaller. Those lean
-    /// on the tables behind captures and promotions, and are read more slowly.
+    /// What such files have: both sides to move, or one, with which they are much smaller. Those
+    /// lean on the tables behind captures and promotions, and are read more slowly.
     #[must_use]
     pub fn profile(self, profile: Profile) -> Options {
         Options { profile, ..self }
     }
 
-    /// Whether such files have who wins apart from the distances, too, for those who need no more and
-    /// want to read little.
+    /// Whether such files have who wins apart from the distances, too, for those who need no more
+    /// and want to read little.
     #[must_use]
     pub fn outcomes(self, outcomes: bool) -> Options {
         Options { outcomes, ..self }
@@ -169,8 +169,8 @@ impl Options {
         Options { discard, ..self }
     }
 
-    /// Whether headers leave out what differs from run to run: the machine, the command line, times.
-    /// Then the same table is the same file, whoever makes it.
+    /// Whether headers leave out what differs from run to run: the machine, the command line,
+    /// times. Then the same table is the same file, whoever makes it.
     #[must_use]
     pub fn reproducible(self, reproducible: bool) -> Options {
         Options { reproducible, ..self }

@@ -44,8 +44,8 @@ pub struct ConvertOptions {
     pub restricted_symmetry: bool,
     /// How small the file is to be.
     pub compression: Compression,
-    /// What a file of a complete ending in the block format has. A small one leans on the tables behind it, which are
-    /// looked for beside the table, and are needed beside the new file.
+    /// What a file of a complete ending in the block format has. A small one leans on the tables
+    /// behind it, which are looked for beside the table, and are needed beside the new file.
     pub profile: Profile,
     /// Whether such a file has who wins apart from the distances, too.
     pub outcomes: bool,

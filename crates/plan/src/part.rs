@@ -84,8 +84,8 @@ impl Part {
 
     /// The parts of an ending in which every pawn stays on a file of its own choice, one of those
     /// that are images of each other. Pawns leave their files by captures only, which lead out of
-    /// the ending: so these parts do not need each other, and are the whole ending together. None of
-    /// an ending without pawns.
+    /// the ending: so these parts do not need each other, and are the whole ending together. None
+    /// of an ending without pawns.
     pub fn by_files(material: &Material) -> Vec<Part> {
         let mut choices = BTreeSet::from([Vec::new()]);
         for (color, squares) in Part::whole(material).pawns {

@@ -240,7 +240,8 @@ mod tests {
         let material: Material = "KPPvKP".parse().unwrap();
         let part = Part::of_name(&material, "a2+-b2+-g7+").unwrap();
         let behind = structures_behind(&material, &part);
-        // One of the pawns is a queen, and the others are on their files, or on the images of these.
+        // One of the pawns is a queen, and the others are on their files, or on the images of
+        // these.
         assert_eq!(behind[&"KQPvKP".parse().unwrap()].len(), 2 * (36 + 36));
         assert_eq!(behind[&"KPPvKQ".parse().unwrap()].len(), 2 * 36);
         assert!(behind[&"KPPvK".parse().unwrap()].len() < 200);

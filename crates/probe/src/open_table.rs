@@ -115,8 +115,8 @@ impl OpenTable {
         if self.table.space().has_side_bit() { claims } else { claims.and(claims.swapped()) }
     }
 
-    /// Whether it has every position of its men, each with its outcome in chess; with its distance to
-    /// mate if that is asked for.
+    /// Whether it has every position of its men, each with its outcome in chess; with its distance
+    /// to mate if that is asked for.
     pub fn is_complete(&self, with_distances: bool) -> bool {
         let table = &self.table;
         let tells = match table.codec().format() {

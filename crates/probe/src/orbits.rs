@@ -20,8 +20,8 @@ use crate::verify::Men;
 enum Chosen {
     /// Every index is an orbit.
     Plain,
-    /// The one with the kings in canonical position for that many board symmetries; of two such, both
-    /// kings being on the diagonal, the smaller one.
+    /// The one with the kings in canonical position for that many board symmetries; of two such,
+    /// both kings being on the diagonal, the smaller one.
     Kings(u8),
     /// The smallest image of all; kings are ordinary men.
     Smallest(u8),
@@ -146,8 +146,8 @@ impl<'a> Orbits<'a> {
         })
     }
 
-    /// The squares of a row's man with which positions are counted, and those with which each has to be
-    /// looked at by itself.
+    /// The squares of a row's man with which positions are counted, and those with which each has
+    /// to be looked at by itself.
     pub(crate) fn counted(&self, row: &EntryRow<'_>) -> (Bitboard, Bitboard) {
         let lanes = Bitboard(row.lanes);
         if let Some(square) = row.en_passant {
@@ -168,8 +168,8 @@ impl<'a> Orbits<'a> {
         (if_in(once) | self.smallest(row, if_in(twice)), Bitboard::EMPTY)
     }
 
-    /// Whether a pawn of the player to move attacks the square that a pawn has jumped over. Pawns have the
-    /// same square in the whole row.
+    /// Whether a pawn of the player to move attacks the square that a pawn has jumped over. Pawns
+    /// have the same square in the whole row.
     fn has_pawn_beside(&self, row: &EntryRow<'_>, passed: Square) -> bool {
         let beside = attacks::pawn_attacks(row.turn.other(), passed);
         let pieces = self.table.pieces().iter().zip(row.squares);
@@ -179,8 +179,8 @@ impl<'a> Orbits<'a> {
             .any(|(_, &square)| beside.contains(Square::new(u32::from(square))))
     }
 
-    /// The squares of a row's man with which the position is not larger than its image across the long
-    /// diagonal, as [`Orbits::is_smallest`] compares them: kind by kind.
+    /// The squares of a row's man with which the position is not larger than its image across the
+    /// long diagonal, as [`Orbits::is_smallest`] compares them: kind by kind.
     fn smallest(&self, row: &EntryRow<'_>, lanes: Bitboard) -> Bitboard {
         if lanes.is_empty() {
             return lanes;

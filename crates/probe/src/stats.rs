@@ -1,11 +1,12 @@
 //! What a table contains: wins, draws, losses and their lengths, for both sides to move.
 //!
-//! Counts are positions up to board symmetry, 8-fold without pawns, left-right with them: each orbit
-//! once, however many indices the table spends on it. Identical men are not told apart. A table whose
-//! men are restricted has no symmetry and is counted plainly. Positions with an en passant right that
-//! can be used, by a *legal* capture, are counted apart; indices whose right cannot be used stand for
-//! no position of their own and are not counted. Whether a position is legal is computed from it, never
-//! taken from its entry. The values are taken as they are stored: `verify` is the judge of them.
+//! Counts are positions up to board symmetry, 8-fold without pawns, left-right with them: each
+//! orbit once, however many indices the table spends on it. Identical men are not told apart. A
+//! table whose men are restricted has no symmetry and is counted plainly. Positions with an en
+//! passant right that can be used, by a *legal* capture, are counted apart; indices whose right
+//! cannot be used stand for no position of their own and are not counted. Whether a position is
+//! legal is computed from it, never taken from its entry. The values are taken as they are stored:
+//! `verify` is the judge of them.
 
 mod rows;
 
@@ -33,7 +34,8 @@ const BLOCK: usize = 1 << 12;
 /// The contents of one table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableStats {
-    /// The ending, as `KQvKR`; for a table with restricted men the file's name without its extension.
+    /// The ending, as `KQvKR`; for a table with restricted men the file's name without its
+    /// extension.
     pub table: String,
     /// `dtm`, `dtc`, `basic` or `flag`.
     pub metric: &'static str,
@@ -45,8 +47,8 @@ pub struct TableStats {
     pub en_passant: EnPassantStats,
     /// The size of the file.
     pub bytes: u64,
-    /// What the values prove of chess, in the words of the file's header: `white-wins`, `white-holds`,
-    /// `black-wins`, `black-holds`. All four where they are those of chess.
+    /// What the values prove of chess, in the words of the file's header: `white-wins`,
+    /// `white-holds`, `black-wins`, `black-holds`. All four where they are those of chess.
     pub certain: Vec<&'static str>,
     /// In what the game of the table is not chess.
     pub assumes: Vec<String>,
@@ -79,8 +81,8 @@ pub struct SideStats {
     pub longest_win_moves: Option<u16>,
     /// The first position, in the order of indices, with such a win.
     pub longest_win_fen: Option<String>,
-    /// `(plies, count)` of the decided positions, ascending: positive if the side to move wins, negative
-    /// or, if mated, 0 if it loses. Empty without distances.
+    /// `(plies, count)` of the decided positions, ascending: positive if the side to move wins,
+    /// negative or, if mated, 0 if it loses. Empty without distances.
     pub histogram: Vec<(i32, u64)>,
 }
 
@@ -95,8 +97,9 @@ pub fn to_json(tables: &[TableStats]) -> serde_json::Result<serde_json::Value> {
     }
 }
 
-/// Counts the positions of a table, with all threads of the current pool. Its entries are held in memory if
-/// they take at most so many bytes as they are packed; else it is read piece by piece, which takes longer.
+/// Counts the positions of a table, with all threads of the current pool. Its entries are held in
+/// memory if they take at most so many bytes as they are packed; else it is read piece by piece,
+/// which takes longer.
 ///
 /// # Errors
 /// The file is damaged or cannot be read.
@@ -412,8 +415,8 @@ mod tests {
     /// `[white to move, black to move][win, draw, loss]`, and the longest wins of both.
     type Published = ([[u64; 3]; 2], [Option<u16>; 2]);
 
-    /// The fields of a line of the published counts: wins, draws and losses for both sides, cursed ones
-    /// included, and the winner's longest win.
+    /// The fields of a line of the published counts: wins, draws and losses for both sides, cursed
+    /// ones included, and the winner's longest win.
     fn published(name: &str) -> Option<Published> {
         let text = std::fs::read_to_string(shared()?.join("data/known-stats.csv")).unwrap();
         let mut lines = text.lines();

@@ -49,8 +49,9 @@ impl Assumptions {
         Assumptions::default()
     }
 
-    /// What happens to a side's captures, promotions or pawn steps of a kind. The first ruling on
-    /// a kind counts, and more than what is said of squares. Quiet moves of pieces are not ruled on, see [`Assumptions::confine`].
+    /// What happens to a side's captures, promotions or pawn steps of a kind. The first ruling on a
+    /// kind counts, and more than what is said of squares. Quiet moves of pieces are not ruled on,
+    /// see [`Assumptions::confine`].
     pub fn rule(&mut self, color: Color, kind: FuturemoveKind, ruling: AssumedResult) {
         self.rulings.entry((color, kind)).or_insert(ruling);
     }

@@ -62,7 +62,8 @@ pub struct Prover {
     /// The side of which it is asked whether it wins; none if that is asked of both.
     winner: Option<Color>,
     slices: Slices,
-    /// What somebody else knew of the position, and of those behind its legal moves, in their order.
+    /// What somebody else knew of the position, and of those behind its legal moves, in their
+    /// order.
     looked_up: Option<LookedUp>,
     replies: Vec<Option<LookedUp>>,
     /// How many positions a walk looks at. What is near is opened before more is looked at.

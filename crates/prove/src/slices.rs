@@ -41,7 +41,8 @@ struct Open {
 #[derive(Default)]
 pub(crate) struct Slices {
     pub(crate) assumptions: Assumptions,
-    /// Endings of which all values are there: small ones that were solved, and others that were read.
+    /// Endings of which all values are there: small ones that were solved, and others that were
+    /// read.
     pub(crate) whole: Tables,
     pub(crate) endings: Option<Arc<dyn Endings>>,
     /// The endings that were read.

@@ -2,8 +2,8 @@
 //!
 //! One file for each version of a file elsewhere, named after its address, length and mark. It is a
 //! row of records: the number of a unit, its length, a checksum of both and the bytes, and the
-//! bytes. What does not fit its checksum counts for nothing, so that a torn record or two writers do no
-//! harm; only one process adds to a file. A cache that cannot be used is done without.
+//! bytes. What does not fit its checksum counts for nothing, so that a torn record or two writers
+//! do no harm; only one process adds to a file. A cache that cannot be used is done without.
 
 use std::collections::HashMap;
 use std::io;

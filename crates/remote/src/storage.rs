@@ -1,8 +1,8 @@
 //! Files at addresses as a storage.
 //!
-//! In a bucket files appear whole or not at all: while they are written they are working files on the
-//! disk of this machine, as all files whose names begin with a dot, and they are sent when they get
-//! their names.
+//! In a bucket files appear whole or not at all: while they are written they are working files on
+//! the disk of this machine, as all files whose names begin with a dot, and they are sent when they
+//! get their names.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

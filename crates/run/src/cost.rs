@@ -46,7 +46,8 @@ const USED: f64 = 0.72;
 /// 0.6.
 const TYPICAL: f64 = 0.45;
 
-/// What a file of cells takes for each entry of the index: bytes, typically and at most, and nanoseconds besides solving.
+/// What a file of cells takes for each entry of the index: bytes, typically and at most, and
+/// nanoseconds besides solving.
 #[derive(Clone, Copy)]
 struct CellCost {
     typically: f64,

@@ -479,7 +479,8 @@ impl<'a> Build<'a> {
             return;
         }
 
-        // Under pressure drop what is needed last; it is read back from its file. Small ones make no room.
+        // Under pressure drop what is needed last; it is read back from its file. Small ones make
+        // no room.
         let mut held: Vec<(bool, usize, Material)> = Vec::new();
         for (material, table) in &self.tables {
             let number = next_use.get(material).copied().unwrap_or(0);

@@ -255,7 +255,8 @@ impl Joining {
         Ok(JoinedParts { control, numbering, values, counted, began })
     }
 
-    /// Gives the slices of a part their places. Whether there were some already, which are the same.
+    /// Gives the slices of a part their places. Whether there were some already, which are the
+    /// same.
     fn take(
         &self,
         part: TableValues,

@@ -91,7 +91,8 @@ pub fn costs_of_jobs(
             continue;
         }
         let wanted = wanted_of_job(&node.source);
-        // Of each input the slices and sides that moves lead to, and the entries of the one in hand.
+        // Of each input the slices and sides that moves lead to, and the entries of the one in
+        // hand.
         let read = node.needed().map(|needed| {
             let needed = &graph.nodes[needed];
             let wanted = wanted.get(&needed.source.material);

@@ -5,8 +5,8 @@ use hoffman_plan::{EndingJob, Graph};
 /// From how many bytes of values on a table is solved alone, with all threads.
 pub(crate) const LARGE: u64 = 64 << 20;
 
-/// Nodes that are to be made, small ones that need no large one first, as they come. Of the others next is always what
-/// leaves the fewest values to be held, with all that it needs before it.
+/// Nodes that are to be made, small ones that need no large one first, as they come. Of the others
+/// next is always what leaves the fewest values to be held, with all that it needs before it.
 pub(crate) fn sparing(graph: &Graph<EndingJob>, todo: &[usize]) -> Vec<usize> {
     let mut sequence = EndingSequence::new(graph, todo);
     for &at in todo {
@@ -70,8 +70,8 @@ impl EndingSequence<'_> {
         chain.push(at);
     }
 
-    /// How many values more are to be held once a chain is made: its own that are needed later, less those that nothing
-    /// needs then any more.
+    /// How many values more are to be held once a chain is made: its own that are needed later,
+    /// less those that nothing needs then any more.
     fn held_by(&self, chain: &[usize]) -> i64 {
         let positions = |at: usize| self.graph.nodes[at].positions() as i64;
         let is_needed = |at: usize| {

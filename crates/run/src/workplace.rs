@@ -52,7 +52,8 @@ pub struct Workplace {
     pub keep_free: Option<u64>,
     /// Whether a checkpoint that is there is removed instead of used.
     pub discard: bool,
-    /// Whether headers leave out what differs from run to run: the machine, the command line, times.
+    /// Whether headers leave out what differs from run to run: the machine, the command line,
+    /// times.
     pub reproducible: bool,
     /// A folder in which futurebases are looked for first, by their file names alone, unless their
     /// names begin at the root.

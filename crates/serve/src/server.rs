@@ -102,7 +102,8 @@ impl Server {
         let threads = cores();
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
-            // Those that work, one that counts, one that makes tables or proves, and some that were given up but go on.
+            // Those that work, one that counts, one that makes tables or proves, and some that were
+            // given up but go on.
             .max_blocking_threads(threads + 4)
             .thread_stack_size(STACK)
             .thread_name("serve")

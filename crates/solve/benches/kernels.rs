@@ -1,8 +1,8 @@
 //! Positions per second of the solver's kernels, and of whole small endings.
 //!
-//! `cargo bench -p hoffman-solve` prints a line a kernel: millions of positions a second, the best of
-//! several rounds. Figures of different machines cannot be compared; two versions of the program on the
-//! same machine, in the same minute, can.
+//! `cargo bench -p hoffman-solve` prints a line a kernel: millions of positions a second, the best
+//! of several rounds. Figures of different machines cannot be compared; two versions of the program
+//! on the same machine, in the same minute, can.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::hint::black_box;

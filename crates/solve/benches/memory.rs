@@ -1,9 +1,10 @@
 //! What little memory costs: the sweep over blocks and the propagation tables, side by side.
 //!
-//! `cargo bench -p hoffman-solve --bench memory -- [--threads N] [--runs N] ENDING...` solves the last step
-//! of each ending (KQvKR if none is named) in memory, and then in pages of a half to a fiftieth of its
-//! table, with both methods. It prints processor and clock seconds of the quickest run, and how much was
-//! written to and read from working files, in megabytes. What the ending needs is in memory all the while.
+//! `cargo bench -p hoffman-solve --bench memory -- [--threads N] [--runs N] ENDING...` solves the
+//! last step of each ending (KQvKR if none is named) in memory, and then in pages of a half to a
+//! fiftieth of its table, with both methods. It prints processor and clock seconds of the quickest
+//! run, and how much was written to and read from working files, in megabytes. What the ending
+//! needs is in memory all the while.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -27,8 +28,8 @@ const METHODS: [(&str, Method); 3] = [
 /// Processor seconds of this process so far, where the system tells.
 fn processor() -> f64 {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return f64::NAN };
-    // Behind the name, which may contain anything, come the state and ten numbers, then two times in
-    // hundredths of seconds.
+    // Behind the name, which may contain anything, come the state and ten numbers, then two times
+    // in hundredths of seconds.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
 }

@@ -101,8 +101,8 @@ pub(crate) fn men_of(position: &Chess) -> Men {
     men.map(|(square, piece)| (piece.color, piece.role, square)).collect()
 }
 
-/// The men behind an exit: the movers of the slice that it leaves where they stand, what changes, and
-/// the pawns behind it.
+/// The men behind an exit: the movers of the slice that it leaves where they stand, what changes,
+/// and the pawns behind it.
 pub(crate) fn men_behind(
     ours: &Layout,
     stands: impl Iterator<Item = (usize, u8)>,

@@ -237,9 +237,9 @@ impl Log {
         }
     }
 
-    /// Joins the sets before the newest one, where it is not asked any more which pass decided what:
-    /// those of fewer than `unsaved` moves to one, and the others to another one, each with the
-    /// largest number of moves that it has. Only if that saves something in a block of so many
+    /// Joins the sets before the newest one, where it is not asked any more which pass decided
+    /// what: those of fewer than `unsaved` moves to one, and the others to another one, each with
+    /// the largest number of moves that it has. Only if that saves something in a block of so many
     /// rows.
     pub(crate) fn join(&mut self, unsaved: u16, rows: usize) {
         if self.newest < self.joined + rows / 2 {

@@ -12,7 +12,8 @@ use hoffman_solve::{
 };
 use hoffman_space::{PawnSquares, TableValues};
 
-/// Everything a table holds: by slice the values of both sides and with every right, and the counts.
+/// Everything a table holds: by slice the values of both sides and with every right, and the
+/// counts.
 type Contents = BTreeMap<PawnSquares, (Vec<Vec<u16>>, String, u16)>;
 
 fn contents(table: &TableValues) -> Contents {

@@ -1,5 +1,5 @@
-//! A run that is stopped after a pass and goes on from what passes decided: the values are those of a run
-//! that nobody disturbed, whatever the pass.
+//! A run that is stopped after a pass and goes on from what passes decided: the values are those of
+//! a run that nobody disturbed, whatever the pass.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, HashMap};
@@ -83,7 +83,8 @@ impl Monitor for Keeper {
     }
 }
 
-/// Everything a table holds: by slice the values of both sides and with every right, and the counts.
+/// Everything a table holds: by slice the values of both sides and with every right, and the
+/// counts.
 type Contents = BTreeMap<PawnSquares, (Vec<Vec<i32>>, String, u16)>;
 
 fn contents(table: &TableValues) -> Contents {

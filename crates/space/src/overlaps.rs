@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_placement_is_there_if_some_way_to_tell_the_pieces_apart_has_it() {
-        // Two that overlap, two of which one has all squares of the other, three in a chain, three nested.
+        // Two that overlap, two of which one has all squares of the other, three in a chain, three
+        // nested.
         check(&[0b0111, 0b1100]);
         check(&[0b0110, u64::MAX]);
         check(&[u64::MAX, 0b0110]);

@@ -52,9 +52,9 @@ pub fn may_be_file(storage: &dyn Storage, path: &Path) -> bool {
     }
 }
 
-/// The files of a folder that a name in a table may mean: with the folders in the name, and without.
-/// Who wrote the table does not choose where it leads: from the disk to no address, and from an
-/// address not to the disk.
+/// The files of a folder that a name in a table may mean: with the folders in the name, and
+/// without. Who wrote the table does not choose where it leads: from the disk to no address, and
+/// from an address not to the disk.
 pub fn named_in(folder: &Path, name: &Path) -> impl Iterator<Item = PathBuf> {
     let alone = name.file_name().map_or(name, Path::new);
     let is_elsewhere = is_address(folder);

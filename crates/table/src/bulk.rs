@@ -105,8 +105,9 @@ impl Table {
     }
 
     /// The values of a table of another program, or of one of the block format, by rows, as far as
-    /// they are wanted; none of a table whose entries are quicker read by their indices. Where it is not read as a whole, each position is asked for by itself, which
-    /// takes up to microseconds a position and thread. `another` as in [`ask_all`].
+    /// they are wanted; none of a table whose entries are quicker read by their indices. Where it
+    /// is not read as a whole, each position is asked for by itself, which takes up to microseconds
+    /// a position and thread. `another` as in [`ask_all`].
     ///
     /// # Errors
     ///
@@ -161,7 +162,8 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// Damage; too little memory; entries that are no values of positions; the caller asked to stop.
+    /// Damage; too little memory; entries that are no values of positions; the caller asked to
+    /// stop.
     pub fn all_values(&self, stop: &Stop) -> Result<TableValues, TableError> {
         let (wanted, taking) = (Wanted::all(), Taking::Exactly);
         if let Some(values) = self.foreign_values(&wanted, taking, None, None, stop)? {

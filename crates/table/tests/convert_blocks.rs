@@ -1,5 +1,5 @@
-//! Golden tables of the original program in the block format and back: header and entries must be the same, whatever
-//! the index type, the format and the rules.
+//! Golden tables of the original program in the block format and back: header and entries must be
+//! the same, whatever the index type, the format and the rules.
 //!
 //! The tables lie outside the repository, at `$HOFFMAN_SHARED/spec/golden` (default: `shared`
 //! beside the checkout).

@@ -28,12 +28,14 @@ pub(crate) enum UciCommand {
     Quit,
 }
 
-/// How to answer. Limits of depth and nodes mean nothing to tables; time bounds how much is said beside the move.
+/// How to answer. Limits of depth and nodes mean nothing to tables; time bounds how much is said
+/// beside the move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Go {
     /// The time for this move, in milliseconds.
     move_time: Option<i64>,
-    /// What is on the clocks, White's first, what a move adds, and after how many moves they are set anew.
+    /// What is on the clocks, White's first, what a move adds, and after how many moves they are
+    /// set anew.
     clocks: [Option<i64>; 2],
     increments: [i64; 2],
     moves_left: Option<i64>,
@@ -73,8 +75,8 @@ const NUMBERED: [&str; 9] =
     ["wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "mate", "movetime"];
 
 impl UciCommand {
-    /// Reads a line. Words before the first command are passed over, as the protocol wants it; none if there is no
-    /// command.
+    /// Reads a line. Words before the first command are passed over, as the protocol wants it; none
+    /// if there is no command.
     pub(crate) fn read(line: &str) -> Option<UciCommand> {
         let mut words = line.split_whitespace();
         while let Some(word) = words.next() {

@@ -99,8 +99,8 @@ impl Engine {
         }
     }
 
-    /// Sets up a position and plays moves. Where they are not legal there is no position any more: an answer to
-    /// another one would be a wrong move for whoever asks.
+    /// Sets up a position and plays moves. Where they are not legal there is no position any more:
+    /// an answer to another one would be a wrong move for whoever asks.
     fn set_up(
         &mut self,
         fen: Option<&str>,

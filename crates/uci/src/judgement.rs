@@ -10,7 +10,8 @@ use hoffman::{Answer, Bound, MoveAnswer, ProbeError, Tablebase, Value};
 
 use crate::progress::{ProgressSearch, freedom};
 
-/// A won position whose distance no table counts, in hundredths of a pawn, as other engines have it.
+/// A won position whose distance no table counts, in hundredths of a pawn, as other engines have
+/// it.
 const WON: i32 = 20_000;
 
 /// What a move is worth, for the side that makes it.
@@ -37,7 +38,8 @@ enum Limit {
 }
 
 impl Score {
-    /// The score of a move from the answer to the position behind it; none if nothing is proved of that.
+    /// The score of a move from the answer to the position behind it; none if nothing is proved of
+    /// that.
     fn of_reply(reply: &Answer) -> Option<Score> {
         let is_exact = reply.bound == Bound::Exact;
         let limit = |otherwise| if is_exact { Limit::Exact } else { otherwise };
@@ -105,9 +107,10 @@ pub(crate) struct JudgedMove {
 
 /// The legal moves of a position, best first.
 ///
-/// `seen` are positions of the game so far, as [`key`] has them: where no table counts the way to a win, moves that
-/// lead back there come last. First come captures and moves of pawns, then what forces one soonest, then what leaves the
-/// other king the least freedom. What takes time ends at `until`.
+/// `seen` are positions of the game so far, as [`key`] has them: where no table counts the way to a
+/// win, moves that lead back there come last. First come captures and moves of pawns, then what
+/// forces one soonest, then what leaves the other king the least freedom. What takes time ends at
+/// `until`.
 pub(crate) fn judge(
     tables: &Tablebase,
     position: &Chess,
@@ -127,7 +130,8 @@ pub(crate) fn judge(
         })
         .collect();
 
-    // Tables made under assumptions rank moves by their own rules; here it counts what is proved of chess.
+    // Tables made under assumptions rank moves by their own rules; here it counts what is proved of
+    // chess.
     moves.sort_by_key(|(_, judged)| -Score::rank(judged.score));
 
     // What counts no moves does not know which of its wins is nearer.
@@ -178,7 +182,8 @@ pub(crate) fn key(position: &Chess) -> String {
     hoffman::Position::from(&setup).short_fen()
 }
 
-/// Adds best play behind a move, as much of it as there is time for. Nothing where the tables do not count it.
+/// Adds best play behind a move, as much of it as there is time for. Nothing where the tables do
+/// not count it.
 pub(crate) fn add_line(
     tables: &Tablebase,
     position: &Chess,

@@ -14,8 +14,8 @@ const FARTHEST: u32 = 8;
 /// Positions that tables are asked for in one search: some hundredths of a second.
 const MOST: u32 = 10_000;
 
-/// Looks for a way to a capture, a move of a pawn or mate that the other side cannot prevent. Such a move cannot be
-/// taken back, so a win that finds one after another comes to its end.
+/// Looks for a way to a capture, a move of a pawn or mate that the other side cannot prevent. Such
+/// a move cannot be taken back, so a win that finds one after another comes to its end.
 pub(crate) struct ProgressSearch<'t> {
     tables: &'t Tablebase,
     left: u32,
@@ -29,7 +29,8 @@ impl ProgressSearch<'_> {
         ProgressSearch { tables, left: MOST, until, known: HashMap::new() }
     }
 
-    /// Of won positions with the loser to move, the number of the one with the shortest way; none if none was found.
+    /// Of won positions with the loser to move, the number of the one with the shortest way; none
+    /// if none was found.
     pub(crate) fn shortest(&mut self, positions: &[&Chess]) -> Option<usize> {
         (0..=FARTHEST).step_by(2).find_map(|plies| {
             let found = positions.iter().position(|position| self.is_driven(position, plies));
@@ -41,7 +42,8 @@ impl ProgressSearch<'_> {
         self.left == 0 || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Whether all moves of the loser let the winner reach the end of a way. Captures of the loser are such ends, too.
+    /// Whether all moves of the loser let the winner reach the end of a way. Captures of the loser
+    /// are such ends, too.
     fn is_driven(&mut self, position: &Chess, plies: u32) -> bool {
         let moves = position.legal_moves();
         let ends = |m: &Move| m.is_zeroing();
@@ -96,8 +98,8 @@ fn after(position: &Chess, m: Move) -> Chess {
     after
 }
 
-/// How far a lost side to move is from being driven into a corner: smaller is nearer. Where no way is found this is
-/// what a win without pawns has to work at.
+/// How far a lost side to move is from being driven into a corner: smaller is nearer. Where no way
+/// is found this is what a win without pawns has to work at.
 pub(crate) fn freedom(position: &Chess) -> u32 {
     let board = position.board();
     let loser = position.turn();
@@ -111,7 +113,8 @@ pub(crate) fn freedom(position: &Chess) -> u32 {
     8 * edge + 4 * corner.unwrap_or(0) + 4 * steps(own, other) + moves
 }
 
-/// The corners in which the winner can mate: those of its bishops' colour if it has bishops and no stronger man.
+/// The corners in which the winner can mate: those of its bishops' colour if it has bishops and no
+/// stronger man.
 fn corners(position: &Chess, winner: Color) -> impl Iterator<Item = Square> {
     let board = position.board();
     let men = board.by_color(winner);
@@ -159,8 +162,8 @@ mod tests {
         folder
     }
 
-    /// How many plies a game takes to mate against a side that keeps as much freedom as it can; none if it does not
-    /// come to mate before the fifty-move rule does.
+    /// How many plies a game takes to mate against a side that keeps as much freedom as it can;
+    /// none if it does not come to mate before the fifty-move rule does.
     fn game(folder: &Path, fen: &str) -> Option<u32> {
         let tables = Tablebase::open(folder).expect("tables");
         let fen: Fen = fen.parse().expect("a FEN");

@@ -61,8 +61,8 @@ pub(crate) struct OnlyArgs {
 /// Parts that become one table.
 #[derive(Args, Debug)]
 pub(crate) struct JoinArgs {
-    /// The tables of parts, which may overlap; or an ending such as KRPvKR, whose parts by the files
-    /// of its pawns lie in the folder, as hoffman plan --parts makes them.
+    /// The tables of parts, which may overlap; or an ending such as KRPvKR, whose parts by the
+    /// files of its pawns lie in the folder, as hoffman plan --parts makes them.
     #[arg(required = true, value_name = "PART|MATERIAL")]
     pub(crate) what: Vec<String>,
     /// The table to be written [default, for an ending: its table in the folder].
@@ -77,8 +77,8 @@ pub(crate) struct JoinArgs {
     /// The table is the same file then that hoffman build --reproducible makes.
     #[arg(long)]
     pub(crate) reproducible: bool,
-    /// Write the checksums of the table and of the parts to this file, and refuse parts that are not
-    /// what their own receipts say.
+    /// Write the checksums of the table and of the parts to this file, and refuse parts that are
+    /// not what their own receipts say.
     #[arg(long, value_name = "FILE")]
     pub(crate) receipt: Option<PathBuf>,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! `hoffman completions` and `hoffman man`: the command line as shells and manuals have it, from the
-//! same source as `--help`.
+//! `hoffman completions` and `hoffman man`: the command line as shells and manuals have it, from
+//! the same source as `--help`.
 
 use std::fs;
 

@@ -8,7 +8,8 @@ use hoffman_hbf::{
     Tablebase, Texts, Value, WorkerThreads, before, code_of, encode_ending, exits,
 };
 
-/// Values that are much like those nearby, the same for mirror images, and never worse than an exit.
+/// Values that are much like those nearby, the same for mirror images, and never worse than an
+/// exit.
 pub struct MadeUp {
     /// What distances are multiplied with.
     pub scale: u16,
@@ -113,7 +114,8 @@ pub fn tables(files: impl IntoIterator<Item = Vec<u8>>) -> Tablebase {
     tables
 }
 
-/// A legal position of an ending, in colours as they come; sometimes with a square that a pawn has jumped over.
+/// A legal position of an ending, in colours as they come; sometimes with a square that a pawn has
+/// jumped over.
 pub fn random_position(material: &Material, random: &mut fastrand::Rng) -> Position {
     loop {
         let turn = if random.bool() { Color::White } else { Color::Black };

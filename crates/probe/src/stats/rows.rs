@@ -1,8 +1,9 @@
-//! Counting a table whose pieces may stand everywhere by rows: 64 positions at a time that differ in the
-//! square of one man.
+//! Counting a table whose pieces may stand everywhere by rows: 64 positions at a time that differ
+//! in the square of one man.
 //!
-//! Which of them are legal, and which are counted for their orbit, are a few sets of squares a row. What is
-//! left is to count how often each entry occurs; what the entries mean is asked once at the end.
+//! Which of them are legal, and which are counted for their orbit, are a few sets of squares a row.
+//! What is left is to count how often each entry occurs; what the entries mean is asked once at the
+//! end.
 
 use hoffman_board::{ByColor, Color, Value};
 use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan};
@@ -10,7 +11,8 @@ use hoffman_table::{EntryValue, Table, TableError};
 
 use super::{Counter, TableTally};
 
-/// Neighbours often have the same entry. Counting them in turns keeps one increment from waiting for the other.
+/// Neighbours often have the same entry. Counting them in turns keeps one increment from waiting
+/// for the other.
 const TURNS: usize = 4;
 
 /// Counts a table by rows; none if it cannot be, or its entries take more than so many bytes.

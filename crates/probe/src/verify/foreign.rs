@@ -9,13 +9,13 @@ use crate::position::Position;
 /// How many differences are told before the comparison ends.
 pub const MOST: usize = 10;
 
-/// Compares every entry of a legal position, and tells the first [`MOST`] differences, one line each:
-/// `FEN (INDEX): Nalimov says mate in 3 (32764), but we say mated in 2`. The number in brackets is what
-/// a Nalimov file holds for the distance. Distances are compared where both have distances to mate, else
-/// only who wins.
+/// Compares every entry of a legal position, and tells the first [`MOST`] differences, one line
+/// each: `FEN (INDEX): Nalimov says mate in 3 (32764), but we say mated in 2`. The number in
+/// brackets is what a Nalimov file holds for the distance. Distances are compared where both have
+/// distances to mate, else only who wins.
 ///
-/// `theirs` has the men of the table, perhaps with the colours exchanged. Positions of which it has no
-/// answer are passed over, and so are en passant squares that nobody can use.
+/// `theirs` has the men of the table, perhaps with the colours exchanged. Positions of which it has
+/// no answer are passed over, and so are en passant squares that nobody can use.
 ///
 /// # Errors
 /// Damage to either table; `theirs` is of other men or the table of another variant.
@@ -140,8 +140,8 @@ fn color_wins(color: Color) -> String {
     format!("{} wins", color.fold_wb("white", "black"))
 }
 
-/// What a flag means that leaves two outcomes open. `holds` tells whether the player to move does not
-/// lose, else he does not win.
+/// What a flag means that leaves two outcomes open. `holds` tells whether the player to move does
+/// not lose, else he does not win.
 fn flag_words(turn: Color, holds: bool) -> String {
     let holder = if holds { turn } else { turn.other() };
     format!("{} wins or draws", holder.fold_wb("white", "black"))

@@ -25,8 +25,8 @@ pub(super) struct SlotMove {
     /// The square jumped over, if a pawn could capture there.
     pub(super) jumped: Option<Square>,
     pub(super) en_passant: bool,
-    /// The index of the position behind it in the table under test, where that was found for all moves of
-    /// the man at once.
+    /// The index of the position behind it in the table under test, where that was found for all
+    /// moves of the man at once.
     pub(super) index: Option<u64>,
 }
 

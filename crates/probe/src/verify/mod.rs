@@ -1,13 +1,14 @@
 //! Whether a table is right: every entry recomputed from the entries of its successors.
 //!
-//! Reads entries through [`Table`] only and never solves. Moves are made here, with the attack sets of
-//! `shakmaty`, so that neither the solver's kernels nor its retrograde moves are trusted. What is looked
-//! at besides: the checksums and the length of the container, the statistics in the header, and the
-//! published Syzygy tables, where cursed wins are wins.
+//! Reads entries through [`Table`] only and never solves. Moves are made here, with the attack sets
+//! of `shakmaty`, so that neither the solver's kernels nor its retrograde moves are trusted. What
+//! is looked at besides: the checksums and the length of the container, the statistics in the
+//! header, and the published Syzygy tables, where cursed wins are wins.
 //!
-//! The recurrence is that of section 5 of the format's description. A table with distances that obeys
-//! it everywhere is right, for distances cannot support each other in a circle; one without distances
-//! could be wrong in a whole circle of positions, which [`VerifyReport::remarks`] then says.
+//! The recurrence is that of section 5 of the format's description. A table with distances that
+//! obeys it everywhere is right, for distances cannot support each other in a circle; one without
+//! distances could be wrong in a whole circle of positions, which [`VerifyReport::remarks`] then
+//! says.
 
 pub mod foreign;
 mod loaded;
@@ -72,7 +73,8 @@ pub struct VerifyExtent<'a> {
     pub syzygy: Vec<PathBuf>,
     /// Bytes that unpacked entries may take. Tables beyond it are read through their block cache.
     pub memory: u64,
-    /// Is told how many indices of how many are done, by any thread, a few times a second or oftener.
+    /// Is told how many indices of how many are done, by any thread, a few times a second or
+    /// oftener.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
     /// Is asked as often whether to stop.
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
@@ -117,8 +119,8 @@ fn sampled(k: u64, n: u64, size: u64) -> u64 {
     first + (x ^ x >> 31) % (end - first).max(1)
 }
 
-/// Verifies a table against the entries of its successors, its own header and, if folders are given,
-/// Syzygy. Call [`Table::check_length`] first for files of the original.
+/// Verifies a table against the entries of its successors, its own header and, if folders are
+/// given, Syzygy. Call [`Table::check_length`] first for files of the original.
 ///
 /// # Errors
 /// Damage to a file, which ends the work. Wrong entries are reported instead.

@@ -42,7 +42,8 @@ impl Outcomes {
 
     /// What the better of two moves may be worth.
     pub(super) fn or_better(self, other: Outcomes) -> Outcomes {
-        // An outcome is possible if one move may have it and the other one need not have a better one.
+        // An outcome is possible if one move may have it and the other one need not have a better
+        // one.
         let upward = |set: u8| {
             let lowest = set & set.wrapping_neg();
             !(lowest.wrapping_sub(1)) & 7

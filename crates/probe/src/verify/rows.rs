@@ -1,13 +1,13 @@
 //! Entries recomputed by rows: positions that differ in the square of one piece, at once.
 //!
-//! A move of another man leads all positions of a row to one other row, of the same table or of a smaller one,
-//! whose entries follow from each other, and a quiet move of the row's own piece stays within one. Which of
-//! them are legal are sets of squares. A capture by the row's piece leads all his squares to the same position,
-//! and the captures of him are a row of the one who takes. Where only positions with White to move are stored,
-//! those behind his moves are looked for with the colours exchanged. Who answers, and what is made of a move that
-//! nobody answers, is decided as for single positions, see [`TestedTable`]. A row only ever
-//! accepts: an entry that is not what was found here is looked at again by itself, which says what
-//! is wrong.
+//! A move of another man leads all positions of a row to one other row, of the same table or of a
+//! smaller one, whose entries follow from each other, and a quiet move of the row's own piece stays
+//! within one. Which of them are legal are sets of squares. A capture by the row's piece leads all
+//! his squares to the same position, and the captures of him are a row of the one who takes. Where
+//! only positions with White to move are stored, those behind his moves are looked for with the
+//! colours exchanged. Who answers, and what is made of a move that nobody answers, is decided as
+//! for single positions, see [`TestedTable`]. A row only ever accepts: an entry that is not what
+//! was found here is looked at again by itself, which says what is wrong.
 
 mod attacks;
 mod behind;

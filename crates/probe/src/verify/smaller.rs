@@ -12,8 +12,8 @@ use hoffman_table::{ForeignError, Table, TableError, TableProblem};
 
 use crate::open_table::name_may_mean;
 
-/// The folders that smaller tables are looked for in: beside the table, the folder given, the current
-/// one.
+/// The folders that smaller tables are looked for in: beside the table, the folder given, the
+/// current one.
 pub fn search_folders(table: &Path, given: Option<&Path>) -> Vec<PathBuf> {
     let beside = table.parent().map(Path::to_owned).unwrap_or_default();
     let mut folders = vec![beside];
@@ -22,8 +22,8 @@ pub fn search_folders(table: &Path, given: Option<&Path>) -> Vec<PathBuf> {
     folders
 }
 
-/// The endings that the moves of a table lead to, the stronger side first, without the bare kings of
-/// normal chess. The table's own is among them if its men may leave their squares.
+/// The endings that the moves of a table lead to, the stronger side first, without the bare kings
+/// of normal chess. The table's own is among them if its men may leave their squares.
 pub fn endings_after(table: &Table) -> Vec<Material> {
     let suicide = table.variant() == Variant::Suicide;
     let own = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
@@ -109,8 +109,9 @@ impl Smaller {
         Ok(smaller)
     }
 
-    /// Opens what the folders have: first the futurebases that the header of the table names, then for
-    /// every ending the file `krk.htb` of the first folder that has one, or else all parts `krk-*.htb`.
+    /// Opens what the folders have: first the futurebases that the header of the table names, then
+    /// for every ending the file `krk.htb` of the first folder that has one, or else all parts
+    /// `krk-*.htb`.
     ///
     /// # Errors
     /// A file that is there but cannot be used.
@@ -122,11 +123,12 @@ impl Smaller {
         Smaller::with_foreign(table, folders, options, &ForeignOptions::default())
     }
 
-    /// [`Smaller::from_folders`] for a table that was made from tables of other programs: the futurebases
-    /// that its header names are looked for in the folders of `foreign` too.
+    /// [`Smaller::from_folders`] for a table that was made from tables of other programs: the
+    /// futurebases that its header names are looked for in the folders of `foreign` too.
     ///
     /// # Errors
-    /// A file that is there but cannot be used; a Syzygy table without the files that its answers need.
+    /// A file that is there but cannot be used; a Syzygy table without the files that its answers
+    /// need.
     pub fn with_foreign(
         table: &Table,
         folders: &[PathBuf],
@@ -209,8 +211,8 @@ impl Smaller {
         }
     }
 
-    /// Adds a table, unless it is of another variant, or made with prunes and not named in the header of
-    /// the table under test: then it is left out, with a remark.
+    /// Adds a table, unless it is of another variant, or made with prunes and not named in the
+    /// header of the table under test: then it is left out, with a remark.
     pub fn add(&mut self, found: Table, under_test: &Table) {
         let path = found.path().display();
         if found.variant() != under_test.variant() {

@@ -140,8 +140,9 @@ impl<'a> TestedTable<'a> {
         found.map_or(&[], |(_, holders)| holders)
     }
 
-    /// The smaller tables that are asked for an ending, one after the other: the futurebases that the header names,
-    /// and others only where none of those has the men and no prune names the move.
+    /// The smaller tables that are asked for an ending, one after the other: the futurebases that
+    /// the header names, and others only where none of those has the men and no prune names the
+    /// move.
     pub(super) fn asked(
         &self,
         ending: &Material,
@@ -172,9 +173,9 @@ impl<'a> TestedTable<'a> {
         self.absent.iter().any(|named| named.may_hold(ending, both))
     }
 
-    /// The value of a position for its player to move, out of the smaller tables: of the futurebases that the
-    /// header names, in the colours in which it names them; of others only where none of those has
-    /// the men.
+    /// The value of a position for its player to move, out of the smaller tables: of the
+    /// futurebases that the header names, in the colours in which it names them; of others only
+    /// where none of those has the men.
     fn look_up(
         &self,
         ending: &Material,
@@ -263,7 +264,8 @@ impl<'a> TestedTable<'a> {
         Ok(Assessment::Worth(if self.converts { worth.converting() } else { worth }))
     }
 
-    /// What a move is worth that leads to these men, in a position of which no table that is here has the value.
+    /// What a move is worth that leads to these men, in a position of which no table that is here
+    /// has the value.
     pub(super) fn unanswered(&self, ending: &Material, pruned: Option<PruneEffect>) -> Assessment {
         match pruned {
             // A futurebase comes before a prune, and this one is not here to answer.
@@ -404,8 +406,8 @@ impl<'a> TestedTable<'a> {
         }
     }
 
-    /// Finds the indices behind the quiet moves of pieces man by man: where the kings stay, those of all his
-    /// squares follow from one.
+    /// Finds the indices behind the quiet moves of pieces man by man: where the kings stay, those
+    /// of all his squares follow from one.
     fn find_indices(&self, placement: &Placement, steps: &mut [SlotMove]) {
         let space = self.table().space();
         if !self.has_lines {

@@ -184,8 +184,8 @@ fn one_wrong_entry_is_found() {
     assert!(matches!(error, VerifyError::Table(_)), "{error}");
 }
 
-/// Makes every `step`th entry wrong, from one of `starts` on, and compares what rows and indices say of that. Whether
-/// rows know the table.
+/// Makes every `step`th entry wrong, from one of `starts` on, and compares what rows and indices
+/// say of that. Whether rows know the table.
 fn are_ways_alike(table: &Table, step: usize, starts: std::ops::Range<usize>) -> bool {
     let mut folders = search_folders(table.path(), None);
     folders.push(table.path().with_file_name("../base"));
@@ -228,7 +228,8 @@ fn compare_ways(name: &str, step: usize, starts: std::ops::Range<usize>) {
     assert!(are_ways_alike(&table, step, starts), "{name} has no rows");
 }
 
-/// Every entry is wrong once: those of mates, stalemates, captures, illegal positions and of no position.
+/// Every entry is wrong once: those of mates, stalemates, captures, illegal positions and of no
+/// position.
 #[test]
 fn rows_find_what_indices_find() {
     compare_ways("base/kqk", 61, 0..61);
@@ -266,7 +267,8 @@ fn rows_of_like_men_find_what_indices_find_in_every_index_type() {
     }
 }
 
-/// Men on few squares, moves discarded and conceded, futurebases, pawn structures, the tables of other squares.
+/// Men on few squares, moves discarded and conceded, futurebases, pawn structures, the tables of
+/// other squares.
 #[test]
 fn rows_of_restricted_and_pruned_tables_find_what_indices_find() {
     let mut known = 0;
@@ -370,7 +372,8 @@ fn a_sample_has_one_index_of_every_stretch() {
     }
 }
 
-/// All golden tables: restricted, pruned, with pawn structures, split, of every format and both rules.
+/// All golden tables: restricted, pruned, with pawn structures, split, of every format and both
+/// rules.
 #[test]
 fn every_kind_of_table_is_verified() {
     let Some(shared) = shared() else { return };

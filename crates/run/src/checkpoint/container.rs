@@ -66,8 +66,8 @@ impl CheckpointFile {
         Ok(CheckpointFile { file: Arc::from(file), end: bytes.len() as u64 })
     }
 
-    /// Adds a section, which is durable after [`CheckpointFile::sync`]. If that fails the file is as it
-    /// was.
+    /// Adds a section, which is durable after [`CheckpointFile::sync`]. If that fails the file is
+    /// as it was.
     pub(crate) fn append(&mut self, tag: Tag, payload: &[u8]) -> io::Result<()> {
         let bytes = section(tag, payload);
         let written = FileWriter::new(&*self.file, self.end).write_all(&bytes);

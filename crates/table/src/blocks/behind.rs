@@ -141,8 +141,8 @@ fn endings_behind(ending: &Material) -> HashSet<Material> {
     behind.filter(|behind| behind.men() > 2).collect()
 }
 
-/// Expects the tables beside a file of cells that it needs: those behind all captures and promotions, or behind those en
-/// passant only.
+/// Expects the tables beside a file of cells that it needs: those behind all captures and
+/// promotions, or behind those en passant only.
 ///
 /// # Errors
 /// One is not there.

@@ -1,5 +1,6 @@
-//! Files of the block format, `.hbf`, as tables: of the entries of any table (`by_index`), or of the cells of a
-//! complete ending (`cells`), whose entries follow from the rules of chess. Nothing is lost between them and ours.
+//! Files of the block format, `.hbf`, as tables: of the entries of any table (`by_index`), or of
+//! the cells of a complete ending (`cells`), whose entries follow from the rules of chess. Nothing
+//! is lost between them and ours.
 
 mod behind;
 mod by_index;
@@ -44,10 +45,11 @@ pub fn has_suffix(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == SUFFIX)
 }
 
-/// The same table in the other container: `krk.hbf` of `krk.htb`, and the other way round; none of a name that ends
-/// otherwise.
+/// The same table in the other container: `krk.hbf` of `krk.htb`, and the other way round; none of
+/// a name that ends otherwise.
 ///
-/// Wherever a table is looked for by its name it may have either; if both are there the `.htb` counts.
+/// Wherever a table is looked for by its name it may have either; if both are there the `.htb`
+/// counts.
 pub fn twin(path: &Path) -> Option<PathBuf> {
     match path.extension()?.to_str()? {
         "htb" => Some(path.with_extension(SUFFIX)),

@@ -149,8 +149,8 @@ impl<'v> Values<'v> {
         Some(men)
     }
 
-    /// The line of positions that differ in the square of a mover, in this position the last one of those like it.
-    /// None if there is none, or none so simple.
+    /// The line of positions that differ in the square of a mover, in this position the last one of
+    /// those like it. None if there is none, or none so simple.
     fn line(&self, men: &MenSquares, turn: Color, mut walks: usize) -> Option<MoverLine<'v>> {
         let layout = &self.table.layout;
         if !layout.is_complete() {

@@ -155,7 +155,8 @@ pub(crate) fn check(storage: &dyn Storage, file: &AtomicFile) -> Result<(), Writ
     written.and_then(|file| file.check()).map_err(WriteProblem::Unreadable)
 }
 
-/// Whether the values of a table can be written as cells: all distances to mate of a complete ending of normal chess.
+/// Whether the values of a table can be written as cells: all distances to mate of a complete
+/// ending of normal chess.
 pub fn has_cells(control: &ControlFile, space: &IndexSpace, codec: EntryCodec) -> bool {
     let pieces = space.pieces();
     let men = pieces.iter().map(|piece| man(piece.color, piece.role));
@@ -184,8 +185,8 @@ pub struct CellFile<'a> {
     pub header: &'a str,
     /// The values of the ending.
     pub values: &'a TableValues,
-    /// Those of the endings behind its captures and promotions, if the file is to lean on them: profile
-    /// [`Small`](Profile::Small), else [`Fast`](Profile::Fast).
+    /// Those of the endings behind its captures and promotions, if the file is to lean on them:
+    /// profile [`Small`](Profile::Small), else [`Fast`](Profile::Fast).
     pub behind: Option<Vec<&'a TableValues>>,
     /// Whether who wins is stored apart, too, for the same sides to move.
     pub outcomes: bool,
@@ -194,8 +195,8 @@ pub struct CellFile<'a> {
 }
 
 impl CellFile<'_> {
-    /// Writes the file. `fits` is asked whether the table is what it should be, before it gets its name; if it says
-    /// no, nothing is left.
+    /// Writes the file. `fits` is asked whether the table is what it should be, before it gets its
+    /// name; if it says no, nothing is left.
     ///
     /// # Errors
     /// The file cannot be written, a value is missing, or the caller asked to stop.
@@ -258,7 +259,8 @@ impl CellFile<'_> {
     }
 }
 
-/// How many cells a model is made from: of small tables fewer, as it would take most of the time there.
+/// How many cells a model is made from: of small tables fewer, as it would take most of the time
+/// there.
 fn training(values: &TableValues, profile: Profile) -> usize {
     let most = match profile {
         Profile::Fast => 1_500_000,

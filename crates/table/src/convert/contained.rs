@@ -67,8 +67,8 @@ pub(super) fn cells_only(
     Err(ConvertError::NoCells { path: table.path().to_owned(), why })
 }
 
-/// Writes the cells of a complete ending. If not every entry follows from them, nothing is written and the reason
-/// returned.
+/// Writes the cells of a complete ending. If not every entry follows from them, nothing is written
+/// and the reason returned.
 fn as_cells(
     table: &Table,
     target: &Path,
@@ -122,15 +122,17 @@ fn as_cells(
     }
 }
 
-/// Why the new file does not have the entries of the table, if it does not. The encoder has compared its cells with the
-/// values; here all entries are compared with what follows from the values, and some with those of the file.
+/// Why the new file does not have the entries of the table, if it does not. The encoder has
+/// compared its cells with the values; here all entries are compared with what follows from the
+/// values, and some with those of the file.
 fn difference(
     (table, values): (&Table, &TableValues),
     written: &Table,
     options: &ConvertTarget<'_>,
 ) -> Result<Option<String>, ConvertError> {
     let (space, codec) = (table.space(), table.codec());
-    // One bit does not tell positions that are not legal from draws, so what the entries say follows from no values.
+    // One bit does not tell positions that are not legal from draws, so what the entries say
+    // follows from no values.
     let all = codec.bits() == 1;
     let same = all
         || match encode(space, values, codec.format(), &Stop::default()) {

@@ -100,8 +100,9 @@ pub struct Converted {
     pub notices: Vec<String>,
 }
 
-/// Writes a table anew to `target`, which gets its name when it is complete. A target whose name ends in `.hbf` is
-/// written in the block format. If nothing else is to change than the container, header and entries stay as they are.
+/// Writes a table anew to `target`, which gets its name when it is complete. A target whose name
+/// ends in `.hbf` is written in the block format. If nothing else is to change than the container,
+/// header and entries stay as they are.
 ///
 /// # Errors
 /// The new index or format cannot hold what the table says, the table is damaged or lacks

@@ -3,12 +3,13 @@
 //! A reader is one implementation of [`ForeignTable`]: it is told a legal position and says what
 //! its file says. [`crate::Table::open_foreign`] gives it the header and the numbering of a table
 //! of ours with the same men, so that readers of tables need not know where the entries come from.
-//! A third kind of table is one more file here and one more line in [`ForeignKind::of`] and [`open`].
+//! A third kind of table is one more file here and one more line in [`ForeignKind::of`] and
+//! [`open`].
 //!
 //! | kind | files | format | what it cannot say |
 //! |---|---|---|---|
 //! | [`syzygy`] | `KQvKR.rtbw` | basic | anything, if files of smaller endings are missing |
-//! | [`nalimov`] | `kqkr.nbw.emd` and `kqkr.nbb.emd` | dtm | everything, unless built with the feature `nalimov` |
+//! | [`nalimov`] | `kqkr.nbw.emd` and `kqkr.nbb.emd` | dtm | all, without the feature `nalimov` |
 
 pub mod nalimov;
 pub mod plausible;

@@ -4,12 +4,12 @@
 //! loops that suits both, from the outside in:
 //!
 //! ```text
-//! pieces but the kings and the lane   the one nearest in the table in tiles of 16 squares, innermost
+//! pieces but the kings and the lane   the one nearest in the table in tiles of 16, innermost
 //!   pairs of kings                    those of the portion, canonical ones of the table
 //!     lane                            one run: index + i * step, place row + image[square]
 //!
 //! place    king pair | piece 2 | piece 3 | ... | lane        the kings lead, 64 codes make a row
-//! index    ... | piece 3 | piece 2 | king pair | side         combinadic: the kings are the lowest digit
+//! index    ... | piece 3 | piece 2 | king pair | side         combinadic: the kings are lowest
 //! ```
 //!
 //! Neighbouring pairs of kings lie far apart among the values and side by side in the table, the

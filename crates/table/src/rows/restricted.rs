@@ -142,9 +142,9 @@ impl<'a> Restricted<'a> {
         mover.role == Role::King && self.layout.variant() == Variant::Normal
     }
 
-    /// Lets the man walk that has most moves, of several the one whose squares lie closest together in the table, one
-    /// without a like man if there is one, and the kings before him: for those who do not look at
-    /// values, as the places of these are then wrong.
+    /// Lets the man walk that has most moves, of several the one whose squares lie closest together
+    /// in the table, one without a like man if there is one, and the kings before him: for those
+    /// who do not look at values, as the places of these are then wrong.
     pub(super) fn walk_widest(&mut self) {
         let movers = self.layout.movers();
         let is_mixed = self.layout.twins().is_some() || !self.layout.mixed().is_empty();
@@ -437,7 +437,8 @@ impl<'a> Restricted<'a> {
     }
 }
 
-/// The slot of every mover, of one that stands for no man none; none at all if they do not go together.
+/// The slot of every mover, of one that stands for no man none; none at all if they do not go
+/// together.
 fn slots_of(pieces: &[ListedPiece], movers: &[Mover]) -> Option<Vec<PieceSlot>> {
     let mut taken = [false; MAX_PIECES];
     let mut slots = Vec::with_capacity(movers.len());

@@ -210,9 +210,10 @@ fn walk_free(rows: &Free<'_>, orientation: Orientation, portion: &Portion, visit
     rows.walk_placed(portion, visits, |run, squares, lane| visit(run, squares, lane));
 }
 
-/// The same for tables of which [`has_rows`] says no, under the rules of normal chess. Positions in which no man
-/// of a kind that [`EntryRow`] knows walks are left out, and where the squares of like men overlap in part, some may
-/// be shown twice. None if the table has no symmetry to go by, or loses positions.
+/// The same for tables of which [`has_rows`] says no, under the rules of normal chess. Positions in
+/// which no man of a kind that [`EntryRow`] knows walks are left out, and where the squares of like
+/// men overlap in part, some may be shown twice. None if the table has no symmetry to go by, or
+/// loses positions.
 pub fn scan_restricted<T: Send>(
     space: &IndexSpace,
     new: impl Fn() -> T + Sync + Send,

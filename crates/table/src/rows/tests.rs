@@ -1,5 +1,5 @@
-//! Rows and indices against positions taken one by one: every index is decoded by itself, and every place of a
-//! slice is read by itself.
+//! Rows and indices against positions taken one by one: every index is decoded by itself, and every
+//! place of a slice is read by itself.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +27,8 @@ struct Position {
 }
 
 impl Position {
-    /// A value that is the same for all images, colours exchanged or not, and in whatever order men are named.
+    /// A value that is the same for all images, colours exchanged or not, and in whatever order men
+    /// are named.
     fn value(&self) -> Value {
         let pawns = self.men.iter().any(|&(_, role, _)| role == Role::Pawn);
         let images = Symmetry::all().filter(|g| !pawns || !g.flips_ranks() && !g.transposes());
@@ -168,8 +169,8 @@ fn position_of(space: &IndexSpace, placement: &Placement) -> Position {
     Position { men, turn: placement.turn, en_passant: en_passant.map(|(_, s)| s) }
 }
 
-/// Compares the entries of a table with the values of its positions, index by index, made in memory and in
-/// windows; and the values read from the entries, in memory and in windows.
+/// Compares the entries of a table with the values of its positions, index by index, made in memory
+/// and in windows; and the values read from the entries, in memory and in windows.
 fn check(elements: &str) {
     let space = space(elements);
     let values = values(&space);

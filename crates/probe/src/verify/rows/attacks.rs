@@ -101,9 +101,9 @@ impl TestedRows<'_> {
         (row.lanes & !attacks::between(from, to) & !attacked).without(to)
     }
 
-    /// The squares of the row's piece with which the king of the player to move is in check, the others standing on
-    /// `occupied` and the king, if he is one of them, on `king`. The men of the other colour stand
-    /// as in the row, but for one who is gone.
+    /// The squares of the row's piece with which the king of the player to move is in check, the
+    /// others standing on `occupied` and the king, if he is one of them, on `king`. The men of the
+    /// other colour stand as in the row, but for one who is gone.
     fn checked(
         &self,
         row: &RowBoard<'_>,

@@ -77,8 +77,9 @@ pub(super) fn kings_of(table: &Table) -> Option<ByColor<PieceSlot>> {
     Some(ByColor { white: king(Color::White)?, black: king(Color::Black)? })
 }
 
-/// Whether a position is in a table if every man stands where one of its kind may: the squares of like men
-/// are the same, and who of them stands where does not matter, or they have none in common.
+/// Whether a position is in a table if every man stands where one of its kind may: the squares of
+/// like men are the same, and who of them stands where does not matter, or they have none in
+/// common.
 pub(super) fn is_plain(space: &IndexSpace) -> bool {
     let pieces = space.pieces();
     let structured = space.pawn_structures().is_some();
@@ -154,8 +155,8 @@ impl<'a> RowTable<'a> {
         Some(RowTable { table, numbers: loaded.numbers()?, scores, images: images() })
     }
 
-    /// Calls `take` with every square with which the table has the position, perhaps with the colours exchanged,
-    /// and what a move to it is worth. Returns these squares.
+    /// Calls `take` with every square with which the table has the position, perhaps with the
+    /// colours exchanged, and what a move to it is worth. Returns these squares.
     pub(super) fn look_up(
         &self,
         swapped: bool,
@@ -194,7 +195,8 @@ impl<'a> RowTable<'a> {
         found
     }
 
-    /// The same for squares for which one symmetry leads to the index; squares as they are before it.
+    /// The same for squares for which one symmetry leads to the index; squares as they are before
+    /// it.
     fn look_up_turned(
         &self,
         behind: &BehindLine<'_>,

@@ -1,4 +1,5 @@
-//! Moves out of the table, by rows: captures, promotions, and to squares that the table does not have.
+//! Moves out of the table, by rows: captures, promotions, and to squares that the table does not
+//! have.
 
 use arrayvec::ArrayVec;
 use hoffman_board::{
