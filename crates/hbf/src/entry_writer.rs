@@ -46,6 +46,19 @@ pub struct EntryWriter<'a, W> {
     taken: u64,
 }
 
+/// A tile, encoded, decoded again and compared.
+fn encode_tile(
+    model: &EntryModel,
+    bits: u8,
+    number: u64,
+    tile: &[u16],
+) -> Result<Vec<u8>, EncodeError> {
+    let bytes = entries::encode(model, bits, tile);
+    let mut back = vec![0; tile.len()];
+    entries::decode(model, bits, &bytes, &mut back);
+    if back == tile { Ok(bytes) } else { Err(EncodeError::Disagrees(number)) }
+}
+
 impl<'a, W: Write + Seek> EntryWriter<'a, W> {
     /// Begins a file where `out` is.
     ///
@@ -119,14 +132,8 @@ impl<'a, W: Write + Seek> EntryWriter<'a, W> {
         let (bits, first) = (self.bits, self.taken / size as u64);
         let blocks: Vec<&[&[u16]]> = tiles.chunks(TILES as usize).collect();
         let make = |block: u64| {
-            let pack = |(at, tile): (usize, &&[u16])| {
-                let bytes = entries::encode(model, bits, tile);
-                let mut back = vec![0; tile.len()];
-                entries::decode(model, bits, &bytes, &mut back);
-                let number = first + block * TILES + at as u64;
-                if back == *tile { Ok(bytes) } else { Err(EncodeError::Disagrees(number)) }
-            };
-            let tiles = blocks[block as usize].iter().enumerate().map(pack);
+            let tiles = (first + block * TILES..).zip(blocks[block as usize]);
+            let tiles = tiles.map(|(number, tile)| encode_tile(model, bits, number, tile));
             Ok::<_, EncodeError>(pack_block(&tiles.collect::<Result<Vec<_>, _>>()?))
         };
         let (directory, output) = (&mut self.directory, &mut self.output);

@@ -266,11 +266,10 @@ fn prunes_are_alike(control: &ControlFile) -> bool {
     let alike = |white: FuturemoveKind, black: FuturemoveKind| {
         verdict(Color::White, white) == verdict(Color::Black, black)
     };
-    let quiet = Role::ALL.into_iter().all(|role| {
-        Square::ALL.into_iter().all(|to| {
-            let black = FuturemoveKind::Quiet(role, to.flip_vertical());
-            alike(FuturemoveKind::Quiet(role, to), black)
-        })
+    let mut quiet = Role::ALL.into_iter().flat_map(|role| Square::ALL.map(|to| (role, to)));
+    let quiet = quiet.all(|(role, to)| {
+        let black = FuturemoveKind::Quiet(role, to.flip_vertical());
+        alike(FuturemoveKind::Quiet(role, to), black)
     });
     let captures = std::iter::once(None).chain(Role::ALL.into_iter().map(Some));
     let promotions = captures.clone();

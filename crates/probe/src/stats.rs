@@ -283,31 +283,34 @@ fn count(table: &Table) -> Result<TableTally, TableError> {
         numbers.resize(chunk.min(size.saturating_sub(first)) as usize, 0);
         if numbers.is_empty() { Ok(()) } else { table.read_entries(first, numbers) }
     };
-    let count_chunk = |start: u64, numbers: &[i32]| {
-        numbers
-            .par_chunks(BLOCK)
-            .enumerate()
-            .fold(TableTally::default, |mut tally, (block, numbers)| {
-                let first = start + (block * BLOCK) as u64;
-                for (index, &number) in (first..).zip(numbers) {
-                    counter.count(index, RawEntry(number), &mut tally);
-                }
-                tally
-            })
-            .reduce(TableTally::default, |a, b| a.with(&b))
-    };
+
     let (mut total, mut start) = (TableTally::default(), 0);
     let (mut now, mut next) = (Vec::new(), Vec::new());
     read(0, &mut now)?;
     while start < size {
         let after = start + now.len() as u64;
-        let (tally, done) = rayon::join(|| count_chunk(start, &now), || read(after, &mut next));
+        let (tally, done) =
+            rayon::join(|| count_chunk(&counter, start, &now), || read(after, &mut next));
         total = total.with(&tally);
         done?;
         std::mem::swap(&mut now, &mut next);
         start = after;
     }
     Ok(total)
+}
+
+/// Counts entries, the first of which has an index.
+fn count_chunk(counter: &Counter<'_>, start: u64, numbers: &[i32]) -> TableTally {
+    let blocks = numbers.par_chunks(BLOCK).enumerate();
+    let tallies = blocks.map(|(block, numbers)| {
+        let first = start + (block * BLOCK) as u64;
+        let mut tally = TableTally::default();
+        for (index, &number) in (first..).zip(numbers) {
+            counter.count(index, RawEntry(number), &mut tally);
+        }
+        tally
+    });
+    tallies.reduce(TableTally::default, |a, b| a.with(&b))
 }
 
 // --------------------------------------------------------------------------------------- rendering

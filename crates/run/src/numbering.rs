@@ -54,21 +54,27 @@ impl Numbering {
         control: &ControlFile,
         stop: &Stop,
     ) -> Result<Numbering, RunError> {
-        let numbered = |index_type: IndexType| {
-            let mut control = control.clone();
-            let root = control.root;
-            let index = control.index.get_or_insert_with(|| IndexDeclaration {
-                index_type,
-                written: index_type.name().to_owned(),
-                symmetry: None,
-                on_root: false,
-                place: root,
-            });
-            index.index_type = index_type;
-            Numbering::as_declared(&control, stop)
-        };
+        let numbered = |index_type| Numbering::with_type(control, index_type, stop);
         let [first, others @ ..] = WITH_SIDE_TO_MOVE;
         others.into_iter().fold(numbered(first), |found, other| found.or_else(|_| numbered(other)))
+    }
+
+    /// Numbers the positions with an index type, whatever the control file asks for.
+    fn with_type(
+        control: &ControlFile,
+        index_type: IndexType,
+        stop: &Stop,
+    ) -> Result<Numbering, RunError> {
+        let mut control = control.clone();
+        let declared = IndexDeclaration {
+            index_type,
+            written: index_type.name().to_owned(),
+            symmetry: None,
+            on_root: false,
+            place: control.root,
+        };
+        control.index.get_or_insert(declared).index_type = index_type;
+        Numbering::as_declared(&control, stop)
     }
 
     /// Whether the index type is another one than the control file asks for, and why.

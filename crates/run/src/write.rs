@@ -75,17 +75,7 @@ pub(crate) fn write_table(
     let entry = |source| RunError::Entry { place: control.origin.clone(), source };
     let (format, bits) = fitting_format(control, &counts, progress).map_err(entry)?;
     let codec = EntryCodec::new(format, bits, control.variant).map_err(entry)?;
-    let edits = HeaderEdits {
-        index: Some(space.index_type()),
-        symmetry: numbering.symmetry,
-        format: Some(format),
-        tablebase_statistics: statistics(format, &counts),
-        generation_statistics: Some(generation(making, format)),
-        pawngen: numbering.pawngen_edits(),
-        instruction: (!making.instruction.is_empty()).then(|| making.instruction.clone()),
-        ..HeaderEdits::default()
-    };
-    let header = render_header(control, &edits)?;
+    let header = render_header(control, &header_edits(numbering, making, format, &counts))?;
     if has_suffix(path) && has_cells(control, space, codec) {
         drop(numbers);
         write_cells((&header.bytes, values), making.behind.as_deref(), path, workplace)?;
@@ -118,6 +108,25 @@ pub(crate) fn write_table(
         Ok::<_, RunError>(())
     })?;
     Ok(counts)
+}
+
+/// What the header of a file says besides its control file.
+fn header_edits(
+    numbering: &Numbering,
+    making: &Making,
+    format: Format,
+    counts: &IndexCounts,
+) -> HeaderEdits {
+    HeaderEdits {
+        index: Some(numbering.space.index_type()),
+        symmetry: numbering.symmetry,
+        format: Some(format),
+        tablebase_statistics: statistics(format, counts),
+        generation_statistics: Some(generation(making, format)),
+        pawngen: numbering.pawngen_edits(),
+        instruction: (!making.instruction.is_empty()).then(|| making.instruction.clone()),
+        ..HeaderEdits::default()
+    }
 }
 
 /// Writes the cells of a complete ending, which the encoder compares with the values.

@@ -106,9 +106,9 @@ impl<'a> PropTableSlice<'a> {
     }
 
     /// Runs `pass` with memory for propagation tables after a pass that decided so many rows.
-    fn with_memory(&self, waiting: usize, pass: impl FnOnce(usize)) {
+    fn with_memory<R>(&self, waiting: usize, pass: impl FnOnce(usize) -> R) -> R {
         let memory = (self.pages.budget() / 2).min(waiting.saturating_mul(ROOM));
-        self.pages.lend(memory, || pass(memory));
+        self.pages.lend(memory, || pass(memory))
     }
 
     /// What `f` finds in every block for both sides, given the updates of its rows, which are
@@ -200,10 +200,7 @@ impl<'a> PropTableSlice<'a> {
         let task = self.task(n, color, &must_capture);
         let (lost, exit_wins) = (mine.newest(n), slice.exit_wins[color].of(n, moves));
         // For the kernel what other blocks say is the same as what exits say.
-        let told = updates.iter().map(|update| {
-            let row = update.row as usize;
-            (row, update.mask & task.quiet(row))
-        });
+        let told = updates.iter().map(|update| within(update, |row| task.quiet(row)));
         let (rows, masks) = split(exit_wins.get().iter().chain(told));
         let from = WinSources {
             lost: lost.get(),
@@ -219,6 +216,26 @@ impl<'a> PropTableSlice<'a> {
             from.lost.len() > 0 || log.frontier().len() > 0
         });
         slice.wins[color].put(&log)
+    }
+
+    /// The losses of a pass, in three steps: who is lost unless they escape asks other blocks, these
+    /// answer, and who got no answer is lost.
+    fn find_losses(&self, moves: u16, memory: usize) -> (Vec<Option<Newest>>, Vec<Option<Newest>>) {
+        let told = self.predecessors(&self.slice.wins, memory);
+        let questions = self.table(memory);
+        let (white, black) = self.sweep(Some(told), |n, color, told| {
+            self.candidates(n, color, moves, told, &mut questions.sender())
+        });
+
+        let asking = ByColor { white, black };
+        let answers = self.table(memory);
+        self.sweep(Some(questions.finish()), |n, color, questions| {
+            self.answer(n, color, questions, &asking, &mut answers.sender());
+        });
+
+        self.sweep(Some(answers.finish()), |n, color, answers| {
+            self.loss_block(n, color, moves, asking[color][n], answers)
+        })
     }
 
     /// The positions of a block that are lost if they cannot escape to another block.
@@ -249,10 +266,7 @@ impl<'a> PropTableSlice<'a> {
         slice.held[color].change_shared(n, |held| {
             // For the kernel what other blocks say is the same as what falls due, but it does not
             // make anything losable.
-            let told = updates.iter().map(|update| {
-                let row = update.row as usize;
-                (row, update.mask & !held[row])
-            });
+            let told = updates.iter().map(|update| within(update, |row| !held[row]));
             let (rows, masks) = split(exit_losses.get().iter().chain(told));
             let exit_losses = PositionSet::new(&rows, &masks, None);
             let from = LossSources { wins, exit_losses, open: &open, goal };
@@ -288,10 +302,8 @@ impl<'a> PropTableSlice<'a> {
         }
         let asker = color.other();
         let open = self.slice.open[color].block(n);
-        let (rows, masks) = split(questions.iter().map(|question| {
-            let row = question.row as usize;
-            (row, question.mask & open[row])
-        }));
+        let (rows, masks) =
+            split(questions.iter().map(|question| within(question, |row| open[row])));
         self.send_back(
             n,
             asker,
@@ -330,6 +342,12 @@ impl<'a> PropTableSlice<'a> {
     }
 }
 
+/// The row of an update, and those of its positions that are in the row's set.
+fn within(update: &Update, set: impl Fn(usize) -> u64) -> (usize, u64) {
+    let row = update.row as usize;
+    (row, update.mask & set(row))
+}
+
 /// Rows and masks, as frontiers have them.
 fn split(positions: impl Iterator<Item = (usize, u64)>) -> (Vec<u32>, Vec<u64>) {
     positions.filter(|&(_, mask)| mask != 0).map(|(row, mask)| (row as u32, mask)).unzip()
@@ -350,10 +368,9 @@ impl Passes for PropTableSlice<'_> {
 
     fn win(&mut self, moves: u16, _due: bool) {
         self.slice.wins.iter().for_each(PagedLogs::forget_planes);
-        let mut won = (Vec::new(), Vec::new());
-        self.with_memory(self.waiting(RunResult::Losses), |memory| {
+        let won = self.with_memory(self.waiting(RunResult::Losses), |memory| {
             let told = self.predecessors(&self.slice.losses, memory);
-            won = self.sweep(Some(told), |n, color, told| self.win_block(n, color, moves, told));
+            self.sweep(Some(told), |n, color, told| self.win_block(n, color, moves, told))
         });
         self.slice.wins.white.accept(moves, won.0);
         self.slice.wins.black.accept(moves, won.1);
@@ -361,22 +378,8 @@ impl Passes for PropTableSlice<'_> {
 
     fn lose(&mut self, moves: u16, _due: bool) {
         self.slice.losses.iter().for_each(PagedLogs::forget_planes);
-        let mut lost = (Vec::new(), Vec::new());
-        self.with_memory(self.waiting(RunResult::Wins), |memory| {
-            let told = self.predecessors(&self.slice.wins, memory);
-            let questions = self.table(memory);
-            let (white, black) = self.sweep(Some(told), |n, color, told| {
-                self.candidates(n, color, moves, told, &mut questions.sender())
-            });
-            let asking = ByColor { white, black };
-            let answers = self.table(memory);
-            self.sweep(Some(questions.finish()), |n, color, questions| {
-                self.answer(n, color, questions, &asking, &mut answers.sender());
-            });
-            lost = self.sweep(Some(answers.finish()), |n, color, answers| {
-                self.loss_block(n, color, moves, asking[color][n], answers)
-            });
-        });
+        let waiting = self.waiting(RunResult::Wins);
+        let lost = self.with_memory(waiting, |memory| self.find_losses(moves, memory));
         self.asking.clear();
         self.slice.losses.white.accept(moves, lost.0);
         self.slice.losses.black.accept(moves, lost.1);

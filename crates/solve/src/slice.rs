@@ -15,7 +15,7 @@ use crate::monitor::{Decided, TakeDecided};
 use crate::pass_loop::{Passes, RunResult};
 use crate::passes::{BlockTask, LossSources, MatePlanes, WinSources};
 use crate::problem::Problem;
-use crate::sets::{PositionSet, marked};
+use crate::sets::{Log, PositionSet, marked};
 use crate::store::{EventStore, LogStore, Pass, PlaneStore, Store};
 use crate::threads::{PARALLEL_ROWS, share, with_exit_room, with_scratch};
 use crate::valuation::ExitPlanes;
@@ -121,29 +121,15 @@ impl<'a, S: Store> Slice<'a, S> {
         let share = self.share_of_all();
         let Slice { store, context, open, held, stalemates, must_capture, spared, losses, .. } =
             self;
-        let context = *context;
+        let pass = MatePass::<S> { context, exits, open, must_capture };
         let planes = held.as_mut().zip(stalemates.as_mut()).zip(spared.as_mut());
         store.pass(
             Pass { moves: 0, share },
             planes.map(|((held, stalemates), spared)| [held, stalemates, spared]),
             losses,
             |_, n| !context.blocks[n].empty && !context.is_stopped(),
-            |color, number, [held, stalemates, spared], log| {
-                let must_capture = must_capture[color].block(number);
-                let task = BlockTask { context, number, color, must_capture: &must_capture };
-                if !spared.is_empty() {
-                    let exits = &exits[color];
-                    with_exit_room(|room: &mut ExitRoom<C>| {
-                        spared.copy_from_slice(&spared_block(task, exits, room));
-                    });
-                }
-                let goal = open[color.other()].around(number, task.block(), color);
-                let open = open[color].block(number);
-                let planes =
-                    MatePlanes { held, spared: &mut *spared, stalemates: &mut *stalemates };
-                with_scratch(|scratch| {
-                    dispatch::mate_block(task, &open, &goal, planes, log, scratch)
-                })
+            |color, n, [held, stalemates, spared], log| {
+                pass.decide::<C>(color, n, MatePlanes { held, spared, stalemates }, log)
             },
         );
     }
@@ -189,6 +175,112 @@ impl<'a, S: Store> Slice<'a, S> {
     }
 }
 
+/// What the pass that finds mates and stalemates reads.
+struct MatePass<'s, 'p, S: Store> {
+    context: &'s Context<'s>,
+    exits: &'s ByColor<Vec<Exit<'p>>>,
+    open: &'s ByColor<S::Plane>,
+    must_capture: &'s ByColor<S::Plane>,
+}
+
+impl<S: Store> MatePass<'_, '_, S> {
+    /// Puts the mates of a block into its log, and finds its stalemates.
+    fn decide<C: Code>(
+        &self,
+        color: Color,
+        number: usize,
+        planes: MatePlanes<'_>,
+        log: &mut Log,
+    ) -> bool {
+        let &MatePass { context, exits, open, .. } = self;
+        let must_capture = self.must_capture[color].block(number);
+        let task = BlockTask { context, number, color, must_capture: &must_capture };
+
+        if !planes.spared.is_empty() {
+            with_exit_room(|room: &mut ExitRoom<C>| {
+                planes.spared.copy_from_slice(&spared_block(task, &exits[color], room));
+            });
+        }
+        let goal = open[color.other()].around(number, task.block(), color);
+        let open = open[color].block(number);
+        with_scratch(|scratch| dispatch::mate_block(task, &open, &goal, planes, log, scratch))
+    }
+}
+
+/// What a pass that finds wins reads.
+struct WinPass<'s, S: Store> {
+    context: &'s Context<'s>,
+    moves: u16,
+    losses: &'s ByColor<S::Logs>,
+    exit_wins: &'s ByColor<S::Events>,
+    must_capture: &'s ByColor<S::Plane>,
+}
+
+impl<S: Store> WinPass<'_, S> {
+    /// Whether something can be won in a block.
+    fn is_due(&self, color: Color, n: usize) -> bool {
+        let WinPass { context, losses, .. } = self;
+        let reached = losses[color].is_waiting(n)
+            || losses[color.other()].reaches(n, &context.blocks[n], color);
+        (reached || self.exit_wins[color].has(n, self.moves)) && !context.is_stopped()
+    }
+
+    /// Moves what is won from the open positions of a block to its log; whether any are open no
+    /// longer.
+    fn decide(&self, color: Color, number: usize, open: &mut [u64], wins: &mut Log) -> bool {
+        let &WinPass { context, moves, losses, .. } = self;
+        let must_capture = self.must_capture[color].block(number);
+        let task = BlockTask { context, number, color, must_capture: &must_capture };
+
+        let lost = losses[color].newest(number);
+        let exit_wins = self.exit_wins[color].of(number, moves);
+        let from = WinSources {
+            lost: lost.get(),
+            losses: losses[color.other()].around(number, task.block(), color),
+            exit_wins: exit_wins.get(),
+        };
+        with_scratch(|scratch| dispatch::win_block(task, moves, &from, open, wins, scratch));
+        lost.get().len() > 0 || wins.frontier().len() > 0
+    }
+}
+
+/// What a pass that finds losses reads.
+struct LossPass<'s, S: Store> {
+    context: &'s Context<'s>,
+    moves: u16,
+    wins: &'s ByColor<S::Logs>,
+    exit_losses: &'s ByColor<S::Events>,
+    open: &'s ByColor<S::Plane>,
+    must_capture: &'s ByColor<S::Plane>,
+}
+
+impl<S: Store> LossPass<'_, S> {
+    /// Whether something can be lost in a block.
+    fn is_due(&self, color: Color, n: usize) -> bool {
+        let LossPass { context, wins, .. } = self;
+        let reached = wins[color.other()].reaches(n, &context.blocks[n], color);
+        (reached || self.exit_losses[color].has(n, self.moves)) && !context.is_stopped()
+    }
+
+    /// Puts what is lost into the log of a block; whether an exit has made anything losable that
+    /// was held.
+    fn decide(&self, color: Color, number: usize, held: &mut [u64], losses: &mut Log) -> bool {
+        let &LossPass { context, moves, wins, open, .. } = self;
+        let must_capture = self.must_capture[color].block(number);
+        let task = BlockTask { context, number, color, must_capture: &must_capture };
+
+        let exit_losses = self.exit_losses[color].of(number, moves);
+        let from = LossSources {
+            wins: wins[color.other()].around(number, task.block(), color),
+            exit_losses: exit_losses.get(),
+            open: &open[color].block(number),
+            goal: open[color.other()].around(number, task.block(), color),
+        };
+        with_scratch(|scratch| dispatch::loss_block(task, moves, &from, held, losses, scratch));
+        exit_losses.get().len() > 0
+    }
+}
+
 impl<S: Store> Passes for Slice<'_, S> {
     fn ahead(&self) -> u16 {
         self.exit_wins.iter().chain(self.exit_losses.iter()).map(S::Events::last).max().unwrap_or(0)
@@ -205,31 +297,13 @@ impl<S: Store> Passes for Slice<'_, S> {
     fn win(&mut self, moves: u16, due: bool) {
         let share = self.share(self.waiting(RunResult::Losses), due);
         let Slice { store, context, open, exit_wins, wins, losses, must_capture, .. } = self;
-        let context = *context;
+        let pass = WinPass::<S> { context, moves, losses, exit_wins, must_capture };
         store.pass(
             Pass { moves, share },
             open.as_mut().map(|open| [open]),
             wins,
-            |color, n| {
-                let reached = losses[color].is_waiting(n)
-                    || losses[color.other()].reaches(n, &context.blocks[n], color);
-                (reached || exit_wins[color].has(n, moves)) && !context.is_stopped()
-            },
-            |color, number, [open], wins| {
-                let must_capture = must_capture[color].block(number);
-                let task = BlockTask { context, number, color, must_capture: &must_capture };
-                let lost = losses[color].newest(number);
-                let exit_wins = exit_wins[color].of(number, moves);
-                let from = WinSources {
-                    lost: lost.get(),
-                    losses: losses[color.other()].around(number, task.block(), color),
-                    exit_wins: exit_wins.get(),
-                };
-                with_scratch(|scratch| {
-                    dispatch::win_block(task, moves, &from, open, wins, scratch);
-                });
-                lost.get().len() > 0 || wins.frontier().len() > 0
-            },
+            |color, n| pass.is_due(color, n),
+            |color, n, [open], wins| pass.decide(color, n, open, wins),
         );
     }
 
@@ -237,30 +311,13 @@ impl<S: Store> Passes for Slice<'_, S> {
         let share = self.share(self.waiting(RunResult::Wins), due);
         let Slice { store, context, open, held, exit_losses, wins, losses, must_capture, .. } =
             self;
-        let context = *context;
+        let pass = LossPass::<S> { context, moves, wins, exit_losses, open, must_capture };
         store.pass(
             Pass { moves, share },
             held.as_mut().map(|held| [held]),
             losses,
-            |color, n| {
-                let reached = wins[color.other()].reaches(n, &context.blocks[n], color);
-                (reached || exit_losses[color].has(n, moves)) && !context.is_stopped()
-            },
-            |color, number, [held], losses| {
-                let must_capture = must_capture[color].block(number);
-                let task = BlockTask { context, number, color, must_capture: &must_capture };
-                let exit_losses = exit_losses[color].of(number, moves);
-                let from = LossSources {
-                    wins: wins[color.other()].around(number, task.block(), color),
-                    exit_losses: exit_losses.get(),
-                    open: &open[color].block(number),
-                    goal: open[color.other()].around(number, task.block(), color),
-                };
-                with_scratch(|scratch| {
-                    dispatch::loss_block(task, moves, &from, held, losses, scratch);
-                });
-                exit_losses.get().len() > 0
-            },
+            |color, n| pass.is_due(color, n),
+            |color, n, [held], losses| pass.decide(color, n, held, losses),
         );
     }
 

@@ -42,33 +42,14 @@ pub(super) fn count(table: &Table, memory: u64) -> Result<Option<TableTally>, Ta
         entries: PackedEntries::of(table)?,
         lengths: ByColor::new_with(length),
     };
-    let new = || {
-        let counts = ByColor::new_with(|_| vec![0; kinds * TURNS]);
-        Share {
-            counts,
-            longest: ByColor::new_with(|_| (1, u64::MAX)),
-            tally: TableTally::default(),
-        }
-    };
+    let new = || Share::new(kinds);
     let Some(shares) = scan(table.space(), new, |share, row| rows.count(row, share)) else {
         return Ok(None);
     };
     let mut total = TableTally::default();
     for share in shares {
         total = total.with(&share.tally);
-        for turn in Color::ALL {
-            let side = total.plain.get_mut(turn);
-            for (key, counts) in share.counts.get(turn).chunks(TURNS).enumerate() {
-                let n = counts.iter().sum();
-                if n > 0 {
-                    side.count_some(n, value(key, turn));
-                }
-            }
-            let &(length, index) = share.longest.get(turn);
-            if index < u64::MAX {
-                side.lengthen((length - 1) as u16, index);
-            }
-        }
+        share.add_to(&mut total, value);
     }
     Ok(Some(total))
 }
@@ -81,6 +62,33 @@ struct Share {
     longest: ByColor<(u32, u64)>,
     /// What was counted position by position.
     tally: TableTally,
+}
+
+impl Share {
+    fn new(kinds: usize) -> Share {
+        Share {
+            counts: ByColor::new_with(|_| vec![0; kinds * TURNS]),
+            longest: ByColor::new_with(|_| (1, u64::MAX)),
+            tally: TableTally::default(),
+        }
+    }
+
+    /// Adds what was counted by entries, of which `value` tells the values.
+    fn add_to(&self, total: &mut TableTally, value: impl Fn(usize, Color) -> Option<EntryValue>) {
+        for turn in Color::ALL {
+            let side = total.plain.get_mut(turn);
+            for (key, counts) in self.counts.get(turn).chunks(TURNS).enumerate() {
+                let n = counts.iter().sum();
+                if n > 0 {
+                    side.count_some(n, value(key, turn));
+                }
+            }
+            let &(length, index) = self.longest.get(turn);
+            if index < u64::MAX {
+                side.lengthen((length - 1) as u16, index);
+            }
+        }
+    }
 }
 
 struct RowCounter<'a> {

@@ -430,7 +430,7 @@ impl<'a> TestedRows<'a> {
         turn: Color,
         mut take: impl FnMut(u8, Option<&'a i8>),
     ) {
-        let EntriesAt { squares, lane, jumped } = *there;
+        let EntriesAt { squares, lane, .. } = *there;
         let space = self.tested.table().space();
         let king = |color, square: Square| match *self.kings.get(color) {
             slot if slot == lane => square,
@@ -442,18 +442,30 @@ impl<'a> TestedRows<'a> {
         };
         let walks = self.kings.white == lane || self.kings.black == lane;
         by_symmetry(space, lanes, walks, canonical, |symmetry, lanes| {
-            let image = &self.images[symmetry.index()];
-            let turned = squares.map(|square| image[usize::from(square & 63)]);
-            let back = &self.images[symmetry.inverse().index()];
-            let jumped = jumped.map(|square| symmetry.apply(square));
-            let cursor = space.cursor(&turned, turn, jumped);
-            cursor.visit_lane(lane, symmetry.apply_set(lanes.0), |run, index, step| {
-                for (i, square) in (0..).zip(Bitboard(run)) {
-                    let (square, index) = (back[square as usize], index + i * step);
-                    debug_assert_eq!(Some(index), self.index_at(there, square, turn));
-                    take(square, self.numbers.get(index as usize));
-                }
-            });
+            self.visit_turned(there, (symmetry, lanes), turn, &mut take);
+        });
+    }
+
+    /// The same for squares for which one symmetry leads to the index.
+    fn visit_turned(
+        &self,
+        there: &EntriesAt<'_>,
+        (symmetry, lanes): (Symmetry, Bitboard),
+        turn: Color,
+        take: &mut impl FnMut(u8, Option<&'a i8>),
+    ) {
+        let image = &self.images[symmetry.index()];
+        let turned = there.squares.map(|square| image[usize::from(square & 63)]);
+        let back = &self.images[symmetry.inverse().index()];
+        let jumped = there.jumped.map(|square| symmetry.apply(square));
+
+        let cursor = self.tested.table().space().cursor(&turned, turn, jumped);
+        cursor.visit_lane(there.lane, symmetry.apply_set(lanes.0), |run, index, step| {
+            for (i, square) in (0..).zip(Bitboard(run)) {
+                let (square, index) = (back[square as usize], index + i * step);
+                debug_assert_eq!(Some(index), self.index_at(there, square, turn));
+                take(square, self.numbers.get(index as usize));
+            }
         });
     }
 

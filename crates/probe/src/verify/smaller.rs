@@ -166,12 +166,7 @@ impl Smaller {
             }
         }
         for ending in endings_after(table) {
-            let stems = [ending.stem(), ending.to_string().to_lowercase()];
-            let names =
-                folders.iter().flat_map(|f| stems.iter().map(|s| f.join(format!("{s}.htb"))));
-            if let Some(path) =
-                names.flat_map(|name| names_of(&name)).find(|path| may_be_file(&*files(), path))
-            {
+            if let Some(path) = file_of(&ending, folders) {
                 open_once(&mut smaller, &path)?;
                 continue;
             }
@@ -268,6 +263,13 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     found
         .retain(|path| !has_suffix(path) || twin(path).is_none_or(|packed| !all.contains(&packed)));
     found
+}
+
+/// The file of an ending as a whole, by its name or that of version 1.7.
+fn file_of(ending: &Material, folders: &[PathBuf]) -> Option<PathBuf> {
+    let stems = [ending.stem(), ending.to_string().to_lowercase()];
+    let names = folders.iter().flat_map(|f| stems.iter().map(|s| f.join(format!("{s}.htb"))));
+    names.flat_map(|name| names_of(&name)).find(|path| may_be_file(&*files(), path))
 }
 
 /// The parts of an ending in a folder, sorted by name.

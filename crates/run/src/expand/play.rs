@@ -363,17 +363,20 @@ impl<'c> Play<'c> {
     ) -> Result<Vec<bool>, RunError> {
         let kept = |(prune, condition): (&Prune, &Option<Condition>)| {
             let Some(condition) = condition else { return Ok(true) };
-            condition.holds(material, &table.pawns).ok_or_else(|| {
-                let table = self.name(material);
-                let problem = format!(
-                    "the condition '{}' holds in some positions of the table {table} only, whose pawns \
-                     can be on different files; a prune is for all of a table",
-                    prune.condition.as_deref().unwrap_or_default()
-                );
-                fail(self.control, prune.place, "prune", problem)
-            })
+            let holds = condition.holds(material, &table.pawns);
+            holds.ok_or_else(|| self.holds_in_part(prune, material))
         };
         self.control.prunes.iter().zip(&self.conditions).map(kept).collect()
+    }
+
+    fn holds_in_part(&self, prune: &Prune, material: &Material) -> RunError {
+        let table = self.name(material);
+        let problem = format!(
+            "the condition '{}' holds in some positions of the table {table} only, whose pawns \
+             can be on different files; a prune is for all of a table",
+            prune.condition.as_deref().unwrap_or_default()
+        );
+        fail(self.control, prune.place, "prune", problem)
     }
 
     /// The `pawngen` element of a table.
