@@ -157,6 +157,7 @@ impl Classic {
         if exact.is_none() && known.next().is_some() {
             return Err(Misuse(format!("option '--{name}' is ambiguous")));
         }
+
         let alone = first.filter(|first| !WITH_ARGUMENT.contains(first));
         if let (Some(first), Some(_)) = (alone, &value) {
             return Err(Misuse(format!("option '--{first}' doesn't allow an argument")));
@@ -373,6 +374,7 @@ fn run_verify(classic: &Classic, tables: &[PathBuf]) -> RunEnd {
     let reading = &classic.work.reading(classic.reading());
     let request = verify::VerifyRequest { sample: None, reading, folder };
     let mut good = true;
+
     for path in tables {
         say(&format!("Verifying '{}'", path.display()));
         match verify::check(path, &request) {

@@ -74,12 +74,14 @@ fn main() -> ExitCode {
         let _ = std::io::stderr().write_all(refusal.as_bytes());
         return ExitCode::from(1);
     }
+
     // Until a table wants them.
     use_huge_pages(false);
     let arguments: Vec<OsString> = std::env::args_os().collect();
     trace();
     let result =
         interrupt::install().context("cannot watch for signals").and_then(|()| run(&arguments));
+
     match result {
         Ok(RunEnd::Done) => ExitCode::SUCCESS,
         Ok(RunEnd::Failed) => ExitCode::from(1),
@@ -157,6 +159,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<RunEnd> {
             Err(help) => print(&help.render().to_string()).map(|()| RunEnd::Done),
         };
     }
+
     if arguments.len() < 2 {
         return print(&args::help()).map(|()| RunEnd::Done);
     }
@@ -164,12 +167,14 @@ fn run(arguments: &[OsString]) -> anyhow::Result<RunEnd> {
         note(&format!("this program was built without '{word}'"));
         return Ok(RunEnd::Misused);
     }
+
     let classic = classic::parse(arguments.iter().skip(1).cloned());
     // Whoever mistypes a command does not mean the classic command line.
     if let (Err(_), Some(word)) = (&classic, first.filter(|word| is_no_file(word))) {
         note(&format!("there is no command '{word}'; 'hoffman help' lists them"));
         return Ok(RunEnd::Misused);
     }
+
     let classic = classic?;
     let first = if classic.generate { Some(1) } else { classic.threads };
     in_pool(first, || classic::run(&classic, &all(classic.threads)))

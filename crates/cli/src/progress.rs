@@ -220,6 +220,7 @@ impl Bar {
             error: None,
             over: false,
         };
+
         let shared = Arc::new(BarShared {
             bar,
             status,
@@ -232,6 +233,7 @@ impl Bar {
 
         let needed = shared.status.is_some() || shared.lines;
         let ticking = Arc::clone(&shared);
+
         // Without the thread there are no lines, which is no reason not to work.
         let ticker = needed
             .then(|| std::thread::Builder::new().spawn(move || ticking.tick()))

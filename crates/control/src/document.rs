@@ -307,6 +307,7 @@ impl<'a> DocumentReader<'a> {
                 self.file.offset = leading_u64(offset);
             }
         }
+
         match root.attribute("format") {
             None => {}
             Some("one-byte-dtm") => {
@@ -320,6 +321,7 @@ impl<'a> DocumentReader<'a> {
             }
             Some(other) => return Err(self.bad_value(root, "format", other, "one-byte-dtm")),
         }
+
         if let Some(written) = root.attribute("index") {
             self.expect_first(root, "index")?;
             let index_type = self.index_type(root, "index", written)?;

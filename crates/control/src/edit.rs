@@ -144,6 +144,7 @@ fn render_root(
     let mut sheet = Sheet::new(document.input_text());
     let children = || root.children().filter(Element::is_element);
     let kept = |c: &Element<'_>| edits.keep_generation && c.has_tag_name("generation-statistics");
+
     for old in children().filter(|c| is_statistics(*c) && !kept(c)) {
         sheet.remove(old.range());
     }
@@ -157,6 +158,7 @@ fn render_root(
         sheet.set(element, "legal-black-squares", &number(pawngen.masks.black));
         sheet.set(element, "offset", &padded.to_string());
     }
+
     if !edits.tablebase_statistics.is_empty() {
         let text = render_tablebase(&edits.tablebase_statistics);
         match children().find(kept) {
@@ -167,6 +169,7 @@ fn render_root(
             None => sheet.append(&text),
         }
     }
+
     if let Some(statistics) = &edits.generation_statistics {
         sheet.append(&render_generation(statistics));
     }

@@ -60,6 +60,7 @@ impl GameControl {
             lines.push("<index type=\"combinadic3\"/>".to_owned());
         }
         lines.push(format_element(Format::Basic));
+
         for (color, role, squares) in &self.pieces {
             let location = squares.map_or_else(String::new, |squares| {
                 let names: Vec<String> = squares.into_iter().map(|s| s.to_string()).collect();
@@ -67,18 +68,21 @@ impl GameControl {
             });
             lines.push(piece_element(*color, *role, &location));
         }
+
         lines.extend(self.pawngen.as_ref().map(pawngen_element));
         if !self.futurebases.is_empty() {
             lines.push(comment("What captures and promotions lead to."));
         }
         let file = |stem: &String| futurebase_element(&format!("{stem}.htb"), false);
         lines.extend(self.futurebases.iter().map(file));
+
         for group in self.prunes.iter().filter(|group| !group.moves.is_empty()) {
             lines.push(comment(&group.about));
             for (color, pattern, effect) in &group.moves {
                 lines.push(prune_element(*color, pattern, *effect));
             }
         }
+
         lines.push(format!("<output filename=\"{}.htb\"/>", self.stem));
         lines
     }

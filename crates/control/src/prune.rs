@@ -101,6 +101,7 @@ impl PrunePattern {
         let chars: Vec<char> = source.to_lowercase().chars().collect();
         let mut items = Vec::new();
         let mut rest = chars.as_slice();
+
         while let Some((&first, tail)) = rest.split_first() {
             rest = tail;
             if first == '*' && items.last() == Some(&PatternItem::Star) {

@@ -93,10 +93,12 @@ pub(crate) fn render_generation(statistics: &GenerationStatistics) -> String {
         ("page-faults", statistics.page_faults.to_string()),
         ("page-reclaims", statistics.page_reclaims.to_string()),
     ];
+
     for (name, content) in elements {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "      <{name}>{}</{name}>", escape(&content));
     }
+
     for pass in &statistics.passes {
         let mut attributes =
             vec![("type", escape(&pass.pass_type)), ("real-time", format_duration(pass.real_time))];
@@ -111,6 +113,7 @@ pub(crate) fn render_generation(statistics: &GenerationStatistics) -> String {
         }
         text.push_str("/>\n");
     }
+
     text.push_str("   </generation-statistics>\n   ");
     text
 }

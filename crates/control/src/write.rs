@@ -65,6 +65,7 @@ pub(crate) fn render(contents: &NewControlFile<'_>) -> String {
         text.push_str(&line);
         text.push('\n');
     };
+
     let pruned = Color::ALL.into_iter().filter(|_| contents.board.is_some());
     for color in pruned.clone() {
         add(format!("<prune-enable color=\"{color}\" type=\"discard\"/>"));
@@ -77,6 +78,7 @@ pub(crate) fn render(contents: &NewControlFile<'_>) -> String {
     }
     add(format_element(contents.format));
     let mut left = contents.locations.to_vec();
+
     for (color, role) in list_order(contents) {
         let given = left.iter().position(|&(c, r, _)| (c, r) == (color, role));
         let squares = given.map_or(default_squares(role), |at| left.remove(at).2);
@@ -89,13 +91,16 @@ pub(crate) fn render(contents: &NewControlFile<'_>) -> String {
         };
         add(piece_element(color, role, &location));
     }
+
     for (stem, inverted) in &contents.futurebases {
         add(futurebase_element(&format!("{stem}.htb"), *inverted));
     }
+
     for color in pruned {
         // Every move to a square, whichever: the only ones that leave the table lead off the board.
         add(prune_element(color, "?[a-h][1-8]", PruneEffect::Discard));
     }
+
     add(format!("<output filename=\"{}.htb\"/>", contents.stem));
     if let Some(megabytes) = contents.megabytes {
         add(format!("<enable-proptables MB=\"{megabytes}\"/>"));

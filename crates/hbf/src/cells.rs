@@ -251,9 +251,11 @@ impl Space {
             return None;
         }
         let mut found = [0; MAX_ALL];
+
         for i in 0..lane {
             found[i] = self.next_like(fixed, i, found)?;
         }
+
         // The lane is the last of its like, for now.
         found[lane] = u8::MAX;
         let mut symmetry = usize::from(found[0] & 7 > 3);
@@ -269,6 +271,7 @@ impl Space {
         let own = own.fold(0, |set, square| set | 1 << square);
         found[lane] = 0;
         let CellInTile { tile, row, .. } = self.place(found)?;
+
         Some(RowPlace {
             tile,
             row,

@@ -171,6 +171,7 @@ impl Directory {
         if version != VERSION {
             return Err(HbfError::Version(version));
         }
+
         let table_end = HEAD + ROW * u64::from(count);
         let is_sound = word_at(&head, 28) == crc32fast::hash(&head[..28])
             && number_at(&head, 16) == length
@@ -184,6 +185,7 @@ impl Directory {
         if crc32fast::hash(&table) != word_at(&head, 24) {
             return Err(damaged(*b"head"));
         }
+
         let mut entries = Vec::new();
         for row in table.as_chunks::<{ ROW as usize }>().0 {
             let name = [row[0], row[1], row[2], row[3]];

@@ -213,6 +213,7 @@ pub fn write_ending<W: Write + Seek>(
         models.push(trained);
         Ok(())
     })?;
+
     let sections = 1 + texts.count() + STREAM_SECTIONS * plans.len();
     let mut output = OutputFile::new(out, sections)?;
     texts.write(&mut output)?;
@@ -221,6 +222,7 @@ pub fn write_ending<W: Write + Seek>(
     let mut longest = [[None; 2]; 2];
     let all = plans.iter().map(|plan| plan.space.tiles()).sum();
     let mut done = 0;
+
     for (plan, trained) in plans.iter().zip(models) {
         let (turn, outcomes, tiles) = (plan.turn, plan.outcomes, plan.space.tiles());
         let tell = |tiles: u64| crew.watch.done(done + tiles, all);
@@ -343,6 +345,7 @@ fn orders(material: &Material, turn: Color) -> Vec<Vec<u8>> {
         }
         orders = longer;
     }
+
     if orders.len() > 6 {
         let of = |man: &u8| men[usize::from(*man)];
         let place = |man: &u8| {
@@ -417,6 +420,7 @@ impl StreamEncoder<'_> {
             bytes: [model_bytes.len() as u64, directory.len() as u64, data],
             leaves: trained.leaves,
         };
+
         let known = |moves: u16| (!outcomes && moves > 0).then(|| moves - 1);
         let longest = [known(longest[2]), known(longest[1])];
         let exits = self.options.exits;
@@ -442,6 +446,7 @@ impl StreamEncoder<'_> {
         let count = of_block.end - of_block.start;
         let mut encoded =
             Encoded { block: Vec::new(), tiles: count, legal: 0, settled: 0, longest: [0; 3] };
+
         for tile in of_block {
             let (legal, settled) = filler.fill(stream, tile, &mut values)?;
             encoded.legal += legal;
@@ -462,6 +467,7 @@ impl StreamEncoder<'_> {
             }
             packed.push(bytes);
         }
+
         encoded.block = pack_block(&packed);
         Ok(encoded)
     }

@@ -14,6 +14,7 @@ pub fn parse_fen(text: &str) -> Option<Position> {
     };
     let mut position = Position::empty(turn);
     let mut rank = 8_u8;
+
     for row in board.split('/') {
         rank = rank.checked_sub(1)?;
         let mut file = 0_u8;
@@ -34,6 +35,7 @@ pub fn parse_fen(text: &str) -> Option<Position> {
             return None;
         }
     }
+
     if fields.next().is_some_and(|castling| castling != "-") || rank != 0 {
         return None;
     }
@@ -73,6 +75,7 @@ pub fn to_fen(position: &Position) -> String {
         }
         text.push(if rank > 0 { '/' } else { ' ' });
     }
+
     text.push(if position.turn == Color::White { 'w' } else { 'b' });
     text.push_str(" - ");
     match position.en_passant {

@@ -29,9 +29,11 @@ const BATCH: usize = 128;
 fn part<const S: usize>(samples: &mut [Sample<S>], (word, bit): (usize, u8)) -> usize {
     let (mut begin, mut end) = (0, samples.len());
     let (mut ones, mut zeros) = ([0_u8; BATCH], [0_u8; BATCH]);
+
     // Which ones of the lists are left.
     let (mut of_begin, mut of_end) = (0..0, 0..0);
     let is_one = |sample: &Sample<S>| (sample[word] >> bit & 1) as usize;
+
     while end - begin >= 2 * BATCH {
         if of_begin.is_empty() {
             of_begin = 0..0;
@@ -57,6 +59,7 @@ fn part<const S: usize>(samples: &mut [Sample<S>], (word, bit): (usize, u8)) -> 
         begin += if of_begin.is_empty() { BATCH } else { 0 };
         end -= if of_end.is_empty() { BATCH } else { 0 };
     }
+
     while begin < end {
         if is_one(&samples[begin]) == 0 {
             begin += 1;
@@ -169,6 +172,7 @@ impl<const S: usize, const N: usize> Grower<'_, S, N> {
         if before < 1.0 {
             return None;
         }
+
         let least = self.limits.least;
         let mut best = (0.0, 0);
         for (test, &(word, bit)) in self.tests.iter().enumerate() {
@@ -187,6 +191,7 @@ impl<const S: usize, const N: usize> Grower<'_, S, N> {
                 best = (gain, test);
             }
         }
+
         let gain = best.0 * all as f64 / f64::from(looked_at);
         let worth =
             gain > self.limits.chance_bits && gain * self.limits.scale > self.limits.leaf_bits;

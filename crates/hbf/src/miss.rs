@@ -132,24 +132,29 @@ pub(crate) fn guess(
         0 => (last, 0),
         _ => (((2 * sum + count) / (2 * count)) as u16, most - least),
     };
+
     let mut word = u64::from(wanted == 2);
     for (k, bound) in [1, 3, 6].into_iter().enumerate() {
         word |= u64::from(count >= bound) << (1 + k);
     }
+
     for (k, bound) in [1, 2, 4, 8].into_iter().enumerate() {
         word |= u64::from(spread >= bound) << (4 + k);
     }
+
     for (k, &bound) in frame.thresholds.iter().enumerate() {
         word |= u64::from(base >= bound) << (8 + k);
     }
     word |= u64::from(class(candidates.codes[0]) == wanted) << 17;
     let mut guess = Guess { base, excluded: [0; 4], excluded_count: 0 };
+
     for &code in candidates.as_slice() {
         if class(code) == wanted {
             guess.excluded[guess.excluded_count & 3] = distance(code);
             guess.excluded_count += 1;
         }
     }
+
     guess.excluded[..guess.excluded_count].sort_unstable();
     (guess, word)
 }

@@ -77,11 +77,13 @@ impl Model {
         if order.iter().fold(0, |set, &place| set | 1 << place) != 0b1111 {
             return None;
         }
+
         let mut thresholds = [0; 9];
         for (k, threshold) in thresholds.iter_mut().enumerate() {
             *threshold = number(4 + 2 * k)?;
         }
         let mut classes = [[0; CLASSES]; CLASS_CONTEXTS];
+
         for (k, class) in classes.iter_mut().enumerate() {
             *class = distribution(bytes.get(26 + 2 * k..28 + 2 * k)?)?;
         }
@@ -92,6 +94,7 @@ impl Model {
         if misses.len() != second || default == 0 {
             return None;
         }
+
         let tests = Tests::of(space);
         Some(Model {
             frame,

@@ -66,15 +66,18 @@ fn generate(position: &Position, asked: MoveFilter, visit: &mut dyn FnMut(&Move)
             pawn_moves(position, from, asked, visit);
         }
     }
+
     if asked == MoveFilter::Exits {
         return;
     }
     let Some(target) = position.en_passant.filter(|_| pawns != 0) else { return };
     let enemy = Man { color: own.other(), kind: Kind::Pawn };
+
     // Without the pawn that has jumped there is nothing to take.
     if position.of(enemy) >> behind(target, own) & 1 == 0 || occupied >> (target & 63) & 1 != 0 {
         return;
     }
+
     for from in squares(attacks(enemy, target, occupied) & pawns) {
         let mut taken = *position;
         taken.remove(behind(target, own));

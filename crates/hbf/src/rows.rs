@@ -488,11 +488,13 @@ impl TileRows {
                 *word |= u16::from(a == b) << bit;
             }
         };
+
         let below = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
             for (word, (a, b)) in word.iter_mut().zip(a.iter().zip(b)) {
                 *word |= u16::from(a < b) << bit;
             }
         };
+
         for (word, bit, a, b) in [
             (0, 6, s, n),
             (0, 8, s, u),
@@ -503,6 +505,7 @@ impl TileRows {
             equal(&mut words[word], bit, a, b);
             below(&mut words[word], bit + 1, a, b);
         }
+
         let [_, middle, high] = &mut words;
         equal(middle, 5, s, at(t, -9));
         equal(middle, 6, n, at(rn, 1));

@@ -64,9 +64,11 @@ impl SideBySide {
         self.masks[cell + 35] = below(&draws, first);
         self.masks[cell + 36..cell + 39].copy_from_slice(&counted);
         let mut moves = *first;
+
         for code in &mut moves {
             *code = distance_of(*code);
         }
+
         for (mask, &threshold) in self.masks[cell + 39..].iter_mut().zip(&frame.thresholds) {
             *mask = !below(&moves, &[threshold; 64]);
         }
@@ -78,15 +80,18 @@ impl SideBySide {
         let (t, rn, ru) = (before.row, before.n, before.u);
         let near = |row: usize, by: isize| rows.row_around(row, by);
         let masks = &mut self.masks[cell..cell + 34];
+
         for (at, a, b) in [(0, w, s), (2, w, n), (4, w, u), (6, s, n), (8, s, u), (10, n, u)] {
             masks[at] = equal(a, b);
             masks[at + 1] = below(a, b);
         }
+
         for (at, a, row, by) in [(12, w, rn, -1), (14, s, rn, -8), (16, w, ru, -1), (18, s, ru, -8)]
         {
             masks[at] = equal(a, near(row, by));
             masks[at + 1] = below(a, near(row, by));
         }
+
         let equals = [
             (20, w, t, -9),
             (21, s, t, -9),
@@ -103,6 +108,7 @@ impl SideBySide {
             (32, w, t, -2),
             (33, s, t, -16),
         ];
+
         for (at, a, row, by) in equals {
             masks[at] = equal(a, near(row, by));
         }

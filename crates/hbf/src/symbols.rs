@@ -76,6 +76,7 @@ impl Desk {
         let Some(place) = space.tile(tile) else { return };
         let tests = Tests::of(space);
         self.rows.start(space, tests, &place, frame.default);
+
         for (row, codes) in values.codes.iter().enumerate() {
             let before = self.rows.begin_row(space, tests, turn, row, place.first_row);
             let settled = values.settled[row] & self.rows.legal[row];

@@ -36,6 +36,7 @@ pub(crate) fn decode(
     let mut decoding = TileDecoding { model, coder, tests, outcomes, last: model.last };
     rows.start(space, tests, &place, model.frame.default);
     let (last_row, last_lane) = last_cell.unwrap_or((space.rows() - 1, 63));
+
     for row in 0..=usize::from(last_row) {
         let before = rows.begin_row(space, tests, turn, row, place.first_row);
         let legal = rows.legal[row];

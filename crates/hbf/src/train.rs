@@ -60,6 +60,7 @@ fn train_with<const S: usize>(
         classes: [[0; CLASSES]; CLASS_CONTEXTS],
         lanes: vec![[0; 64]; tests.count(false).div_ceil(64)],
     };
+
     // As many as there will be: while a list grows it is there twice.
     collected.cells.reserve_exact(sample.iter().map(|(_, values)| values.cells()).sum());
     for (tile, values) in sample {
@@ -68,6 +69,7 @@ fn train_with<const S: usize>(
             collected.row(desk, before, &mut last);
         });
     }
+
     let scale = 1.0 / share.clamp(1e-9, 1.0);
     let cell_limits = GrowthLimits {
         scale,
@@ -89,6 +91,7 @@ fn train_with<const S: usize>(
         let bytes = fit(&counts, &[0.3; CLASSES]);
         [bytes[0], bytes[1]]
     });
+
     let leaves = [cells.leaves, misses.leaves];
     let (cells, misses) = (cells.bytes, misses.bytes);
     let parts = ModelParts { frame, last, classes, cells, misses };
@@ -144,6 +147,7 @@ fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (ModelFrame, 
     let mut codes = distances.clone();
     let mut agreed = [0_u32; 4];
     let frame = ModelFrame::new([0, 1, 2, 3], DRAW, [u16::MAX; 9]);
+
     // A part of the sample is enough, as long as it is not small.
     for (tile, values) in sample.iter().step_by(1 + sample.len() / 200) {
         desk.rows(stream, &frame, (*tile, values), None, |desk, before| {
@@ -160,6 +164,7 @@ fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (ModelFrame, 
             }
         });
     }
+
     let mut order = frame.order;
     order.sort_by_key(|&place| std::cmp::Reverse(agreed[usize::from(place)]));
     let most = (1..codes.len()).max_by_key(|&code| codes[code]).unwrap_or(usize::from(DRAW));
@@ -168,6 +173,7 @@ fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (ModelFrame, 
     let mut thresholds = frame.thresholds;
     let mut below = 0;
     let mut next = 0;
+
     for (moves, &count) in distances.iter().enumerate().skip(1) {
         below += u64::from(count);
         while next < 9 && below * 10 > total * (next as u64 + 1) {
@@ -175,6 +181,7 @@ fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (ModelFrame, 
             next += 1;
         }
     }
+
     let middle = thresholds[4].clamp(1, 1000) - 1;
     (ModelFrame::new(order, default, thresholds), [middle, middle.max(1)])
 }

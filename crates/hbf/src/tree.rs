@@ -46,6 +46,7 @@ impl<const N: usize> Tree<N> {
         // Children that are still to come: the node and which of its two.
         let mut open: Vec<Option<(usize, usize)>> = vec![None];
         let mut rest = bytes;
+
         while let Some(parent) = open.pop() {
             let (&[low, high], behind) = rest.split_first_chunk()?;
             rest = behind;
@@ -111,6 +112,7 @@ impl<const N: usize> Tree<N> {
         let mut sets = [(0_u16, 0_u64); 2 * QUEUE];
         let (mut first, mut behind, mut found) = (0, 0, 0);
         let mut children = [(self.root, cells), (self.root, 0)];
+
         loop {
             for (at, set) in children {
                 let is_leaf = at & IS_LEAF != 0;
@@ -130,6 +132,7 @@ impl<const N: usize> Tree<N> {
             let ones = set & masks[test];
             children = [(node.children[0], set ^ ones), (node.children[1], ones)];
         }
+
         for (leaf, set) in &sets[QUEUE..QUEUE + found % QUEUE] {
             for lane in squares(*set) {
                 leaf_of[usize::from(lane & 63)] = leaf & !IS_LEAF;

@@ -132,6 +132,7 @@ impl OneTable {
             }
             None => Vec::new(),
         };
+
         let outdated = match receipt {
             Some(path) => self.is_outdated(path, &sums)?,
             None => None,

@@ -229,6 +229,7 @@ pub fn prove(
     let at_hand = (is_chess && asked.certificate.is_none())
         .then(|| AtHand::of(options, asked.distance, watch.clone()).map(Arc::new))
         .transpose()?;
+
     let limits = Limits { memory: memory(options) };
     let is_known = || at_hand.as_ref().is_some_and(|tables| tables.look_up(&chess).is_some());
     if !hoffman_prove::fits(&chess, limits) && !is_known() {
@@ -237,6 +238,7 @@ pub fn prove(
     let prover = Prover::new(chess.clone(), limits).assuming(assumptions);
     let prover = at_hand.iter().fold(prover, |prover, tables| prover.knowing(tables.clone()));
     let prover = asked.goal.iter().fold(prover, |prover, goal| prover.asking(goal.asks_of()));
+
     // Where they cannot be written is told before the work, not behind it.
     let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
     let mut file = asked.resume.as_deref().map(|path| SearchFile::of(path, &chess)).transpose()?;
@@ -339,6 +341,7 @@ impl ProofCall<'_> {
                 moves.push(ProvedMove { m, value, assumed });
             }
         }
+
         moves.sort_by_key(|proved| rank(proved.assumed));
         let progress = prover.progress();
         let (value, assumed) = self.values(progress.bounds);

@@ -255,6 +255,7 @@ impl Pages {
         self.look();
         let budget = self.budget();
         let mut held = 0;
+
         while cache.bytes + more > budget && held < cache.keys.len() {
             let Some(key) = cache.choose() else {
                 held += TRIES;

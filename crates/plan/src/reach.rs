@@ -131,11 +131,13 @@ fn successors(material: &Material, part: &Part, promotions: bool) -> Vec<(Materi
     let without = |skip: usize| {
         part.pawns.iter().enumerate().filter(move |&(i, _)| i != skip).map(|(_, &pawn)| pawn)
     };
+
     for color in Color::ALL {
         for role in pieces(color) {
             all.extend(material.without(color, role).map(|m| (m, part.clone())));
         }
     }
+
     for (i, &(color, set)) in part.pawns.iter().enumerate() {
         let Some(pawnless) = material.without(color, Role::Pawn) else { continue };
         all.push((pawnless, Part::new(without(i))));

@@ -218,6 +218,7 @@ impl Collection {
         let folder = folder.as_ref();
         let fail =
             |source| CollectionError::Folder { path: folder.to_owned(), source: Arc::new(source) };
+
         // Taken before the names: a file that comes in between is seen the next time.
         let listed = PathStamp::now(folder);
         let mut names = match self.options.storage.list(listed_path(folder)) {
@@ -227,12 +228,14 @@ impl Collection {
             }
             names => names.map_err(fail)?,
         };
+
         // The whole ending before its parts: '-' sorts before '.'.
         names.sort_by_key(|name| {
             let packed = has_suffix(Path::new(name));
             let name = name.to_string_lossy().into_owned();
             (name.contains('-'), packed, name)
         });
+
         for name in names {
             let Some(material) = name.to_str().and_then(ending_of_name) else { continue };
             let path = folder.join(&name);
@@ -249,6 +252,7 @@ impl Collection {
                 known.insert(at, ListedTable::new(path));
             }
         }
+
         self.listed.retain(|earlier| earlier.path != folder);
         self.listed.push(listed);
         if !self.folders.iter().any(|f| f == folder) {

@@ -122,6 +122,7 @@ fn fields(text: &str) -> Result<FenFields<'_>, String> {
     {
         return Err(format!("castling rights are letters or -, not '{castling}'"));
     }
+
     let en_passant = match field() {
         None | Some("-") => None,
         Some(word) => Some(
@@ -141,6 +142,7 @@ fn fields(text: &str) -> Result<FenFields<'_>, String> {
             ));
         }
     };
+
     let position = Position { board, turn, en_passant, halfmoves, fullmoves };
     Ok(FenFields { position, castling, moves })
 }

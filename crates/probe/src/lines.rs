@@ -260,6 +260,7 @@ pub fn assess_move(
             Err(error) => Err(error),
         },
     };
+
     let (failure, (hit, pruned, mut missing)) = match reply {
         Ok(reply) => (None, reply),
         Err(error) => (Some(error), (None, None, None)),
@@ -273,6 +274,7 @@ pub fn assess_move(
     } else if pruned.is_none() && missing.is_none() && failure.is_none() {
         missing = Some(table_name(&after.material()));
     }
+
     let failure = failure.filter(|_| known.said.is_none());
     MoveOption { m, after, known, pruned, missing, failure }
 }

@@ -146,6 +146,7 @@ impl Collection {
                 return Ok(Some(hit));
             }
         }
+
         for member in pruned {
             if let Some(hit) = self.ask(&member, &query)? {
                 return Ok(Some(hit));

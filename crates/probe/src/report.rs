@@ -291,6 +291,7 @@ pub fn report_known(collection: &Collection, position: &Position, known: &Known)
         fifty_move,
         line_in_time: to_the_end.then(|| is_in_time(&line)),
     };
+
     Report {
         verdict: PositionVerdict::new(known, variant, is_set && fifty_move),
         moves: moves.collect(),

@@ -116,6 +116,7 @@ impl Session {
             Some((_, Err(why))) => return format!("{why}\n{BAD_INPUT}"),
             None => {}
         }
+
         match read_loosely(line, variant) {
             Ok(Some(position)) => {
                 let hit = self.collection.lookup(&position);

@@ -113,6 +113,7 @@ pub fn stats(table: &Table, memory: u64) -> Result<TableStats, TableError> {
             source,
         }),
     })?;
+
     let claims = table.claims();
     let tally = match rows::count(table, memory)? {
         Some(tally) => tally,
@@ -120,6 +121,7 @@ pub fn stats(table: &Table, memory: u64) -> Result<TableStats, TableError> {
     };
     let plain = sides(table, &tally.plain);
     let en_passant = sides(table, &tally.en_passant);
+
     Ok(TableStats {
         table: name(table),
         metric: table.codec().format().name(),
@@ -337,17 +339,20 @@ fn side(table: &Table, tally: &SideTally, stored: Color, shown: Color) -> SideSt
         (Format::Flag(FlagType::WhiteDraws), Color::Black) => (true, false, false),
         _ => (true, true, true),
     };
+
     let mut histogram: Vec<(i32, u64)> = Vec::new();
     // The unit of a loss is two plies; a win takes one ply less. A player who has won for want of a
     // move, in suicide chess, has done so in none.
     let losses = tally.losses.iter().enumerate().map(|(moves, &n)| (-2 * moves as i32, n));
     let wins = tally.wins.iter().enumerate().map(|(moves, &n)| ((2 * moves as i32 - 1).max(0), n));
+
     for (plies, count) in losses.rev().chain(wins).filter(|&(_, n)| n > 0) {
         match histogram.last_mut() {
             Some((last, n)) if *last == plies => *n += count,
             _ => histogram.push((plies, count)),
         }
     }
+
     SideStats {
         legal: tally.legal,
         win: known(win, tally.win + tally.wins.iter().sum::<u64>()),
@@ -383,6 +388,7 @@ impl fmt::Display for TableStats {
             write!(f, "\n  Certain in chess: {proves}")?;
         }
         let en_passant = &self.en_passant;
+
         for (title, side) in [
             ("White to move", &self.white_to_move),
             ("Black to move", &self.black_to_move),

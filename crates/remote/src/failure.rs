@@ -66,6 +66,7 @@ fn reason(error: &StoreError, address: &Address) -> String {
             None => break,
         }
     }
+
     let detail = deepest.to_string();
     match text {
         Some(text) => format!("{text} ({}){}", one_line(&detail), hint(address)),

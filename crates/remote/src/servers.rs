@@ -93,6 +93,7 @@ impl Servers {
             max_retries: RETRIES,
             retry_timeout: patience.saturating_mul(2),
         };
+
         let host = &address.host;
         let http = |scheme: &str, clear: bool| {
             let server = HttpBuilder::new()
@@ -101,6 +102,7 @@ impl Servers {
                 .with_retry(retry.clone());
             Ok(Arc::new(server.build()?) as Arc<dyn ObjectStore>)
         };
+
         match address.scheme {
             Scheme::Http => http("http", true),
             Scheme::Https => http("https", false),

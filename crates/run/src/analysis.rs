@@ -238,6 +238,7 @@ pub(crate) fn table_values(
         let place = control.site(control.root, "tablebase").to_string();
         return Err(RunError::TooManyPositions { place, men: layout.movers().len() });
     }
+
     let structures = structures_of(space);
     // Restrictions, and the numbering of such tables, tell mirror images apart.
     let restricted = space.pieces().iter().any(ListedPiece::is_restricted)
@@ -250,6 +251,7 @@ pub(crate) fn table_values(
     } else {
         NormalForm::Mirrored
     };
+
     let mut values = TableValues::with_layout(material, layout, form, []);
     for structure in structures {
         let normal = values.normalize(structure).0;

@@ -117,9 +117,11 @@ pub fn build_control(
     if let Some(dir) = dir {
         options.workplace.create_folder(dir)?;
     }
+
     // What is made there serves the other tables, too.
     let workplace = Workplace { tables: dir.map(Path::to_owned), ..options.workplace.clone() };
     let ControlTables { graph, is_family, notices } = tables_of(path, dir, &workplace)?;
+
     for notice in &notices {
         options.progress.notice(notice);
     }
@@ -131,6 +133,7 @@ pub fn build_control(
         workplace,
         ..*options
     };
+
     let mut build = ControlRun {
         run: &run,
         progress: options.progress,
@@ -139,6 +142,7 @@ pub fn build_control(
         rebuilt: HashSet::new(),
     };
     let mut report = RunReport::default();
+
     for node in graph.nodes {
         build.make(&node.source, node.output, &mut report)?;
     }

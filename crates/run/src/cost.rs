@@ -388,6 +388,7 @@ pub(crate) fn sum(
             Method::Sweep => FROM_DISK,
             Method::PropTables { .. } => WITH_PROPTABLES,
         };
+
     for cost in &mut costs {
         cost.table.seconds *= slowness;
     }
@@ -398,6 +399,7 @@ pub(crate) fn sum(
         cost.table.seconds / threads as f64 > workplace.checkpoint_every.as_secs_f64()
     };
     let seconds = made.iter().map(|cost| cost.table.seconds).sum::<f64>();
+
     Ok(RunPlan {
         memory,
         least_memory,

@@ -141,6 +141,7 @@ fn build_missing(
         // Files lean on what may have been dropped when it had been solved with.
         build.adopt(&solved);
     }
+
     for (at, solved) in solved {
         if options.write {
             build.write_later(at, solved, &mut report)?;

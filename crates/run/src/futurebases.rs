@@ -283,6 +283,7 @@ fn add<'c>(
     let own = material_of(&table);
     // Whether exchanging its colours gives the same table.
     let twin = own.is_symmetric() && !table.pieces().iter().any(ListedPiece::is_restricted);
+
     // Without a side to move the table's Black moves as its White does.
     let both = !numbering.space.has_side_bit() && !twin;
     let Some(known) = all.iter_mut().find(|known| known.path() == table.path() && (both || twin))
@@ -298,6 +299,7 @@ fn add<'c>(
         let material = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
         return Err(twice(control, element, &material, &own));
     }
+
     known.given.push(element.inverted);
     progress.notice(&format!(
         "{}: '{}' is used once; exchanging its colours adds nothing",

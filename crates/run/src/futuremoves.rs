@@ -17,6 +17,7 @@ pub(crate) fn futuremoves(material: &Material, variant: Variant) -> Vec<Futuremo
     let mut all = Vec::new();
     let has = |color: Color, role: Role| *material.count.get(color).get(role) > 0;
     let pieces = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::King];
+
     // Only in suicide chess can a king be taken, or a pawn become one.
     let pieces = if variant == Variant::Suicide { &pieces[..] } else { &pieces[..4] };
     for mover in [Color::White, Color::Black] {

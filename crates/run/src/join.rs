@@ -270,6 +270,7 @@ impl Joining {
         }
         let mut twice = false;
         let slices: BTreeMap<_, _> = part.slices.into_iter().collect();
+
         for (structure, slot) in slices {
             let (Some(slice), Some(place)) = (slot.into_inner(), values.slices.get(&structure))
             else {
@@ -389,10 +390,12 @@ impl HeaderCounts {
         let men = table.pieces().iter().map(|p| (p.color, p.role));
         let turned = Orientation { swap: Material::from_men(men).normalized().1, mirror: false };
         let mut slices: BTreeMap<PawnSquares, u64> = BTreeMap::new();
+
         for structure in structures_of(table.space()) {
             let normal = structure.oriented(turned).normalized(material.is_symmetric()).0;
             *slices.entry(normal).or_default() += 1;
         }
+
         let mut shares = slices.iter().map(|(&slice, held)| {
             let images = images(slice, material.is_symmetric());
             (images * ways(table.space()), held * ways(whole))

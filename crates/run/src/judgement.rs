@@ -93,6 +93,7 @@ fn unhandled(
     if more.len() > LISTED {
         also = format!("{also} and {} more", more.len() - LISTED);
     }
+
     let (color, kind) = (first.turn, first.kind);
     let effect = [PruneEffect::Concede, PruneEffect::Discard]
         .into_iter()
@@ -106,11 +107,13 @@ fn unhandled(
     let men = Material::from_men(numbering.pieces().iter().map(|p| (p.color, p.role)));
     let moves = futuremoves(&men, control.variant);
     let behind = moves.iter().find(|m| m.mover == color && m.kind == kind).map(|m| m.behind);
+
     // Names of complete endings are those of normal chess.
     let behind = behind.filter(|_| control.variant == Variant::Normal).map(|behind| {
         let (normal, inverted) = behind.normalized();
         futurebase_element(&format!("{}.htb", normal.stem()), inverted) + " or "
     });
+
     RunError::Unhandled {
         place: control.site(control.root, "tablebase").to_string(),
         mover: color_name(color),
@@ -231,6 +234,7 @@ fn artificial_stalemates(control: &ControlFile, survey: &Survey, color: Color) -
              stalemate; to count it as lost {remedy}"
         ));
     }
+
     if !tracked.is_empty() {
         let kinds: Vec<String> = tracked.iter().map(|k| k.kind.to_string()).collect();
         notices.push(format!(

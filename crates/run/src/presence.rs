@@ -104,6 +104,7 @@ pub(crate) fn unfit(
         let why = format!("{}: {difference}", path.display());
         return Ok(Some(Unfit { why, own: false }));
     }
+
     let blocks = |table: &Table| if depth == Depth::Whole { table.check() } else { Ok(()) };
     match table.check_length().and_then(|()| blocks(&table)) {
         Ok(()) => Ok(None),

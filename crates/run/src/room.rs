@@ -82,6 +82,7 @@ pub(crate) fn bounded_budget(
         ));
         bound = least;
     }
+
     // Pages come and go in all sizes, which leaves gaps between them: measured, up to half of their
     // size and some megabytes.
     let pages = (bound - (least - PAGES)) / 3 * 2;

@@ -99,6 +99,7 @@ pub(crate) fn solve<'c>(
         // A slice stands for its image with exchanged colours.
         longest_wins = [longest_wins.into_iter().max().flatten(); 2];
     }
+
     let (path, counts, notices) = (None, None, Vec::new());
     let table = MadeTable { name, path, counts, longest, longest_wins, notices };
     Ok((SolvedTable { values: Arc::new(values), began, passes, table }, checkpoint))

@@ -81,10 +81,12 @@ pub(crate) fn write_table(
         write_cells((&header.bytes, values), making.behind.as_deref(), path, workplace)?;
         return Ok(counts);
     }
+
     if workplace.asks_for_cells() && has_suffix(path) && space.pieces().len() > 2 {
         let text = "stored by index, as what is no complete ending, whatever profile is asked for";
         progress.notice(&format!("{}: {text}", path.display()));
     }
+
     let file = TableContents {
         storage: Arc::clone(&workplace.storage),
         path,
@@ -172,6 +174,7 @@ fn fitting_format(
             fitting => fitting,
         }
     };
+
     Ok(match control.entry_format() {
         Format::Dtm(requested) => {
             let bits = fitting(requested)?;
@@ -230,10 +233,12 @@ fn statistics(format: Format, counts: &IndexCounts) -> Vec<(String, i64)> {
             all.push(("black-wins-positions", counts.black_wins as i64));
         }
     }
+
     if let Some(moves) = counts.moves {
         all.push(("forward-moves", moves.moves as i64));
         all.push(("futuremoves", moves.futuremoves as i64));
     }
+
     if matches!(format, Format::Dtm(_)) {
         all.push(("max-dtm", i64::from(counts.max_stored)));
         all.push(("min-dtm", i64::from(counts.min_stored)));
@@ -248,6 +253,7 @@ fn generation(making: &Making, format: Format) -> GenerationStatistics {
         // The elements are there all the same: version 1.7 wants each of them.
         return GenerationStatistics { program, ..GenerationStatistics::default() };
     }
+
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let usage = usage();
     let pass = |(&(moves, lost), &(positions, real_time)): (&(u16, bool), &(u64, Duration))| {
@@ -260,6 +266,7 @@ fn generation(making: &Making, format: Format) -> GenerationStatistics {
             ..PassStatistics::default()
         }
     };
+
     let passes = making.passes.iter().map(pass).collect();
     GenerationStatistics {
         host: host.trim().to_owned(),

@@ -159,6 +159,7 @@ async fn respond(
         let text = "too many requests from one address";
         return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "rate", text));
     }
+
     if route == Endpoint::Nothing {
         return Err(Refusal::not_found("there is nothing of that name"));
     }
@@ -168,6 +169,7 @@ async fn respond(
         reply.headers_mut().insert(header::ALLOW, HeaderValue::from_static(route.allowed()));
         return Ok(reply);
     }
+
     if method == Method::OPTIONS {
         return Ok(options(route, state.origin.is_some()));
     }
@@ -175,10 +177,12 @@ async fn respond(
         let body = body_of(state, request).await?;
         return batch(state, peer, &body);
     }
+
     if !request.body().is_end_stream() {
         let text = "such a request has no body";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "body", text));
     }
+
     if route == Endpoint::Prove {
         return prove(state, request.uri().query(), request.headers());
     }

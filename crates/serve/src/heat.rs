@@ -57,6 +57,7 @@ fn square_heat(
         };
         said(result, plies.map(|plies| plies.0), words)
     };
+
     let holds = |color: Color| {
         said("unknown", None, format!("{} at least draws", color.fold_wb("White", "Black")))
     };

@@ -52,6 +52,7 @@ impl Metrics {
         let name = "hoffman_http_requests_total";
         let _ =
             writeln!(out, "# HELP {name} Answers by what was asked for.\n# TYPE {name} counter");
+
         for (route, counters) in ROUTES.iter().zip(&self.requests) {
             for (class, counter) in CLASSES.iter().zip(counters) {
                 let (route, count) = (route.name(), counter.load(Relaxed));
@@ -63,12 +64,14 @@ impl Metrics {
         let help = "Time from the head of a request to that of its answer.";
         let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} histogram");
         let mut sum = 0;
+
         for (at, counter) in self.times.iter().enumerate() {
             sum += counter.load(Relaxed);
             let end =
                 TIMES.get(at).map_or("+Inf".to_owned(), |&end| (end as f64 / 1e6).to_string());
             let _ = writeln!(out, "{name}_bucket{{le=\"{end}\"}} {sum}");
         }
+
         let seconds = self.microseconds.load(Relaxed) as f64 / 1e6;
         let _ = writeln!(out, "{name}_sum {seconds}\n{name}_count {sum}");
 
@@ -78,11 +81,13 @@ impl Metrics {
             ("refused_connections_total", "counter", "Connections too many.", &self.refused),
             ("connections", "gauge", "Open connections.", &self.connections),
         ];
+
         for (name, kind, help, counter) in others {
             let count = counter.load(Relaxed);
             let _ = writeln!(out, "# HELP hoffman_{name} {help}\n# TYPE hoffman_{name} {kind}");
             let _ = writeln!(out, "hoffman_{name} {count}");
         }
+
         let _ = writeln!(out, "# HELP hoffman_tables Tables.\n# TYPE hoffman_tables gauge");
         let _ = writeln!(out, "hoffman_tables {tables}");
         out

@@ -37,6 +37,7 @@ pub(crate) fn query_of(query: Option<&str>) -> Result<ListQuery, Refusal> {
             other => Err(wrong("zugzwang", other)),
         };
     }
+
     let result = match wanted(query, "result")?.as_str() {
         "win" => WantedResult::Win,
         "loss" => WantedResult::Loss,
@@ -47,6 +48,7 @@ pub(crate) fn query_of(query: Option<&str>) -> Result<ListQuery, Refusal> {
         "black" => Color::Black,
         other => return Err(wrong("to_move", other)),
     };
+
     let moves = wanted(query, "moves")?;
     let moves: u16 = moves.parse().map_err(|_| wrong("moves", &moves))?;
     Ok(ListQuery {

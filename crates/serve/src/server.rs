@@ -172,6 +172,7 @@ async fn serve(listener: TcpListener, state: &Arc<ServerState>, cancel: &Cancel)
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let free = Arc::new(Semaphore::new(state.limits.connections));
     let open = GracefulShutdown::new();
+
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -195,6 +196,7 @@ async fn serve(listener: TcpListener, state: &Arc<ServerState>, cancel: &Cancel)
             drop(place);
         });
     }
+
     drop(listener);
     state.long_work.stop();
     let _ = timeout(GRACE, open.shutdown()).await;

@@ -111,6 +111,7 @@ impl<'r> Shown<'r> {
                 error: shown.hoffman.error.as_deref(),
             })
         });
+
         Shown {
             fen: &report.hoffman.fen,
             turn: turn.fold_wb("white", "black"),

@@ -214,10 +214,12 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         let target = ExitTarget::new(Vec::new(), Rest::Lost, after);
         return Outside { target, complete: 1, tracked: false, counted: Counted::Deciding };
     }
+
     let mut layers = Vec::new();
     let mut plain = Vec::new();
     let mut complete = 0;
     let mut tracked = false;
+
     for Futurebase { values, swapped } in &analysis.futurebases {
         tracked |=
             after.material() == if *swapped { values.material.swapped() } else { values.material };
@@ -231,6 +233,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         complete += usize::from(views.iter().any(everywhere));
         layers.extend(views);
     }
+
     layers.append(&mut plain);
     let rest = if complete > 0 {
         Rest::Nothing
@@ -242,6 +245,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
             None => Rest::Unsaid,
         }
     };
+
     // Moves of a sort that tables answer are decided one by one, after they were counted.
     let counted = match rest {
         Rest::Won if !tracked => Counted::Deciding,
@@ -303,6 +307,7 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
         }
         found
     };
+
     let merge = |mut all: KnownKinds, more: KnownKinds| {
         for (key, known) in more {
             match all.get_mut(&key) {
@@ -312,12 +317,14 @@ pub fn survey(table: &TableValues, analysis: &Analysis<'_>) -> Survey {
         }
         all
     };
+
     let found = slices.par_iter().fold(KnownKinds::new, look).reduce(KnownKinds::new, merge);
 
     // By their names, so that messages come in the order of the alphabet.
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by_key(|&((black, kind), _)| (black, kind.name()));
     let mut survey = Survey::default();
+
     for ((black, kind), KnownKind { complete, tracked, twice, unsaid }) in found {
         let mover = if black { Color::Black } else { Color::White };
         survey.unsaid.extend(unsaid);
@@ -415,6 +422,7 @@ fn find_unsaid(
     let rows = context.rows();
     let mut buffer = Buffer::new();
     let color = step.color;
+
     for (number, block) in context.blocks.iter().enumerate().filter(|(_, block)| !block.empty) {
         let task = BlockTask { context, number, color, must_capture: &[] };
         let asked = (step.way, target, Reading::Unsaid);

@@ -224,6 +224,7 @@ fn axis_neighbours(
     let unit = if outer > 0 { layout.stride(outer - 1) } else { 1 };
     let Block { frame, outer: stands, .. } = &blocks[n];
     let mut neighbours = ByColor::<Vec<Neighbour>>::default();
+
     for (m, mover) in layout.movers()[..outer].iter().enumerate() {
         let from = stands[m];
         let Some(here) = layout.place(m, from) else { continue };

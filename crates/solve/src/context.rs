@@ -57,6 +57,7 @@ impl<'a> Context<'a> {
         let outer = layout.outer();
         let dims = movers.len() - 1 - outer;
         let mut men = ByColor::<SideMen>::default();
+
         for (m, mover) in movers.iter().enumerate() {
             let men = &mut men[mover.color];
             if !mover.is_man() {
@@ -70,6 +71,7 @@ impl<'a> Context<'a> {
                 men.dims.push((m - outer, mover.role));
             }
         }
+
         let kings = ByColor::new_with(|color| {
             let royal = |m: &hoffman_space::Mover| m.color == color && m.role == Role::King;
             let at = movers.iter().position(royal);
@@ -79,6 +81,7 @@ impl<'a> Context<'a> {
             KingPlacement::Pairs => paired_blocks(tables, dims),
             KingPlacement::Axes => axis_blocks(tables, layout, kings, dims, pawns),
         };
+
         let pawn_attacks = ByColor::new_with(|color| tables.pawn_attacks(color, pawns.of(color)));
         let dim_squares = movers[outer..].iter().map(|m| m.squares).collect();
         let lane_squares = movers.last().map_or(0, |m| m.squares);

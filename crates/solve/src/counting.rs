@@ -105,10 +105,12 @@ impl SideCount<'_> {
         self.leave_out_decided(task, &marks, &mut positions);
         // Where there is no move no discarded one counts.
         let stuck = parts.stalemates.iter().copied().enumerate();
+
         for (row, mask) in stuck.chain(parts.lost.iter()) {
             positions[row] &= !(mask & !marks.saving[row]);
         }
         let mut bound = positions.clone();
+
         for (row, &must_capture) in must_capture.iter().enumerate() {
             // Of what must be taken everything may be discarded.
             let (counted, discarded) = (marks.counted[row], marks.discarded[row]);
@@ -128,6 +130,7 @@ impl SideCount<'_> {
         let [moves, futuremoves] = with_exit_room(|room: &mut ExitRoom<C>| {
             with_scratch(|scratch| dispatch::count_block(task, exits, &counted, room, scratch))
         });
+
         Counts {
             stalemates: if self.problem.stalemates.is_some() { 0 } else { stalemates },
             moves: moves + captures,

@@ -349,6 +349,7 @@ impl<'a> ExitMoves<'a> {
         let new = self.fetch(target, &placed, &axes, context.rows(), buffer);
         let (chunks, one) = new.as_chunks::<64>();
         let reach = tables.reach(role, at) & context.lane_squares();
+
         for (chunk, codes) in chunks.iter().enumerate() {
             let found = !equal_mask::<I, C>(codes, C::ILLEGAL);
             if found == 0 {
@@ -372,6 +373,7 @@ impl<'a> ExitMoves<'a> {
                 sink.splat(row, codes[k as usize & 63], from);
             }
         }
+
         if let Some(&code) = one.first().filter(|&&code| code != C::ILLEGAL) {
             sink.splat(0, code, tables.attacks(role, at, frame.fixed));
         }
@@ -388,6 +390,7 @@ impl<'a> ExitMoves<'a> {
         let context = self.context;
         let tables = context.tables;
         let frame = self.block.frame;
+
         for (i, role) in self.dim_takers(takers) {
             // The capturer's new square is the lane's old one, so it takes the lane's place.
             let axes = self.axes(i, Some(context.mover_of(i)));
@@ -398,6 +401,7 @@ impl<'a> ExitMoves<'a> {
                 sink.row(row, &rows[remove(frame, row, i)], to);
             }
         }
+
         for ((man, to), between) in self.outer_captures(takers) {
             let placed = self.placed(Some((man, to)));
             let axes = self.axes(usize::MAX, None);
@@ -453,6 +457,7 @@ impl<'a> ExitMoves<'a> {
                 }
             }
         }
+
         for ((man, to), between) in self.outer_captures(takers) {
             let placed = self.placed(Some((man, to)));
             let new = self.fetch(target, &placed, &axes, context.rows(), buffer);

@@ -63,6 +63,7 @@ fn quiet_moves(
             count::dimension(tables, frame, ROLE, i, positions, here)
         });
     }
+
     if let Some(role) = men.lane {
         quiet += for_role!(role, ROLE => count::lane(frame, ROLE, positions, here));
     }

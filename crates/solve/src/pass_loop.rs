@@ -108,6 +108,7 @@ fn run(
     let ahead = slice.ahead();
     let mut unsaved = *next;
     let mut since = Instant::now();
+
     for moves in *next..u16::MAX {
         // Asked before it is saved: what stops later is asked about again.
         let stopped = monitor.is_stopped() || context.is_incomplete();

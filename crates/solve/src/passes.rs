@@ -206,6 +206,7 @@ pub(crate) fn win_block(
     let mut moved = scratch.prepare(rows);
     task.spread(&from.losses, &mut moved);
     moved.remove(task.must_capture);
+
     for (row, mask) in from.exit_wins.iter() {
         moved.add(row, mask);
     }
@@ -282,6 +283,7 @@ pub(crate) fn loss_block(
         moved.add(row, mask);
     }
     let (moved, groups) = moved.finish();
+
     for group in groups {
         let losable = from.open[group.clone()].iter().zip(&held[group.clone()]);
         let left = sift(&mut moved[group.clone()], losable.map(|(open, held)| open & !held));
@@ -350,6 +352,7 @@ pub(crate) fn mate_block(
             losses.push(row, mates);
         }
     }
+
     losses.finish(0, rows);
     changed != 0
 }

@@ -123,6 +123,7 @@ impl<'a> PropTableSlice<'a> {
         let at_once = BLOCKS * rayon::current_num_threads();
         let mut found = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
         let mut window = Vec::new();
+
         for first in (0..blocks).step_by(at_once) {
             let last = (first + at_once).min(blocks);
             window.clear();
@@ -257,6 +258,7 @@ impl<'a> PropTableSlice<'a> {
         let task = self.task(n, color, &must_capture);
         let exit_losses = slice.exit_losses[color].of(n, moves);
         let open = slice.open[color].block(n);
+
         // As a list: of a plane the kernel would take everything that is open for a candidate.
         let wins = Frontiers::Near { here: theirs.newest(n), neighbours: Vec::new() };
         let here = slice.open[color.other()].block(n);

@@ -66,6 +66,7 @@ impl<'a, S: Store> Slice<'a, S> {
             outcomes_only: false,
             store,
         };
+
         for color in Color::ALL {
             slice.evaluate_exits::<C>(color, &problem.exits[color]);
         }

@@ -67,9 +67,11 @@ pub(crate) fn solve_slices(
             levels.entry(steps_left(pawns)).or_default().push(pawns);
         }
     }
+
     let several = levels.values().map(Vec::len).sum::<usize>() > 1;
     let recycled = Recycled::new(several && options.pages.is_none());
     let mut longest = 0;
+
     for (&level, slices) in &levels {
         // A pawn move leaves fewer steps, so slices with equally many do not need each other.
         let solving = &*table;

@@ -159,6 +159,7 @@ impl<'a> After<'a> {
             }
             return lanes;
         }
+
         let king = stands[own];
         if pawn_attacks >> king & 1 != 0 {
             return 0;
@@ -169,6 +170,7 @@ impl<'a> After<'a> {
         } else if tables.reach(Role::King, king) >> stands[other] & 1 != 0 {
             return 0;
         }
+
         for &(man, _, role) in enemies {
             if man == last {
                 lanes &= !tables.attacks(role, king, occupied);

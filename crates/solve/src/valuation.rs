@@ -58,6 +58,7 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
     };
     best.resize(open.len() * 64, C::ILLEGAL);
     let mut captures = Vec::new();
+
     // A loop, because a closure called from several places is compiled for any processor.
     for &(wanted, reading) in steps {
         if wanted == Some(false) {
@@ -78,6 +79,7 @@ pub(crate) fn exit_block<I: Isa, C: Code>(
             *best = capture;
         }
     }
+
     let (rows, _) = best.as_chunks::<64>();
     sort_exits::<I, C>(rows, open, held, sorting)
 }
@@ -132,6 +134,7 @@ pub(crate) fn right_block<I: Isa, C: Code>(
         (Reading::Legality, task.context.suicide()),
         (Reading::Spared, captures.iter().any(ExitTarget::may_spare)),
     ];
+
     for (marked, (reading, needed)) in marked.iter_mut().zip(wanted) {
         if needed {
             exit_values::captures_of::<I, C>(task, captures, reading, codes, buffer);
@@ -139,12 +142,14 @@ pub(crate) fn right_block<I: Isa, C: Code>(
             marked.extend(rows.iter().map(|row| !equal_mask::<I, C>(row, C::ILLEGAL)));
         }
     }
+
     let [legal, spared] = marked;
     exit_values::captures_of::<I, C>(task, captures, Reading::Worth, codes, buffer);
 
     let empty = right.empty_squares().0;
     let (rows, _) = codes.as_chunks_mut::<64>();
     let (plain, _) = without.plain.as_chunks::<64>();
+
     for (row, ((codes, plain), &stuck)) in rows.iter_mut().zip(plain).zip(without.stuck).enumerate()
     {
         if block.frame.others(row, usize::MAX) & empty != 0 {

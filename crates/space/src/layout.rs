@@ -159,6 +159,7 @@ impl Layout {
             .chain((0..movers.len()).filter(|&m| !is_outer[m] && m != wide))
             .chain((0..movers.len()).filter(|&m| m == wide))
             .collect();
+
         let outer = is_outer.iter().filter(|&&outer| outer).count();
         let reordered = |group: MixedGroup| group.reordered(&order);
         let twins = twins.map(|(narrow, _, group)| Twins {
@@ -172,6 +173,7 @@ impl Layout {
         let mut strides = vec![1; movers.len()];
         let mut places = vec![Vec::new(); movers.len()];
         let mut len = 1_usize;
+
         for (m, mover) in movers.iter().enumerate().rev() {
             strides[m] = len;
             let restricted = m < outer && mover.squares != u64::MAX;

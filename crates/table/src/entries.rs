@@ -298,6 +298,7 @@ impl EntryCodec {
             let index = numbers.iter().position(outside).unwrap_or(0) / 8 * 8;
             return Err(EntryError::DoesNotFit { index, bits: self.bits });
         }
+
         let bits = usize::from(self.bits);
         let start = out.len();
 
@@ -371,9 +372,11 @@ impl EntryCodec {
             let (bytes, entries, bits) = (area.len(), out.len(), self.bits);
             return Err(EntryError::Short { bytes, entries, bits });
         }
+
         let mask = (1_u64 << b) - 1;
         let (groups, tail) = out.as_chunks_mut::<8>();
         let done = groups.len();
+
         for (eight, bytes) in groups.iter_mut().zip(area.chunks_exact(b)) {
             let mut word = [0; 40];
             word[..b].copy_from_slice(bytes);

@@ -140,6 +140,7 @@ impl Engine {
                 hoffman::OpenOptions::new().open().map_err(io::Error::other)?
             }
         };
+
         // A time beyond all clocks is none.
         let until = go.time(position.turn().is_white()).and_then(|time| begun.checked_add(time));
         let mut moves = judge(&tables, &position, &self.seen, until);
@@ -147,11 +148,13 @@ impl Engine {
             let score = if position.is_check() { "mate 0" } else { "cp 0" };
             writeln!(output, "info depth 0 score {score}")?;
         }
+
         let hits = moves.iter().filter(|judged| judged.score.is_some()).count();
         if moves.iter().any(|judged| go.moves.contains(&judged.uci)) {
             moves.retain(|judged| go.moves.contains(&judged.uci));
         }
         let shown = moves.len().min(self.options.lines);
+
         for judged in &mut moves[..shown] {
             add_line(&tables, &position, judged, until);
         }

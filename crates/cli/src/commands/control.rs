@@ -23,12 +23,14 @@ pub(crate) fn run(args: &ControlArgs) -> anyhow::Result<RunEnd> {
             }
         }
     }
+
     let asked: HashSet<&str> =
         args.names.iter().map(|name| name.strip_suffix(".xml").unwrap_or(name)).collect();
     if let Some(dir) = &args.dir {
         fs::create_dir_all(dir)
             .with_context(|| format!("cannot create the folder {}", dir.display()))?;
     }
+
     let (mut written, mut kept) = (Vec::new(), Vec::new());
     for ending in endings {
         let stem = ending.to_string();
@@ -49,6 +51,7 @@ pub(crate) fn run(args: &ControlArgs) -> anyhow::Result<RunEnd> {
         }
         written.push(shown);
     }
+
     if args.json {
         print_line(&serde_json::json!({ "written": written, "kept": kept }).to_string())?;
     }

@@ -13,6 +13,7 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
     let fen = args.fen.join(" ");
     let tables = tables::tablebase(&args.tables, &args.at_hand)?;
     let report = tables.report(&fen)?;
+
     for failure in &report.failures {
         complain(&failure.clone().into());
     }
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
     text.comment(&report.result);
     let line = tables.line(&position)?;
     let mut place = position.clone();
+
     for m in &line {
         let judged = if args.annotate { Judged::of(&tables, &place)? } else { None };
         let san = place.san(m, tables.variant()).unwrap_or_else(|| m.uci());
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
         }
         place = place.after(m);
     }
+
     if line.is_empty() && args.annotate {
         add_drawing_moves(&mut text, &tables, &position)?;
     }

@@ -38,6 +38,7 @@ fn answer(args: &PlanArgs) -> anyhow::Result<RunEnd> {
             "--parts makes jobs: --json, --makefile, --snakefile, --slurm or --run says for whom";
         return Err(Misuse(text.to_owned()).into());
     }
+
     if let Some(folder) = args.folder.given().filter(|folder| is_run && is_address(folder)) {
         let folder = folder.display();
         anyhow::bail!(
@@ -45,12 +46,14 @@ fn answer(args: &PlanArgs) -> anyhow::Result<RunEnd> {
              the jobs"
         );
     }
+
     if wanted.run {
         let threads = wanted.jobs.unwrap_or_else(cores);
         let memory = args.work.memory.or_else(available_memory).unwrap_or(u64::MAX);
         let jobs = what.jobs(args)?;
         return jobs::run(&jobs, Capacity { threads, memory }, interrupt::cancel());
     }
+
     let writers = [
         (wanted.makefile, jobs::makefile as fn(&[Job]) -> anyhow::Result<String>),
         (wanted.snakefile, jobs::snakefile),
@@ -182,6 +185,7 @@ fn text(plan: &Plan) -> String {
         out.push_str(&text);
         out.push('\n');
     };
+
     for table in &plan.tables {
         let from = match table.needs.as_slice() {
             [] => String::new(),
@@ -201,6 +205,7 @@ fn text(plan: &Plan) -> String {
             ));
         }
     }
+
     line(format!(
         "memory: {} if nothing goes to the disk, at least {}",
         bytes(plan.memory),
@@ -213,6 +218,7 @@ fn text(plan: &Plan) -> String {
             bytes(plan.working_disk)
         ));
     }
+
     if plan.checkpoint > 0 {
         line(format!("checkpoint while it works: at most {}", bytes(plan.checkpoint)));
     }

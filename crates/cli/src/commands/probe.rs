@@ -39,10 +39,12 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<RunEnd> {
     for (path, notice) in notices {
         note(&format!("{}: {notice}", path.display()));
     }
+
     for (_, error) in failed {
         complain(&error.into());
         good = false;
     }
+
     if !good && tables.named_tables() == 0 {
         return Ok(RunEnd::Failed);
     }
@@ -100,6 +102,7 @@ fn answer_lines(tables: &Tablebase) -> anyhow::Result<RunEnd> {
     let mut good = true;
     let mut bytes = Vec::new();
     let broken = "cannot write to standard output";
+
     loop {
         bytes.clear();
         let read = input.read_until(b'\n', &mut bytes).context("cannot read standard input")?;
@@ -123,6 +126,7 @@ fn answer_lines(tables: &Tablebase) -> anyhow::Result<RunEnd> {
             out.flush().context(broken)?;
         }
     }
+
     out.flush().context(broken)?;
     Ok(RunEnd::of(good))
 }

@@ -58,6 +58,7 @@ pub(crate) fn run(files: &[PathBuf], reading: &ReadOptions) -> anyhow::Result<Ru
         prompt.echo()?;
         return Ok(RunEnd::of(prompt.good));
     }
+
     let Some(entered) = prompt.edit()? else { return Ok(RunEnd::Failed) };
     if let Err(error) = append_history(Path::new(HISTORY), &entered) {
         note(&format!("cannot write the history to {HISTORY}: {error}"));

@@ -26,6 +26,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<RunEnd> {
     if folders.is_empty() && args.syzygy.is_empty() {
         note("there is no folder of tables; name one with --dir DIR");
     }
+
     let limits = ServerLimits {
         connections: args.connections as usize,
         rate: args.rate,

@@ -136,6 +136,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
             note(&format!("{result}{assumed}; {decided}, {extent}; time left not known"));
         }
     };
+
     let proved = hoffman::prove(fen, &options, &asked.options(args), &mut tell)?;
 
     let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
@@ -146,6 +147,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     } else {
         print(&shown.to_text())?;
     }
+
     proved.notices.iter().for_each(|notice| note(notice));
     tell_of_certificate(args, &proved);
     if let Some(files) = &asked.files {
@@ -286,6 +288,7 @@ impl ShownProof<'_> {
                 },
             })
         });
+
         let Effort { open, known, positions, bytes, time, .. } = effort;
         let goal = self.of.goal.zip(self.proved.goal).map(|(goal, reached)| {
             json!({
@@ -294,6 +297,7 @@ impl ShownProof<'_> {
                 "reached": reached.in_chess,
             })
         });
+
         json!({
             "category": category(*value, *assumed),
             "moves": moves.collect::<Vec<_>>(),

@@ -59,11 +59,13 @@ fn rule(name: &str, job: &Job) -> anyhow::Result<String> {
         .collect::<anyhow::Result<_>>()?;
     let inputs =
         if inputs.is_empty() { String::new() } else { format!("    input:\n{}", inputs.concat()) };
+
     // What the engine fills in is no word that a shell could misread.
     let command = command_line(&job.arguments("MEMORY", "THREADS"))?;
     let command = command
         .replace("--memory MEMORY", "--memory {resources.mem_mb}M")
         .replace("--threads THREADS", "--threads {threads}");
+
     Ok(format!(
         r#"
 

@@ -203,6 +203,7 @@ impl<'a> DocumentReader<'a> {
                 Format::Flag(self.choose_required(node, "type", &FLAGS)?)
             }
         };
+
         let on_root = self.file.format.as_ref().filter(|on_root| on_root.on_root);
         let same = on_root.is_some_and(|on_root| match (on_root.format, format) {
             (Format::Dtm(_), Format::Dtm(None)) => true,
@@ -213,6 +214,7 @@ impl<'a> DocumentReader<'a> {
         } else {
             self.expect_first(node, "format")?;
         }
+
         let format = if same { Format::Dtm(Some(8)) } else { format };
         let place = self.place(node);
         self.file.format = Some(FormatDeclaration { format, on_root: false, place });
@@ -285,6 +287,7 @@ impl<'a> DocumentReader<'a> {
             node,
             [white_start, white_pawns, white_queens, white_captures, white_legal],
         )?;
+
         let black = self.read_pawngen_side(
             node,
             [black_start, black_pawns, black_queens, black_captures, black_legal],

@@ -118,6 +118,7 @@ pub(super) fn least_placements(start: PawnSquares, lives: impl Fn(Color, u32) ->
         }
         ways = more;
     }
+
     let alive = |left: &[u32; 2]| lives(Color::White, left[0]) && lives(Color::Black, left[1]);
     let alive = ways.iter().filter(|(left, _)| alive(left));
     alive.fold(0, |sum, (_, &ways)| sum.saturating_add(ways))
@@ -159,6 +160,7 @@ impl<'s> ArrangementSearch<'s> {
             later: Vec::new(),
             found: Vec::new(),
         };
+
         let mut start = Stage { pawns: PawnSquares::default(), promotions: [0; 2] };
         let mut captures = [0; 2];
         for color in Color::ALL {
@@ -174,6 +176,7 @@ impl<'s> ArrangementSearch<'s> {
             captures[slot(color)] = side.captures_allowed.min(5 * pawns) as u8;
             *start.pawns.of_mut(color) = side.start.0;
         }
+
         if start.pawns.white & start.pawns.black != 0 {
             return Err(PawngenError::Empty);
         }
@@ -184,6 +187,7 @@ impl<'s> ArrangementSearch<'s> {
         {
             return Err(PawngenError::TooMany(most));
         }
+
         search.later.push((start, captures));
         Ok(search)
     }
@@ -281,11 +285,13 @@ impl<'s> ArrangementSearch<'s> {
             }
             return;
         }
+
         let front = ahead(color, from);
         if front & stage.pawns.occupied() == 0 {
             let pawns = moved(stage.pawns, color, from, front);
             self.reach(Stage { pawns, ..stage }, captures);
         }
+
         for to in singles(beside(front) & !stage.pawns.of(color)) {
             let mut pawns = moved(stage.pawns, color, from, to);
             if to & stage.pawns.of(enemy) != 0 {
@@ -301,6 +307,7 @@ impl<'s> ArrangementSearch<'s> {
                 }
             }
         }
+
         // The right to capture en passant lapses with the next move, and what follows then also
         // follows from two single steps. So the arrangement is kept and not looked at further.
         if let Some(arrangement) = double_step(stage.pawns, color, from) {

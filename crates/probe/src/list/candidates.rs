@@ -101,6 +101,7 @@ impl<'a> Scan<'a> {
         let value = |key: usize, turn: Color| {
             PackedEntries::number(codec, key).and_then(|number| codec.value(number, turn))
         };
+
         let accepted = |turn| (0..kinds).map(|key| lister.accepts(value(key, turn))).collect();
         let worth = |turn| {
             let Some(of) = lister.query.zugzwang else { return (Vec::new(), Vec::new()) };
@@ -115,6 +116,7 @@ impl<'a> Scan<'a> {
             best_pass: passes.copied().max().unwrap_or_default(),
             worth,
         };
+
         let is_plain = lister.collection.given().first().is_some_and(|member| member.is_plain());
         let seen = match lister.query.unique_line {
             Some(_) if is_plain => Seen::of_size(table.space().size()),
@@ -137,6 +139,7 @@ impl<'a> Scan<'a> {
             accepted: ByColor::new_with(accepted),
             counts: gathering == Gathering::Counts && self.lister.query.zugzwang.is_none(),
         };
+
         let mut result = Ok(());
         let look = |found: &mut Findings, row: &EntryRow<'_>| self.look(&asked, found, row);
         let mut hand = |found: Findings| match sink(found) {
@@ -146,6 +149,7 @@ impl<'a> Scan<'a> {
                 ControlFlow::Break(())
             }
         };
+
         let new = || {
             let kinds = |turn| if asked.counts { rows.accepted.get(turn).len() } else { 0 };
             let counts = ByColor::new_with(|turn| vec![0; kinds(turn)]);
@@ -192,6 +196,7 @@ impl<'a> Scan<'a> {
             self.look_for_zugzwangs(asked, of, &mut found.candidates, (row, lanes));
             return;
         }
+
         let counts = found.counts.get_mut(row.turn).as_mut_slice();
         for (square, index) in row.positions() {
             let key = entries.key(index);
@@ -269,6 +274,7 @@ impl<'a> Scan<'a> {
                 }
             },
         );
+
         for (square, index) in row.positions() {
             let (key, other_key) = (rows.entries.key(index), keys[usize::from(square) & 63]);
             let worse = moved.get(key) < passed.get(other_key);

@@ -62,12 +62,14 @@ impl Scan<'_> {
             }
             listed.only = only;
         }
+
         if let Some(how) = lister.query.unique_line {
             match self.unique_line(&listed.position, &listed.known, how)? {
                 Some(line) => listed.line = line,
                 None => return Ok(None),
             }
         }
+
         if let Some(kind) = candidate.kind
             && let Some((raw, other)) = self.other(&placement)?
             && let Some(value) = table.codec().value(raw, other.turn)

@@ -26,6 +26,7 @@ pub(super) fn count(table: &Table, memory: u64) -> Result<Option<TableTally>, Ta
     if !has_rows(table.space()) {
         return Ok(None);
     }
+
     let value = |key: usize, turn: Color| {
         PackedEntries::number(codec, key).and_then(|number| codec.value(number, turn))
     };
@@ -36,6 +37,7 @@ pub(super) fn count(table: &Table, memory: u64) -> Result<Option<TableTally>, Ta
         };
         (0..kinds).map(length).collect()
     };
+
     let counter = Counter::new(table);
     let rows = RowCounter {
         counter,
@@ -46,6 +48,7 @@ pub(super) fn count(table: &Table, memory: u64) -> Result<Option<TableTally>, Ta
     let Some(shares) = scan(table.space(), new, |share, row| rows.count(row, share)) else {
         return Ok(None);
     };
+
     let mut total = TableTally::default();
     for share in shares {
         total = total.with(&share.tally);
@@ -112,12 +115,14 @@ impl RowCounter<'_> {
                 }
             }
         }
+
         let legal = once & self.counter.orbits.legal(row);
         if legal.is_empty() {
             return;
         }
         let (counts, longest) = (share.counts.get_mut(row.turn), share.longest.get_mut(row.turn));
         let lengths = self.lengths.get(row.turn).as_slice();
+
         for (turn, (square, index)) in row.positions().enumerate() {
             let is_legal = legal.0 >> square & 1;
             let key = self.entries.key(index);

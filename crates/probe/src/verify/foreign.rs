@@ -31,6 +31,7 @@ pub fn compare(
         let problem = hoffman_table::ForeignError::Unlike { theirs: theirs.material() }.into();
         return Err(TableError { path: table.path().to_owned(), problem });
     }
+
     for index in 0..table.space().size() {
         let Some(placement) = table.space().decode(index) else { continue };
         let men = super::men_of(table.pieces(), &placement);
@@ -116,6 +117,7 @@ fn difference_of_outcomes(
         0 => "draw",
         _ => "PNTM wins",
     };
+
     let (agrees, ours) = match ours {
         EntryValue::WinOrDraw => (theirs >= 0, flag_words(turn, true)),
         EntryValue::DrawOrLoss => (theirs <= 0, flag_words(turn, false)),

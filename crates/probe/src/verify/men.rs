@@ -185,6 +185,7 @@ impl Men {
             let promoted = |role| SlotMove { promotion: Some(role), ..step };
             out.extend(roles.chain(king).map(promoted));
         };
+
         let forward = self.turn.fold_wb(8, -8);
         let free = |square: &Square| !occupied.contains(*square);
         if let Some(one) = from.offset(forward).filter(free) {
@@ -196,6 +197,7 @@ impl Men {
                 add(two, None, seen.then_some(one), false);
             }
         }
+
         for to in attacks::pawn_attacks(self.turn, from) & enemy {
             add(to, Some(to), None, false);
         }

@@ -128,9 +128,11 @@ impl fmt::Display for VerifyReport {
                 "\n  {unverified} positions could not be checked without a table of {missing}"
             )?;
         }
+
         if self.outcome_only > 0 {
             write!(f, "\n  {} positions verified for win, draw and loss only", self.outcome_only)?;
         }
+
         for HeaderDifference { element, header, counted } in &self.header_differences {
             write!(f, "\n  {element}: {header} in the header, {counted} counted")?;
         }
@@ -141,6 +143,7 @@ impl fmt::Display for VerifyReport {
             }
             write_differences(f, &syzygy.first_differences, "Syzygy")?;
         }
+
         for remark in &self.remarks {
             write!(f, "\n  {remark}")?;
         }
@@ -168,6 +171,7 @@ pub(super) fn remarks_on(tested: &TestedTable<'_>, tally: &Tally, sampled: bool)
         remarks
             .push(format!("futurebases of the header that were not found: {}", names.join(", ")));
     }
+
     if !format.has_distance() {
         remarks.push(format!(
             "{} entries agree with their successors' outcomes; circles of positions that only support \
@@ -175,23 +179,27 @@ pub(super) fn remarks_on(tested: &TestedTable<'_>, tally: &Tally, sampled: bool)
             format.name()
         ));
     }
+
     if tested.outcomes_only {
         remarks.push("distances to conversion by the original program are not verified".to_owned());
     } else if tested.converts {
         remarks.push("every move out of the table was taken as a conversion".to_owned());
     }
+
     if tally.undetermined > 0 {
         remarks.push(format!(
             "{} positions depend on outcomes that the successors' tables do not tell",
             tally.undetermined
         ));
     }
+
     if !table.claims().is_exact() {
         remarks.push(format!(
             "values were checked by the rules of the table; certain in chess, and compared with Syzygy: {}",
             claims_in_words(table.claims())
         ));
     }
+
     if sampled {
         remarks.push("only a sample was checked, and no statistics".to_owned());
     }
@@ -223,6 +231,7 @@ pub(super) fn report(
             }
         }
     }
+
     let right =
         tally.different == 0 && header_differences.is_empty() && tally.syzygy.different == 0;
     let verdict = match (right, tally.unverified) {
@@ -232,6 +241,7 @@ pub(super) fn report(
     };
     let mut missing: Vec<String> = tally.missing.iter().map(Material::stem).collect();
     missing.sort();
+
     VerifyReport {
         table: tested.own.to_string(),
         ok: verdict == Verdict::Right,

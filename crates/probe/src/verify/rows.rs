@@ -150,6 +150,7 @@ impl<'a> TestedRows<'a> {
         if !plain {
             return None;
         }
+
         let partners = if space.has_side_bit() {
             None
         } else {
@@ -159,6 +160,7 @@ impl<'a> TestedRows<'a> {
             }
             Some(partners)
         };
+
         let exact = |value| match value {
             EntryValue::Exact(value) => Some(value),
             _ => None,
@@ -166,6 +168,7 @@ impl<'a> TestedRows<'a> {
         let structures = space.pawn_structures().map(|list| {
             list.iter().map(|s| (s.white.0, s.black.0, s.en_passant)).collect::<HashSet<_>>()
         });
+
         Some(TestedRows {
             tested,
             numbers: tested.main().numbers()?,
@@ -200,6 +203,7 @@ impl<'a> TestedRows<'a> {
                 self.take_lane(&here, &mut found)?;
             }
         }
+
         let (stored, codec) = (self.stored.get(turn), self.tested.table().codec());
         for (square, index) in row.positions() {
             let at = Square::new(u32::from(square));
@@ -297,6 +301,7 @@ impl<'a> TestedRows<'a> {
                 moves.push(quiet);
             }
         };
+
         let forward = row.turn.fold_wb(8, -8);
         let free = |square: &Square| !row.occupied.contains(*square);
         if let Some(one) = from.offset(forward).filter(free) {
@@ -306,6 +311,7 @@ impl<'a> TestedRows<'a> {
                 add(two, None, Some(one).filter(|_| self.is_seen(row, one)));
             }
         }
+
         let attacked = self.attacks(slot, from, row.occupied);
         for to in attacked & row.occupied & !row.own & !row.their_king {
             add(to, self.victim(row, to), None);

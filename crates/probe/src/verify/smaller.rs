@@ -32,6 +32,7 @@ pub fn endings_after(table: &Table) -> Vec<Material> {
     if partial || table.control().pawngen.is_some() {
         found.push(own);
     }
+
     for color in Color::ALL {
         let captured = |m: &Material| {
             let m = *m;
@@ -52,6 +53,7 @@ pub fn endings_after(table: &Table) -> Vec<Material> {
             }
         }
     }
+
     let mut endings: Vec<Material> = Vec::new();
     for ending in found {
         let empty = Color::ALL.iter().any(|&c| ending.count.get(c).iter().all(|&n| n == 0));
@@ -147,6 +149,7 @@ impl Smaller {
             }
             Ok(())
         };
+
         for futurebase in &table.control().futurebases {
             let named = Path::new(&futurebase.filename);
             let found = if ForeignKind::of(named).is_some() {
@@ -165,6 +168,7 @@ impl Smaller {
                 smaller.absent.push(Absent { name, inverted });
             }
         }
+
         for ending in endings_after(table) {
             if let Some(path) = file_of(&ending, folders) {
                 open_once(&mut smaller, &path)?;

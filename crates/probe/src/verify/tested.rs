@@ -107,6 +107,7 @@ impl<'a> TestedTable<'a> {
         let main = LoadedTable::new(table, &mut memory)?;
         let mut holders: Vec<(Material, Vec<Holder>)> = Vec::new();
         let mut loaded = Vec::new();
+
         for (number, other) in smaller.tables.iter().enumerate() {
             loaded.push(LoadedTable::new(other, &mut memory)?);
             let ending = Material::from_men(other.pieces().iter().map(|p| (p.color, p.role)));
@@ -119,6 +120,7 @@ impl<'a> TestedTable<'a> {
                 }
             }
         }
+
         let converts = matches!(table.codec().format(), Format::Dtc(_));
         Ok(TestedTable {
             main,
@@ -232,6 +234,7 @@ impl<'a> TestedTable<'a> {
         let mut men: ArrayVec<(Square, Color, Role), MAX_PIECES> = ArrayVec::new();
         let mut moved = None;
         let mut taken = None;
+
         for (slot, (square, color, role)) in men_of(table.pieces(), placement).enumerate() {
             if slot == step.slot {
                 moved = Some(role);
@@ -247,6 +250,7 @@ impl<'a> TestedTable<'a> {
                 men.push((square, color, role));
             }
         }
+
         let kind = |moved| FuturemoveKind::of_move(moved, step.to, taken, step.promotion);
         let pruned = moved.and_then(|moved| self.pruned(turn, kind(moved)));
         if table.variant() == Variant::Normal && ending == Material::bare_kings() {
@@ -257,6 +261,7 @@ impl<'a> TestedTable<'a> {
             // In suicide chess the opponent of whoever takes the last man has won.
             return Ok(Assessment::Worth(Worth::exactly(Value::Loss(1))));
         }
+
         let Some(value) = self.look_up(&ending, &men, turn.other(), step.jumped, pruned)? else {
             return Ok(self.unanswered(&ending, pruned));
         };
@@ -414,10 +419,12 @@ impl<'a> TestedTable<'a> {
             return;
         }
         let mut squares = [0; MAX_PIECES];
+
         for (own, &square) in squares.iter_mut().zip(&placement.squares) {
             *own = square as u8;
         }
         let cursor = space.cursor(&squares, placement.turn.other(), None);
+
         for steps in steps.chunk_by_mut(|a, b| a.slot == b.slot) {
             let Some(slot) = steps.first().map(|step| step.slot) else { continue };
             if matches!(self.table().pieces()[slot].role, Role::Pawn | Role::King) {
@@ -452,6 +459,7 @@ impl<'a> TestedTable<'a> {
         let mut leaving = 0;
         let last_man = men.of.get(placement.turn.other()).count() == 1;
         let decided = last_man && steps.iter().any(|s| s.captured.is_some());
+
         for step in steps {
             let (assessment, leaves) = self.assess(placement, step)?;
             leaving += u64::from(leaves);
@@ -467,11 +475,13 @@ impl<'a> TestedTable<'a> {
                 }
             }
         }
+
         // Headers leave out positions that the capture of the last man decides.
         if !decided {
             tally.moves += u64::from(best.moves) + spared;
             tally.futuremoves += leaving;
         }
+
         tally.lacks_table = missing;
         tally.unverified += u64::from(missing);
         if best.moves > 0 {

@@ -230,11 +230,13 @@ impl<'a> Checkpoint<'a> {
         let last = Instant::now();
         let writing = Writing { container, last, cost: Duration::ZERO, failed: false };
         let mut longest_wins = [None; 2];
+
         for slice in values.slices.values().filter_map(|slot| slot.get()) {
             raise(&mut longest_wins, slice.longest_wins());
         }
         let file = writing.container.as_ref().map(CheckpointFile::file);
         let positions = 2 * values.layout.len() as u64;
+
         for _ in values.slices.values().filter(|s| s.get().is_some()) {
             run.progress.skip(positions);
         }
@@ -512,9 +514,11 @@ fn read(
         Some((MANIFEST, manifest)) => identity.compare(&manifest)?,
         _ => return Err(Unusable::Damaged),
     }
+
     let mut end = reader.position();
     let other = Unusable::Other("does not hold slices of this table");
     let mut passes = HashMap::new();
+
     // Where the passes begin whose end is not read yet.
     let mut begun = None;
     loop {
@@ -544,6 +548,7 @@ fn read(
         }
         end = reader.position();
     }
+
     if let Some(pages) = pages {
         pages.check()?;
     }

@@ -222,10 +222,12 @@ fn read(
     let max_moves = u16::from_le_bytes(take(from)?);
     let codes = [take_codes(from, len, pages)?, take_codes(from, len, pages)?];
     let mut en_passant = Vec::new();
+
     for _ in 0..at_most(take_u8(from)?, RIGHTS)? {
         let square = at_most(take_u8(from)?, 63)?;
         en_passant.push(EnPassantValues { square, codes: take_codes(from, len, pages)? });
     }
+
     let counts = if at_most(take_u8(from)?, 1)? == 0 {
         None
     } else {

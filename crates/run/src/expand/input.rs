@@ -24,6 +24,7 @@ pub(super) fn structure_of_pieces(control: &ControlFile) -> Result<PawngenElemen
     let mut sides = [PawngenSide::default(), PawngenSide::default()];
     let mut first = None;
     let mut taken = Bitboard::EMPTY;
+
     for (position, pawn) in control.pieces.iter().enumerate().filter(|(_, p)| p.role == Role::Pawn)
     {
         let fail = |problem: &str| fail(control, pawn.place, "piece", problem.to_owned());
@@ -39,6 +40,7 @@ pub(super) fn structure_of_pieces(control: &ControlFile) -> Result<PawngenElemen
         sides[usize::from(pawn.color.is_black())].start.add(square);
         first.get_or_insert((position, pawn.place));
     }
+
     let Some((position, place)) = first else {
         return Err(fail(
             control,
@@ -48,6 +50,7 @@ pub(super) fn structure_of_pieces(control: &ControlFile) -> Result<PawngenElemen
                 .into(),
         ));
     };
+
     let [white, black] = sides;
     Ok(PawngenElement { white, black, start: 0, count: 0, offset: 0, position, place })
 }
@@ -64,6 +67,7 @@ pub(super) fn check_input(control: &ControlFile, element: &PawngenElement) -> Re
             "the input of an expansion names no output; each table gets its own",
         );
     }
+
     let restricted = |p: &&hoffman_control::PieceElement| {
         p.role != Role::Pawn && p.squares.is_some_and(|squares| squares != default_squares(p.role))
     };
@@ -74,6 +78,7 @@ pub(super) fn check_input(control: &ControlFile, element: &PawngenElement) -> Re
             "only pawns can be restricted where files are expanded",
         );
     }
+
     if control.pawngen.is_none() {
         if let Some(extra) = control.pieces.get(MAX_PIECES) {
             let (site, count) = (control.site(extra.place, "piece"), control.pieces.len());
@@ -81,6 +86,7 @@ pub(super) fn check_input(control: &ControlFile, element: &PawngenElement) -> Re
         }
         return Ok(check_declarations(control)?);
     }
+
     check_numbers(control, element)?;
 
     // The rest is checked as for a table, so that messages name the lines of this file.
@@ -91,6 +97,7 @@ pub(super) fn check_input(control: &ControlFile, element: &PawngenElement) -> Re
         own.white.pawns_required = Some(pawns(&element.white));
         own.black.pawns_required = Some(pawns(&element.black));
     }
+
     check_declarations(&table)?;
     let all = default_squares(Role::Pawn);
     let masks = PawnMasks { white: all, black: all };

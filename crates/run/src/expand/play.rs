@@ -85,12 +85,14 @@ impl<'c> Play<'c> {
         check_input(control, &element)?;
         let pieces = control.pieces.iter().filter(|piece| piece.role != Role::Pawn);
         let mut conditions = Vec::new();
+
         for prune in &control.prunes {
             let parsed = prune.condition.as_deref().map(Condition::parse).transpose();
             let fail =
                 |error: ConditionError| fail(control, prune.place, "prune", error.to_string());
             conditions.push(parsed.map_err(fail)?);
         }
+
         let mut input = Play {
             control,
             family,
@@ -201,6 +203,7 @@ impl<'c> Play<'c> {
                 }
             }
         }
+
         let name = self.name(material);
         let output = format!("{name}.htb");
         let text = render_expansion(
@@ -215,6 +218,7 @@ impl<'c> Play<'c> {
                 mark: &mark(&self.control.origin),
             },
         );
+
         let control = sealed(&text);
         self.check(&control, table.masks)?;
         let source = Expanded { name: PathBuf::from(format!("{name}.xml")), control };
@@ -266,12 +270,13 @@ impl<'c> Play<'c> {
     fn tables(&self, stop: &Stop) -> Result<HashMap<Material, DerivedTable>, RunError> {
         let new =
             |captures| DerivedTable { captures, named: Vec::new(), masks: None, pawns: Vec::new() };
-        let is_stopped = || stop.is_requested();
         let mut done = HashMap::new();
+
         // The men furthest up first: all ways to a table are known when it is looked at.
         let mut todo: BTreeMap<_, (Material, DerivedTable)> = BTreeMap::new();
         let start = self.start();
         todo.insert(Reverse(order(&start)), (start, new([0; 2])));
+
         while let Some((_, (material, mut table))) = todo.pop_first() {
             if done.len() + todo.len() >= MAX_TABLES {
                 let problem = format!(
@@ -280,22 +285,8 @@ impl<'c> Play<'c> {
                 );
                 return Err(fail(self.control, self.element.place, self.element_name(), problem));
             }
-            match all_arrangements(&self.element_of(&material, &table), bounds(&is_stopped)) {
-                Ok(found) => {
-                    table.masks = Some(masks(&found));
-                    let files: BTreeSet<_> = found.iter().map(|a| PawnFiles::of(a.pawns)).collect();
-                    table.pawns = files.into_iter().collect();
-                }
-                Err(PawngenError::Empty) => {}
-                Err(PawngenError::Stopped) => {
-                    return Err(RunError::Interrupted { checkpoint: None });
-                }
-                Err(error) => {
-                    let problem = error.to_string();
-                    let name = self.element_name();
-                    return Err(fail(self.control, self.element.place, name, problem));
-                }
-            }
+            self.arrange(&material, &mut table, stop)?;
+
             let departures = self.departures(&material, &table)?;
             for departure in departures {
                 let given = |(_, given): &(usize, &Given)| given.material == departure.behind;
@@ -321,6 +312,30 @@ impl<'c> Play<'c> {
             done.insert(material, table);
         }
         Ok(done)
+    }
+
+    /// Finds where the pawns of a table can be; nowhere is no error.
+    fn arrange(
+        &self,
+        material: &Material,
+        table: &mut DerivedTable,
+        stop: &Stop,
+    ) -> Result<(), RunError> {
+        let is_stopped = || stop.is_requested();
+        match all_arrangements(&self.element_of(material, table), bounds(&is_stopped)) {
+            Ok(found) => {
+                table.masks = Some(masks(&found));
+                let files: BTreeSet<_> = found.iter().map(|a| PawnFiles::of(a.pawns)).collect();
+                table.pawns = files.into_iter().collect();
+                Ok(())
+            }
+            Err(PawngenError::Empty) => Ok(()),
+            Err(PawngenError::Stopped) => Err(RunError::Interrupted { checkpoint: None }),
+            Err(error) => {
+                let (place, name) = (self.element.place, self.element_name());
+                Err(fail(self.control, place, name, error.to_string()))
+            }
+        }
     }
 
     /// The moves by which a table is left.

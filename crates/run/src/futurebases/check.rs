@@ -20,6 +20,7 @@ pub(super) fn check(
     if table.variant() != control.variant {
         return Err(Misfit::Variant);
     }
+
     // Of a file with other men nothing else matters.
     let plain = material_of(table);
     let behind = if element.inverted { plain.swapped() } else { plain };

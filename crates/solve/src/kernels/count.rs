@@ -39,6 +39,7 @@ pub(crate) fn dimension(
         return groups(frame, role, from, to);
     }
     let mut sum = [0; 8];
+
     for chunk in 0..frame.rows() / 512 {
         let (base, a) = load_column(frame, i, chunk, from);
         if a.iter().flatten().fold(0, |x, &y| x | y) == 0 {
@@ -71,6 +72,7 @@ fn groups(frame: Frame, role: Role, from: &[u64], to: &[u64]) -> u64 {
     let mut sum = [0; 8];
     let (from, _) = from.as_chunks::<64>();
     let (to, _) = to.as_chunks::<64>();
+
     for (g, (a, b)) in from.iter().zip(to).enumerate() {
         if a.iter().fold(0, |x, &y| x | y) == 0 {
             continue;
@@ -195,6 +197,7 @@ fn lane_eight(role: Role, from: &Eight, to: &Eight, blockers: &Eight) -> Eight {
         (-10, !GH),
         (-6, !AB),
     ];
+
     let mut sum = [0; 8];
     if matches!(role, Role::Rook | Role::Queen) {
         walk_lanes::<7>(NORTH_SOUTH_EAST_WEST, from, to, blockers, &mut sum);
@@ -207,6 +210,7 @@ fn lane_eight(role: Role, from: &Eight, to: &Eight, blockers: &Eight) -> Eight {
         walk_lanes::<1>([a, b, c, d], from, to, blockers, &mut sum);
         walk_lanes::<1>([e, f, g, h], from, to, blockers, &mut sum);
     }
+
     if role == Role::King {
         walk_lanes::<1>(NORTH_SOUTH_EAST_WEST, from, to, blockers, &mut sum);
         walk_lanes::<1>(DIAGONALS, from, to, blockers, &mut sum);

@@ -104,10 +104,12 @@ fn group_moves(role: Role, s: &[Eight; 8], pass: &[Eight; 8], out: &mut [Eight; 
             or(&mut out[r], &back[r]);
         }
     }
+
     if matches!(role, Role::Bishop | Role::Queen) {
         walk(s, pass, out, 1);
         walk(s, pass, out, -1);
     }
+
     if role == Role::Knight {
         for r in 0..8 {
             let near = zip(&east(&s[r], 1), &west(&s[r], 1), |a, b| a | b);
@@ -126,6 +128,7 @@ fn group_moves(role: Role, s: &[Eight; 8], pass: &[Eight; 8], out: &mut [Eight; 
             }
         }
     }
+
     if role == Role::King {
         for r in 0..8 {
             let near = zip(&east(&s[r], 1), &west(&s[r], 1), |a, b| a | b);
@@ -176,6 +179,7 @@ fn column_moves(
         walk_column(s, pass, out, (0..8).map(|r| (8 * r, 8)), 1);
         walk_column(s, pass, out, (0..8).map(|r| (8 * r + 7, 8)), -1);
     }
+
     if matches!(role, Role::Bishop | Role::Queen) {
         // Diagonals begin on the first rank or on a side file.
         let up_right = (0..7).map(|f| (f, 8 - f)).chain((1..7).map(|r| (8 * r, 8 - r)));
@@ -185,6 +189,7 @@ fn column_moves(
         walk_column(s, pass, out, up_left.clone(), 7);
         walk_column(s, pass, out, up_left.map(|(at, len)| (at + 7 * (len - 1), len)), -7);
     }
+
     if matches!(role, Role::Knight | Role::King) {
         let reach = &tables.reach[super::tables::role_index(role)];
         for to in 0..64 {
@@ -322,6 +327,7 @@ pub(crate) fn dimension(
         }
         return;
     }
+
     let stride = frame.stride(i);
     for chunk in 0..frame.rows() / 512 {
         let (base, s) = load_column(frame, i, chunk, from);
@@ -437,12 +443,14 @@ pub(crate) fn pull(
         }
         return;
     }
+
     let inverse = symmetry.inverse();
     let image = &tables.image[symmetry.index()];
     if frame.dims == 0 {
         out[0] |= inverse.apply_set(from[0]);
         return;
     }
+
     let (groups, _) = from.as_chunks::<64>();
     let (out_groups, _) = out.as_chunks_mut::<64>();
     for (g, o) in out_groups.iter_mut().enumerate() {

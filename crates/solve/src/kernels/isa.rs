@@ -163,6 +163,7 @@ fn exchange_bytes<C: Code>(rows: &mut [Row<C>; 8]) -> bool {
             *word = u64::from_le_bytes(*bytes);
         }
     }
+
     // Halves of the squares, quarters of the halves, and so on: the upper right one with the lower
     // left one.
     for (apart, bits, mask) in
@@ -176,6 +177,7 @@ fn exchange_bytes<C: Code>(rows: &mut [Row<C>; 8]) -> bool {
             }
         }
     }
+
     for (words, row) in words.iter().zip(rows) {
         let Some(row) = C::as_bytes_mut(row) else { return false };
         let (row, _) = row.as_chunks_mut::<8>();

@@ -88,6 +88,7 @@ impl Tables {
         let mut behind = vec![[0; 64]; 64];
         let mut reach = [[0; 64]; 5];
         let mut pawn = ByColor::new_with(|_| [0; 64]);
+
         for s in 0..64u8 {
             let i = s as usize;
             for (d, &(f, r)) in STEPS.iter().enumerate() {
@@ -115,6 +116,7 @@ impl Tables {
             pawn.white[i] = leaps(s, &[(1, 1), (-1, 1)]);
             pawn.black[i] = leaps(s, &[(1, -1), (-1, -1)]);
         }
+
         let mut image = [[0; 64]; 8];
         for symmetry in Symmetry::all() {
             for s in 0..64 {

@@ -132,6 +132,7 @@ fn checked_lanes(pieces: &PieceList, row: &EntryRow<'_>) -> u64 {
     let seen_from = |piece: &hoffman_board::ListedPiece, square: Square| {
         attacks::attacks(square, piece.role.of(piece.color), occupied)
     };
+
     let attackers = || fixed().filter(|(piece, _)| piece.color == attacker);
 
     let walker = &pieces[row.lane];
@@ -139,15 +140,18 @@ fn checked_lanes(pieces: &PieceList, row: &EntryRow<'_>) -> u64 {
         let seen = |all: Bitboard, (piece, square)| all | seen_from(piece, square);
         return attackers().fold(Bitboard::EMPTY, seen).0;
     }
+
     let king = fixed().find(|(piece, _)| piece.role == Role::King && piece.color != attacker);
     let Some((_, king)) = king else { return 0 };
     let mut checked = Bitboard::EMPTY;
+
     for (piece, square) in attackers() {
         if seen_from(piece, square).contains(king) {
             // Only the walking piece can step in between.
             checked |= !attacks::between(square, king);
         }
     }
+
     if walker.color == attacker {
         // What it attacks sees it, with the eyes of its opponent where pawns look ahead.
         checked |= attacks::attacks(king, walker.role.of(attacker.other()), occupied);

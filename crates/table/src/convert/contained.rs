@@ -90,6 +90,7 @@ fn as_cells(
         }
         Err(error) => return Err(error.into()),
     };
+
     let behind = match options.profile {
         Profile::Fast => None,
         Profile::Small => {
@@ -108,11 +109,13 @@ fn as_cells(
         outcomes: options.outcomes,
         stop: stop.clone(),
     };
+
     let mut unlike = None;
     let written = file.write(|written| {
         unlike = difference((table, &values), written, options)?;
         Ok::<_, ConvertError>(unlike.is_none())
     });
+
     match written {
         Ok(_) => Ok(unlike),
         Err(ConvertError::Write(WriteError { problem: WriteProblem::Blocks(problem), .. })) => {
@@ -210,6 +213,7 @@ fn by_entries(
         memory: None,
         stop: Stop::default(),
     };
+
     file.write(|writer| {
         // Several blocks at once keep all threads at work.
         let part = table.together().saturating_mul(4).max(CHUNK) / CHUNK * CHUNK;

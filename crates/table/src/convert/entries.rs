@@ -108,6 +108,7 @@ impl EntryConversion<'_> {
             tally.mated += 1;
             return Ok(());
         }
+
         self.check_images(placement, number)?;
         let turn = placement.turn;
         match self.codec.value(number, turn) {
@@ -124,6 +125,7 @@ impl EntryConversion<'_> {
             Some(EntryValue::Loss) => tally.win(Some(turn.other())),
             _ => {}
         }
+
         if self.recount == Recount::Moves {
             tally.add_moves(moves::count(self.space, placement));
         }

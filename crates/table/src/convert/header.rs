@@ -82,6 +82,7 @@ pub(super) fn statistics(
     let white = tells(FlagType::WhiteWins).then_some(tally.white_wins as i64);
     let black = (!matches!(format, Format::Flag(_))).then_some(tally.black_wins as i64);
     let distance = |n: i32| matches!(format, Format::Dtm(_)).then_some(i64::from(n));
+
     [
         ("indices", Some(space.size() as i64)),
         (mated, mated_count),

@@ -134,6 +134,7 @@ impl SyzygyTable {
         if material == Material::bare_kings() {
             return Err(illegal("there is none of the bare kings"));
         }
+
         let mut folders = vec![match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
             _ => PathBuf::from("."),
@@ -152,6 +153,7 @@ impl SyzygyTable {
         add(&mut tables, &material, &own, storage)?;
         let mut missing = Vec::new();
         let mut files = vec![(material, own.clone())];
+
         for ending in endings_needed(&material) {
             match found(&ending) {
                 Some(path) => {

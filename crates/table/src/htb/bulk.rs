@@ -21,6 +21,7 @@ impl GzipSource {
         }
         let mut parts = Vec::new();
         let (mut at, mut rest) = (offset, out);
+
         while !rest.is_empty() {
             let within = (at & (index.stride() - 1)) as usize;
             let len = rest.len().min(index.stride() as usize - within);

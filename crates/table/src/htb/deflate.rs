@@ -234,6 +234,7 @@ impl Steps {
         self.lengths.set(&code, |symbol, len| (symbol as Step) << SYMBOL | Step::from(len))?;
         let mut lengths = [0; 320];
         let mut known = 0;
+
         while known < literals + distances {
             let bits = bits_at(stream, at)?;
             let step = self.lengths.step(bits)?;

@@ -60,6 +60,7 @@ impl Foreign {
         if inflater.at_end && !inflater.failed && block >= inflater.block {
             return Ok(Arc::new([]));
         }
+
         loop {
             let number = inflater.block;
             let data: Arc<[u8]> = match inflater.next_block(file, limit) {
@@ -178,6 +179,7 @@ impl Inflater {
         let start = self.block * BLOCK as u64;
         let mut out = vec![0; BLOCK];
         let mut filled = 0;
+
         while filled < BLOCK && !self.at_end {
             let offset = start + filled as u64;
             if self.state.is_none() && !self.open_member(file, offset)? {

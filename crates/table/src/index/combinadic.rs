@@ -177,6 +177,7 @@ impl Combinadic {
         let mut alone = [0_u64; MAX_PIECES];
         let mut own = None;
         let mut weight = 1;
+
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => weight *= radix,
@@ -247,10 +248,12 @@ impl Combinadic {
             self.codes.push(SquareCodes::new(Vec::new()));
             return Ok(1);
         }
+
         if joined.prev[first] != NONE {
             let partner = men.slot(usize::from(joined.prev[first]));
             return Err(IndexError::NotAdjacent { index_type, slot: men.slot(first), partner });
         }
+
         let mut len = 0;
         let mut man = first;
         loop {
@@ -366,6 +369,7 @@ impl Combinadic {
         let mut rest = 0;
         let mut mates: ArrayVec<u8, MAX_PIECES> = ArrayVec::new();
         let mut weight = 1;
+
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => {
@@ -430,6 +434,7 @@ impl Combinadic {
         let mut rest = index;
         let mut values = [0_usize; MAX_PIECES];
         let mut en_passant_man = NONE;
+
         for digit in &self.digits {
             match *digit {
                 Digit::Kings { radix } => {

@@ -104,11 +104,13 @@ impl Compact {
             let [white, black] = [men.white_king, men.black_king].map(usize::from);
             rest += self.weights[white] * self.kings.number(squares[white], squares[black])?;
         }
+
         let paired = |m: usize| self.pairs.iter().any(|&(a, b)| a == m || b == m);
         for m in (0..men.count).filter(|&m| m != man && !men.is_king(m) && !paired(m)) {
             rest += digit(m).put(digit(m).number(codes[m]));
         }
         let (mut own, mut mate) = (digit(man), Mate::None);
+
         for &(a, b) in &self.pairs {
             let (first, second) = (digit(a), digit(b));
             let radix = self.codes[a].len() as u8;
@@ -152,6 +154,7 @@ impl Compact {
         for &(a, b) in &self.pairs {
             digits[b] = unpack_pair(digits[a], digits[b], self.codes[a].len() as u8)?;
         }
+
         for man in (0..men.count).rev().filter(|&m| !men.is_king(m)) {
             let mut s = self.codes[man].get(usize::from(digits[man]))?;
             if men.is_pawn(man) && is_en_passant_code(s) {

@@ -69,6 +69,7 @@ impl TableMen {
         let groups_of = |men: &[u8]| {
             self.groups.iter().filter(|g| g.members.iter().any(|m| men.contains(m))).collect()
         };
+
         for &(pawn, blocker) in &self.blocked {
             // All men that the two have to do with, over groups and over others in the way.
             let mut men: Vec<u8> = vec![pawn, blocker];

@@ -52,6 +52,7 @@ impl Cursor<'_> {
         // The numbering goes on behind men whose squares it leaves out.
         let breaks = !(lanes | line.left_out());
         let mut rest = lanes;
+
         while rest != 0 {
             let start = rest.trailing_zeros();
             let end = (breaks & u64::MAX << start).trailing_zeros();
@@ -247,6 +248,7 @@ impl IndexSpace {
         let mut base = None;
         // Squares whose indices follow from each other: the first index, and how many there are.
         let (step, mut run, mut first, mut len) = (self.sided(weight), 0, 0, 0);
+
         for lane in bits_of(lanes) {
             let Some((digit, p)) = place(lane) else { continue };
             if base.is_none() {
@@ -264,6 +266,7 @@ impl IndexSpace {
             run |= 1 << lane;
             len += 1;
         }
+
         if run != 0 {
             visit(run, first, step);
         }

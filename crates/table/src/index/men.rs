@@ -85,6 +85,7 @@ impl TableMen {
             IndexType::Combinadic3 | IndexType::Combinadic4 => king(Color::White).unwrap_or(0),
             _ => 0,
         };
+
         let internal = |slot: PieceSlot| exchange(slot, exchanged) as u8;
         let mut men = TableMen {
             white_king: king(Color::White).map_or(NONE, internal),
@@ -396,6 +397,7 @@ impl TableMen {
         let mut p = OrderedPlacement::empty(turn == Color::Black);
         p.en_passant = en_passant.map_or(NONE, |s| s as u8);
         let mut dealt = 0_u32;
+
         for &(square, color, role) in board {
             let first = (0..self.count).map(|slot| self.slot(slot)).find(|&i| {
                 (self.color[i], self.role[i]) == (color, role)

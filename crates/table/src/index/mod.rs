@@ -260,6 +260,7 @@ impl IndexSpace {
             en_passant_man = men.en_passant_man(&p)?;
             codes[usize::from(en_passant_man)] = p.en_passant & 7;
         }
+
         let mut index = match &self.scheme {
             IndexScheme::Naive(n) => n.encode(men, &codes),
             IndexScheme::Naive2(n) => n.encode(men, &codes),

@@ -106,6 +106,7 @@ impl PawnIndex {
         {
             return refuse("the pawns of the piece list must be those of the pawngen element");
         }
+
         let end = match params.count {
             0 => Some(params.list.len()),
             n => params.start.checked_add(n),
@@ -123,6 +124,7 @@ impl PawnIndex {
         if !structures.iter().all(PawnStructure::is_valid) {
             return refuse("a structure has pawns where none can stand");
         }
+
         let key =
             |s: &PawnStructure| (s.white.0, s.black.0, s.en_passant.map_or(NONE, |e| e as u8));
         let numbers: HashMap<_, _> =

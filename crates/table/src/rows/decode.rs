@@ -311,6 +311,7 @@ fn read_slice<C: Code>(
     let rows = reader.rows;
     let room = |len: usize| vec![C::ILLEGAL; len];
     let mut slice = SliceReading::new(rows, normal, routes, wanted, room);
+
     // Read by one route, a row comes as a whole from one row of the table.
     let whole = routes.len() == 1 && rows.is_by_rows();
     let targets = slice
@@ -319,6 +320,7 @@ fn read_slice<C: Code>(
         .map(|codes| codes.as_mut().map(|codes| SharedCodes::new(codes.as_mut_slice(), whole)));
     let targets: Vec<Option<SharedCodes<'_, C>>> = targets.collect();
     let mut longest = 0;
+
     for route in 0..routes.len() {
         let sides = slice.sides.iter().filter(|side| side.route == route);
         let portions: Vec<(Portion, &PortionReader)> = sides
@@ -332,6 +334,7 @@ fn read_slice<C: Code>(
         });
         longest = longest.max(read.try_reduce(|| 0, |a, b| Ok(a.max(b)))?);
     }
+
     drop(targets);
 
     Ok(slice.finish(reader.keys.max_moves(longest), |codes, _| {

@@ -222,6 +222,7 @@ impl SideRows<'_> {
         let mut men = self.row_men();
         let mut longest = 0;
         let mut values = [EntryValue::Unknown; 64];
+
         for (row, codes) in codes.chunks_mut(64).enumerate() {
             let at = place + 64 * row;
             let mut lanes = self.lanes(at, &mut men);
@@ -282,6 +283,7 @@ impl SideRows<'_> {
         let mut possible = true;
         let mut on_edge = (0..movers.len()).all(|m| self.goal(m) == 0);
         let mut kings = [None; 2];
+
         for (m, mover) in movers[..lane].iter().enumerate() {
             let square = match layout.kings() {
                 KingPlacement::Pairs if m < 2 => {

@@ -204,6 +204,7 @@ impl<'a> Free<'a> {
             return Some(bare_king_moves(ways, both));
         }
         let mut sum = Counts::default();
+
         for structure in self.structures() {
             let (slice, orientation) = self.orient(values, structure)?;
             let counts = slice.counts.as_ref()?;
@@ -444,6 +445,7 @@ impl FreeWalk<'_, '_> {
         if !*on_edge {
             allowed &= self.promoted(lane);
         }
+
         // Nothing is like a king, so the mover before has the digit of its number less the two
         // kings.
         let before = lane.checked_sub(3).and_then(|i| digits.get(i));

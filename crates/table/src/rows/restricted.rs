@@ -103,6 +103,7 @@ impl<'a> Restricted<'a> {
             None => pawn_placements(space),
             Some(listed) => listed.iter().map(|&(s, _)| (s, deal(space, s))).collect(),
         };
+
         let stop = Stop::default();
         let lane = layout.movers().len().saturating_sub(1);
         let turns = (0..lane).collect();
@@ -296,6 +297,7 @@ impl<'a> Restricted<'a> {
             }
             return;
         }
+
         if !movers[lane].is_man() {
             if let Some(index) = self.space.encode_squares(&standing.squares, turn, en_passant) {
                 visit(&run(index, 0, taken.base, 1), &standing.squares, PieceSlot::MAX);

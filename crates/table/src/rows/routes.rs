@@ -38,6 +38,7 @@ pub(super) fn wanted_slices<E: From<RowsError>>(
     let table = Material::from_men(pieces.iter().map(|p| (p.color, p.role)));
     let free = has_free_pieces(space);
     let (material, swap) = if free { table.normalized() } else { (table, false) };
+
     // A table with all symmetries cannot tell any images apart.
     let apart = free && wanted.apart && space.symmetry() < 8;
     let layout = match (free, apart) {

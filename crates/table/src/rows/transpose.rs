@@ -460,6 +460,7 @@ impl<W: Code> StripEncoding<'_, W> {
         let stored = &**self.stored.get(portion.turn);
         let places = matrix.places(portion, orientation);
         let mut own = self.codes.take(W::ILLEGAL, places.len());
+
         for (range, start) in places.pairs() {
             let mut at = start;
             for part in own.parts(range) {

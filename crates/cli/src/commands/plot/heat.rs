@@ -24,6 +24,7 @@ pub(super) fn draw(position: &Position, map: &HeatMap) -> String {
         count(None),
         position.fen()
     );
+
     let board = 8.0 * SIDE;
     let (width, height) = ((LEFT * 2.0 + board) as u32, (TOP + board + 86.0) as u32);
     let mut svg = Svg::new(width, height, &title, &words);
@@ -50,11 +51,13 @@ pub(super) fn draw(position: &Position, map: &HeatMap) -> String {
             );
         }
     }
+
     frame(&mut svg, board);
     let legend = [
         "+ White wins, \u{2212} Black wins, in so many moves; = draw",
         "\u{b7} no such position; ? not known",
     ];
+
     for (text, y) in legend.into_iter().zip([50.0, 70.0]) {
         svg.text("faint", LEFT, TOP + board + y, text);
     }

@@ -77,10 +77,12 @@ fn grouped(number: u64) -> String {
 fn panel(svg: &mut Svg, side: &SideStats, top: f64, (longest, most): (u32, u64)) {
     let middle = top + TALL + 8.0;
     let scale = (most as f64).log10().max(1.0).ceil();
+
     // A single position is seen, too.
     let height = |count: u64| TALL * ((count as f64).log10() + 0.15) / (scale + 0.15);
     let mut power = 1.0_f64;
     let mut exponent = 0.0;
+
     while exponent <= scale {
         let tall = height(power as u64);
         for (y, mark) in [(middle - tall, true), (middle + tall, exponent > 0.0)] {
@@ -102,6 +104,7 @@ fn panel(svg: &mut Svg, side: &SideStats, top: f64, (longest, most): (u32, u64))
         let name = format!("{word} in {moves}: {} positions", grouped(count));
         svg.rect(class, [x(moves) + step * 0.1, y, (step * 0.8).max(0.6), tall], &name);
     }
+
     svg.line("axis", [LEFT, middle, WIDTH - RIGHT, middle]);
     svg.text("faint", WIDTH - RIGHT - 28.0, middle - TALL + 6.0, "won");
     svg.text("faint", WIDTH - RIGHT - 28.0, middle + TALL - 2.0, "lost");

@@ -47,6 +47,7 @@ impl TestedRows<'_> {
             attacked: Bitboard::EMPTY,
             idle: Bitboard::EMPTY,
         };
+
         let mut slides = false;
         for (slot, piece) in pieces.iter().enumerate().filter(|&(slot, _)| slot != row.lane) {
             let square = here.square(slot);
@@ -60,6 +61,7 @@ impl TestedRows<'_> {
                 }
             }
         }
+
         let king = *self.kings.get(row.turn);
         here.attacked = self.checked(&here, here.square(king), here.occupied, None);
         here.idle = if row.lane != king {
@@ -69,6 +71,7 @@ impl TestedRows<'_> {
         } else {
             Bitboard::FULL
         };
+
         let other = RowBoard { turn: row.turn.other(), ..here };
         let king = other.square(*self.kings.get(other.turn));
         let illegal = self.checked(&other, king, other.occupied, None);

@@ -182,6 +182,7 @@ impl<'a> RowTable<'a> {
             let (white, black) = (white.unwrap_or(lane), black.unwrap_or(lane));
             Symmetry::canonical(space.symmetry(), white, black)
         };
+
         let mut found = Bitboard::EMPTY;
         let lanes = Bitboard(turning.set(behind.lanes));
         by_symmetry(space, lanes, walks, canonical, |symmetry, lanes| {
@@ -208,6 +209,7 @@ impl<'a> RowTable<'a> {
         let image = &self.images[symmetry.index()];
         let mut squares = [0; MAX_PIECES];
         let mut dealt = 0_u32;
+
         for &(square, color, role) in behind.men {
             let square = image[usize::from(square as u8 ^ turning.mask)];
             let color = turning.color(color);
@@ -220,6 +222,7 @@ impl<'a> RowTable<'a> {
             dealt |= 1 << slot;
             squares[slot] = square;
         }
+
         let (color, role) = (turning.color(behind.lane.0), behind.lane.1);
         let is_left = |(slot, piece): (usize, &ListedPiece)| {
             dealt >> slot & 1 == 0 && (piece.color, piece.role) == (color, role)
@@ -228,6 +231,7 @@ impl<'a> RowTable<'a> {
         let lanes = symmetry.apply_set(lanes.0) & pieces[lane].legal.0;
         let back = &self.images[symmetry.inverse().index()];
         let cursor = space.cursor(&squares, turning.turn, None);
+
         cursor.visit_lane(lane, lanes, |run, index, step| {
             for (i, square) in (0..).zip(Bitboard(run)) {
                 take(back[square as usize], self.numbers.get((index + i * step) as usize));

@@ -81,6 +81,7 @@ impl TestedRows<'_> {
             return Ok(());
         }
         let king = *self.kings.get(row.turn);
+
         for (slot, piece) in pieces.iter().enumerate().filter(|(_, p)| p.color == row.turn) {
             let from = row.square(slot);
             let reached = self.attacks(slot, from, row.occupied) & row.lanes;
@@ -190,6 +191,7 @@ impl TestedRows<'_> {
             found.take_all(behind.lanes, DRAW);
             return Ok(());
         }
+
         let asked = self.tested.asked(ending, pruned);
         let table = |number: usize| self.smaller.get(number).and_then(Option::as_ref);
         if *jumped || asked.clone().any(|holder| table(holder.number).is_none()) {
@@ -200,6 +202,7 @@ impl TestedRows<'_> {
             }
             return Ok(());
         }
+
         let mut rest = behind.lanes;
         for holder in asked {
             let Some(table) = table(holder.number) else { continue };
@@ -209,6 +212,7 @@ impl TestedRows<'_> {
                 return Ok(());
             }
         }
+
         take_assessment(&self.tested.unanswered(ending, pruned), rest, found);
         Ok(())
     }

@@ -170,6 +170,7 @@ fn check_header(
     if !fixed.starts_with(TITLE) {
         return damaged("it begins otherwise");
     }
+
     let number = |at: usize| {
         let bytes = fixed.get(at..at + 4).unwrap_or_default();
         bytes.iter().fold(0, |n, &byte| n << 8 | u64::from(byte))

@@ -68,6 +68,7 @@ impl WdlTable {
         let first = numberings.first()?.first()?.order.clone();
         let first_men = signature(first.iter().copied());
         let mut parts: Vec<Vec<FilePart>> = Vec::new();
+
         for numberings in numberings {
             let mut sides = Vec::new();
             for MenNumbering { order, groups, size } in numberings {
@@ -92,14 +93,17 @@ impl WdlTable {
             .collect();
         let mut at = reader.at;
         at = blocks.iter().try_fold(at, |at, b| at.checked_add(b.sparse.checked_mul(6)?))?;
+
         for blocks in &mut blocks {
             blocks.lengths_at = at;
             at = at.checked_add(blocks.lengths.checked_mul(2)?)?;
         }
+
         for blocks in &mut blocks {
             blocks.data_at = at.checked_next_multiple_of(64)?;
             at = blocks.data_at.checked_add(blocks.count.checked_mul(blocks.block_size)?)?;
         }
+
         let (spare, stop) = (spare.clone(), stop.clone());
         Some(WdlTable { bytes, spare, stop, has_pawns, both_have_pawns, symmetric, parts })
     }
@@ -160,10 +164,12 @@ impl WdlTable {
             }
             file = usize::from(if first & 7 < 4 { first & 7 } else { 7 - (first & 7) });
         }
+
         let sides = self.parts.get(file)?;
         let part = if black { sides.last() } else { sides.first() }?;
         let mut squares = [0; MAX_MEN + CORNER.len()];
         let mut placed = 0_u32;
+
         for (square, &man) in squares.iter_mut().zip(&part.order[usize::from(flip)]) {
             let free = |&(i, &(_, other)): &(usize, &Man)| other == man && placed >> i & 1 == 0;
             let (i, &(s, _)) = men.iter().enumerate().find(free)?;
@@ -199,6 +205,7 @@ impl WdlTable {
             Packed::Single(_) => None,
             Packed::Blocks(_) => Some(self.values(part)?),
         };
+
         let mut line = ManLine {
             table: self,
             part,
@@ -240,6 +247,7 @@ impl Orders {
         if (flags & 1 == 0) != symmetric || (flags & 2 != 0) != has_pawns {
             return None;
         }
+
         let sides = if symmetric { 1 } else { 2 };
         let mut numberings: Vec<Vec<MenNumbering>> = Vec::new();
         for file in 0..if has_pawns { 4 } else { 1 } {
@@ -317,6 +325,7 @@ impl MenNumbering {
         let mut next = if both_have_pawns { 2 } else { 1 };
         let mut weight = 1_u64;
         let mut turn = 0;
+
         while next < lens.len() || turn == places[0] || turn == places[1] {
             let (group, numbers) = if turn == places[0] {
                 let lead = match (has_pawns, lens[0]) {

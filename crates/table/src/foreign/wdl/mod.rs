@@ -163,6 +163,7 @@ impl WdlTables {
         {
             return None;
         }
+
         let occupied: Bitboard = others().map(|(square, _)| square).collect();
         let is_target = |man: Piece| man.color != turn && man.role != Role::King;
         let targets: Bitboard =

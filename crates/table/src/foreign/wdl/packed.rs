@@ -83,11 +83,13 @@ impl Packed {
         if least > most || most > MAX_BITS || least == 0 {
             return None;
         }
+
         let firsts: Vec<u16> = (least..=most).map(|_| reader.u16()).collect::<Option<_>>()?;
 
         // The words of shorter symbols stand above those of longer ones.
         let mut codes = vec![(0, 0_u64); firsts.len()];
         let mut word = 0_u64;
+
         for (i, &first) in firsts.iter().enumerate().rev() {
             if let Some(&longer) = firsts.get(i + 1) {
                 word = (word + u64::from(first)).checked_sub(u64::from(longer))? / 2;
@@ -101,6 +103,7 @@ impl Packed {
         reader.at += 3 * symbols + symbols % 2;
         let pairs: Vec<[u8; 3]> = pairs.as_chunks::<3>().0.to_vec();
         let mut strings = Strings { pairs, places: vec![None; symbols], bytes: Vec::new() };
+
         for symbol in 0..symbols {
             strings.spell(symbol, 0)?;
         }
@@ -178,6 +181,7 @@ impl PackedBlocks {
         let blocks = bytes.get(self.data_at..)?.get(..self.count.checked_mul(self.block_size)?)?;
         let mut values = spare.take(size);
         let lengths = lengths.as_chunks::<2>().0;
+
         for (length, block) in lengths.iter().zip(blocks.chunks(self.block_size)) {
             let end = values.len() + usize::from(u16::from_le_bytes(*length)) + 1;
             if end > size || stop.is_requested() {
