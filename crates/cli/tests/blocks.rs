@@ -4,13 +4,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, names, run, run_with, unpacked};
+use common::{SharedFolder, copy_of, names, run, run_with, unpacked};
 
 /// The endings of the folders: an en passant capture leads from one of them into a smaller one.
 const ENDINGS: &str = "KPvKP KRvKN";
@@ -34,47 +33,25 @@ const POSITIONS: [&str; 12] = [
 
 /// The folder that others are copies of: all tables as `.htb`.
 fn packed() -> &'static Path {
-    static MADE: OnceLock<TempDir> = OnceLock::new();
-    let made = MADE.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
-        good(&run(folder.path(), &format!("build {ENDINGS} --dir .")));
-        folder
-    });
-    made.path()
+    static MADE: SharedFolder = SharedFolder::new();
+    MADE.made_by(&format!("build {ENDINGS} --dir ."))
 }
 
 /// The same tables, every other one in the block format.
 fn mixed() -> &'static Path {
-    static MADE: OnceLock<TempDir> = OnceLock::new();
-    let made = MADE.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
+    static MADE: SharedFolder = SharedFolder::new();
+    MADE.filled(|folder| {
         for (number, name) in names(packed()).iter().enumerate() {
             let stem = name.strip_suffix(".htb").unwrap();
             let from = packed().join(name).display().to_string();
             // The largest ones and their sub-tables are in different formats.
             if number % 2 == 0 || stem == "kpkp" || stem == "krkn" {
-                good(&run(folder.path(), &format!("convert {from} -o {stem}.hbf")));
+                run(folder, &format!("convert {from} -o {stem}.hbf")).good();
             } else {
-                fs::copy(from, folder.path().join(name)).unwrap();
+                fs::copy(from, folder.join(name)).unwrap();
             }
         }
-        folder
-    });
-    made.path()
-}
-
-#[track_caller]
-fn good(run: &Run) {
-    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
-}
-
-/// A copy that may be changed.
-fn copy_of(folder: &Path) -> TempDir {
-    let copy = TempDir::new().unwrap();
-    for name in names(folder) {
-        fs::copy(folder.join(&name), copy.path().join(&name)).unwrap();
-    }
-    copy
+    })
 }
 
 /// An answer without what names files.
@@ -120,7 +97,7 @@ fn probe_answers_the_same() {
     };
     assert_eq!(ask(mixed()), ask(packed()));
     let named = run(mixed(), "probe krkn.hbf 8/8/4k3/8/2R5/8/3n4/1K6 w - - 0 1 --json");
-    good(&named);
+    named.good();
     assert!(named.json().to_string().contains("krkn.hbf"), "{}", named.out);
 }
 
@@ -133,7 +110,7 @@ fn converted_back_every_entry_is_the_same() {
     for name in names(inside) {
         let Some(stem) = name.strip_suffix(".hbf") else { continue };
         let back = format!("back/{stem}.htb");
-        good(&run(inside, &format!("convert {name} -o {back} --json")));
+        run(inside, &format!("convert {name} -o {back} --json")).good();
         let original = packed().join(format!("{stem}.htb"));
         assert!(unpacked(&inside.join(back)) == unpacked(&original), "{name}");
     }
@@ -194,7 +171,7 @@ fn build_uses_what_is_there_and_writes_the_format_asked_for() {
     let before = names(inside);
     fs::remove_file(inside.join("kpkp.hbf")).unwrap();
     let build = run(inside, "build KPvKP --dir . --format hbf");
-    good(&build);
+    build.good();
     assert!(
         build.out.contains("kpkp.hbf: written, longest win with White to move 33 moves"),
         "{}",
@@ -211,13 +188,13 @@ fn build_uses_what_is_there_and_writes_the_format_asked_for() {
     fs::remove_file(inside.join("kpkp.hbf")).unwrap();
     fs::remove_file(other.path().join("kpkp.htb")).unwrap();
     for place in [inside, other.path()] {
-        good(&run(place, "build KPvKP --dir ."));
+        run(place, "build KPvKP --dir .").good();
     }
     let entries = |place: &Path| {
         let flat = run(place, "convert kpkp.htb -o flat.hbf");
-        good(&flat);
+        flat.good();
         let stats = run(place, "stats flat.hbf --json");
-        good(&stats);
+        stats.good();
         let mut json = stats.json();
         json.as_object_mut().unwrap().remove("file");
         json
@@ -229,7 +206,7 @@ fn build_uses_what_is_there_and_writes_the_format_asked_for() {
 fn all_three_men_are_built_in_the_block_format() {
     let folder = TempDir::new().unwrap();
     let built = run(folder.path(), "build --men 3 --dir tables --format hbf");
-    good(&built);
+    built.good();
     let tables = folder.path().join("tables");
     let expected = ["kbk.hbf", "kk.hbf", "knk.hbf", "kpk.hbf", "kqk.hbf", "krk.hbf"];
     assert_eq!(names(&tables), expected);
@@ -238,7 +215,7 @@ fn all_three_men_are_built_in_the_block_format() {
         assert_eq!(verify.code, 0, "{}{}", verify.out, verify.err);
     }
     let again = run(folder.path(), "build --men 3 --dir tables");
-    good(&again);
+    again.good();
     assert_eq!(again.out.matches("hbf: kept").count(), 6, "{}", again.out);
     assert_eq!(names(&tables), expected);
 }
@@ -255,7 +232,7 @@ const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
 #[test]
 fn control_files_write_the_block_format_and_read_it() {
     let folder = TempDir::new().unwrap();
-    good(&run(folder.path(), "build --men 2 --dir . --format hbf"));
+    run(folder.path(), "build --men 2 --dir . --format hbf").good();
     assert_eq!(names(folder.path()), ["kk.hbf"]);
     fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
     let made = run(folder.path(), "-g kqk.xml");
@@ -264,7 +241,7 @@ fn control_files_write_the_block_format_and_read_it() {
     let verify = run(folder.path(), "verify kqk.hbf");
     assert_eq!(verify.code, 0, "{}{}", verify.out, verify.err);
     let kept = run(folder.path(), "build kqk.xml");
-    good(&kept);
+    kept.good();
     assert!(kept.out.contains("kqk.hbf: kept"), "{}", kept.out);
 
     // A part of the board is stored by index.
@@ -285,10 +262,10 @@ fn control_files_write_the_block_format_and_read_it() {
 fn of_both_formats_the_htb_counts() {
     let folder = copy_of(packed());
     let inside = folder.path();
-    good(&run(inside, "convert krkn.htb -o krkn.hbf"));
+    run(inside, "convert krkn.htb -o krkn.hbf").good();
     let answer = |inside: &Path| {
         let probe = run_with(inside, &["probe", "--dir", ".", "--json", POSITIONS[6]], "");
-        good(&probe);
+        probe.good();
         probe.json().to_string()
     };
     assert!(answer(inside).contains("krkn.htb"));
@@ -331,5 +308,5 @@ fn a_capture_en_passant_that_leads_nowhere_is_said() {
     let written = run(folder.path(), &format!("convert {alone} -o alone.hbf"));
     assert_eq!(written.code, 0);
     assert!(written.err.contains("alone.hbf: the entries are stored by index: some of its positions need the table of KPvK"), "{}", written.err);
-    good(&run(folder.path(), "convert alone.hbf -o kpkp.htb"));
+    run(folder.path(), "convert alone.hbf -o kpkp.htb").good();
 }

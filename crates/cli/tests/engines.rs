@@ -6,13 +6,12 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
 mod common;
 
-use common::run;
+use common::{SharedFolder, run};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -69,14 +68,8 @@ fn ran(program: &Path, arguments: &[&dyn AsRef<OsStr>]) -> String {
 
 /// A folder with KQvKR and what it needs.
 fn tables() -> &'static Path {
-    static MADE: OnceLock<TempDir> = OnceLock::new();
-    let made = MADE.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
-        let built = run(folder.path(), "build KQvKR --format hbf --dir .");
-        assert_eq!(built.code, 0, "{}", built.err);
-        folder
-    });
-    made.path()
+    static MADE: SharedFolder = SharedFolder::new();
+    MADE.made_by("build KQvKR --format hbf --dir .")
 }
 
 const MEMORY: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];

@@ -259,6 +259,14 @@ fn arrays_for_slurm_make_what_build_makes() {
     assert!(pawn.contains("--dependency=afterok:2 ") && pawn.contains("--mem="), "{submitted}");
 }
 
+/// A folder with the Snakefile of a plan; none where Snakemake is not installed.
+fn with_snakefile(plan: &str) -> Option<TempDir> {
+    installed("snakemake")?;
+    let folder = TempDir::new().unwrap();
+    write_plan(folder.path(), plan, "Snakefile");
+    Some(folder)
+}
+
 /// Snakemake in a folder, with a Snakefile that is there.
 fn snakemake(folder: &Path, arguments: &[&str]) -> Output {
     let program = format!("hoffman={HOFFMAN}");
@@ -269,12 +277,8 @@ fn snakemake(folder: &Path, arguments: &[&str]) -> Output {
 
 #[test]
 fn snakemake_makes_what_build_makes_and_only_what_has_to_be_made_again() {
-    if installed("snakemake").is_none() {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
+    let Some(folder) = with_snakefile("plan KPvK --snakefile --dir t") else { return };
     let folder = folder.path();
-    write_plan(folder, "plan KPvK --snakefile --dir t", "Snakefile");
     snakemake(folder, &[]);
     assert_as_built(&folder.join("t"), "KPvK");
     assert!(folder.join("t/logs/kpk.htb.tsv").is_file());
@@ -297,11 +301,7 @@ fn snakemake_makes_what_build_makes_and_only_what_has_to_be_made_again() {
 
 #[test]
 fn snakemake_accepts_the_graph_of_up_to_six_men() {
-    if installed("snakemake").is_none() {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
-    write_plan(folder.path(), "plan --men 6 --snakefile --dir t", "Snakefile");
+    let Some(folder) = with_snakefile("plan --men 6 --snakefile --dir t") else { return };
     let output = snakemake(folder.path(), &["--dry-run", "--quiet", "rules"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = said + &String::from_utf8_lossy(&output.stderr);
@@ -311,11 +311,7 @@ fn snakemake_accepts_the_graph_of_up_to_six_men() {
 /// Those of executors that are not installed are left out, with a loud remark.
 #[test]
 fn snakemake_accepts_the_profiles() {
-    if installed("snakemake").is_none() {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
-    write_plan(folder.path(), "plan KPvK --snakefile --dir t", "Snakefile");
+    let Some(folder) = with_snakefile("plan KPvK --snakefile --dir t") else { return };
     let profiles = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cluster");
     for name in ["laptop", "slurm", "slurm-generic"] {
         let output = Command::new("snakemake")
@@ -338,10 +334,9 @@ fn snakemake_accepts_the_profiles() {
 /// A job that says how much it needs gets it in the next attempt.
 #[test]
 fn snakemake_gives_a_job_the_memory_that_it_asks_for() {
-    if installed("snakemake").is_none() {
+    let Some(folder) = with_snakefile("plan KRPvK --snakefile --dir t --memory 48M") else {
         return;
-    }
-    let folder = TempDir::new().unwrap();
+    };
     let folder = folder.path();
     let stand_in = format!(
         "#!/bin/sh\necho \"$*\" >> calls\n\
@@ -350,7 +345,6 @@ fn snakemake_gives_a_job_the_memory_that_it_asks_for() {
     );
     fs::write(folder.join("stand-in"), stand_in).unwrap();
     call(folder, "chmod", &["+x", "stand-in"]);
-    write_plan(folder, "plan KRPvK --snakefile --dir t --memory 48M", "Snakefile");
     let program = format!("hoffman={}", folder.join("stand-in").display());
     let arguments = ["--snakefile", "Snakefile", "-j", "2", "--config", &program];
     call(folder, "snakemake", &arguments);

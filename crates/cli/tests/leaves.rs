@@ -4,14 +4,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, run, run_with};
+use common::{Run, SharedFolder, run, run_with};
 
 /// By Fine, five men: White wins.
 const FINE_25: &str = "6k1/7p/5P1K/8/8/8/7P/8 w - - 0 1";
@@ -20,15 +19,11 @@ const PAWNS: &str = "8/8/8/1k6/8/1P6/1P6/K7 b - - 0 1";
 
 /// A folder with all tables that four men of pawns lead to in `t`, and without any in `none`.
 fn tables() -> &'static Path {
-    static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
-        let built = run(folder.path(), "build KPvKP KPPvK --dir t");
-        assert_eq!(built.code, 0, "{}", built.err);
-        fs::create_dir(folder.path().join("none")).unwrap();
-        folder
-    });
-    folder.path()
+    static MADE: SharedFolder = SharedFolder::new();
+    MADE.filled(|folder| {
+        run(folder, "build KPvKP KPPvK --dir t").good();
+        fs::create_dir(folder.join("none")).unwrap();
+    })
 }
 
 /// A folder with copies of some of them in `t`, and without any in `none`.

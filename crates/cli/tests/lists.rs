@@ -4,24 +4,17 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
 mod common;
 
-use common::{names, run, run_with};
+use common::{SharedFolder, names, run, run_with};
 
 /// A folder with the table of KPvKP and all that it needs, which is most of four men with a pawn.
 fn tables() -> &'static Path {
-    static MADE: OnceLock<TempDir> = OnceLock::new();
-    let made = MADE.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
-        let built = run(folder.path(), "build KPvKP --dir .");
-        assert_eq!(built.code, 0, "{}", built.err);
-        folder
-    });
-    made.path()
+    static MADE: SharedFolder = SharedFolder::new();
+    MADE.made_by("build KPvKP --dir .")
 }
 
 /// Lines of JSON.

@@ -4,29 +4,18 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::OnceLock;
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
 mod common;
 
-use common::{names, run, run_with};
+use common::{SharedFolder, copy_of, names, run, run_with};
 
 /// A folder of its own with all tables that KPvK needs.
 fn with_tables() -> TempDir {
-    static MADE: OnceLock<TempDir> = OnceLock::new();
-    let made = MADE.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
-        let build = run(folder.path(), "build KPvK --dir .");
-        assert_eq!(build.code, 0, "{}", build.err);
-        folder
-    });
-    let folder = TempDir::new().unwrap();
-    for name in names(made.path()) {
-        fs::copy(made.path().join(&name), folder.path().join(&name)).unwrap();
-    }
-    folder
+    static MADE: SharedFolder = SharedFolder::new();
+    copy_of(MADE.made_by("build KPvK --dir ."))
 }
 
 const KK: &str = "<?xml version=\"1.0\"?>\n<!-- bare -->\n<tablebase>

@@ -4,13 +4,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, names, run, run_with, unpacked};
+use common::{SharedFolder, copy_of, names, run, run_with, unpacked};
 
 /// Both sides to move of the ending, with colours exchanged, drawn and mated; and of smaller ones.
 const POSITIONS: [&str; 8] = [
@@ -28,31 +27,12 @@ const ENDINGS: &str = "KRvKN KPvK";
 
 /// The folders of the same tables, as `.htb` and small.
 fn made(profile: &'static str) -> &'static Path {
-    static MADE: [OnceLock<TempDir>; 2] = [const { OnceLock::new() }; 2];
-    let (number, format) = match profile {
-        "small" => (0, "--format hbf --profile small"),
-        _ => (1, "--format htb"),
+    static MADE: [SharedFolder; 2] = [SharedFolder::new(), SharedFolder::new()];
+    let (made, format) = match profile {
+        "small" => (&MADE[0], "--format hbf --profile small"),
+        _ => (&MADE[1], "--format htb"),
     };
-    let folder = MADE[number].get_or_init(|| {
-        let folder = TempDir::new().unwrap();
-        good(&run(folder.path(), &format!("build {ENDINGS} --dir . --reproducible {format}")));
-        folder
-    });
-    folder.path()
-}
-
-#[track_caller]
-fn good(run: &Run) {
-    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
-}
-
-/// A copy that may be changed.
-fn copy_of(folder: &Path) -> TempDir {
-    let copy = TempDir::new().unwrap();
-    for name in names(folder) {
-        fs::copy(folder.join(&name), copy.path().join(&name)).unwrap();
-    }
-    copy
+    made.made_by(&format!("build {ENDINGS} --dir . --reproducible {format}"))
 }
 
 fn bytes(folder: &Path, name: &str) -> Vec<u8> {
@@ -82,7 +62,7 @@ fn converted_back_it_is_the_same_table() {
     for name in names(made("small")) {
         let stem = name.strip_suffix(".hbf").unwrap();
         let from = made("small").join(&name).display().to_string();
-        good(&run(back.path(), &format!("convert {from} -o {stem}.htb")));
+        run(back.path(), &format!("convert {from} -o {stem}.htb")).good();
         let [back, whole] = [back.path(), made("whole")].map(|folder| folder.join(stem));
         let [back, whole] = [back, whole].map(|file| unpacked(&file.with_extension("htb")));
         assert!(back == whole, "{name}");
@@ -102,10 +82,10 @@ fn converted_from_whole_tables_it_is_as_small() {
             converted.refused(1, &["kk.htb: it cannot be stored small or with outcomes apart"]);
             continue;
         }
-        good(&converted);
+        converted.good();
         assert!(bytes(inside, &name) == bytes(made("small"), &name), "{name}");
     }
-    good(&run(inside, "convert krkn.htb -o fast.hbf"));
+    run(inside, "convert krkn.htb -o fast.hbf").good();
     let [small, fast] = ["krkn.hbf", "fast.hbf"].map(|name| bytes(inside, name).len());
     assert!(2 * small < fast, "{small} {fast}");
 }
@@ -137,11 +117,11 @@ fn small_tables_are_futurebases_too() {
     let inside = folder.path();
     fs::remove_file(inside.join("krkn.hbf")).unwrap();
     let options = "--dir . --reproducible --format hbf --profile small";
-    good(&run(inside, &format!("build KRvKN {options} --only krkn.hbf")));
+    run(inside, &format!("build KRvKN {options} --only krkn.hbf")).good();
     assert!(bytes(inside, "krkn.hbf") == bytes(made("small"), "krkn.hbf"));
 
     let plan = run(inside, "plan KRvKN --dir jobs --format hbf --profile small --json");
-    good(&plan);
+    plan.good();
     assert!(plan.out.contains("small"), "{}", plan.out);
     let jobs = run(inside, "plan KRvKN --dir jobs --format hbf --profile small --run -j 2");
     assert_eq!(jobs.code, 0, "{}", jobs.err);
@@ -156,7 +136,7 @@ fn the_plan_tells_what_files_take() {
     let folder = TempDir::new().unwrap();
     let plan = |options: &str| {
         let plan = run(folder.path(), &format!("plan {ENDINGS} --dir . --json {options}"));
-        good(&plan);
+        plan.good();
         plan.json()
     };
     let small = plan("--format hbf --profile small");
@@ -208,7 +188,7 @@ fn a_profile_is_for_files_that_have_one() {
     }
     let refused = run(inside, "convert krk.htb -o other.htb --profile small");
     refused.refused(2, &["--profile and --outcomes are for the block format"]);
-    good(&run(inside, "convert krk.htb -o flat.htb --index naive --symmetry 1 --format basic"));
+    run(inside, "convert krk.htb -o flat.htb --index naive --symmetry 1 --format basic").good();
     let refused = run(inside, "convert flat.htb -o flat.hbf --profile small");
     refused.refused(
         1,
@@ -223,21 +203,21 @@ fn outcomes_are_stored_apart() {
     let inside = folder.path();
     for profile in ["fast", "small"] {
         let options = format!("--format hbf --profile {profile} --reproducible");
-        good(&run(inside, &format!("build KRvK --dir {profile} {options}")));
-        good(&run(inside, &format!("build KRvK --dir {profile}-apart {options} --outcomes")));
+        run(inside, &format!("build KRvK --dir {profile} {options}")).good();
+        run(inside, &format!("build KRvK --dir {profile}-apart {options} --outcomes")).good();
         let apart = inside.join(format!("{profile}-apart"));
         let [without, with] =
             [&inside.join(profile), &apart].map(|folder| bytes(folder, "krk.hbf").len());
         assert!(without < with && with < 2 * without, "{profile}: {without} {with}");
-        good(&run(&apart, "convert krk.hbf -o krk.htb"));
+        run(&apart, "convert krk.hbf -o krk.htb").good();
         let whole = unpacked(&made("whole").join("krk.htb"));
         assert!(unpacked(&apart.join("krk.htb")) == whole, "{profile}");
-        good(&run(&apart, "convert krk.htb -o again.hbf --outcomes"));
+        run(&apart, "convert krk.htb -o again.hbf --outcomes").good();
         if profile == "fast" {
             assert!(bytes(&apart, "again.hbf") == bytes(&apart, "krk.hbf"));
         }
     }
-    good(&run(inside, "build KPvK --dir parts --format hbf --reproducible"));
+    run(inside, "build KPvK --dir parts --format hbf --reproducible").good();
     let part = run(inside, "build --only KPvK-a2+ --dir parts --format hbf --outcomes");
     assert_eq!(part.code, 0, "{}", part.err);
     assert!(part.err.contains("stored by index"), "{}", part.err);
@@ -250,11 +230,11 @@ fn outcomes_are_stored_apart() {
 fn pawn_against_pawn_is_the_same_table() {
     let folder = TempDir::new().unwrap();
     let inside = folder.path();
-    good(&run(inside, "build KPvKP --dir small --format hbf --profile small --reproducible"));
-    good(&run(inside, "build KPvKP --dir whole --reproducible"));
+    run(inside, "build KPvKP --dir small --format hbf --profile small --reproducible").good();
+    run(inside, "build KPvKP --dir whole --reproducible").good();
     for name in names(&inside.join("whole")) {
         let stem = name.strip_suffix(".htb").unwrap();
-        good(&run(inside, &format!("convert small/{stem}.hbf -o {name}")));
+        run(inside, &format!("convert small/{stem}.hbf -o {name}")).good();
         let [back, whole] = [inside.join(&name), inside.join("whole").join(&name)];
         assert!(unpacked(&back) == unpacked(&whole), "{name}");
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hoffman_reader::ReadOptions;
 use hoffman_run::{Memory, Method, Progress, RunOptions, Threads, Workplace, cores};
-use hoffman_table::blocks::Profile;
+use hoffman_table::blocks::{CellStreams, Profile};
 use hoffman_table::htb::Compression;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -29,8 +29,7 @@ pub struct Options {
     program: String,
     compression: Compression,
     blocks: bool,
-    profile: Profile,
-    outcomes: bool,
+    streams: CellStreams,
     keep_free: Option<u64>,
     method: Method,
     discard: bool,
@@ -68,8 +67,7 @@ impl Options {
             program: String::new(),
             compression: Compression::default(),
             blocks: false,
-            profile: Profile::default(),
-            outcomes: false,
+            streams: CellStreams::default(),
             keep_free: None,
             method: Method::Sweep,
             discard: false,
@@ -146,14 +144,14 @@ impl Options {
     /// lean on the tables behind captures and promotions, and are read more slowly.
     #[must_use]
     pub fn profile(self, profile: Profile) -> Options {
-        Options { profile, ..self }
+        Options { streams: CellStreams { profile, ..self.streams }, ..self }
     }
 
     /// Whether such files have who wins apart from the distances, too, for those who need no more
     /// and want to read little.
     #[must_use]
     pub fn outcomes(self, outcomes: bool) -> Options {
-        Options { outcomes, ..self }
+        Options { streams: CellStreams { outcomes, ..self.streams }, ..self }
     }
 
     /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more
@@ -261,8 +259,7 @@ impl Options {
             memory: self.memory,
             method: self.method,
             compression: self.compression,
-            profile: self.profile,
-            outcomes: self.outcomes,
+            streams: self.streams,
             keep_free: self.keep_free,
             discard: self.discard,
             reproducible: self.reproducible,

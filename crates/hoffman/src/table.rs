@@ -9,7 +9,7 @@ use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
 use hoffman_run::{Workplace, available_memory};
 use hoffman_store::{files, is_file, may_be_file};
-use hoffman_table::blocks::Profile;
+use hoffman_table::blocks::{CellStreams, Profile};
 use hoffman_table::blocks::{is_table, names_of};
 use hoffman_table::convert::{self, Converted};
 use hoffman_table::foreign::{self, ForeignKind};
@@ -213,8 +213,7 @@ impl Table {
             restricted_symmetry: options.restricted_symmetry,
             memory: self.whole().unwrap_or(usual.memory),
             compression: options.compression,
-            profile: options.profile,
-            outcomes: options.outcomes,
+            streams: CellStreams { profile: options.profile, outcomes: options.outcomes },
             progress: Some(&tell),
         };
         Ok(convert::convert(&self.inner, target, &how)?)

@@ -141,11 +141,11 @@ impl Cost {
 
     /// The file holds the cells of a complete ending.
     fn keep_in_cells(&mut self, workplace: &Workplace) {
-        let cost = match workplace.profile {
+        let cost = match workplace.streams.profile {
             Profile::Fast => FAST_CELLS,
             Profile::Small => SMALL_CELLS,
         };
-        let all = if workplace.outcomes { WITH_OUTCOMES } else { 1.0 };
+        let all = if workplace.streams.outcomes { WITH_OUTCOMES } else { 1.0 };
         let indices = self.table.indices as f64 * all;
         let solving = self.resources.values() as f64 * SOLVING;
         self.table.seconds = (solving + indices * cost.nanoseconds) / 1e9;

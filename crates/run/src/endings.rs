@@ -137,7 +137,7 @@ fn build_missing(
     if let Some(hook) = options.solved {
         hook(build.all_tables(&solved)?);
     }
-    if options.write && options.workplace.profile == Profile::Small {
+    if options.write && options.workplace.streams.profile == Profile::Small {
         // Files lean on what may have been dropped when it had been solved with.
         build.adopt(&solved);
     }
@@ -427,7 +427,7 @@ impl<'a> Build<'a> {
         let output = &self.graph.nodes[at].output;
         let _lock = self.options.workplace.lock(output, self.options.progress)?;
         if !self.is_there_now(at, report)? {
-            if self.options.workplace.profile == Profile::Small {
+            if self.options.workplace.streams.profile == Profile::Small {
                 self.load_needed(&[at])?;
             }
             let task = self.task(at)?;

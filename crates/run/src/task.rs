@@ -121,7 +121,7 @@ pub(crate) fn write(
         instruction: task.instruction(),
         passes: std::mem::take(&mut solved.passes),
         counted: None,
-        behind: task.behind().filter(|_| run.workplace.profile == Profile::Small),
+        behind: task.behind().filter(|_| run.workplace.streams.profile == Profile::Small),
     };
     let counts = write_table(task.header()?, &solved.values, &output, &making, run)?;
     checkpoint::remove_of(run.workplace, &output)?;

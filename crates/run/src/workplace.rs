@@ -10,7 +10,7 @@ use hoffman_store::{
     Lock, Storage, check_place, files, files_like, folder_of, is_file, lock_name, tidy,
 };
 use hoffman_table::Stop;
-use hoffman_table::blocks::Profile;
+use hoffman_table::blocks::CellStreams;
 use hoffman_table::htb::{Compression, SourceOptions};
 
 use crate::error::RunError;
@@ -43,9 +43,7 @@ pub struct Workplace {
     /// How small the files are to be.
     pub compression: Compression,
     /// What files of complete endings in the block format have.
-    pub profile: Profile,
-    /// Whether they have who wins apart from the distances, too.
-    pub outcomes: bool,
+    pub streams: CellStreams,
     /// How many bytes of the disk are left to others by working files and checkpoints, and by
     /// finished files as far as can be foreseen; none: a twentieth of the disk, and not more than
     /// two gigabytes.
@@ -74,8 +72,7 @@ impl Default for Workplace {
             method: Method::Sweep,
             pages: None,
             compression: Compression::default(),
-            profile: Profile::default(),
-            outcomes: false,
+            streams: CellStreams::default(),
             keep_free: None,
             discard: false,
             reproducible: false,
@@ -96,11 +93,6 @@ pub struct Memory {
 }
 
 impl Workplace {
-    /// Whether files are to have what only those of complete endings can have.
-    pub(crate) fn asks_for_cells(&self) -> bool {
-        self.profile == Profile::Small || self.outcomes
-    }
-
     /// An error if the run was asked to stop.
     pub(crate) fn check_stop(&self) -> Result<(), RunError> {
         if self.stop.is_requested() {

@@ -82,7 +82,7 @@ pub(crate) fn write_table(
         return Ok(counts);
     }
 
-    if workplace.asks_for_cells() && has_suffix(path) && space.pieces().len() > 2 {
+    if workplace.streams.needs_cells() && has_suffix(path) && space.pieces().len() > 2 {
         let text = "stored by index, as what is no complete ending, whatever profile is asked for";
         progress.notice(&format!("{}: {text}", path.display()));
     }
@@ -146,7 +146,7 @@ fn write_cells(
         header: &text,
         values,
         behind: behind.map(|tables| tables.iter().map(|table| &**table).collect()),
-        outcomes: workplace.outcomes,
+        outcomes: workplace.streams.outcomes,
         stop: workplace.stop.clone(),
     };
     file.write(|_| Ok::<_, RunError>(true))?;

@@ -5,6 +5,10 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use tempfile::TempDir;
 
 /// What a run left behind.
 pub(crate) struct Run {
@@ -17,6 +21,12 @@ impl Run {
     /// What it printed, as JSON.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap()
+    }
+
+    /// It could do its work and had nothing to say of it.
+    #[track_caller]
+    pub(crate) fn good(&self) {
+        assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
     }
 
     /// One message on standard error that holds all the words, nothing on standard output.
@@ -66,6 +76,55 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
         entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     all.sort();
     all
+}
+
+/// A copy of the files of a folder that may be changed.
+pub(crate) fn copy_of(folder: &Path) -> TempDir {
+    let copy = TempDir::new().unwrap();
+    for name in names(folder) {
+        fs::copy(folder.join(&name), copy.path().join(&name)).unwrap();
+    }
+    copy
+}
+
+/// A folder that the tests of a program share, made when it is first needed.
+pub(crate) struct SharedFolder(OnceLock<TempDir>);
+
+impl SharedFolder {
+    pub(crate) const fn new() -> SharedFolder {
+        SharedFolder(OnceLock::new())
+    }
+
+    /// The folder; `make` fills it. As nothing that is static is ever removed, it lies in the
+    /// build's own folder, and those of earlier runs go.
+    pub(crate) fn filled(&self, make: impl FnOnce(&Path)) -> &Path {
+        let made = self.0.get_or_init(|| {
+            let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+            remove_old(place);
+            let folder = TempDir::with_prefix_in("shared", place).unwrap();
+            make(folder.path());
+            folder
+        });
+        made.path()
+    }
+
+    /// The folder, filled by a run of the program there.
+    pub(crate) fn made_by(&self, line: &str) -> &Path {
+        self.filled(|folder| run(folder, line).good())
+    }
+}
+
+/// Removes shared folders that no running test can use any more.
+fn remove_old(place: &Path) {
+    for entry in fs::read_dir(place).unwrap().flatten() {
+        let made = entry.metadata().and_then(|data| data.modified());
+        let is_old =
+            made.is_ok_and(|made| made.elapsed().unwrap_or_default() > Duration::from_hours(3));
+        if is_old && entry.file_name().to_string_lossy().starts_with("shared") {
+            // Another program may be removing it, too.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// The header of a `.htb`, with the name of its file as that of a `.htb`, and its entries.

@@ -35,7 +35,7 @@ pub(crate) use behind::{expect_beside, values_behind};
 #[cfg(feature = "bulk")]
 pub(crate) use write::{BlockWriter, check};
 #[cfg(feature = "bulk")]
-pub use write::{CellFile, Profile, has_cells};
+pub use write::{CellFile, CellStreams, Profile, has_cells};
 
 /// The ending of the names of such files.
 pub const SUFFIX: &str = "hbf";

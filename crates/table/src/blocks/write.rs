@@ -41,6 +41,22 @@ pub enum Profile {
     Small,
 }
 
+/// What a file of cells has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellStreams {
+    /// Which sides to move, and how they are stored.
+    pub profile: Profile,
+    /// Whether who wins is stored apart from the distances, too, for the same sides to move.
+    pub outcomes: bool,
+}
+
+impl CellStreams {
+    /// Whether that is what only files of complete endings can have.
+    pub fn needs_cells(self) -> bool {
+        self != CellStreams::default()
+    }
+}
+
 /// The threads of the pool that the call is made in.
 struct Pool;
 

@@ -61,7 +61,7 @@ pub(super) fn cells_only(
     options: &ConvertTarget<'_>,
     why: String,
 ) -> Result<(), ConvertError> {
-    if options.profile == Profile::Fast && !options.outcomes {
+    if !options.streams.needs_cells() {
         return Ok(());
     }
     Err(ConvertError::NoCells { path: table.path().to_owned(), why })
@@ -79,7 +79,7 @@ fn as_cells(
     if codec.area_bytes(space.size()).saturating_mul(4) > options.memory {
         return Ok(Some("there is too little memory for the values of all positions".to_owned()));
     }
-    if let Err(problem) = expect_beside(target, table, options.profile) {
+    if let Err(problem) = expect_beside(target, table, options.streams.profile) {
         return Ok(Some(problem.to_string()));
     }
     let stop = Stop::default();
@@ -91,7 +91,7 @@ fn as_cells(
         Err(error) => return Err(error.into()),
     };
 
-    let behind = match options.profile {
+    let behind = match options.streams.profile {
         Profile::Fast => None,
         Profile::Small => {
             let behind = values_behind(table, options.memory);
@@ -106,7 +106,7 @@ fn as_cells(
         header,
         values: &values,
         behind: behind.as_ref().map(|tables| tables.iter().collect()),
-        outcomes: options.outcomes,
+        outcomes: options.streams.outcomes,
         stop: stop.clone(),
     };
 

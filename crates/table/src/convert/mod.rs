@@ -20,7 +20,7 @@ use hoffman_board::{Format, ListedPiece, PieceList};
 use hoffman_control::{ControlFile, IndexDeclaration, IndexType, PawnMasks, resolve_pieces_with};
 use hoffman_store::files;
 
-use crate::blocks::Profile;
+use crate::blocks::CellStreams;
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::htb::Compression;
 use crate::index::{IndexParams, IndexSpace};
@@ -57,9 +57,7 @@ pub struct ConvertTarget<'a> {
     pub compression: Compression,
     /// What a file of a complete ending in the block format has; a small one leans on the tables
     /// behind it, which are looked for beside the table, and are needed beside the target.
-    pub profile: Profile,
-    /// Whether such a file has who wins apart from the distances, too.
-    pub outcomes: bool,
+    pub streams: CellStreams,
     /// Told how many indices are done, of how many; each index counts twice.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
 }
@@ -74,8 +72,7 @@ impl Default for ConvertTarget<'_> {
             restricted_symmetry: false,
             memory: 4 << 30,
             compression: Compression::default(),
-            profile: Profile::default(),
-            outcomes: false,
+            streams: CellStreams::default(),
             progress: None,
         }
     }
