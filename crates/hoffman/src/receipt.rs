@@ -1,11 +1,11 @@
 //! Receipts: from what a table was made, by checksums, so that a machine need not trust another.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use hoffman_run::file_digest;
 use hoffman_store::{files, folder_of, is_file};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use crate::error::Error;
 use crate::process::write_whole;
@@ -45,7 +45,8 @@ pub(crate) struct Sum {
 impl Sum {
     /// Reads a file.
     pub(crate) fn of(file: &Path) -> Result<Sum, Error> {
-        let (sha256, bytes) = digest(file).map_err(|error| failed("read", file, &error))?;
+        let (sha256, bytes) =
+            file_digest(&*files(), file).map_err(|error| failed("read", file, &error))?;
         Ok(Sum { file: file.to_owned(), sha256, bytes })
     }
 
@@ -84,26 +85,6 @@ impl Sum {
         self.file.file_name() == other.file.file_name()
             && (&self.sha256, self.bytes) == (&other.sha256, other.bytes)
     }
-}
-
-fn digest(file: &Path) -> io::Result<(String, u64)> {
-    let mut input = files().open_stream(file)?;
-    let (mut hash, mut bytes) = (Sha256::new(), 0);
-    let mut buffer = vec![0; 1 << 18];
-    loop {
-        match input.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(got) => {
-                hash.update(&buffer[..got]);
-                bytes += got as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let two = |digits: String, byte: &u8| format!("{digits}{byte:02x}");
-    let digits = hash.finalize().iter().fold(String::new(), two);
-    Ok((digits, bytes))
 }
 
 /// What is known of the making of a table.

@@ -18,6 +18,7 @@ use hoffman_table::{Table, TableError};
 use sha2::{Digest as _, Sha256};
 
 use self::check::check;
+use crate::digest::feed_file;
 use crate::error::RunError;
 use crate::futuremoves::{Futuremove, color_name, futuremoves, prune_of};
 use crate::numbering::Numbering;
@@ -65,17 +66,8 @@ impl OpenFuturebase<'_> {
         }
         let path = self.path();
         let io = |source| RunError::Io { action: "read", path: path.to_owned(), source };
-        let file = workplace.storage.open(path).map_err(io)?;
-        let mut buffer = vec![0; 1 << 20];
-        let mut at = 0;
-        loop {
-            let got = file.read_at(&mut buffer, at).map_err(io)?;
-            if got == 0 {
-                return Ok(digest.finalize().to_vec());
-            }
-            digest.update(&buffer[..got]);
-            at += got as u64;
-        }
+        feed_file(&mut digest, &*workplace.storage, path).map_err(io)?;
+        Ok(digest.finalize().to_vec())
     }
 
     /// Whether it may answer a position and its mirror image differently.

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::digest::digits;
+
 /// How a mark begins.
 const CREATED: &str = "Created by pawngen";
 /// What stands before the checksum.
@@ -51,12 +53,7 @@ fn checksum(before: &str, rest: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(before);
     hash.update(rest);
-    let mut digits = digest(hash);
+    let mut digits = digits(hash);
     digits.truncate(DIGITS);
     digits
-}
-
-/// A digest in hexadecimal digits.
-pub(crate) fn digest(hasher: Sha256) -> String {
-    hasher.finalize().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

@@ -27,10 +27,10 @@ use sha2::{Digest as _, Sha256};
 
 use self::container::{CheckpointFile, CheckpointReader, Tag, Unusable};
 use self::passes::Saved;
+use crate::digest::digits;
 use crate::error::RunError;
 use crate::memory::free_disk;
 use crate::options::RunContext;
-use crate::seal::digest;
 use crate::workplace::Workplace;
 
 /// What the checkpoint is of; the first section.
@@ -69,7 +69,7 @@ impl Identity {
         for file in files {
             futurebases.update(file);
         }
-        Identity { task: digest(task), futurebases: digest(futurebases) }
+        Identity { task: digits(task), futurebases: digits(futurebases) }
     }
 
     /// Lines of text.
