@@ -134,11 +134,20 @@ impl FolderArgs {
     /// The folder to read from. One that was asked for must exist, the usual one need not.
     pub(crate) fn existing(&self) -> anyhow::Result<Option<PathBuf>> {
         match &self.dir {
-            Some(dir) if is_folder(dir) => Ok(Some(dir.clone())),
-            Some(dir) => anyhow::bail!("{}: there is no such folder", dir.display()),
+            Some(dir) => expect_folders([dir]).map(|()| Some(dir.clone())),
             None => Ok(default_folder().filter(|dir| is_folder(dir))),
         }
     }
+}
+
+/// Refuses folders that are not there.
+pub(crate) fn expect_folders<'a>(
+    folders: impl IntoIterator<Item = &'a PathBuf>,
+) -> anyhow::Result<()> {
+    for folder in folders {
+        anyhow::ensure!(is_folder(folder), "{}: there is no such folder", folder.display());
+    }
+    Ok(())
 }
 
 /// `$HOFFMAN_TABLES`, else `hoffman` in the folder for data of the XDG base directory

@@ -433,7 +433,8 @@ fn verify_finds_what_is_wrong() {
     assert_eq!(unknown.code, 1);
     let said = "KPvK: nothing wrong was found, but not all could be checked";
     assert!(unknown.out.contains(said) && unknown.out.contains("kqk"), "{}", unknown.out);
-    run(folder.path(), "verify kpk.htb --syzygy nowhere").refused(1, &["nowhere"]);
+    let twice = run(folder.path(), "verify kpk.htb krk.htb --syzygy nowhere");
+    twice.refused(1, &["nowhere: there is no such folder"]);
 }
 
 #[test]

@@ -179,15 +179,7 @@ impl WholeTable {
         let mut side =
             WholeSide::with_room(space, stream.blocks as usize * block_cells, is_short(file));
         let make = |block: u64| {
-            let mut codes = vec![0; block_cells];
-            let mut tiles = codes.chunks_mut(tile_cells);
-            file.decode_block(stream, block, |legal, decoded| {
-                let Some(tile) = tiles.next() else { return };
-                for (row, &legal) in legal.iter().enumerate() {
-                    let lanes = squares(legal).map(|lane| 64 * row + usize::from(lane));
-                    lanes.for_each(|at| tile[at] = decoded[at]);
-                }
-            })?;
+            let mut codes = decoded(file, stream, block)?;
             if exits {
                 for (tile, codes) in (block * TILES..).zip(codes.chunks_mut(tile_cells)) {
                     raise((space, turn, outcomes), tile, behind, codes)?;
@@ -228,6 +220,20 @@ impl WholeTable {
         self.sides[stored.other() as usize] = Some(side);
         Ok(())
     }
+}
+
+/// The codes of the legal cells of a block, as they are stored.
+fn decoded(file: &HbfFile, stream: &CellStream, block: u64) -> Result<Vec<Code>, HbfError> {
+    let mut codes = vec![0; TILES as usize * stream.tile_cells];
+    let mut tiles = codes.chunks_mut(stream.tile_cells);
+    file.decode_block(stream, block, |legal, decoded| {
+        let Some(tile) = tiles.next() else { return };
+        for (row, &legal) in legal.iter().enumerate() {
+            let lanes = squares(legal).map(|lane| 64 * row + usize::from(lane));
+            lanes.for_each(|at| tile[at] = decoded[at]);
+        }
+    })?;
+    Ok(codes)
 }
 
 impl WholeSide {

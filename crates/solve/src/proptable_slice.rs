@@ -219,8 +219,8 @@ impl<'a> PropTableSlice<'a> {
         slice.wins[color].put(&log)
     }
 
-    /// The losses of a pass, in three steps: who is lost unless they escape asks other blocks, these
-    /// answer, and who got no answer is lost.
+    /// The losses of a pass, in three steps: who is lost unless they escape asks other blocks,
+    /// these answer, and who got no answer is lost.
     fn find_losses(&self, moves: u16, memory: usize) -> (Vec<Option<Newest>>, Vec<Option<Newest>>) {
         let told = self.predecessors(&self.slice.wins, memory);
         let questions = self.table(memory);

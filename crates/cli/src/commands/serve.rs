@@ -9,15 +9,13 @@ use hoffman::process::is_folder;
 use hoffman_serve::{Config, Server, ServerLimits};
 
 use crate::RunEnd;
-use crate::args::{ServeArgs, default_folder};
+use crate::args::{ServeArgs, default_folder, expect_folders};
 use crate::interrupt::cancel;
 use crate::output::{note, print_line};
 
 /// Answers until it is interrupted.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<RunEnd> {
-    for folder in args.folders.iter().chain(&args.syzygy) {
-        anyhow::ensure!(is_folder(folder), "{}: there is no such folder", folder.display());
-    }
+    expect_folders(args.folders.iter().chain(&args.syzygy))?;
     let usual = || default_folder().filter(|folder| is_folder(folder));
     let folders: Vec<PathBuf> = match args.folders.as_slice() {
         [] => usual().into_iter().collect(),

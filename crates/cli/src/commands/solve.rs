@@ -5,7 +5,6 @@ use std::io::{IsTerminal as _, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use hoffman::process::is_folder;
 use hoffman::{
     Aim, AsPosition as _, Certification, Color, Effort, Event, Goal, MEN_OF_TABLES, Moves, Options,
     ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant, WhatIf, proved_in_words,
@@ -13,7 +12,7 @@ use hoffman::{
 use serde_json::json;
 
 use crate::RunEnd;
-use crate::args::SolveArgs;
+use crate::args::{SolveArgs, expect_folders};
 use crate::commands::write_control::ControlFiles;
 use crate::output::{note, print, print_line};
 
@@ -116,9 +115,7 @@ impl WhatIfAsked {
 /// Proves the result, or as much of it as time and memory allow; done if it is the whole.
 fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let options = args.work.options(args.folder.existing()?)?;
-    if let Some(dir) = args.syzygy.iter().find(|dir| !is_folder(dir)) {
-        anyhow::bail!("{}: there is no such folder", dir.display());
-    }
+    expect_folders(&args.syzygy)?;
     let options = args.syzygy.iter().fold(options, Options::syzygy);
     let position = fen.as_position(Variant::Normal)?.into_owned();
     let turn = position.turn;

@@ -7,13 +7,11 @@ use hoffman::process::is_folder;
 use hoffman_uci::Engine;
 
 use crate::RunEnd;
-use crate::args::{UciArgs, default_folder};
+use crate::args::{UciArgs, default_folder, expect_folders};
 
 /// Speaks with a user interface until it says good bye.
 pub(crate) fn run(args: &UciArgs) -> anyhow::Result<RunEnd> {
-    for folder in args.folders.iter().chain(&args.syzygy) {
-        anyhow::ensure!(is_folder(folder), "{}: there is no such folder", folder.display());
-    }
+    expect_folders(args.folders.iter().chain(&args.syzygy))?;
     let usual = || default_folder().filter(|folder| is_folder(folder));
     let folders: Vec<PathBuf> = match args.folders.as_slice() {
         [] => usual().into_iter().collect(),

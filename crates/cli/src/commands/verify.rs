@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hoffman::{ReadOptions, Verified, VerifyOptions, VerifyReport};
 
 use crate::RunEnd;
-use crate::args::VerifyArgs;
+use crate::args::{VerifyArgs, expect_folders};
 use crate::commands::tables;
 use crate::output::{Misuse, complain, note, print_line, say};
 use crate::progress::Bar;
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<RunEnd> {
     let folder = args.at_hand.folder()?;
     let sample = args.sample.map(std::num::NonZeroU64::get);
     let reading = &args.at_hand.reading()?;
+    expect_folders(reading.syzygy_folders())?;
     let request = VerifyRequest { sample, reading, folder };
     if let Some(report) = &args.report {
         return once(args, report, &request);
