@@ -7,7 +7,7 @@ use hoffman_space::{Code as _, Codes, Layout, PawnSquares, SliceValues};
 
 /// From how much more material on a side is thought to win: in pawns where there are no pieces, and
 /// where there are.
-const PAWNS_AHEAD: i32 = 2;
+const PAWNS_AHEAD: i32 = 1;
 const PIECES_AHEAD: i32 = 4;
 
 /// The outcome that is likely.

@@ -67,11 +67,13 @@ pub(crate) type Squares = ArrayVec<u8, MAX_PIECES>;
 /// The slice of a position, and its pieces.
 pub(crate) fn key_of(position: &Chess, assumptions: &Assumptions) -> (Key, Pieces) {
     let board = position.board();
-    let men = || board.clone().into_iter().map(|(square, man)| (man.color, man.role, square));
-    let material = Material::from_men(men().map(|(color, role, _)| (color, role)));
+    let material = Material { count: board.material() };
     let of = |color| u64::from(board.pawns() & board.by_color(color));
     let pawns = PawnSquares { white: of(Color::White), black: of(Color::Black) };
-    let pieces = || men().filter(|man| man.1 != Role::Pawn);
+    let pieces = || {
+        let squares = (board.occupied() & !board.pawns()).into_iter();
+        squares.filter_map(|at| board.piece_at(at).map(|man| (man.color, man.role, at)))
+    };
     let placed = pieces().map(|(color, role, square)| (color, role, u8::from(square))).collect();
     let mut key = Key::of(material, pawns);
     if assumptions.excludes() {

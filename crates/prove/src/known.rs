@@ -55,11 +55,7 @@ impl Slices {
             return KnownSlice::open([value; 3], turn);
         }
         let known = in_slices(&key, &placed, |key| {
-            let [least, most, guess] = self.tables(key)?;
-            let squares = squares_of(&least.layout, &placed)?;
-            let right = right(position);
-            let value = |table: &TableValues| table.value(&squares, key.pawns, turn, right);
-            let values = [value(least)?, value(most)?, value(guess)?];
+            let values = values(self.tables(key)?, key, &placed, position)?;
             // Of a piece that has just promoted only that is told which taking it gives.
             let [least, most, guess] = GAMES.map(|game| match values[game as usize] {
                 Value::Illegal => self.unknown(game, key),
@@ -185,6 +181,29 @@ pub(crate) fn in_slices<T>(
         })
     };
     look(key).or_else(just_promoted)
+}
+
+/// The values of a position in all games, if its slice is open.
+fn values(
+    tables: &[TableValues; 3],
+    key: &Key,
+    placed: &[Placed],
+    position: &Chess,
+) -> Option<[Value; 3]> {
+    let [least, most, guess] =
+        tables.each_ref().map(|table| table.find(key.pawns).map(|(slice, _)| slice));
+    let (least, most, guess) = (least?, most?, guess?);
+    let layout = &tables[0].layout;
+    let Some(offset) = layout.offset(&squares_of(layout, placed)?) else {
+        return Some([Value::Illegal; 3]);
+    };
+    let right = right(position);
+    let value = |slice: &SliceValues| {
+        let with_right = right.and_then(|at| slice.en_passant.iter().find(|e| e.square == at));
+        let codes = with_right.map_or(&slice.codes[side(position.turn())], |e| &e.codes);
+        codes.value(offset)
+    };
+    Some([value(least), value(most), value(guess)])
 }
 
 /// The value of a position in a table that may have its slice.

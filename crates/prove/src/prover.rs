@@ -210,16 +210,19 @@ impl Prover {
     /// is open.
     fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> Vec<Key> {
         self.slices.room = left;
+        let (first, others) = self.in_turn(position);
         loop {
             let mut cut = false;
-            for moves in [WalkMoves::OfAStrategy, WalkMoves::All] {
-                let walks = Walks { moves, most: self.reach, monitor };
-                let mut walked = met(&self.slices, position, self.winner, walks);
-                walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
-                if !walked.met.is_empty() {
-                    return choose(&self.slices, walked.met);
+            for asked in [&first, &others] {
+                for moves in [WalkMoves::OfAStrategy, WalkMoves::All] {
+                    let walks = Walks { moves, most: self.reach, monitor };
+                    let mut walked = met(&self.slices, position, asked, walks);
+                    walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
+                    if !walked.met.is_empty() {
+                        return choose(&self.slices, walked.met);
+                    }
+                    cut |= walked.cut;
                 }
-                cut |= walked.cut;
             }
             let room = self.reach.saturating_mul(2 * WALKED) <= left;
             if !cut || !room || monitor.is_stopped() {
@@ -227,6 +230,17 @@ impl Prover {
             }
             self.reach *= 2;
         }
+    }
+
+    /// The open questions about a position: those that are asked first, and the others. If a side
+    /// is thought to win it is asked first whether it does, since that answers all else. What the
+    /// other side can reach is asked if nothing more is to be found out about the win.
+    fn in_turn(&self, position: &Chess) -> (Vec<Question>, Vec<Question>) {
+        let known = self.slices.known_of(position);
+        let winner = known.guess.winner();
+        questions(self.winner)
+            .filter(|question| question.answer(known.bounds()).is_none())
+            .partition(|question| winner.is_none_or(|winner| winner == question.winner))
     }
 
     /// How far the work is.
@@ -352,13 +366,11 @@ fn one_of_each_ending(slices: &Slices, met: &mut Vec<(Key, Met)>) -> Vec<Key> {
     leaves
 }
 
-/// The slices that matter for what is not known of a position.
-fn met(slices: &Slices, position: &Chess, winner: Option<Color>, walks: Walks<'_>) -> Walked {
-    let known = bounds(slices, position);
-    let walked = |winner_asked: Color| {
-        let mut open = questions(winner).filter(|question| question.answer(known).is_none());
-        let question = open.find(|question| question.winner == winner_asked);
-        question.map(|question| walk(slices, position, question, walks)).unwrap_or_default()
+/// The slices that matter for questions about a position.
+fn met(slices: &Slices, position: &Chess, asked: &[Question], walks: Walks<'_>) -> Walked {
+    let walked = |winner: Color| {
+        let question = asked.iter().find(|question| question.winner == winner);
+        question.map(|&question| walk(slices, position, question, walks)).unwrap_or_default()
     };
     let (mut walked, other) = rayon::join(|| walked(Color::White), || walked(Color::Black));
     walked.cut |= other.cut;

@@ -45,20 +45,23 @@ impl Slices {
         let mut codes = [Color::White, Color::Black].map(|_| vec![u8::ILLEGAL; layout.len()]);
         // Most often nothing is known yet.
         let known = self.is_open(&behind) || self.whole(&behind.family.material).is_some();
-        let pairs = known.then(|| king_pairs(key.pawns, promoted));
-        for (own, from) in pairs.into_iter().flatten() {
+        let squares = Square::ALL.into_iter().filter(|_| known);
+        for own in squares.filter(|&own| own != square) {
             let kings = |other: Square| [(color, Role::King, own), (taker, Role::King, other)];
             let worth = self.outcome_of(game, &behind, &placed(&kings(square)), color);
             let Some(worth) = worth.filter(|&worth| gain(worth) > unknown) else { continue };
-
-            let [own, other] = kings(from);
-            let squares = squares_of(layout, &placed(&[own, other, (color, role, square)]));
-            let Some(place) = squares.and_then(|squares| layout.offset(&squares)) else { continue };
-            codes[side(taker)][place] = match worth.winner() {
+            let code = match worth.winner() {
                 None => u8::DRAW,
                 Some(winner) if winner == taker => u8::from_value(Value::Win(1)),
                 Some(_) => u8::from_value(Value::Loss(0)),
             };
+            for from in takers(key.pawns, promoted, own) {
+                let [own, other] = kings(from);
+                let squares = squares_of(layout, &placed(&[own, other, (color, role, square)]));
+                if let Some(place) = squares.and_then(|squares| layout.offset(&squares)) {
+                    codes[side(taker)][place] = code;
+                }
+            }
         }
         let codes = codes.map(|codes| Codes::Narrow(codes).outcomes());
         SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 }
@@ -80,17 +83,15 @@ impl Slices {
     }
 }
 
-/// The squares of the promoting side's king and of the other one, which may take and is to move.
-fn king_pairs(
+/// The squares of a king that may take and is to move, with the promoting side's on `own`.
+fn takers(
     pawns: PawnSquares,
     (color, _, square): Promoted,
-) -> impl Iterator<Item = (Square, Square)> {
-    let pairs = Square::ALL
-        .into_iter()
-        .flat_map(move |own| king_attacks(square).into_iter().map(move |from| (own, from)));
-    pairs.filter(move |&(own, from)| {
+    own: Square,
+) -> impl Iterator<Item = Square> {
+    king_attacks(square).into_iter().filter(move |&from| {
         let kings = color.fold_wb([own, from], [from, own]);
-        own != square && guess::is_legal(pawns, color.other(), kings)
+        guess::is_legal(pawns, color.other(), kings)
     })
 }
 
