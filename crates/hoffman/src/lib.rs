@@ -119,6 +119,7 @@ mod options;
 mod plan;
 pub mod process;
 mod prove;
+mod proved_line;
 mod receipt;
 #[cfg(feature = "remote")]
 mod remote;

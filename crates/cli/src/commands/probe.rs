@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hoffman::{Category, OpenOptions, Opened, Table, Tablebase};
+use hoffman::{Category, MEN_OF_TABLES, OpenOptions, Opened, Table, Tablebase};
 use serde_json::json;
 
 use crate::RunEnd;
@@ -81,6 +81,11 @@ fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<RunEnd> {
         None => "no table answers".to_owned(),
     };
     note(&format!("{answer} '{}'{missing}", report.hoffman.fen));
+    if report.hoffman.table.is_none() && report.position.men().count() > MEN_OF_TABLES {
+        note(
+            "positions of many men are proved by 'hoffman solve', lines by 'hoffman line --prove SECONDS'",
+        );
+    }
     Ok(RunEnd::Failed)
 }
 
