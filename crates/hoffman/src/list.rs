@@ -22,9 +22,10 @@ pub struct ListOptions {
     pub cancel: Cancel,
 }
 
-/// A table that lists are asked of, one after the other: what was read of it and of the tables behind its moves is kept.
+/// A table that lists are asked of, one after the other: what was read of it and of the tables
+/// behind its moves is kept.
 #[derive(Debug)]
-pub struct Lists {
+pub struct TableLists {
     tables: Collection,
     memory: u64,
     cancel: Cancel,
@@ -55,7 +56,7 @@ impl Table {
     ///
     /// # Errors
     /// It cannot be read, or a folder cannot be listed.
-    pub fn lists(&self, options: &ListOptions) -> Result<Lists, Error> {
+    pub fn lists(&self, options: &ListOptions) -> Result<TableLists, Error> {
         let (source, foreign) = (self.reading().source(CACHE), self.reading().foreign());
         let mut tables = Collection::with_options(source.clone());
         let table = hoffman_table::Table::open_checked(self.path(), source, &foreign)?;
@@ -69,11 +70,11 @@ impl Table {
             tables.add_syzygy_folder(folder, &foreign).map_err(ProbeError::from)?;
         }
         let memory = self.whole().unwrap_or(4 << 30);
-        Ok(Lists { tables, memory, cancel: options.cancel.clone() })
+        Ok(TableLists { tables, memory, cancel: options.cancel.clone() })
     }
 }
 
-impl Lists {
+impl TableLists {
     /// See [`Table::list`].
     ///
     /// # Errors

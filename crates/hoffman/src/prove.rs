@@ -61,8 +61,8 @@ impl ProveOptions {
         ProveOptions { distance, ..self }
     }
 
-    /// Whether a line is told in which the winner follows one strategy, and the other side lasts as long as it can. No
-    /// tables at hand are used then, which have no strategies.
+    /// Whether a line is told in which the winner follows one strategy, and the other side lasts as
+    /// long as it can. No tables at hand are used then, which have no strategies.
     #[must_use]
     pub fn line(self, line: bool) -> ProveOptions {
         ProveOptions { line, ..self }
@@ -112,7 +112,8 @@ pub struct Proved {
     pub mate: Option<(Moves, Moves)>,
     /// The legal moves, the best ones of that game first.
     pub moves: Vec<ProvedMove>,
-    /// The line that was asked for, to mate; empty if nobody wins, the work was cancelled, or there was no room for it.
+    /// The line that was asked for, to mate; empty if nobody wins, the work was cancelled, or there
+    /// was no room for it.
     pub line: Vec<Move>,
     /// What it took.
     pub effort: Effort,

@@ -5,7 +5,8 @@ use hoffman_reader::Move;
 use hoffman_reader::shakmaty::fen::Epd;
 use hoffman_reader::shakmaty::{self, Chess, EnPassantMode, Position as _};
 
-/// The line in which the winner follows its strategy, and the other side plays what lasts longest against that.
+/// The line in which the winner follows its strategy, and the other side plays what lasts longest
+/// against that.
 pub(crate) fn longest_line(position: &Chess, strategies: &[Strategy]) -> Vec<Move> {
     let won = strategies.iter().find_map(|strategy| Some((strategy, strategy.most?)));
     let Some((strategy, most)) = won else { return Vec::new() };

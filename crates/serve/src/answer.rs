@@ -27,7 +27,7 @@ use crate::limits::ServerLimits;
 use crate::long_work::LongWork;
 use crate::metrics::Metrics;
 use crate::positions::query_of;
-use crate::proofs::Proofs;
+use crate::proofs::KeptProofs;
 use crate::prove::prove;
 use crate::rate::Rate;
 use crate::response::{Refusal, Reply, bytes, finish, json_bytes, json_text, text, to_json};
@@ -50,7 +50,7 @@ pub(crate) struct ServerState {
     pub(crate) builds: Builds,
     /// How long a position may be proved; none if that is not done.
     pub(crate) prove: Option<Duration>,
-    pub(crate) proofs: Proofs,
+    pub(crate) proofs: KeptProofs,
     pub(crate) long_work: LongWork,
     /// Who else may read the answers.
     pub(crate) origin: Option<HeaderValue>,
@@ -86,7 +86,7 @@ impl ServerState {
             metrics: Metrics::default(),
             builds,
             prove,
-            proofs: Proofs::default(),
+            proofs: KeptProofs::default(),
             long_work: LongWork::default(),
             origin,
             remembered: Cache::with_weighter(1 << 14, REMEMBERED, Weight),
@@ -271,8 +271,9 @@ async fn get(
         }
         Endpoint::List => {
             let (table, asked) = (wanted(query, "table")?, query_of(query)?);
-            let list =
-                move |tables: &Library, entry: &FolderFile, most| tables.positions(entry, &asked, most);
+            let list = move |tables: &Library, entry: &FolderFile, most| {
+                tables.positions(entry, &asked, most)
+            };
             counted(state, table, list).await
         }
         Endpoint::Health => Ok(text("ok")),

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hoffman::{
-    Category, Error, ListOptions, ListQuery, Lists, Material, OpenOptions, Position, ProbeError,
-    ReadOptions, Report, Table, TableFile, TableInfo, Tablebase, Value, Variant,
+    Category, Error, ListOptions, ListQuery, Material, OpenOptions, Position, ProbeError,
+    ReadOptions, Report, Table, TableFile, TableInfo, TableLists, Tablebase, Value, Variant,
 };
 use hyper::StatusCode;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(crate) struct Library {
     options: OpenOptions,
     found: Mutex<Arc<FolderFiles>>,
     /// The table that was listed last. Whoever looks at one goes on looking at it.
-    listed: Mutex<Option<(TableFile, Lists)>>,
+    listed: Mutex<Option<(TableFile, TableLists)>>,
 }
 
 /// The files of the folders at some time.
@@ -129,8 +129,8 @@ impl FolderFile {
         Ok(self.stats.get_or_init(|| stats).clone())
     }
 
-    /// Whether it takes too long to be counted while somebody waits. Values of the block format take less room and more
-    /// time: of five men a minute.
+    /// Whether it takes too long to be counted while somebody waits. Values of the block format
+    /// take less room and more time: of five men a minute.
     fn is_too_large(&self, most: u64) -> bool {
         let entries = self.info.as_ref().map_or(0, |info| info.indices);
         let is_of_blocks = self.file.path.extension().is_some_and(|suffix| suffix == "hbf");
@@ -203,7 +203,7 @@ impl Library {
         Arc::clone(&found)
     }
 
-    /// Lists the folders. What has not changed is not opened again.
+    /// TableLists the folders. What has not changed is not opened again.
     fn look(&self, known: &[Arc<FolderFile>]) -> Result<FolderFiles, Error> {
         let mut entries: Vec<Arc<FolderFile>> = Vec::new();
         for folder in &self.folders {
@@ -262,12 +262,11 @@ impl Library {
     ) -> Result<Bytes, Refusal> {
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let known = listed.take().filter(|(file, _)| *file == entry.file).map(|(_, lists)| lists);
-        let lists = match known {
-            Some(lists) => lists,
-            None => {
-                let lists = entry.opened(most)?.lists(&ListOptions::default());
-                lists.map_err(|error| entry.failed(&error))?
-            }
+        let lists = if let Some(lists) = known {
+            lists
+        } else {
+            let lists = entry.opened(most)?.lists(&ListOptions::default());
+            lists.map_err(|error| entry.failed(&error))?
         };
         // After an error it is opened again: what was missing may be there then.
         let found = positions(&lists, query).map_err(|error| entry.failed(&error))?;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use hoffman::{Color, ListQuery, ListedPosition, Lists, WantedResult, ZugzwangOf};
+use hoffman::{Color, ListQuery, ListedPosition, TableLists, WantedResult, ZugzwangOf};
 use hyper::StatusCode;
 use serde::Serialize;
 
@@ -60,7 +60,7 @@ pub(crate) fn query_of(query: Option<&str>) -> Result<ListQuery, Refusal> {
 }
 
 /// The first positions of a list, and how many there are.
-pub(crate) fn positions(lists: &Lists, query: &ListQuery) -> Result<Bytes, hoffman::Error> {
+pub(crate) fn positions(lists: &TableLists, query: &ListQuery) -> Result<Bytes, hoffman::Error> {
     let counts = lists.list(query, None)?;
     let mut list = Vec::new();
     let mut each = |listed: ListedPosition| {

@@ -11,8 +11,9 @@ const KEPT: u64 = 8 << 20;
 
 /// What is kept of a position.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Proof {
-    /// Who wins, or at least draws: `white`, `white-holds`, `draw`, `black-holds`, `black` or `unknown`.
+pub(crate) struct KeptProof {
+    /// Who wins, or at least draws: `white`, `white-holds`, `draw`, `black-holds`, `black` or
+    /// `unknown`.
     pub(crate) result: &'static str,
     /// The same in words.
     pub(crate) words: String,
@@ -20,7 +21,7 @@ pub(crate) struct Proof {
     pub(crate) took: Value,
 }
 
-impl Proof {
+impl KeptProof {
     /// Whether no more can be proved.
     fn is_final(&self) -> bool {
         matches!(self.result, "white" | "draw" | "black")
@@ -28,33 +29,33 @@ impl Proof {
 }
 
 #[derive(Clone, Debug)]
-struct Weight;
+struct ProofWeight;
 
-impl Weighter<String, Proof> for Weight {
-    fn weight(&self, key: &String, proof: &Proof) -> u64 {
+impl Weighter<String, KeptProof> for ProofWeight {
+    fn weight(&self, key: &String, proof: &KeptProof) -> u64 {
         // What the work took are a few numbers.
         (key.len() + proof.words.len()) as u64 + 512
     }
 }
 
-/// Proofs by positions. A clock has no part in them.
+/// KeptProofs by positions. A clock has no part in them.
 #[derive(Debug)]
-pub(crate) struct Proofs(Cache<String, Proof, Weight>);
+pub(crate) struct KeptProofs(Cache<String, KeptProof, ProofWeight>);
 
-impl Default for Proofs {
-    fn default() -> Proofs {
-        Proofs(Cache::with_weighter((KEPT / 600) as usize, KEPT, Weight))
+impl Default for KeptProofs {
+    fn default() -> KeptProofs {
+        KeptProofs(Cache::with_weighter((KEPT / 600) as usize, KEPT, ProofWeight))
     }
 }
 
-impl Proofs {
+impl KeptProofs {
     /// What is known of a position.
-    pub(crate) fn of(&self, position: &Position) -> Option<Proof> {
+    pub(crate) fn of(&self, position: &Position) -> Option<KeptProof> {
         self.0.get(&key(position))
     }
 
     /// Keeps what was proved, unless more is known.
-    pub(crate) fn keep(&self, position: &Position, proof: Proof) {
+    pub(crate) fn keep(&self, position: &Position, proof: KeptProof) {
         let key = key(position);
         let says_more = proof.is_final() || self.0.get(&key).is_none_or(|old| !old.is_final());
         if says_more {
@@ -75,13 +76,13 @@ mod tests {
 
     use super::*;
 
-    fn proof(result: &'static str) -> Proof {
-        Proof { result, words: result.to_owned(), took: Value::Null }
+    fn proof(result: &'static str) -> KeptProof {
+        KeptProof { result, words: result.to_owned(), took: Value::Null }
     }
 
     #[test]
     fn less_does_not_take_the_place_of_more() {
-        let proofs = Proofs::default();
+        let proofs = KeptProofs::default();
         let position = |clock: &str| {
             let fen = format!("8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - {clock}");
             fen.as_position(Variant::Normal).expect("a position").into_owned()
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
-        let proofs = Proofs::default();
+        let proofs = KeptProofs::default();
         let mut squares = 0;
         for king in 0..64_u32 {
             for other in 0..64_u32 {
@@ -116,7 +117,7 @@ mod tests {
                         .collect();
                     let fen = format!("{} {turn} - - 0 1", ranks.join("/"));
                     let Ok(position) = fen.as_position(Variant::Normal) else { continue };
-                    proofs.keep(&position, Proof { words: "x".repeat(5000), ..proof("draw") });
+                    proofs.keep(&position, KeptProof { words: "x".repeat(5000), ..proof("draw") });
                     squares += 1;
                 }
             }

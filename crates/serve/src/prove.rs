@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::answer::ServerState;
 use crate::long_work::{Listener, only_from_here, stream};
-use crate::proofs::{Proof, Proofs};
+use crate::proofs::{KeptProof, KeptProofs};
 use crate::response::{Refusal, Reply};
 use crate::route::position_of;
 
@@ -59,8 +59,8 @@ fn work(
 }
 
 /// Keeps what was proved of a position and of those behind its moves.
-fn keep(proofs: &Proofs, position: &Position, proved: &Proved) {
-    let proof = |value, took| Proof {
+fn keep(proofs: &KeptProofs, position: &Position, proved: &Proved) {
+    let proof = |value, took| KeptProof {
         result: result(value, position.turn),
         words: proved_in_words(value, position.turn),
         took,

@@ -7,7 +7,7 @@ use hoffman::{Bound, Category, Color, Move, Position, PositionVerdict, Report, V
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::proofs::Proofs;
+use crate::proofs::KeptProofs;
 
 /// A position.
 #[derive(Debug, Serialize)]
@@ -22,7 +22,8 @@ pub(crate) struct Shown<'r> {
     words: String,
     /// What is certain where the table is not of chess.
     certain: Option<&'r str>,
-    /// What a proof took from which the result comes; nothing if it was made of the position before.
+    /// What a proof took from which the result comes; nothing if it was made of the position
+    /// before.
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<Value>,
     moves: Vec<ShownMove<'r>>,
@@ -115,7 +116,7 @@ fn ending(verdict: &PositionVerdict) -> Option<&'static str> {
 
 impl<'r> Shown<'r> {
     /// What no table says is taken from proofs, if there are some.
-    pub(crate) fn new(report: &'r Report, variant: Variant, proofs: &Proofs) -> Shown<'r> {
+    pub(crate) fn new(report: &'r Report, variant: Variant, proofs: &KeptProofs) -> Shown<'r> {
         let mut shown = Shown::of_tables(report, variant);
         if variant == Variant::Normal && shown.outcome.result == "unknown" {
             shown.add_proofs(&report.position, proofs);
@@ -124,7 +125,7 @@ impl<'r> Shown<'r> {
     }
 
     /// Takes the results of the position and of its moves from proofs, where those say more.
-    fn add_proofs(&mut self, position: &Position, proofs: &Proofs) {
+    fn add_proofs(&mut self, position: &Position, proofs: &KeptProofs) {
         if let Some(proof) = proofs.of(position).filter(|proof| proof.result != "unknown") {
             self.outcome = ShownOutcome { result: proof.result, plies: None };
             self.words = proof.words;

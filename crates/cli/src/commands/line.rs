@@ -63,8 +63,8 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
     Ok(RunEnd::of(report.failures.is_empty()))
 }
 
-/// Prints a line from a position that no table has, if its result is proved in that time: the winner follows one strategy,
-/// and the other side lasts as long as it can against that.
+/// Prints a line from a position that no table has, if its result is proved in that time: the
+/// winner follows one strategy, and the other side lasts as long as it can against that.
 fn prove(args: &LineArgs, position: &Position, seconds: u64) -> anyhow::Result<RunEnd> {
     let options = WorkArgs::default().options(args.at_hand.folder()?)?;
     let asked = ProveOptions::new().line(true).distance(true).time(Duration::from_secs(seconds));
