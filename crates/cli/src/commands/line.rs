@@ -30,10 +30,12 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
         }
         let missing = report.hoffman.missing.join(", ");
         let missing = if missing.is_empty() { missing } else { format!("; missing: {missing}") };
-        note(&format!("no table tells the result of '{}'{missing}", report.hoffman.fen));
-        if report.position.men().count() > MEN_OF_TABLES {
-            note("positions of many men are proved by 'hoffman line --prove SECONDS'");
-        }
+        let way = if report.position.men().count() > MEN_OF_TABLES {
+            "; 'hoffman line --prove SECONDS' may prove it"
+        } else {
+            ""
+        };
+        note(&format!("no table tells the result of '{}'{missing}{way}", report.hoffman.fen));
         return Ok(RunEnd::Failed);
     }
 

@@ -80,12 +80,13 @@ fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<RunEnd> {
         Some(table) => format!("{table} does not decide"),
         None => "no table answers".to_owned(),
     };
-    note(&format!("{answer} '{}'{missing}", report.hoffman.fen));
-    if report.hoffman.table.is_none() && report.position.men().count() > MEN_OF_TABLES {
-        note(
-            "positions of many men are proved by 'hoffman solve', lines by 'hoffman line --prove SECONDS'",
-        );
-    }
+    let is_large = report.position.men().count() > MEN_OF_TABLES;
+    let way = if is_large && report.hoffman.table.is_none() {
+        "; 'hoffman solve' may prove it"
+    } else {
+        ""
+    };
+    note(&format!("{answer} '{}'{missing}{way}", report.hoffman.fen));
     Ok(RunEnd::Failed)
 }
 
