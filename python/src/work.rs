@@ -10,7 +10,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use hoffman::{AsPosition as _, OpenOptions, Options, Target, Variant};
+use hoffman::{AsPosition as _, OpenOptions, Options, Profile, Target, Variant};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::answer::Answer;
@@ -30,6 +31,9 @@ pub(crate) struct Settings<'py> {
     memory: Option<u64>,
     threads: usize,
     hbf: bool,
+    /// What files of the block format have: `fast` or `small`, and who wins apart.
+    profile: String,
+    outcomes: bool,
     progress: Option<Bound<'py, PyAny>>,
     cancel: Option<Py<Cancel>>,
     /// The command that the headers of tables name.
@@ -37,17 +41,34 @@ pub(crate) struct Settings<'py> {
 }
 
 impl Settings<'_> {
-    fn options(&self, cancel: &hoffman::Cancel) -> Options {
+    fn options(&self, cancel: &hoffman::Cancel) -> PyResult<Options> {
         let options = match &self.dir {
             Some(dir) => Options::new(dir),
             None => Options::without_folder(),
         };
         let options = options.threads(self.threads).blocks(self.hbf).program(&self.program);
+        let options = options.profile(self.profile()?).outcomes(self.outcomes);
         let options = options.cancel(cancel.clone());
-        match self.memory {
+        Ok(match self.memory {
             Some(bytes) => options.memory(bytes),
             None => options,
+        })
+    }
+
+    fn profile(&self) -> PyResult<Profile> {
+        let profile = match self.profile.as_str() {
+            "fast" => Profile::Fast,
+            "small" => Profile::Small,
+            other => {
+                let text = format!("'{other}' is no profile: 'fast' or 'small'");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        if !self.hbf && (profile == Profile::Small || self.outcomes) {
+            let text = "profile and outcomes are for the block format: hbf=True";
+            return Err(PyValueError::new_err(text));
         }
+        Ok(profile)
     }
 
     /// Does work, and what it had to remark.
@@ -58,7 +79,7 @@ impl Settings<'_> {
     ) -> PyResult<(R, Vec<String>)> {
         let given = self.cancel.as_ref().map(|cancel| cancel.get().0.clone());
         let cancel = given.unwrap_or_default();
-        let options = self.options(&cancel);
+        let options = self.options(&cancel)?;
         let (tell, told) = channel();
         let mut tally = Tally::default();
         let (problem, outcome) = std::thread::scope(|scope| {

@@ -86,6 +86,26 @@ def test_targets_of_all_kinds(tmp_path: Path) -> None:
         hoffman.build([1.5], dir=tmp_path)  # type: ignore[list-item]
 
 
+def test_small_tables_say_the_same(tmp_path: Path, tables: hoffman.Tablebase) -> None:
+    small, apart = tmp_path / "small", tmp_path / "apart"
+    hoffman.build("KPvK", dir=small, hbf=True, profile="small")
+    hoffman.build("KPvK", dir=apart, hbf=True, outcomes=True)
+    sizes = [sum(path.stat().st_size for path in hoffman.tables_in(folder)) for folder in (small, apart)]
+    assert 2 * sizes[0] < sizes[1], sizes
+    positions = ["8/8/8/8/8/1k6/1P6/K7 w - - 0 1", "8/8/8/8/8/1k6/1P6/K7 b - - 0 1", WIN]
+    positions += ["8/4P3/8/8/8/8/k7/2K5 b - - 0 1", "8/4P3/8/8/8/8/k7/2K5 w - - 0 1"]
+    for folder in (small, apart):
+        with hoffman.open_tablebase(folder) as opened:
+            for position in positions:
+                assert opened.probe_dtm(position) == tables.probe_dtm(position), position
+    table = hoffman.Table(small / "kpk.hbf")
+    assert table.stats()["white_to_move"] == hoffman.Table(apart / "kpk.hbf").stats()["white_to_move"]
+    with pytest.raises(ValueError, match="'tiny' is no profile"):
+        hoffman.build("KQvK", dir=small, hbf=True, profile="tiny")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="are for the block format"):
+        hoffman.build("KQvK", dir=small, profile="small")
+
+
 def left_overs(folder: Path) -> List[str]:
     return [path.name for path in folder.iterdir() if path.suffix not in (".htb", ".lock")]
 

@@ -1623,13 +1623,15 @@ static int is_better(const hoffman_move *a, const hoffman_move *b) {
     return wins ? a->result.plies < b->result.plies : a->result.plies > b->result.plies;
 }
 
+static int is_zeroing(const Pos *p, const Move *m) { return m->kind == PAWN || (occupied(p) & BIT(m->to)) != 0; }
+
 /* One move; who wins where the distance is not known. */
 static void judge(Ask *ask, const Pos *pos, const Pos *after, const Move *m, unsigned rule50, hoffman_move *out) {
     u16 code = 0;
     Ask own = *ask;
     memset(out, 0, sizeof *out);
     out->from = m->from, out->to = m->to, out->promotion = m->promotion, out->en_passant = m->ep;
-    out->zeroing = m->kind == PAWN || occupied(pos) & BIT(m->to);
+    out->zeroing = (unsigned)is_zeroing(pos, m);
     out->status = any_code(&own, after, &code);
     if (out->status == HOFFMAN_NO_TABLE && !(own.flags & HOFFMAN_WDL)) {
         own.flags |= HOFFMAN_WDL;
@@ -1641,6 +1643,147 @@ static void judge(Ask *ask, const Pos *pos, const Pos *after, const Move *m, uns
     if (own.claims != 15) out->status = HOFFMAN_ASSUMED;
 }
 
+/* ---- progress in a won position without distances ---- */
+
+/* A capture, a pawn move or mate cannot be taken back, so a win that finds one after another comes to its end. */
+#define WAY_PLIES 8     /* how far such an end is looked for behind the move that is judged */
+#define WAY_PROBES 4000 /* positions that are asked for, for all moves together */
+#define WAY_KNOWN 1024
+
+typedef struct { u64 key; int plies, found; } Way;
+
+/* Of positions with the winner to move: whether there is a way within so many plies. */
+typedef struct {
+    Ask ask;
+    int left;
+    Way known[WAY_KNOWN];
+} Ways;
+
+static u64 hash_of(const Pos *p) {
+    u64 key = p->c[0] ^ (u64)(p->ep + 2) << 1 ^ (u64)p->turn;
+    for (int i = 0; i < 6; i++) {
+        key = (key ^ p->k[i]) * 0x9E3779B97F4A7C15ull;
+        key ^= key >> 29;
+    }
+    return key;
+}
+
+static int is_mated(const Tab *t, const Pos *p) { return in_check(t, p, p->turn) && !has_move(t, p); }
+
+static int is_lost(Ways *ways, const Pos *p) {
+    u16 code;
+    ways->left--;
+    return any_code(&ways->ask, p, &code) == HOFFMAN_OK && code < DRAW;
+}
+
+static int reaches(Ways *ways, const Pos *p, int plies);
+
+/* Whether all moves of the loser let the winner come to an end. Its own captures are such ends, too. */
+static int is_driven(Ways *ways, const Pos *p, int plies) {
+    const Tab *t = ways->ask.t;
+    Move moves[HOFFMAN_MAX_MOVES];
+    Pos after;
+    int any = 0, n = generate(t, p, ALL, moves);
+    for (int i = 0; i < n; i++) {
+        if (!play(t, p, &moves[i], &after)) continue;
+        if (plies == 0) return 0;
+        if (!is_zeroing(p, &moves[i]) && !reaches(ways, &after, plies - 1)) return 0;
+        any = 1;
+    }
+    return any || in_check(t, p, p->turn);
+}
+
+static int reaches_anew(Ways *ways, const Pos *p, int plies) {
+    const Tab *t = ways->ask.t;
+    Move moves[HOFFMAN_MAX_MOVES];
+    Pos after;
+    int quiet = 0, n = generate(t, p, ALL, moves);
+    for (int i = 0; i < n; i++) {
+        if (!play(t, p, &moves[i], &after)) continue;
+        if (is_mated(t, &after)) return 1;
+        if (ways->left <= 0 || !is_lost(ways, &after)) continue;
+        if (is_zeroing(p, &moves[i])) return 1;
+        moves[quiet++] = moves[i];
+    }
+    for (int i = 0; plies > 1 && i < quiet; i++) {
+        play(t, p, &moves[i], &after);
+        if (is_driven(ways, &after, plies - 1)) return 1;
+    }
+    return 0;
+}
+
+static int reaches(Ways *ways, const Pos *p, int plies) {
+    u64 key = hash_of(p);
+    Way *way = &ways->known[key % WAY_KNOWN];
+    int found;
+    if (way->key == key && (way->found ? way->plies <= plies : way->plies >= plies)) return way->found;
+    found = reaches_anew(ways, p, plies);
+    if (ways->left > 0) way->key = key, way->plies = plies, way->found = found;
+    return found;
+}
+
+static int steps(int a, int b) {
+    int files = abs((a & 7) - (b & 7)), ranks = abs((a >> 3) - (b >> 3));
+    return files > ranks ? files : ranks;
+}
+
+/* How far a lost side to move is from a corner in which it can be mated; smaller is nearer. */
+static int freedom(const Tab *t, const Pos *p) {
+    static const int corners[4] = {0, 7, 56, 63}; /* the first and the last are dark */
+    const u64 dark = 0xAA55AA55AA55AA55ull;
+    u64 men = p->c[p->turn ^ 1], bishops = men & p->k[BISHOP];
+    int own = lsb(p->c[p->turn] & p->k[KING]), other = lsb(men & p->k[KING]), nearest = 7, edge = 7, moves = 0, n;
+    int strong = (men & (p->k[QUEEN] | p->k[ROOK] | p->k[PAWN])) != 0;
+    int any = strong || (!(bishops & dark) == !(bishops & ~dark));
+    Move move[HOFFMAN_MAX_MOVES];
+    Pos after;
+    for (int i = 0; i < 4; i++)
+        if ((any || !(BIT(corners[i]) & dark) == !(bishops & dark)) && steps(own, corners[i]) < nearest)
+            nearest = steps(own, corners[i]);
+    for (int i = 0; i < 2; i++) {
+        int line = i ? own >> 3 : own & 7;
+        if (line > 3) line = 7 - line;
+        if (line < edge) edge = line;
+    }
+    n = generate(t, p, ALL, move);
+    for (int i = 0; i < n; i++) moves += play(t, p, &move[i], &after);
+    return 8 * edge + 4 * nearest + 4 * steps(own, other) + moves;
+}
+
+static int is_uncounted(const hoffman_move *m) {
+    return is_known(m) && m->result.wdl > 0 && m->result.bound != HOFFMAN_EXACT;
+}
+
+/* The moves that win without a distance, those that come to an end first in front. */
+static NOINLINE void order_by_progress(const Ask *ask, Root *root) {
+    Ways ways;
+    int weight[HOFFMAN_MAX_MOVES], i, j, n = 0, found = 0;
+    memset(&ways, 0, sizeof ways);
+    ways.ask = *ask, ways.ask.flags |= HOFFMAN_WDL, ways.left = WAY_PROBES;
+    while (n < root->n && is_uncounted(&root->out[n])) {
+        hoffman_move *m = &root->out[n];
+        m->progress = m->zeroing || is_mated(ask->t, &root->after[n]) ? 1 : 0;
+        found |= m->progress != 0;
+        weight[n] = freedom(ask->t, &root->after[n]);
+        n++;
+    }
+    for (int plies = 2; !found && plies <= WAY_PLIES; plies += 2)
+        for (i = 0; i < n && ways.left > 0; i++)
+            if (is_driven(&ways, &root->after[i], plies) && ways.left > 0)
+                root->out[i].progress = (unsigned)plies + 1, found = 1;
+    for (i = 1; i < n; i++) {
+        hoffman_move m = root->out[i];
+        Pos after = root->after[i];
+        int w = weight[i];
+        for (j = i; j > 0; j--) {
+            unsigned before = root->out[j - 1].progress;
+            if (before == m.progress ? weight[j - 1] <= w : !m.progress || (before && before < m.progress)) break;
+            root->out[j] = root->out[j - 1], root->after[j] = root->after[j - 1], weight[j] = weight[j - 1];
+        }
+        root->out[j] = m, root->after[j] = after, weight[j] = w;
+    }
+}
+
 /* Which moves hold what; the best ones come first. */
 static void mark(Root *root) {
     const hoffman_result *best = &root->out[0].result, *r;
@@ -1650,7 +1793,8 @@ static void mark(Root *root) {
         r = &m->result;
         if (!is_known(m) || (r->wdl > 0) - (r->wdl < 0) != sign) break;
         m->keep = HOFFMAN_KEEP;
-        if (!sign || (r->bound == best->bound && r->plies == best->plies)) m->keep |= HOFFMAN_KEEP_SHORTEST;
+        if (!sign || (r->bound == best->bound && r->plies == best->plies && m->progress == root->out[0].progress))
+            m->keep |= HOFFMAN_KEEP_SHORTEST;
         if (!sign || !(r->flags & HOFFMAN_MAYBE_50) == (sign > 0)) m->keep |= HOFFMAN_KEEP_50, sure = 1;
     }
     for (i = 0; !sure && i < root->n; i++)
@@ -1675,6 +1819,7 @@ static NOINLINE int find_root(Ask *ask, const Pos *pos, unsigned rule50, Root *r
     }
     if (!root->n) return in_check(ask->t, pos, pos->turn) ? HOFFMAN_MATE : HOFFMAN_STALEMATE;
     if (!is_known(&root->out[0])) return root->out[0].status;
+    if (is_uncounted(&root->out[0])) order_by_progress(ask, root);
     mark(root);
     return HOFFMAN_OK;
 }

@@ -11,7 +11,8 @@
  * table, never the one from the root.
  *
  * Threads: any number of them may ask at once. A hit takes no lock and no memory. What opens, closes or sets something
- * must be alone. Nothing is printed, nothing ends the program. A miss takes some 100 KB of the stack. */
+ * must be alone. Nothing is printed, nothing ends the program. A miss takes some 100 KB of the stack, the moves of a
+ * position some 200 KB. */
 #ifndef HOFFPROBE_H
 #define HOFFPROBE_H
 
@@ -24,7 +25,7 @@ extern "C" {
 
 /* Grows with each addition. A program keeps the sizes of structs that it was compiled with, and they only grow at their
  * ends; so a newer library serves it as before. */
-#define HOFFMAN_API_VERSION 1
+#define HOFFMAN_API_VERSION 2
 #ifndef HOFFMAN_MEN
 #define HOFFMAN_MEN 6 /* the most men of a table that is looked for, kings included; 3 to 8 */
 #endif
@@ -90,6 +91,9 @@ typedef struct {
     int status;            /* HOFFMAN_OK (or HOFFMAN_ASSUMED): the result is known */
     hoffman_result result; /* for the side that makes the move, plies counted from before it */
     unsigned keep;
+    /* Of a win without a distance: plies in which a capture, a pawn move or mate is forced by which it stays won, this move
+     * included; 0 if a short search found no such way. Version 2. */
+    unsigned progress;
 } hoffman_move;
 
 typedef struct {
@@ -133,7 +137,8 @@ int hoffman_probe_soft(const hoffman_position *position, hoffman_result *result)
  * gives, lost: at most. */
 int hoffman_probe_wdl(const hoffman_position *position, hoffman_result *result);
 /* All legal moves, the best first: shortest wins, draws, longest losses, then those without an answer. Wins without a
- * distance come behind those with one, captures and pawn moves first. A move with from = to = 0 ends them, if there
+ * distance come behind those with one, by their progress, which is looked for if the best move is one of them, with 4000
+ * probes at most, then by how near the other king is to a corner. A move with from = to = 0 ends them, if there
  * is room. HOFFMAN_OK: at least one move is known; HOFFMAN_MATE, HOFFMAN_STALEMATE; else why the first is unknown.
  * keep: of won positions KEEP_50 has the moves that mate before the clock runs out or, if there are none, all that
  * win; of lost ones those whose mate the clock may forestall or, if there are none, all. */

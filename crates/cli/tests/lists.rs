@@ -322,6 +322,33 @@ fn a_list_ends_when_nobody_reads_it() {
 
 // ------------------------------------------------------------------------------- lines and games
 
+/// Three pawns against one: six men, which no table at hand has.
+#[test]
+fn a_line_may_be_one_of_a_proof() {
+    let folder = TempDir::new().unwrap();
+    let ask =
+        |words: &[&str]| run_with(folder.path(), &[&["line", "--dir", "."], words].concat(), "");
+    let won = "8/8/8/p2k4/P7/1P2K3/1P6/8 w - - 0 1";
+    ask(&[won])
+        .refused(1, &["no table tells the result", "'hoffman line --prove SECONDS' may prove it"]);
+    let line = ask(&["--prove", "120", won]);
+    assert_eq!((line.code, line.err.as_str()), (0, ""), "{}", line.out);
+    // It takes as many moves as the proof says that it takes at most.
+    let (_, said) = line.out.split_once(" at most ").expect(&line.out);
+    let (moves, game) = said.split_once(" moves, proven}").expect(&line.out);
+    let last = format!(" {moves}. ");
+    assert!(game.replace('\n', " ").contains(&last) && game.ends_with("# 1-0\n"), "{}", line.out);
+
+    // Nobody gets through.
+    let drawn = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1";
+    let line = ask(&["--prove", "120", drawn]);
+    assert!(line.out.ends_with("{draw, proven} 1/2-1/2\n"), "{}{}", line.out, line.err);
+    ask(&["--prove", "0", won])
+        .refused(1, &["nothing is proven yet; no more was proved in 0 seconds"]);
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
+    ask(&["--prove", "5", start]).refused(1, &[]);
+}
+
 #[test]
 fn a_line_is_a_game_to_the_mate() {
     let fen = "8/8/8/8/8/1k6/p7/R1K5 b - - 4 30";

@@ -157,7 +157,7 @@ fn transcripts_of_the_tutorial_are_true() {
 
 #[test]
 fn transcripts_of_lists_are_true() {
-    check("docs/lists.md", 12);
+    check("docs/lists.md", 13);
 }
 
 #[test]

@@ -119,6 +119,7 @@ mod options;
 mod plan;
 pub mod process;
 mod prove;
+mod proved_line;
 mod receipt;
 #[cfg(feature = "remote")]
 mod remote;
@@ -164,7 +165,7 @@ pub use game::{Change, Judged};
 pub use goal::{Aim, Goal};
 pub use heat::{HeatMap, SquareHeat};
 pub use jobs::{JobGraph, JobInput, MadeBy, PlannedJob, jobs, jobs_in_parts, jobs_of_position};
-pub use list::ListOptions;
+pub use list::{ListOptions, TableLists};
 pub use listing::{TableFile, TableInfo, tables_in};
 pub use one::OneTable;
 pub use options::{Options, STACK, VerifyOptions};

@@ -22,6 +22,15 @@ pub struct ListOptions {
     pub cancel: Cancel,
 }
 
+/// A table that lists are asked of, one after the other: what was read of it and of the tables
+/// behind its moves is kept.
+#[derive(Debug)]
+pub struct TableLists {
+    tables: Collection,
+    memory: u64,
+    cancel: Cancel,
+}
+
 impl Table {
     /// Tells `each` the positions that are asked for, one of those that are the same under the
     /// symmetries of the board, until it breaks off; without it they are only counted. Works on the
@@ -40,6 +49,14 @@ impl Table {
         options: &ListOptions,
         each: Option<&mut dyn FnMut(ListedPosition) -> ControlFlow<()>>,
     ) -> Result<ListCounts, Error> {
+        self.lists(options)?.list(query, each)
+    }
+
+    /// The table for several such questions.
+    ///
+    /// # Errors
+    /// It cannot be read, or a folder cannot be listed.
+    pub fn lists(&self, options: &ListOptions) -> Result<TableLists, Error> {
         let (source, foreign) = (self.reading().source(CACHE), self.reading().foreign());
         let mut tables = Collection::with_options(source.clone());
         let table = hoffman_table::Table::open_checked(self.path(), source, &foreign)?;
@@ -52,11 +69,24 @@ impl Table {
         for folder in self.reading().syzygy_folders() {
             tables.add_syzygy_folder(folder, &foreign).map_err(ProbeError::from)?;
         }
-
-        let stop = || options.cancel.is_cancelled();
         let memory = self.whole().unwrap_or(4 << 30);
-        let how = list::ListPlan { memory, stop: &stop };
-        Ok(list::list(&tables, query, &how, each)?)
+        Ok(TableLists { tables, memory, cancel: options.cancel.clone() })
+    }
+}
+
+impl TableLists {
+    /// See [`Table::list`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn list(
+        &self,
+        query: &ListQuery,
+        each: Option<&mut dyn FnMut(ListedPosition) -> ControlFlow<()>>,
+    ) -> Result<ListCounts, Error> {
+        let stop = || self.cancel.is_cancelled();
+        let how = list::ListPlan { memory: self.memory, stop: &stop };
+        Ok(list::list(&self.tables, query, &how, each)?)
     }
 }
 

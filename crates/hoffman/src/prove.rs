@@ -19,6 +19,7 @@ use crate::event::Cancel;
 use crate::goal::Goal;
 use crate::options::Options;
 use crate::plan::Whole;
+use crate::proved_line::longest_line;
 use crate::search_file::SearchFile;
 use crate::watch::Watch;
 use crate::what_if::{Assumed, WhatIf};
@@ -29,6 +30,7 @@ pub struct ProveOptions {
     time: Option<Duration>,
     moves: bool,
     distance: bool,
+    line: bool,
     certificate: Option<PathBuf>,
     resume: Option<PathBuf>,
     what_if: Vec<WhatIf>,
@@ -57,6 +59,13 @@ impl ProveOptions {
     #[must_use]
     pub fn distance(self, distance: bool) -> ProveOptions {
         ProveOptions { distance, ..self }
+    }
+
+    /// Whether a line is told in which the winner follows one strategy, and the other side lasts as
+    /// long as it can. No tables at hand are used then, which have no strategies.
+    #[must_use]
+    pub fn line(self, line: bool) -> ProveOptions {
+        ProveOptions { line, ..self }
     }
 
     /// Something that is assumed of the moves of a side. The first assumption about a move counts.
@@ -103,6 +112,9 @@ pub struct Proved {
     pub mate: Option<(Moves, Moves)>,
     /// The legal moves, the best ones of that game first.
     pub moves: Vec<ProvedMove>,
+    /// The line that was asked for, to mate; empty if nobody wins, the work was cancelled, or there
+    /// was no room for it.
+    pub line: Vec<Move>,
     /// What it took.
     pub effort: Effort,
     /// What became of the certificate.
@@ -226,7 +238,7 @@ pub fn prove(
     let is_chess = assumptions.is_empty();
     let watch =
         Watch { cancel: options.cancel_request(), end: asked.time.map(|time| began + time) };
-    let at_hand = (is_chess && asked.certificate.is_none())
+    let at_hand = (is_chess && asked.certificate.is_none() && !asked.line)
         .then(|| AtHand::of(options, asked.distance, watch.clone()).map(Arc::new))
         .transpose()?;
 
@@ -249,6 +261,9 @@ pub fn prove(
             file.write(&prover.opened())?;
         }
         let (mut proved, strategies) = work.conclude(&prover, options.cancel_request());
+        if let (true, Ok(strategies)) = (asked.line, &strategies) {
+            proved.line = longest_line(&chess, strategies);
+        }
         proved.certificate = certify(certificate, &chess, strategies)?;
         if let Some(at_hand) = at_hand {
             (proved.tables, proved.notices) = at_hand.told();
@@ -326,7 +341,7 @@ impl ProofCall<'_> {
         let goes_on = !watch.is_stopped();
         let mate = (self.asked.distance && goes_on).then(|| prover.distance(&watch));
         let mate = mate.and_then(|mate| mate.ok().flatten());
-        let wanted = self.asked.certificate.is_some();
+        let wanted = self.asked.certificate.is_some() || self.asked.line;
         let strategies = if wanted && goes_on { prover.strategies(&watch) } else { Ok(Vec::new()) };
         let strategies = strategies.map(|mut strategies| {
             strategies.retain(|strategy| self.is_of_chess(strategy));
@@ -352,6 +367,7 @@ impl ProofCall<'_> {
             goal: self.reached(progress.bounds),
             mate: mate.map(|(least, most)| (Moves(least.into()), Moves(most.into()))),
             moves,
+            line: Vec::new(),
             effort,
             certificate: Certification::None,
             tables: Vec::new(),

@@ -61,9 +61,9 @@ export function offerProof(place, fen, most, proved) {
 
 function prove(place, fen, proved) {
   const shown = (effort) => ({ part: effort.seconds / effort.seconds_at_most, words: `${effort.words}; ${extent(effort)}` });
-  const finished = async (proof) => {
+  const finished = async () => {
     place.replaceChildren();
-    await proved(proof);
+    await proved();
   };
   return follow(place, '/api/prove', { fen }, { shown, finished, stopped: 'Stopped.' });
 }

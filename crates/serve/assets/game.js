@@ -1,12 +1,7 @@
 // The game: a tree of positions, and what the server says of each. The address of the page has the first position and
 // the moves to the one that is shown.
 
-import { ranking } from '/assets/words.js';
-
 const known = new Map();
-
-/** What was proved of positions that no table has. */
-const proofs = new Map();
 
 /** What the server says of something; its message is thrown if it refuses. */
 export async function ask(path, parameters = {}) {
@@ -22,44 +17,13 @@ export async function ask(path, parameters = {}) {
 /** The answer to a position. Those that leave nothing open are asked for once. */
 async function positionOf(fen) {
   if (!known.has(fen)) {
-    const view = withProof(await ask('/api/position', { fen }));
-    if (view.result === 'unknown' || view.hoffman.missing.length) {
+    const view = await ask('/api/position', { fen });
+    if (view.result === 'unknown' || 'proof' in view || view.hoffman.missing.length) {
       return view;
     }
     known.set(fen, view);
   }
   return known.get(fen);
-}
-
-/** The men, the side to move and a right to take en passant; a proof knows no clock. */
-const placement = (fen) => fen.split(' ').slice(0, 4).join(' ');
-
-/** Keeps what was proved of a position and of those behind its moves. */
-export function keepProof(view, proof) {
-  proofs.set(placement(view.fen), proof);
-  for (const { uci, fen } of view.moves) {
-    const behind = proof.moves.find((move) => move.uci === uci);
-    const key = placement(fen);
-    if (behind && behind.result !== 'unknown' && !proofs.has(key)) {
-      proofs.set(key, { ...behind, moves: [] });
-    }
-  }
-}
-
-/** An answer that says nothing, with what was proved in its place. */
-function withProof(view) {
-  const proof = proofs.get(placement(view.fen));
-  if (!proof || view.result !== 'unknown') {
-    return view;
-  }
-  const { result, words } = proof;
-  const moves = view.moves.map((move) => {
-    const of = move.result === 'unknown' ? proof.moves.find(({ uci }) => uci === move.uci) : null;
-    return of ? { ...move, result: of.result, words: of.words } : move;
-  });
-  const order = ranking(view.turn);
-  moves.sort((one, other) => order.indexOf(one.result) - order.indexOf(other.result));
-  return { ...view, result, words, moves, proof };
 }
 
 const node = (fen, parent = null, move = null) => ({ fen, parent, move, children: [], view: null });

@@ -3,7 +3,7 @@
 import { Board } from '/assets/board.js';
 import { mayWork, offer, offerProof } from '/assets/build.js';
 import { distances } from '/assets/charts.js';
-import { Game, ask, fromAddress, keepProof } from '/assets/game.js';
+import { Game, ask, fromAddress } from '/assets/game.js';
 import { halfMoves, showGame, showLine, showMoves, showProblem, showResult } from '/assets/panels.js';
 import { listTables } from '/assets/tables.js';
 import { spoken } from '/assets/words.js';
@@ -210,7 +210,7 @@ let solving = null;
 const hasManyMen = (fen) => fen.split(' ')[0].replace(/[^a-z]/gi, '').length > may.men;
 
 function offerToSolve(view) {
-  const leavesOpen = view.result === 'unknown' || (view.proof && view.moves.some(({ result }) => result === 'unknown'));
+  const leavesOpen = view.result === 'unknown' || ('proof' in view && view.moves.some(({ result }) => result === 'unknown'));
   const isOpen = leavesOpen && !view.over;
   const work = hasManyMen(view.fen) ? isOpen && may.prove : view.hoffman.missing.length && may.limit;
   byId('solve').hidden = !work;
@@ -220,7 +220,7 @@ function offerToSolve(view) {
 }
 
 byId('solve-button').addEventListener('click', () => {
-  const { fen, view } = game.current;
+  const { fen } = game.current;
   const place = byId('solve-work');
   solving = fen;
   if (!hasManyMen(fen)) {
@@ -230,8 +230,7 @@ byId('solve-button').addEventListener('click', () => {
     });
     return;
   }
-  offerProof(place, fen, may.prove, async (proof) => {
-    keepProof(view, proof);
+  offerProof(place, fen, may.prove, async () => {
     // Somebody may have gone on meanwhile.
     if (game.current.fen === fen) {
       await again();

@@ -39,8 +39,8 @@ export function showResult(view) {
 /** What an answer rests on. */
 function grounds(view) {
   const { hoffman, proof } = view;
-  if (proof) {
-    const took = proof.slices === undefined ? 'by the proof of the position before.' : `${extent(proof)}.`;
+  if ('proof' in view) {
+    const took = proof === null ? 'by the proof of the position before.' : `${extent(proof)}.`;
     return [`Proved without tables: ${took}`];
   }
   const rests = [];

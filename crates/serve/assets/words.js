@@ -14,12 +14,6 @@ export const RESULTS = {
   impossible: { sign: '', name: 'Impossible' },
 };
 
-/** Results from the best one to the worst one for a side. */
-export const ranking = (turn) => {
-  const names = Object.keys(RESULTS);
-  return turn === 'white' ? names : names.toReversed();
-};
-
 /** Moves of the winner in so many plies. */
 export const movesOf = (plies) => Math.ceil(plies / 2);
 

@@ -27,6 +27,7 @@ use crate::limits::ServerLimits;
 use crate::long_work::LongWork;
 use crate::metrics::Metrics;
 use crate::positions::query_of;
+use crate::proofs::KeptProofs;
 use crate::prove::prove;
 use crate::rate::Rate;
 use crate::response::{Refusal, Reply, bytes, finish, json_bytes, json_text, text, to_json};
@@ -49,6 +50,7 @@ pub(crate) struct ServerState {
     pub(crate) builds: Builds,
     /// How long a position may be proved; none if that is not done.
     pub(crate) prove: Option<Duration>,
+    pub(crate) proofs: KeptProofs,
     pub(crate) long_work: LongWork,
     /// Who else may read the answers.
     pub(crate) origin: Option<HeaderValue>,
@@ -84,6 +86,7 @@ impl ServerState {
             metrics: Metrics::default(),
             builds,
             prove,
+            proofs: KeptProofs::default(),
             long_work: LongWork::default(),
             origin,
             remembered: Cache::with_weighter(1 << 14, REMEMBERED, Weight),
@@ -262,10 +265,16 @@ async fn get(
         }
         Endpoint::Tables => json(state, |state| state.tables.list()).await,
         Endpoint::Plan => plan(state, query).await,
-        Endpoint::Stats => counted(state, wanted(query, "table")?, FolderFile::stats).await,
+        Endpoint::Stats => {
+            let count = |_: &Library, entry: &FolderFile, most| entry.stats(most);
+            counted(state, wanted(query, "table")?, count).await
+        }
         Endpoint::List => {
             let (table, asked) = (wanted(query, "table")?, query_of(query)?);
-            counted(state, table, move |entry, most| entry.positions(&asked, most)).await
+            let list = move |tables: &Library, entry: &FolderFile, most| {
+                tables.positions(entry, &asked, most)
+            };
+            counted(state, table, list).await
         }
         Endpoint::Health => Ok(text("ok")),
         Endpoint::Metrics => {
@@ -302,7 +311,7 @@ fn main_line_json(
 
 fn shown_json(state: &ServerState, position: &str) -> Result<Bytes, Refusal> {
     let report = state.tables.report(ChessRules::Chess, position)?;
-    to_json(&Shown::new(&report, Variant::Normal))
+    to_json(&Shown::new(&report, Variant::Normal, &state.proofs))
 }
 
 /// What is to be made: an ending, or what a position needs.
@@ -328,7 +337,7 @@ async fn plan(state: &Arc<ServerState>, query: Option<&str>) -> Result<Reply, Re
 async fn counted(
     state: &Arc<ServerState>,
     name: String,
-    count: impl FnOnce(&FolderFile, u64) -> Result<Bytes, Refusal> + Send + 'static,
+    count: impl FnOnce(&Library, &FolderFile, u64) -> Result<Bytes, Refusal> + Send + 'static,
 ) -> Result<Reply, Refusal> {
     let turn = Arc::clone(&state.counting).acquire_owned().await.map_err(ended)?;
     let shared = Arc::clone(state);
@@ -336,7 +345,7 @@ async fn counted(
         let _turn = turn;
         let entry = shared.tables.entry(&name);
         let entry = entry.ok_or_else(|| Refusal::not_found("there is no such table"))?;
-        count(&entry, shared.limits.counted)
+        count(&shared.tables, &entry, shared.limits.counted)
     });
     Ok(json_bytes(counted.await.map_err(ended)??))
 }

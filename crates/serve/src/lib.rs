@@ -3,9 +3,9 @@
 //! From above downwards: `server` takes connections and ends, `answer` turns a request into a
 //! response, by way of `route` (what is asked for), `library` (which tables answer), `shown`,
 //! `lichess`, `heat` and `positions` (answers in their shapes), `batch` (many at once), `build`
-//! (tables that are missing) and `prove` (positions that tables do not have), which do `long_work`.
-//! `limits` and `rate` say how much of it; `metrics` counts. The page is in `assets`, its files in
-//! the folder of that name.
+//! (tables that are missing) and `prove` (positions that tables do not have), which do `long_work`;
+//! `proofs` keeps what came of it. `limits` and `rate` say how much of it; `metrics` counts. The
+//! page is in `assets`, its files in the folder of that name.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -19,6 +19,7 @@ mod limits;
 mod long_work;
 mod metrics;
 mod positions;
+mod proofs;
 mod prove;
 mod rate;
 mod response;

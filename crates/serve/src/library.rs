@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hoffman::{
-    Category, Error, ListQuery, Material, OpenOptions, Position, ProbeError, ReadOptions, Report,
-    Table, TableFile, TableInfo, Tablebase, Value, Variant,
+    Category, Error, ListOptions, ListQuery, Material, OpenOptions, Position, ProbeError,
+    ReadOptions, Report, Table, TableFile, TableInfo, TableLists, Tablebase, Value, Variant,
 };
 use hyper::StatusCode;
 use serde::Serialize;
@@ -30,6 +30,8 @@ pub(crate) struct Library {
     /// How tables with other names are opened.
     options: OpenOptions,
     found: Mutex<Arc<FolderFiles>>,
+    /// The table that was listed last. Whoever looks at one goes on looking at it.
+    listed: Mutex<Option<(TableFile, TableLists)>>,
 }
 
 /// The files of the folders at some time.
@@ -127,13 +129,16 @@ impl FolderFile {
         Ok(self.stats.get_or_init(|| stats).clone())
     }
 
-    /// The first positions of a list, if the table is not too large.
-    pub(crate) fn positions(&self, query: &ListQuery, most: u64) -> Result<Bytes, Refusal> {
-        positions(&self.opened(most)?, query).map_err(|error| self.failed(&error))
+    /// Whether it takes too long to be counted while somebody waits. Values of the block format
+    /// take less room and more time: of five men a minute.
+    fn is_too_large(&self, most: u64) -> bool {
+        let entries = self.info.as_ref().map_or(0, |info| info.indices);
+        let is_of_blocks = self.file.path.extension().is_some_and(|suffix| suffix == "hbf");
+        self.file.bytes > most || is_of_blocks && entries > most / 2
     }
 
     fn opened(&self, most: u64) -> Result<Table, Refusal> {
-        if self.file.bytes > most {
+        if self.is_too_large(most) {
             let text =
                 format!("{} is too large to be counted here; 'hoffman stats' does it", self.name());
             return Err(Refusal::new(StatusCode::FORBIDDEN, "too-large", text));
@@ -172,6 +177,7 @@ impl Library {
             tables: all.open()?,
             options: named,
             found: Mutex::new(Arc::new(found)),
+            listed: Mutex::new(None),
         };
         let found = library.look(&[]).map_err(|error| match error {
             Error::Probe(error) => error,
@@ -197,7 +203,7 @@ impl Library {
         Arc::clone(&found)
     }
 
-    /// Lists the folders. What has not changed is not opened again.
+    /// TableLists the folders. What has not changed is not opened again.
     fn look(&self, known: &[Arc<FolderFile>]) -> Result<FolderFiles, Error> {
         let mut entries: Vec<Arc<FolderFile>> = Vec::new();
         for folder in &self.folders {
@@ -245,6 +251,27 @@ impl Library {
     /// A file by its name.
     pub(crate) fn entry(&self, name: &str) -> Option<Arc<FolderFile>> {
         self.found().entries.iter().find(|entry| entry.name() == name).cloned()
+    }
+
+    /// The first positions of a list of a table, if that is not too large.
+    pub(crate) fn positions(
+        &self,
+        entry: &FolderFile,
+        query: &ListQuery,
+        most: u64,
+    ) -> Result<Bytes, Refusal> {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = listed.take().filter(|(file, _)| *file == entry.file).map(|(_, lists)| lists);
+        let lists = if let Some(lists) = known {
+            lists
+        } else {
+            let lists = entry.opened(most)?.lists(&ListOptions::default());
+            lists.map_err(|error| entry.failed(&error))?
+        };
+        // After an error it is opened again: what was missing may be there then.
+        let found = positions(&lists, query).map_err(|error| entry.failed(&error))?;
+        *listed = Some((entry.file.clone(), lists));
+        Ok(found)
     }
 
     /// All tables, as JSON.

@@ -15,7 +15,8 @@ pub struct ServerLimits {
     /// How long the head of a request may take to come in, its body, and a client to take some of
     /// an answer.
     pub patience: Duration,
-    /// The largest table that is counted for its histogram, in bytes.
+    /// The largest table that is counted for its histogram, in bytes; in the block format half as
+    /// many entries, too.
     pub counted: u64,
 }
 

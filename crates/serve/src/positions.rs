@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use hoffman::{Color, ListOptions, ListQuery, ListedPosition, Table, WantedResult, ZugzwangOf};
+use hoffman::{Color, ListQuery, ListedPosition, TableLists, WantedResult, ZugzwangOf};
 use hyper::StatusCode;
 use serde::Serialize;
 
@@ -60,16 +60,15 @@ pub(crate) fn query_of(query: Option<&str>) -> Result<ListQuery, Refusal> {
 }
 
 /// The first positions of a list, and how many there are.
-pub(crate) fn positions(table: &Table, query: &ListQuery) -> Result<Bytes, hoffman::Error> {
-    let options = ListOptions::default();
-    let counts = table.list(query, &options, None)?;
+pub(crate) fn positions(lists: &TableLists, query: &ListQuery) -> Result<Bytes, hoffman::Error> {
+    let counts = lists.list(query, None)?;
     let mut list = Vec::new();
     let mut each = |listed: ListedPosition| {
         list.push(listed);
         if list.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     if counts.positions > 0 {
-        table.list(query, &options, Some(&mut each))?;
+        lists.list(query, Some(&mut each))?;
     }
     let kinds = counts.kinds.iter().map(|(kind, &count)| (kind.name(), kind.words(), count));
     let kinds = kinds.collect();

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use hoffman::process::cores;
 use hoffman::{
-    AsPosition as _, Color, Effort, Error, Options, ProveOptions, Proved, Value as Proven, Variant,
-    proved_in_words,
+    AsPosition as _, Color, Effort, Error, Options, Position, ProveOptions, Proved,
+    Value as Proven, Variant, proved_in_words,
 };
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::answer::ServerState;
 use crate::long_work::{Listener, only_from_here, stream};
+use crate::proofs::{KeptProof, KeptProofs};
 use crate::response::{Refusal, Reply};
 use crate::route::position_of;
 
@@ -31,28 +32,43 @@ pub(crate) fn prove(
         return Err(Refusal::new(StatusCode::FORBIDDEN, "no-proofs", text));
     };
     let position = position_of(query)?;
-    let turn = match position.as_position(Variant::Normal) {
-        Ok(position) => position.turn,
+    let position = match position.as_position(Variant::Normal) {
+        Ok(position) => position.into_owned(),
         Err(error) => {
             return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad-fen", error.to_string()));
         }
     };
-    stream(state, move |_, listener| work(&position, turn, most, listener))
+    stream(state, move |state, listener| {
+        let proved = work(&position, most, listener)?;
+        keep(&state.proofs, &position, &proved);
+        Ok(outcome(&proved, position.turn))
+    })
 }
 
 fn work(
-    position: &str,
-    turn: Color,
+    position: &Position,
     most: Duration,
     listener: &mut Listener<'_>,
-) -> Result<Value, Refusal> {
+) -> Result<Proved, Refusal> {
     // Half of the cores are left to those who ask.
     let options = Options::without_folder().threads((cores() / 2).max(1));
     let options = options.cancel(listener.cancel().clone());
     let asked = ProveOptions::new().time(most);
-    let mut tell = |effort: &Effort| listener.tell(|| progress(effort, turn, most));
-    let proved = hoffman::prove(position, &options, &asked, &mut tell).map_err(|e| refusal(&e))?;
-    Ok(outcome(&proved, turn))
+    let mut tell = |effort: &Effort| listener.tell(|| progress(effort, position.turn, most));
+    hoffman::prove(position, &options, &asked, &mut tell).map_err(|error| refusal(&error))
+}
+
+/// Keeps what was proved of a position and of those behind its moves.
+fn keep(proofs: &KeptProofs, position: &Position, proved: &Proved) {
+    let proof = |value, took| KeptProof {
+        result: result(value, position.turn),
+        words: proved_in_words(value, position.turn),
+        took,
+    };
+    proofs.keep(position, proof(proved.value, extent(&proved.effort)));
+    for of in proved.moves.iter().filter(|of| of.value != Proven::Unknown) {
+        proofs.keep(&position.after(&of.m), proof(of.value, Value::Null));
+    }
 }
 
 fn refusal(error: &Error) -> Refusal {

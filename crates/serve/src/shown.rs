@@ -7,6 +7,8 @@ use hoffman::{Bound, Category, Color, Move, Position, PositionVerdict, Report, V
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::proofs::KeptProofs;
+
 /// A position.
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown<'r> {
@@ -17,9 +19,13 @@ pub(crate) struct Shown<'r> {
     over: Option<&'static str>,
     #[serde(flatten)]
     outcome: ShownOutcome,
-    words: &'r str,
+    words: String,
     /// What is certain where the table is not of chess.
     certain: Option<&'r str>,
+    /// What a proof took from which the result comes; nothing if it was made of the position
+    /// before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<Value>,
     moves: Vec<ShownMove<'r>>,
     /// Best play.
     line: Vec<LineMove<'r>>,
@@ -46,7 +52,7 @@ struct ShownMove<'r> {
     outcome: ShownOutcome,
     /// Whether the game is over after it.
     over: bool,
-    words: &'r str,
+    words: String,
     zeroing: bool,
     pruned: Option<&'static str>,
     bound: Bound,
@@ -80,6 +86,24 @@ impl ShownOutcome {
     }
 }
 
+/// Where a result stands among those of all moves: less is better for the side to move.
+fn rank(result: &str, turn: Color) -> usize {
+    const FOR_WHITE: [&str; 9] = [
+        "white",
+        "maybe-white",
+        "white-holds",
+        "draw",
+        "unknown",
+        "black-holds",
+        "maybe-black",
+        "black",
+        "impossible",
+    ];
+    let known = FOR_WHITE.iter().position(|name| *name == result);
+    let at = known.unwrap_or(FOR_WHITE.len());
+    turn.fold_wb(at, FOR_WHITE.len() - at)
+}
+
 /// How the game has ended, if it has.
 fn ending(verdict: &PositionVerdict) -> Option<&'static str> {
     let ways = [
@@ -91,7 +115,34 @@ fn ending(verdict: &PositionVerdict) -> Option<&'static str> {
 }
 
 impl<'r> Shown<'r> {
-    pub(crate) fn new(report: &'r Report, variant: Variant) -> Shown<'r> {
+    /// What no table says is taken from proofs, if there are some.
+    pub(crate) fn new(report: &'r Report, variant: Variant, proofs: &KeptProofs) -> Shown<'r> {
+        let mut shown = Shown::of_tables(report, variant);
+        if variant == Variant::Normal && shown.outcome.result == "unknown" {
+            shown.add_proofs(&report.position, proofs);
+        }
+        shown
+    }
+
+    /// Takes the results of the position and of its moves from proofs, where those say more.
+    fn add_proofs(&mut self, position: &Position, proofs: &KeptProofs) {
+        if let Some(proof) = proofs.of(position).filter(|proof| proof.result != "unknown") {
+            self.outcome = ShownOutcome { result: proof.result, plies: None };
+            self.words = proof.words;
+            self.proof = Some(proof.took);
+        }
+        let legal = position.legal_moves(Variant::Normal);
+        for shown in self.moves.iter_mut().filter(|shown| shown.outcome.result == "unknown") {
+            let after = legal.iter().find(|m| m.uci() == shown.uci).map(|m| position.after(m));
+            if let Some(proof) = after.and_then(|after| proofs.of(&after)) {
+                shown.outcome = ShownOutcome { result: proof.result, plies: None };
+                shown.words = proof.words;
+            }
+        }
+        self.moves.sort_by_key(|shown| rank(shown.outcome.result, position.turn));
+    }
+
+    fn of_tables(report: &'r Report, variant: Variant) -> Shown<'r> {
         let (position, verdict) = (&report.position, &report.verdict);
         let turn = position.turn;
         let moves: HashMap<String, Move> =
@@ -104,7 +155,7 @@ impl<'r> Shown<'r> {
                 fen: after,
                 outcome: ShownOutcome::new(&shown.verdict, turn.other()),
                 over: shown.verdict.is_over(),
-                words: &shown.words,
+                words: shown.words.clone(),
                 zeroing: shown.zeroing,
                 pruned: shown.hoffman.pruned,
                 bound: shown.hoffman.bound,
@@ -118,8 +169,9 @@ impl<'r> Shown<'r> {
             check: position.is_check(),
             over: ending(verdict),
             outcome: ShownOutcome::new(verdict, turn),
-            words: &report.result,
+            words: report.result.clone(),
             certain: report.certain.as_deref(),
+            proof: None,
             moves: shown.collect(),
             line: steps(report, variant),
             hoffman: serde_json::to_value(&report.hoffman).unwrap_or_default(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Optional, Union
+from typing import Any, Callable, Dict, Iterable, Literal, Optional, Union
 
 from . import _hoffman
 from ._errors import HoffmanError
@@ -18,6 +18,9 @@ Progress = Callable[[Event], Any]
 #: An ending (``KRPvKR``), all endings of so many men (``4``), or a control file (``x.xml``).
 Target = Union[str, int, "os.PathLike[str]"]
 
+#: What files of the block format have: both sides to move, or one that leans on other tables.
+Profile = Literal["fast", "small"]
+
 _TEXT = "the control file"
 
 
@@ -28,6 +31,8 @@ def solve(
     memory: Optional[int] = None,
     threads: int = 0,
     hbf: bool = False,
+    profile: Profile = "fast",
+    outcomes: bool = False,
     progress: Optional[Progress] = None,
     cancel: Optional[Cancel] = None,
 ) -> Solved:
@@ -39,13 +44,17 @@ def solve(
     :param memory: The most bytes that the process may take; what does not fit goes to the disk.
     :param threads: On so many threads; 0 for one a core.
     :param hbf: Whether tables are written in the block format, which is several times smaller.
+    :param profile: What files of the block format have: ``"fast"``, both sides to move, or ``"small"``, one side, which
+        leans on the tables behind captures and promotions.
+    :param outcomes: Whether such files have who wins apart from the distances, too.
     :param progress: Is called with every :class:`Event`, in this thread.
     :param cancel: Stops the work from another thread.
     :raises TooLarge: No machine holds all that the position leads to, or this one does not.
     :raises Cancelled: ``cancel`` was asked for.
     """
     return _hoffman.solve_position(
-        board, _settings("solve", dir, memory, threads, hbf, progress, cancel)
+        board,
+        _settings("solve", dir, memory, threads, progress, cancel, _files(hbf, profile, outcomes)),
     )
 
 
@@ -56,6 +65,8 @@ def build(
     memory: Optional[int] = None,
     threads: int = 0,
     hbf: bool = False,
+    profile: Profile = "fast",
+    outcomes: bool = False,
     progress: Optional[Progress] = None,
     cancel: Optional[Cancel] = None,
 ) -> Built:
@@ -72,7 +83,8 @@ def build(
     """
     several = [targets] if isinstance(targets, (str, int, os.PathLike)) else list(targets)
     return _hoffman.build_targets(
-        several, _settings("build", dir, memory, threads, hbf, progress, cancel)
+        several,
+        _settings("build", dir, memory, threads, progress, cancel, _files(hbf, profile, outcomes)),
     )
 
 
@@ -94,14 +106,14 @@ def analyse(
     The others are as for :func:`solve`.
     """
     if not (isinstance(control, str) and control.lstrip("\ufeff \t\r\n").startswith("<")):
-        settings = _settings("analyse", dir, memory, threads, False, progress, cancel)
+        settings = _settings("analyse", dir, memory, threads, progress, cancel, _files())
         return _hoffman.analyse_file(control, settings)
 
     with tempfile.TemporaryDirectory(prefix="hoffman-") as folder:
         path = Path(folder) / "control.xml"
         # With the mark, the text counts as UTF-8 whatever it says of itself.
         path.write_text(control.lstrip("\ufeff \t\r\n"), encoding="utf-8-sig")
-        settings = _settings("analyse", dir or ".", memory, threads, False, progress, cancel)
+        settings = _settings("analyse", dir or ".", memory, threads, progress, cancel, _files())
         try:
             return _hoffman.analyse_file(path, settings)
         except HoffmanError as error:
@@ -109,20 +121,24 @@ def analyse(
             raise type(error)(text, error.code) from None
 
 
+def _files(hbf: bool = False, profile: Profile = "fast", outcomes: bool = False) -> Dict[str, Any]:
+    return {"hbf": hbf, "profile": profile, "outcomes": outcomes}
+
+
 def _settings(
     name: str,
     dir: Optional[Folder],
     memory: Optional[int],
     threads: int,
-    hbf: bool,
     progress: Optional[Progress],
     cancel: Optional[Cancel],
+    files: Dict[str, Any],
 ) -> Dict[str, Any]:
     return {
         "dir": dir,
         "memory": memory,
         "threads": threads,
-        "hbf": hbf,
+        **files,
         "progress": progress,
         "cancel": cancel,
         "program": f"python: hoffman.{name}",

@@ -110,6 +110,10 @@ pub(crate) struct LineArgs {
     /// Show the other moves that are as good, as variations, and say where only one move wins.
     #[arg(long)]
     pub(crate) annotate: bool,
+    /// Where no table tells the result, prove it for so many seconds at most, and show how the
+    /// winner wins.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) prove: Option<u64>,
     /// A table to ask first: a file, or an ending. May be repeated.
     #[arg(long = "table", value_name = "TABLE")]
     pub(crate) tables: Vec<PathBuf>,

@@ -1,12 +1,19 @@
 //! `hoffman line`: best play from a position as a game in PGN.
 
-use hoffman::{Category, Judged, Position, Tablebase, Value, Variant};
+use std::time::Duration;
+
+use hoffman::{
+    Category, Judged, MEN_OF_TABLES, Position, ProveOptions, Tablebase, Value, Variant,
+    proved_in_words,
+};
 use hoffman_pgn::{Movetext, brief, result, tag};
 
 use crate::RunEnd;
 use crate::args::LineArgs;
+use crate::commands::solve::in_moves;
 use crate::commands::tables;
 use crate::output::{complain, note, print};
+use crate::work::WorkArgs;
 
 /// Prints the main line of a position.
 pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
@@ -18,9 +25,17 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
         complain(&failure.clone().into());
     }
     if report.verdict.category == Category::Unknown {
+        if let Some(seconds) = args.prove {
+            return prove(args, &report.position, seconds);
+        }
         let missing = report.hoffman.missing.join(", ");
         let missing = if missing.is_empty() { missing } else { format!("; missing: {missing}") };
-        note(&format!("no table tells the result of '{}'{missing}", report.hoffman.fen));
+        let way = if report.position.men().count() > MEN_OF_TABLES {
+            "; 'hoffman line --prove SECONDS' may prove it"
+        } else {
+            ""
+        };
+        note(&format!("no table tells the result of '{}'{missing}{way}", report.hoffman.fen));
         return Ok(RunEnd::Failed);
     }
 
@@ -48,6 +63,31 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
     let result = result(value, position.turn);
     print(&format!("{}\n{}", tags(&position, result, tables.variant()), text.finish(result)))?;
     Ok(RunEnd::of(report.failures.is_empty()))
+}
+
+/// Prints a line from a position that no table has, if its result is proved in that time: the
+/// winner follows one strategy, and the other side lasts as long as it can against that.
+fn prove(args: &LineArgs, position: &Position, seconds: u64) -> anyhow::Result<RunEnd> {
+    let options = WorkArgs::default().options(args.at_hand.folder()?)?;
+    let asked = ProveOptions::new().line(true).distance(true).time(Duration::from_secs(seconds));
+    let proved = hoffman::prove(position, &options, &asked, &mut |_| {})?;
+    let words = proved_in_words(proved.value, position.turn);
+    if proved.value.wdl().is_none() {
+        note(&format!("{words}; no more was proved in {seconds} seconds"));
+        return Ok(RunEnd::Failed);
+    }
+
+    let mut text = Movetext::starting(position.turn, position.fullmoves.into());
+    let when = proved.mate.map_or_else(String::new, |mate| format!(" {}", in_moves(mate)));
+    text.comment(&format!("{words}{when}, proven"));
+    let mut place = position.clone();
+    for m in &proved.line {
+        text.play(&place.san(m, Variant::Normal).unwrap_or_else(|| m.uci()));
+        place = place.after(m);
+    }
+    let result = result(proved.value, position.turn);
+    print(&format!("{}\n{}", tags(position, result, Variant::Normal), text.finish(result)))?;
+    Ok(RunEnd::Done)
 }
 
 /// The other moves that keep the value, a variation each.

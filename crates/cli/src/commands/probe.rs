@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hoffman::{Category, OpenOptions, Opened, Table, Tablebase};
+use hoffman::{Category, MEN_OF_TABLES, OpenOptions, Opened, Table, Tablebase};
 use serde_json::json;
 
 use crate::RunEnd;
@@ -80,7 +80,13 @@ fn answer(tables: &Tablebase, fen: &str, json: bool) -> anyhow::Result<RunEnd> {
         Some(table) => format!("{table} does not decide"),
         None => "no table answers".to_owned(),
     };
-    note(&format!("{answer} '{}'{missing}", report.hoffman.fen));
+    let is_large = report.position.men().count() > MEN_OF_TABLES;
+    let way = if is_large && report.hoffman.table.is_none() {
+        "; 'hoffman solve' may prove it"
+    } else {
+        ""
+    };
+    note(&format!("{answer} '{}'{missing}{way}", report.hoffman.fen));
     Ok(RunEnd::Failed)
 }
 

@@ -183,7 +183,7 @@ fn extent(effort: &Effort) -> String {
 }
 
 /// With which move a win ends.
-fn in_moves((least, most): (Moves, Moves)) -> String {
+pub(super) fn in_moves((least, most): (Moves, Moves)) -> String {
     match (least.0, most.0) {
         (least, most) if least == most => format!("in {most} moves"),
         (least, most) => format!("in at least {least} and at most {most} moves"),

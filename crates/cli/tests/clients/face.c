@@ -194,6 +194,68 @@ static void moves_and_lines(void) {
     CHECK(hoffman_line(&p, line, 5, &length) == HOFFMAN_NO_TABLE && length == 0);
 }
 
+static void push(hoffman_position *p, const hoffman_move *m) {
+    uint64_t to = (uint64_t)1 << m->to, from = (uint64_t)1 << m->from, *set = &p->white;
+    int k;
+    for (k = 0; k < 8; k++) set[k] &= ~to, set[k] |= set[k] & from ? to : 0, set[k] &= ~from;
+    p->white_to_move = !p->white_to_move, p->ep = 0;
+}
+
+/* How many plies it takes to mate or to win the rook if nothing is asked for but who wins; the loser plays what leaves
+ * the winner the farthest from an end, as far as that is seen. 0 if it takes a hundred. */
+static unsigned game(const char *fen, unsigned *forced) {
+    static hoffman_move own[HOFFMAN_MAX_MOVES], reply[HOFFMAN_MAX_MOVES];
+    static hoffman_position seen[100];
+    hoffman_position p;
+    unsigned plies, n, replies, i, k, last = 0, next;
+    CHECK(from_fen(fen, &p) == HOFFMAN_OK);
+    for (plies = 0; plies < 100; plies += 2) {
+        hoffman_position after, chosen;
+        unsigned longest = 0;
+        CHECK(hoffman_ask_root(0, &p, HOFFMAN_WDL, own, &n) == HOFFMAN_OK && own[0].result.wdl == 2);
+        CHECK(own[0].result.bound == HOFFMAN_LOWER && own[0].keep & HOFFMAN_KEEP_SHORTEST);
+        /* An end that was seen comes nearer, whatever the other side plays. */
+        CHECK(!last || (own[0].progress && own[0].progress + 2 <= last));
+        last = own[0].progress, *forced += last > 1;
+        for (i = 0; i + 1 < n && own[i + 1].result.wdl > 0; i++) {
+            after = p, push(&after, &own[i]);
+            for (k = 0; k < plies / 2 && memcmp(&seen[k], &after, sizeof after); k++) {}
+            if (last || k == plies / 2) break;
+        }
+        push(&p, &own[i]), seen[plies / 2] = p;
+        if (own[i].zeroing) return plies + 1;
+        status = hoffman_ask_root(0, &p, HOFFMAN_WDL, own, &n);
+        if (status == HOFFMAN_MATE) return plies + 1;
+        CHECK(status == HOFFMAN_OK && own[0].result.wdl == -2 && own[0].result.bound == HOFFMAN_UPPER && !own[0].progress);
+        chosen = p, push(&chosen, &own[0]);
+        for (i = 0; i < n; i++) {
+            if (own[i].zeroing) return plies + 2;
+            after = p, push(&after, &own[i]);
+            CHECK(hoffman_ask_root(0, &after, HOFFMAN_WDL, reply, &replies) == HOFFMAN_OK);
+            next = reply[0].progress ? reply[0].progress : 99;
+            if (next > longest) longest = next, chosen = after;
+        }
+        p = chosen;
+    }
+    return 0;
+}
+
+static void progress(void) {
+    hoffman_position p;
+    unsigned forced = 0, i;
+    CHECK(game("8/8/8/3k4/8/8/1Q6/K7 w - - 0 1", &forced) > 0);
+    CHECK(game("8/8/8/3k4/8/8/8/KR6 w - - 0 1", &forced) > 0);
+    CHECK(forced >= 2);
+    /* A check from the square that attacks the rook, too, wins it. */
+    CHECK(from_fen("8/8/4Q3/6K1/8/8/1k5r/8 w - - 0 1", &p) == HOFFMAN_OK);
+    CHECK(hoffman_ask_root(0, &p, HOFFMAN_WDL, moves, &count) == HOFFMAN_OK && moves[0].progress == 3);
+    CHECK(moves[0].from == 44 && moves[0].to == 36 && moves[0].keep & HOFFMAN_KEEP_SHORTEST);
+    CHECK(moves[1].result.wdl == 2 && moves[1].keep & HOFFMAN_KEEP && !(moves[1].keep & HOFFMAN_KEEP_SHORTEST));
+    /* Where distances are known there is nothing to look for. */
+    CHECK(root("8/8/8/3k4/8/8/1Q6/K7 w - - 0 1") == HOFFMAN_OK);
+    for (i = 0; i < count; i++) CHECK(!moves[i].progress);
+}
+
 /* A program that was compiled for smaller structs, and one for a library to come. */
 static void other_versions(const char *all) {
     hoffman_caller caller = hoffman_this_caller();
@@ -295,6 +357,7 @@ int main(int argc, char **argv) {
     clock_and_rights();
     soft_and_cache();
     moves_and_lines();
+    progress();
     other_versions(argv[1]);
     nonsense(12000);
     damage(argv[1], argv[3]);

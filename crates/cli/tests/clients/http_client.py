@@ -475,16 +475,32 @@ def builds(address, folder):
     print("builds: made, refused and stopped")
 
 
+def shown(address, position):
+    return json.loads(get(address, "/api/position?fen=" + urllib.parse.quote(position))[2])
+
+
 def proofs(address):
     may = json.loads(get(address, "/api/plan")[2])
     assert may == {"limit": None, "prove": 600, "men": 5}, may
     # Fine, Basic Chess Endings, 70: one move wins.
-    status, events = prove(address, "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1")
+    fine = "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - {} 1"
+    assert shown(address, fine.format(0))["result"] == "unknown"
+    status, events = prove(address, fine.format(0))
     proof = events[-1][1]
     assert (status, events[-1][0], proof["result"], proof["words"]) == (200, "done", "white", "White wins"), events[-1]
     moves = {move["uci"]: (move["result"], move["words"]) for move in proof["moves"]}
     assert moves == {"a1b1": ("white", "White wins"), "a1a2": ("draw", "draw"), "a1b2": ("draw", "draw")}, moves
     assert proof["slices"] > 0 and proof["known"] >= proof["slices"] and proof["positions"] > 0
+
+    # It is remembered, whatever the clock says, and so is what is behind the moves.
+    again = shown(address, fine.format(5))
+    assert (again["result"], again["words"], again["plies"]) == ("white", "White wins", None), again
+    assert again["proof"]["slices"] == proof["slices"], again["proof"]
+    assert [(move["uci"], move["result"]) for move in again["moves"]] == [("a1b1", "white"), ("a1a2", "draw"), ("a1b2", "draw")]
+    behind = shown(address, "8/k7/3p4/p2P1p2/P2P1P2/8/8/1K6 b - - 1 1")
+    assert (behind["result"], behind["proof"]) == ("white", None), behind
+    # The Lichess shape says what tables say.
+    assert json.loads(get(address, "/standard?fen=" + urllib.parse.quote(fine.format(0)))[2])["category"] == "unknown"
 
     for wrong in ["x", "8/8/8/8/8/8/8/8 w - -", "", START]:
         assert prove(address, wrong)[0] == 400, wrong

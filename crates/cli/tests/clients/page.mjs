@@ -371,6 +371,15 @@ const tests = {
     await shows(page, 'White wins');
     await page.keyboard.press('ArrowLeft');
     await page.locator('#rests').filter({ hasText: 'pawn structures opened' }).waitFor();
+    // The address says it again, also to somebody else.
+    await page.waitForLoadState('networkidle');
+    await page.reload({ waitUntil: 'networkidle' });
+    await shows(page, 'White wins');
+    const other = await open(new URL(page.url()).search);
+    await other.waitForLoadState('networkidle');
+    await shows(other, 'White wins');
+    assert.deepEqual(await other.locator('#moves h3').allTextContents(), groups);
+    await other.context().close();
     await page.context().close();
   },
 
