@@ -70,6 +70,7 @@ impl Slices {
                 open,
             })
         });
+
         known.unwrap_or_else(|| {
             let [least, most, guess] = GAMES.map(|game| self.unknown(game, &key));
             let races = self.races(&key.family.material);

@@ -43,9 +43,11 @@ impl Slices {
 
         let layout = self.layout(key);
         let mut codes = [Color::White, Color::Black].map(|_| vec![u8::ILLEGAL; layout.len()]);
+
         // Most often nothing is known yet.
         let known = self.is_open(&behind) || self.whole(&behind.family.material).is_some();
         let squares = Square::ALL.into_iter().filter(|_| known);
+
         for own in squares.filter(|&own| own != square) {
             let kings = |other: Square| [(color, Role::King, own), (taker, Role::King, other)];
             let worth = self.outcome_of(game, &behind, &placed(&kings(square)), color);
@@ -63,6 +65,7 @@ impl Slices {
                 }
             }
         }
+
         let codes = codes.map(|codes| Codes::Narrow(codes).outcomes());
         SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 }
     }

@@ -271,6 +271,7 @@ impl Slices {
             let recaptures = |game| Arc::new(self.recaptures(game, key, promoted));
             return Ok(GAMES.map(|game| games[game as usize].then(|| recaptures(game))));
         }
+
         let layout = self.layout(key);
         let play = |game: SliceGame| {
             let options =
@@ -284,6 +285,7 @@ impl Slices {
             let exact = Some(play(SliceGame::Least)?);
             return Ok([exact.clone(), exact.clone(), exact]);
         }
+
         let mut values = [None, None, None];
         for (game, value) in GAMES.into_iter().zip(&mut values) {
             if games[game as usize] {
@@ -318,6 +320,7 @@ impl Slices {
             let (normal, swapped) = material.normalized();
             return Behind { tables: vec![(&self.whole[&normal], swapped)], rest: None };
         }
+
         let keys = self.targets(from, leaving);
         let open = keys.iter().filter(|key| *key != from).filter_map(tables);
         let mut known: Vec<(&TableValues, bool)> = open.map(|table| (table, false)).collect();
@@ -327,6 +330,7 @@ impl Slices {
                 self.assumptions.confines(color).then(|| AssumedResult::Loses.outcome(color));
             return Behind { tables: known, rest };
         }
+
         let just_promoted = keys.iter().filter(|_| promoted.is_some()).filter_map(|key| {
             tables(&Key { family: SliceFamily { promoted, ..key.family }, pawns })
         });

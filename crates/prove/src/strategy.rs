@@ -92,6 +92,7 @@ impl Strategy {
         } else {
             walk.meet_replies(position);
         }
+
         let positions = room.memory / POSITION;
         let mut choices = BTreeMap::new();
         while let Some(position) = walk.waiting.pop() {

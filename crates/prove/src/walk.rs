@@ -130,9 +130,11 @@ impl Walk<'_> {
         if self.moves == WalkMoves::All && !self.slices.assumptions.is_empty() {
             self.meet_ruled(position, depth);
         }
+
         let moves = self.slices.moves(position);
         let known = self.slices.known_behind(position, &moves);
         let behind = moves.into_iter().zip(known);
+
         // The side with the strategy needs one move, the other one is given all.
         let chooses = (position.turn() == self.question.winner) == self.win;
         let behind: Vec<(Move, KnownSlice)> = match self.moves {
@@ -142,6 +144,7 @@ impl Walk<'_> {
                 behind.filter(|(_, known)| self.question.answer(known.bounds()).is_none()).collect()
             }
         };
+
         let played = behind.into_iter().map(|(m, known)| (after(position, m), known));
         if self.moves == WalkMoves::OfAStrategy && chooses {
             let new = |next: &Chess| !self.seen.contains(&hash(next));
