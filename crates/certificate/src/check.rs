@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::io::Read;
 
 use shakmaty::fen::Epd;
-use shakmaty::{Chess, Color, EnPassantMode, Move, Position as _};
+use shakmaty::{Board, Chess, Color, EnPassantMode, Move, Position as _};
 
 use crate::FIRST_LINE;
 use crate::claim::Claimed;
@@ -141,7 +141,7 @@ impl Checker {
     fn check_met(&self, position: &Chess, allowed: u16) -> Result<(), String> {
         match (self.strategy.get(position), self.claimed) {
             (Some(_), Claimed::Holds) => Ok(()),
-            (None, Claimed::Holds) if !can_win(position, self.side.other()) => Ok(()),
+            (None, Claimed::Holds) if !can_mate(position.board(), self.side.other()) => Ok(()),
             (Some(&(_, moves, _)), Claimed::Wins(_)) if moves <= allowed => Ok(()),
             (Some(&(_, moves, _)), Claimed::Wins(_)) => {
                 Err(format!("'{}' takes {moves} moves, not {allowed}", epd(position)))
@@ -153,8 +153,7 @@ impl Checker {
 
 /// Whether a side can mate at all: not with a bare king, nor with a single bishop or knight against
 /// one.
-fn can_win(position: &Chess, side: Color) -> bool {
-    let board = position.board();
+pub fn can_mate(board: &Board, side: Color) -> bool {
     let (own, enemies) = (board.by_color(side), board.by_color(side.other()));
     let minor = (board.bishops() | board.knights()) & own;
     match own.count() {

@@ -10,7 +10,7 @@ mod claim;
 mod parse;
 mod write;
 
-pub use check::{Checked, check};
+pub use check::{Checked, can_mate, check};
 pub use claim::{Choice, Claim, Claimed};
 pub use parse::Error;
 pub use write::write;

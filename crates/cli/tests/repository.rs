@@ -468,7 +468,6 @@ fn defined(line: &str) -> Option<&str> {
 #[test]
 fn a_name_of_a_type_means_one_thing() {
     let same = [
-        "Choice",
         "Claims",
         "Error",
         "Material",

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman_certificate::{Checked, Choice, Claim, Claimed};
-use hoffman_prove::Strategy;
+use hoffman_certificate::{Checked, Claim};
 use hoffman_reader::shakmaty::fen::Epd;
-use hoffman_reader::shakmaty::{CastlingMode, Chess, EnPassantMode};
+use hoffman_reader::shakmaty::{Chess, EnPassantMode};
 use hoffman_store::files;
 use hoffman_table::htb::AtomicFile;
 
@@ -24,25 +23,13 @@ impl Certificate {
         Ok(Certificate { path: path.to_owned(), file })
     }
 
-    /// Writes what the strategies prove of a position.
-    pub(crate) fn write(self, position: &Chess, strategies: Vec<Strategy>) -> Result<(), Error> {
+    /// Writes what is claimed of a position.
+    pub(crate) fn write(self, position: &Chess, claims: &[Claim]) -> Result<(), Error> {
         let epd = Epd::from_position(position, EnPassantMode::Legal).to_string();
-        let claims: Vec<Claim> = strategies.into_iter().map(claim).collect();
-        hoffman_certificate::write(self.file.writer(), &epd, &claims)
+        hoffman_certificate::write(self.file.writer(), &epd, claims)
             .map_err(|error| failed(&self.path, &error))?;
         self.file.commit().map_err(|error| failed(&self.path, &error))
     }
-}
-
-/// A strategy as a certificate claims it.
-fn claim(strategy: Strategy) -> Claim {
-    let Strategy { side, most, choices } = strategy;
-    let claimed = most.map_or(Claimed::Holds, Claimed::Wins);
-    let choices = choices.into_iter().map(|(epd, choice)| {
-        let m = choice.m.map(|m| m.to_uci(CastlingMode::Standard).to_string());
-        (epd, Choice { m, moves: choice.moves })
-    });
-    Claim { side, claimed, choices: choices.collect() }
 }
 
 fn failed(path: &Path, why: &dyn std::fmt::Display) -> Error {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hoffman_board::{OutcomeBounds, Variant};
+use hoffman_certificate::{Claim, Claimed};
 use hoffman_control::Claims;
-use hoffman_prove::{Endings as _, Limits, NoStrategy, Prover, Strategy};
+use hoffman_prove::{Endings as _, Limits, NoStrategy, Prover};
 use hoffman_reader::shakmaty::{Chess, Color};
 use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Moves, Value};
 use hoffman_run::available_memory;
@@ -260,11 +261,11 @@ pub fn prove(
         if let Some(file) = file {
             file.write(&prover.opened())?;
         }
-        let (mut proved, strategies) = work.conclude(&prover, options.cancel_request());
-        if let (true, Ok(strategies)) = (asked.line, &strategies) {
-            proved.line = longest_line(&chess, strategies);
+        let (mut proved, proofs) = work.conclude(&prover, options.cancel_request());
+        if let (true, Ok(proofs)) = (asked.line, &proofs) {
+            proved.line = longest_line(&chess, proofs);
         }
-        proved.certificate = certify(certificate, &chess, strategies)?;
+        proved.certificate = certify(certificate, &chess, proofs)?;
         if let Some(at_hand) = at_hand {
             (proved.tables, proved.notices) = at_hand.told();
         }
@@ -276,11 +277,11 @@ pub fn prove(
 fn certify(
     certificate: Option<Certificate>,
     position: &Chess,
-    strategies: Result<Vec<Strategy>, NoStrategy>,
+    proofs: Result<Vec<Claim>, NoStrategy>,
 ) -> Result<Certification, Error> {
-    match (certificate, strategies) {
-        (Some(certificate), Ok(strategies)) if !strategies.is_empty() => {
-            certificate.write(position, strategies)?;
+    match (certificate, proofs) {
+        (Some(certificate), Ok(proofs)) if !proofs.is_empty() => {
+            certificate.write(position, &proofs)?;
             Ok(Certification::Written)
         }
         (_, Err(NoStrategy::TooLarge(positions))) => Ok(Certification::TooLarge { positions }),
@@ -336,16 +337,16 @@ impl ProofCall<'_> {
         &self,
         prover: &Prover,
         cancel: Cancel,
-    ) -> (Proved, Result<Vec<Strategy>, NoStrategy>) {
+    ) -> (Proved, Result<Vec<Claim>, NoStrategy>) {
         let watch = Watch { cancel, end: None };
         let goes_on = !watch.is_stopped();
         let mate = (self.asked.distance && goes_on).then(|| prover.distance(&watch));
         let mate = mate.and_then(|mate| mate.ok().flatten());
         let wanted = self.asked.certificate.is_some() || self.asked.line;
-        let strategies = if wanted && goes_on { prover.strategies(&watch) } else { Ok(Vec::new()) };
-        let strategies = strategies.map(|mut strategies| {
-            strategies.retain(|strategy| self.is_of_chess(strategy));
-            strategies
+        let proofs = if wanted && goes_on { prover.claims(&watch) } else { Ok(Vec::new()) };
+        let proofs = proofs.map(|mut proofs| {
+            proofs.retain(|claim| self.is_of_chess(claim));
+            proofs
         });
 
         let mut moves = Vec::new();
@@ -373,7 +374,7 @@ impl ProofCall<'_> {
             tables: Vec::new(),
             notices: Vec::new(),
         };
-        (proved, strategies)
+        (proved, proofs)
     }
 
     /// What bounds mean for the side to move: in chess, and in the game of the assumptions.
@@ -391,9 +392,12 @@ impl ProofCall<'_> {
     }
 
     /// Whether a side wins or holds by a strategy whatever the other one plays in chess.
-    fn is_of_chess(&self, strategy: &Strategy) -> bool {
-        let claims = self.claims.of(strategy.side);
-        if strategy.most.is_some() { claims.wins } else { claims.holds }
+    fn is_of_chess(&self, proved: &Claim) -> bool {
+        let claims = self.claims.of(proved.side);
+        match proved.claimed {
+            Claimed::Wins(_) => claims.wins,
+            Claimed::Holds => claims.holds,
+        }
     }
 
     fn effort(&self, of: &hoffman_prove::ProofProgress) -> Effort {

@@ -1,23 +1,27 @@
 //! A line out of what was proved.
 
-use hoffman_prove::Strategy;
+use hoffman_certificate::{Claim, Claimed};
 use hoffman_reader::Move;
 use hoffman_reader::shakmaty::fen::Epd;
+use hoffman_reader::shakmaty::uci::UciMove;
 use hoffman_reader::shakmaty::{self, Chess, EnPassantMode, Position as _};
 
 /// The line in which the winner follows its strategy, and the other side plays what lasts longest
 /// against that.
-pub(crate) fn longest_line(position: &Chess, strategies: &[Strategy]) -> Vec<Move> {
-    let won = strategies.iter().find_map(|strategy| Some((strategy, strategy.most?)));
-    let Some((strategy, most)) = won else { return Vec::new() };
+pub(crate) fn longest_line(position: &Chess, proofs: &[Claim]) -> Vec<Move> {
+    let won = proofs.iter().find_map(|proof| match proof.claimed {
+        Claimed::Wins(most) => Some((proof, most)),
+        Claimed::Holds => None,
+    });
+    let Some((proof, most)) = won else { return Vec::new() };
     let mut place = position.clone();
     let mut line = Vec::new();
     // With each of its moves the winner comes nearer to mate.
     while line.len() <= 2 * usize::from(most) {
-        let m = if place.turn() == strategy.side {
-            strategy.choices.get(&name(&place)).and_then(|choice| choice.m)
+        let m = if place.turn() == proof.side {
+            chosen(&place, proof)
         } else {
-            longest_reply(&place, strategy)
+            longest_reply(&place, proof)
         };
         let Some(m) = m else { break };
         let Ok(told) = Move::try_from(m) else { break };
@@ -27,12 +31,18 @@ pub(crate) fn longest_line(position: &Chess, strategies: &[Strategy]) -> Vec<Mov
     line
 }
 
+/// The move of the strategy.
+fn chosen(place: &Chess, proof: &Claim) -> Option<shakmaty::Move> {
+    let m: UciMove = proof.choices.get(&name(place))?.m.as_ref()?.parse().ok()?;
+    m.to_move(place).ok()
+}
+
 /// The move after which the winner needs most moves.
-fn longest_reply(place: &Chess, strategy: &Strategy) -> Option<shakmaty::Move> {
+fn longest_reply(place: &Chess, proof: &Claim) -> Option<shakmaty::Move> {
     place.legal_moves().into_iter().max_by_key(|m| {
         let mut after = place.clone();
         after.play_unchecked(*m);
-        strategy.choices.get(&name(&after)).map_or(0, |choice| choice.moves)
+        proof.choices.get(&name(&after)).map_or(0, |choice| choice.moves)
     })
 }
 

@@ -29,8 +29,8 @@ fn main() {
         return;
     }
     println!("moves of the winner: {:?}", prover.distance(&|| {}).unwrap());
-    for strategy in prover.strategies(&|| {}).unwrap() {
-        println!("{:?} {:?} in {} positions", strategy.side, strategy.most, strategy.choices.len());
+    for claim in prover.claims(&|| {}).unwrap() {
+        println!("{} {} in {} positions", claim.side, claim.claimed, claim.choices.len());
     }
     println!("{:.2} s", began.elapsed().as_secs_f64());
 }

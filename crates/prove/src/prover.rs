@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hoffman_board::shakmaty::{Chess, Move, Position as _};
 use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
+use hoffman_certificate::Claim;
 use hoffman_solve::{Monitor, SolveError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,7 +14,7 @@ use crate::endings::{Endings, LookedUp};
 use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{SliceGame, Slices};
-use crate::strategy::{Grounds, NoStrategy, Strategy, StrategyRoom};
+use crate::strategy::{Grounds, NoStrategy, StrategyRoom};
 use crate::walk::{Met, Question, WalkMoves, Walked, Walks, walk};
 
 /// Positions looked at in the first walks.
@@ -303,14 +304,14 @@ impl Prover {
         Ok(least.zip(most))
     }
 
-    /// How the sides come to what is certain: to a win, or not to lose; none if nothing is. A
-    /// strategy answers all legal moves, but those that the assumptions take from the other side.
+    /// What is certain of the sides, a win or not to lose, with the strategies that prove it; none
+    /// if nothing is. A strategy answers all legal moves, but those that the assumptions take from the other side.
     ///
     /// # Errors
     ///
     /// The work was stopped, or there is no room for a strategy beside the values of the slices;
     /// values were read, of which nobody knows how they come about.
-    pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<Strategy>, NoStrategy> {
+    pub fn claims(&self, monitor: &dyn Monitor) -> Result<Vec<Claim>, NoStrategy> {
         if self.slices.has_read() || self.looked_up.is_some() {
             return Err(NoStrategy::Unknown);
         }
@@ -319,12 +320,12 @@ impl Prover {
         if let Some(winner) = self.winner() {
             let distances = DistanceSearch::new(&self.slices, against_winner(winner), monitor);
             let grounds = Grounds::Win(&distances.map_err(|_| NoStrategy::Unknown)?);
-            return Ok(vec![Strategy::from(&self.position, winner, &grounds, &room)?]);
+            return Ok(vec![grounds.claim(&self.position, winner, &room)?]);
         }
         let bounds = self.bounds();
         let holding = Color::ALL.into_iter().filter(|&side| bounds.is_held_by(side));
         let grounds = Grounds::Hold(&self.slices);
-        holding.map(|side| Strategy::from(&self.position, side, &grounds, &room)).collect()
+        holding.map(|side| grounds.claim(&self.position, side, &room)).collect()
     }
 
     fn winner(&self) -> Option<Color> {

@@ -4,35 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use hoffman_board::shakmaty::fen::Epd;
 use hoffman_board::shakmaty::zobrist::Zobrist128;
-use hoffman_board::shakmaty::{Board, Chess, EnPassantMode, Move, Position as _};
+use hoffman_board::shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position as _};
 use hoffman_board::{Color, Outcome, Value};
+use hoffman_certificate::{Choice, Claim, Claimed, can_mate};
 use hoffman_solve::Monitor;
 
 use crate::distances::DistanceSearch;
 use crate::known::after;
 use crate::slices::Slices;
-
-/// What a side has to do to win, or not to lose.
-#[derive(Clone, Debug)]
-pub struct Strategy {
-    /// The side that follows it.
-    pub side: Color,
-    /// With which of its moves it has mated at the latest; none if it does not lose, and no more
-    /// is known.
-    pub most: Option<u16>,
-    /// Every position with this side to move that its moves can lead to, as EPD with a square to
-    /// take en passant on only where that is legal.
-    pub choices: BTreeMap<String, Choice>,
-}
-
-/// What is played in a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// The move; none in a position of stalemate.
-    pub m: Option<Move>,
-    /// After how many moves at most the side has won; 0 if it only holds.
-    pub moves: u16,
-}
 
 /// What is known of the positions of a strategy.
 pub(crate) enum Grounds<'s> {
@@ -71,20 +50,21 @@ pub(crate) struct StrategyRoom<'m> {
     pub(crate) monitor: &'m dyn Monitor,
 }
 
-impl Strategy {
-    /// Follows the best moves of a side, and all replies to them.
-    pub(crate) fn from(
+impl Grounds<'_> {
+    /// The claim of a side, proved by its best moves and all replies to them.
+    pub(crate) fn claim(
+        &self,
         position: &Chess,
         side: Color,
-        grounds: &Grounds<'_>,
         room: &StrategyRoom<'_>,
-    ) -> Result<Strategy, NoStrategy> {
-        let most = match grounds {
+    ) -> Result<Claim, NoStrategy> {
+        let grounds = self;
+        let claimed = match grounds {
             Grounds::Win(distances) => match distances.value_of(position) {
-                Some(Value::Win(moves) | Value::Loss(moves)) => Some(moves),
+                Some(Value::Win(moves) | Value::Loss(moves)) => Claimed::Wins(moves),
                 _ => return Err(NoStrategy::Unknown),
             },
-            Grounds::Hold(_) => None,
+            Grounds::Hold(_) => Claimed::Holds,
         };
         let mut walk = StrategyWalk { side, grounds, met: HashSet::new(), waiting: Vec::new() };
         if position.turn() == side {
@@ -102,13 +82,14 @@ impl Strategy {
             if walk.met.len() > positions {
                 return Err(NoStrategy::TooLarge(positions));
             }
-            let choice = walk.choose(&position).ok_or(NoStrategy::Unknown)?;
-            if let Some(m) = choice.m {
+            let (m, moves) = walk.choose(&position).ok_or(NoStrategy::Unknown)?;
+            if let Some(m) = m {
                 walk.meet_replies(&after(&position, m));
             }
-            choices.insert(epd(&position), choice);
+            let m = m.map(|m| m.to_uci(CastlingMode::Standard).to_string());
+            choices.insert(epd(&position), Choice { m, moves });
         }
-        Ok(Strategy { side, most, choices })
+        Ok(Claim { side, claimed, choices })
     }
 }
 
@@ -142,12 +123,12 @@ impl StrategyWalk<'_> {
 
     /// Whether a side that only holds has nothing to fear any more.
     fn is_settled(&self, position: &Chess) -> bool {
-        matches!(self.grounds, Grounds::Hold(_)) && !can_win(position.board(), self.side.other())
+        matches!(self.grounds, Grounds::Hold(_)) && !can_mate(position.board(), self.side.other())
     }
 
-    /// The move that wins first, or that keeps what is held; of several the one that leads to the
-    /// fewest new positions.
-    fn choose(&self, position: &Chess) -> Option<Choice> {
+    /// The move that wins first and the number of the mating move, or the move that keeps what is
+    /// held, none in stalemate; of several the one that leads to the fewest new positions.
+    fn choose(&self, position: &Chess) -> Option<(Option<Move>, u16)> {
         let moves = self.grounds.slices().moves(position);
         match self.grounds {
             Grounds::Win(distances) => {
@@ -159,15 +140,13 @@ impl StrategyWalk<'_> {
                 let first = winning.iter().map(|&(moves, _)| moves).min()?;
                 let best = winning.into_iter().filter(|&(moves, _)| moves == first);
                 let m = self.cheapest(position, best.map(|(_, m)| m))?;
-                Some(Choice { m: Some(m), moves: first + 1 })
+                Some((Some(m), first + 1))
             }
-            Grounds::Hold(_) if moves.is_empty() && !position.is_check() => {
-                Some(Choice { m: None, moves: 0 })
-            }
+            Grounds::Hold(_) if moves.is_empty() && !position.is_check() => Some((None, 0)),
             Grounds::Hold(slices) => {
                 let holds = |m: &Move| slices.holds(&after(position, *m), self.side);
                 let m = self.cheapest(position, moves.into_iter().filter(holds))?;
-                Some(Choice { m: Some(m), moves: 0 })
+                Some((Some(m), 0))
             }
         }
     }
@@ -196,18 +175,6 @@ impl Slices {
         let known = self.known_of(position);
         let worst = side.fold_wb(known.least, known.most);
         worst != Outcome::won_by(side.other())
-    }
-}
-
-/// Whether a side can mate at all, by what the checkers of a strategy know: not with a bare king,
-/// nor with a single bishop or knight against one.
-fn can_win(board: &Board, side: Color) -> bool {
-    let (own, enemies) = (board.by_color(side), board.by_color(side.other()));
-    let minor = (board.bishops() | board.knights()) & own;
-    match own.count() {
-        1 => false,
-        2 => minor.is_empty() || enemies.count() > 1,
-        _ => true,
     }
 }
 

@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 use hoffman_board::shakmaty::fen::{Epd, Fen};
 use hoffman_board::shakmaty::{Board, CastlingMode, Chess, EnPassantMode, Position as _, Setup};
 use hoffman_board::{Bitboard, Color, Material, Outcome, OutcomeBounds, Rank, Role, Square, Value};
-use hoffman_certificate::{Choice, Claim, Claimed};
 use hoffman_plan::complete;
 use hoffman_prove::{Endings, Limits, LookedUp, Prover, ReadingCost};
 use hoffman_solve::{Monitor, SolveOptions, Tables, solve_table};
@@ -267,15 +266,7 @@ fn check_distance(tables: &Tables, position: &Chess, prover: &Prover) {
 /// Who knows the rules alone finds the proof right.
 fn check_certificate(position: &Chess, prover: &Prover) {
     let epd = Epd::from_position(position, EnPassantMode::Legal).to_string();
-    let claims = prover.strategies(&|| {}).unwrap().into_iter().map(|strategy| {
-        let choices = strategy.choices.into_iter().map(|(epd, choice)| {
-            let m = choice.m.map(|m| m.to_uci(CastlingMode::Standard).to_string());
-            (epd, Choice { m, moves: choice.moves })
-        });
-        let claimed = strategy.most.map_or(Claimed::Holds, Claimed::Wins);
-        Claim { side: strategy.side, claimed, choices: choices.collect() }
-    });
-    let claims: Vec<Claim> = claims.collect();
+    let claims = prover.claims(&|| {}).unwrap();
     assert_eq!(claims.len(), 1, "{epd}");
     let file = hoffman_certificate::write(Vec::new(), &epd, &claims).unwrap();
     let checked = hoffman_certificate::check(file.as_slice()).unwrap();
@@ -354,7 +345,7 @@ fn single_positions_are_looked_up() {
         };
         assert_eq!(prover.distance(&|| {}).unwrap(), moves, "{:?}", position.board());
         // Nobody knows how it comes about.
-        assert!(prover.strategies(&|| {}).is_err());
+        assert!(prover.claims(&|| {}).is_err());
     };
     for ending in ENDINGS {
         check_known(&random_position(ending.parse().unwrap(), &mut random));
