@@ -42,28 +42,29 @@ pub(crate) fn races(layout: &Layout, pawns: PawnSquares) -> SliceValues {
     let codes = [Color::White, Color::Black].map(|turn| {
         let mut codes = vec![u8::ILLEGAL; layout.len()];
         if runners.iter().any(|runners| !runners.is_empty()) {
-            for white in Square::ALL {
-                for black in
-                    Square::ALL.into_iter().filter(|&black| is_legal(pawns, turn, [white, black]))
-                {
-                    let place = layout.offset(&[u8::from(white), u8::from(black)]);
-                    let code =
-                        winner(&runners, turn, [white, black]).map_or(u8::ILLEGAL, |winner| {
-                            u8::from_value(if winner == turn {
-                                Value::Win(1)
-                            } else {
-                                Value::Loss(0)
-                            })
-                        });
-                    if let Some(place) = place.and_then(|place| codes.get_mut(place)) {
-                        *place = code;
-                    }
-                }
-            }
+            guess_races(layout, pawns, (&runners, turn), &mut codes);
         }
         Codes::Narrow(codes).outcomes()
     });
     SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 }
+}
+
+/// Puts what the runners guess into the codes of a side to move.
+fn guess_races(
+    layout: &Layout,
+    pawns: PawnSquares,
+    (runners, turn): (&[Vec<Runner>; 2], Color),
+    codes: &mut [u8],
+) {
+    let kings = Square::ALL.into_iter().flat_map(|white| Square::ALL.map(|black| [white, black]));
+    for kings in kings.filter(|&kings| is_legal(pawns, turn, kings)) {
+        let Some(winner) = winner(runners, turn, kings) else { continue };
+        let value = if winner == turn { Value::Win(1) } else { Value::Loss(0) };
+        let place = layout.offset(&kings.map(u8::from));
+        if let Some(place) = place.and_then(|place| codes.get_mut(place)) {
+            *place = u8::from_value(value);
+        }
+    }
 }
 
 /// A pawn with nothing before it: where it promotes, and after how many moves.

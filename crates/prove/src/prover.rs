@@ -305,7 +305,8 @@ impl Prover {
     }
 
     /// What is certain of the sides, a win or not to lose, with the strategies that prove it; none
-    /// if nothing is. A strategy answers all legal moves, but those that the assumptions take from the other side.
+    /// if nothing is. A strategy answers all legal moves, but those that the assumptions take from
+    /// the other side.
     ///
     /// # Errors
     ///
