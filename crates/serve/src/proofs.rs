@@ -22,9 +22,13 @@ pub(crate) struct KeptProof {
 }
 
 impl KeptProof {
-    /// Whether no more can be proved.
-    fn is_final(&self) -> bool {
-        matches!(self.result, "white" | "draw" | "black")
+    /// How much is known: nothing, that a side does not lose, or the result.
+    fn extent(&self) -> u8 {
+        match self.result {
+            "white" | "draw" | "black" => 2,
+            "white-holds" | "black-holds" => 1,
+            _ => 0,
+        }
     }
 }
 
@@ -38,7 +42,7 @@ impl Weighter<String, KeptProof> for ProofWeight {
     }
 }
 
-/// KeptProofs by positions. A clock has no part in them.
+/// Proofs by their positions. A clock has no part in them.
 #[derive(Debug)]
 pub(crate) struct KeptProofs(Cache<String, KeptProof, ProofWeight>);
 
@@ -57,8 +61,7 @@ impl KeptProofs {
     /// Keeps what was proved, unless more is known.
     pub(crate) fn keep(&self, position: &Position, proof: KeptProof) {
         let key = key(position);
-        let says_more = proof.is_final() || self.0.get(&key).is_none_or(|old| !old.is_final());
-        if says_more {
+        if self.0.get(&key).is_none_or(|old| proof.extent() >= old.extent()) {
             self.0.insert(key, proof);
         }
     }
@@ -89,8 +92,9 @@ mod tests {
         };
         assert_eq!(proofs.of(&position("0 1")), None);
         for (told, known) in [
-            ("white-holds", "white-holds"),
             ("unknown", "unknown"),
+            ("white-holds", "white-holds"),
+            ("unknown", "white-holds"),
             ("white", "white"),
             ("white-holds", "white"),
         ] {
