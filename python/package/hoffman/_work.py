@@ -18,8 +18,9 @@ Progress = Callable[[Event], Any]
 #: An ending (``KRPvKR``), all endings of so many men (``4``), or a control file (``x.xml``).
 Target = Union[str, int, "os.PathLike[str]"]
 
-#: What files of the block format have: both sides to move, or one that leans on other tables.
-Profile = Literal["fast", "small"]
+#: What files of the block format have: both sides to move, or one that leans on other tables. A union, because stubtest
+#: takes the alias of one literal type for something else than what it sees when it runs.
+Profile = Union[Literal["fast"], Literal["small"]]
 
 _TEXT = "the control file"
 
