@@ -255,6 +255,13 @@ pub(crate) struct SolveArgs {
     /// Say in how many moves a proven win is won, at the earliest and at the latest.
     #[arg(long, conflicts_with = "tables")]
     pub(crate) distance: bool,
+    /// Say why the result is what it is: key lines, exchanges, zugzwangs, corresponding squares of
+    /// the kings.
+    #[arg(long, conflicts_with = "tables")]
+    pub(crate) explain: bool,
+    /// Draw the squares of the explanation: an SVG file.
+    #[arg(long, value_name = "FILE.svg", requires = "explain")]
+    pub(crate) picture: Option<PathBuf>,
     /// Write the proof to a file: a move for every position that can arise. `hoffman check` and
     /// checkers/check-certificate.py check it.
     #[arg(long, value_name = "FILE", conflicts_with = "tables")]

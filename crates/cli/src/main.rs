@@ -10,6 +10,7 @@ mod addresses;
 mod args;
 mod classic;
 mod commands;
+mod diagram;
 mod interrupt;
 mod jobs;
 mod output;

@@ -6,8 +6,10 @@
 use std::error::Error;
 use std::fmt;
 use std::io::{self, Write as _};
+use std::path::Path;
 
 use anyhow::Context as _;
+use hoffman::process::write_whole;
 
 /// A command line that makes no sense.
 #[derive(Debug)]
@@ -32,6 +34,15 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// Writes a result and a newline to standard output.
 pub(crate) fn print_line(text: &str) -> anyhow::Result<()> {
     print(&format!("{text}\n"))
+}
+
+/// Writes a picture to a file, or to standard output if that is `-`.
+pub(crate) fn write_picture(file: &Path, picture: &str) -> anyhow::Result<()> {
+    if file == Path::new("-") {
+        return print(picture);
+    }
+    write_whole(file, picture.as_bytes())
+        .with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// Writes a line to standard error as it is.

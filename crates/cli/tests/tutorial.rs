@@ -1,5 +1,5 @@
-//! Types the commands of `docs/tutorial.md`, `docs/lists.md` and `docs/cluster.md`, and compares
-//! what comes back.
+//! Types the commands of `docs/tutorial.md`, `docs/lists.md`, `docs/positions.md` and
+//! `docs/cluster.md`, and compares what comes back.
 //!
 //! A transcript is a fenced block marked `console`. A line that begins with `$ ` is a command, the
 //! lines below it are what it prints, on standard output and standard error together. A line `...`
@@ -158,6 +158,11 @@ fn transcripts_of_the_tutorial_are_true() {
 #[test]
 fn transcripts_of_lists_are_true() {
     check("docs/lists.md", 13);
+}
+
+#[test]
+fn transcripts_of_positions_are_true() {
+    check("docs/positions.md", 1);
 }
 
 #[test]

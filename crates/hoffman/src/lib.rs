@@ -108,6 +108,7 @@ mod entries;
 mod error;
 mod event;
 mod exclusion;
+mod explanation;
 mod game;
 mod goal;
 mod heat;
@@ -119,12 +120,12 @@ mod options;
 mod plan;
 pub mod process;
 mod prove;
-mod proved_line;
 mod receipt;
 #[cfg(feature = "remote")]
 mod remote;
 mod search_file;
 mod signature;
+mod strategy;
 mod table;
 mod verified;
 mod watch;
@@ -161,6 +162,9 @@ pub use entries::TableEntry;
 pub use error::Error;
 pub use event::{Cancel, Event};
 pub use exclusion::Exclusion;
+pub use explanation::{
+    Correspondence, Explanation, KeyLines, KeyMove, KingZugzwang, KingZugzwangs, OtherLine,
+};
 pub use game::{Change, Judged};
 pub use goal::{Aim, Goal};
 pub use heat::{HeatMap, SquareHeat};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hoffman_board::{OutcomeBounds, Variant};
 use hoffman_certificate::{Claim, Claimed};
 use hoffman_control::Claims;
-use hoffman_prove::{Endings as _, Limits, NoStrategy, Prover};
+use hoffman_prove::{Endings as _, Limits, NoStrategy, Prover, Strategy};
 use hoffman_reader::shakmaty::{Chess, Color};
 use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Moves, Value};
 use hoffman_run::available_memory;
@@ -17,11 +17,12 @@ use crate::at_hand::AtHand;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::event::Cancel;
+use crate::explanation::{Explanation, KeyLines, explain};
 use crate::goal::Goal;
 use crate::options::Options;
 use crate::plan::Whole;
-use crate::proved_line::longest_line;
 use crate::search_file::SearchFile;
+use crate::strategy::longest_line;
 use crate::watch::Watch;
 use crate::what_if::{Assumed, WhatIf};
 
@@ -32,6 +33,7 @@ pub struct ProveOptions {
     moves: bool,
     distance: bool,
     line: bool,
+    explanation: bool,
     certificate: Option<PathBuf>,
     resume: Option<PathBuf>,
     what_if: Vec<WhatIf>,
@@ -69,6 +71,13 @@ impl ProveOptions {
         ProveOptions { line, ..self }
     }
 
+    /// Whether it is told why the result is what it is, as far as a few seconds more find out. No
+    /// tables at hand are used then; not under assumptions.
+    #[must_use]
+    pub fn explanation(self, explanation: bool) -> ProveOptions {
+        ProveOptions { explanation, ..self }
+    }
+
     /// Something that is assumed of the moves of a side. The first assumption about a move counts.
     #[must_use]
     pub fn assume(mut self, what: WhatIf) -> ProveOptions {
@@ -95,6 +104,10 @@ impl ProveOptions {
     pub fn resume(self, file: impl Into<PathBuf>) -> ProveOptions {
         ProveOptions { resume: Some(file.into()), ..self }
     }
+
+    fn wants_strategies(&self) -> bool {
+        self.certificate.is_some() || self.line || self.explanation
+    }
 }
 
 /// What is proved of a position, and of its moves.
@@ -113,9 +126,11 @@ pub struct Proved {
     pub mate: Option<(Moves, Moves)>,
     /// The legal moves, the best ones of that game first.
     pub moves: Vec<ProvedMove>,
-    /// The line that was asked for, to mate; empty if nobody wins, the work was cancelled, or there
-    /// was no room for it.
+    /// The line that was asked for, to mate; empty if nobody wins, or the work was cancelled.
     pub line: Vec<Move>,
+    /// Why that is so, if it was asked for: of chess alone, and none if nothing is proven, or the
+    /// work was cancelled.
+    pub explanation: Option<Explanation>,
     /// What it took.
     pub effort: Effort,
     /// What became of the certificate.
@@ -239,7 +254,7 @@ pub fn prove(
     let is_chess = assumptions.is_empty();
     let watch =
         Watch { cancel: options.cancel_request(), end: asked.time.map(|time| began + time) };
-    let at_hand = (is_chess && asked.certificate.is_none() && !asked.line)
+    let at_hand = (is_chess && !asked.wants_strategies())
         .then(|| AtHand::of(options, asked.distance, watch.clone()).map(Arc::new))
         .transpose()?;
 
@@ -257,13 +272,20 @@ pub fn prove(
     let mut file = asked.resume.as_deref().map(|path| SearchFile::of(path, &chess)).transpose()?;
 
     options.install(|| {
-        let prover = work.search(prover, file.as_mut(), &watch, progress)?;
+        let mut prover = work.search(prover, file.as_mut(), &watch, progress)?;
         if let Some(file) = file {
             file.write(&prover.opened())?;
         }
         let (mut proved, proofs) = work.conclude(&prover, options.cancel_request());
-        if let (true, Ok(proofs)) = (asked.line, &proofs) {
-            proved.line = longest_line(&chess, proofs);
+        if asked.line {
+            let strategies = work.strategies(&prover, options.cancel_request());
+            proved.line =
+                strategies.first().map_or_else(Vec::new, |strategy| longest_line(strategy, &chess));
+        }
+        if asked.explanation && is_chess {
+            let strategies = work.strategies(&prover, options.cancel_request());
+            let lines = KeyLines::of_all(&strategies, &chess);
+            proved.explanation = lines.map(|lines| explain(lines, &chess, &mut prover, &watch));
         }
         proved.certificate = certify(certificate, &chess, proofs)?;
         if let Some(at_hand) = at_hand {
@@ -325,7 +347,7 @@ impl ProofCall<'_> {
             tell(prover)
         };
         prover.prove(watch, &mut tell);
-        let spent = prover.progress().positions;
+        let spent = prover.positions();
         let most = if self.asked.moves { u64::MAX } else { spent + CHEAP };
         prover.prove_moves(most, watch, &mut tell);
         Ok(prover)
@@ -342,10 +364,13 @@ impl ProofCall<'_> {
         let goes_on = !watch.is_stopped();
         let mate = (self.asked.distance && goes_on).then(|| prover.distance(&watch));
         let mate = mate.and_then(|mate| mate.ok().flatten());
-        let wanted = self.asked.certificate.is_some() || self.asked.line;
-        let proofs = if wanted && goes_on { prover.claims(&watch) } else { Ok(Vec::new()) };
+        let proofs = if self.asked.certificate.is_some() && goes_on {
+            prover.claims(&watch)
+        } else {
+            Ok(Vec::new())
+        };
         let proofs = proofs.map(|mut proofs| {
-            proofs.retain(|claim| self.is_of_chess(claim));
+            proofs.retain(|claim| self.is_of_chess(claim.side, claim.claimed));
             proofs
         });
 
@@ -369,12 +394,22 @@ impl ProofCall<'_> {
             mate: mate.map(|(least, most)| (Moves(least.into()), Moves(most.into()))),
             moves,
             line: Vec::new(),
+            explanation: None,
             effort,
             certificate: Certification::None,
             tables: Vec::new(),
             notices: Vec::new(),
         };
         (proved, proofs)
+    }
+
+    /// The strategies that prove what is certain, those that are of chess; none if the work is
+    /// cancelled.
+    fn strategies<'p>(&self, prover: &'p Prover, cancel: Cancel) -> Vec<Strategy<'p>> {
+        let watch = Watch { cancel, end: None };
+        let mut strategies = prover.strategies(&watch).unwrap_or_default();
+        strategies.retain(|strategy| self.is_of_chess(strategy.side(), strategy.claimed()));
+        strategies
     }
 
     /// What bounds mean for the side to move: in chess, and in the game of the assumptions.
@@ -392,9 +427,9 @@ impl ProofCall<'_> {
     }
 
     /// Whether a side wins or holds by a strategy whatever the other one plays in chess.
-    fn is_of_chess(&self, proved: &Claim) -> bool {
-        let claims = self.claims.of(proved.side);
-        match proved.claimed {
+    fn is_of_chess(&self, side: Color, claimed: Claimed) -> bool {
+        let claims = self.claims.of(side);
+        match claimed {
             Claimed::Wins(_) => claims.wins,
             Claimed::Holds => claims.holds,
         }

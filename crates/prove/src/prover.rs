@@ -14,7 +14,7 @@ use crate::endings::{Endings, LookedUp};
 use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{SliceGame, Slices};
-use crate::strategy::{Grounds, NoStrategy, StrategyRoom};
+use crate::strategy::{NoStrategy, Strategy, StrategyRoom};
 use crate::walk::{Met, Question, WalkMoves, Walked, Walks, walk};
 
 /// Positions looked at in the first walks.
@@ -148,6 +148,24 @@ impl Prover {
         }
     }
 
+    /// What is certain of another position, as one that has the men elsewhere.
+    #[must_use]
+    pub fn bounds_of(&self, position: &Chess) -> OutcomeBounds {
+        bounds(&self.slices, position)
+    }
+
+    /// Decides another position that has no more men than the one asked for, until about so many
+    /// positions have been evaluated in all.
+    pub fn prove_other(
+        &mut self,
+        position: &Chess,
+        positions: u64,
+        monitor: &dyn Monitor,
+        tell: &mut dyn FnMut(&Prover) -> bool,
+    ) {
+        self.decide(position, positions, monitor, tell);
+    }
+
     /// Opens slices until a position is decided or a limit is met.
     fn decide(
         &mut self,
@@ -244,6 +262,12 @@ impl Prover {
             .partition(|question| winner.is_none_or(|winner| winner == question.winner))
     }
 
+    /// How many positions have been evaluated so far.
+    #[must_use]
+    pub fn positions(&self) -> u64 {
+        self.slices.work
+    }
+
     /// How far the work is.
     #[must_use]
     pub fn progress(&self) -> ProofProgress {
@@ -304,29 +328,37 @@ impl Prover {
         Ok(least.zip(most))
     }
 
-    /// What is certain of the sides, a win or not to lose, with the strategies that prove it; none
-    /// if nothing is. A strategy answers all legal moves, but those that the assumptions take from
-    /// the other side.
+    /// The strategies that prove what is certain of the sides, a win or not to lose; none if nothing
+    /// is.
     ///
     /// # Errors
     ///
-    /// The work was stopped, or there is no room for a strategy beside the values of the slices;
-    /// values were read, of which nobody knows how they come about.
-    pub fn claims(&self, monitor: &dyn Monitor) -> Result<Vec<Claim>, NoStrategy> {
+    /// The work was stopped; values were read, of which nobody knows how they come about.
+    pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<Strategy<'_>>, NoStrategy> {
         if self.slices.has_read() || self.looked_up.is_some() {
             return Err(NoStrategy::Unknown);
         }
-        let memory = self.limits.memory.saturating_sub(self.slices.bytes());
-        let room = StrategyRoom { memory, monitor };
         if let Some(winner) = self.winner() {
             let distances = DistanceSearch::new(&self.slices, against_winner(winner), monitor);
-            let grounds = Grounds::Win(&distances.map_err(|_| NoStrategy::Unknown)?);
-            return Ok(vec![grounds.claim(&self.position, winner, &room)?]);
+            let distances = distances.map_err(|_| NoStrategy::Unknown)?;
+            return Ok(vec![Strategy::of_win(distances, winner, &self.position)?]);
         }
         let bounds = self.bounds();
         let holding = Color::ALL.into_iter().filter(|&side| bounds.is_held_by(side));
-        let grounds = Grounds::Hold(&self.slices);
-        holding.map(|side| grounds.claim(&self.position, side, &room)).collect()
+        Ok(holding.map(|side| Strategy::of_hold(&self.slices, side)).collect())
+    }
+
+    /// What is certain of the sides, with whole strategies that prove it. They answer all legal
+    /// moves, but those that the assumptions take from the other side.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Prover::strategies`]; there is no room beside the values of the slices.
+    pub fn claims(&self, monitor: &dyn Monitor) -> Result<Vec<Claim>, NoStrategy> {
+        let memory = self.limits.memory.saturating_sub(self.slices.bytes());
+        let room = StrategyRoom { memory, monitor };
+        let strategies = self.strategies(monitor)?;
+        strategies.iter().map(|strategy| strategy.claim(&self.position, &room)).collect()
     }
 
     fn winner(&self) -> Option<Color> {

@@ -13,21 +13,20 @@ use crate::distances::DistanceSearch;
 use crate::known::after;
 use crate::slices::Slices;
 
-/// What is known of the positions of a strategy.
-pub(crate) enum Grounds<'s> {
-    /// How far the win is, at most.
-    Win(&'s DistanceSearch<'s>),
-    /// That the side does not lose.
-    Hold(&'s Slices),
+/// How a side achieves what is proven of it: in every position that it comes to some of its moves
+/// are good enough, whatever the other side plays.
+pub struct Strategy<'p> {
+    side: Color,
+    claimed: Claimed,
+    grounds: Grounds<'p>,
 }
 
-impl Grounds<'_> {
-    fn slices(&self) -> &Slices {
-        match self {
-            Grounds::Win(distances) => distances.slices,
-            Grounds::Hold(slices) => slices,
-        }
-    }
+/// What is known of the positions of a strategy.
+enum Grounds<'p> {
+    /// How far the win is, at most.
+    Win(DistanceSearch<'p>),
+    /// That the side does not lose.
+    Hold(&'p Slices),
 }
 
 /// Why there is no strategy.
@@ -50,24 +49,79 @@ pub(crate) struct StrategyRoom<'m> {
     pub(crate) monitor: &'m dyn Monitor,
 }
 
-impl Grounds<'_> {
-    /// The claim of a side, proved by its best moves and all replies to them.
+impl<'p> Strategy<'p> {
+    /// That of a side that wins from a position on.
+    pub(crate) fn of_win(
+        distances: DistanceSearch<'p>,
+        side: Color,
+        position: &Chess,
+    ) -> Result<Strategy<'p>, NoStrategy> {
+        let Some(Value::Win(moves) | Value::Loss(moves)) = distances.value_of(position) else {
+            return Err(NoStrategy::Unknown);
+        };
+        Ok(Strategy { side, claimed: Claimed::Wins(moves), grounds: Grounds::Win(distances) })
+    }
+
+    /// That of a side that does not lose.
+    pub(crate) fn of_hold(slices: &'p Slices, side: Color) -> Strategy<'p> {
+        Strategy { side, claimed: Claimed::Holds, grounds: Grounds::Hold(slices) }
+    }
+
+    /// The side that follows it.
+    #[must_use]
+    pub fn side(&self) -> Color {
+        self.side
+    }
+
+    /// What the side achieves.
+    #[must_use]
+    pub fn claimed(&self) -> Claimed {
+        self.claimed
+    }
+
+    /// The moves of the side that are as good as any: those that win first, or that hold. None in
+    /// stalemate, and where the side is not sure of anything.
+    #[must_use]
+    pub fn best_moves(&self, position: &Chess) -> Vec<Move> {
+        let moves = self.slices().moves(position).into_iter();
+        match &self.grounds {
+            Grounds::Win(_) => {
+                let left = |m: Move| Some((self.moves_left(&after(position, m))?, m));
+                let winning: Vec<(u16, Move)> = moves.filter_map(left).collect();
+                let first = winning.iter().map(|&(moves, _)| moves).min();
+                let best = winning.into_iter().filter(|&(moves, _)| Some(moves) == first);
+                best.map(|(_, m)| m).collect()
+            }
+            Grounds::Hold(slices) => {
+                moves.filter(|&m| slices.holds(&after(position, m), self.side)).collect()
+            }
+        }
+    }
+
+    /// How many moves the winner still needs, at most; none if it is not sure to win.
+    #[must_use]
+    pub fn moves_left(&self, position: &Chess) -> Option<u16> {
+        let Grounds::Win(distances) = &self.grounds else { return None };
+        match (distances.value_of(position)?, position.turn() == self.side) {
+            (Value::Win(moves), true) | (Value::Loss(moves), false) => Some(moves),
+            _ => None,
+        }
+    }
+
+    /// Whether a side that only holds has nothing to fear any more.
+    #[must_use]
+    pub fn is_settled(&self, position: &Chess) -> bool {
+        self.claimed == Claimed::Holds && !can_mate(position.board(), self.side.other())
+    }
+
+    /// The claim of the side, proved by its best moves and all replies to them.
     pub(crate) fn claim(
         &self,
         position: &Chess,
-        side: Color,
         room: &StrategyRoom<'_>,
     ) -> Result<Claim, NoStrategy> {
-        let grounds = self;
-        let claimed = match grounds {
-            Grounds::Win(distances) => match distances.value_of(position) {
-                Some(Value::Win(moves) | Value::Loss(moves)) => Claimed::Wins(moves),
-                _ => return Err(NoStrategy::Unknown),
-            },
-            Grounds::Hold(_) => Claimed::Holds,
-        };
-        let mut walk = StrategyWalk { side, grounds, met: HashSet::new(), waiting: Vec::new() };
-        if position.turn() == side {
+        let mut walk = StrategyWalk { strategy: self, met: HashSet::new(), waiting: Vec::new() };
+        if position.turn() == self.side {
             walk.meet(position.clone());
         } else {
             walk.meet_replies(position);
@@ -89,13 +143,19 @@ impl Grounds<'_> {
             let m = m.map(|m| m.to_uci(CastlingMode::Standard).to_string());
             choices.insert(epd(&position), Choice { m, moves });
         }
-        Ok(Claim { side, claimed, choices })
+        Ok(Claim { side: self.side, claimed: self.claimed, choices })
+    }
+
+    fn slices(&self) -> &Slices {
+        match &self.grounds {
+            Grounds::Win(distances) => distances.slices,
+            Grounds::Hold(slices) => slices,
+        }
     }
 }
 
 struct StrategyWalk<'w> {
-    side: Color,
-    grounds: &'w Grounds<'w>,
+    strategy: &'w Strategy<'w>,
     met: HashSet<u128>,
     waiting: Vec<Chess>,
 }
@@ -104,7 +164,7 @@ impl StrategyWalk<'_> {
     /// Notes a position in which a move has to be chosen, unless that is done, or nothing can be
     /// lost in it.
     fn meet(&mut self, position: Chess) {
-        if !self.is_settled(&position) && self.met.insert(hash(&position)) {
+        if !self.strategy.is_settled(&position) && self.met.insert(hash(&position)) {
             self.waiting.push(position);
         }
     }
@@ -117,45 +177,29 @@ impl StrategyWalk<'_> {
 
     /// The positions behind the moves of the other side.
     fn replies(&self, position: &Chess) -> Vec<Chess> {
-        let moves = self.grounds.slices().moves(position).into_iter();
+        let moves = self.strategy.slices().moves(position).into_iter();
         moves.map(|m| after(position, m)).collect()
-    }
-
-    /// Whether a side that only holds has nothing to fear any more.
-    fn is_settled(&self, position: &Chess) -> bool {
-        matches!(self.grounds, Grounds::Hold(_)) && !can_mate(position.board(), self.side.other())
     }
 
     /// The move that wins first and the number of the mating move, or the move that keeps what is
     /// held, none in stalemate; of several the one that leads to the fewest new positions.
     fn choose(&self, position: &Chess) -> Option<(Option<Move>, u16)> {
-        let moves = self.grounds.slices().moves(position);
-        match self.grounds {
-            Grounds::Win(distances) => {
-                let left = |m: &Move| match distances.value_of(&after(position, *m))? {
-                    Value::Loss(moves) => Some((moves, *m)),
-                    _ => None,
-                };
-                let winning: Vec<(u16, Move)> = moves.iter().filter_map(left).collect();
-                let first = winning.iter().map(|&(moves, _)| moves).min()?;
-                let best = winning.into_iter().filter(|&(moves, _)| moves == first);
-                let m = self.cheapest(position, best.map(|(_, m)| m))?;
-                Some((Some(m), first + 1))
-            }
-            Grounds::Hold(_) if moves.is_empty() && !position.is_check() => Some((None, 0)),
-            Grounds::Hold(slices) => {
-                let holds = |m: &Move| slices.holds(&after(position, *m), self.side);
-                let m = self.cheapest(position, moves.into_iter().filter(holds))?;
-                Some((Some(m), 0))
-            }
+        let holds = self.strategy.claimed == Claimed::Holds;
+        let is_without_moves = self.strategy.slices().moves(position).is_empty();
+        if holds && is_without_moves && !position.is_check() {
+            return Some((None, 0));
         }
+        let m = self.cheapest(position, self.strategy.best_moves(position))?;
+        let moves = if holds { 0 } else { self.strategy.moves_left(&after(position, m))? + 1 };
+        Some((Some(m), moves))
     }
 
     /// The move that leads to the fewest new positions.
-    fn cheapest(&self, position: &Chess, moves: impl Iterator<Item = Move>) -> Option<Move> {
+    fn cheapest(&self, position: &Chess, moves: Vec<Move>) -> Option<Move> {
         let mut best = None;
         for m in moves {
-            let is_new = |next: &Chess| !self.is_settled(next) && !self.met.contains(&hash(next));
+            let is_new =
+                |next: &Chess| !self.strategy.is_settled(next) && !self.met.contains(&hash(next));
             let replies = self.replies(&after(position, m));
             let new = replies.iter().filter(|next| is_new(next)).count();
             if best.is_none_or(|(least, _)| new < least) {

@@ -6,6 +6,7 @@ pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod convert;
+mod explain;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod join;

@@ -6,13 +6,12 @@ mod histogram;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use hoffman::process::write_whole;
 use hoffman::{AsPosition as _, HeatMap, Square, Table};
 
 use crate::RunEnd;
 use crate::args::PlotArgs;
 use crate::commands::tables;
-use crate::output::print;
+use crate::output::write_picture;
 
 /// Draws a table, or a position.
 pub(crate) fn run(args: &PlotArgs) -> anyhow::Result<RunEnd> {
@@ -26,13 +25,7 @@ pub(crate) fn run(args: &PlotArgs) -> anyhow::Result<RunEnd> {
              a table is one file or ending"
         ),
     };
-    if args.output == Path::new("-") {
-        print(&picture)?;
-    } else {
-        let shown = args.output.display();
-        write_whole(&args.output, picture.as_bytes())
-            .with_context(|| format!("cannot write {shown}"))?;
-    }
+    write_picture(&args.output, &picture)?;
     Ok(RunEnd::Done)
 }
 

@@ -13,8 +13,9 @@ use serde_json::json;
 
 use crate::RunEnd;
 use crate::args::{SolveArgs, expect_folders};
+use crate::commands::explain::{self, ShownExplanation};
 use crate::commands::write_control::ControlFiles;
-use crate::output::{note, print, print_line};
+use crate::output::{note, print, print_line, write_picture};
 
 /// How often the state of a proof is told on a terminal, and elsewhere.
 const SHOWN_EVERY: Duration = Duration::from_secs(1);
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<RunEnd> {
     let fen = args.fen.join(" ");
     let is_asked = args.outcome
         || args.certificate.is_some()
+        || args.explain
         || args.resume.is_some()
         || args.what_if.is_given()
         || !args.syzygy.is_empty();
@@ -80,6 +82,9 @@ impl WhatIfAsked {
     fn new(args: &SolveArgs, fen: &str, turn: Color) -> anyhow::Result<WhatIfAsked> {
         let mut what_if = args.what_if.all(turn)?;
         let goal = args.what_if.goal(turn);
+        if args.explain && (goal.is_some() || !what_if.is_empty()) {
+            anyhow::bail!("--explain is of chess alone, without assumptions and goals");
+        }
         if args.distance && goal.as_ref().is_some_and(|goal| goal.aim == Aim::Draw) {
             anyhow::bail!("--distance tells when a win is won, and the goal is a draw");
         }
@@ -103,6 +108,7 @@ impl WhatIfAsked {
     /// With all else that is asked.
     fn options(&self, args: &SolveArgs) -> ProveOptions {
         let asked = ProveOptions::new().moves(args.moves).distance(args.distance);
+        let asked = asked.explanation(args.explain);
         let asked = self.what_if.iter().cloned().fold(asked, ProveOptions::assume);
         let asked = self.goal.iter().cloned().fold(asked, ProveOptions::goal);
         let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
@@ -139,10 +145,27 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
     let of = Of { fen: position.fen(), turn, goal: asked.goal.as_ref() };
     let shown = ShownProof { of, proved: &proved, assumed: &words, san: &san };
+    let explanation = proved.explanation.as_ref();
+    let explained = explanation.map(|explanation| ShownExplanation {
+        position: &position,
+        value: proved.value,
+        explanation,
+    });
     if args.json {
-        print_line(&shown.to_json().to_string())?;
+        let mut answer = shown.to_json();
+        answer["hoffman"]["explanation"] =
+            explained.as_ref().map_or(serde_json::Value::Null, ShownExplanation::to_json);
+        print_line(&answer.to_string())?;
     } else {
         print(&shown.to_text())?;
+        explained.iter().try_for_each(|explained| print(&explained.to_text()))?;
+    }
+    match (&args.picture, explanation) {
+        (Some(file), Some(explanation)) => {
+            write_picture(file, &explain::draw(&position, explanation))?;
+        }
+        (_, None) if args.explain => note("nothing to explain, for want of a proof or of memory"),
+        _ => {}
     }
 
     proved.notices.iter().for_each(|notice| note(notice));
