@@ -66,6 +66,47 @@ fn ran(program: &Path, arguments: &[&dyn AsRef<OsStr>]) -> String {
     good(&command.output().unwrap())
 }
 
+/// A program that was written for Fathom, linked with the library that has its functions.
+#[test]
+fn a_program_for_fathom_plays_by_the_tables() {
+    let folder = TempDir::new().unwrap();
+    if Command::new("make").arg("--version").output().is_err() || !takes("cc", &[]) {
+        eprintln!("NOT TESTED: there is no make");
+        return;
+    }
+    let build = folder.path().join("build");
+    let mut make = Command::new("make");
+    make.arg("-C").arg(root().join("reader/c")).arg(format!("BUILD={}", build.display()));
+    good(&make.args(["CC=cc", "CFLAGS=-O2 -Werror", "fathom"]).output().unwrap());
+    let program = folder.path().join("fathom");
+    let mut command = Command::new("cc");
+    command.args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-I"]);
+    command.arg(root().join("reader/c")).arg(root().join("crates/cli/tests/clients/fathom.c"));
+    command.arg(build.join("libhoffathom.a")).arg("-o").arg(&program);
+    good(&command.output().unwrap());
+
+    let fens = [
+        "8/8/8/3k4/8/8/1Q6/K6r w - - 0 1",
+        "8/8/8/3k4/8/8/8/KQ5r b - - 0 1",
+        "8/8/8/8/8/2k5/8/K1r5 w - - 0 1",
+        "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
+        "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1",
+        "8/8/8/3k4/8/8/1P6/K6r w - - 0 1",
+    ];
+    let tables = tables();
+    let mut arguments: Vec<&dyn AsRef<OsStr>> = vec![&tables];
+    arguments.extend(fens.iter().map(|fen| fen as &dyn AsRef<OsStr>));
+    let said = ran(&program, &arguments);
+    let expected = "largest 4\n\
+        wdl 4, dtz 65, mate in 65 plies\n\
+        wdl 2, dtz 0, draw in 0 plies\n\
+        wdl 0, dtz 4, mate in 4 plies\n\
+        wdl 2, dtz 0, stalemate in 0 plies\n\
+        wdl 0, dtz 0, mate in 0 plies\n\
+        failed, wdl -1\n";
+    assert_eq!(said, expected);
+}
+
 /// A folder with KQvKR and what it needs.
 fn tables() -> &'static Path {
     static MADE: SharedFolder = SharedFolder::new();
