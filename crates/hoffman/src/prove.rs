@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hoffman_board::{OutcomeBounds, Variant};
 use hoffman_certificate::{Claim, Claimed};
 use hoffman_control::Claims;
-use hoffman_prove::{Endings as _, Limits, NoStrategy, Prover, Strategy};
+use hoffman_prove::{Endings as _, Limits, NoStrategy, ProvenStrategy, Prover};
 use hoffman_reader::shakmaty::{Chess, Color};
 use hoffman_reader::{AsPosition, Error as ProbeError, FenError, Move, Moves, Value};
 use hoffman_run::available_memory;
@@ -405,7 +405,7 @@ impl ProofCall<'_> {
 
     /// The strategies that prove what is certain, those that are of chess; none if the work is
     /// cancelled.
-    fn strategies<'p>(&self, prover: &'p Prover, cancel: Cancel) -> Vec<Strategy<'p>> {
+    fn strategies<'p>(&self, prover: &'p Prover, cancel: Cancel) -> Vec<ProvenStrategy<'p>> {
         let watch = Watch { cancel, end: None };
         let mut strategies = prover.strategies(&watch).unwrap_or_default();
         strategies.retain(|strategy| self.is_of_chess(strategy.side(), strategy.claimed()));

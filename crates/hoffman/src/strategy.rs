@@ -1,12 +1,12 @@
 //! Lines that follow a strategy.
 
-use hoffman_prove::Strategy;
+use hoffman_prove::ProvenStrategy;
 use hoffman_reader::Move;
 use hoffman_reader::shakmaty::{self, Chess, Position as _};
 
 /// The next move of the line in which the winner follows its strategy, and the other side plays
 /// what lasts longest against that.
-pub(crate) fn next(strategy: &Strategy<'_>, place: &Chess) -> Option<shakmaty::Move> {
+pub(crate) fn next(strategy: &ProvenStrategy<'_>, place: &Chess) -> Option<shakmaty::Move> {
     if place.turn() == strategy.side() {
         return strategy.best_moves(place).into_iter().next();
     }
@@ -14,7 +14,7 @@ pub(crate) fn next(strategy: &Strategy<'_>, place: &Chess) -> Option<shakmaty::M
 }
 
 /// That line from a position on, to mate.
-pub(crate) fn longest_line(strategy: &Strategy<'_>, position: &Chess) -> Vec<Move> {
+pub(crate) fn longest_line(strategy: &ProvenStrategy<'_>, position: &Chess) -> Vec<Move> {
     let most = strategy.moves_left(position).map_or(0, usize::from);
     let mut place = position.clone();
     let mut line = Vec::new();

@@ -27,4 +27,4 @@ mod walk;
 pub use assumptions::{AssumedResult, Assumptions};
 pub use endings::{Endings, LookedUp, ReadingCost};
 pub use prover::{Limits, ProofProgress, Prover, fits};
-pub use strategy::{NoStrategy, Strategy};
+pub use strategy::{NoStrategy, ProvenStrategy};

@@ -14,7 +14,7 @@ use crate::endings::{Endings, LookedUp};
 use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{SliceGame, Slices};
-use crate::strategy::{NoStrategy, Strategy, StrategyRoom};
+use crate::strategy::{NoStrategy, ProvenStrategy, StrategyRoom};
 use crate::walk::{Met, Question, WalkMoves, Walked, Walks, walk};
 
 /// Positions looked at in the first walks.
@@ -334,18 +334,18 @@ impl Prover {
     /// # Errors
     ///
     /// The work was stopped; values were read, of which nobody knows how they come about.
-    pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<Strategy<'_>>, NoStrategy> {
+    pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<ProvenStrategy<'_>>, NoStrategy> {
         if self.slices.has_read() || self.looked_up.is_some() {
             return Err(NoStrategy::Unknown);
         }
         if let Some(winner) = self.winner() {
             let distances = DistanceSearch::new(&self.slices, against_winner(winner), monitor);
             let distances = distances.map_err(|_| NoStrategy::Unknown)?;
-            return Ok(vec![Strategy::of_win(distances, winner, &self.position)?]);
+            return Ok(vec![ProvenStrategy::of_win(distances, winner, &self.position)?]);
         }
         let bounds = self.bounds();
         let holding = Color::ALL.into_iter().filter(|&side| bounds.is_held_by(side));
-        Ok(holding.map(|side| Strategy::of_hold(&self.slices, side)).collect())
+        Ok(holding.map(|side| ProvenStrategy::of_hold(&self.slices, side)).collect())
     }
 
     /// What is certain of the sides, with whole strategies that prove it. They answer all legal

@@ -15,7 +15,7 @@ use crate::slices::Slices;
 
 /// How a side achieves what is proven of it: in every position that it comes to some of its moves
 /// are good enough, whatever the other side plays.
-pub struct Strategy<'p> {
+pub struct ProvenStrategy<'p> {
     side: Color,
     claimed: Claimed,
     grounds: Grounds<'p>,
@@ -49,22 +49,22 @@ pub(crate) struct StrategyRoom<'m> {
     pub(crate) monitor: &'m dyn Monitor,
 }
 
-impl<'p> Strategy<'p> {
+impl<'p> ProvenStrategy<'p> {
     /// That of a side that wins from a position on.
     pub(crate) fn of_win(
         distances: DistanceSearch<'p>,
         side: Color,
         position: &Chess,
-    ) -> Result<Strategy<'p>, NoStrategy> {
+    ) -> Result<ProvenStrategy<'p>, NoStrategy> {
         let Some(Value::Win(moves) | Value::Loss(moves)) = distances.value_of(position) else {
             return Err(NoStrategy::Unknown);
         };
-        Ok(Strategy { side, claimed: Claimed::Wins(moves), grounds: Grounds::Win(distances) })
+        Ok(ProvenStrategy { side, claimed: Claimed::Wins(moves), grounds: Grounds::Win(distances) })
     }
 
     /// That of a side that does not lose.
-    pub(crate) fn of_hold(slices: &'p Slices, side: Color) -> Strategy<'p> {
-        Strategy { side, claimed: Claimed::Holds, grounds: Grounds::Hold(slices) }
+    pub(crate) fn of_hold(slices: &'p Slices, side: Color) -> ProvenStrategy<'p> {
+        ProvenStrategy { side, claimed: Claimed::Holds, grounds: Grounds::Hold(slices) }
     }
 
     /// The side that follows it.
@@ -155,7 +155,7 @@ impl<'p> Strategy<'p> {
 }
 
 struct StrategyWalk<'w> {
-    strategy: &'w Strategy<'w>,
+    strategy: &'w ProvenStrategy<'w>,
     met: HashSet<u128>,
     waiting: Vec<Chess>,
 }

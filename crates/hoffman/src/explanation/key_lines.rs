@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use hoffman_board::{Color, Outcome, Role, Square, Variant};
 use hoffman_certificate::Claimed;
 use hoffman_probe::position::Position;
-use hoffman_prove::Strategy;
+use hoffman_prove::ProvenStrategy;
 use hoffman_reader::Move;
 use hoffman_reader::shakmaty::zobrist::Zobrist128;
 use hoffman_reader::shakmaty::{self, Chess, EnPassantMode, Position as _};
@@ -59,17 +59,20 @@ pub struct OtherLine {
 }
 
 /// A move that changes the men or pawns, whatever square it comes from.
-type Change = (Color, Role, Square, Option<Role>, bool);
+type ManChange = (Color, Role, Square, Option<Role>, bool);
 
 impl KeyLines {
     /// Those of strategies from one position on; none if there is no strategy.
-    pub(crate) fn of_all(strategies: &[Strategy<'_>], position: &Chess) -> Option<Vec<KeyLines>> {
+    pub(crate) fn of_all(
+        strategies: &[ProvenStrategy<'_>],
+        position: &Chess,
+    ) -> Option<Vec<KeyLines>> {
         let lines = strategies.iter().map(|strategy| KeyLines::of(strategy, position)).collect();
         Some(lines).filter(|lines: &Vec<KeyLines>| !lines.is_empty())
     }
 
-    fn of(strategy: &Strategy<'_>, position: &Chess) -> KeyLines {
-        let first = Stage::of(strategy, position);
+    fn of(strategy: &ProvenStrategy<'_>, position: &Chess) -> KeyLines {
+        let first = WaysOut::of(strategy, position);
         let mut lines = KeyLines {
             side: strategy.side(),
             claimed: strategy.claimed(),
@@ -86,10 +89,10 @@ impl KeyLines {
     }
 
     /// Follows the line in which the other side lasts longest.
-    fn follow(&mut self, strategy: &Strategy<'_>, position: &Chess, first: Stage) {
+    fn follow(&mut self, strategy: &ProvenStrategy<'_>, position: &Chess, first: WaysOut) {
         let mut place = position.clone();
-        let mut next_stage = Some(first);
-        while let Some(stage) = next_stage.take() {
+        let mut next_ways = Some(first);
+        while let Some(ways_out) = next_ways.take() {
             let begun = self.line.len();
             let mut changed = false;
             while !changed
@@ -100,9 +103,9 @@ impl KeyLines {
                 self.line.push(KeyMove { m: told, is_only: false, is_zugzwang: false });
                 place.play_unchecked(m);
             }
-            self.add_others(stage, begun);
+            self.add_others(ways_out, begun);
             if changed && !self.is_decided(strategy, &place) {
-                next_stage = Some(Stage::of(strategy, &place));
+                next_ways = Some(WaysOut::of(strategy, &place));
             }
         }
     }
@@ -128,7 +131,7 @@ impl KeyLines {
     }
 
     /// Whether the last move has promoted a pawn that cannot be taken by what lasts longest.
-    fn is_decided(&self, strategy: &Strategy<'_>, place: &Chess) -> bool {
+    fn is_decided(&self, strategy: &ProvenStrategy<'_>, place: &Chess) -> bool {
         let promotes = self.line.last().is_some_and(|last| last.m.promotion.is_some());
         let is_taken = |m: shakmaty::Move| m.is_capture();
         promotes && place.turn() != self.side && !next(strategy, place).is_some_and(is_taken)
@@ -136,9 +139,9 @@ impl KeyLines {
 
     /// Adds the ways out of a structure, but that of the line itself, which came to it behind so
     /// many moves.
-    fn add_others(&mut self, stage: Stage, begun: usize) {
+    fn add_others(&mut self, ways_out: WaysOut, begun: usize) {
         let main: Vec<Move> = self.line[begun..].iter().map(|played| played.m).collect();
-        for way in stage.ways {
+        for way in ways_out.ways {
             let common = main.iter().zip(&way).take_while(|(a, b)| a == b).count();
             // What the line does itself is no other way.
             if !is_alike(&main, &way) {
@@ -191,7 +194,7 @@ fn in_words(place: &Position, m: &Move, is_retaken: bool) -> Option<String> {
 
 /// What a strategy leads to while the men and pawns stay as they are.
 #[derive(Default)]
-struct Stage {
+struct WaysOut {
     /// The shortest way to each change, those first that are near.
     ways: Vec<Vec<Move>>,
     /// Where the side's king stands; nowhere if there is more than could be looked at.
@@ -200,14 +203,14 @@ struct Stage {
     is_active: bool,
 }
 
-impl Stage {
-    fn of(strategy: &Strategy<'_>, start: &Chess) -> Stage {
-        let mut stage = Stage::default();
+impl WaysOut {
+    fn of(strategy: &ProvenStrategy<'_>, start: &Chess) -> WaysOut {
+        let mut ways_out = WaysOut::default();
         let mut changes = HashSet::new();
         let mut met = HashSet::from([hash(start)]);
         let mut waiting = VecDeque::from([(start.clone(), Vec::new())]);
         while let Some((place, way)) = waiting.pop_front() {
-            stage.king.extend(place.board().king_of(strategy.side()));
+            ways_out.king.extend(place.board().king_of(strategy.side()));
             let is_own = place.turn() == strategy.side();
             let moves = if is_own {
                 chosen(strategy, &place, &met).into_iter().collect()
@@ -218,27 +221,31 @@ impl Stage {
                 let Ok(told) = Move::try_from(m) else { continue };
                 let way: Vec<Move> = way.iter().copied().chain([told]).collect();
                 let next = after(&place, m);
-                stage.is_active |= is_own && (m.is_zeroing() || m.role() != Role::King);
+                ways_out.is_active |= is_own && (m.is_zeroing() || m.role() != Role::King);
                 if m.is_zeroing() {
                     if changes.insert(change(place.turn(), &told)) {
-                        stage.ways.push(way);
+                        ways_out.ways.push(way);
                     }
                 } else if !strategy.is_settled(&next) && met.insert(hash(&next)) {
                     waiting.push_back((next, way));
                 }
             }
             if met.len() > LOOKED_AT {
-                stage.king.clear();
+                ways_out.king.clear();
                 break;
             }
         }
-        stage
+        ways_out
     }
 }
 
 /// The move of a winner's line; of the moves that hold one that changes nothing if there is one,
 /// and leads to the fewest positions that were not met.
-fn chosen(strategy: &Strategy<'_>, place: &Chess, met: &HashSet<u128>) -> Option<shakmaty::Move> {
+fn chosen(
+    strategy: &ProvenStrategy<'_>,
+    place: &Chess,
+    met: &HashSet<u128>,
+) -> Option<shakmaty::Move> {
     if strategy.claimed() != Claimed::Holds {
         return next(strategy, place);
     }
@@ -256,7 +263,7 @@ fn hash(place: &Chess) -> u128 {
     place.zobrist_hash::<Zobrist128>(EnPassantMode::Legal).0
 }
 
-fn change(turn: Color, m: &Move) -> Change {
+fn change(turn: Color, m: &Move) -> ManChange {
     (turn, m.role, m.to, m.promotion, m.capture.is_some())
 }
 

@@ -54,14 +54,14 @@ impl KingZugzwangs {
             return None;
         }
 
-        let structure = Structure { setup: position.to_setup(EnPassantMode::Legal) };
-        let placements = structure.placements(position);
+        let room = KingRoom { setup: position.to_setup(EnPassantMode::Legal) };
+        let placements = room.placements(position);
         let mut zugzwangs =
             KingZugzwangs { found: Vec::new(), placements: placements.len(), undecided: 0 };
         for (white, black) in placements {
             // With a king that could be taken there is no zugzwang.
             let [Some(to_white), Some(to_black)] =
-                Color::ALL.map(|turn| structure.placed(white, black, turn))
+                Color::ALL.map(|turn| room.placed(white, black, turn))
             else {
                 continue;
             };
@@ -107,11 +107,11 @@ impl KingZugzwangs {
 }
 
 /// Pawns, between which kings move.
-struct Structure {
+struct KingRoom {
     setup: Setup,
 }
 
-impl Structure {
+impl KingRoom {
     /// The kings elsewhere; none if that is no position of chess.
     fn placed(&self, white: Square, black: Square, turn: Color) -> Option<Chess> {
         let mut setup = self.setup.clone();
