@@ -100,7 +100,8 @@ impl ShownExplanation<'_> {
                 json!({"uci": key.m.uci(), "only": key.is_only, "zugzwang": key.is_zugzwang})
             });
             let others = lines.others.iter().map(|other| {
-                json!({"at": other.at, "uci": other.moves.iter().map(Move::uci).collect::<Vec<_>>()})
+                let moves = other.moves.iter().map(Move::uci);
+                json!({"at": other.at, "uci": moves.collect::<Vec<_>>()})
             });
             json!({
                 "side": side(lines.side).to_lowercase(),

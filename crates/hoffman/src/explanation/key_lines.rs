@@ -150,7 +150,8 @@ impl KeyLines {
         }
     }
 
-    /// The captures, exchanges and promotions of the line from a position on, and its end, in words.
+    /// The captures, exchanges and promotions of the line from a position on, and its end, told in
+    /// words.
     pub fn words(&self, position: &Position) -> Vec<String> {
         let mut words = Vec::new();
         let mut place = position.clone();
