@@ -96,9 +96,9 @@ impl ShownExplanation<'_> {
     pub(super) fn to_json(&self) -> serde_json::Value {
         let Explanation { passed, lines, kings, .. } = self.explanation;
         let lines = lines.iter().map(|lines| {
-            let moves = lines.line.iter().map(|key| {
-                json!({"uci": key.m.uci(), "only": key.is_only, "zugzwang": key.is_zugzwang})
-            });
+            let moves = lines.line.iter().map(
+                |key| json!({"uci": key.m.uci(), "only": key.is_only, "zugzwang": key.is_zugzwang}),
+            );
             let others = lines.others.iter().map(|other| {
                 let moves = other.moves.iter().map(Move::uci);
                 json!({"at": other.at, "uci": moves.collect::<Vec<_>>()})
