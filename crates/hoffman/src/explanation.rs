@@ -44,7 +44,9 @@ pub(crate) fn explain(
         let outcome = inquiry.outcome(&passed)?;
         Some(Value::of_bounds(OutcomeBounds::exactly(outcome), passed.turn(), None))
     });
-    lines.iter_mut().for_each(|lines| lines.mark(position, &mut inquiry));
+    for lines in &mut lines {
+        lines.mark(position, &mut inquiry);
+    }
     let kings = KingZugzwangs::of(position, &mut inquiry);
     Explanation { passed, lines, kings }
 }

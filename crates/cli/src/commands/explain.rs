@@ -2,6 +2,8 @@
 
 mod picture;
 
+use std::fmt::Write as _;
+
 use hoffman::{
     Claimed, Color, Correspondence, Explanation, KeyLines, KingZugzwangs, Move, Position, Square,
     Value, Variant, proved_in_words,
@@ -24,7 +26,7 @@ impl ShownExplanation<'_> {
         let mut text = String::new();
         if let Some(passed) = self.explanation.passed {
             let result = proved_in_words(passed, turn);
-            text.push_str(&format!("\nWith {} to move: {result}\n", side(turn)));
+            let _ = writeln!(text, "\nWith {} to move: {result}", side(turn));
         }
         for lines in &self.explanation.lines {
             text.push_str(&self.key_lines(lines));
@@ -53,7 +55,7 @@ impl ShownExplanation<'_> {
         let mut place = self.position.clone();
         for (at, key) in lines.line.iter().enumerate() {
             let sign = if key.is_only { "!" } else { "" };
-            text.play(&format!("{}{sign}", san(&place, &key.m)));
+            text.play(&format!("{}{sign}", san(&place, key.m)));
             if key.is_zugzwang {
                 text.comment("zugzwang");
             }
@@ -73,15 +75,16 @@ impl ShownExplanation<'_> {
         if !lines.king.is_empty() {
             let alone = if lines.king_alone { " and nothing else moves" } else { "" };
             let squares = names(&lines.king);
-            text.push_str(&format!(
-                "  its king on {squares}{alone}, until something is taken or a pawn moves\n"
-            ));
+            let _ = writeln!(
+                text,
+                "  its king on {squares}{alone}, until something is taken or a pawn moves"
+            );
         }
         for other in &lines.others {
             let mut line = self.beginning();
             play(&mut line, self.position, &other.moves);
             let line = line.finish("");
-            text.push_str(&format!("  {}\n", line.trim_end().replace('\n', "\n    ")));
+            let _ = writeln!(text, "  {}", line.trim_end().replace('\n', "\n    "));
         }
         if lines.others.is_empty() {
             text.push_str("  nothing is ever taken, and no pawn moves\n");
@@ -137,9 +140,9 @@ fn zugzwangs(kings: &KingZugzwangs) -> String {
     let mut last = None;
     for Correspondence { white, black, winners } in kings.correspondences() {
         if last.replace(winners) != Some(winners) {
-            text.push_str(&format!("  {}\n", if_to_move(winners)));
+            let _ = writeln!(text, "  {}", if_to_move(winners));
         }
-        text.push_str(&format!("    White {}, Black {}\n", names(&white), names(&black)));
+        let _ = writeln!(text, "    White {}, Black {}", names(&white), names(&black));
     }
     text
 }
@@ -173,13 +176,13 @@ fn corresponding(kings: &KingZugzwangs) -> serde_json::Value {
 fn play(text: &mut Movetext, from: &Position, moves: &[Move]) {
     let mut place = from.clone();
     for m in moves {
-        text.play(&san(&place, m));
+        text.play(&san(&place, *m));
         place = place.after(m);
     }
 }
 
-fn san(place: &Position, m: &Move) -> String {
-    place.san(m, Variant::Normal).unwrap_or_else(|| m.uci())
+fn san(place: &Position, m: Move) -> String {
+    place.san(&m, Variant::Normal).unwrap_or_else(|| m.uci())
 }
 
 fn side(color: Color) -> &'static str {

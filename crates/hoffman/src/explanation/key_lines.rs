@@ -160,7 +160,7 @@ impl KeyLines {
             let retaking = self.line.get(at + 1).map(|next| next.m);
             let retaking = retaking.filter(|next| next.capture.is_some() && next.to == m.to);
             if !is_retaken {
-                words.extend(in_words(&place, m, retaking.is_some()));
+                words.extend(in_words(&place, *m, retaking.is_some()));
             }
             is_retaken = m.capture.is_some() && retaking.is_some();
             place = place.after(m);
@@ -176,9 +176,9 @@ impl KeyLines {
 }
 
 /// What a move takes or promotes, if it does, and whether the man is taken back.
-fn in_words(place: &Position, m: &Move, is_retaken: bool) -> Option<String> {
+fn in_words(place: &Position, m: Move, is_retaken: bool) -> Option<String> {
     let side = place.turn.fold_wb("White", "Black");
-    let (number, san) = (place.fullmoves.max(1), place.san(m, Variant::Normal)?);
+    let (number, san) = (place.fullmoves.max(1), place.san(&m, Variant::Normal)?);
     let exchanged = if is_retaken { " and is retaken" } else { "" };
     match (m.promotion, m.capture) {
         (Some(_), _) => Some(format!("{side} promotes with move {number} ({san}){exchanged}")),
@@ -224,7 +224,7 @@ impl WaysOut {
                 let next = after(&place, m);
                 ways_out.is_active |= is_own && (m.is_zeroing() || m.role() != Role::King);
                 if m.is_zeroing() {
-                    if changes.insert(change(place.turn(), &told)) {
+                    if changes.insert(change(place.turn(), told)) {
                         ways_out.ways.push(way);
                     }
                 } else if !strategy.is_settled(&next) && met.insert(hash(&next)) {
@@ -264,12 +264,12 @@ fn hash(place: &Chess) -> u128 {
     place.zobrist_hash::<Zobrist128>(EnPassantMode::Legal).0
 }
 
-fn change(turn: Color, m: &Move) -> ManChange {
+fn change(turn: Color, m: Move) -> ManChange {
     (turn, m.role, m.to, m.promotion, m.capture.is_some())
 }
 
 /// Whether two lines from one position end with the same change by the same side.
 fn is_alike(a: &[Move], b: &[Move]) -> bool {
-    let change_of = |m: &Move| change(Color::White, m);
+    let change_of = |m: &Move| change(Color::White, *m);
     a.len() % 2 == b.len() % 2 && a.last().map(change_of) == b.last().map(change_of)
 }

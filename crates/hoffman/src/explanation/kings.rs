@@ -55,7 +55,7 @@ impl KingZugzwangs {
         }
 
         let room = KingRoom { setup: position.to_setup(EnPassantMode::Legal) };
-        let placements = room.placements(position);
+        let placements = placements(position);
         let mut zugzwangs =
             KingZugzwangs { found: Vec::new(), placements: placements.len(), undecided: 0 };
         for (white, black) in placements {
@@ -123,31 +123,31 @@ impl KingRoom {
         setup.ep_square = None;
         setup.position(CastlingMode::Standard).ok()
     }
+}
 
-    /// The squares of both kings that their moves lead to, captures left out, those first that are
-    /// near.
-    fn placements(&self, position: &Chess) -> Vec<(Square, Square)> {
-        let mut met = HashSet::new();
-        let mut placements = Vec::new();
-        let mut waiting = VecDeque::from([position.clone()]);
-        while let Some(place) = waiting.pop_front() {
-            let Some(kings) = kings_of(&place) else { continue };
-            if !met.insert((kings, place.turn())) {
-                continue;
-            }
-            if !met.contains(&(kings, place.turn().other())) {
-                placements.push(kings);
-            }
-            for m in place.legal_moves() {
-                if let Move::Normal { role: Role::King, capture: None, .. } = m {
-                    let mut next = place.clone();
-                    next.play_unchecked(m);
-                    waiting.push_back(next);
-                }
+/// The squares of both kings that their moves lead to, captures left out, those first that are
+/// near.
+fn placements(position: &Chess) -> Vec<(Square, Square)> {
+    let mut met = HashSet::new();
+    let mut placements = Vec::new();
+    let mut waiting = VecDeque::from([position.clone()]);
+    while let Some(place) = waiting.pop_front() {
+        let Some(kings) = kings_of(&place) else { continue };
+        if !met.insert((kings, place.turn())) {
+            continue;
+        }
+        if !met.contains(&(kings, place.turn().other())) {
+            placements.push(kings);
+        }
+        for m in place.legal_moves() {
+            if let Move::Normal { role: Role::King, capture: None, .. } = m {
+                let mut next = place.clone();
+                next.play_unchecked(m);
+                waiting.push_back(next);
             }
         }
-        placements
     }
+    placements
 }
 
 fn kings_of(position: &Chess) -> Option<(Square, Square)> {

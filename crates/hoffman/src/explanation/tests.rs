@@ -25,13 +25,13 @@ fn position(fen: &str) -> Position {
     fen.as_position(Variant::Normal).unwrap().into_owned()
 }
 
-/// Who wins by the tables; none if it is no position.
-fn winner(tables: &Tablebase, position: &Position) -> Option<Option<Color>> {
-    let turn = position.turn;
-    tables.probe(position).ok().map(|answer| match answer.value.wdl() {
-        Some(Wdl::Win) => Some(turn),
-        Some(Wdl::Loss) => Some(turn.other()),
-        _ => None,
+/// What the tables say of White; none if it is no position.
+fn for_white_by(tables: &Tablebase, position: &Position) -> Option<Wdl> {
+    let wdl = tables.probe(position).ok()?.value.wdl()?;
+    Some(match (position.turn, wdl) {
+        (Color::Black, Wdl::Win) => Wdl::Loss,
+        (Color::Black, Wdl::Loss) => Wdl::Win,
+        (_, wdl) => wdl,
     })
 }
 
@@ -63,8 +63,9 @@ fn the_zugzwangs_are_those_of_the_table() {
             ];
             let to_move = |turn| Position::from_men(men, turn, None);
             let distinct = HashSet::from([white, black, pawn]).len() == 3;
-            let winners = distinct.then(|| Color::ALL.map(|turn| winner(&tables, &to_move(turn))));
-            let expected = winners == Some([Some(None), Some(Some(Color::White))]);
+            let results =
+                distinct.then(|| Color::ALL.map(|turn| for_white_by(&tables, &to_move(turn))));
+            let expected = results == Some([Some(Wdl::Draw), Some(Wdl::Win)]);
             assert_eq!(found.contains(&(white, black)), expected, "{fen}: K{white}, k{black}");
         }
         all += found.len();
@@ -89,14 +90,13 @@ fn only_moves_and_zugzwangs_of_the_line_are_those_of_the_table() {
         for key in &lines.line {
             let legal = place.legal_moves(Variant::Normal);
             assert!(legal.contains(&key.m), "{}", place.fen());
-            let wins = |m: &hoffman_reader::Move| {
-                winner(&tables, &place.after(m)) == Some(Some(Color::White))
-            };
+            let wins =
+                |m: &hoffman_reader::Move| for_white_by(&tables, &place.after(m)) == Some(Wdl::Win);
             if place.turn == Color::White && key.m.promotion.is_none() {
                 let is_only = legal.len() > 1 && legal.iter().filter(|m| wins(m)).count() == 1;
                 assert_eq!(key.is_only, is_only, "{} {}", place.fen(), key.m);
                 let passed = Position { turn: Color::White, ..place.after(&key.m) };
-                let is_zugzwang = winner(&tables, &passed) == Some(None);
+                let is_zugzwang = for_white_by(&tables, &passed) == Some(Wdl::Draw);
                 assert_eq!(key.is_zugzwang, is_zugzwang, "{} {}", place.fen(), key.m);
                 marked += usize::from(is_only) + usize::from(is_zugzwang);
             }
