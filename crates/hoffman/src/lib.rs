@@ -80,7 +80,8 @@
 //!
 //! Many pawns are too many for tables. [`prove()`] says whether such a position is won, drawn or
 //! lost, opens no more than it has to look into, and writes a certificate of it that whoever knows
-//! the rules can check: [`check_certificate`].
+//! the rules can check: [`check_certificate`]. Why that is so, in lines and squares, is its
+//! [`Explanation`], if that is asked for.
 //!
 //! ```
 //! use hoffman::{Options, ProveOptions, Value};
