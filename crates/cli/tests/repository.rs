@@ -378,7 +378,7 @@ fn the_signature_is_the_documented_one() {
     assert_eq!(String::from_utf8(run.stdout).unwrap().trim(), documented);
 }
 
-/// What a file of product code says before its tests.
+/// Product code without the tests that stand below it in the same file.
 fn product_code() -> Vec<(PathBuf, String)> {
     let is_product = |path: &Path| {
         let text = path.to_string_lossy();
@@ -387,11 +387,20 @@ fn product_code() -> Vec<(PathBuf, String)> {
     let files = files().into_iter().filter(|(path, _)| is_product(path));
     files
         .map(|(path, text)| {
-            let tests = ["#[cfg(test)]", "#[cfg(all(test"].map(|mark| text.find(mark));
-            let end = tests.into_iter().flatten().min().unwrap_or(text.len());
+            let end = below(&text, "#[cfg(test)]").min(below(&text, "#[cfg(all(test"));
             (path, text[..end].to_owned())
         })
         .collect()
+}
+
+/// Where a module of tests begins. One that is in a file of its own is named anywhere above.
+fn below(text: &str, mark: &str) -> usize {
+    let begins = |at: &usize| {
+        let item = text[*at..].lines().find(|line| !line.trim_start().starts_with("#["));
+        item.is_some_and(|item| item.starts_with("mod ") && !item.ends_with(';'))
+    };
+    let mut found = text.match_indices(mark).map(|(at, _)| at);
+    found.find(begins).unwrap_or(text.len())
 }
 
 /// Whether a string of source code begins with a tag, white space and line breaks aside. The
@@ -470,6 +479,7 @@ fn a_name_of_a_type_means_one_thing() {
     let same = [
         "Claims",
         "Error",
+        "Expansion",
         "Material",
         "Move",
         "Position",

@@ -16,6 +16,7 @@
 
 mod check;
 mod claims;
+mod complete;
 mod document;
 #[cfg(feature = "edit")]
 mod edit;
@@ -44,6 +45,7 @@ mod write;
 
 pub use check::{automatic_symmetry, check_declarations, check_pieces};
 pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims, may_be_idle};
+pub use complete::header_of_complete;
 #[cfg(feature = "edit")]
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
 #[cfg(feature = "edit")]

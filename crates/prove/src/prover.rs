@@ -328,8 +328,8 @@ impl Prover {
         Ok(least.zip(most))
     }
 
-    /// The strategies that prove what is certain of the sides, a win or not to lose; none if nothing
-    /// is.
+    /// The strategies that prove what is certain of the sides, a win or not to lose; none if
+    /// nothing is.
     ///
     /// # Errors
     ///

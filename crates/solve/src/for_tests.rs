@@ -10,7 +10,7 @@ use hoffman_space::{Codes, Layout, Orientation, PawnSquares, SliceValues, TableV
 
 use crate::options::SolveOptions;
 use crate::table_solver::{Tables, solve_table};
-use crate::view::Change;
+use crate::view::MaterialChange;
 
 /// Men with their squares.
 pub(crate) type Men = Vec<(Color, Role, Square)>;
@@ -106,7 +106,7 @@ pub(crate) fn men_of(position: &Chess) -> Men {
 pub(crate) fn men_behind(
     ours: &Layout,
     stands: impl Iterator<Item = (usize, u8)>,
-    change: Change,
+    change: MaterialChange,
     pawns: PawnSquares,
 ) -> Men {
     let movers = ours.movers();

@@ -4,7 +4,7 @@ use hoffman_board::{Bitboard, Color, FuturemoveKind, Rank, Role, Square, Variant
 use hoffman_space::{Layout, PawnSquares, TableValues};
 
 use crate::context::Context;
-use crate::view::{Change, View};
+use crate::view::{MaterialChange, View};
 
 /// How an exit is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) struct Step {
     pub(crate) color: Color,
     pub(crate) kind: FuturemoveKind,
     pub(crate) way: Way,
-    pub(crate) change: Change,
+    pub(crate) change: MaterialChange,
     /// The pawns behind the move.
     pub(crate) pawns: PawnSquares,
 }
@@ -99,7 +99,7 @@ struct StepList<'c, 'a> {
 }
 
 impl StepList<'_, '_> {
-    fn add(&mut self, kind: FuturemoveKind, way: Way, change: Change, pawns: PawnSquares) {
+    fn add(&mut self, kind: FuturemoveKind, way: Way, change: MaterialChange, pawns: PawnSquares) {
         self.steps.push(Step { color: self.color, kind, way, change, pawns });
     }
 
@@ -136,7 +136,7 @@ impl StepList<'_, '_> {
         if self.relative_rank(from) == Rank::Seventh {
             for &role in promotions(self.context.layout.variant()) {
                 let promoted = Some((self.color, role, ahead));
-                let change = Change { captured: None, promoted };
+                let change = MaterialChange { captured: None, promoted };
                 self.add(
                     FuturemoveKind::Promotion(role),
                     whole,
@@ -148,12 +148,12 @@ impl StepList<'_, '_> {
         }
 
         let pawns = self.pawns_after(from, Some(ahead));
-        self.add(FuturemoveKind::Quiet(Role::Pawn, ahead), whole, Change::default(), pawns);
+        self.add(FuturemoveKind::Quiet(Role::Pawn, ahead), whole, MaterialChange::default(), pawns);
         let far = self.ahead(ahead).filter(|&far| !self.is_taken(far));
         if let Some(far) = far.filter(|_| self.relative_rank(from) == Rank::Second) {
             let way = Way::Whole { jumped: Some(ahead) };
             let pawns = self.pawns_after(from, Some(far));
-            self.add(FuturemoveKind::Quiet(Role::Pawn, far), way, Change::default(), pawns);
+            self.add(FuturemoveKind::Quiet(Role::Pawn, far), way, MaterialChange::default(), pawns);
         }
     }
 
@@ -165,7 +165,7 @@ impl StepList<'_, '_> {
                 let mut pawns = self.pawns_after(from, Some(at));
                 *pawns.of_mut(enemy) &= !bit(at);
                 let kind = captures(Role::Pawn, Role::Pawn, None);
-                self.add(kind, Way::Whole { jumped: None }, Change::default(), pawns);
+                self.add(kind, Way::Whole { jumped: None }, MaterialChange::default(), pawns);
             } else if !self.is_taken(at) {
                 self.add_captures_of_men(from, at);
             }
@@ -180,13 +180,13 @@ impl StepList<'_, '_> {
         for (victim, of) in victims {
             let (way, captured) = (Way::PawnTakes { victim, at }, Some(victim));
             if self.relative_rank(from) != Rank::Seventh {
-                let change = Change { captured, promoted: None };
+                let change = MaterialChange { captured, promoted: None };
                 let pawns = self.pawns_after(from, Some(at));
                 self.add(captures(Role::Pawn, of, None), way, change, pawns);
                 continue;
             }
             for &role in promotions(self.context.layout.variant()) {
-                let change = Change { captured, promoted: Some((self.color, role, at)) };
+                let change = MaterialChange { captured, promoted: Some((self.color, role, at)) };
                 let kind = captures(Role::Pawn, of, Some(role));
                 self.add(kind, way, change, self.pawns_after(from, None));
             }
@@ -202,10 +202,10 @@ impl StepList<'_, '_> {
                 let mut pawns = context.pawns;
                 *pawns.of_mut(enemy) &= !bit(at);
                 let kind = captures(role, Role::Pawn, None);
-                self.add(kind, Way::GoesTo { at, takers }, Change::default(), pawns);
+                self.add(kind, Way::GoesTo { at, takers }, MaterialChange::default(), pawns);
             }
             for (victim, of) in self.victims.clone() {
-                let change = Change { captured: Some(victim), promoted: None };
+                let change = MaterialChange { captured: Some(victim), promoted: None };
                 let way = Way::Takes { victim, takers };
                 self.add(captures(role, of, None), way, change, context.pawns);
             }
@@ -246,7 +246,7 @@ impl StepList<'_, '_> {
                     self.add(
                         FuturemoveKind::Quiet(mover.role, at),
                         way,
-                        Change::default(),
+                        MaterialChange::default(),
                         context.pawns,
                     );
                 }
@@ -299,7 +299,7 @@ fn captures_en_passant(
             color: taker,
             kind: captures(Role::Pawn, Role::Pawn, None),
             way: Way::Whole { jumped: None },
-            change: Change::default(),
+            change: MaterialChange::default(),
             pawns: taken,
         }
     };

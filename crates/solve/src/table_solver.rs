@@ -17,7 +17,7 @@ use crate::recycled::Recycled;
 use crate::slice_solver;
 use crate::steps::{self, Step, Way};
 use crate::target::ExitTarget;
-use crate::view::{Change, View};
+use crate::view::{MaterialChange, View};
 
 /// Solved endings by material, stronger side White.
 pub type Tables = HashMap<Material, Arc<TableValues>>;
@@ -187,7 +187,7 @@ impl<'a> EndingTargets<'a> {
 }
 
 /// The material behind an exit.
-fn material_after(table: &TableValues, change: &Change, pawns: PawnSquares) -> Material {
+fn material_after(table: &TableValues, change: &MaterialChange, pawns: PawnSquares) -> Material {
     let movers = table.layout.movers();
     let men = movers
         .iter()

@@ -51,7 +51,7 @@ pub(crate) struct Section<'w> {
 
 /// What changes in the material on the way out.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Change {
+pub(crate) struct MaterialChange {
     /// The mover that disappears.
     pub(crate) captured: Option<usize>,
     /// A man that appears on a square.
@@ -70,7 +70,7 @@ impl<'a> View<'a> {
         structure: PawnSquares,
         turn: Color,
         ours: &Layout,
-        change: Change,
+        change: MaterialChange,
     ) -> Vec<View<'a>> {
         let to_table = Orientation { swap: swapped, mirror: false };
         let Some((slice, to_slice)) = table.find(structure.oriented(to_table)) else {
@@ -149,16 +149,16 @@ impl<'a> View<'a> {
     pub(crate) fn fetch<I: Isa, C: Code>(&self, section: Section<'_>, out: &mut [C]) {
         match self.codes() {
             Codes::Narrow(codes) => {
-                self.fetch_from::<I, C, u8>(&Source::Memory(codes), section, out);
+                self.fetch_from::<I, C, u8>(&CodeSource::Memory(codes), section, out);
             }
             Codes::Wide(codes) => {
-                self.fetch_from::<I, C, u16>(&Source::Memory(codes), section, out);
+                self.fetch_from::<I, C, u16>(&CodeSource::Memory(codes), section, out);
             }
             Codes::Stored(stored) if stored.wide => {
-                self.fetch_from::<I, C, u16>(&Source::Store(stored), section, out);
+                self.fetch_from::<I, C, u16>(&CodeSource::Store(stored), section, out);
             }
             Codes::Stored(stored) => {
-                self.fetch_from::<I, C, u8>(&Source::Store(stored), section, out);
+                self.fetch_from::<I, C, u8>(&CodeSource::Store(stored), section, out);
             }
         }
     }
@@ -166,7 +166,7 @@ impl<'a> View<'a> {
     #[inline(always)]
     fn fetch_from<I: Isa, C: Code, S: Code>(
         &self,
-        codes: &Source<'_, S>,
+        codes: &CodeSource<'_, S>,
         section: Section<'_>,
         out: &mut [C],
     ) {
@@ -180,7 +180,7 @@ impl<'a> View<'a> {
             self.fetch_restricted(codes, section, out);
             return;
         }
-        let plan = self.gathering(placed, axes, paired);
+        let plan = self.fetch_plan(placed, axes, paired);
         if paired {
             self.fetch_pairs::<I, C, S>(tables, codes, &plan, out);
             return;
@@ -198,8 +198,8 @@ impl<'a> View<'a> {
 
     /// What has to be copied.
     #[inline(always)]
-    fn gathering(&self, placed: &[(usize, u8)], axes: &[usize], paired: bool) -> Gathering {
-        let mut plan = Gathering::default();
+    fn fetch_plan(&self, placed: &[(usize, u8)], axes: &[usize], paired: bool) -> FetchPlan {
+        let mut plan = FetchPlan::default();
         for &(mover, square) in placed {
             match self.partner[mover] {
                 GONE => {}
@@ -238,7 +238,7 @@ impl<'a> View<'a> {
 
     /// Where the men that stand are there; none if one of them has no such place.
     #[inline(always)]
-    fn base(&self, plan: &Gathering, symmetry: Symmetry) -> Option<usize> {
+    fn base(&self, plan: &FetchPlan, symmetry: Symmetry) -> Option<usize> {
         // A sum of options over an iterator is not inlined: a twentieth of the time of a solution.
         let mut base = 0;
         for &(there, square) in &plan.standing {
@@ -252,8 +252,8 @@ impl<'a> View<'a> {
     fn fetch_pairs<I: Isa, C: Code, S: Code>(
         &self,
         tables: &Tables,
-        codes: &Source<'_, S>,
-        plan: &Gathering,
+        codes: &CodeSource<'_, S>,
+        plan: &FetchPlan,
         out: &mut [C],
     ) {
         let turn = self.orientation.symmetry();
@@ -285,7 +285,7 @@ impl<'a> View<'a> {
     /// Fetches from a table whose men have not all 64 squares.
     fn fetch_restricted<C: Code, S: Code>(
         &self,
-        codes: &Source<'_, S>,
+        codes: &CodeSource<'_, S>,
         section: Section<'_>,
         out: &mut [C],
     ) {
@@ -330,7 +330,7 @@ for_processor! {
 }
 
 /// Where codes come from.
-enum Source<'a, S> {
+enum CodeSource<'a, S> {
     Memory(&'a [S]),
     Store(&'a StoredCodes),
 }
@@ -340,7 +340,7 @@ thread_local! {
     static ROOM: RefCell<(Vec<u8>, Vec<u16>)> = RefCell::default();
 }
 
-impl<S: Code> Source<'_, S> {
+impl<S: Code> CodeSource<'_, S> {
     /// The codes from `from` on, `len` of which are needed.
     ///
     /// Nothing is called with them here: closures that are called in several places are compiled
@@ -348,8 +348,8 @@ impl<S: Code> Source<'_, S> {
     #[inline(always)]
     fn excerpt(&self, from: usize, len: usize) -> Excerpt<'_, S> {
         match self {
-            Source::Memory(codes) => Excerpt::Memory(&codes[from..]),
-            Source::Store(stored) => {
+            CodeSource::Memory(codes) => Excerpt::Memory(&codes[from..]),
+            CodeSource::Store(stored) => {
                 let (mut narrow, mut wide) = ROOM.take();
                 let room = S::room(&mut narrow, &mut wide);
                 room.resize(len.max(room.len()), S::ILLEGAL);
@@ -361,7 +361,7 @@ impl<S: Code> Source<'_, S> {
     }
 }
 
-/// Some of the codes of a [`Source`].
+/// Some of the codes of a [`CodeSource`].
 enum Excerpt<'a, S> {
     Memory(&'a [S]),
     Room(Vec<u8>, Vec<u16>),
@@ -402,7 +402,7 @@ struct PairedKing {
 
 /// What has to be copied from there.
 #[derive(Default)]
-struct Gathering {
+struct FetchPlan {
     /// Men besides paired kings that stand: their mover, and the square here.
     standing: ArrayVec<(u8, u8), { MAX_MOVERS + 1 }>,
     /// Men besides paired kings that are everywhere.

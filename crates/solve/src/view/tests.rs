@@ -11,7 +11,7 @@ struct Case<'c> {
     swapped: bool,
     ours: &'c Layout,
     pawns: PawnSquares,
-    change: Change,
+    change: MaterialChange,
 }
 
 impl Case<'_> {
@@ -53,7 +53,7 @@ fn fetches_from_paired_kings_are_what_the_table_says() {
     let table = numbered(Layout::new(&"KQRvK".parse().unwrap()), "KQRvK", PawnSquares::default());
     // White king, black king, queen, rook, bishop that was taken.
     let ours = Layout::new(&"KQRvKB".parse().unwrap());
-    let change = Change { captured: Some(4), promoted: None };
+    let change = MaterialChange { captured: Some(4), promoted: None };
     let pawns = PawnSquares::default();
     let case = Case { table: &table, swapped: false, ours: &ours, pawns, change };
     case.check(&[&[], &[3], &[2, 3], &[3, 2], &[1, 2, 3], &[0, 1], &[0], &[3, 0, 2]]);
@@ -63,7 +63,8 @@ fn fetches_from_paired_kings_are_what_the_table_says() {
 fn fetches_with_exchanged_colours_and_a_promotion_are_too() {
     let table = numbered(Layout::new(&"KQvK".parse().unwrap()), "KQvK", PawnSquares::default());
     let ours = Layout::new(&"KvKP".parse().unwrap());
-    let change = Change { captured: None, promoted: Some((Color::Black, Role::Queen, Square::C1)) };
+    let change =
+        MaterialChange { captured: None, promoted: Some((Color::Black, Role::Queen, Square::C1)) };
     let pawns = PawnSquares::default();
     let case = Case { table: &table, swapped: true, ours: &ours, pawns, change };
     case.check(&[&[], &[0], &[1], &[0, 1]]);
@@ -75,7 +76,7 @@ fn fetches_from_a_mirrored_slice_with_a_pawn_are_too() {
     let pawns = PawnSquares { white: 1 << 31, black: 0 };
     let table = numbered(Layout::new(&"KRPvK".parse().unwrap()), "KRPvK", pawns);
     let ours = Layout::new(&"KRPvKN".parse().unwrap());
-    let change = Change { captured: Some(3), promoted: None };
+    let change = MaterialChange { captured: Some(3), promoted: None };
     let case = Case { table: &table, swapped: false, ours: &ours, pawns, change };
     case.check(&[&[], &[2], &[1, 2], &[2, 0], &[0, 1, 2], &[1]]);
 }
@@ -91,7 +92,7 @@ fn fetches_from_a_restricted_table_are_too() {
     let pawns = PawnSquares { white: 1 << 28, black: 0 };
     let table = numbered(layout, "KRPvK", pawns);
     let ours = Layout::new(&"KRPvKN".parse().unwrap());
-    let change = Change { captured: Some(3), promoted: None };
+    let change = MaterialChange { captured: Some(3), promoted: None };
     let case = Case { table: &table, swapped: false, ours: &ours, pawns, change };
     case.check(&[&[], &[2], &[0], &[1, 2], &[0, 1, 2]]);
 }

@@ -16,8 +16,8 @@ mod write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hoffman_board::{Color, Role, role_name};
-use hoffman_control::{ControlFile, Strictness};
+use hoffman_board::{Color, Role};
+use hoffman_control::{ControlFile, Strictness, header_of_complete};
 use hoffman_hbf::{Bytes, HbfError, HbfFile, Kind, Material, Metric, TableInfo, is_hbf};
 use hoffman_store::{StoredFile, fill};
 
@@ -133,26 +133,12 @@ fn header(path: &Path, file: &HbfFile) -> Result<ControlFile, TableProblem> {
 /// The header of a table of ours with the same men.
 fn made_up_header(material: &Material, info: &TableInfo) -> String {
     let kings = Color::ALL.map(|color| (color, Role::King));
-    let men = kings.into_iter().chain(men_of(material));
-    let pieces = men.fold(String::new(), |text, (color, role)| {
-        text + &format!("   <piece color=\"{color}\" type=\"{}\"/>\n", role_name(role))
-    });
     let longest = [info.longest_wins, info.longest_losses].concat();
     let longest = longest.into_iter().flatten().max().unwrap_or(0);
-    let format = match info.metric {
-        Metric::Outcome => "<basic/>".to_owned(),
-        // A sign, and one move more than the longest line.
-        _ => format!("<dtm bits=\"{}\"/>", (u32::from(longest) + 1).ilog2() + 2),
-    };
-    let symmetry = if material.has_pawns() { 2 } else { 8 };
-    format!(
-        "<?xml version=\"1.0\"?>\n<tablebase offset=\"{OFFSET}\">\n   <index type=\"combinadic5\" \
-         symmetry=\"{symmetry}\"/>\n{pieces}   {format}\n</tablebase>"
-    )
+    // A sign, and one move more than the longest line.
+    let bits = (info.metric != Metric::Outcome).then(|| (u32::from(longest) + 1).ilog2() + 2);
+    header_of_complete(kings.into_iter().chain(men_of(material)), bits)
 }
-
-/// Room for a header that is made up.
-const OFFSET: u64 = 4096;
 
 /// The salvaged header of a damaged file.
 pub(crate) fn salvage_header(path: &Path, file: Box<dyn StoredFile>) -> Option<ControlFile> {
