@@ -13,9 +13,9 @@ pub(crate) fn next(strategy: &ProvenStrategy<'_>, place: &Chess) -> Option<shakm
     place.legal_moves().into_iter().max_by_key(|m| strategy.moves_left(&after(place, *m)))
 }
 
-/// That line from a position on, to mate.
+/// That line from a position on, to mate; empty if the side only holds.
 pub(crate) fn longest_line(strategy: &ProvenStrategy<'_>, position: &Chess) -> Vec<Move> {
-    let most = strategy.moves_left(position).map_or(0, usize::from);
+    let Some(most) = strategy.moves_left(position).map(usize::from) else { return Vec::new() };
     let mut place = position.clone();
     let mut line = Vec::new();
     // With each of its moves the winner comes nearer to mate.
