@@ -51,6 +51,7 @@ fn main() -> Result<(), Error> {
 "#;
 
 #[test]
+#[ignore = "slow: compiles the library and all that it needs once more"]
 fn a_stranger_writes_a_program() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
