@@ -277,14 +277,13 @@ pub fn prove(
             file.write(&prover.opened())?;
         }
         let (mut proved, proofs) = work.conclude(&prover, options.cancel_request());
-        if asked.line {
+        let explains = asked.explanation && is_chess;
+        if asked.line || explains {
             let strategies = work.strategies(&prover, options.cancel_request());
-            proved.line =
-                strategies.first().map_or_else(Vec::new, |strategy| longest_line(strategy, &chess));
-        }
-        if asked.explanation && is_chess {
-            let strategies = work.strategies(&prover, options.cancel_request());
-            let lines = KeyLines::of_all(&strategies, &chess);
+            let line = strategies.first().filter(|_| asked.line);
+            proved.line = line.map_or_else(Vec::new, |strategy| longest_line(strategy, &chess));
+            let explained = if explains { &strategies[..] } else { &[] };
+            let lines = KeyLines::of_all(explained, &chess);
             proved.explanation = lines.map(|lines| explain(lines, &chess, &mut prover, &watch));
         }
         proved.certificate = certify(certificate, &chess, proofs)?;

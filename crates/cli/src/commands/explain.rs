@@ -71,6 +71,9 @@ impl ShownExplanation<'_> {
 
     /// Where the king stays, and what the other side may try.
     fn holding(&self, lines: &KeyLines) -> String {
+        if lines.is_safe {
+            return format!("  {} has nothing to mate with\n", side(lines.side.other()));
+        }
         let mut text = String::new();
         if !lines.king.is_empty() {
             let alone = if lines.king_alone { " and nothing else moves" } else { "" };
@@ -86,8 +89,10 @@ impl ShownExplanation<'_> {
             let line = line.finish("");
             let _ = writeln!(text, "  {}", line.trim_end().replace('\n', "\n    "));
         }
-        if lines.others.is_empty() {
-            text.push_str("  nothing is ever taken, and no pawn moves\n");
+        match (lines.king.is_empty(), lines.others.is_empty()) {
+            (true, _) => text.push_str("  in more positions than could be looked at\n"),
+            (false, true) => text.push_str("  nothing is ever taken, and no pawn moves\n"),
+            (false, false) => {}
         }
         text
     }
@@ -114,6 +119,7 @@ impl ShownExplanation<'_> {
                 "others": others.collect::<Vec<_>>(),
                 "king": lines.king.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "king_alone": lines.king_alone,
+                "safe": lines.is_safe,
             })
         });
         json!({

@@ -30,7 +30,10 @@ pub struct KeyLines {
     /// Other ways in which the pawns or men change, each to the move that does it; one of each move
     /// for every structure that `line` comes through, on the shortest way.
     pub others: Vec<OtherLine>,
-    /// Where the side's king stands while the men and pawns stay as they are.
+    /// Whether the other side has nothing to mate with, so that there is nothing to be held.
+    pub is_safe: bool,
+    /// Where the side's king stands while the men and pawns stay as they are; nowhere if the side
+    /// is safe, or there is more than could be looked at, so that `others` may lack some, too.
     pub king: Vec<Square>,
     /// Whether the side moves its king alone until then.
     pub king_alone: bool,
@@ -72,12 +75,14 @@ impl KeyLines {
     }
 
     fn of(strategy: &ProvenStrategy<'_>, position: &Chess) -> KeyLines {
-        let first = WaysOut::of(strategy, position);
+        let is_safe = strategy.is_settled(position);
+        let first = if is_safe { WaysOut::default() } else { WaysOut::of(strategy, position) };
         let mut lines = KeyLines {
             side: strategy.side(),
             claimed: strategy.claimed(),
             line: Vec::new(),
             others: Vec::new(),
+            is_safe,
             king: first.king.iter().copied().collect(),
             king_alone: !first.is_active && !first.king.is_empty(),
         };
@@ -168,7 +173,8 @@ impl KeyLines {
 
         if let Claimed::Wins(most @ 1..) = self.claimed {
             let waits = position.turn == Color::Black && self.side == Color::White;
-            let last = position.fullmoves.max(1) + u16::from(waits) + (most - 1);
+            let first = u32::from(position.fullmoves.max(1)) + u32::from(waits);
+            let last = first + u32::from(most) - 1;
             words.push(format!("mate with move {last} at the latest"));
         }
         words

@@ -137,6 +137,15 @@ fn a_fortress_is_held_by_the_king_alone() {
 }
 
 #[test]
+fn a_side_is_safe_if_the_other_one_cannot_mate() {
+    let explanation = explained("8/8/8/3k4/8/3K4/3P4/8 w - - 0 1");
+    let [white, black] = &explanation.lines[..] else { panic!("both sides hold a draw") };
+    assert_eq!((white.side, white.is_safe, black.is_safe), (Color::White, true, false));
+    assert!(white.king.is_empty() && white.others.is_empty() && !white.king_alone);
+    assert!(!black.king.is_empty() && !black.others.is_empty());
+}
+
+#[test]
 fn pieces_have_no_corresponding_squares_and_check_is_not_passed() {
     let explanation = explained("8/8/8/8/8/k7/7R/1K6 w - - 0 1");
     assert!(explanation.kings.is_none());
