@@ -482,44 +482,30 @@ impl TileRows {
         };
         let (t, rn, ru) = (before.row, before.n, before.u);
         let (s, n, u) = (at(t, -8), at(rn, 0), at(ru, 0));
-        let mut words = [[0; 8]; 3];
-        let equal = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
-            for (word, (a, b)) in word.iter_mut().zip(a.iter().zip(b)) {
-                *word |= u16::from(a == b) << bit;
-            }
-        };
-
-        let below = |word: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]| {
-            for (word, (a, b)) in word.iter_mut().zip(a.iter().zip(b)) {
-                *word |= u16::from(a < b) << bit;
-            }
-        };
-
-        for (word, bit, a, b) in [
-            (0, 6, s, n),
-            (0, 8, s, u),
-            (0, 10, n, u),
-            (0, 14, s, at(rn, -8)),
-            (1, 2, s, at(ru, -8)),
-        ] {
-            equal(&mut words[word], bit, a, b);
-            below(&mut words[word], bit + 1, a, b);
-        }
-
-        let [_, middle, high] = &mut words;
-        equal(middle, 5, s, at(t, -9));
-        equal(middle, 6, n, at(rn, 1));
-        equal(middle, 7, n, at(rn, -1));
-        equal(middle, 8, n, at(rn, 8));
-        equal(middle, 9, n, at(rn, -8));
-        equal(middle, 10, u, at(ru, 1));
-        equal(middle, 11, u, at(ru, -1));
-        equal(middle, 12, u, at(ru, 8));
-        equal(middle, 13, u, at(ru, -8));
-        equal(middle, 14, n, at(before.nn, 0));
-        equal(middle, 15, u, at(before.uu, 0));
-        equal(high, 1, s, at(t, -16));
-        RankTests(words)
+        let [mut low, mut middle, mut high] = [[0; 8]; 3];
+        equal(&mut low, 6, s, n);
+        below(&mut low, 7, s, n);
+        equal(&mut low, 8, s, u);
+        below(&mut low, 9, s, u);
+        equal(&mut low, 10, n, u);
+        below(&mut low, 11, n, u);
+        equal(&mut low, 14, s, at(rn, -8));
+        below(&mut low, 15, s, at(rn, -8));
+        equal(&mut middle, 2, s, at(ru, -8));
+        below(&mut middle, 3, s, at(ru, -8));
+        equal(&mut middle, 5, s, at(t, -9));
+        equal(&mut middle, 6, n, at(rn, 1));
+        equal(&mut middle, 7, n, at(rn, -1));
+        equal(&mut middle, 8, n, at(rn, 8));
+        equal(&mut middle, 9, n, at(rn, -8));
+        equal(&mut middle, 10, u, at(ru, 1));
+        equal(&mut middle, 11, u, at(ru, -1));
+        equal(&mut middle, 12, u, at(ru, 8));
+        equal(&mut middle, 13, u, at(ru, -8));
+        equal(&mut middle, 14, n, at(before.nn, 0));
+        equal(&mut middle, 15, u, at(before.uu, 0));
+        equal(&mut high, 1, s, at(t, -16));
+        RankTests([low, middle, high])
     }
 
     /// As [`TileRows::look`], for a cell that has an N and is not on the first rank. `last` are the
@@ -550,6 +536,23 @@ impl TileRows {
         word |= frame.tests_of_first(candidates.codes[0]);
         self.words[tests.cell_word()] = word;
         candidates
+    }
+}
+
+/// Sets a bit of the words of a rank where two values are equal. Inlined, as otherwise it becomes a
+/// loop that is many times slower than eight comparisons at once.
+#[inline(always)]
+fn equal(words: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]) {
+    for at in 0..8 {
+        words[at] |= u16::from(a[at] == b[at]) << bit;
+    }
+}
+
+/// The same where the first one is smaller.
+#[inline(always)]
+fn below(words: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]) {
+    for at in 0..8 {
+        words[at] |= u16::from(a[at] < b[at]) << bit;
     }
 }
 
