@@ -83,16 +83,25 @@ pub(crate) struct TilePlace {
     pub(crate) first_row: u8,
 }
 
-/// Where a row of positions lies that differ in the square of one man.
+/// Where the cells of positions lie that differ in the square of one man.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowPlace {
-    pub(crate) tile: u64,
-    pub(crate) row: u8,
-    /// The squares of that man for which this is the row; where it stands on others the cells are
+pub(crate) struct CellLine {
+    /// The number of the first one, among all cells of the space, and how far the next one is.
+    first: usize,
+    stride: usize,
+    /// The squares of that man for which this is the line; where it stands on others the cells are
     /// elsewhere.
     pub(crate) squares: u64,
-    /// The lane squares by those of the man.
-    pub(crate) lanes: &'static [u8; 64],
+    /// What its squares become.
+    images: &'static [u8; 64],
+}
+
+impl CellLine {
+    /// The number of the cell with the man on a square.
+    #[inline]
+    pub(crate) fn cell(&self, square: u8) -> usize {
+        self.first + self.stride * usize::from(self.images[usize::from(square & 63)])
+    }
 }
 
 /// The images of squares: mirrored left and right (1), top and bottom (2), and then in the diagonal
@@ -155,6 +164,11 @@ impl Space {
 
     pub(crate) fn men(&self) -> &[Man] {
         &self.men
+    }
+
+    /// Whether both sides have the same men.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        self.symmetric
     }
 
     pub(crate) fn has_pawns(&self) -> bool {
@@ -243,62 +257,66 @@ impl Space {
     }
 
     /// Where the positions lie that have one man more than these, in the colours of the table. None
-    /// if that man is not the lane, the men are others, or there is no such row.
-    pub(crate) fn row_of(&self, fixed: &Position, man: Man) -> Option<RowPlace> {
-        let lane = self.lane();
-        let complete = fixed.occupied().count_ones() as usize == lane && self.men[lane] == man;
-        if self.symmetric || !complete {
+    /// if the men are others, the man is a king, or there is no such line.
+    pub(crate) fn line_of(&self, fixed: &Position, man: Man) -> Option<CellLine> {
+        let walks = self.men.iter().rposition(|&other| other == man).filter(|&walks| walks > 1)?;
+        if fixed.occupied().count_ones() as usize != self.lane() {
             return None;
         }
         let mut found = [0; MAX_ALL];
-
-        for i in 0..lane {
+        for i in (0..self.men.len()).filter(|&i| i != walks) {
             found[i] = self.next_like(fixed, i, found)?;
         }
 
-        // The lane is the last of its like, for now.
-        found[lane] = u8::MAX;
         let mut symmetry = usize::from(found[0] & 7 > 3);
-        turn(&mut found[..lane], |square| IMAGES[symmetry][usize::from(square)]);
+        self.turn_others(walks, &mut found, |square| IMAGES[symmetry][usize::from(square)]);
+        // The man that walks is the last of its like, for now.
+        found[walks] = u8::MAX;
         if !self.pawns {
-            symmetry |= self.without_pawns(&mut found)?;
+            symmetry |= self.without_pawns(walks, &mut found)?;
         }
         self.sort(&mut found);
 
-        let lanes = &IMAGES[symmetry];
-        let above = self.like(lane).map_or(u64::MAX, |other| u64::MAX << found[other] << 1);
-        let own = squares(u64::MAX).filter(|&square| above >> lanes[usize::from(square)] & 1 != 0);
+        let images = &IMAGES[symmetry];
+        let above = self.like(walks).map_or(u64::MAX, |other| u64::MAX << found[other] << 1);
+        let own = squares(u64::MAX).filter(|&square| above >> images[usize::from(square)] & 1 != 0);
         let own = own.fold(0, |set, square| set | 1 << square);
-        found[lane] = 0;
-        let CellInTile { tile, row, .. } = self.place(found)?;
+        found[walks] = 0;
+        let CellInTile { tile, row, lane } = self.place(found)?;
 
-        Some(RowPlace {
-            tile,
-            row,
-            squares: if self.like(lane).is_some() { own } else { u64::MAX },
-            lanes,
+        Some(CellLine {
+            first: 64 * (tile as usize * usize::from(self.rows) + usize::from(row))
+                + usize::from(lane),
+            stride: 1 << (6 * (self.lane() - walks)),
+            squares: if self.like(walks).is_some() { own } else { u64::MAX },
+            images,
         })
     }
 
-    /// Turns the men but for the lane as [`Space::canonical`] does, once the white king is on the
-    /// left. Returns how; none if that depends on the lane.
-    fn without_pawns(&self, found: &mut Squares) -> Option<usize> {
-        let lane = self.lane();
+    /// Turns all men but one.
+    fn turn_others(&self, walks: usize, found: &mut Squares, by: impl Fn(u8) -> u8) {
+        turn(&mut found[..walks], &by);
+        turn(&mut found[walks + 1..self.men.len()], by);
+    }
+
+    /// Turns the men but for the one that walks as [`Space::canonical`] does, once the white king
+    /// is on the left. Returns how; none if that depends on the man that walks.
+    fn without_pawns(&self, walks: usize, found: &mut Squares) -> Option<usize> {
         let mut symmetry = 0;
         if found[0] >> 3 > 3 {
             symmetry |= 2;
-            turn(&mut found[..lane], |square| square ^ 56);
+            self.turn_others(walks, found, |square| square ^ 56);
         }
         if is_above(found[0]) || is_on_diagonal(found[0]) && is_above(found[1]) {
             symmetry |= 4;
-            turn(&mut found[..lane], mirrored_in_diagonal);
+            self.turn_others(walks, found, mirrored_in_diagonal);
         }
         if is_on_diagonal(found[0]) && is_on_diagonal(found[1]) {
             self.sort(found);
-            let first = found[..lane].iter().find(|&&square| !is_on_diagonal(square))?;
+            let first = found[..walks].iter().find(|&&square| !is_on_diagonal(square))?;
             if is_above(*first) {
                 symmetry ^= 4;
-                turn(&mut found[..lane], mirrored_in_diagonal);
+                self.turn_others(walks, found, mirrored_in_diagonal);
             }
         }
         Some(symmetry)
@@ -412,6 +430,61 @@ mod tests {
         }
         assert!(Space::new(&material, &[0, 1], 3).is_none());
         assert!(Space::new(&Material::parse("KvK").expect("an ending"), &[], 1).is_none());
+    }
+
+    /// The squares of the men of a position, the least ones of all its mirror images.
+    fn least_image(space: &Space, position: &Position) -> Squares {
+        let squares = space.gather(position).expect("the men of the table");
+        let images = if space.pawns { 2 } else { 8 };
+        let image = |symmetry: usize| {
+            let mut turned = squares;
+            turn(&mut turned[..space.men.len()], |square| IMAGES[symmetry][usize::from(square)]);
+            space.sort(&mut turned);
+            turned
+        };
+        (0..images).map(image).min().expect("images")
+    }
+
+    /// A line has cells of its positions, of each that it says it has. Where both kings stand on
+    /// the diagonal a position of like men may have two.
+    #[test]
+    fn lines_lead_to_the_cells_of_their_positions() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for (name, order, rows) in [
+            ("KRvK", &[0][..], 1),
+            ("KRvKN", &[1, 0], 16),
+            ("KNNNvK", &[2, 0, 1], 32),
+            ("KNNvKP", &[2, 0, 1], 32),
+            ("KRBvKN", &[1, 2, 0], 8),
+            ("KRvKR", &[1, 0], 64),
+        ] {
+            let space = space(name, order, rows);
+            let place_of = |cell: usize| {
+                let (row, lane) = (cell / 64, (cell % 64) as u8);
+                let (tile, row) = (row / usize::from(rows), (row % usize::from(rows)) as u8);
+                CellInTile { tile: tile as u64, row, lane }
+            };
+            let (mut lines, mut cells) = (0, 0);
+            for _ in 0..4_000 {
+                let mut fixed = Position::empty(Color::White);
+                let walks = random.usize(2..space.men().len());
+                let others = space.men().iter().enumerate().filter(|&(i, _)| i != walks);
+                others.for_each(|(_, &man)| fixed.put(random.u8(8..56), man));
+                let man = space.men()[walks];
+                let Some(line) = space.line_of(&fixed, man) else { continue };
+                lines += 1;
+                for square in squares(line.squares & !fixed.occupied()) {
+                    let there = fixed.with(square, man);
+                    let place = place_of(line.cell(square));
+                    let found = position(&space, place, Color::White).expect("a cell");
+                    let both = [&found, &there].map(|position| least_image(&space, position));
+                    assert_eq!(both[0], both[1], "{name} {there:?}");
+                    assert_eq!(space.locate(&found), Some((place, Color::White)), "{name}");
+                    cells += 1;
+                }
+            }
+            assert!(lines > 1_000 && cells > 20 * lines, "{name}: {lines} {cells}");
+        }
     }
 
     /// The cell of a random position has the same men up to symmetry, and is its own cell.

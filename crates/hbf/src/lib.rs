@@ -72,5 +72,5 @@ pub use table::stored_code;
 pub use table::{CellPlace, CellStream, EntryPlace, HbfFile};
 #[doc(hidden)]
 pub use trial::{Trial, try_ending};
-pub use whole::{WholeError, WholeTable};
+pub use whole::{WholeError, WholeTable, turn_over};
 pub use workers::{Crew, WorkWatch, WorkerThreads, Workers};

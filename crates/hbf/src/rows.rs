@@ -194,10 +194,15 @@ impl TileRows {
         self.values.get(row * STRIDE + lane..).and_then(<[Code]>::first_chunk).unwrap_or(NOTHING)
     }
 
+    /// Sets the values of a row.
+    pub(crate) fn set_codes(&mut self, row: usize, codes: &[Code; 64]) {
+        let start = row * STRIDE + LEFT;
+        self.values[start..start + 64].copy_from_slice(codes);
+    }
+
     /// Sets the values of a row, and fills the cells that are not legal.
     pub(crate) fn set_row(&mut self, before: Before, codes: &[Code; 64]) {
-        let start = before.row * STRIDE + LEFT;
-        self.values[start..start + 64].copy_from_slice(codes);
+        self.set_codes(before.row, codes);
         for lane in squares(!self.legal[before.row]) {
             let lane = usize::from(lane);
             let code = self.filling(before, lane);

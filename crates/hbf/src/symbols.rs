@@ -92,10 +92,12 @@ impl Desk {
             if let Some(model) = model.filter(|_| settled != 0) {
                 // Now it is known what is likely, at least about.
                 let mut leaves = [0; 64];
-                let cells = self.rows.legal[row];
-                model.cells.leaves(&self.side_by_side.masks, cells, &mut leaves);
+                model.cells.leaves(&self.side_by_side.masks, settled, &mut leaves);
+                let first = *self.rows.row(row);
                 self.settle((frame, Some((model, &leaves))), before, (codes, settled));
-                self.side_by_side.look(&self.rows, tests, frame, before);
+                if *self.rows.row(row) != first {
+                    self.side_by_side.look(&self.rows, tests, frame, before);
+                }
             }
             visit(self, before);
         }
@@ -110,11 +112,10 @@ impl Desk {
         (codes, settled): (&[Code; 64], u64),
     ) {
         let legal = self.rows.legal[before.row];
-        for lane in 0..64 {
-            let code = if legal >> lane & 1 == 0 {
+        self.rows.set_codes(before.row, codes);
+        for lane in squares(settled | !legal).map(usize::from) {
+            let code = if settled >> lane & 1 == 0 {
                 self.rows.filling(before, lane)
-            } else if settled >> lane & 1 == 0 {
-                codes[lane]
             } else {
                 let candidates = self.rows.candidates(frame, before, lane);
                 let allowed = candidates.as_slice().iter().enumerate();

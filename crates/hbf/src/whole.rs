@@ -164,6 +164,21 @@ impl WholeTable {
         white.or_else(|| of(black.as_ref()?, Color::Black))
     }
 
+    /// The codes of positions without rights to take en passant that have one man more on these
+    /// squares; returns the squares that were not looked up, which [`WholeTable::code`] may know.
+    pub fn row(&self, fixed: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
+        match (&self.sides[fixed.turn as usize], &self.sides) {
+            (Some(side), _) => side.line(fixed, man, wanted, codes),
+            (None, [Some(side), None]) if side.space.is_symmetric() => {
+                let (fixed, man) = (fixed.swapped(), man.swapped());
+                let rest = side.line(&fixed, man, wanted.swap_bytes(), codes);
+                turn_over(codes);
+                rest.swap_bytes()
+            }
+            _ => wanted,
+        }
+    }
+
     /// Decodes a stream.
     fn decode(
         &mut self,
@@ -237,6 +252,20 @@ fn decoded(file: &HbfFile, stream: &CellStream, block: u64) -> Result<Vec<Code>,
 }
 
 impl WholeSide {
+    /// The codes of positions that have one man more on these squares; returns those of which
+    /// nothing was found in this way.
+    fn line(&self, fixed: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
+        let Some(line) = self.space.line_of(fixed, man) else { return wanted };
+        let mut rest = wanted & !line.squares;
+        for square in squares(wanted & line.squares) {
+            match self.cells.get(line.cell(square)) {
+                Some(code) => codes[usize::from(square)] = code,
+                None => rest |= 1 << square,
+            }
+        }
+        rest
+    }
+
     fn with_room(space: &Space, cells: usize, short: bool) -> WholeSide {
         let cells = if short { Cells::Narrow(vec![0; cells]) } else { Cells::Wide(vec![0; cells]) };
         WholeSide { space: space.clone(), cells }
@@ -261,6 +290,14 @@ impl WholeSide {
             Ok(())
         })
     }
+}
+
+/// Exchanges the ranks of a board.
+pub fn turn_over(codes: &mut [Code; 64]) {
+    let (low, high) = codes.split_at_mut(32);
+    low.chunks_mut(8)
+        .zip(high.chunks_mut(8).rev())
+        .for_each(|(low, high)| low.swap_with_slice(high));
 }
 
 /// The cells of a side to move: of which space, whose move it is, and whether these are outcomes.
@@ -350,16 +387,7 @@ impl Source for OwnAndBehind<'_> {
         if !self.own.space.has_men(&position.with(lowest, man)) {
             return self.behind.row(position, man, wanted, codes);
         }
-        let mut rest = wanted;
-        if let Some(row) = self.own.space.row_of(position, man) {
-            rest &= !row.squares;
-            let first = self.own.at(CellInTile { tile: row.tile, row: row.row, lane: 0 });
-            for square in squares(wanted & row.squares).map(usize::from) {
-                let code = self.own.cells.get(first + usize::from(row.lanes[square]));
-                codes[square] = code.unwrap_or(0);
-                rest |= u64::from(code.is_none()) << square;
-            }
-        }
+        let rest = self.own.line(position, man, wanted, codes);
         let mut unknown = 0;
         for square in squares(rest) {
             match self.code(&position.with(square, man)) {

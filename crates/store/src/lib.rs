@@ -2,11 +2,13 @@
 //!
 //! [`Disk`] is the file system; [`files`] are those of the disk and, by their addresses, those
 //! elsewhere. With the feature `simulated` there is a storage in memory, too, which fails when it
-//! is told to and loses at power-off what was not synced. Knows nothing of what files hold.
+//! is told to and loses at power-off what was not synced. Knows nothing of what files hold. How much
+//! memory there is for them is said here, too.
 #![forbid(unsafe_code)]
 
 mod disk;
 mod lock;
+mod memory;
 mod pattern;
 mod places;
 #[cfg(feature = "simulated")]
@@ -22,6 +24,7 @@ use std::time::SystemTime;
 
 pub use disk::Disk;
 pub use lock::{lock_name, probe, temporary_name, tidy};
+pub use memory::{SystemLimits, available_memory, limits};
 pub use pattern::{files_like, has_wildcards, is_like};
 pub use places::{files, is_address, is_folder, may_be_file, named_in, reach_addresses_by};
 #[cfg(feature = "simulated")]

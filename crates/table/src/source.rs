@@ -8,9 +8,9 @@ use hoffman_control::{Claims, ControlFile};
 #[cfg(feature = "bulk")]
 use rayon::prelude::*;
 
-#[cfg(feature = "bulk")]
-use crate::entries::EntryError;
 use crate::entries::{EntryCodec, EntryValue, RawEntry};
+#[cfg(feature = "bulk")]
+use crate::entries::{EntryError, Number};
 use crate::foreign::ForeignTable;
 use crate::index::IndexSpace;
 use crate::reader::TableProblem;
@@ -189,6 +189,24 @@ pub(crate) fn pack_one_by_one<E: Entries + ?Sized>(
             pack_into(shape, &numbers, packed, area)
         },
     )
+}
+
+/// Packs the numbers of all entries of a table.
+///
+/// # Errors
+/// A number that the entries are too narrow for.
+#[cfg(feature = "bulk")]
+pub(crate) fn pack_numbers<T: Number>(
+    shape: &Shape,
+    numbers: &[T],
+    area: &mut [u8],
+) -> Result<(), TableProblem> {
+    let areas = area.par_chunks_mut(CHUNK / 8 * usize::from(shape.codec.bits()));
+    let pieces = areas.zip(numbers.par_chunks(CHUNK));
+    pieces.try_for_each_init(Vec::new, |packed, (area, numbers)| {
+        let numbers: Vec<i32> = numbers.iter().map(|number| number.to_entry()).collect();
+        pack_into(shape, &numbers, packed, area)
+    })
 }
 
 /// Packs numbers into an area, as much as it has room for; `packed` is scratch space.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use hoffman_board::{Color, Role, Symmetry, Value};
-use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of};
+use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of, turn_over};
 use hoffman_space::{Codes, KingPlacement, Orientation, PawnSquares, SliceValues, TableValues};
 
 use super::{color_of, man};
@@ -362,14 +362,6 @@ impl Source for WithBehind<'_> {
             self.behind.row(position, man, wanted, codes)
         }
     }
-}
-
-/// Exchanges the ranks of a board.
-fn turn_over(codes: &mut [Code; 64]) {
-    let (low, high) = codes.split_at_mut(32);
-    low.chunks_mut(8)
-        .zip(high.chunks_mut(8).rev())
-        .for_each(|(low, high)| low.swap_with_slice(high));
 }
 
 #[cfg(test)]
