@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
+use hoffman_board::Material;
 use hoffman_control::ControlFile;
-use hoffman_plan::{EndingJob, Graph, Resources};
+use hoffman_plan::{EndingJob, Graph, Node, Resources};
 use hoffman_solve::Method;
 use hoffman_space::TableValues;
 use hoffman_store::folder_of;
@@ -247,18 +248,35 @@ fn bytes_at_most(indices: u64, men: usize) -> u64 {
 pub(crate) fn memory_of_endings(graph: &Graph<EndingJob>, todo: &[usize], write: bool) -> u64 {
     let mut worst = 0;
     for (number, &at) in todo.iter().enumerate() {
-        let node = &graph.nodes[at];
-        let values = node.positions();
-        // The file's entries are made beside the values.
-        let entries = if write { values / 2 } else { 0 };
-        let working = node.resources.as_ref().map_or(0, Resources::working);
         let later = if write { &todo[number..=number] } else { &todo[number..] };
         let later = graph.needed_by(later);
         let kept = todo[..number].iter().filter(|at| later.contains(at));
         let kept: u64 = kept.map(|&at| graph.nodes[at].positions()).sum();
-        worst = worst.max(values + entries + working + kept);
+        worst = worst.max(memory_of_ending(graph, at, write) + kept);
     }
     worst / 5 * 6
+}
+
+/// The memory that an ending needs in the same way beside the values of those behind it.
+fn memory_of_ending(graph: &Graph<EndingJob>, at: usize, write: bool) -> u64 {
+    let node = &graph.nodes[at];
+    let values = node.positions();
+    // The file's entries are made beside the values.
+    let entries = if write { values / 2 } else { 0 };
+    values + entries + node.resources.as_ref().map_or(0, Resources::working)
+}
+
+/// The memory that endings need which are solved side by side and written, beside the values of
+/// those behind them that are `held`.
+pub(crate) fn memory_of_group(
+    graph: &Graph<EndingJob>,
+    group: &[usize],
+    held: impl Fn(&Material) -> bool,
+) -> u64 {
+    let own: u64 = group.iter().map(|&at| memory_of_ending(graph, at, true)).sum();
+    let behind = graph.needed_by(group).into_iter().map(|at| &graph.nodes[at]);
+    let read = behind.filter(|node| !held(&node.source.material));
+    (own + read.map(Node::positions).sum::<u64>()) / 5 * 6
 }
 
 /// The memory that joining a table needs if nothing goes to the disk, in bytes: its values, and the
@@ -436,5 +454,30 @@ impl RunPlan {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use hoffman_plan::complete;
+
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_not_read_again() {
+        let ending: Material = "KRPvKR".parse().expect("an ending");
+        let graph = Graph::of_endings(&complete([ending]), Path::new(""));
+        let last = graph.nodes.len() - 1;
+        assert_eq!(graph.nodes[last].source.material, ending);
+        let rook: Material = "KRRvKR".parse().expect("an ending");
+        let behind = |node: &&Node<EndingJob>| node.source.material == rook;
+        let bytes = graph.nodes.iter().find(behind).map(Node::positions).expect("it is behind");
+
+        let all = memory_of_group(&graph, &[last], |_| true);
+        let others = memory_of_group(&graph, &[last], |held| *held != rook);
+        assert!(all > graph.nodes[last].positions());
+        assert!((others - all).abs_diff(bytes / 5 * 6) < 6, "{} {bytes}", others - all);
     }
 }

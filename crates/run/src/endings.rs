@@ -18,7 +18,7 @@ use hoffman_table::{Stop, Table};
 use rayon::prelude::*;
 
 use crate::checkpoint;
-use crate::cost::{LASTING, memory_of_endings, plan_of_endings};
+use crate::cost::{LASTING, memory_of_endings, memory_of_group, plan_of_endings};
 use crate::ending::{EndingTask, control_of_job};
 use crate::error::RunError;
 use crate::memory::available_memory;
@@ -467,7 +467,7 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    /// Drops what no later node needs.
+    /// Drops what no later node needs, and of the rest what the next ones leave no room for.
     fn forget_unneeded(&mut self, later: &[usize]) {
         let mut next_use = HashMap::new();
         for (number, &at) in later.iter().enumerate().rev() {
@@ -476,12 +476,12 @@ impl<'a> Build<'a> {
         }
         self.tables.retain(|material, _| next_use.contains_key(material));
         self.loaded.retain(|material, _| next_use.contains_key(material));
-        if !self.options.write {
+        if !self.options.write || later.is_empty() {
             return;
         }
 
-        // Under pressure drop what is needed last; it is read back from its file. Small ones make
-        // no room.
+        // Under pressure drop what is needed last; it is read back from its file, which takes long.
+        // Small ones make no room.
         let mut held: Vec<(bool, usize, Material)> = Vec::new();
         for (material, table) in &self.tables {
             let number = next_use.get(material).copied().unwrap_or(0);
@@ -489,7 +489,13 @@ impl<'a> Build<'a> {
         }
         held.sort_unstable_by_key(|&(is_large, number, _)| (is_large, number));
         let mut total: u64 = self.tables.values().map(|table| table.bytes() as u64).sum();
-        let limit = available_memory().map_or(u64::MAX, |free| u64::midpoint(free, total));
+        let limit = available_memory().map_or(u64::MAX, |free| {
+            let group = &later[..group_end(self.graph, later, 0)];
+            let is_held = |material: &Material| self.tables.contains_key(material);
+            let next = memory_of_group(self.graph, group, is_held);
+            // Some is left to others.
+            (free + total).saturating_sub(next) / 16 * 15
+        });
         while let Some((_, _, material)) = held.pop().filter(|_| total > limit) {
             let dropped = self.tables.remove(&material);
             total -= dropped.map_or(0, |table| table.bytes() as u64);
