@@ -1,7 +1,7 @@
 //! Games in PGN: reading and writing them, and what tables say of their moves.
 //!
 //! The files, from above downwards: `annotate` puts what tables say behind the moves of a game,
-//! `movetext` writes games, and `reader` reads them.
+//! `explained` tells why a proven position has its result, `movetext` writes games, and `reader` reads them.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,9 +16,11 @@
 #![forbid(unsafe_code)]
 
 mod annotate;
+mod explained;
 mod movetext;
 mod reader;
 
 pub use annotate::{AnnotateError, annotate};
+pub use explained::explained;
 pub use movetext::{Movetext, brief, result, tag};
 pub use reader::{Game, Item, ReadError, Reader, Word};

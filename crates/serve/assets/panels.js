@@ -34,6 +34,9 @@ export function showResult(view) {
   fifty.classList.toggle('warning', hoffman.fifty_move);
 
   byId('rests').replaceChildren(...grounds(view).map((text) => element('li', {}, text)));
+  const why = byId('why');
+  why.hidden = !view.why;
+  why.querySelector('pre').textContent = view.why?.trim() ?? '';
 }
 
 /** What an answer rests on. */
@@ -70,8 +73,9 @@ export function showProblem(text) {
   for (const id of ['rests', 'moves', 'line', 'chart']) {
     byId(id).replaceChildren();
   }
-  byId('over').hidden = true;
-  byId('fifty').hidden = true;
+  for (const id of ['over', 'fifty', 'why']) {
+    byId(id).hidden = true;
+  }
 }
 
 /** The legal moves, by results, best first. */

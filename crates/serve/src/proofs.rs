@@ -19,6 +19,8 @@ pub(crate) struct KeptProof {
     pub(crate) words: String,
     /// What the proof took; nothing of a position behind a move, which was proved on the way.
     pub(crate) took: Value,
+    /// Why it is so, if that was found out.
+    pub(crate) why: Option<String>,
 }
 
 impl KeptProof {
@@ -38,7 +40,8 @@ struct ProofWeight;
 impl Weighter<String, KeptProof> for ProofWeight {
     fn weight(&self, key: &String, proof: &KeptProof) -> u64 {
         // What the work took are a few numbers.
-        (key.len() + proof.words.len()) as u64 + 512
+        let why = proof.why.as_ref().map_or(0, String::len);
+        (key.len() + proof.words.len() + why) as u64 + 512
     }
 }
 
@@ -80,7 +83,7 @@ mod tests {
     use super::*;
 
     fn proof(result: &'static str) -> KeptProof {
-        KeptProof { result, words: result.to_owned(), took: Value::Null }
+        KeptProof { result, words: result.to_owned(), took: Value::Null, why: None }
     }
 
     #[test]

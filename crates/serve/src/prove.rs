@@ -9,6 +9,7 @@ use hoffman::{
     AsPosition as _, Color, Effort, Error, Options, Position, ProveOptions, Proved,
     Value as Proven, Variant, proved_in_words,
 };
+use hoffman_pgn::explained;
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ fn work(
     // Half of the cores are left to those who ask.
     let options = Options::without_folder().threads((cores() / 2).max(1));
     let options = options.cancel(listener.cancel().clone());
-    let asked = ProveOptions::new().time(most);
+    let asked = ProveOptions::new().time(most).explanation(true);
     let mut tell = |effort: &Effort| listener.tell(|| progress(effort, position.turn, most));
     hoffman::prove(position, &options, &asked, &mut tell).map_err(|error| refusal(&error))
 }
@@ -64,8 +65,11 @@ fn keep(proofs: &KeptProofs, position: &Position, proved: &Proved) {
         result: result(value, position.turn),
         words: proved_in_words(value, position.turn),
         took,
+        why: None,
     };
-    proofs.keep(position, proof(proved.value, extent(&proved.effort)));
+    let why = proved.explanation.as_ref().map(|why| explained(position, proved.value, why));
+    let took = extent(&proved.effort);
+    proofs.keep(position, KeptProof { why, ..proof(proved.value, took) });
     for of in proved.moves.iter().filter(|of| of.value != Proven::Unknown) {
         proofs.keep(&position.after(&of.m), proof(of.value, Value::Null));
     }

@@ -26,6 +26,9 @@ pub(crate) struct Shown<'r> {
     /// before.
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<Value>,
+    /// Why a proof has its result, if that was found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
     moves: Vec<ShownMove<'r>>,
     /// Best play.
     line: Vec<LineMove<'r>>,
@@ -130,6 +133,7 @@ impl<'r> Shown<'r> {
             self.outcome = ShownOutcome { result: proof.result, plies: None };
             self.words = proof.words;
             self.proof = Some(proof.took);
+            self.why = proof.why;
         }
         let legal = position.legal_moves(Variant::Normal);
         for shown in self.moves.iter_mut().filter(|shown| shown.outcome.result == "unknown") {
@@ -172,6 +176,7 @@ impl<'r> Shown<'r> {
             words: report.result.clone(),
             certain: report.certain.as_deref(),
             proof: None,
+            why: None,
             moves: shown.collect(),
             line: steps(report, variant),
             hoffman: serde_json::to_value(&report.hoffman).unwrap_or_default(),

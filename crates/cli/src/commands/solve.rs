@@ -146,11 +146,8 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let of = Of { fen: position.fen(), turn, goal: asked.goal.as_ref() };
     let shown = ShownProof { of, proved: &proved, assumed: &words, san: &san };
     let explanation = proved.explanation.as_ref();
-    let explained = explanation.map(|explanation| ShownExplanation {
-        position: &position,
-        value: proved.value,
-        explanation,
-    });
+    let explained =
+        explanation.map(|explanation| ShownExplanation { position: &position, explanation });
     if args.json {
         let mut answer = shown.to_json();
         answer["hoffman"]["explanation"] =
@@ -158,7 +155,8 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
         print_line(&answer.to_string())?;
     } else {
         print(&shown.to_text())?;
-        explained.iter().try_for_each(|explained| print(&explained.to_text()))?;
+        let text = |why| hoffman_pgn::explained(&position, proved.value, why);
+        explanation.into_iter().try_for_each(|why| print(&text(why)))?;
     }
     match (&args.picture, explanation) {
         (Some(file), Some(explanation)) => {

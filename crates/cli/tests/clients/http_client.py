@@ -496,9 +496,10 @@ def proofs(address):
     again = shown(address, fine.format(5))
     assert (again["result"], again["words"], again["plies"]) == ("white", "White wins", None), again
     assert again["proof"]["slices"] == proof["slices"], again["proof"]
+    assert "How White wins" in again["why"] and "Kb1!" in again["why"], again["why"]
     assert [(move["uci"], move["result"]) for move in again["moves"]] == [("a1b1", "white"), ("a1a2", "draw"), ("a1b2", "draw")]
     behind = shown(address, "8/k7/3p4/p2P1p2/P2P1P2/8/8/1K6 b - - 1 1")
-    assert (behind["result"], behind["proof"]) == ("white", None), behind
+    assert (behind["result"], behind["proof"], "why" in behind) == ("white", None, False), behind
     # The Lichess shape says what tables say.
     assert json.loads(get(address, "/standard?fen=" + urllib.parse.quote(fine.format(0)))[2])["category"] == "unknown"
 

@@ -364,11 +364,16 @@ const tests = {
     await page.locator('#rests').filter({ hasText: 'Proved without tables: ' }).waitFor();
     const groups = await page.locator('#moves h3').allTextContents();
     assert.deepEqual(groups, ['White wins (1)', 'Draw (2)']);
+    await page.locator('#why summary').click();
+    const why = await page.locator('#why pre').textContent();
+    assert.match(why, /How White wins\n[^]*1\. Kb1!/);
+    assert.match(why, /Corresponding squares, among/);
     await accessible(page, 'a proof');
     // What is known of a move is known behind it.
     await page.getByRole('button', { name: 'Kb1' }).click();
     await page.locator('#rests').filter({ hasText: 'by the proof of the position before' }).waitFor();
     await shows(page, 'White wins');
+    assert(await page.locator('#why').isHidden());
     await page.keyboard.press('ArrowLeft');
     await page.locator('#rests').filter({ hasText: 'pawn structures opened' }).waitFor();
     // The address says it again, also to somebody else.
