@@ -544,8 +544,8 @@ impl TileRows {
     }
 }
 
-/// Sets a bit of the words of a rank where two values are equal. Inlined, as otherwise it becomes a
-/// loop that is many times slower than eight comparisons at once.
+/// Sets a bit of the words of a rank where two values are equal.
+#[expect(clippy::inline_always, reason = "a call costs more than eight comparisons at once")]
 #[inline(always)]
 fn equal(words: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]) {
     for at in 0..8 {
@@ -554,6 +554,7 @@ fn equal(words: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]) {
 }
 
 /// The same where the first one is smaller.
+#[expect(clippy::inline_always, reason = "a call costs more than eight comparisons at once")]
 #[inline(always)]
 fn below(words: &mut [u16; 8], bit: u32, a: &[Code; 8], b: &[Code; 8]) {
     for at in 0..8 {

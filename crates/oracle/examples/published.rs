@@ -33,7 +33,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             continue;
         };
         let differences = compare(&path, &known)?;
-        differences.iter().for_each(|difference| println!("{}: {difference}", known.name));
+        for difference in &differences {
+            println!("{}: {difference}", known.name);
+        }
         if differences.is_empty() {
             as_published += 1;
             legal += total(&known.white) + total(&known.black);
@@ -64,7 +66,7 @@ fn compare(path: &Path, known: &KnownStats) -> Result<Vec<String>, Box<dyn Error
     let mut collection = Collection::with_cache(256 << 20);
     collection.add_table(path)?;
     let table = collection.tables().next().ok_or("no table")?;
-    let found = stats(&table, MEMORY)?;
+    let found = stats(table, MEMORY)?;
     let sides = [&found.white_to_move, &found.black_to_move];
     let symmetric = known.material.is_symmetric();
     let mut differences = Vec::new();
