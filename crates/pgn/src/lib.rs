@@ -1,7 +1,8 @@
 //! Games in PGN: reading and writing them, and what tables say of their moves.
 //!
 //! The files, from above downwards: `annotate` puts what tables say behind the moves of a game,
-//! `explained` tells why a proven position has its result, `movetext` writes games, and `reader` reads them.
+//! `explained` tells why a proven position has its result, `movetext` writes games, and `reader`
+//! reads them.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,8 +2,8 @@
 //!
 //! [`Disk`] is the file system; [`files`] are those of the disk and, by their addresses, those
 //! elsewhere. With the feature `simulated` there is a storage in memory, too, which fails when it
-//! is told to and loses at power-off what was not synced. Knows nothing of what files hold. How much
-//! memory there is for them is said here, too.
+//! is told to and loses at power-off what was not synced. Knows nothing of what files hold. How
+//! much memory there is for them is said here, too.
 #![forbid(unsafe_code)]
 
 mod disk;

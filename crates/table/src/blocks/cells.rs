@@ -295,9 +295,9 @@ impl CellEntries {
         Ok(self.whole.get_or_init(|| whole).is_some())
     }
 
-    /// Packs all entries of the table, position by position in rows of 64: several times faster than
-    /// by their indices. Says no, and may leave anything in the area, where that is not possible or
-    /// there is no memory for it.
+    /// Packs all entries of the table, 64 positions at a time: several times faster than by their
+    /// indices. Says no, and may leave anything in the area, where that is not possible or there is
+    /// no memory for it.
     fn pack_by_rows(&self, shape: &Shape, area: &mut [u8]) -> Result<bool, TableProblem> {
         let (space, codec, stop) = (&shape.space, shape.codec, &self.behind.options.stop);
         // One bit does not tell positions that are not legal from draws.
