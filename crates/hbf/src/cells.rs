@@ -282,15 +282,20 @@ impl Space {
         let own = squares(u64::MAX).filter(|&square| above >> images[usize::from(square)] & 1 != 0);
         let own = own.fold(0, |set, square| set | 1 << square);
         found[walks] = 0;
-        let CellInTile { tile, row, lane } = self.place(found)?;
+        let first = self.place(found)?;
 
         Some(CellLine {
-            first: 64 * (tile as usize * usize::from(self.rows) + usize::from(row))
-                + usize::from(lane),
+            first: self.number(first),
             stride: 1 << (6 * (self.lane() - walks)),
             squares: if self.like(walks).is_some() { own } else { u64::MAX },
             images,
         })
+    }
+
+    /// The number of a cell among all of the space.
+    pub(crate) fn number(&self, place: CellInTile) -> usize {
+        let row = place.tile as usize * usize::from(self.rows) + usize::from(place.row);
+        64 * row + usize::from(place.lane)
     }
 
     /// Turns all men but one.

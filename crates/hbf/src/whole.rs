@@ -157,7 +157,7 @@ impl WholeTable {
     pub fn code(&self, position: &Position) -> Option<Code> {
         let of = |side: &WholeSide, turn: Color| {
             let (place, mover) = side.space.locate(position)?;
-            (mover == turn).then(|| side.cells.get(side.at(place))).flatten()
+            (mover == turn).then(|| side.cells.get(side.space.number(place))).flatten()
         };
         let [white, black] = &self.sides;
         let white = white.as_ref().and_then(|side| of(side, Color::White));
@@ -271,11 +271,6 @@ impl WholeSide {
         WholeSide { space: space.clone(), cells }
     }
 
-    fn at(&self, place: CellInTile) -> usize {
-        let row = place.tile as usize * usize::from(self.space.rows()) + usize::from(place.row);
-        64 * row + usize::from(place.lane)
-    }
-
     /// Takes the cells of all blocks.
     fn fill(
         &mut self,
@@ -377,7 +372,7 @@ struct OwnAndBehind<'a> {
 impl Source for OwnAndBehind<'_> {
     fn code(&self, position: &Position) -> Option<Code> {
         match self.own.space.locate(position) {
-            Some((place, _)) => self.own.cells.get(self.own.at(place)),
+            Some((place, _)) => self.own.cells.get(self.own.space.number(place)),
             None => self.behind.code(position),
         }
     }

@@ -13,10 +13,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use hoffman_board::{Color, Material, Role, Square, Value};
-use hoffman_oracle::{KnownStats, Longest, WdlCounts, known_stats};
+use hoffman_oracle::{KnownStats, Longest, known_stats};
 use hoffman_probe::collection::Collection;
 use hoffman_probe::position::Position;
 use hoffman_probe::stats::{SideStats, stats};
+use hoffman_table::blocks::names_of;
 
 /// The most memory for the entries of a table.
 const MEMORY: u64 = 6 << 30;
@@ -38,7 +39,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }
         if differences.is_empty() {
             as_published += 1;
-            legal += total(&known.white) + total(&known.black);
+            legal += known.white.legal() + known.black.legal();
         } else {
             others += 1;
         }
@@ -53,12 +54,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 }
 
 fn table_of(folder: &Path, known: &KnownStats) -> Option<PathBuf> {
-    let names = ["htb", "hbf"].map(|suffix| format!("{}.{suffix}", known.material.stem()));
-    names.into_iter().map(|name| folder.join(name)).find(|path| path.is_file())
-}
-
-fn total(counts: &WdlCounts) -> u64 {
-    counts.wins + counts.draws + counts.losses
+    let name = folder.join(known.material.stem()).with_extension("htb");
+    names_of(&name).find(|path| path.is_file())
 }
 
 /// What differs, in words.

@@ -11,6 +11,7 @@ use crate::foreign::{ForeignError, ForeignTable, Row, setup_of};
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
 use crate::rows::{RowsError, Taking, Wanted, ask_all, decode};
+use crate::source::{Entries, Shape};
 use crate::stop::Stop;
 
 /// The bytes of packed entries that are read before they are unpacked.
@@ -187,18 +188,30 @@ impl Table {
         if !self.entries.has_rows(&self.shape).map_err(|problem| self.error(problem))? {
             return Ok(None);
         }
-        let ask = |row: &mut Row<'_>, values: &mut [EntryValue; 64]| -> Result<(), TableProblem> {
-            if stop.is_requested() {
-                return Err(RowsError::Stopped.into());
-            }
-            self.entries.row(&self.shape, row, values)
-        };
-        let values = if self.codec().bits() <= 8 {
-            ask_all::<u8, _>(self.space(), wanted, taking, pages, another, ask)
-        } else {
-            ask_all::<u16, _>(self.space(), wanted, taking, pages, another, ask)
-        };
+        let values =
+            values_by_rows(&*self.entries, &self.shape, (wanted, taking), (pages, another), stop);
         values.map(Some).map_err(|problem| self.error(problem))
+    }
+}
+
+/// The values of entries that have rows. `another` as in [`ask_all`].
+pub(crate) fn values_by_rows(
+    entries: &dyn Entries,
+    shape: &Shape,
+    (wanted, taking): (&Wanted, Taking),
+    (pages, another): (Option<&Arc<Pages>>, Option<&TableValues>),
+    stop: &Stop,
+) -> Result<TableValues, TableProblem> {
+    let ask = |row: &mut Row<'_>, values: &mut [EntryValue; 64]| -> Result<(), TableProblem> {
+        if stop.is_requested() {
+            return Err(RowsError::Stopped.into());
+        }
+        entries.row(shape, row, values)
+    };
+    if shape.codec.bits() <= 8 {
+        ask_all::<u8, _>(&shape.space, wanted, taking, pages, another, ask)
+    } else {
+        ask_all::<u16, _>(&shape.space, wanted, taking, pages, another, ask)
     }
 }
 

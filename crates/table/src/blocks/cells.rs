@@ -25,6 +25,8 @@ use super::values::Others;
 #[cfg(feature = "bulk")]
 use super::write::crew;
 use super::{man, men_of, turn};
+#[cfg(feature = "bulk")]
+use crate::bulk::values_by_rows;
 use crate::entries::{EntryValue, RawEntry};
 #[cfg(feature = "bulk")]
 use crate::foreign::Row;
@@ -32,7 +34,7 @@ use crate::foreign::Row;
 use crate::htb::HtbError;
 use crate::reader::TableProblem;
 #[cfg(feature = "bulk")]
-use crate::rows::{Distances, RowsError, Taking, Wanted, ask_all, encode};
+use crate::rows::{Distances, RowsError, Taking, Wanted, encode};
 #[cfg(feature = "bulk")]
 use crate::source::pack_numbers;
 use crate::source::{Entries, Shape};
@@ -307,18 +309,8 @@ impl CellEntries {
         if !tells || available_memory().is_some_and(|free| needed > free / 4 * 3) {
             return Ok(false);
         }
-        let ask = |row: &mut Row<'_>, values: &mut [EntryValue; 64]| {
-            if stop.is_requested() {
-                return Err(RowsError::Stopped.into());
-            }
-            self.row(shape, row, values)
-        };
-        let (wanted, taking) = (Wanted::all(), Taking::Exactly);
-        let values = if codec.bits() <= 8 {
-            ask_all::<u8, TableProblem>(space, &wanted, taking, None, None, ask)?
-        } else {
-            ask_all::<u16, TableProblem>(space, &wanted, taking, None, None, ask)?
-        };
+        let wanted = Wanted::all();
+        let values = values_by_rows(self, shape, (&wanted, Taking::Exactly), (None, None), stop)?;
         match encode(space, &values, codec.format(), stop) {
             Ok((Distances::Narrow(numbers), _)) => pack_numbers(shape, &numbers, area)?,
             Ok((Distances::Wide(numbers), _)) => pack_numbers(shape, &numbers, area)?,
