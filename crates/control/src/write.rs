@@ -11,20 +11,24 @@ use crate::prune::PruneEffect;
 /// The text of a control file for a complete ending in normal chess: dtm, default index, every
 /// table that a capture or a promotion leads to as futurebase, output to `STEM.htb`. The stronger
 /// side should be White, see [`Material::normalized`].
-pub fn control_for_material(material: &Material) -> String {
-    control_for_part(material, &[])
+pub fn control_for_material(material: &Material, format: Format) -> String {
+    control_for_part(material, &[], format)
 }
 
 /// The text of a control file for a part of an ending: as [`control_for_material`], but the men
 /// named in `locations` stand on those squares only, each entry meaning one man of its colour and
 /// role in list order. No table is named for moves to other squares.
-pub fn control_for_part(material: &Material, locations: &[(Color, Role, Bitboard)]) -> String {
+pub fn control_for_part(
+    material: &Material,
+    locations: &[(Color, Role, Bitboard)],
+    format: Format,
+) -> String {
     let whole = locations.iter().all(|&(_, role, squares)| squares == default_squares(role));
     let white_only = whole && material.is_symmetric();
     render(&NewControlFile {
         material,
         variant: Variant::Normal,
-        format: Format::Dtm(None),
+        format,
         index: None,
         megabytes: None,
         board: None,

@@ -303,7 +303,7 @@ fn endings_are_written_as_the_script_writes_them() {
             body.lines().map(|line| line.trim().to_owned()).collect()
         };
         let theirs = lines(&fs::read_to_string(&path).unwrap());
-        let ours = lines(&control_for_material(&stem(&path).parse().unwrap()));
+        let ours = lines(&control_for_material(&stem(&path).parse().unwrap(), Format::Dtm(None)));
         assert_eq!(ours, theirs, "{}", path.display());
     }
 }

@@ -65,7 +65,7 @@ pub struct Made {
     /// The file, if it was written.
     pub path: Option<PathBuf>,
     /// The longest win with White and with Black to move, in moves, none of a side that never
-    /// wins; of complete endings.
+    /// wins; of complete endings with distances.
     pub longest_wins: Option<[Option<u16>; 2]>,
     /// Legal positions, if it was written.
     pub legal: Option<u64>,
@@ -84,7 +84,7 @@ impl Made {
         let file = table.path.as_deref().and_then(Path::file_name);
         Made {
             name: file.map_or(table.name, |name| name.to_string_lossy().into_owned()),
-            longest_wins: Some(table.longest_wins),
+            longest_wins: table.longest_wins,
             legal: table.counts.map(|counts| counts.legal),
             moves: table.counts.and_then(|counts| counts.moves).map(|counts| counts.moves),
             path: table.path,
@@ -181,6 +181,7 @@ pub fn solve(
     progress: &mut (dyn FnMut(Event) + Send),
 ) -> Result<Solved, Error> {
     let position = position.as_position(Variant::Normal)?.into_owned();
+    let options = &options.with_distances();
     let endings = graph_of_position(&position, options)?;
     let relay = Relay::new(progress);
     let cache = options.bound().map_or(DEFAULT_CACHE, |bytes| {

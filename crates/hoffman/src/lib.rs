@@ -151,7 +151,7 @@ pub use hoffman_reader::{
 pub use hoffman_run::{
     JobCost, Method, PassReport, Phase, PlannedTable, RunPlan as Plan, Summary, Threads,
 };
-pub use hoffman_table::blocks::Profile;
+pub use hoffman_table::blocks::{Content, Profile};
 pub use hoffman_table::convert::Converted;
 pub use hoffman_table::htb::Compression;
 pub use hoffman_table::index::IndexType;

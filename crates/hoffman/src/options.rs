@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hoffman_board::Format;
 use hoffman_reader::ReadOptions;
 use hoffman_run::{Memory, Method, Progress, RunOptions, Threads, Workplace, cores};
-use hoffman_table::blocks::{CellStreams, Profile};
+use hoffman_table::blocks::{CellStreams, Content, Profile};
 use hoffman_table::htb::Compression;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -147,11 +148,17 @@ impl Options {
         Options { streams: CellStreams { profile, ..self.streams }, ..self }
     }
 
-    /// Whether such files have who wins apart from the distances, too, for those who need no more
-    /// and want to read little.
+    /// Which values tables of endings have: distances to mate, or who wins alone. Files of the
+    /// block format may have both apart.
     #[must_use]
-    pub fn outcomes(self, outcomes: bool) -> Options {
-        Options { streams: CellStreams { outcomes, ..self.streams }, ..self }
+    pub fn content(self, content: Content) -> Options {
+        Options { streams: CellStreams { content, ..self.streams }, ..self }
+    }
+
+    /// The same, but with distances: an answer has one.
+    pub(crate) fn with_distances(&self) -> Options {
+        let content = self.streams.content.within(Format::Dtm(None));
+        self.clone().content(content)
     }
 
     /// How many bytes of the folder's disk are left to others; a twentieth of it, but not more

@@ -72,7 +72,7 @@ fn add_statistics(values: &TableValues, signature: &mut SignatureHash) -> Result
 }
 
 fn index_space(material: &Material) -> Result<IndexSpace, RunError> {
-    let text = control_for_material(material);
+    let text = control_for_material(material, Format::Dtm(None));
     let control = ControlFile::parse(&text, &material.stem(), Strictness::Control)?;
     let pieces = resolve_pieces(&control)?;
     let params = IndexParams {

@@ -9,8 +9,7 @@ use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
 use hoffman_run::{Workplace, available_memory};
 use hoffman_store::{files, is_file, may_be_file};
-use hoffman_table::blocks::{CellStreams, Profile};
-use hoffman_table::blocks::{is_table, names_of};
+use hoffman_table::blocks::{CellStreams, Content, Profile, is_table, names_of};
 use hoffman_table::convert::{self, Converted};
 use hoffman_table::foreign::{self, ForeignKind};
 use hoffman_table::htb::Compression;
@@ -47,8 +46,8 @@ pub struct ConvertOptions {
     /// What a file of a complete ending in the block format has. A small one leans on the tables
     /// behind it, which are looked for beside the table, and are needed beside the new file.
     pub profile: Profile,
-    /// Whether such a file has who wins apart from the distances, too.
-    pub outcomes: bool,
+    /// Which values such a file has. Who wins alone is what [`Format::Basic`] holds.
+    pub content: Content,
 }
 
 impl Table {
@@ -205,15 +204,17 @@ impl Table {
         let relay = Relay::new(progress);
         let tell = |done, total| relay.tell(Event::Entries { done, total });
         let _lock = Workplace::default().lock(target, &relay)?;
+        let outcomes = options.content == Content::Outcomes && self.format() != Format::Basic;
+        let format = options.format.or(outcomes.then_some(Format::Basic));
         let usual = convert::ConvertTarget::default();
         let how = convert::ConvertTarget {
             index: options.index,
             symmetry: options.symmetry,
-            format: options.format,
+            format,
             restricted_symmetry: options.restricted_symmetry,
             memory: self.whole().unwrap_or(usual.memory),
             compression: options.compression,
-            streams: CellStreams { profile: options.profile, outcomes: options.outcomes },
+            streams: CellStreams { profile: options.profile, content: options.content },
             progress: Some(&tell),
         };
         Ok(convert::convert(&self.inner, target, &how)?)

@@ -64,7 +64,7 @@ fn complete_endings_are_those_of_the_other_solver() {
     let mut solved = Solved::new();
     for name in ["KvK", "KQvK", "KRvK", "KBvK", "KNvK", "KPvK"] {
         let material = name.parse().unwrap();
-        let text = control_for_material(&material);
+        let text = control_for_material(&material, Format::Dtm(None));
         let control = ControlFile::parse(&text, name, Strictness::Control).unwrap();
         let analysis = SlowAnalysis::solve(&control, &solved).unwrap();
         tables.solve(&material).unwrap();

@@ -11,7 +11,7 @@ use hoffman_plan::{EndingJob, Graph, Node, Resources};
 use hoffman_solve::Method;
 use hoffman_space::TableValues;
 use hoffman_store::folder_of;
-use hoffman_table::blocks::{Profile, has_suffix};
+use hoffman_table::blocks::{CellStreams, Content, Profile, has_suffix};
 use serde::Serialize;
 
 use crate::ending::control_of_job;
@@ -60,6 +60,9 @@ struct CellCost {
 const FAST_CELLS: CellCost = CellCost { typically: 0.12, at_most: 0.4, nanoseconds: 180.0 };
 /// Measured over endings of three to five men: from 0.0002 to 0.16 bytes.
 const SMALL_CELLS: CellCost = CellCost { typically: 0.045, at_most: 0.2, nanoseconds: 100.0 };
+/// Those of outcomes alone.
+const FAST_OUTCOMES: CellCost = CellCost { typically: 0.02, at_most: 0.1, nanoseconds: 90.0 };
+const SMALL_OUTCOMES: CellCost = CellCost { typically: 0.006, at_most: 0.05, nanoseconds: 60.0 };
 /// Outcomes apart take up to a third of what distances do.
 const WITH_OUTCOMES: f64 = 1.33;
 
@@ -142,11 +145,14 @@ impl Cost {
 
     /// The file holds the cells of a complete ending.
     fn keep_in_cells(&mut self, workplace: &Workplace) {
-        let cost = match workplace.streams.profile {
-            Profile::Fast => FAST_CELLS,
-            Profile::Small => SMALL_CELLS,
+        let CellStreams { profile, content } = workplace.streams;
+        let cost = match (profile, content) {
+            (Profile::Fast, Content::Outcomes) => FAST_OUTCOMES,
+            (Profile::Small, Content::Outcomes) => SMALL_OUTCOMES,
+            (Profile::Fast, _) => FAST_CELLS,
+            (Profile::Small, _) => SMALL_CELLS,
         };
-        let all = if workplace.streams.outcomes { WITH_OUTCOMES } else { 1.0 };
+        let all = if content == Content::Both { WITH_OUTCOMES } else { 1.0 };
         let indices = self.table.indices as f64 * all;
         let solving = self.resources.values() as f64 * SOLVING;
         self.table.seconds = (solving + indices * cost.nanoseconds) / 1e9;
@@ -336,7 +342,7 @@ pub(crate) fn cost_of_ending(
 ) -> Result<Option<Cost>, RunError> {
     let node = &graph.nodes[at];
     let (job, Some(resources)) = (&node.source, node.resources.clone()) else { return Ok(None) };
-    let numbering = Numbering::of(&control_of_job(job)?, &workplace.stop)?;
+    let numbering = Numbering::of(&control_of_job(job, workplace.format())?, &workplace.stop)?;
     let name = |at: usize| {
         let name = graph.nodes[at].output.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::{Bitboard, Material, Role};
+use hoffman_board::{Bitboard, Format, Material, Role};
 use hoffman_control::{ControlFile, Strictness, control_for_material, control_for_part};
 use hoffman_plan::{EndingJob, Node};
 use hoffman_solve::{Monitor, SolveError, SolveOptions, Tables, solve_table};
@@ -16,15 +16,15 @@ use crate::error::RunError;
 use crate::numbering::Numbering;
 use crate::task::Task;
 
-/// The control file that stands in the header of a job's table.
-pub(crate) fn control_of_job(job: &EndingJob) -> Result<ControlFile, RunError> {
+/// The control file that stands in the header of a job's table of this format.
+pub(crate) fn control_of_job(job: &EndingJob, format: Format) -> Result<ControlFile, RunError> {
     let text = match &job.part {
-        None => control_for_material(&job.material),
+        None => control_for_material(&job.material, format),
         Some(part) => {
             let pawns = part.pawns.iter();
             let pawns: Vec<_> =
                 pawns.map(|&(color, set)| (color, Role::Pawn, Bitboard(set))).collect();
-            control_for_part(&job.material, &pawns)
+            control_for_part(&job.material, &pawns, format)
         }
     };
     Ok(ControlFile::parse(&text, &job.file_name(), Strictness::Control)?)
@@ -50,6 +50,11 @@ impl<'t> EndingTask<'t> {
         EndingTask { job, output, tables, wanted, header: OnceLock::new() }
     }
 
+    /// What is written of its values.
+    fn format(&self) -> Format {
+        if self.wanted.outcomes { Format::Basic } else { Format::Dtm(None) }
+    }
+
     /// None of its slices solved.
     pub(crate) fn values(&self) -> TableValues {
         TableValues::new(self.job.material, self.job.slices())
@@ -71,7 +76,7 @@ impl Task for EndingTask<'_> {
             .flat_map(|s| [s.white.to_le_bytes(), s.black.to_le_bytes()])
             .flatten()
             .collect();
-        Ok(Identity::new(&control_of_job(self.job)?, &bytes, &[]))
+        Ok(Identity::new(&control_of_job(self.job, self.format())?, &bytes, &[]))
     }
 
     fn wanted(&self) -> SolveOptions {
@@ -91,7 +96,7 @@ impl Task for EndingTask<'_> {
         let (control, numbering) = if let Some(header) = self.header.get() {
             header
         } else {
-            let control = control_of_job(self.job)?;
+            let control = control_of_job(self.job, self.format())?;
             // There are no pawn structures to be searched for.
             let numbering = Numbering::of(&control, &Stop::default())?;
             self.header.get_or_init(|| (control, numbering))

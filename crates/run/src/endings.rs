@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use hoffman_board::Material;
+use hoffman_board::{Format, Material};
 use hoffman_pages::Pages;
 use hoffman_plan::{EndingJob, Graph, Node};
 use hoffman_solve::{SolveOptions, Tables};
@@ -399,7 +399,8 @@ impl<'a> Build<'a> {
         let count = self.options.write;
         let asked = self.options.write || self.options.solved.is_some();
         let keep = asked || self.needed.contains(&at);
-        let wanted = SolveOptions { count, keep, ..SolveOptions::default() };
+        let outcomes = !self.options.workplace.format().has_distance();
+        let wanted = SolveOptions { count, keep, outcomes, ..SolveOptions::default() };
         Ok(EndingTask::new(&self.graph.nodes[at], &self.tables, wanted))
     }
 
@@ -565,7 +566,7 @@ impl<'a> Build<'a> {
         let mut tables = Vec::new();
         for (at, node) in self.graph.nodes.iter().enumerate() {
             if let Some((_, s)) = solved.iter().find(|(number, _)| *number == at) {
-                let control = control_of_job(&node.source)?;
+                let control = control_of_job(&node.source, Format::Dtm(None))?;
                 tables.push(unwritten::open(&control, &s.values, s.table.longest, &node.output)?);
                 continue;
             }

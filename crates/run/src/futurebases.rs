@@ -13,7 +13,7 @@ use hoffman_solve::Futurebase;
 use hoffman_space::{KingPlacement, Layout, Orientation, PawnSquares, TableValues};
 use hoffman_store::{has_wildcards, is_file, is_same_file};
 use hoffman_table::foreign::{ForeignKind, ForeignOptions};
-use hoffman_table::rows::{Taking, Wanted};
+use hoffman_table::rows::Wanted;
 use hoffman_table::{Table, TableError};
 use sha2::{Digest as _, Sha256};
 
@@ -25,7 +25,7 @@ use crate::numbering::Numbering;
 use crate::options::RunContext;
 use crate::problem::FuturebaseProblem;
 use crate::progress::Progress;
-use crate::values::{decode_table, tells_illegal, values_of, wanted_values};
+use crate::values::{decode_table, taking_of, tells_illegal, values_of, wanted_values};
 use crate::workplace::Workplace;
 
 /// How many indices of a futurebase are read in the time in which one position is solved and
@@ -192,10 +192,10 @@ impl OpenFuturebase<'_> {
         let bare_kings = self.table.pieces().len() == 2
             && !self.table.pieces().iter().any(ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
+        let taking = taking_of(control.entry_format());
         let values = if normal && (bare_kings || exact && sound) {
-            values_of(&self.table, &wanted, run, area)?
+            values_of(&self.table, (&wanted, taking), run, area)?
         } else {
-            let taking = if exact { Taking::Exactly } else { Taking::ByOutcome };
             let another = self.another(control, &wanted, read);
             decode_table(&self.table, &wanted, taking, another, run, area)?
         };

@@ -188,17 +188,17 @@ impl Joining {
     fn open(&self, path: &Path, workplace: &Workplace) -> Result<Table, RunError> {
         let mut table = Table::open(path, workplace.source_options())?;
         table.check_length()?;
-        match self.misfit(&table) {
+        match self.misfit(&table, workplace) {
             None => Ok(table),
             Some(why) => Err(self.refusal(format!("{}: {why}", path.display()))),
         }
     }
 
     /// Why a table is no part of the ending.
-    fn misfit(&self, table: &Table) -> Option<String> {
+    fn misfit(&self, table: &Table, workplace: &Workplace) -> Option<String> {
         let any_part = Part::whole(&self.material);
         let any_part = EndingJob { material: self.material, part: Some(any_part) };
-        if let Some(difference) = difference_from_job(table, &any_part) {
+        if let Some(difference) = difference_from_job(table, &any_part, workplace.format()) {
             return Some(difference);
         }
         let space = table.space();
@@ -229,7 +229,7 @@ impl Joining {
     /// Reads all parts, which are the whole ending together.
     fn read(&self, inputs: &[PathBuf], run: RunContext<'_>) -> Result<JoinedParts, RunError> {
         let began = SystemTime::now();
-        let control = control_of_job(&self.job())?;
+        let control = control_of_job(&self.job(), run.workplace.format())?;
         let numbering = Numbering::of(&control, &Stop::default())?;
         let values = TableValues::new(self.material, self.job().slices());
         run.progress.begin(2 * values.layout.len() as u64 * values.slices.len() as u64);
@@ -335,6 +335,8 @@ impl Joining {
         let name = self.job().file_name();
         run.progress.finished(&name);
         let (longest, longest_wins) = longest_of(&joined.values);
+        let has_distances = run.workplace.format().has_distance();
+        let longest_wins = has_distances.then_some(longest_wins);
         let (path, notices) = (Some(self.output.clone()), Vec::new());
         Ok(MadeTable { name, path, counts: Some(counts), longest, longest_wins, notices })
     }

@@ -59,8 +59,9 @@ pub struct MadeTable {
     pub counts: Option<IndexCounts>,
     /// The longest win or loss in moves.
     pub longest: u16,
-    /// The longest win with White and with Black to move, in moves; none of a side that never wins.
-    pub longest_wins: [Option<u16>; 2],
+    /// The longest win with White and with Black to move, in moves, none of a side that never wins;
+    /// if distances were asked for.
+    pub longest_wins: Option<[Option<u16>; 2]>,
     /// Remarks for the user.
     pub notices: Vec<String>,
 }

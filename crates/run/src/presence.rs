@@ -95,12 +95,12 @@ pub(crate) fn unfit(
         Err(error) if error.is_unreadable() || error.is_stopped() => return Err(error.into()),
         Err(error) => {
             let header = Table::salvage_header(path, &*workplace.storage);
-            let wanted = control_of_job(job)?;
+            let wanted = control_of_job(job, workplace.format())?;
             let own = header.is_some_and(|header| is_made_from(&header, &wanted, stop));
             return Ok(Some(Unfit { why: error.to_string(), own }));
         }
     };
-    if let Some(difference) = difference_from_job(&table, job) {
+    if let Some(difference) = difference_from_job(&table, job, workplace.format()) {
         let why = format!("{}: {difference}", path.display());
         return Ok(Some(Unfit { why, own: false }));
     }
@@ -110,14 +110,19 @@ pub(crate) fn unfit(
         Ok(()) => Ok(None),
         Err(error) if error.is_unreadable() || error.is_stopped() => Err(error.into()),
         Err(error) => {
-            let own = is_made_from(table.control(), &control_of_job(job)?, stop);
+            let own = is_made_from(table.control(), &control_of_job(job, workplace.format())?, stop);
             Ok(Some(Unfit { why: error.to_string(), own }))
         }
     }
 }
 
-/// What a table holds instead of what a job asks for.
-pub(crate) fn difference_from_job(table: &Table, job: &EndingJob) -> Option<String> {
+/// What a table holds instead of what a job asks for: values in this format, or distances, from
+/// which others follow.
+pub(crate) fn difference_from_job(
+    table: &Table,
+    job: &EndingJob,
+    format: Format,
+) -> Option<String> {
     let material = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
     let material = material.normalized().0;
     if material != job.material {
@@ -127,9 +132,10 @@ pub(crate) fn difference_from_job(table: &Table, job: &EndingJob) -> Option<Stri
         return Some(format!("holds a part of {material} only"));
     }
     let is_plain = table.variant() == Variant::Normal
-        && matches!(table.codec().format(), Format::Dtm(_))
+        && (matches!(table.codec().format(), Format::Dtm(_)) || table.codec().format() == format)
         && table.control().prune_enables.is_empty();
-    (!is_plain).then(|| "is no plain table of distances to mate".to_owned())
+    let values = if format.has_distance() { "distances to mate" } else { "who wins" };
+    (!is_plain).then(|| format!("is no plain table of {values}"))
 }
 
 /// Why a table is not what its control file would make now.

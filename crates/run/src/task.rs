@@ -100,6 +100,7 @@ pub(crate) fn solve<'c>(
         longest_wins = [longest_wins.into_iter().max().flatten(); 2];
     }
 
+    let longest_wins = (!options.outcomes).then_some(longest_wins);
     let (path, counts, notices) = (None, None, Vec::new());
     let table = MadeTable { name, path, counts, longest, longest_wins, notices };
     Ok((SolvedTable { values: Arc::new(values), began, passes, table }, checkpoint))

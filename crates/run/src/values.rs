@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use hoffman_board::{Color, Material};
+use hoffman_board::{Color, Format, Material};
 use hoffman_plan::ending::PROMOTIONS;
 use hoffman_plan::{EndingJob, structures_behind};
 use hoffman_solve::{SolveOptions, Tables, clear_illegal, in_pages, solve_table};
@@ -60,6 +60,14 @@ pub(crate) fn wanted_of_job(job: &EndingJob) -> HashMap<Material, Wanted> {
     needed
 }
 
+/// How values are taken that a table of this format follows from.
+pub(crate) const fn taking_of(format: Format) -> Taking {
+    match format {
+        Format::Dtm(_) => Taking::Exactly,
+        _ => Taking::ByOutcome,
+    }
+}
+
 /// Reads a table file into memory, as values by rows.
 pub(crate) fn load_table(
     path: &Path,
@@ -69,14 +77,15 @@ pub(crate) fn load_table(
 ) -> Result<TableValues, RunError> {
     let mut table = Table::open(path, run.workplace.source_options())?;
     table.check_length()?;
-    values_of(&table, wanted, run, area)
+    let taking = taking_of(run.workplace.format());
+    values_of(&table, (wanted, taking), run, area)
 }
 
 /// The values of an open table, whose entries are read into `area` on the way; in pages, if there
 /// are any, and until the run is asked to stop.
 pub(crate) fn values_of(
     table: &Table,
-    wanted: &Wanted,
+    (wanted, taking): (&Wanted, Taking),
     run: RunContext<'_>,
     area: &mut Vec<u8>,
 ) -> Result<TableValues, RunError> {
@@ -90,7 +99,7 @@ pub(crate) fn values_of(
         solve_table(&mut values, &Tables::new(), &options, &|| {})?;
         return Ok(values);
     }
-    decode_table(table, wanted, Taking::Exactly, None, run, area)
+    decode_table(table, wanted, taking, None, run, area)
 }
 
 /// The values of an open table, taken in a certain way; `area` as in [`values_of`], `another` as in

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hoffman_board::Format;
 use hoffman_solve::Method;
 use hoffman_store::{
     Lock, Storage, check_place, files, files_like, folder_of, is_file, lock_name, tidy,
@@ -42,7 +43,7 @@ pub struct Workplace {
     pub pages: Option<usize>,
     /// How small the files are to be.
     pub compression: Compression,
-    /// What files of complete endings in the block format have.
+    /// Which values tables of complete endings have, and what their files in the block format.
     pub streams: CellStreams,
     /// How many bytes of the disk are left to others by working files and checkpoints, and by
     /// finished files as far as can be foreseen; none: a twentieth of the disk, and not more than
@@ -99,6 +100,11 @@ impl Workplace {
             return Err(RunError::Interrupted { checkpoint: None });
         }
         Ok(())
+    }
+
+    /// The format of the tables of complete endings.
+    pub(crate) fn format(&self) -> Format {
+        self.streams.content.format()
     }
 
     /// How many bytes of a folder's disk are left to others.

@@ -78,7 +78,7 @@ pub(crate) fn write_table(
     let header = render_header(control, &header_edits(numbering, making, format, &counts))?;
     if has_suffix(path) && has_cells(control, space, codec) {
         drop(numbers);
-        write_cells((&header.bytes, values), making.behind.as_deref(), path, workplace)?;
+        write_cells((&header.bytes, format, values), making.behind.as_deref(), path, workplace)?;
         return Ok(counts);
     }
 
@@ -133,11 +133,12 @@ fn header_edits(
 
 /// Writes the cells of a complete ending, which the encoder compares with the values.
 fn write_cells(
-    (header, values): (&[u8], &TableValues),
+    (header, format, values): (&[u8], Format, &TableValues),
     behind: Option<&[Arc<TableValues>]>,
     path: &Path,
     workplace: &Workplace,
 ) -> Result<(), RunError> {
+    let content = workplace.streams.content.within(format);
     let text = header.get(..prefix_length(header).unwrap_or(0)).unwrap_or_default();
     let text = decode_text(text, &path.display().to_string())?;
     let file = CellFile {
@@ -146,7 +147,7 @@ fn write_cells(
         header: &text,
         values,
         behind: behind.map(|tables| tables.iter().map(|table| &**table).collect()),
-        outcomes: workplace.streams.outcomes,
+        content,
         stop: workplace.stop.clone(),
     };
     file.write(|_| Ok::<_, RunError>(true))?;

@@ -46,6 +46,13 @@ impl PackedOutcomes {
         }
     }
 
+    /// The code at a place: illegal where there is none.
+    #[inline]
+    pub fn code(&self, at: usize) -> u8 {
+        let byte = self.bytes.get(at / 4).map_or(0, |byte| byte.load(Ordering::Relaxed));
+        EXPANDED[usize::from(byte)][at % 4]
+    }
+
     /// The outcomes of some codes.
     pub fn of<C: Code>(codes: &[C]) -> PackedOutcomes {
         let packed = PackedOutcomes::new(codes.len());
@@ -62,13 +69,9 @@ fn number<C: Code>(code: C) -> u8 {
 
 impl CodeStore for PackedOutcomes {
     fn read(&self, at: usize, out: &mut [u8]) {
-        let code = |at: usize| {
-            let byte = self.bytes.get(at / 4).map_or(0, |byte| byte.load(Ordering::Relaxed));
-            EXPANDED[usize::from(byte)][at % 4]
-        };
         let head = out.len().min(at.next_multiple_of(4) - at);
         let (head, rest) = out.split_at_mut(head);
-        head.iter_mut().zip(at..).for_each(|(out, at)| *out = code(at));
+        head.iter_mut().zip(at..).for_each(|(out, at)| *out = self.code(at));
         let at = at + head.len();
         let (fours, tail) = rest.as_chunks_mut::<4>();
         let bytes = self.bytes.get(at / 4..).unwrap_or_default();
@@ -76,7 +79,7 @@ impl CodeStore for PackedOutcomes {
             *four = EXPANDED[usize::from(byte.load(Ordering::Relaxed))];
         }
         let at = at + 4 * fours.len();
-        tail.iter_mut().zip(at..).for_each(|(out, at)| *out = code(at));
+        tail.iter_mut().zip(at..).for_each(|(out, at)| *out = self.code(at));
     }
 
     fn write(&self, at: usize, codes: &[u8]) {
@@ -88,6 +91,10 @@ impl CodeStore for PackedOutcomes {
                 Some(byte & !(3 << shift) | number(code) << shift)
             });
         }
+    }
+
+    fn outcomes(&self) -> Option<&PackedOutcomes> {
+        Some(self)
     }
 }
 

@@ -19,6 +19,11 @@ pub trait CodeStore: std::fmt::Debug + Send + Sync {
 
     /// Replaces the bytes from `at` on.
     fn write(&self, at: usize, bytes: &[u8]);
+
+    /// The outcomes, if that is what lies there.
+    fn outcomes(&self) -> Option<&PackedOutcomes> {
+        None
+    }
 }
 
 /// The codes of one side to move of a slice, in the narrowest width that holds them.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hoffman::{IndexType, Profile};
+use hoffman::{Content, IndexType, Profile};
 
 use super::FolderArgs;
 use crate::work::{CompressName, ReadingArgs};
@@ -33,16 +33,45 @@ pub(crate) struct StreamArgs {
     /// What files of the block format (.hbf) have [default: fast].
     #[arg(long, value_enum)]
     pub(crate) profile: Option<ProfileName>,
-    /// In files of the block format store who wins apart from the distances, too: programs that ask
-    /// for no more read less.
-    #[arg(long)]
-    pub(crate) outcomes: bool,
+    /// Store who wins: apart from the distances, which programs that ask for no more need not read
+    /// then (too, the default; files of the block format), or alone (only).
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "too"
+    )]
+    pub(crate) outcomes: Option<OutcomesName>,
+}
+
+/// How outcomes are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutcomesName {
+    /// Beside the distances.
+    Too,
+    /// In place of the distances.
+    Only,
 }
 
 impl StreamArgs {
     /// Whether something was asked for.
     pub(crate) const fn any(self) -> bool {
-        self.profile.is_some() || self.outcomes
+        self.profile.is_some() || self.outcomes.is_some()
+    }
+
+    /// Whether something was asked for that only files of the block format have.
+    pub(crate) fn needs_blocks(self) -> bool {
+        self.profile.is_some() || self.outcomes == Some(OutcomesName::Too)
+    }
+
+    pub(crate) fn content(self) -> Content {
+        match self.outcomes {
+            None => Content::Distances,
+            Some(OutcomesName::Too) => Content::Both,
+            Some(OutcomesName::Only) => Content::Outcomes,
+        }
     }
 
     pub(crate) fn profile(self) -> Profile {
@@ -52,7 +81,10 @@ impl StreamArgs {
     /// The options as they were given.
     pub(crate) fn repeated(self) -> Vec<String> {
         let profile = (self.profile == Some(ProfileName::Small)).then_some(["--profile", "small"]);
-        let outcomes = self.outcomes.then_some("--outcomes");
+        let outcomes = self.outcomes.map(|outcomes| match outcomes {
+            OutcomesName::Too => "--outcomes",
+            OutcomesName::Only => "--outcomes=only",
+        });
         profile.into_iter().flatten().chain(outcomes).map(str::to_owned).collect()
     }
 }

@@ -61,11 +61,11 @@ pub(crate) fn contained(
     streams: StreamArgs,
 ) -> anyhow::Result<Options> {
     let blocks = format == FileFormat::Hbf;
-    if streams.any() && !blocks {
-        let text = "--profile and --outcomes are for the block format: --format hbf";
+    if streams.needs_blocks() && !blocks {
+        let text = "--profile and --outcomes=too are for the block format: --format hbf";
         return Err(Misuse(text.to_owned()).into());
     }
-    Ok(options.blocks(blocks).profile(streams.profile()).outcomes(streams.outcomes))
+    Ok(options.blocks(blocks).profile(streams.profile()).content(streams.content()))
 }
 
 /// Endings by their names.

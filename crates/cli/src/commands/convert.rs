@@ -1,6 +1,6 @@
 //! `hoffman convert`: a table rewritten with another index type, symmetry or entry format.
 
-use hoffman::{ConvertOptions, Converted, FlagType, Format, ReadOptions};
+use hoffman::{Content, ConvertOptions, Converted, FlagType, Format, ReadOptions};
 use serde_json::json;
 
 use crate::RunEnd;
@@ -11,8 +11,14 @@ use crate::progress::Bar;
 
 /// Converts a table.
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
-    if args.streams.any() && args.output.extension().is_none_or(|suffix| suffix != "hbf") {
-        let text = "--profile and --outcomes are for the block format, whose files end in .hbf";
+    let is_of_blocks = args.output.extension().is_some_and(|suffix| suffix == "hbf");
+    if args.streams.needs_blocks() && !is_of_blocks {
+        let text = "--profile and --outcomes=too are for the block format, whose files end in .hbf";
+        return Err(Misuse(text.to_owned()).into());
+    }
+    let contradicts = !matches!(args.format, None | Some(EntryFormat::Basic));
+    if args.streams.content() == Content::Outcomes && contradicts {
+        let text = "--outcomes=only is the format basic, and --format names another one";
         return Err(Misuse(text.to_owned()).into());
     }
     let folder = args.folder.existing()?;
@@ -25,7 +31,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
         restricted_symmetry: args.restricted_symmetry,
         compression: args.compress.into(),
         profile: args.streams.profile(),
-        outcomes: args.streams.outcomes,
+        content: args.streams.content(),
     };
     let bar = Bar::new("entries");
     bar.name(args.output.display().to_string());

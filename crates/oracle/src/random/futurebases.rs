@@ -429,7 +429,7 @@ impl Maker<'_> {
         if self.solved.contains_key(&output) {
             return output;
         }
-        let text = control_for_material(material);
+        let text = control_for_material(material, Format::Dtm(None));
         let name = format!("{stem}.xml");
         let control = ControlFile::parse(&text, &name, Strictness::Control).expect("well-formed");
         for element in &control.futurebases {

@@ -23,8 +23,9 @@ use crate::reader::{Table, TableError, TableProblem};
 #[cfg(feature = "bulk")]
 use crate::rows::RowsError;
 
-/// Tables by their endings; none of those that are not there.
-type Opened = Mutex<HashMap<Material, Option<Arc<Table>>>>;
+/// Tables by their endings, and whether outcomes are enough of them; none of those that are not
+/// there.
+type Opened = Mutex<HashMap<(Material, bool), Option<Arc<Table>>>>;
 
 /// What was opened for a table that others are behind, until that one is closed.
 pub(crate) type Family = Weak<Opened>;
@@ -33,6 +34,8 @@ pub(crate) type Family = Weak<Opened>;
 #[derive(Debug)]
 pub(super) struct TablesBehind {
     folder: PathBuf,
+    /// Whether who wins is enough.
+    outcomes: bool,
     pub(super) options: SourceOptions,
     /// Those of a table that is behind another one are that one's, so that each is opened once.
     family: Family,
@@ -40,10 +43,15 @@ pub(super) struct TablesBehind {
 }
 
 impl TablesBehind {
-    /// Those beside a file.
-    pub(super) fn beside(path: &Path, options: SourceOptions, family: Family) -> TablesBehind {
+    /// Those beside a file, of which distances are needed, or if it has `outcomes` alone no more
+    /// than these.
+    pub(super) fn beside(
+        (path, outcomes): (&Path, bool),
+        options: SourceOptions,
+        family: Family,
+    ) -> TablesBehind {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        TablesBehind { folder, options, family, own: Arc::default() }
+        TablesBehind { folder, outcomes, options, family, own: Arc::default() }
     }
 
     /// The code of a legal position without rights to take en passant.
@@ -61,7 +69,7 @@ impl TablesBehind {
                 continue;
             };
             let value = table.value(index, turn).map_err(of_another)?;
-            if let Some(code) = code_of_entry(value) {
+            if let Some(code) = code_of_entry(value, self.outcomes) {
                 return Ok(code);
             }
         }
@@ -94,7 +102,7 @@ impl TablesBehind {
         let opened = self.family.upgrade().unwrap_or_else(|| Arc::clone(&self.own));
         let mut tables = opened.lock().unwrap_or_else(PoisonError::into_inner);
         let open = || self.open(material, &Arc::downgrade(&opened));
-        tables.entry(*material).or_insert_with(open).clone()
+        tables.entry((*material, self.outcomes)).or_insert_with(open).clone()
     }
 
     /// Closes the tables that were opened for this one: they are hardly needed any more.
@@ -111,7 +119,7 @@ impl TablesBehind {
             }
             let mut table = Table::open_among(&path, self.options.clone(), family.clone()).ok()?;
             table.check_length().ok()?;
-            is_of_ending(&table, material).then(|| Arc::new(table))
+            is_of_ending(&table, material, self.outcomes).then(|| Arc::new(table))
         })
     }
 }
@@ -162,7 +170,8 @@ pub(crate) fn expect_beside(
             pawnless.into_iter().flatten().filter(|_| both).map(|m| m.normalized().0).collect()
         }
     };
-    let behind = TablesBehind::beside(path, SourceOptions::default(), Family::new());
+    let outcomes = !table.codec().format().has_distance();
+    let behind = TablesBehind::beside((path, outcomes), SourceOptions::default(), Family::new());
     match needed.into_iter().find(|ending| behind.table(ending).is_none()) {
         Some(ending) => Err(TableProblem::Behind { ending }),
         None => Ok(()),
@@ -177,7 +186,8 @@ pub(crate) fn expect_beside(
 pub(crate) fn values_behind(table: &Table, room: u64) -> Result<Vec<TableValues>, TableProblem> {
     let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
     let options = SourceOptions { memory_limit: room, ..SourceOptions::default() };
-    let behind = TablesBehind::beside(table.path(), options, Family::new());
+    let outcomes = !table.codec().format().has_distance();
+    let behind = TablesBehind::beside((table.path(), outcomes), options, Family::new());
     let values = behind.all(&Material::from_men(men), room)?;
     values.ok_or_else(|| RowsError::TooLarge(room).into())
 }
@@ -188,19 +198,30 @@ pub(super) fn names(material: &Material) -> [String; 4] {
     [format!("{stem}.htb"), format!("{name}.htb"), format!("{stem}.hbf"), format!("{name}.hbf")]
 }
 
-/// Whether a table has all distances to mate of an ending.
-fn is_of_ending(table: &Table, material: &Material) -> bool {
+/// Whether a table has all distances to mate of an ending, or who wins, where that is enough.
+fn is_of_ending(table: &Table, material: &Material, outcomes: bool) -> bool {
+    let has_values = match table.codec().format() {
+        Format::Dtm(_) => true,
+        Format::Basic => outcomes,
+        _ => false,
+    };
     let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
     Material::from_men(men).normalized().0 == *material
         && table.variant() == Variant::Normal
-        && matches!(table.codec().format(), Format::Dtm(_))
+        && has_values
         && table.claims().is_exact()
         && !table.pieces().iter().any(ListedPiece::is_restricted)
         && table.pawn_structures().is_none()
 }
 
-/// The code of what an entry says; none if it is no value.
-pub(super) fn code_of_entry(value: EntryValue) -> Option<Code> {
+/// The code of what an entry says; none if it is no value, or has no distance where `outcomes` are
+/// not enough.
+fn code_of_entry(value: EntryValue, outcomes: bool) -> Option<Code> {
+    let value = match value {
+        EntryValue::Win if outcomes => EntryValue::Exact(hoffman_board::Value::Win(1)),
+        EntryValue::Loss if outcomes => EntryValue::Exact(hoffman_board::Value::Loss(0)),
+        other => other,
+    };
     Some(match Table::exact(value)? {
         hoffman_board::Value::Illegal => return None,
         hoffman_board::Value::Draw => hoffman_hbf::DRAW,

@@ -35,7 +35,7 @@ pub(crate) use behind::{expect_beside, values_behind};
 #[cfg(feature = "bulk")]
 pub(crate) use write::{BlockWriter, check};
 #[cfg(feature = "bulk")]
-pub use write::{CellFile, CellStreams, Profile, has_cells};
+pub use write::{CellFile, CellStreams, Content, Profile, has_cells};
 
 /// The ending of the names of such files.
 pub const SUFFIX: &str = "hbf";
@@ -109,7 +109,9 @@ pub(crate) fn open(
         match mode {
             hoffman_hbf::Mode::Generic { .. } => Box::new(BlockEntries::new(file, options)),
             hoffman_hbf::Mode::Complete(_) => {
-                Box::new(CellEntries::new(file, TablesBehind::beside(path, options, family)))
+                let outcomes = file.info().metric == Metric::Outcome;
+                let behind = TablesBehind::beside((path, outcomes), options, family);
+                Box::new(CellEntries::new(file, behind))
             }
         }
     };

@@ -5,7 +5,9 @@ use std::sync::{Arc, LazyLock};
 
 use hoffman_board::{Color, Role, Symmetry, Value};
 use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of, turn_over};
-use hoffman_space::{Codes, KingPlacement, Orientation, PawnSquares, SliceValues, TableValues};
+use hoffman_space::{
+    Codes, KingPlacement, Orientation, PackedOutcomes, PawnSquares, SliceValues, TableValues,
+};
 
 use super::{color_of, man};
 
@@ -29,12 +31,33 @@ struct MenSquares {
 
 /// Where the positions of a row lie that differ in the square of a mover.
 struct MoverLine<'v> {
-    codes: &'v Codes,
+    codes: LineCodes<'v>,
     /// What the square of the mover adds is left out.
     base: usize,
     stride: usize,
     /// What its square becomes.
     images: &'static [u8; 64],
+}
+
+/// The codes among which a line lies.
+enum LineCodes<'v> {
+    Narrow(&'v [u8]),
+    Wide(&'v [u16]),
+    Outcomes(&'v PackedOutcomes),
+    Elsewhere(&'v Codes),
+}
+
+impl<'v> LineCodes<'v> {
+    fn new(codes: &'v Codes) -> LineCodes<'v> {
+        match codes {
+            Codes::Narrow(bytes) => LineCodes::Narrow(bytes),
+            Codes::Wide(words) => LineCodes::Wide(words),
+            Codes::Stored(stored) => {
+                let outcomes = stored.store.outcomes();
+                outcomes.map_or(LineCodes::Elsewhere(codes), LineCodes::Outcomes)
+            }
+        }
+    }
 }
 
 /// The images of squares under a symmetry and then another one, by both numbers.
@@ -65,13 +88,15 @@ impl MoverLine<'_> {
     #[inline]
     fn code(&self, square: u8) -> Code {
         let place = self.base + self.stride * usize::from(self.images[usize::from(square & 63)]);
+        let of_byte = |byte: u8| BYTES[usize::from(byte)];
         match self.codes {
-            Codes::Narrow(bytes) => bytes.get(place).map_or(0, |&byte| BYTES[usize::from(byte)]),
-            Codes::Wide(words) => words.get(place).map_or(0, |&word| code_of_word(word)),
-            Codes::Stored(stored) if place < stored.len => {
-                code_of_value(self.codes.value(place)).unwrap_or(0)
+            LineCodes::Narrow(bytes) => bytes.get(place).map_or(0, |&byte| of_byte(byte)),
+            LineCodes::Wide(words) => words.get(place).map_or(0, |&word| code_of_word(word)),
+            LineCodes::Outcomes(outcomes) => of_byte(outcomes.code(place)),
+            LineCodes::Elsewhere(codes) if place < codes.len() => {
+                code_of_value(codes.value(place)).unwrap_or(0)
             }
-            Codes::Stored(_) => 0,
+            LineCodes::Elsewhere(_) => 0,
         }
     }
 }
@@ -179,7 +204,8 @@ impl<'v> Values<'v> {
         let own = stride * usize::from(second.apply_index(squares[walks]));
         let base = layout.offset(squares)?.checked_sub(own)?;
         let images = &IMAGES[8 * first.index() + second.index()];
-        Some(MoverLine { codes: &slice.codes[side], base, stride, images })
+        let codes = LineCodes::new(&slice.codes[side]);
+        Some(MoverLine { codes, base, stride, images })
     }
 
     /// The line of a row: of the positions with a piece more on one of these squares.

@@ -41,19 +41,51 @@ pub enum Profile {
     Small,
 }
 
+/// Which values of a complete ending are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// Distances to mate.
+    #[default]
+    Distances,
+    /// Distances to mate and, apart from them, who wins: for those who need no more and want to
+    /// read little.
+    Both,
+    /// Who wins, and no distances.
+    Outcomes,
+}
+
+impl Content {
+    /// The format that the header of such a table names.
+    pub const fn format(self) -> Format {
+        match self {
+            Content::Distances | Content::Both => Format::Dtm(None),
+            Content::Outcomes => Format::Basic,
+        }
+    }
+
+    /// What of it a table of a format has.
+    pub const fn within(self, format: Format) -> Content {
+        match (format, self) {
+            (Format::Basic, _) => Content::Outcomes,
+            (_, Content::Outcomes) => Content::Distances,
+            (_, content) => content,
+        }
+    }
+}
+
 /// What a file of cells has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellStreams {
     /// Which sides to move, and how they are stored.
     pub profile: Profile,
-    /// Whether who wins is stored apart from the distances, too, for the same sides to move.
-    pub outcomes: bool,
+    /// Which values.
+    pub content: Content,
 }
 
 impl CellStreams {
     /// Whether that is what only files of complete endings can have.
     pub fn needs_cells(self) -> bool {
-        self != CellStreams::default()
+        self.profile == Profile::Small || self.content == Content::Both
     }
 }
 
@@ -172,7 +204,7 @@ pub(crate) fn check(storage: &dyn Storage, file: &AtomicFile) -> Result<(), Writ
 }
 
 /// Whether the values of a table can be written as cells: all distances to mate of a complete
-/// ending of normal chess.
+/// ending of normal chess, or who wins.
 pub fn has_cells(control: &ControlFile, space: &IndexSpace, codec: EntryCodec) -> bool {
     let pieces = space.pieces();
     let men = pieces.iter().map(|piece| man(piece.color, piece.role));
@@ -180,7 +212,7 @@ pub fn has_cells(control: &ControlFile, space: &IndexSpace, codec: EntryCodec) -
         pieces.iter().filter(move |p| p.color == color && p.role == hoffman_board::Role::King)
     };
     control.variant == Variant::Normal
-        && matches!(codec.format(), Format::Dtm(_))
+        && matches!(codec.format(), Format::Dtm(_) | Format::Basic)
         && control.prunes.is_empty()
         && control.prune_enables.is_empty()
         && control.pawngen.is_none()
@@ -204,8 +236,8 @@ pub struct CellFile<'a> {
     /// Those of the endings behind its captures and promotions, if the file is to lean on them:
     /// profile [`Small`](Profile::Small), else [`Fast`](Profile::Fast).
     pub behind: Option<Vec<&'a TableValues>>,
-    /// Whether who wins is stored apart, too, for the same sides to move.
-    pub outcomes: bool,
+    /// Which values are stored.
+    pub content: Content,
     /// Asked while cells are encoded.
     pub stop: Stop,
 }
@@ -258,13 +290,18 @@ impl CellFile<'_> {
     ) -> Result<(), WriteProblem> {
         let material =
             material.ok_or(EncodeError::Entries("the men of the table are no ending"))?;
-        let (distances, rows) = match profile {
+        let (sides, rows) = match profile {
             Profile::Fast => (Sides::Both, ROWS),
             Profile::Small => (Sides::Smaller, ROWS_IF_SMALL),
         };
+        let (distances, outcomes) = match self.content {
+            Content::Distances => (sides, Sides::Neither),
+            Content::Both => (sides, sides),
+            Content::Outcomes => (Sides::Neither, sides),
+        };
         let options = EncodeOptions {
             distances,
-            outcomes: if self.outcomes { distances } else { Sides::Neither },
+            outcomes,
             exits: profile == Profile::Small,
             rows: if material.men().len() > 1 { rows } else { 1 },
             training: training(self.values, profile),

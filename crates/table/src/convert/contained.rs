@@ -8,7 +8,9 @@ use hoffman_store::files;
 use rayon::prelude::*;
 
 use super::{CHUNK, ConvertError, ConvertTarget, Converted};
-use crate::blocks::{CellFile, Profile, expect_beside, has_cells, has_suffix, values_behind};
+use crate::blocks::{
+    CellFile, Profile, expect_beside, has_cells, has_suffix, values_behind,
+};
 use crate::entries::Number;
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
@@ -53,7 +55,7 @@ pub(super) fn convert(
 
 /// Why most tables have no cells.
 pub(super) const NO_CELLS: &str =
-    "in the block format only complete endings with distances to mate can be";
+    "in the block format only complete endings with distances to mate, or who wins, can be";
 
 /// Refuses what is not to be had if streams are asked for that only files of cells have.
 pub(super) fn cells_only(
@@ -74,9 +76,7 @@ fn as_cells(
     target: &Path,
     options: &ConvertTarget<'_>,
 ) -> Result<Option<String>, ConvertError> {
-    let (space, codec) = (table.space(), table.codec());
-    // The entries, the values, and those of the new file to compare with.
-    if codec.area_bytes(space.size()).saturating_mul(4) > options.memory {
+    if !has_room(table, options) {
         return Ok(Some("there is too little memory for the values of all positions".to_owned()));
     }
     if let Err(problem) = expect_beside(target, table, options.streams.profile) {
@@ -91,14 +91,7 @@ fn as_cells(
         Err(error) => return Err(error.into()),
     };
 
-    let behind = match options.streams.profile {
-        Profile::Fast => None,
-        Profile::Small => {
-            let behind = values_behind(table, options.memory);
-            Some(behind.map_err(|problem| table.error(problem))?)
-        }
-    };
-
+    let behind = behind_if_small(table, options)?;
     let header = table.control().text();
     let file = CellFile {
         storage: files(),
@@ -106,7 +99,7 @@ fn as_cells(
         header,
         values: &values,
         behind: behind.as_ref().map(|tables| tables.iter().collect()),
-        outcomes: options.streams.outcomes,
+        content: options.streams.content.within(table.codec().format()),
         stop: stop.clone(),
     };
 
@@ -122,6 +115,25 @@ fn as_cells(
             Ok(Some(problem.to_string()))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Whether there is memory for the entries, the values, and what they are compared with.
+pub(super) fn has_room(table: &Table, options: &ConvertTarget<'_>) -> bool {
+    table.codec().area_bytes(table.space().size()).saturating_mul(4) <= options.memory
+}
+
+/// The values of the tables that a small file leans on.
+pub(super) fn behind_if_small(
+    table: &Table,
+    options: &ConvertTarget<'_>,
+) -> Result<Option<Vec<TableValues>>, ConvertError> {
+    match options.streams.profile {
+        Profile::Fast => Ok(None),
+        Profile::Small => {
+            let behind = values_behind(table, options.memory);
+            Ok(Some(behind.map_err(|problem| table.error(problem))?))
+        }
     }
 }
 

@@ -17,10 +17,13 @@ mod tally;
 use std::path::Path;
 
 use hoffman_board::{Format, ListedPiece, PieceList};
-use hoffman_control::{ControlFile, IndexDeclaration, IndexType, PawnMasks, resolve_pieces_with};
+use hoffman_control::{
+    ControlFile, IndexDeclaration, IndexType, PawnMasks, decode_text, prefix_length,
+    resolve_pieces_with,
+};
 use hoffman_store::files;
 
-use crate::blocks::CellStreams;
+use crate::blocks::{CellFile, CellStreams, Content, has_cells, has_suffix};
 use crate::entries::{EntryCodec, EntryError, Number};
 use crate::htb::Compression;
 use crate::index::{IndexParams, IndexSpace};
@@ -56,7 +59,8 @@ pub struct ConvertTarget<'a> {
     /// How small the file is to be.
     pub compression: Compression,
     /// What a file of a complete ending in the block format has; a small one leans on the tables
-    /// behind it, which are looked for beside the table, and are needed beside the target.
+    /// behind it, which are looked for beside the table, and are needed beside the target. With the
+    /// format [`Format::Basic`] it has outcomes alone.
     pub streams: CellStreams,
     /// Told how many indices are done, of how many; each index counts twice.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
@@ -112,7 +116,6 @@ pub fn convert(
     if contained::is_wanted(table, target, options) {
         return contained::convert(table, target, options);
     }
-    contained::cells_only(table, options, contained::NO_CELLS.to_owned())?;
     let path = || table.path().to_owned();
     let wanted = options.format.unwrap_or_else(|| table.codec().format());
     check_formats(table.codec().format(), wanted)
@@ -214,6 +217,10 @@ impl Conversion<'_> {
         fill: &Fill<'_>,
     ) -> Result<(), ConvertError> {
         let header = header(self.table, &self.space, codec, recount, tally)?;
+        if self.is_of_cells(codec) {
+            return self.write_cells(&header);
+        }
+        contained::cells_only(self.table, self.options, contained::NO_CELLS.to_owned())?;
         let file = TableContents {
             storage: files(),
             path: self.target,
@@ -227,6 +234,36 @@ impl Conversion<'_> {
         };
         let size = self.space.size();
         file.write(|writer| fill(writer, &|done| self.progress(size + done)))
+    }
+}
+
+impl Conversion<'_> {
+    /// Whether who wins is stored in the cells of a file in the block format.
+    fn is_of_cells(&self, codec: EntryCodec) -> bool {
+        codec.format() == Format::Basic
+            && has_suffix(self.target)
+            && has_cells(self.table.control(), &self.space, codec)
+            && contained::has_room(self.table, self.options)
+    }
+
+    /// Writes them, which the encoder compares with the values of the old table.
+    fn write_cells(&self, header: &[u8]) -> Result<(), ConvertError> {
+        let stop = Stop::default();
+        let text = header.get(..prefix_length(header).unwrap_or(0)).unwrap_or_default();
+        let text = decode_text(text, &self.target.display().to_string())?;
+        let values = self.table.all_values(&stop)?;
+        let behind = contained::behind_if_small(self.table, self.options)?;
+        let file = CellFile {
+            storage: files(),
+            path: self.target,
+            header: &text,
+            values: &values,
+            behind: behind.as_ref().map(|tables| tables.iter().collect()),
+            content: Content::Outcomes,
+            stop,
+        };
+        file.write(|_| Ok::<_, ConvertError>(true))?;
+        Ok(())
     }
 }
 
