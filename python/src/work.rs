@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use hoffman::{AsPosition as _, OpenOptions, Options, Profile, Target, Variant};
+use hoffman::{AsPosition as _, Content, OpenOptions, Options, Profile, Target, Variant};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -31,9 +31,10 @@ pub(crate) struct Settings<'py> {
     memory: Option<u64>,
     threads: usize,
     hbf: bool,
-    /// What files of the block format have: `fast` or `small`, and who wins apart.
+    /// What files of the block format have: `fast` or `small`.
     profile: String,
-    outcomes: bool,
+    /// Which values: `distances`, `both` (these and who wins apart) or `outcomes`.
+    content: String,
     progress: Option<Bound<'py, PyAny>>,
     cancel: Option<Py<Cancel>>,
     /// The command that the headers of tables name.
@@ -47,7 +48,7 @@ impl Settings<'_> {
             None => Options::without_folder(),
         };
         let options = options.threads(self.threads).blocks(self.hbf).program(&self.program);
-        let options = options.profile(self.profile()?).outcomes(self.outcomes);
+        let options = options.profile(self.profile()?).content(self.content());
         let options = options.cancel(cancel.clone());
         Ok(match self.memory {
             Some(bytes) => options.memory(bytes),
@@ -64,11 +65,19 @@ impl Settings<'_> {
                 return Err(PyValueError::new_err(text));
             }
         };
-        if !self.hbf && (profile == Profile::Small || self.outcomes) {
+        if !self.hbf && (profile == Profile::Small || self.content() == Content::Both) {
             let text = "profile and outcomes are for the block format: hbf=True";
             return Err(PyValueError::new_err(text));
         }
         Ok(profile)
+    }
+
+    fn content(&self) -> Content {
+        match self.content.as_str() {
+            "both" => Content::Both,
+            "outcomes" => Content::Outcomes,
+            _ => Content::Distances,
+        }
     }
 
     /// Does work, and what it had to remark.

@@ -100,6 +100,12 @@ def test_small_tables_say_the_same(tmp_path: Path, tables: hoffman.Tablebase) ->
                 assert opened.probe_dtm(position) == tables.probe_dtm(position), position
     table = hoffman.Table(small / "kpk.hbf")
     assert table.stats()["white_to_move"] == hoffman.Table(apart / "kpk.hbf").stats()["white_to_move"]
+    only = tmp_path / "only"
+    hoffman.build("KPvK", dir=only, hbf=True, profile="small", outcomes="only")
+    with hoffman.open_tablebase(only) as opened:
+        for position in positions:
+            assert opened.probe_wdl(position) == tables.probe_wdl(position), position
+            assert opened.get_dtm(position) is None or tables.probe_wdl(position) == 0, position
     with pytest.raises(ValueError, match="'tiny' is no profile"):
         hoffman.build("KQvK", dir=small, hbf=True, profile="tiny")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="are for the block format"):

@@ -429,7 +429,8 @@ enum { HITS, MISSES, DECODED, BLOCKS, FAILURES, OPENED, MEMORY };
 typedef struct { size_t n[8]; } Counter;
 #define COUNTERS 32
 
-typedef struct { u64 key; int table; } Entry; /* key 0: empty */
+/* The numbers of tables from 1, 0 none: one with distances, one with outcomes apart. key 0: empty. */
+typedef struct { u64 key; int table[2]; } Entry;
 
 struct hoffman_base {
     Tab tab;
@@ -479,10 +480,11 @@ static u32 entry_of(const hoffman_base *base, u64 key) {
     return at & (base->entries - 1);
 }
 
-/* The number of the table for some men; -1: none. */
-static int table_of(const hoffman_base *base, u64 key) {
+/* The number of the table for some men, of outcomes rather than of distances if these are enough; -1: none. */
+static int table_of(const hoffman_base *base, u64 key, int outcomes) {
     const Entry *entry = &base->by_key[entry_of(base, key)];
-    return key && entry->key ? entry->table : -1;
+    const int *table = entry->table;
+    return key && entry->key ? (table[outcomes] ? table[outcomes] : table[!outcomes]) - 1 : -1;
 }
 
 static u64 key_of_position(const Pos *p) {
@@ -627,18 +629,30 @@ static int read_table(const Tab *t, File f, Table *table) {
     return ok;
 }
 
-/* Adds the table at a path, if there is one for men that there was none for. 0: no memory. */
+/* The kinds of streams that a table has: bit 0 distances, bit 1 outcomes. */
+static unsigned kinds_of(const Table *table) {
+    unsigned kinds = 0;
+    for (int i = 0; i < table->streams; i++) kinds |= table->stream[i].outcomes ? 2u : 1u;
+    return kinds;
+}
+
+/* Adds the table at a path, if it has a kind of values that there were none of for its men. 0: no memory. */
 static int add_table(hoffman_base *base, const char *path, u64 key) {
     Table table, *more;
     File f;
+    unsigned there = 0;
     int ok, room = base->room ? 2 * base->room : 64;
     for (int i = 0; i < base->tables; i++)
-        if (base->table[i].key == key) return 1;
-    if ((f = open_file(path)) == NO_FILE) return 1;
+        if (base->table[i].key == key) there |= kinds_of(&base->table[i]);
+    if (there == 3 || (f = open_file(path)) == NO_FILE) return 1;
     memset(&table, 0, sizeof table);
     ok = read_table(&base->tab, f, &table);
     close_file(f);
     if (ok > 0 && table.key != key) ok = 0;
+    if (ok > 0 && !(kinds_of(&table) & ~there)) {
+        free(table.stream);
+        return 1;
+    }
     if (ok == 0) tell(path, "no intact table of cells of the ending that it is named after");
     if (ok > 0 && base->tables == base->room) {
         if (!(more = (Table *)realloc(base->table, (size_t)room * sizeof(Table)))) ok = -1;
@@ -687,17 +701,20 @@ static int make_keys(hoffman_base *base) {
     while (base->entries < 4 * (u32)base->tables) base->entries *= 2;
     if (!(base->by_key = (Entry *)calloc(base->entries, sizeof(Entry)))) return 0;
     base->largest = 2;
-    for (int i = 0; i < base->tables; i++) {
-        const Table *t = &base->table[i];
-        if (t->men > base->largest) base->largest = t->men;
-        if (t->longest > base->longest) base->longest = t->longest;
-        for (int pass = 0; pass < (t->claims == 15 ? 2 : 1); pass++) {
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < base->tables; i++) {
+            const Table *t = &base->table[i];
             u64 key = pass ? other_colors(t->key) : t->key;
             Entry *entry = &base->by_key[entry_of(base, key)];
-            if (entry->key && pass) continue;
+            if (t->men > base->largest) base->largest = t->men;
+            if (pass && t->claims != 15) continue;
             entry->key = key;
-            entry->table = i;
+            for (int kind = 0; kind < 2; kind++)
+                if (kinds_of(t) >> kind & 1 && !entry->table[kind]) entry->table[kind] = i + 1;
         }
+    for (u32 at = 0; at < base->entries; at++) {
+        int table = table_of(base, base->by_key[at].key, 0);
+        if (table >= 0 && base->table[table].longest > base->longest) base->longest = base->table[table].longest;
     }
     /* One side to move may be stored only, and a capture en passant be the best there is: a ply more each. */
     base->longest = base->longest + 2 < HOFFMAN_MAX_PLIES ? base->longest + 2 : HOFFMAN_MAX_PLIES;
@@ -777,7 +794,7 @@ unsigned hoffman_longest(void) { return the_base ? the_base->longest : 0; }
 
 /* A table that proves something without being asked for assumptions. */
 static int has_key(u64 key) {
-    int table = the_base ? table_of(the_base, key) : -1;
+    int table = the_base ? table_of(the_base, key, 0) : -1;
     return table >= 0 && the_base->table[table].claims == 15;
 }
 
@@ -1477,7 +1494,7 @@ static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
         *code = DRAW;
         return HOFFMAN_OK;
     }
-    if ((table = table_of(ask->base, key)) < 0) return HOFFMAN_NO_TABLE;
+    if ((table = table_of(ask->base, key, outcomes != 0)) < 0) return HOFFMAN_NO_TABLE;
     t = &ask->base->table[table];
     if (t->claims != 15 && !(ask->flags & HOFFMAN_ALLOW_ASSUMED)) return HOFFMAN_NO_TABLE;
     ask->claims &= t->claims;

@@ -184,11 +184,13 @@ fn a_profile_is_for_files_that_have_one() {
     let inside = folder.path();
     for command in ["build KRvK --dir .", "plan KRvK --dir ."] {
         let refused = run(inside, &format!("{command} --profile small"));
-        refused.refused(2, &["--profile and --outcomes are for the block format: --format hbf"]);
+        refused
+            .refused(2, &["--profile and --outcomes=too are for the block format: --format hbf"]);
     }
     let refused = run(inside, "convert krk.htb -o other.htb --profile small");
-    refused.refused(2, &["--profile and --outcomes are for the block format"]);
-    run(inside, "convert krk.htb -o flat.htb --index naive --symmetry 1 --format basic").good();
+    refused.refused(2, &["--profile and --outcomes=too are for the block format"]);
+    run(inside, "convert krk.htb -o flat.htb --index naive --symmetry 1 --format white-wins")
+        .good();
     let refused = run(inside, "convert flat.htb -o flat.hbf --profile small");
     refused.refused(
         1,

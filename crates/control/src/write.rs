@@ -8,9 +8,9 @@ use crate::ending::Ending;
 use crate::model::IndexType;
 use crate::prune::PruneEffect;
 
-/// The text of a control file for a complete ending in normal chess: dtm, default index, every
-/// table that a capture or a promotion leads to as futurebase, output to `STEM.htb`. The stronger
-/// side should be White, see [`Material::normalized`].
+/// The text of a control file for a complete ending in normal chess: the default index, every table
+/// that a capture or a promotion leads to as futurebase, output to `STEM.htb`. The stronger side
+/// should be White, see [`Material::normalized`].
 pub fn control_for_material(material: &Material, format: Format) -> String {
     control_for_part(material, &[], format)
 }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn complete_endings_are_written() {
         for name in ["KvK", "KQvK", "KPvKP", "KRPvKR", "KQPvKRP"] {
-            let control = read(&control_for_material(&name.parse().unwrap()));
+            let control = read(&control_for_material(&name.parse().unwrap(), Format::Dtm(None)));
             assert!(control.notices.is_empty());
             check_declarations(&control).unwrap();
             let pieces = resolve_pieces(&control).unwrap();
@@ -154,11 +154,13 @@ mod tests {
     fn parts_have_locations() {
         let squares = Bitboard::from_rank(hoffman_board::Rank::Second);
         let material = "KPPvKP".parse().unwrap();
-        let text = control_for_part(&material, &[(Color::White, Role::Pawn, squares)]);
+        let text =
+            control_for_part(&material, &[(Color::White, Role::Pawn, squares)], Format::Dtm(None));
         let control = read(&text);
         let locations: Vec<_> = control.pieces.iter().map(|p| p.squares).collect();
         assert_eq!(locations, [None, None, Some(squares), None, None]);
-        let symmetric = control_for_part(&"KPvKP".parse().unwrap(), &[]);
-        assert_eq!(symmetric, control_for_material(&"KPvKP".parse().unwrap()));
+        let symmetric = control_for_part(&"KPvKP".parse().unwrap(), &[], Format::Dtm(None));
+        let whole = control_for_material(&"KPvKP".parse().unwrap(), Format::Dtm(None));
+        assert_eq!(symmetric, whole);
     }
 }

@@ -55,10 +55,24 @@ struct CachedTile {
 /// Tables of complete endings, and their tiles that were decoded last.
 pub struct Tablebase {
     tables: Vec<(Material, HbfFile)>,
-    by_material: HashMap<Material, usize>,
+    by_material: HashMap<Material, Numbers>,
     cache: Vec<Mutex<CachedTile>>,
     hits: AtomicU64,
     decoded: AtomicU64,
+}
+
+/// The tables of an ending: one with distances, and one with outcomes apart.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    distances: Option<usize>,
+    outcomes: Option<usize>,
+}
+
+impl Numbers {
+    /// The table that is asked: where outcomes are enough rather one that has them apart.
+    fn table(self, outcomes: bool) -> Option<usize> {
+        if outcomes { self.outcomes.or(self.distances) } else { self.distances.or(self.outcomes) }
+    }
 }
 
 impl std::fmt::Debug for Tablebase {
@@ -83,7 +97,8 @@ impl Tablebase {
         }
     }
 
-    /// Adds a table of cells; one for the same ending that was there takes precedence.
+    /// Adds a table of cells; one for the same ending that was there takes precedence in what it
+    /// has, distances or outcomes apart.
     ///
     /// # Errors
     /// It is a table of entries.
@@ -92,8 +107,15 @@ impl Tablebase {
             return Err(HbfError::Section("TABL".to_owned()));
         };
         let number = self.tables.len();
-        self.by_material.entry(material.clone()).or_insert(number);
-        self.by_material.entry(material.swapped()).or_insert(number);
+        let streams = file.cell_streams();
+        for ending in [material.clone(), material.swapped()] {
+            let numbers = self.by_material.entry(ending).or_default();
+            for stream in &streams {
+                let kind =
+                    if stream.outcomes { &mut numbers.outcomes } else { &mut numbers.distances };
+                kind.get_or_insert(number);
+            }
+        }
         self.tables.push((material, file));
         Ok(())
     }
@@ -193,7 +215,7 @@ impl Tablebase {
 
     /// The side to move whose distances are stored, if it is one only.
     pub fn stored_side(&self, material: &Material) -> Option<Color> {
-        let (_, file) = &self.tables[*self.by_material.get(material)?];
+        let (_, file) = &self.tables[self.by_material.get(material)?.distances?];
         let mut sides = file.streams().iter().filter_map(|stream| {
             let (_, turn, _, outcomes) = stream.cells()?;
             (!outcomes).then_some(turn)
@@ -208,7 +230,8 @@ impl Lookup for Tablebase {
 
     fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, ProbeError> {
         let material = Material::of(position);
-        let Some(&number) = self.by_material.get(&material) else {
+        let numbers = self.by_material.get(&material);
+        let Some(number) = numbers.and_then(|numbers| numbers.table(outcomes)) else {
             return Err(ProbeError::NoTable(material));
         };
         let file = &self.tables[number].1;

@@ -81,6 +81,7 @@ fn outcomes_are_apart_from_distances() {
     let only = EncodeOptions { distances: Sides::Neither, outcomes: Sides::Both, ..options() };
     let small = written("KRvK", &source, &only);
     assert!(small.len() < written("KRvK", &source, &both()).len());
+    let side_by_side = tables([small.clone(), written("KRvK", &source, &both())]);
     let only_outcomes = tables([small]);
     let with_both = EncodeOptions { outcomes: Sides::Smaller, ..both() };
     let everything = tables([written("KRvK", &source, &with_both)]);
@@ -90,6 +91,8 @@ fn outcomes_are_apart_from_distances() {
         let code = source.code(&position).map(outcome);
         assert_eq!(only_outcomes.probe_outcome(&position).ok(), code);
         assert!(matches!(only_outcomes.probe(&position), Err(ProbeError::NoTable(_))));
+        assert_eq!(side_by_side.probe(&position).ok(), source.code(&position));
+        assert_eq!(side_by_side.probe_outcome(&position).ok(), code);
         assert_eq!(everything.probe(&position).ok(), source.code(&position));
         assert_eq!(everything.probe_outcome(&position).ok(), code);
     }

@@ -162,6 +162,37 @@ fn both_readers_give_the_same_answers() {
     }
 }
 
+/// A file with outcomes alone beside one with distances, whichever folder comes first: the first
+/// is asked who wins, the other one for distances.
+#[test]
+fn outcomes_and_distances_may_be_in_two_files() {
+    let [outcomes, distances] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let Some(program) = compiled(outcomes.path(), "cc", &["-std=c99"]) else { return };
+    let both = EncodeOptions { distances: Sides::Both, training: 30_000, ..Default::default() };
+    let only =
+        EncodeOptions { distances: Sides::Neither, outcomes: Sides::Smaller, ..both.clone() };
+    let source = MadeUp { scale: 1 };
+    for name in ["KQvK", "KNvK", "KQvKN"] {
+        write_to(outcomes.path(), name, &source, &only);
+        write_to(distances.path(), name, &source, &both);
+    }
+    let positions = some("KQvKN", 500, 21);
+    let [outcomes, distances] = [&outcomes, &distances].map(|f| f.path().display().to_string());
+    let alone = answers(&program, Path::new(&outcomes), "dtm", &positions);
+    // None of the table itself; a capture into one with nothing but draws would need none.
+    assert!(alone.iter().all(|answer| answer.starts_with("1 ")), "{alone:?}");
+    for paths in [[&outcomes, &distances], [&distances, &outcomes]] {
+        let path = format!("{};{}", paths[0], paths[1]);
+        for what in ["dtm", "wdl"] {
+            let of = if what == "dtm" { &distances } else { &outcomes };
+            let expected = answers(&program, Path::new(of), what, &positions);
+            let found = answers(&program, Path::new(&path), what, &positions);
+            assert_eq!(found, expected, "{what} {path}");
+            assert!(found.iter().all(|answer| answer.starts_with("0 ")), "{found:?}");
+        }
+    }
+}
+
 /// Under the sanitizers of the compiler, with files that are damaged in all ways that checksums do
 /// not show.
 #[test]

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hoffman_board::Value;
+use hoffman_board::{Format, Value};
 use hoffman_control::{ControlFile, Strictness, control_for_material};
 use hoffman_oracle::{
     Coverage, SlowAnalysis, SlowError, SlowPosition, SlowTables, for_each_position,

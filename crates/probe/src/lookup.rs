@@ -75,10 +75,35 @@ fn is_exact_dtm(member: &OpenTable) -> bool {
     matches!(member.table().codec().format(), Format::Dtm(_)) && member.header_claims().is_exact()
 }
 
+/// Which of the tables of folders are asked first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Precedence {
+    /// Those of chess with distances.
+    Distances,
+    /// Those of chess that tell who wins.
+    Outcomes,
+    /// Those with prunes.
+    Pruned,
+}
+
+impl Precedence {
+    const ALL: [Precedence; 3] = [Precedence::Distances, Precedence::Outcomes, Precedence::Pruned];
+
+    fn of(member: &OpenTable) -> Precedence {
+        if !member.is_plain() {
+            Precedence::Pruned
+        } else if member.table().codec().format().has_distance() {
+            Precedence::Distances
+        } else {
+            Precedence::Outcomes
+        }
+    }
+}
+
 impl Collection {
     /// The answer to a position by itself: of the first given table that stands for it, else of a
-    /// table in the folders, those of chess before those with prunes; none if no table stands for
-    /// it.
+    /// table in the folders, those of chess before those with prunes, among them those with
+    /// distances before those without; none if no table stands for it.
     ///
     /// An en passant square that fits no pawn is ignored; one that fits a pawn of the side to move
     /// is in no table.
@@ -102,10 +127,14 @@ impl Collection {
     /// read for it.
     pub fn lookup_cached(&self, position: &Position) -> Option<Hit> {
         let query = Query::new(position)?;
+        let of = |found: &Option<&Arc<OpenTable>>| {
+            found.map_or(Precedence::Distances, |member| Precedence::of(member))
+        };
         let found = self.found_open(&query.material);
-        let plain = found.clone().filter(|found| found.is_none_or(|member| member.is_plain()));
-        let pruned = found.filter(|found| found.is_some_and(|member| !member.is_plain()));
-        for member in self.given().iter().map(Some).chain(plain).chain(pruned) {
+        let found = Precedence::ALL
+            .into_iter()
+            .flat_map(|precedence| found.clone().filter(move |found| of(found) == precedence));
+        for member in self.given().iter().map(Some).chain(found) {
             let member = member?;
             for inverted in query.orientations(member) {
                 let Some((index, turn)) = query.find(member, inverted) else { continue };
@@ -130,7 +159,7 @@ impl Collection {
         }
 
         let mut failure = None;
-        let mut pruned = Vec::new();
+        let mut others = Vec::new();
         for found in self.found(&query.material) {
             let member = match found {
                 Ok(member) if test(&member) => member,
@@ -140,14 +169,15 @@ impl Collection {
                     continue;
                 }
             };
-            if !member.is_plain() {
-                pruned.push(member);
+            if Precedence::of(&member) > Precedence::Distances {
+                others.push(member);
             } else if let Some(hit) = self.ask(&member, &query)? {
                 return Ok(Some(hit));
             }
         }
 
-        for member in pruned {
+        others.sort_by_key(|member| Precedence::of(member));
+        for member in others {
             if let Some(hit) = self.ask(&member, &query)? {
                 return Ok(Some(hit));
             }

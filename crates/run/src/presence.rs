@@ -110,7 +110,8 @@ pub(crate) fn unfit(
         Ok(()) => Ok(None),
         Err(error) if error.is_unreadable() || error.is_stopped() => Err(error.into()),
         Err(error) => {
-            let own = is_made_from(table.control(), &control_of_job(job, workplace.format())?, stop);
+            let own =
+                is_made_from(table.control(), &control_of_job(job, workplace.format())?, stop);
             Ok(Some(Unfit { why: error.to_string(), own }))
         }
     }

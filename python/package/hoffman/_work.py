@@ -22,6 +22,9 @@ Target = Union[str, int, "os.PathLike[str]"]
 #: takes the alias of one literal type for something else than what it sees when it runs.
 Profile = Union[Literal["fast"], Literal["small"]]
 
+#: Whether tables of endings have who wins: apart from the distances, too, or ``"only"``.
+Outcomes = Union[bool, Literal["only"]]
+
 _TEXT = "the control file"
 
 
@@ -67,7 +70,7 @@ def build(
     threads: int = 0,
     hbf: bool = False,
     profile: Profile = "fast",
-    outcomes: bool = False,
+    outcomes: Outcomes = False,
     progress: Optional[Progress] = None,
     cancel: Optional[Cancel] = None,
 ) -> Built:
@@ -75,6 +78,8 @@ def build(
 
     :param targets: One or several of: an ending (``"KRPvKR"``), all endings of two to so many men
         (``4``), a control file (``"x.xml"``).
+    :param outcomes: As for :func:`solve`, or ``"only"``: tables of endings have who wins and no distances, in either
+        format.
 
     The others are as for :func:`solve`. After it was interrupted, the same call goes on.
 
@@ -122,8 +127,9 @@ def analyse(
             raise type(error)(text, error.code) from None
 
 
-def _files(hbf: bool = False, profile: Profile = "fast", outcomes: bool = False) -> Dict[str, Any]:
-    return {"hbf": hbf, "profile": profile, "outcomes": outcomes}
+def _files(hbf: bool = False, profile: Profile = "fast", outcomes: Outcomes = False) -> Dict[str, Any]:
+    content = "outcomes" if outcomes == "only" else "both" if outcomes else "distances"
+    return {"hbf": hbf, "profile": profile, "content": content}
 
 
 def _settings(

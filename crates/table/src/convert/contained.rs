@@ -8,9 +8,7 @@ use hoffman_store::files;
 use rayon::prelude::*;
 
 use super::{CHUNK, ConvertError, ConvertTarget, Converted};
-use crate::blocks::{
-    CellFile, Profile, expect_beside, has_cells, has_suffix, values_behind,
-};
+use crate::blocks::{CellFile, Profile, expect_beside, has_cells, has_suffix, values_behind};
 use crate::entries::Number;
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
