@@ -466,6 +466,9 @@ fn same(a: &Arc<SliceValues>, b: &Arc<SliceValues>) -> bool {
 }
 
 fn same_codes(a: &Codes, b: &Codes) -> bool {
+    if let (Some(left), Some(right)) = (a.as_packed(), b.as_packed()) {
+        return a.len() == b.len() && left.is_same(right);
+    }
     let wide = |codes: &Codes| match codes {
         Codes::Narrow(_) => false,
         Codes::Wide(_) => true,

@@ -53,6 +53,18 @@ impl PackedOutcomes {
         EXPANDED[usize::from(byte)][at % 4]
     }
 
+    /// Whether the outcomes are those of another one with as much room.
+    pub fn is_same(&self, other: &PackedOutcomes) -> bool {
+        let mut pairs = self.bytes.chunks(64).zip(other.bytes.chunks(64));
+        // Without a way out of a chunk, so that many are compared at once.
+        self.bytes.len() == other.bytes.len()
+            && pairs.all(|(own, other)| {
+                let byte = |byte: &AtomicU8| byte.load(Ordering::Relaxed);
+                let differ = own.iter().zip(other).map(|(own, other)| byte(own) ^ byte(other));
+                differ.fold(0, |differ, byte| differ | byte) == 0
+            })
+    }
+
     /// The outcomes of some codes.
     pub fn of<C: Code>(codes: &[C]) -> PackedOutcomes {
         let packed = PackedOutcomes::new(codes.len());

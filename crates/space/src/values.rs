@@ -189,6 +189,14 @@ impl Codes {
         Codes::Stored(StoredCodes { store: Arc::new(outcomes), len, wide: false })
     }
 
+    /// The packed outcomes, if these are such.
+    pub fn as_packed(&self) -> Option<&PackedOutcomes> {
+        match self {
+            Codes::Stored(stored) => stored.store.outcomes(),
+            Codes::Narrow(_) | Codes::Wide(_) => None,
+        }
+    }
+
     /// Only the outcomes, packed in memory. What lies elsewhere stays there as it is.
     pub fn outcomes(&self) -> Codes {
         let len = self.len();

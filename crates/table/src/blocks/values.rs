@@ -52,9 +52,8 @@ impl<'v> LineCodes<'v> {
         match codes {
             Codes::Narrow(bytes) => LineCodes::Narrow(bytes),
             Codes::Wide(words) => LineCodes::Wide(words),
-            Codes::Stored(stored) => {
-                let outcomes = stored.store.outcomes();
-                outcomes.map_or(LineCodes::Elsewhere(codes), LineCodes::Outcomes)
+            Codes::Stored(_) => {
+                codes.as_packed().map_or(LineCodes::Elsewhere(codes), LineCodes::Outcomes)
             }
         }
     }
