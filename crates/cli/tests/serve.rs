@@ -233,7 +233,7 @@ fn the_page_is_used_in_a_browser() {
     let mut node = Command::new("node");
     node.arg(client("page.mjs")).arg(&server.address).arg(modules).arg(chromium).arg(&pictures);
     succeeds(&mut node);
-    for name in ["serve.png", "serve-heat.png", "serve-phone.png"] {
+    for name in ["serve.png", "serve-heat.png", "serve-phone.png", "serve-squares.png"] {
         let picture = fs::metadata(pictures.join(name)).unwrap();
         assert!(picture.len() > 5_000 && picture.len() < 300_000, "{name}: {}", picture.len());
     }

@@ -72,7 +72,11 @@ export class Board {
     this.orientation = this.orientation === 'white' ? 'black' : 'white';
     this.ground.set({ orientation: this.orientation });
     this.moveCursor(this.cursor, false);
-    this.heat(this.heatMap);
+    if (this.numbered) {
+      this.number(this.numbered);
+    } else {
+      this.heat(this.heatMap);
+    }
   }
 
   /** A man was moved by the rules: which promotion is meant, if it is one? */
@@ -216,25 +220,36 @@ export class Board {
     return [...this.ground.state.pieces].map(([key, { color, role }]) => ({ key, color, role, letter: LETTERS[role] }));
   }
 
+  // ---- over the board
+
+  /** Shows what `cell` makes of each square, or nothing. */
+  cover(cell) {
+    this.overlay.hidden = !cell;
+    const keys = [...Array(64).keys()].map((at) => {
+      const [column, row] = [at % 8, Math.floor(at / 8)];
+      return this.orientation === 'white' ? FILES[column] + (8 - row) : FILES[7 - column] + (row + 1);
+    });
+    this.overlay.replaceChildren(...(cell ? keys.map(cell) : []));
+  }
+
+  /** Shows which squares of the kings correspond to each other, by numbers, or nothing. What it says stands beside it, too. */
+  number(groups) {
+    this.heatMap = null;
+    this.numbered = groups;
+    const numbers = (key, color) => groups.flatMap((group, at) => (group[color].includes(key) ? [at + 1] : [])).join(' ');
+    const half = (key, color) => element('span', numbers(key, color) ? { class: `half ${color}` } : { class: 'half' }, numbers(key, color));
+    this.cover(groups && ((key) => element('span', { class: 'cell halves', 'aria-hidden': 'true' }, half(key, 'black'), half(key, 'white'))));
+  }
+
   // ---- heat map
 
   /** Shows what a man is worth on each square, or nothing. */
   heat(map) {
     this.heatMap = map;
-    this.overlay.hidden = !map;
-    if (!map) {
-      this.overlay.replaceChildren();
-      return;
-    }
-    const longest = Math.max(1, ...map.squares.map(({ plies }) => plies ?? 0));
-    const by = new Map(map.squares.map((square) => [square.square, square]));
-    const cells = [];
-    for (let at = 0; at < 64; at += 1) {
-      const [column, row] = [at % 8, Math.floor(at / 8)];
-      const key = this.orientation === 'white' ? FILES[column] + (8 - row) : FILES[7 - column] + (row + 1);
-      cells.push(this.cell(key, by.get(key), longest, map.from));
-    }
-    this.overlay.replaceChildren(...cells);
+    this.numbered = null;
+    const longest = Math.max(1, ...(map?.squares.map(({ plies }) => plies ?? 0) ?? []));
+    const by = new Map(map?.squares.map((square) => [square.square, square]));
+    this.cover(map && ((key) => this.cell(key, by.get(key), longest, map.from)));
   }
 
   cell(key, heat, longest, from) {

@@ -55,6 +55,7 @@ function show() {
   document.title = `${view.words} – Hoffman`;
   say(`${current.move ? `${spoken(current.move.san)}. ` : ''}${view.over ?? view.words}`);
   listMen();
+  showSquares(Boolean(board.numbered && view.corresponding));
   if (board.heatMap) {
     refreshHeat();
   }
@@ -188,17 +189,38 @@ async function heated(key, put) {
   await refreshHeat();
 }
 
+function closeHeat() {
+  byId('heat-panel').hidden = true;
+  byId('heat-button').setAttribute('aria-expanded', 'false');
+  board.heat(null);
+}
+
 byId('heat-button').addEventListener('click', () => {
-  const open = byId('heat-panel').hidden;
-  byId('heat-panel').hidden = !open;
-  byId('heat-button').setAttribute('aria-expanded', String(open));
-  if (open) {
-    refreshHeat();
-  } else {
-    board.heat(null);
+  if (!byId('heat-panel').hidden) {
+    closeHeat();
+    return;
   }
+  showSquares(false);
+  byId('heat-panel').hidden = false;
+  byId('heat-button').setAttribute('aria-expanded', 'true');
+  refreshHeat();
 });
 byId('heat-man').addEventListener('change', refreshHeat);
+
+// ---- corresponding squares
+
+function showSquares(shown) {
+  byId('squares-button').setAttribute('aria-pressed', String(shown));
+  byId('squares-legend').hidden = !shown;
+  if (shown) {
+    closeHeat();
+    board.number(game.current.view.corresponding);
+  } else if (board.numbered) {
+    board.number(null);
+  }
+}
+
+byId('squares-button').addEventListener('click', () => showSquares(!board.numbered));
 
 // ---- tables that are missing
 

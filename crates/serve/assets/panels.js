@@ -37,6 +37,7 @@ export function showResult(view) {
   const why = byId('why');
   why.hidden = !view.why;
   why.querySelector('pre').textContent = view.why?.trim() ?? '';
+  byId('squares-button').hidden = !view.corresponding;
 }
 
 /** What an answer rests on. */

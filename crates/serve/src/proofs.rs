@@ -1,9 +1,10 @@
 //! What was proved of positions that no table has. It is kept as long as the server runs, within a
 //! bound, so that the address of a position says it again.
 
-use hoffman::Position;
+use hoffman::{Correspondence, Explanation, KingZugzwangs, Position, Square};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use serde::Serialize;
 use serde_json::Value;
 
 /// How much is kept, in bytes.
@@ -21,6 +22,33 @@ pub(crate) struct KeptProof {
     pub(crate) took: Value,
     /// Why it is so, if that was found out.
     pub(crate) why: Option<String>,
+    /// The squares of the kings that correspond to each other, if there are some.
+    pub(crate) corresponding: Vec<CorrespondingSquares>,
+}
+
+/// With the kings on any of these squares no side wants to be the one to move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct CorrespondingSquares {
+    white: Vec<String>,
+    black: Vec<String>,
+}
+
+impl CorrespondingSquares {
+    /// Those of an explanation.
+    pub(crate) fn of(explanation: &Explanation) -> Vec<CorrespondingSquares> {
+        let names = |squares: &[Square]| squares.iter().map(ToString::to_string).collect();
+        let groups = explanation.kings.iter().flat_map(KingZugzwangs::correspondences);
+        let squares = |group: Correspondence| CorrespondingSquares {
+            white: names(&group.white),
+            black: names(&group.black),
+        };
+        groups.map(squares).collect()
+    }
+
+    /// About what it takes, in bytes.
+    fn bytes(&self) -> usize {
+        64 + 32 * (self.white.len() + self.black.len())
+    }
 }
 
 impl KeptProof {
@@ -41,7 +69,8 @@ impl Weighter<String, KeptProof> for ProofWeight {
     fn weight(&self, key: &String, proof: &KeptProof) -> u64 {
         // What the work took are a few numbers.
         let why = proof.why.as_ref().map_or(0, String::len);
-        (key.len() + proof.words.len() + why) as u64 + 512
+        let squares: usize = proof.corresponding.iter().map(CorrespondingSquares::bytes).sum();
+        (key.len() + proof.words.len() + why + squares) as u64 + 512
     }
 }
 
@@ -83,7 +112,8 @@ mod tests {
     use super::*;
 
     fn proof(result: &'static str) -> KeptProof {
-        KeptProof { result, words: result.to_owned(), took: Value::Null, why: None }
+        let (words, corresponding) = (result.to_owned(), Vec::new());
+        KeptProof { result, words, took: Value::Null, why: None, corresponding }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::answer::ServerState;
 use crate::long_work::{Listener, only_from_here, stream};
-use crate::proofs::{KeptProof, KeptProofs};
+use crate::proofs::{CorrespondingSquares, KeptProof, KeptProofs};
 use crate::response::{Refusal, Reply};
 use crate::route::position_of;
 
@@ -66,10 +66,13 @@ fn keep(proofs: &KeptProofs, position: &Position, proved: &Proved) {
         words: proved_in_words(value, position.turn),
         took,
         why: None,
+        corresponding: Vec::new(),
     };
     let why = proved.explanation.as_ref().map(|why| explained(position, proved.value, why));
+    let corresponding = proved.explanation.as_ref().map(CorrespondingSquares::of);
+    let corresponding = corresponding.unwrap_or_default();
     let took = extent(&proved.effort);
-    proofs.keep(position, KeptProof { why, ..proof(proved.value, took) });
+    proofs.keep(position, KeptProof { why, corresponding, ..proof(proved.value, took) });
     for of in proved.moves.iter().filter(|of| of.value != Proven::Unknown) {
         proofs.keep(&position.after(&of.m), proof(of.value, Value::Null));
     }

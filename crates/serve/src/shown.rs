@@ -7,7 +7,7 @@ use hoffman::{Bound, Category, Color, Move, Position, PositionVerdict, Report, V
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::proofs::KeptProofs;
+use crate::proofs::{CorrespondingSquares, KeptProofs};
 
 /// A position.
 #[derive(Debug, Serialize)]
@@ -29,6 +29,9 @@ pub(crate) struct Shown<'r> {
     /// Why a proof has its result, if that was found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// The squares of the kings that correspond to each other, of a proof.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    corresponding: Vec<CorrespondingSquares>,
     moves: Vec<ShownMove<'r>>,
     /// Best play.
     line: Vec<LineMove<'r>>,
@@ -134,6 +137,7 @@ impl<'r> Shown<'r> {
             self.words = proof.words;
             self.proof = Some(proof.took);
             self.why = proof.why;
+            self.corresponding = proof.corresponding;
         }
         let legal = position.legal_moves(Variant::Normal);
         for shown in self.moves.iter_mut().filter(|shown| shown.outcome.result == "unknown") {
@@ -177,6 +181,7 @@ impl<'r> Shown<'r> {
             certain: report.certain.as_deref(),
             proof: None,
             why: None,
+            corresponding: Vec::new(),
             moves: shown.collect(),
             line: steps(report, variant),
             hoffman: serde_json::to_value(&report.hoffman).unwrap_or_default(),

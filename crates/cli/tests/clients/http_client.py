@@ -497,9 +497,11 @@ def proofs(address):
     assert (again["result"], again["words"], again["plies"]) == ("white", "White wins", None), again
     assert again["proof"]["slices"] == proof["slices"], again["proof"]
     assert "How White wins" in again["why"] and "Kb1!" in again["why"], again["why"]
+    assert {"white": ["b1", "b3"], "black": ["a7", "c7"]} in again["corresponding"], again["corresponding"]
     assert [(move["uci"], move["result"]) for move in again["moves"]] == [("a1b1", "white"), ("a1a2", "draw"), ("a1b2", "draw")]
     behind = shown(address, "8/k7/3p4/p2P1p2/P2P1P2/8/8/1K6 b - - 1 1")
     assert (behind["result"], behind["proof"], "why" in behind) == ("white", None, False), behind
+    assert "corresponding" not in behind, behind
     # The Lichess shape says what tables say.
     assert json.loads(get(address, "/standard?fen=" + urllib.parse.quote(fine.format(0)))[2])["category"] == "unknown"
 
