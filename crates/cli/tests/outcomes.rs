@@ -39,8 +39,12 @@ fn probed(folder: &Path, fen: &str) -> Value {
     serde_json::from_str(&answer.out).unwrap()
 }
 
+/// White mates in 15.
+const WON: &str = "8/8/8/4k3/8/8/2KR2n1/8 w - - 0 1";
+
 /// Both sides to move, colours exchanged, promotions, mate and stalemate.
-const POSITIONS: [&str; 7] = [
+const POSITIONS: [&str; 8] = [
+    WON,
     "8/8/4k3/8/2R5/8/3n4/1K6 w - - 0 1",
     "8/8/4K3/8/2r5/3N4/8/1k6 w - - 0 1",
     "8/8/4k3/8/2R5/3n4/8/1K6 b - - 0 1",
@@ -154,9 +158,9 @@ fn what_says_less_does_not_stand_for_more() {
     assert!(kept.out.lines().all(|line| line.ends_with(": kept")), "{}", kept.out);
 
     // A position's own answer has a distance.
-    let solved = run_with(inside, &["solve", "--dir", ".", POSITIONS[0], "--json"], "");
+    let solved = run_with(inside, &["solve", "--dir", ".", WON, "--json"], "");
     assert_eq!(solved.code, 0, "{}", solved.err);
-    assert_eq!(solved.json()["dtm"], probed(made("distances"), POSITIONS[0])["dtm"]);
+    assert_eq!(solved.json()["dtm"], 29);
 
     let distances = copy_of(made("distances"));
     let kept = run(distances.path(), "build KRvKN --dir . --outcomes=only");
@@ -177,4 +181,26 @@ fn jobs_make_them_too() {
     assert!(jobs.abs_diff(built) < 300, "{jobs} {built}");
     let kept = run(inside, &format!("build KRvKN --dir . {options}"));
     assert!(kept.out.lines().all(|line| line.ends_with(": kept")), "{}", kept.out);
+}
+
+/// Whichever folder comes first: the tables with distances answer where both have the position.
+#[test]
+fn distances_are_asked_before_outcomes() {
+    let [distances, outcomes] = ["distances", "small"].map(|kind| made(kind).display().to_string());
+    let analysed = |path: &str| {
+        let position = format!("position fen {WON}");
+        let input = format!(
+            "setoption name HoffmanPath value {path}\n{position}\ngo depth 1\nisready\nquit\n"
+        );
+        let told = run_with(Path::new("/"), &["uci"], &input);
+        assert_eq!(told.code, 0, "{}", told.err);
+        let line = told.out.lines().find(|line| line.contains("score")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{}", told.out))
+    };
+    let expected = analysed(&distances);
+    assert!(expected.contains("score mate"), "{expected}");
+    assert!(!analysed(&outcomes).contains("score mate"));
+    for path in [format!("{outcomes};{distances}"), format!("{distances};{outcomes}")] {
+        assert_eq!(analysed(&path), expected, "{path}");
+    }
 }

@@ -127,13 +127,13 @@ impl Collection {
     /// read for it.
     pub fn lookup_cached(&self, position: &Position) -> Option<Hit> {
         let query = Query::new(position)?;
-        let of = |found: &Option<&Arc<OpenTable>>| {
+        let of = |found: Option<&Arc<OpenTable>>| {
             found.map_or(Precedence::Distances, |member| Precedence::of(member))
         };
         let found = self.found_open(&query.material);
         let found = Precedence::ALL
             .into_iter()
-            .flat_map(|precedence| found.clone().filter(move |found| of(found) == precedence));
+            .flat_map(|precedence| found.clone().filter(move |found| of(*found) == precedence));
         for member in self.given().iter().map(Some).chain(found) {
             let member = member?;
             for inverted in query.orientations(member) {
