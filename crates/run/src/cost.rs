@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use hoffman_board::Material;
+use hoffman_board::{Format, Material};
 use hoffman_control::ControlFile;
 use hoffman_plan::{EndingJob, Graph, Node, Resources};
 use hoffman_solve::Method;
@@ -46,6 +46,8 @@ const USED: f64 = 0.72;
 /// Bytes of a compressed file per entry, typically. Measured over five-man endings: from 0.1 to
 /// 0.6.
 const TYPICAL: f64 = 0.45;
+/// The same without distances. Measured over endings of three and four men: 0.04.
+const TYPICAL_OUTCOMES: f64 = 0.06;
 
 /// What a file of cells takes for each entry of the index: bytes, typically and at most, and
 /// nanoseconds besides solving.
@@ -60,9 +62,10 @@ struct CellCost {
 const FAST_CELLS: CellCost = CellCost { typically: 0.12, at_most: 0.4, nanoseconds: 180.0 };
 /// Measured over endings of three to five men: from 0.0002 to 0.16 bytes.
 const SMALL_CELLS: CellCost = CellCost { typically: 0.045, at_most: 0.2, nanoseconds: 100.0 };
-/// Those of outcomes alone.
-const FAST_OUTCOMES: CellCost = CellCost { typically: 0.02, at_most: 0.1, nanoseconds: 90.0 };
-const SMALL_OUTCOMES: CellCost = CellCost { typically: 0.006, at_most: 0.05, nanoseconds: 60.0 };
+/// Those of outcomes alone, measured over endings of three and four men: 0.008 bytes, 0.018 at
+/// most; and of three to five: 0.0023, 0.012 at most.
+const FAST_OUTCOMES: CellCost = CellCost { typically: 0.008, at_most: 0.05, nanoseconds: 90.0 };
+const SMALL_OUTCOMES: CellCost = CellCost { typically: 0.003, at_most: 0.03, nanoseconds: 60.0 };
 /// Outcomes apart take up to a third of what distances do.
 const WITH_OUTCOMES: f64 = 1.33;
 
@@ -129,7 +132,8 @@ pub(crate) struct Cost {
 
 impl Cost {
     /// What a table takes that is not there, with no figures for what is behind its moves.
-    fn new(name: String, resources: Resources, indices: u64, men: usize) -> Cost {
+    fn new(name: String, resources: Resources, indices: u64, kind: (Format, usize)) -> Cost {
+        let typically = if kind.0.has_distance() { TYPICAL } else { TYPICAL_OUTCOMES };
         let table = PlannedTable {
             table: name,
             kept: false,
@@ -137,8 +141,8 @@ impl Cost {
             slices: resources.slices,
             needs: Vec::new(),
             seconds: (resources.values() as f64 * SOLVING + indices as f64 * WRITING) / 1e9,
-            bytes_at_most: bytes_at_most(indices, men),
-            bytes_typically: (indices as f64 * TYPICAL) as u64 + (1 << 10),
+            bytes_at_most: bytes_at_most(indices, kind),
+            bytes_typically: (indices as f64 * typically) as u64 + (1 << 10),
         };
         Cost { table, resources, behind: 0, needed: 0 }
     }
@@ -235,13 +239,15 @@ impl JobCost {
     }
 }
 
-/// The bytes of a file: entries of the widest kind that tables of so many men have needed, as
-/// deflate stores what it cannot compress, the index of blocks, and the header.
-fn bytes_at_most(indices: u64, men: usize) -> u64 {
-    let bits = match men {
-        0..=4 => 8,
-        5 => 9,
-        6 => 11,
+/// The bytes of a file: entries of the widest kind that tables of a format and so many men have
+/// needed, as deflate stores what it cannot compress, the index of blocks, and the header.
+fn bytes_at_most(indices: u64, (format, men): (Format, usize)) -> u64 {
+    let bits = match (format, men) {
+        (Format::Flag(_), _) => 1,
+        (Format::Basic, _) => 2,
+        (_, 0..=4) => 8,
+        (_, 5) => 9,
+        (_, 6) => 11,
         _ => 16,
     };
     let entries = indices.div_ceil(8) * bits;
@@ -348,7 +354,8 @@ pub(crate) fn cost_of_ending(
         name.to_string_lossy().into_owned()
     };
     let men = job.material.men();
-    let mut cost = Cost::new(name(at), resources, numbering.space.size(), men);
+    let kind = (workplace.format(), men);
+    let mut cost = Cost::new(name(at), resources, numbering.space.size(), kind);
     if has_suffix(&node.output) && job.part.is_none() && men > 2 {
         cost.keep_in_cells(workplace);
     }
@@ -368,7 +375,8 @@ pub(crate) fn cost_of_analysis(
 ) -> Cost {
     let (indices, men) = (numbering.space.size(), numbering.pieces().len());
     let resources = Resources { layout: values.layout.clone(), slices: values.slices.len() as u64 };
-    let mut cost = Cost::new(output.display().to_string(), resources, indices, men);
+    let kind = (control.entry_format(), men);
+    let mut cost = Cost::new(output.display().to_string(), resources, indices, kind);
     cost.table.needs = open.iter().map(|open| open.path().display().to_string()).collect();
     cost.behind = open.iter().map(OpenFuturebase::bytes).fold(0, u64::saturating_add);
     cost.needed = memory_of_analysis(values, open, indices, control.asks_outcomes());
