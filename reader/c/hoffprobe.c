@@ -1485,21 +1485,21 @@ static int best_of(Ask *ask, const Pos *pos, int asked, u16 *best) {
 
 /* Of a legal position without rights. */
 static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
-    int side, status, other_side = 0, table, outcomes = ask->flags & HOFFMAN_WDL;
+    int side, status, other_side = 0, table, last = -1, outcomes = ask->flags & HOFFMAN_WDL;
     u64 key = key_of_position(pos);
-    const Table *t;
     Place place;
     u16 best;
     if (!key) {
         *code = DRAW;
         return HOFFMAN_OK;
     }
-    if ((table = table_of(ask->base, key, outcomes != 0)) < 0) return HOFFMAN_NO_TABLE;
-    t = &ask->base->table[table];
-    if (t->claims != 15 && !(ask->flags & HOFFMAN_ALLOW_ASSUMED)) return HOFFMAN_NO_TABLE;
-    ask->claims &= t->claims;
-    /* outcomes are in either kind of stream */
-    for (int pass = outcomes ? 0 : 1; pass < 2; pass++)
+    /* outcomes are in either kind of stream, and maybe in two tables */
+    for (int pass = outcomes ? 0 : 1; pass < 2; pass++, last = table) {
+        const Table *t;
+        if ((table = table_of(ask->base, key, pass == 0)) < 0) return HOFFMAN_NO_TABLE;
+        t = &ask->base->table[table];
+        if (t->claims != 15 && !(ask->flags & HOFFMAN_ALLOW_ASSUMED)) continue;
+        if (table != last) ask->claims &= t->claims;
         for (int i = 0; i < t->streams; i++) {
             const Stream *s = &t->stream[i];
             if (s->outcomes != (pass == 0) || !locate(ask->t, s, pos, &place, &side)) continue;
@@ -1514,6 +1514,7 @@ static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
             if (best > *code) *code = best;
             return HOFFMAN_OK;
         }
+    }
     if (!other_side || ask->flags & STORED) return HOFFMAN_NO_TABLE;
     if ((status = best_of(ask, pos, ALL, &best)) != HOFFMAN_OK) return status;
     *code = best ? best : in_check(ask->t, pos, pos->turn) ? 1 : DRAW;

@@ -183,6 +183,70 @@ fn jobs_make_them_too() {
     assert!(kept.out.lines().all(|line| line.ends_with(": kept")), "{}", kept.out);
 }
 
+/// Parts of an ending, and the one table that they become.
+#[test]
+fn parts_become_one_table() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let inside = folder.path();
+    for options in ["--outcomes=only", "--outcomes=only --format hbf"] {
+        let jobs = run(inside, &format!("plan KPvK --dir . --parts {options} --run -j 2"));
+        assert_eq!(jobs.code, 0, "{options}: {}", jobs.err);
+    }
+    let entries = |table: &str| {
+        run(inside, &format!("convert {table} -o back.htb")).good();
+        unpacked(&inside.join("back.htb")).1
+    };
+    let whole = unpacked(&made("htb").join("kpk.htb")).1;
+    assert!(entries("kpk.htb") == whole && entries("kpk.hbf") == whole);
+}
+
+/// A file is not made beside which nothing is that it leans on.
+#[test]
+fn what_is_leant_on_has_to_be_there() {
+    let folder = copy_of(made("distances"));
+    let inside = folder.path();
+    fs::create_dir(inside.join("apart")).unwrap();
+    let convert = "convert krkn.htb -o apart/krkn.hbf --outcomes=only";
+    let refused = run(inside, &format!("{convert} --profile small"));
+    refused.refused(1, &["need the table of"]);
+    assert!(names(&inside.join("apart")).is_empty());
+    run(inside, convert).good();
+    for options in ["--format basic", "--outcomes"] {
+        let table = format!("convert apart/krkn.hbf -o apart/other.hbf --outcomes {options}");
+        let table = table.replace("--outcomes --outcomes", "--outcomes");
+        run(inside, &table).refused(1, &["it is to have no distances"]);
+    }
+}
+
+/// One that claims less than all, of a control file, is stored by index; so is one whose tables
+/// behind captures en passant lie elsewhere.
+#[test]
+fn control_files_of_outcomes_say_no_more_than_they_know() {
+    let folder = copy_of(made("htb"));
+    let inside = folder.path();
+    let control = |name: &str, more: &str| {
+        let text = format!(
+            r#"<tablebase><piece color="white" type="king"/><piece color="black" type="king"/>
+            <piece color="white" type="pawn"/>{more}<basic/><output filename="{name}"/></tablebase>"#
+        );
+        fs::write(inside.join("control.xml"), text).unwrap();
+        run(inside, "build control.xml --dir .")
+    };
+    let behind = ["kqk", "krk", "kbk", "knk", "kk"]
+        .map(|table| format!(r#"<futurebase filename="{table}.htb"/>"#));
+    let made = control("cells.hbf", &behind.concat());
+    assert_eq!(made.code, 0, "{}", made.err);
+    assert!(!made.err.contains("stored by index"), "{}", made.err);
+    let fewer = fs::metadata(inside.join("cells.hbf")).unwrap().len();
+    let pruned = r#"<prune-enable color="white" type="concede"/>
+        <prune color="white" move="P=Q" type="concede"/>"#;
+    let made = control("entries.hbf", &format!("{}{pruned}", behind[1..].concat()));
+    assert_eq!(made.code, 0, "{}", made.err);
+    let stats = run(inside, "verify entries.hbf --dir .");
+    assert_eq!(stats.code, 0, "{}", stats.err);
+    assert!(fs::metadata(inside.join("entries.hbf")).unwrap().len() > fewer);
+}
+
 /// Whichever folder comes first: the tables with distances answer where both have the position.
 #[test]
 fn distances_are_asked_before_outcomes() {

@@ -69,9 +69,11 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// The table that is asked: where outcomes are enough rather one that has them apart.
-    fn table(self, outcomes: bool) -> Option<usize> {
-        if outcomes { self.outcomes.or(self.distances) } else { self.distances.or(self.outcomes) }
+    /// The tables that are asked, in order: where outcomes are enough rather one that has them
+    /// apart.
+    fn asked(self, outcomes: bool) -> impl Iterator<Item = usize> {
+        let first = self.outcomes.filter(|_| outcomes);
+        first.into_iter().chain(self.distances.filter(move |&number| Some(number) != first))
     }
 }
 
@@ -230,19 +232,25 @@ impl Lookup for Tablebase {
 
     fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, ProbeError> {
         let material = Material::of(position);
-        let numbers = self.by_material.get(&material);
-        let Some(number) = numbers.and_then(|numbers| numbers.table(outcomes)) else {
-            return Err(ProbeError::NoTable(material));
-        };
-        let file = &self.tables[number].1;
-        let cell = match file.find(position, outcomes) {
-            EntryPlace::Cell(cell) => cell,
-            EntryPlace::OtherSide => return Ok(Stored::OtherSide),
-            EntryPlace::Nothing => return Err(ProbeError::NoTable(material)),
-        };
-        let code = self.cell(file, number, cell);
-        let code = code.map_err(|problem| ProbeError::File { material, problem })?;
-        Ok(if cell.exits { Stored::AtLeast(code) } else { Stored::Exactly(code) })
+        let numbers = self.by_material.get(&material).copied().unwrap_or_default();
+        let mut other_side = false;
+        for number in numbers.asked(outcomes) {
+            let file = &self.tables[number].1;
+            match file.find(position, outcomes) {
+                EntryPlace::Cell(cell) => {
+                    let code = self.cell(file, number, cell);
+                    let code = code.map_err(|problem| ProbeError::File { material, problem })?;
+                    return Ok(if cell.exits {
+                        Stored::AtLeast(code)
+                    } else {
+                        Stored::Exactly(code)
+                    });
+                }
+                EntryPlace::OtherSide => other_side = true,
+                EntryPlace::Nothing => {}
+            }
+        }
+        if other_side { Ok(Stored::OtherSide) } else { Err(ProbeError::NoTable(material)) }
     }
 }
 

@@ -241,12 +241,13 @@ impl Collection {
             let path = folder.join(&name);
             let known = self.found.entry(material).or_default();
             let is_twin = |f: &Arc<ListedTable>| twin(&path).is_some_and(|twin| twin == f.path);
-            // Of the same table in both containers the `.htb` counts, which may be new.
+            if known.iter().any(|f| f.path == path) {
+                continue;
+            }
+            // Of the same table in both containers the `.htb` is asked first, which may be new.
             if let Some(at) = known.iter().position(is_twin) {
-                if !has_suffix(&path) {
-                    known[at] = ListedTable::new(path);
-                }
-            } else if known.iter().all(|f| f.path != path) {
+                known.insert(at + usize::from(has_suffix(&path)), ListedTable::new(path));
+            } else {
                 // Those of other programs come behind.
                 let at = known.partition_point(|f| ForeignKind::of(&f.path).is_none());
                 known.insert(at, ListedTable::new(path));
@@ -361,13 +362,31 @@ impl Collection {
         &self,
         material: &Material,
     ) -> impl Iterator<Item = Result<Arc<OpenTable>, CollectionError>> {
-        let ending = material.normalized().0;
-        let found = self.found.get(&ending).into_iter().flatten();
-        let found = found.filter_map(|found| self.member_of(found).transpose());
-        // Asked only if no other answers.
-        let unlisted = std::iter::once(ending)
+        self.listed_tables(material).chain(self.unlisted_tables(material))
+    }
+
+    /// Those of the folders that have a list.
+    pub(crate) fn listed_tables(
+        &self,
+        material: &Material,
+    ) -> impl Iterator<Item = Result<Arc<OpenTable>, CollectionError>> {
+        let found = self.found.get(&material.normalized().0).into_iter().flatten();
+        found.filter_map(|found| self.member_of(found).transpose())
+    }
+
+    /// Those of the folders without one, which are asked by name.
+    pub(crate) fn unlisted_tables(
+        &self,
+        material: &Material,
+    ) -> impl Iterator<Item = Result<Arc<OpenTable>, CollectionError>> {
+        let unlisted = std::iter::once(material.normalized().0)
             .flat_map(|ending| self.unlisted.tables(&*self.options.storage, &ending));
-        found.chain(unlisted.filter_map(|found| self.member_of(&found).transpose()))
+        unlisted.filter_map(|found| self.member_of(&found).transpose())
+    }
+
+    /// Whether there are folders without a list.
+    pub(crate) fn has_unlisted(&self) -> bool {
+        !self.unlisted.is_empty()
     }
 
     /// The first table of the folders that has every position of an ending, see
@@ -397,19 +416,18 @@ impl Collection {
         (None, failed)
     }
 
-    /// The tables of the folders that may hold these men, as far as they are open: none for one
-    /// that is not and for folders without a list, and nothing of those that cannot be used.
-    pub(crate) fn found_open(
+    /// The tables of the folders with a list that may hold these men, as far as they are open: none
+    /// for one that is not, and nothing of those that cannot be used.
+    pub(crate) fn listed_open(
         &self,
         material: &Material,
     ) -> impl Iterator<Item = Option<&Arc<OpenTable>>> + Clone {
         let found = self.found.get(&material.normalized().0);
-        let found = found.into_iter().flatten().filter_map(|found| match found.member.get() {
+        found.into_iter().flatten().filter_map(|found| match found.member.get() {
             None => Some(None),
             Some(Ok(Some(member))) => Some(Some(member)),
             Some(Ok(None) | Err(_)) => None,
-        });
-        found.chain((!self.unlisted.is_empty()).then_some(None))
+        })
     }
 
     /// The table of a file in a folder; none if it is of another variant.

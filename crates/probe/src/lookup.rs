@@ -87,8 +87,6 @@ enum Precedence {
 }
 
 impl Precedence {
-    const ALL: [Precedence; 3] = [Precedence::Distances, Precedence::Outcomes, Precedence::Pruned];
-
     fn of(member: &OpenTable) -> Precedence {
         if !member.is_plain() {
             Precedence::Pruned
@@ -97,6 +95,82 @@ impl Precedence {
         } else {
             Precedence::Outcomes
         }
+    }
+}
+
+/// The tables of folders, asked for a position one after another.
+struct FolderSearch<'c> {
+    collection: &'c Collection,
+    query: &'c Query<'c>,
+    /// Why a table that might have the position cannot be opened.
+    failure: Option<CollectionError>,
+    /// The answer of a table that has the position, and no value of it without another table that
+    /// is not there.
+    unknown: Option<Hit>,
+    pruned: Vec<Arc<OpenTable>>,
+}
+
+impl<'c> FolderSearch<'c> {
+    fn new(collection: &'c Collection, query: &'c Query<'c>) -> FolderSearch<'c> {
+        FolderSearch { collection, query, failure: None, unknown: None, pruned: Vec::new() }
+    }
+
+    /// The answer of a table of chess that passes a test: of the first one with distances, else of
+    /// the first one without.
+    fn among(
+        &mut self,
+        tables: impl Iterator<Item = Result<Arc<OpenTable>, CollectionError>>,
+        test: &impl Fn(&OpenTable) -> bool,
+    ) -> Result<Option<Hit>, CollectionError> {
+        let mut outcomes = Vec::new();
+        for found in tables {
+            let member = match found {
+                Ok(member) if test(&member) => member,
+                Ok(_) => continue,
+                Err(error) => {
+                    self.failure.get_or_insert(error);
+                    continue;
+                }
+            };
+            match Precedence::of(&member) {
+                Precedence::Distances => {
+                    if let Some(hit) = self.known(&member)? {
+                        return Ok(Some(hit));
+                    }
+                }
+                Precedence::Outcomes => outcomes.push(member),
+                Precedence::Pruned => self.pruned.push(member),
+            }
+        }
+        for member in outcomes {
+            if let Some(hit) = self.known(&member)? {
+                return Ok(Some(hit));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What a table says, if it is a value.
+    fn known(&mut self, member: &Arc<OpenTable>) -> Result<Option<Hit>, CollectionError> {
+        let hit = self.collection.ask(member, self.query)?;
+        if hit.as_ref().is_none_or(|hit| hit.value != EntryValue::Unknown) {
+            return Ok(hit);
+        }
+        self.unknown = self.unknown.take().or(hit);
+        Ok(None)
+    }
+
+    /// What is left to say if no table of chess has a value.
+    fn rest(self) -> Result<Option<Hit>, CollectionError> {
+        if self.unknown.is_some() {
+            return Ok(self.unknown);
+        }
+        for member in &self.pruned {
+            if let Some(hit) = self.collection.ask(member, self.query)? {
+                return Ok(Some(hit));
+            }
+        }
+        self.failure.map_or(Ok(None), Err)
     }
 }
 
@@ -127,13 +201,15 @@ impl Collection {
     /// read for it.
     pub fn lookup_cached(&self, position: &Position) -> Option<Hit> {
         let query = Query::new(position)?;
-        let of = |found: Option<&Arc<OpenTable>>| {
-            found.map_or(Precedence::Distances, |member| Precedence::of(member))
+        let found = self.listed_open(&query.material);
+        let of = |precedence: Precedence| {
+            found.clone().filter(move |member| {
+                member.map_or(Precedence::Distances, |member| Precedence::of(member)) == precedence
+            })
         };
-        let found = self.found_open(&query.material);
-        let found = Precedence::ALL
-            .into_iter()
-            .flat_map(|precedence| found.clone().filter(move |found| of(*found) == precedence));
+        let unlisted = self.has_unlisted().then_some(None);
+        let chess = of(Precedence::Distances).chain(of(Precedence::Outcomes)).chain(unlisted);
+        let found = chess.chain(of(Precedence::Pruned));
         for member in self.given().iter().map(Some).chain(found) {
             let member = member?;
             for inverted in query.orientations(member) {
@@ -158,31 +234,16 @@ impl Collection {
             }
         }
 
-        let mut failure = None;
-        let mut others = Vec::new();
-        for found in self.found(&query.material) {
-            let member = match found {
-                Ok(member) if test(&member) => member,
-                Ok(_) => continue,
-                Err(error) => {
-                    failure.get_or_insert(error);
-                    continue;
-                }
-            };
-            if Precedence::of(&member) > Precedence::Distances {
-                others.push(member);
-            } else if let Some(hit) = self.ask(&member, &query)? {
-                return Ok(Some(hit));
-            }
+        let mut search = FolderSearch::new(self, &query);
+        let listed = search.among(self.listed_tables(&query.material), &test)?;
+        if let Some(hit) = listed {
+            return Ok(Some(hit));
         }
-
-        others.sort_by_key(|member| Precedence::of(member));
-        for member in others {
-            if let Some(hit) = self.ask(&member, &query)? {
-                return Ok(Some(hit));
-            }
+        // Folders without a list are asked only if no other one answers.
+        if let Some(hit) = search.among(self.unlisted_tables(&query.material), &test)? {
+            return Ok(Some(hit));
         }
-        failure.map_or(Ok(None), Err)
+        search.rest()
     }
 
     /// What is behind a move in a position that `asker` answers; `next` is the position after it.

@@ -82,7 +82,7 @@ impl OpenOptions {
     }
 
     /// A folder of tables, found by the names of their endings: `krpkr.htb`, or parts as
-    /// `krpkr-b7.htb`. Earlier folders are asked first.
+    /// `krpkr-b7.htb`. Earlier folders are asked first, and tables with distances before others.
     #[must_use]
     pub fn folder(mut self, folder: impl AsRef<Path>) -> OpenOptions {
         self.folders.push(folder.as_ref().to_owned());

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hoffman_board::{Format, Material};
 use hoffman_control::ControlFile;
-use hoffman_plan::{EndingJob, Graph, Node, Resources};
+use hoffman_plan::{EndingJob, Graph, Resources};
 use hoffman_solve::Method;
 use hoffman_space::TableValues;
 use hoffman_store::folder_of;
@@ -257,25 +257,39 @@ fn bytes_at_most(indices: u64, (format, men): (Format, usize)) -> u64 {
 /// The memory that endings need if nothing goes to the disk, in bytes. Without files everything
 /// that a later one needs stays in memory. Endings of five men took 0.57 to 1.36 times the sum of
 /// these things; a fifth is added, since what does not fit ends badly.
-pub(crate) fn memory_of_endings(graph: &Graph<EndingJob>, todo: &[usize], write: bool) -> u64 {
+pub(crate) fn memory_of_endings(
+    graph: &Graph<EndingJob>,
+    todo: &[usize],
+    (write, format): (bool, Format),
+) -> u64 {
     let mut worst = 0;
     for (number, &at) in todo.iter().enumerate() {
         let later = if write { &todo[number..=number] } else { &todo[number..] };
         let later = graph.needed_by(later);
         let kept = todo[..number].iter().filter(|at| later.contains(at));
-        let kept: u64 = kept.map(|&at| graph.nodes[at].positions()).sum();
-        worst = worst.max(memory_of_ending(graph, at, write) + kept);
+        let kept: u64 = kept.map(|&at| values_of_ending(graph, at, format)).sum();
+        worst = worst.max(memory_of_ending(graph, at, (write, format)) + kept);
     }
     worst / 5 * 6
 }
 
 /// The memory that an ending needs in the same way beside the values of those behind it.
-fn memory_of_ending(graph: &Graph<EndingJob>, at: usize, write: bool) -> u64 {
-    let node = &graph.nodes[at];
-    let values = node.positions();
+fn memory_of_ending(graph: &Graph<EndingJob>, at: usize, (write, format): (bool, Format)) -> u64 {
+    let values = values_of_ending(graph, at, format);
     // The file's entries are made beside the values.
     let entries = if write { values / 2 } else { 0 };
-    values + entries + node.resources.as_ref().map_or(0, Resources::working)
+    let node = &graph.nodes[at];
+    let resources = node.resources.as_ref();
+    let count = node.source.material.count;
+    // Where captures en passant need them, the values of a slice are whole before they are packed.
+    let whole = !format.has_distance() && count.white.pawn > 0 && count.black.pawn > 0;
+    let slice = resources.filter(|_| whole).map_or(0, Resources::slice);
+    values + entries + slice + resources.map_or(0, Resources::working)
+}
+
+/// What the values of an ending take: outcomes two bits each.
+fn values_of_ending(graph: &Graph<EndingJob>, at: usize, format: Format) -> u64 {
+    graph.nodes[at].positions() / if format.has_distance() { 1 } else { 4 }
 }
 
 /// The memory that endings need which are solved side by side and written, beside the values of
@@ -283,12 +297,13 @@ fn memory_of_ending(graph: &Graph<EndingJob>, at: usize, write: bool) -> u64 {
 pub(crate) fn memory_of_group(
     graph: &Graph<EndingJob>,
     group: &[usize],
+    format: Format,
     held: impl Fn(&Material) -> bool,
 ) -> u64 {
-    let own: u64 = group.iter().map(|&at| memory_of_ending(graph, at, true)).sum();
-    let behind = graph.needed_by(group).into_iter().map(|at| &graph.nodes[at]);
-    let read = behind.filter(|node| !held(&node.source.material));
-    (own + read.map(Node::positions).sum::<u64>()) / 5 * 6
+    let own: u64 = group.iter().map(|&at| memory_of_ending(graph, at, (true, format))).sum();
+    let behind = graph.needed_by(group).into_iter();
+    let read = behind.filter(|&at| !held(&graph.nodes[at].source.material));
+    (own + read.map(|at| values_of_ending(graph, at, format)).sum::<u64>()) / 5 * 6
 }
 
 /// The memory that joining a table needs if nothing goes to the disk, in bytes: its values, and the
@@ -334,7 +349,7 @@ pub(crate) fn plan_of_endings(
         let Some(cost) = cost_of_ending(graph, at, place.0)? else { continue };
         costs.push(if todo.contains(&at) { cost } else { cost.kept() });
     }
-    let needed = memory_of_endings(graph, todo, true) + OWN;
+    let needed = memory_of_endings(graph, todo, (true, place.0.format())) + OWN;
     let with_pawns = todo.iter().any(|&at| graph.nodes[at].source.material.has_pawns());
     let typical = if with_pawns { needed } else { (needed as f64 * USED) as u64 };
     sum(costs, [needed, typical], place, slowness)
@@ -475,7 +490,7 @@ impl RunPlan {
 mod tests {
     use std::path::Path;
 
-    use hoffman_plan::complete;
+    use hoffman_plan::{Node, complete};
 
     use super::*;
 
@@ -489,9 +504,11 @@ mod tests {
         let behind = |node: &&Node<EndingJob>| node.source.material == rook;
         let bytes = graph.nodes.iter().find(behind).map(Node::positions).expect("it is behind");
 
-        let all = memory_of_group(&graph, &[last], |_| true);
-        let others = memory_of_group(&graph, &[last], |held| *held != rook);
+        let all = memory_of_group(&graph, &[last], Format::Dtm(None), |_| true);
+        let others = memory_of_group(&graph, &[last], Format::Dtm(None), |held| *held != rook);
         assert!(all > graph.nodes[last].positions());
         assert!((others - all).abs_diff(bytes / 5 * 6) < 6, "{} {bytes}", others - all);
+        let outcomes = memory_of_group(&graph, &[last], Format::Basic, |_| true);
+        assert!(outcomes < all / 2, "{outcomes} of {all}");
     }
 }

@@ -244,7 +244,7 @@ fn make_room(
     options: &RunOptions<'_>,
 ) -> Result<Option<Arc<Pages>>, RunError> {
     let workplace = &options.workplace;
-    let needed = memory_of_endings(graph, todo, options.write);
+    let needed = memory_of_endings(graph, todo, (options.write, workplace.format()));
     let temporary = std::env::temp_dir();
     let working = if options.write { folder } else { &temporary };
     let resources = todo.iter().filter_map(|&at| graph.nodes[at].resources.as_ref());
@@ -493,7 +493,8 @@ impl<'a> Build<'a> {
         let limit = available_memory().map_or(u64::MAX, |free| {
             let group = &later[..group_end(self.graph, later, 0)];
             let is_held = |material: &Material| self.tables.contains_key(material);
-            let next = memory_of_group(self.graph, group, is_held);
+            let format = self.options.workplace.format();
+            let next = memory_of_group(self.graph, group, format, is_held);
             // Some is left to others.
             (free + total).saturating_sub(next) / 16 * 15
         });

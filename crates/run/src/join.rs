@@ -19,7 +19,7 @@ use hoffman_space::{
 use hoffman_store::{folder_of, is_file};
 use hoffman_table::blocks::names_of;
 use hoffman_table::index::IndexSpace;
-use hoffman_table::rows::{Taking, Wanted, has_free_pieces, structures_of};
+use hoffman_table::rows::{Wanted, has_free_pieces, structures_of};
 use hoffman_table::{Stop, Table};
 
 use crate::checkpoint;
@@ -31,7 +31,7 @@ use crate::options::{MadeTable, RunContext, RunOptions, RunReport};
 use crate::presence::{difference_from_job, unfit_for_job};
 use crate::progress::Phase;
 use crate::room;
-use crate::values::decode_table;
+use crate::values::{decode_table, taking_of};
 use crate::workplace::Workplace;
 use crate::write::{Making, write_table};
 
@@ -244,7 +244,8 @@ impl Joining {
             tracing::info!(part = %path.display(), "reading");
             let table = self.open(path, run.workplace)?;
             let all = Wanted::all();
-            let part = decode_table(&table, &all, Taking::Exactly, None, run, &mut area)?;
+            let taking = taking_of(run.workplace.format());
+            let part = decode_table(&table, &all, taking, None, run, &mut area)?;
             let share = HeaderCounts::of(&table, &numbering.space, &self.material);
             counted = counted.zip(share).map(|(sum, share)| sum.with(share));
             let twice = self.take(part, &values, (number, inputs), &mut origins)?;

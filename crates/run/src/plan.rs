@@ -110,8 +110,11 @@ pub fn costs_of_jobs(
         // A part takes few of the values of a file, but it is unpacked as a whole.
         let packed = if node.source.part.is_some() { 1 } else { 2 };
         let in_hand = node.needed().map(|needed| graph.nodes[needed].positions() / packed).max();
-        let own = memory_of_endings(graph, &[at], true);
-        let needed = read.sum::<u64>() + in_hand.unwrap_or(0) + own + OWN;
+        let format = workplace.format();
+        let own = memory_of_endings(graph, &[at], (true, format));
+        // Of outcomes two bits are kept.
+        let read = read.sum::<u64>() / if format.has_distance() { 1 } else { 4 };
+        let needed = read + in_hand.unwrap_or(0) + own + OWN;
         costs.push(JobCost::new(&cost, needed, workplace, slowness));
     }
     Ok(costs)

@@ -132,8 +132,13 @@ pub(crate) fn difference_from_job(
     if job.part.is_none() && table.pieces().iter().any(ListedPiece::is_restricted) {
         return Some(format!("holds a part of {material} only"));
     }
+    // Version 1.7 made tables of outcomes that are wrong in places.
+    let has_values = match table.codec().format() {
+        Format::Dtm(_) => true,
+        own => own == format && table.claims().is_exact(),
+    };
     let is_plain = table.variant() == Variant::Normal
-        && (matches!(table.codec().format(), Format::Dtm(_)) || table.codec().format() == format)
+        && has_values
         && table.control().prune_enables.is_empty();
     let values = if format.has_distance() { "distances to mate" } else { "who wins" };
     (!is_plain).then(|| format!("is no plain table of {values}"))

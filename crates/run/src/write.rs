@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hoffman_board::Format;
 use hoffman_board::value::FlagType;
+use hoffman_board::{Format, Material};
 use hoffman_control::{
-    ControlFile, GenerationStatistics, HeaderEdits, PassStatistics, decode_text, prefix_length,
-    render_header,
+    ControlFile, GenerationStatistics, HeaderEdits, PassStatistics, Strictness, decode_text,
+    prefix_length, render_header,
 };
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
 use hoffman_space::{Counts, TableValues};
-use hoffman_table::blocks::{CellFile, has_cells, has_suffix};
+use hoffman_table::blocks::{CellFile, Profile, expect_beside, has_cells, has_suffix};
 use hoffman_table::entries::{EntryCodec, EntryError, width};
 use hoffman_table::rows::{
     Distances, IndexCounts, RowsError, StoredDistances, Stretches, encode, encode_in,
@@ -76,15 +76,19 @@ pub(crate) fn write_table(
     let (format, bits) = fitting_format(control, &counts, progress).map_err(entry)?;
     let codec = EntryCodec::new(format, bits, control.variant).map_err(entry)?;
     let header = render_header(control, &header_edits(numbering, making, format, &counts))?;
-    if has_suffix(path) && has_cells(control, space, codec) {
-        drop(numbers);
-        write_cells((&header.bytes, format, values), making.behind.as_deref(), path, workplace)?;
-        return Ok(counts);
-    }
-
-    if workplace.streams.needs_cells() && has_suffix(path) && space.pieces().len() > 2 {
-        let text = "stored by index, as what is no complete ending, whatever profile is asked for";
-        progress.notice(&format!("{}: {text}", path.display()));
+    if has_suffix(path) {
+        let text = header.bytes.get(..prefix_length(&header.bytes).unwrap_or(0));
+        let text = decode_text(text.unwrap_or_default(), &path.display().to_string())?;
+        let refused = cells_refused((&text, codec), numbering, making, path, workplace)?;
+        let Some(why) = refused else {
+            drop(numbers);
+            write_cells((&text, format, values), making.behind.as_deref(), path, workplace)?;
+            return Ok(counts);
+        };
+        if !why.is_empty() || workplace.streams.needs_cells() && space.pieces().len() > 2 {
+            let why = if why.is_empty() { NO_ENDING } else { &why };
+            progress.notice(&format!("{}: stored by index, {why}", path.display()));
+        }
     }
 
     let file = TableContents {
@@ -131,20 +135,45 @@ fn header_edits(
     }
 }
 
+/// Why a table is stored by index whatever profile is asked for.
+const NO_ENDING: &str = "as what is no complete ending, whatever profile is asked for";
+
+/// Why a table is not stored in cells, with nothing more to say of what is no complete ending; none
+/// if it is.
+fn cells_refused(
+    (header, codec): (&str, EntryCodec),
+    numbering: &Numbering,
+    making: &Making,
+    path: &Path,
+    workplace: &Workplace,
+) -> Result<Option<String>, RunError> {
+    // What its values prove stands in the header.
+    let header = ControlFile::parse(header, &path.display().to_string(), Strictness::Header)?;
+    if !has_cells(&header, &numbering.space, codec) {
+        return Ok(Some(String::new()));
+    }
+    if making.behind.is_some() {
+        return Ok(None);
+    }
+    let men = numbering.pieces().iter().map(|piece| (piece.color, piece.role));
+    let outcomes = !codec.format().has_distance();
+    let kind = (Profile::Fast, outcomes);
+    let beside = expect_beside(path, &Material::from_men(men), kind, workplace.source_options());
+    Ok(beside.err().map(|problem| format!("since {problem}")))
+}
+
 /// Writes the cells of a complete ending, which the encoder compares with the values.
 fn write_cells(
-    (header, format, values): (&[u8], Format, &TableValues),
+    (header, format, values): (&str, Format, &TableValues),
     behind: Option<&[Arc<TableValues>]>,
     path: &Path,
     workplace: &Workplace,
 ) -> Result<(), RunError> {
     let content = workplace.streams.content.within(format);
-    let text = header.get(..prefix_length(header).unwrap_or(0)).unwrap_or_default();
-    let text = decode_text(text, &path.display().to_string())?;
     let file = CellFile {
         storage: Arc::clone(&workplace.storage),
         path,
-        header: &text,
+        header,
         values,
         behind: behind.map(|tables| tables.iter().map(|table| &**table).collect()),
         content,

@@ -208,12 +208,12 @@ impl Codes {
         Codes::packed(packed, len)
     }
 
-    /// The size in memory, in bytes; 0 for what lies elsewhere.
+    /// The size in memory, in bytes, packed outcomes among it; 0 for what lies elsewhere.
     pub fn bytes(&self) -> usize {
         match self {
             Codes::Narrow(codes) => codes.len(),
             Codes::Wide(codes) => 2 * codes.len(),
-            Codes::Stored(_) => 0,
+            Codes::Stored(stored) => stored.store.outcomes().map_or(0, |_| stored.len.div_ceil(4)),
         }
     }
 }

@@ -73,6 +73,8 @@ pub(crate) struct JoinArgs {
     /// The format of the file, if it is not named.
     #[arg(long, value_enum, default_value_t = FileFormat::Htb, conflicts_with = "output")]
     pub(crate) format: FileFormat,
+    #[command(flatten)]
+    pub(crate) streams: StreamArgs,
     /// Leave out of the header what differs from run to run: the machine, the command line, times.
     /// The table is the same file then that hoffman build --reproducible makes.
     #[arg(long)]

@@ -144,7 +144,8 @@ fn line(made: &Made) -> String {
                 "{file}: {verb}, longest win with White to move {white}, with Black to move {black}"
             )
         }
-        (None, legal) => format!("{file}: {verb}, {} legal positions", legal.unwrap_or_default()),
+        (None, Some(legal)) => format!("{file}: {verb}, {legal} legal positions"),
+        (None, None) => format!("{file}: {verb}"),
     }
 }
 

@@ -6,7 +6,7 @@ use hoffman::{Material, OneTable, Options};
 
 use crate::RunEnd;
 use crate::args::{FileFormat, JoinArgs};
-use crate::commands::build::only;
+use crate::commands::build::{contained, only};
 use crate::output::Misuse;
 
 /// Joins parts and lists the table.
@@ -38,6 +38,11 @@ fn of_parts(args: &JoinArgs) -> anyhow::Result<RunEnd> {
 }
 
 fn options(args: &JoinArgs, folder: Option<PathBuf>) -> anyhow::Result<Options> {
-    let options = args.work.options(folder)?;
-    Ok(options.blocks(args.format == FileFormat::Hbf).reproducible(args.reproducible))
+    let is_named_so = |output: &PathBuf| output.extension().is_some_and(|suffix| suffix == "hbf");
+    let format = match &args.output {
+        Some(output) if is_named_so(output) => FileFormat::Hbf,
+        _ => args.format,
+    };
+    let options = contained(args.work.options(folder)?, format, args.streams)?;
+    Ok(options.reproducible(args.reproducible))
 }

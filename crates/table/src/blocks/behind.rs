@@ -150,43 +150,46 @@ fn endings_behind(ending: &Material) -> HashSet<Material> {
 }
 
 /// Expects the tables beside a file of cells that it needs: those behind all captures and
-/// promotions, or behind those en passant only.
+/// promotions, or behind those en passant only. If it has `outcomes` alone no more is needed of
+/// them.
 ///
 /// # Errors
 /// One is not there.
 #[cfg(feature = "bulk")]
-pub(crate) fn expect_beside(
+pub fn expect_beside(
     path: &Path,
-    table: &Table,
-    profile: Profile,
+    material: &Material,
+    (profile, outcomes): (Profile, bool),
+    options: SourceOptions,
 ) -> Result<(), TableProblem> {
-    let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
-    let material = Material::from_men(men);
     let needed = match profile {
-        Profile::Small => endings_behind(&material),
+        Profile::Small => endings_behind(material),
         Profile::Fast => {
             let pawnless = Color::ALL.map(|color| material.without(color, Role::Pawn));
             let both = pawnless.iter().all(Option::is_some);
             pawnless.into_iter().flatten().filter(|_| both).map(|m| m.normalized().0).collect()
         }
     };
-    let outcomes = !table.codec().format().has_distance();
-    let behind = TablesBehind::beside((path, outcomes), SourceOptions::default(), Family::new());
+    let behind = TablesBehind::beside((path, outcomes), options, Family::new());
     match needed.into_iter().find(|ending| behind.table(ending).is_none()) {
         Some(ending) => Err(TableProblem::Behind { ending }),
         None => Ok(()),
     }
 }
 
-/// All values of the endings behind a complete ending, whose tables are looked for beside it.
+/// All values of the endings behind a complete ending, whose tables are looked for beside it, or
+/// their `outcomes`.
 ///
 /// # Errors
 /// One is not there or damaged; they do not fit into so many bytes.
 #[cfg(feature = "bulk")]
-pub(crate) fn values_behind(table: &Table, room: u64) -> Result<Vec<TableValues>, TableProblem> {
+pub(crate) fn values_behind(
+    table: &Table,
+    outcomes: bool,
+    room: u64,
+) -> Result<Vec<TableValues>, TableProblem> {
     let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
     let options = SourceOptions { memory_limit: room, ..SourceOptions::default() };
-    let outcomes = !table.codec().format().has_distance();
     let behind = TablesBehind::beside((table.path(), outcomes), options, Family::new());
     let values = behind.all(&Material::from_men(men), room)?;
     values.ok_or_else(|| RowsError::TooLarge(room).into())

@@ -31,7 +31,9 @@ use crate::reader::{Table, TableProblem};
 use crate::source::{Entries, Shape};
 
 #[cfg(feature = "bulk")]
-pub(crate) use behind::{expect_beside, values_behind};
+pub use behind::expect_beside;
+#[cfg(feature = "bulk")]
+pub(crate) use behind::values_behind;
 #[cfg(feature = "bulk")]
 pub(crate) use write::{BlockWriter, check};
 #[cfg(feature = "bulk")]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hoffman_board::Material;
 use hoffman_control::decode_text;
 use hoffman_space::TableValues;
 use hoffman_store::files;
@@ -10,7 +11,7 @@ use rayon::prelude::*;
 use super::{CHUNK, ConvertError, ConvertTarget, Converted};
 use crate::blocks::{CellFile, Profile, expect_beside, has_cells, has_suffix, values_behind};
 use crate::entries::Number;
-use crate::htb::HtbError;
+use crate::htb::{HtbError, SourceOptions};
 use crate::reader::{Table, TableError, TableProblem};
 use crate::rows::{Distances, encode};
 use crate::stop::Stop;
@@ -74,11 +75,9 @@ fn as_cells(
     target: &Path,
     options: &ConvertTarget<'_>,
 ) -> Result<Option<String>, ConvertError> {
-    if !has_room(table, options) {
-        return Ok(Some("there is too little memory for the values of all positions".to_owned()));
-    }
-    if let Err(problem) = expect_beside(target, table, options.streams.profile) {
-        return Ok(Some(problem.to_string()));
+    let outcomes = !table.codec().format().has_distance();
+    if let Some(why) = refusal(table, target, options, outcomes) {
+        return Ok(Some(why));
     }
     let stop = Stop::default();
     let values = match table.all_values(&stop) {
@@ -89,7 +88,7 @@ fn as_cells(
         Err(error) => return Err(error.into()),
     };
 
-    let behind = behind_if_small(table, options)?;
+    let behind = behind_if_small(table, options, outcomes)?;
     let header = table.control().text();
     let file = CellFile {
         storage: files(),
@@ -116,20 +115,33 @@ fn as_cells(
     }
 }
 
-/// Whether there is memory for the entries, the values, and what they are compared with.
-pub(super) fn has_room(table: &Table, options: &ConvertTarget<'_>) -> bool {
-    table.codec().area_bytes(table.space().size()).saturating_mul(4) <= options.memory
+/// Why the values of a complete ending, or its outcomes alone, cannot be put into cells.
+pub(super) fn refusal(
+    table: &Table,
+    target: &Path,
+    options: &ConvertTarget<'_>,
+    outcomes: bool,
+) -> Option<String> {
+    // The entries, the values, and what they are compared with.
+    if table.codec().area_bytes(table.space().size()).saturating_mul(4) > options.memory {
+        return Some("there is too little memory for the values of all positions".to_owned());
+    }
+    let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
+    let kind = (options.streams.profile, outcomes);
+    let beside = expect_beside(target, &Material::from_men(men), kind, SourceOptions::default());
+    beside.err().map(|problem| problem.to_string())
 }
 
 /// The values of the tables that a small file leans on.
 pub(super) fn behind_if_small(
     table: &Table,
     options: &ConvertTarget<'_>,
+    outcomes: bool,
 ) -> Result<Option<Vec<TableValues>>, ConvertError> {
     match options.streams.profile {
         Profile::Fast => Ok(None),
         Profile::Small => {
-            let behind = values_behind(table, options.memory);
+            let behind = values_behind(table, outcomes, options.memory);
             Ok(Some(behind.map_err(|problem| table.error(problem))?))
         }
     }

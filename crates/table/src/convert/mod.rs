@@ -113,15 +113,20 @@ pub fn convert(
     target: &Path,
     options: &ConvertTarget<'_>,
 ) -> Result<Converted, ConvertError> {
+    let path = || table.path().to_owned();
+    let wanted = options.format.unwrap_or_else(|| table.codec().format());
+    if options.streams.content == Content::Both && !wanted.has_distance() {
+        let why = "it is to have no distances".to_owned();
+        return Err(ConvertError::NoCells { path: path(), why });
+    }
     if contained::is_wanted(table, target, options) {
         return contained::convert(table, target, options);
     }
-    let path = || table.path().to_owned();
-    let wanted = options.format.unwrap_or_else(|| table.codec().format());
     check_formats(table.codec().format(), wanted)
         .map_err(|reason| ConvertError::Format { path: path(), reason })?;
     let space = index_space(table, wanted, options)?;
-    let conversion = Conversion { table, target, options, space, wanted };
+    let mut conversion = Conversion { table, target, options, space, wanted, is_of_cells: false };
+    let remark = conversion.look_for_cells()?;
     let (codec, tally) = match by_rows(table, &conversion.space, wanted, options.memory)? {
         Some((numbers, tally)) => conversion.write_rows(&numbers, tally)?,
         None => conversion.write_entries()?,
@@ -133,7 +138,7 @@ pub fn convert(
         indices: conversion.space.size(),
         positions: tally.positions,
         bytes: files().info(target).map_or(0, |file| file.len),
-        notices: notices(&conversion.space),
+        notices: notices(&conversion.space).into_iter().chain(remark).collect(),
     })
 }
 
@@ -145,6 +150,8 @@ struct Conversion<'a> {
     /// That of the new table.
     space: IndexSpace,
     wanted: Format,
+    /// Whether who wins is stored in the cells of a file in the block format.
+    is_of_cells: bool,
 }
 
 impl Conversion<'_> {
@@ -217,10 +224,9 @@ impl Conversion<'_> {
         fill: &Fill<'_>,
     ) -> Result<(), ConvertError> {
         let header = header(self.table, &self.space, codec, recount, tally)?;
-        if self.is_of_cells(codec) {
+        if self.is_of_cells {
             return self.write_cells(&header);
         }
-        contained::cells_only(self.table, self.options, contained::NO_CELLS.to_owned())?;
         let file = TableContents {
             storage: files(),
             path: self.target,
@@ -238,12 +244,21 @@ impl Conversion<'_> {
 }
 
 impl Conversion<'_> {
-    /// Whether who wins is stored in the cells of a file in the block format.
-    fn is_of_cells(&self, codec: EntryCodec) -> bool {
-        codec.format() == Format::Basic
+    /// Finds out whether the new table is one of cells; a remark if it might be and is not.
+    fn look_for_cells(&mut self) -> Result<Option<String>, ConvertError> {
+        let (table, options) = (self.table, self.options);
+        let codec = widest_codec(self.wanted, table.variant()).map_err(|e| self.width(e))?;
+        let is_eligible = self.wanted == Format::Basic
             && has_suffix(self.target)
-            && has_cells(self.table.control(), &self.space, codec)
-            && contained::has_room(self.table, self.options)
+            && has_cells(table.control(), &self.space, codec);
+        if !is_eligible {
+            contained::cells_only(table, options, contained::NO_CELLS.to_owned())?;
+            return Ok(None);
+        }
+        let refused = contained::refusal(table, self.target, options, true);
+        self.is_of_cells = refused.is_none();
+        refused.clone().map_or(Ok(()), |why| contained::cells_only(table, options, why))?;
+        Ok(refused.map(|why| format!("the entries are stored by index: {why}")))
     }
 
     /// Writes them, which the encoder compares with the values of the old table.
@@ -252,7 +267,7 @@ impl Conversion<'_> {
         let text = header.get(..prefix_length(header).unwrap_or(0)).unwrap_or_default();
         let text = decode_text(text, &self.target.display().to_string())?;
         let values = self.table.all_values(&stop)?;
-        let behind = contained::behind_if_small(self.table, self.options)?;
+        let behind = contained::behind_if_small(self.table, self.options, true)?;
         let file = CellFile {
             storage: files(),
             path: self.target,
