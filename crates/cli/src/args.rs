@@ -398,7 +398,8 @@ pub(crate) struct UciArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
     /// A folder of tables. May be repeated; earlier ones are asked first, and tables with distances
-    /// before others. No file outside of them is opened [default: $HOFFMAN_TABLES, else the user's data folder].
+    /// before others. No file outside of them is opened [default: $HOFFMAN_TABLES, else the user's
+    /// data folder].
     #[arg(long = "dir", value_name = "DIR")]
     pub(crate) folders: Vec<PathBuf>,
     /// A folder of Syzygy tables (.rtbw), which answer where no other table does. May be repeated.

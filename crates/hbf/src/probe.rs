@@ -55,7 +55,7 @@ struct CachedTile {
 /// Tables of complete endings, and their tiles that were decoded last.
 pub struct Tablebase {
     tables: Vec<(Material, HbfFile)>,
-    by_material: HashMap<Material, Numbers>,
+    by_material: HashMap<Material, EndingFiles>,
     cache: Vec<Mutex<CachedTile>>,
     hits: AtomicU64,
     decoded: AtomicU64,
@@ -63,12 +63,12 @@ pub struct Tablebase {
 
 /// The tables of an ending: one with distances, and one with outcomes apart.
 #[derive(Clone, Copy, Debug, Default)]
-struct Numbers {
+struct EndingFiles {
     distances: Option<usize>,
     outcomes: Option<usize>,
 }
 
-impl Numbers {
+impl EndingFiles {
     /// The tables that are asked, in order: where outcomes are enough rather one that has them
     /// apart.
     fn asked(self, outcomes: bool) -> impl Iterator<Item = usize> {
