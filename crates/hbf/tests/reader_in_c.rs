@@ -169,8 +169,7 @@ fn outcomes_and_distances_may_be_in_two_files() {
     let [outcomes, distances] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     let Some(program) = compiled(outcomes.path(), "cc", &["-std=c99"]) else { return };
     let both = EncodeOptions { distances: Sides::Both, training: 30_000, ..Default::default() };
-    let only =
-        EncodeOptions { distances: Sides::Neither, outcomes: Sides::Smaller, ..both.clone() };
+    let only = EncodeOptions { distances: Sides::Neither, outcomes: Sides::Both, ..both.clone() };
     let source = MadeUp { scale: 1 };
     for name in ["KQvK", "KNvK", "KQvKN"] {
         write_to(outcomes.path(), name, &source, &only);
