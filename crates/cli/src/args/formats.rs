@@ -1,6 +1,6 @@
 //! How tables are stored, and the options of what changes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use hoffman::{Content, IndexType, Profile};
@@ -15,6 +15,14 @@ pub(crate) enum FileFormat {
     Htb,
     /// The block format: several times smaller, and any position is soon read.
     Hbf,
+}
+
+impl FileFormat {
+    /// What the name of a file says.
+    pub(crate) fn of_name(file: &Path) -> FileFormat {
+        let is_of_blocks = file.extension().is_some_and(|suffix| suffix == "hbf");
+        if is_of_blocks { FileFormat::Hbf } else { FileFormat::Htb }
+    }
 }
 
 /// What files of complete endings in the block format have.

@@ -4,15 +4,14 @@ use hoffman::{Content, ConvertOptions, Converted, FlagType, Format, ReadOptions}
 use serde_json::json;
 
 use crate::RunEnd;
-use crate::args::{ConvertArgs, EntryFormat};
+use crate::args::{ConvertArgs, EntryFormat, FileFormat};
 use crate::commands::tables;
 use crate::output::{Misuse, note, print_line};
 use crate::progress::Bar;
 
 /// Converts a table.
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
-    let is_of_blocks = args.output.extension().is_some_and(|suffix| suffix == "hbf");
-    if args.streams.needs_blocks() && !is_of_blocks {
+    if args.streams.needs_blocks() && FileFormat::of_name(&args.output) != FileFormat::Hbf {
         let text = "--profile and --outcomes=too are for the block format, whose files end in .hbf";
         return Err(Misuse(text.to_owned()).into());
     }

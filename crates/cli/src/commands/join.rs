@@ -38,11 +38,8 @@ fn of_parts(args: &JoinArgs) -> anyhow::Result<RunEnd> {
 }
 
 fn options(args: &JoinArgs, folder: Option<PathBuf>) -> anyhow::Result<Options> {
-    let is_named_so = |output: &PathBuf| output.extension().is_some_and(|suffix| suffix == "hbf");
-    let format = match &args.output {
-        Some(output) if is_named_so(output) => FileFormat::Hbf,
-        _ => args.format,
-    };
+    let named = args.output.as_deref().map(FileFormat::of_name);
+    let format = named.unwrap_or(args.format);
     let options = contained(args.work.options(folder)?, format, args.streams)?;
     Ok(options.reproducible(args.reproducible))
 }
