@@ -76,7 +76,7 @@ fn main() -> Result<()> {
 /// Files of cells, without and with distances, and one of entries.
 fn blocks(corpus: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let options = Options::new(folder.path()).reproducible(true).blocks(true);
+    let options = Options::new(folder.path()).reproducible(true).profile(hoffman::Profile::Fast);
     let entries = folder.path().join("entries.xml");
     let kings = "<piece color='white' type='king'/><piece color='black' type='king'/>";
     let text = format!("<tablebase><dtc/>{kings}<output filename='entries.hbf'/></tablebase>");
@@ -95,7 +95,7 @@ fn blocks(corpus: &Path) -> Result<()> {
 /// That of KRvK made from KvK.
 fn receipt(corpus: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let options = Options::new(folder.path()).reproducible(true);
+    let options = Options::new(folder.path()).blocks(false).reproducible(true);
     hoffman::build(&[Target::Ending("KvK".parse()?)], &options, &mut |_| {})?;
     let receipt = folder.path().join("receipt");
     OneTable::of_targets("KRvK", &[], &options)?.build(Some(&receipt), &options, &mut |_| {})?;

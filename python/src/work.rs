@@ -31,8 +31,8 @@ pub(crate) struct Settings<'py> {
     memory: Option<u64>,
     threads: usize,
     hbf: bool,
-    /// What files of the block format have: `fast` or `small`.
-    profile: String,
+    /// What files of the block format have, if somebody asked: `fast` or `small`.
+    profile: Option<String>,
     /// Which values: `distances`, `both` (these and who wins apart) or `outcomes`.
     content: String,
     progress: Option<Bound<'py, PyAny>>,
@@ -48,7 +48,8 @@ impl Settings<'_> {
             None => Options::without_folder(),
         };
         let options = options.threads(self.threads).blocks(self.hbf).program(&self.program);
-        let options = options.profile(self.profile()?).content(self.content());
+        let options = self.profile()?.into_iter().fold(options, Options::profile);
+        let options = options.content(self.content());
         let options = options.cancel(cancel.clone());
         Ok(match self.memory {
             Some(bytes) => options.memory(bytes),
@@ -56,16 +57,17 @@ impl Settings<'_> {
         })
     }
 
-    fn profile(&self) -> PyResult<Profile> {
-        let profile = match self.profile.as_str() {
-            "fast" => Profile::Fast,
-            "small" => Profile::Small,
-            other => {
+    fn profile(&self) -> PyResult<Option<Profile>> {
+        let profile = match self.profile.as_deref() {
+            None => None,
+            Some("fast") => Some(Profile::Fast),
+            Some("small") => Some(Profile::Small),
+            Some(other) => {
                 let text = format!("'{other}' is no profile: 'fast' or 'small'");
                 return Err(PyValueError::new_err(text));
             }
         };
-        if !self.hbf && (profile == Profile::Small || self.content() == Content::Both) {
+        if !self.hbf && (profile.is_some() || self.content() == Content::Both) {
             let text = "profile and outcomes are for the block format: hbf=True";
             return Err(PyValueError::new_err(text));
         }

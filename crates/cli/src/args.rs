@@ -326,10 +326,10 @@ pub(crate) struct BuildArgs {
     pub(crate) folder: FolderArgs,
     #[command(flatten)]
     pub(crate) foreign: ForeignArgs,
-    /// The format of the files of endings. The table of a control file is written in the block
-    /// format if the name that the control file gives it ends in .hbf.
-    #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
-    pub(crate) format: FileFormat,
+    /// The format of the files of endings [default: hbf]. The table of a control file is written in
+    /// the block format if the name that the control file gives it ends in .hbf.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FileFormat>,
     #[command(flatten)]
     pub(crate) streams: StreamArgs,
     /// Solve only, write nothing.
@@ -413,7 +413,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) open: bool,
     /// Let tables that are missing be made from the page, in the first folder, as far as what is
-    /// made at a time takes no more than this [default: none are made].
+    /// made at a time takes no more than this of memory or of the disk [default: none are made].
     #[arg(long, value_name = "SIZE", value_parser = crate::work::size)]
     pub(crate) build: Option<u64>,
     /// Let positions of more men than tables are made for be proved from the page, each for so long

@@ -188,7 +188,7 @@ impl Classic {
                 let compress = CompressName::from_str(&value, false).map_err(|_| {
                     Misuse(format!("--compress takes fast, normal or best, not '{value}'"))
                 })?;
-                self.work.compress = compress;
+                self.work.compress = Some(compress);
             }
             Some(&"discard") => self.work.discard = true,
             Some(&"passes") => self.work.passes = true,

@@ -71,9 +71,9 @@ pub(crate) struct WorkArgs {
     /// it took.
     #[arg(long)]
     pub(crate) passes: bool,
-    /// How small the files of the tables are made.
-    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
-    pub(crate) compress: CompressName,
+    /// How small .htb files are made [default: normal].
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) compress: Option<CompressName>,
     /// Remove the checkpoint that an interrupted run left of a table, and solve the table anew.
     #[arg(long)]
     pub(crate) discard: bool,
@@ -121,7 +121,7 @@ impl WorkArgs {
             .map_or_else(Options::without_folder, Options::new)
             .threads_of_caller()
             .method(self.solving_method())
-            .compression(self.compress.into())
+            .compression(self.compress.unwrap_or_default().into())
             .discard_checkpoints(self.discard)
             .program(command_line())
             .cancel(interrupt::cancel());
@@ -148,9 +148,7 @@ impl WorkArgs {
         if let Some(bytes) = self.keep_free {
             say("--keep-free", format!("{}K", bytes >> 10));
         }
-        let name =
-            self.compress.to_possible_value().filter(|_| self.compress != CompressName::Normal);
-        if let Some(name) = name {
+        if let Some(name) = self.compress.and_then(|how| how.to_possible_value()) {
             say("--compress", name.get_name().to_owned());
         }
         if let Some(name) = self.method.and_then(|method| method.to_possible_value()) {

@@ -34,7 +34,7 @@ const POSITIONS: [&str; 12] = [
 /// The folder that others are copies of: all tables as `.htb`.
 fn packed() -> &'static Path {
     static MADE: SharedFolder = SharedFolder::new();
-    MADE.made_by(&format!("build {ENDINGS} --dir ."))
+    MADE.made_by(&format!("build --format htb {ENDINGS} --dir ."))
 }
 
 /// The same tables, every other one in the block format.
@@ -170,7 +170,7 @@ fn build_uses_what_is_there_and_writes_the_format_asked_for() {
     let inside = folder.path();
     let before = names(inside);
     fs::remove_file(inside.join("kpkp.hbf")).unwrap();
-    let build = run(inside, "build KPvKP --dir . --format hbf");
+    let build = run(inside, "build KPvKP --dir . --format hbf --profile fast");
     build.good();
     assert!(
         build.out.contains("kpkp.hbf: written, longest win with White to move 33 moves"),
@@ -188,7 +188,7 @@ fn build_uses_what_is_there_and_writes_the_format_asked_for() {
     fs::remove_file(inside.join("kpkp.hbf")).unwrap();
     fs::remove_file(other.path().join("kpkp.htb")).unwrap();
     for place in [inside, other.path()] {
-        run(place, "build KPvKP --dir .").good();
+        run(place, "build --format htb KPvKP --dir .").good();
     }
     let entries = |place: &Path| {
         let flat = run(place, "convert kpkp.htb -o flat.hbf");
@@ -202,11 +202,11 @@ fn build_uses_what_is_there_and_writes_the_format_asked_for() {
     assert_eq!(entries(inside), entries(other.path()));
 }
 
+/// Small ones if nothing is said, and either format does for the other one.
 #[test]
 fn all_three_men_are_built_in_the_block_format() {
     let folder = TempDir::new().unwrap();
-    let built = run(folder.path(), "build --men 3 --dir tables --format hbf");
-    built.good();
+    run(folder.path(), "build --men 3 --dir tables").good();
     let tables = folder.path().join("tables");
     let expected = ["kbk.hbf", "kk.hbf", "knk.hbf", "kpk.hbf", "kqk.hbf", "krk.hbf"];
     assert_eq!(names(&tables), expected);
@@ -214,10 +214,25 @@ fn all_three_men_are_built_in_the_block_format() {
         let verify = run(&tables, &format!("verify {ending} --dir ."));
         assert_eq!(verify.code, 0, "{}{}", verify.out, verify.err);
     }
-    let again = run(folder.path(), "build --men 3 --dir tables");
-    again.good();
-    assert_eq!(again.out.matches("hbf: kept").count(), 6, "{}", again.out);
-    assert_eq!(names(&tables), expected);
+
+    let sizes =
+        [("small", "--profile small"), ("fast", "--profile fast")].map(|(name, options)| {
+            run(folder.path(), &format!("build --men 3 --dir {name} {options}")).good();
+            fs::metadata(folder.path().join(name).join("kpk.hbf")).unwrap().len()
+        });
+    let usual = fs::metadata(tables.join("kpk.hbf")).unwrap().len();
+    // The headers name their command lines.
+    assert!(usual.abs_diff(sizes[0]) < 100 && usual < sizes[1], "{usual} {sizes:?}");
+
+    for options in ["--format htb", "--profile fast", ""] {
+        let again = run(folder.path(), &format!("build --men 3 --dir tables {options}"));
+        again.good();
+        assert_eq!(again.out.matches("hbf: kept").count(), 6, "{}", again.out);
+        assert_eq!(names(&tables), expected);
+    }
+    run(folder.path(), "build --men 3 --dir other --format htb").good();
+    let kept = run(folder.path(), "build --men 3 --dir other");
+    assert_eq!(kept.out.matches("htb: kept").count(), 6, "{}", kept.out);
 }
 
 const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
@@ -232,7 +247,7 @@ const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
 #[test]
 fn control_files_write_the_block_format_and_read_it() {
     let folder = TempDir::new().unwrap();
-    run(folder.path(), "build --men 2 --dir . --format hbf").good();
+    run(folder.path(), "build --men 2 --dir . --format hbf --profile fast").good();
     assert_eq!(names(folder.path()), ["kk.hbf"]);
     fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
     let made = run(folder.path(), "-g kqk.xml");
@@ -254,7 +269,7 @@ fn control_files_write_the_block_format_and_read_it() {
     assert_eq!(made.code, 0, "{}", made.err);
     let verify = run(folder.path(), "verify part.hbf");
     assert_eq!(verify.code, 0, "{}{}", verify.out, verify.err);
-    let refused = run(folder.path(), "build kqk.xml --format hbf");
+    let refused = run(folder.path(), "build kqk.xml --format hbf --profile fast");
     refused.refused(2, &["follows from the name of its output"]);
 }
 
@@ -286,7 +301,7 @@ fn damage_names_the_file_and_the_block() {
         assert!(!inside.join("back.htb").exists());
     }
     // It is built anew, since it was made as this table.
-    let built = run(inside, "build KRvKN --dir . --format hbf");
+    let built = run(inside, "build KRvKN --dir . --format hbf --profile fast");
     assert_eq!(built.code, 0, "{}", built.err);
     assert!(built.out.contains("krkn.hbf: written"), "{}", built.out);
     assert!(

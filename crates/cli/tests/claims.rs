@@ -14,7 +14,7 @@ use common::{Run, run, run_with};
 /// A folder with complete endings and the tables of control files, by name.
 fn folder(endings: &str, files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
-    let built = run(folder.path(), &format!("build {endings} --dir ."));
+    let built = run(folder.path(), &format!("build --format htb {endings} --dir ."));
     assert_eq!(built.code, 0, "{}", built.err);
     for (name, text) in files {
         fs::write(folder.path().join(name), text).unwrap();
@@ -69,7 +69,7 @@ fn a_discarded_move_is_not_answered_by_the_image_of_the_table() {
     assert!(session.out.contains("   Ra3a2    discarded\n"), "{}", session.out);
 
     // With the complete ending beside it, the worth of the move in chess is told as well.
-    assert_eq!(run(folder.path(), "build KRvKR --dir .").code, 0);
+    assert_eq!(run(folder.path(), "build --format htb KRvKR --dir .").code, 0);
     let both = json(&folder, &["third.htb"], fen);
     let away = the_move(&both, "Ra2");
     assert_eq!(away["hoffman"]["pruned"], "discarded");

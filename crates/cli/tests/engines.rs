@@ -110,7 +110,7 @@ fn a_program_for_fathom_plays_by_the_tables() {
 /// A folder with KQvKR and what it needs.
 fn tables() -> &'static Path {
     static MADE: SharedFolder = SharedFolder::new();
-    MADE.made_by("build KQvKR --format hbf --dir .")
+    MADE.made_by("build KQvKR --format hbf --profile fast --dir .")
 }
 
 const MEMORY: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
@@ -160,7 +160,7 @@ fn flip(folder: &Path, names: &[&str], step: u32) {
     let Some(flips) = compiled(folder, "flips", &flags) else { return };
     for name in names {
         let ending = format!("{}vK", &name[..2].to_uppercase());
-        let built = run(folder, &format!("build {ending} --format hbf --dir made"));
+        let built = run(folder, &format!("build {ending} --format hbf --profile fast --dir made"));
         assert_eq!(built.code, 0, "{}", built.err);
         let place = folder.join(format!("place-{name}"));
         fs::create_dir(&place).unwrap();
@@ -237,7 +237,8 @@ fn a_search_over_four_men_agrees_with_five() {
     let folder = TempDir::new().unwrap();
     let Some(build) = examples(folder.path(), tables()) else { return };
     let five = folder.path().join("five");
-    let built = run(folder.path(), "build KQQvKR KRRvKR KRvKP --format hbf --dir five");
+    let built =
+        run(folder.path(), "build KQQvKR KRRvKR KRvKP --format hbf --profile fast --dir five");
     assert_eq!(built.code, 0, "{}", built.err);
     for ending in ["KQQvKR", "KRRvKR"] {
         let said = ran(&build.join("engine"), &[&five, &"compare", &ending, &"2000"]);

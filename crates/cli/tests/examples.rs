@@ -49,7 +49,7 @@ fn tables(folder: &Path) -> Vec<String> {
 fn build_and_verify(endings: &[&str], wanted: impl Fn(&str) -> bool, options: &str) {
     let folder = TempDir::new().unwrap();
     for endings in endings {
-        let built = run(folder.path(), &format!("build {endings} --dir ."));
+        let built = run(folder.path(), &format!("build --format htb {endings} --dir ."));
         assert_eq!(built.code, 0, "{}", built.err);
     }
     let complete = tables(folder.path());

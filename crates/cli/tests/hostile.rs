@@ -74,7 +74,7 @@ fn check(folder: &Path, commands: &[&str], files: &[(String, Vec<u8>)]) {
 /// A folder with a table of king and queen against king, and its bytes.
 fn with_table() -> (TempDir, Vec<u8>) {
     let folder = TempDir::new().unwrap();
-    let built = problem(folder.path(), "build KQvK --dir .");
+    let built = problem(folder.path(), "build --format htb KQvK --dir .");
     assert_eq!(built, None);
     let bytes = fs::read(folder.path().join("kqk.htb")).unwrap();
     (folder, bytes)

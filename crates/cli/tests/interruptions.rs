@@ -82,7 +82,7 @@ fn clean() -> &'static (Tables, Duration) {
     MADE.get_or_init(|| {
         let folder = TempDir::new().unwrap();
         let began = Instant::now();
-        let (code, _, err) = run(folder.path(), "build KRPvK KQBvK --dir t", 30);
+        let (code, _, err) = run(folder.path(), "build --format htb KRPvK KQBvK --dir t", 30);
         let took = began.elapsed();
         assert_eq!((code, err.as_str()), (0, ""));
         let dir = folder.path().join("t");
@@ -113,8 +113,9 @@ fn the_first_signal_stops_at_a_safe_point() {
         let dir = folder.path().join("t");
         let mut stopped = false;
         for part in 2..40 {
-            let child =
-                program(folder.path(), "build KRPvK KQBvK --dir t -t 1", 0).spawn().unwrap();
+            let child = program(folder.path(), "build --format htb KRPvK KQBvK --dir t -t 1", 0)
+                .spawn()
+                .unwrap();
             sleep(clean().1 / part);
             signal(&child, name);
             let (code, out, err) = finish(child);
@@ -135,7 +136,7 @@ fn the_first_signal_stops_at_a_safe_point() {
             break;
         }
         assert!(stopped);
-        let (code, _, err) = run(folder.path(), "build KRPvK KQBvK --dir t", 30);
+        let (code, _, err) = run(folder.path(), "build --format htb KRPvK KQBvK --dir t", 30);
         assert_eq!(code, 0, "{err}");
         check_done(&dir);
     }
@@ -146,7 +147,8 @@ fn the_second_signal_ends_the_program() {
     let folder = TempDir::new().unwrap();
     let dir = folder.path().join("t");
     for part in 2..20 {
-        let child = program(folder.path(), "build KRPvK KQBvK --dir t", 30).spawn().unwrap();
+        let child =
+            program(folder.path(), "build --format htb KRPvK KQBvK --dir t", 30).spawn().unwrap();
         sleep(clean().1 / part);
         signal(&child, "-INT");
         signal(&child, "-INT");
@@ -157,14 +159,14 @@ fn the_second_signal_ends_the_program() {
             fs::remove_dir_all(&dir).unwrap();
         }
     }
-    assert_eq!(run(folder.path(), "build KRPvK KQBvK --dir t", 30).0, 0);
+    assert_eq!(run(folder.path(), "build --format htb KRPvK KQBvK --dir t", 30).0, 0);
     check_done(&dir);
 }
 
 /// Kills a build once its checkpoint holds something; false if it was done before.
 fn kill_with_checkpoint(folder: &Path) -> bool {
     let checkpoint = folder.join("t/krpk.htb.checkpoint");
-    let mut child = program(folder, "build KRPvK KQBvK --dir t", 0).spawn().unwrap();
+    let mut child = program(folder, "build --format htb KRPvK KQBvK --dir t", 0).spawn().unwrap();
     loop {
         if fs::metadata(&checkpoint).is_ok_and(|data| data.len() > 50_000) {
             child.kill().unwrap();
@@ -200,11 +202,11 @@ fn a_killed_run_goes_on_from_its_checkpoint() {
         check_done(&dir);
         err
     };
-    let line = "build KRPvK KQBvK --dir t";
+    let line = "build --format htb KRPvK KQBvK --dir t";
     let err = again(&saved, line);
     assert!(err.contains("krpk.htb.checkpoint: going on with "), "{err}");
     assert!(err.contains(" of 24 slices"), "{err}");
-    assert_eq!(again(&saved, "build KRPvK KQBvK --dir t --discard"), "");
+    assert_eq!(again(&saved, "build --format htb KRPvK KQBvK --dir t --discard"), "");
     // The end of it was not written, or a bit was flipped.
     let err = again(&saved[..saved.len() - 1], line);
     assert!(err.contains("going on with ") && !err.contains("damaged"), "{err}");
@@ -218,7 +220,7 @@ fn a_killed_run_goes_on_from_its_checkpoint() {
     // One of another table.
     fs::remove_file(dir.join("kpk.htb")).unwrap();
     fs::write(dir.join("kpk.htb.checkpoint"), &saved).unwrap();
-    let (code, _, err) = run(folder.path(), "build KPvK --dir t", 0);
+    let (code, _, err) = run(folder.path(), "build --format htb KPvK --dir t", 0);
     assert_eq!(code, 0);
     assert!(err.contains("was made for another table; solving the table anew"), "{err}");
     check_done(&dir);
@@ -228,7 +230,8 @@ fn a_killed_run_goes_on_from_its_checkpoint() {
 fn two_runs_in_one_folder_do_not_disturb_each_other() {
     for _ in 0..3 {
         let folder = TempDir::new().unwrap();
-        let start = || program(folder.path(), "build KRPvK KQBvK --dir t", 0).spawn().unwrap();
+        let start =
+            || program(folder.path(), "build --format htb KRPvK KQBvK --dir t", 0).spawn().unwrap();
         let runs = [start(), start(), start()];
         let mut written = 0;
         for child in runs {
@@ -260,7 +263,8 @@ fn the_answer_is_right_when_another_run_writes_the_tables() {
 #[test]
 fn the_status_file_and_the_trace_tell_what_is_done() {
     let folder = TempDir::new().unwrap();
-    let mut command = program(folder.path(), "build KRPvK KQBvK --dir t --status s.json", 0);
+    let mut command =
+        program(folder.path(), "build --format htb KRPvK KQBvK --dir t --status s.json", 0);
     let (code, _, err) = finish(command.env("RUST_LOG", "info").spawn().unwrap());
     assert_eq!(code, 0, "{err}");
     for words in ["solving table=\"krpk.htb\" slices=24", "checkpoint file=", "written table="] {
@@ -276,7 +280,8 @@ fn the_status_file_and_the_trace_tell_what_is_done() {
     // A run that fails says why; a file that cannot be written is refused.
     let (code, _, err) = run(folder.path(), "-g none.xml --status=s.json", 30);
     assert_eq!(code, 1, "{err}");
-    let (code, _, err) = run(folder.path(), "build KQvK --dir t --status none/s.json", 30);
+    let (code, _, err) =
+        run(folder.path(), "build --format htb KQvK --dir t --status none/s.json", 30);
     assert_eq!(code, 1);
     assert!(err.contains("cannot write none/s.json"), "{err}");
 }
@@ -299,7 +304,9 @@ fn kill_storm(kills: usize) {
     let (mut killed, mut done, mut left, mut resumed) = (0, 0, 0, 0);
     while killed < kills {
         let every = [0, 0, 30][random(3) as usize];
-        let mut child = program(folder.path(), "build KRPvK KQBvK --dir t", every).spawn().unwrap();
+        let mut child = program(folder.path(), "build --format htb KRPvK KQBvK --dir t", every)
+            .spawn()
+            .unwrap();
         sleep(Duration::from_micros(random(took.as_micros() as u64 * 2 / 3)));
         if child.try_wait().unwrap().is_some() {
             let (code, _, err) = finish(child);
@@ -319,7 +326,7 @@ fn kill_storm(kills: usize) {
         }
         left += names(&dir).iter().filter(|name| !is_table(name)).count();
     }
-    let (code, _, err) = run(folder.path(), "build KRPvK KQBvK --dir t", 30);
+    let (code, _, err) = run(folder.path(), "build --format htb KRPvK KQBvK --dir t", 30);
     assert_eq!(code, 0, "{err}");
     check_done(&dir);
     println!(

@@ -18,8 +18,7 @@ use common::{Run, names, run, run_with};
 const HOFFMAN: &str = env!("CARGO_BIN_EXE_hoffman");
 
 /// A job for the table of KPvK, as a plan words it.
-const ONE: &str =
-    "build --only KPvK --dir t --threads 1 --reproducible --receipt t/receipts/kpk.htb.json";
+const ONE: &str = "build --only KPvK --dir t --format htb --threads 1 --reproducible --receipt t/receipts/kpk.htb.json";
 
 #[track_caller]
 fn succeeds(folder: &Path, line: &str) -> Run {
@@ -45,7 +44,7 @@ fn times(folder: &Path) -> BTreeMap<String, SystemTime> {
 #[track_caller]
 fn assert_as_built(folder: &Path, what: &str) {
     let reference = TempDir::new().unwrap();
-    succeeds(reference.path(), &format!("build {what} --dir t --reproducible"));
+    succeeds(reference.path(), &format!("build --format htb {what} --dir t --reproducible"));
     let (made, built) = (tables(folder), tables(&reference.path().join("t")));
     assert_eq!(made.keys().collect::<Vec<_>>(), built.keys().collect::<Vec<_>>());
     for (name, bytes) in &built {
@@ -80,7 +79,7 @@ fn write_plan(folder: &Path, line: &str, file: &str) {
 
 /// Replaces the table of KRvK by one that holds the same and is another file.
 fn replace_an_input(folder: &Path) {
-    succeeds(folder, "build KRvK --dir other --compress fast --reproducible");
+    succeeds(folder, "build --format htb KRvK --dir other --compress fast --reproducible");
     let (new, old) = (folder.join("other/krk.htb"), folder.join("t/krk.htb"));
     assert!(fs::read(&new).unwrap() != fs::read(&old).unwrap());
     fs::copy(new, old).unwrap();
@@ -129,11 +128,11 @@ fn assert_is_graph(jobs: &[Value], given: &[&str]) {
 #[test]
 fn a_graph_has_each_table_once_after_its_inputs() {
     let folder = TempDir::new().unwrap();
-    let jobs = jobs_of(folder.path(), "plan KPvKP --json --dir t");
+    let jobs = jobs_of(folder.path(), "plan --format htb KPvKP --json --dir t");
     assert_is_graph(&jobs, &[]);
     let last = jobs.last().unwrap();
     assert_eq!((&last["output"], &last["material"]), (&"t/kpkp.htb".into(), &"KPvKP".into()));
-    let all = jobs_of(folder.path(), "plan --men 4 --json --dir t");
+    let all = jobs_of(folder.path(), "plan --format htb --men 4 --json --dir t");
     assert_is_graph(&all, &[]);
     assert_eq!(all.len(), 36);
 }
@@ -142,14 +141,14 @@ fn a_graph_has_each_table_once_after_its_inputs() {
 #[test]
 fn the_graph_of_up_to_six_men_is_written_for_every_engine() {
     let folder = TempDir::new().unwrap();
-    let jobs = jobs_of(folder.path(), "plan --men 6 --json --dir t");
+    let jobs = jobs_of(folder.path(), "plan --format htb --men 6 --json --dir t");
     assert_is_graph(&jobs, &[]);
     assert_eq!(jobs.len(), 511);
-    let snakefile = succeeds(folder.path(), "plan --men 6 --snakefile --dir t").out;
+    let snakefile = succeeds(folder.path(), "plan --format htb --men 6 --snakefile --dir t").out;
     assert_eq!(snakefile.matches("\nrule make_").count(), 511);
-    let makefile = succeeds(folder.path(), "plan --men 6 --makefile --dir t").out;
+    let makefile = succeeds(folder.path(), "plan --format htb --men 6 --makefile --dir t").out;
     assert_eq!(makefile.matches("$(HOFFMAN) build --only ").count(), 511);
-    let slurm = succeeds(folder.path(), "plan --men 6 --slurm --dir t").out;
+    let slurm = succeeds(folder.path(), "plan --format htb --men 6 --slurm --dir t").out;
     assert_eq!(slurm.matches("; set -- build --only ").count(), 511);
     assert!(names(folder.path()).is_empty());
 }
@@ -172,7 +171,7 @@ fn graphs_of_positions_control_files_and_families_are_run() {
     assert_eq!(made.code, 0, "{}", made.err);
     assert!(folder.join("t/kpk-b7.htb").is_file());
 
-    succeeds(folder, "build KQvKP KQPvK --dir .");
+    succeeds(folder, "build --format htb KQvKP KQPvK --dir .");
     let family = jobs_of(folder, "plan two-pawns-queen.xml --json");
     assert_is_graph(&family, &["two-pawns-queen.xml", "kqkp.htb", "kqpk.htb"]);
     assert_eq!(family[0]["control"], "two-pawns-queen.xml");
@@ -191,7 +190,7 @@ fn make_makes_what_build_makes_and_only_what_has_to_be_made_again() {
     let folder = TempDir::new().unwrap();
     let (folder, program) = (folder.path(), format!("HOFFMAN={HOFFMAN}"));
     let made = || call(folder, make, &["-j2", &program]);
-    write_plan(folder, "plan KPvK --makefile --dir t", "Makefile");
+    write_plan(folder, "plan --format htb KPvK --makefile --dir t", "Makefile");
     made();
     assert_as_built(&folder.join("t"), "KPvK");
     let first = times(&folder.join("t"));
@@ -217,7 +216,7 @@ fn make_makes_what_build_makes_and_only_what_has_to_be_made_again() {
 fn make_names_the_table_the_command_and_the_log() {
     let Some(make) = installed("make") else { return };
     let folder = TempDir::new().unwrap();
-    write_plan(folder.path(), "plan KQvK --makefile --dir t", "Makefile");
+    write_plan(folder.path(), "plan --format htb KQvK --makefile --dir t", "Makefile");
     fs::create_dir(folder.path().join("t")).unwrap();
     fs::write(folder.path().join("t/kqk.htb"), "mine").unwrap();
     let output = Command::new(make)
@@ -248,7 +247,7 @@ fn arrays_for_slurm_make_what_build_makes() {
         echo \"$(wc -l < submitted);name\"\n";
     fs::write(folder.join("sbatch"), stand_in).unwrap();
     call(folder, "chmod", &["+x", "sbatch"]);
-    write_plan(folder, "plan KPvK --slurm --dir t", "submit.sh");
+    write_plan(folder, "plan --format htb KPvK --slurm --dir t", "submit.sh");
     call(folder, "sh", &["-c", "PATH=$PWD:$PATH sh submit.sh"]);
     assert_as_built(&folder.join("t"), "KPvK");
     let submitted = fs::read_to_string(folder.join("submitted")).unwrap();
@@ -277,7 +276,7 @@ fn snakemake(folder: &Path, arguments: &[&str]) -> Output {
 
 #[test]
 fn snakemake_makes_what_build_makes_and_only_what_has_to_be_made_again() {
-    let Some(folder) = with_snakefile("plan KPvK --snakefile --dir t") else { return };
+    let Some(folder) = with_snakefile("plan --format htb KPvK --snakefile --dir t") else { return };
     let folder = folder.path();
     snakemake(folder, &[]);
     assert_as_built(&folder.join("t"), "KPvK");
@@ -301,7 +300,9 @@ fn snakemake_makes_what_build_makes_and_only_what_has_to_be_made_again() {
 
 #[test]
 fn snakemake_accepts_the_graph_of_up_to_six_men() {
-    let Some(folder) = with_snakefile("plan --men 6 --snakefile --dir t") else { return };
+    let Some(folder) = with_snakefile("plan --format htb --men 6 --snakefile --dir t") else {
+        return;
+    };
     let output = snakemake(folder.path(), &["--dry-run", "--quiet", "rules"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = said + &String::from_utf8_lossy(&output.stderr);
@@ -311,7 +312,7 @@ fn snakemake_accepts_the_graph_of_up_to_six_men() {
 /// Those of executors that are not installed are left out, with a loud remark.
 #[test]
 fn snakemake_accepts_the_profiles() {
-    let Some(folder) = with_snakefile("plan KPvK --snakefile --dir t") else { return };
+    let Some(folder) = with_snakefile("plan --format htb KPvK --snakefile --dir t") else { return };
     let profiles = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cluster");
     for name in ["laptop", "slurm", "slurm-generic"] {
         let output = Command::new("snakemake")
@@ -334,7 +335,8 @@ fn snakemake_accepts_the_profiles() {
 /// A job that says how much it needs gets it in the next attempt.
 #[test]
 fn snakemake_gives_a_job_the_memory_that_it_asks_for() {
-    let Some(folder) = with_snakefile("plan KRPvK --snakefile --dir t --memory 48M") else {
+    let Some(folder) = with_snakefile("plan --format htb KRPvK --snakefile --dir t --memory 48M")
+    else {
         return;
     };
     let folder = folder.path();
@@ -360,7 +362,7 @@ fn snakemake_gives_a_job_the_memory_that_it_asks_for() {
 fn a_plan_is_run_by_the_program_itself() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    let line = "plan KPvKP --run -j 2 --memory 1G --dir t";
+    let line = "plan --format htb KPvKP --run -j 2 --memory 1G --dir t";
     let made = succeeds(folder, line);
     assert!(
         made.out.contains("t/kpkp.htb: written, longest win with White to move 33 moves"),
@@ -393,7 +395,7 @@ fn a_failed_job_is_named_and_others_are_run_all_the_same() {
     let folder = folder.path();
     fs::create_dir(folder.join("t")).unwrap();
     fs::write(folder.join("t/kqk.htb"), "mine").unwrap();
-    let failed = run(folder, "plan KPvK --run -j 2 --dir t");
+    let failed = run(folder, "plan --format htb KPvK --run -j 2 --dir t");
     assert_eq!(failed.code, 1, "{}", failed.err);
     let words = [
         "t/kqk.htb was not made by 'hoffman build --only KQvK --dir t",
@@ -405,7 +407,8 @@ fn a_failed_job_is_named_and_others_are_run_all_the_same() {
         assert!(failed.err.contains(word), "'{word}' is not in: {}", failed.err);
     }
     assert!(folder.join("t/krk.htb").is_file() && !folder.join("t/kpk.htb").exists());
-    run(folder, "plan KPvK --run --memory 1M --dir s").refused(1, &["s/", "MB of memory"]);
+    run(folder, "plan --format htb KPvK --run --memory 1M --dir s")
+        .refused(1, &["s/", "MB of memory"]);
 }
 
 /// The processes that a process has begun.
@@ -421,7 +424,7 @@ fn a_worker_that_is_killed_is_begun_again() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
     let mut runner = Command::new(HOFFMAN)
-        .args("plan KRPvK --run -j 1 --dir t".split(' '))
+        .args("plan --format htb KRPvK --run -j 1 --dir t".split(' '))
         .current_dir(folder)
         .spawn()
         .unwrap();
@@ -446,7 +449,7 @@ fn a_worker_that_is_killed_is_begun_again() {
 /// A folder with the tables behind KPvK and their receipts.
 fn folder_of_inputs() -> TempDir {
     let folder = TempDir::new().unwrap();
-    succeeds(folder.path(), "plan KQvK KRvK KBvK KNvK --run --dir t");
+    succeeds(folder.path(), "plan --format htb KQvK KRvK KBvK KNvK --run --dir t");
     folder
 }
 
@@ -496,7 +499,7 @@ fn inputs_that_are_not_what_they_should_be_are_named() {
     refused(&["t/kpk.htb cannot be made: t/kqk.htb", "damaged"]);
 
     // Another file with the same entries.
-    succeeds(folder, "build KQvK --dir other");
+    succeeds(folder, "build --format htb KQvK --dir other");
     fs::copy(folder.join("other/kqk.htb"), &table).unwrap();
     refused(&[
         "t/kqk.htb: is not the file of its receipt t/receipts/kqk.htb.json",
@@ -522,7 +525,7 @@ fn inputs_that_are_not_what_they_should_be_are_named() {
 
     // Without receipts every block is looked at.
     fs::write(&table, &flipped).unwrap();
-    run(folder, "build --only KPvK --dir t")
+    run(folder, "build --format htb --only KPvK --dir t")
         .refused(1, &["t/kpk.htb cannot be made: t/kqk.htb", "damaged"]);
 }
 
@@ -534,7 +537,7 @@ fn a_table_that_another_version_made_is_made_again() {
     let text = fs::read_to_string(&receipt).unwrap();
     let old = text.replace(concat!("hoffman ", env!("CARGO_PKG_VERSION")), "hoffman 1.9.0");
     fs::write(&receipt, old).unwrap();
-    let made = succeeds(folder, "plan KPvK --run --dir t");
+    let made = succeeds(folder, "plan --format htb KPvK --run --dir t");
     let written: Vec<&str> = made.out.lines().filter(|line| line.contains("written")).collect();
     assert_eq!(written.len(), 2, "{}", made.out);
     assert!(written[0].starts_with("t/kqk.htb") && written[1].starts_with("t/kpk.htb"));
@@ -551,29 +554,30 @@ fn a_job_whose_inputs_are_not_there_may_be_tried_again() {
     run(folder, ONE)
         .refused(3, &["t/kpk.htb cannot be made: t/kk.htb, t/kbk.htb", "t/krk.htb are not there"]);
     assert!(!folder.join("t/kpk.htb").exists());
-    succeeds(folder, "build KQvK KRvK KBvK --dir t");
+    succeeds(folder, "build --format htb KQvK KRvK KBvK --dir t");
     run(folder, ONE).refused(3, &["t/kpk.htb cannot be made: t/knk.htb is not there"]);
     let lock = hoffman_store::lock_name(&folder.join("t/knk.htb"));
     let held = hoffman_store::disk().try_lock(&lock).unwrap().unwrap();
     run(folder, ONE).refused(3, &["t/kpk.htb cannot be made: t/knk.htb is being made"]);
     drop(held);
-    succeeds(folder, "build --only KNvK --dir t");
+    succeeds(folder, "build --format htb --only KNvK --dir t");
     succeeds(folder, ONE);
-    run(folder, "build --only KZvK --dir t").refused(1, &["KZvK"]);
-    run(folder, "build KPvK --only kqkq.htb --dir t").refused(1, &["kqkq.htb", "t/kpk.htb"]);
-    assert_eq!(run(folder, "build --only KPvK --men 3").code, 2);
-    assert_eq!(run(folder, "build KPvK --receipt x").code, 2);
+    run(folder, "build --format htb --only KZvK --dir t").refused(1, &["KZvK"]);
+    run(folder, "build --format htb KPvK --only kqkq.htb --dir t")
+        .refused(1, &["kqkq.htb", "t/kpk.htb"]);
+    assert_eq!(run(folder, "build --format htb --only KPvK --men 3").code, 2);
+    assert_eq!(run(folder, "build --format htb KPvK --receipt x").code, 2);
 }
 
 #[test]
 fn a_job_that_is_interrupted_may_be_tried_again() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    succeeds(folder, "build KPvK KRRvK KRBvK KRNvK KQRvK --dir t");
+    succeeds(folder, "build --format htb KPvK KRRvK KRBvK KRNvK KQRvK --dir t");
     // It may end before the signal comes.
     for _ in 0..50 {
         let mut child = Command::new(HOFFMAN)
-            .args("build --only KRPvK --dir t".split(' '))
+            .args("build --format htb --only KRPvK --dir t".split(' '))
             .current_dir(folder)
             .spawn()
             .unwrap();
@@ -594,13 +598,14 @@ fn a_job_that_is_interrupted_may_be_tried_again() {
 fn a_job_that_lacks_memory_says_how_much_it_needs() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    succeeds(folder, "build KK --dir t");
-    let refused = run(folder, "build --only KRvK --dir t --memory 1M");
+    succeeds(folder, "build --format htb KK --dir t");
+    let refused = run(folder, "build --format htb --only KRvK --dir t --memory 1M");
     refused.refused(4, &["1 MB of memory are too little"]);
     let needed = refused.err.lines().find_map(|line| line.strip_prefix("needs-memory-bytes: "));
     let needed: u64 = needed.unwrap().parse().unwrap();
     assert!((40 << 20..200 << 20).contains(&needed), "{needed}");
-    succeeds(folder, &format!("build --only KRvK --dir t --memory {}M", needed >> 20));
+    succeeds(folder, &format!("build --format htb --only KRvK --dir t --memory {}M", needed >> 20));
     // Other commands end as they always did.
-    run(folder, "build KQvK --dir t --memory 1M").refused(1, &["1 MB of memory are too little"]);
+    run(folder, "build --format htb KQvK --dir t --memory 1M")
+        .refused(1, &["1 MB of memory are too little"]);
 }

@@ -35,7 +35,7 @@ fn files(folder: &Path, ending: &str) -> BTreeMap<String, Vec<u8>> {
 #[track_caller]
 fn assert_as_built(folder: &Path, what: &str) {
     let reference = TempDir::new().unwrap();
-    succeeds(reference.path(), &format!("build {what} --dir t --reproducible"));
+    succeeds(reference.path(), &format!("build --format htb {what} --dir t --reproducible"));
     let mut made = files(&folder.join("t"), ".htb");
     made.retain(|name, _| !name.contains('-'));
     let built = files(&reference.path().join("t"), ".htb");
@@ -48,9 +48,12 @@ fn assert_as_built(folder: &Path, what: &str) {
 /// A folder with what KPvK is made from, and its four parts.
 fn parts_of_kpk() -> TempDir {
     let folder = TempDir::new().unwrap();
-    succeeds(folder.path(), "build KQvK KRvK KBvK KNvK --dir t");
+    succeeds(folder.path(), "build --format htb KQvK KRvK KBvK KNvK --dir t");
     for part in ["a2+", "b2+", "c2+", "d2+"] {
-        succeeds(folder.path(), &format!("build --only KPvK-{part} --dir t --reproducible"));
+        succeeds(
+            folder.path(),
+            &format!("build --format htb --only KPvK-{part} --dir t --reproducible"),
+        );
     }
     folder
 }
@@ -69,7 +72,7 @@ fn damage(path: &Path) {
 fn an_ending_made_in_parts_by_processes_is_the_same_file() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    let line = "plan KPvK --parts --run -j 2 --dir t";
+    let line = "plan --format htb KPvK --parts --run -j 2 --dir t";
     let made = succeeds(folder, line);
     let joined =
         "t/kpk.htb: written, longest win with White to move 28 moves, with Black to move none";
@@ -106,11 +109,12 @@ fn an_ending_made_in_parts_by_processes_is_the_same_file() {
 fn assert_is_joined_as_built(ending: &str, parts: usize) {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    succeeds(folder, &format!("build {ending} --dir t --reproducible"));
+    succeeds(folder, &format!("build --format htb {ending} --dir t --reproducible"));
     let name = format!("{}.htb", ending.to_lowercase().replace('v', ""));
     fs::rename(folder.join("t").join(&name), folder.join("whole.htb")).unwrap();
 
-    let plan = succeeds(folder, &format!("plan {ending} --parts --json --dir t")).json();
+    let plan =
+        succeeds(folder, &format!("plan --format htb {ending} --parts --json --dir t")).json();
     let jobs = plan["jobs"].as_array().unwrap().iter();
     let own = jobs.filter(|job| job["material"] == ending);
     let lines: Vec<String> = own
@@ -149,14 +153,14 @@ fn an_ending_with_two_pawns_of_a_colour_made_in_parts_is_the_same_file() {
 #[ignore = "slow: some minutes"]
 fn an_ending_of_five_men_made_in_parts_by_eight_processes_is_the_same_file() {
     let folder = TempDir::new().unwrap();
-    succeeds(folder.path(), "plan KBPvKP --parts --run -j 8 --dir t");
+    succeeds(folder.path(), "plan --format htb KBPvKP --parts --run -j 8 --dir t");
     assert_as_built(folder.path(), "KBPvKP");
 }
 
 #[test]
 fn a_graph_has_parts_of_the_largest_endings_and_joins_them() {
     let folder = TempDir::new().unwrap();
-    let plan = succeeds(folder.path(), "plan KPPvKP --parts --json --dir t").json();
+    let plan = succeeds(folder.path(), "plan --format htb KPPvKP --parts --json --dir t").json();
     let jobs = plan["jobs"].as_array().unwrap();
     let of = |ending: &str| jobs.iter().filter(|job| job["material"] == ending).count();
     assert_eq!((of("KPPvKP"), of("KQPvKP"), of("KPPvK"), of("KQQvKQ")), (145, 33, 1, 1));
@@ -170,12 +174,16 @@ fn a_graph_has_parts_of_the_largest_endings_and_joins_them() {
     assert!(part["inputs"].as_array().unwrap().contains(&"t/kqpkp.htb".into()));
 
     for form in ["makefile", "slurm", "snakefile"] {
-        let text = succeeds(folder.path(), &format!("plan KPvK --parts --{form} --dir t")).out;
-        for words in ["build --only KPvK-c2+ --dir t", "join KPvK --dir t --reproducible"] {
+        let text =
+            succeeds(folder.path(), &format!("plan --format htb KPvK --parts --{form} --dir t"))
+                .out;
+        for words in
+            ["build --only KPvK-c2+ --dir t --format htb", "join KPvK --dir t --format htb"]
+        {
             assert!(text.contains(words), "{form}: {text}");
         }
     }
-    run(folder.path(), "plan KPvK --parts").refused(2, &["--parts", "--json"]);
+    run(folder.path(), "plan --format htb KPvK --parts").refused(2, &["--parts", "--json"]);
     run(folder.path(), "plan race.xml --parts --json").refused(2, &["--parts", "endings"]);
 }
 
@@ -188,7 +196,7 @@ fn snakemake_accepts_the_graph_of_parts() {
     }
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    let snakefile = succeeds(folder, "plan KPvKP --parts --snakefile --dir t").out;
+    let snakefile = succeeds(folder, "plan --format htb KPvKP --parts --snakefile --dir t").out;
     fs::write(folder.join("Snakefile"), snakefile).unwrap();
     let output = Command::new("snakemake")
         .args(["--snakefile", "Snakefile", "-j", "2", "--dry-run", "--quiet", "rules"])
@@ -207,10 +215,10 @@ fn snakemake_accepts_the_graph_of_parts() {
 fn parts_that_are_named_may_overlap_and_lie_anywhere() {
     let folder = parts_of_kpk();
     let folder = folder.path();
-    succeeds(folder, "build KPvK --dir whole --reproducible");
+    succeeds(folder, "build --format htb KPvK --dir whole --reproducible");
     // On the sixth rank the pawn of d2+ stands, too; the name says where its way begins.
     for part in ["c2+d2+", "a6+d6+"] {
-        succeeds(folder, &format!("build --only kpk-{part}.htb --dir t"));
+        succeeds(folder, &format!("build --format htb --only kpk-{part}.htb --dir t"));
     }
     fs::create_dir(folder.join("other")).unwrap();
     fs::rename(folder.join("t/kpk-a2+.htb"), folder.join("other/first.htb")).unwrap();
@@ -229,9 +237,9 @@ fn parts_that_are_named_may_overlap_and_lie_anywhere() {
     assert!(report.contains(": ok, "), "{report}");
 
     // In the block format, and from parts in it.
-    succeeds(folder, "build --only KPvK-a2+ --dir t --format hbf");
-    succeeds(folder, "join KPvK --dir t --format hbf --reproducible --memory 64M");
-    succeeds(folder, "build KPvK --dir blocks --format hbf --reproducible");
+    succeeds(folder, "build --only KPvK-a2+ --dir t --format hbf --profile fast");
+    succeeds(folder, "join KPvK --dir t --format hbf --profile fast --reproducible --memory 64M");
+    succeeds(folder, "build KPvK --dir blocks --format hbf --profile fast --reproducible");
     let blocks = fs::read(folder.join("blocks/kpk.hbf")).unwrap();
     assert!(fs::read(folder.join("t/kpk.hbf")).unwrap() == blocks);
 }
@@ -247,13 +255,13 @@ fn what_is_not_the_whole_ending_is_refused() {
     run(folder, &format!("join {parts} t/krk.htb -o new.htb"))
         .refused(1, &["t/krk.htb: holds KRvK, not KPvK"]);
     run(folder, "join t/krk.htb -o new.htb").refused(1, &["KRvK has no pawns"]);
-    run(folder, "join KRvK --dir t").refused(1, &["KRvK has no pawns"]);
+    run(folder, "join --format htb KRvK --dir t").refused(1, &["KRvK has no pawns"]);
     run(folder, &format!("join {parts} t/kpk-e2+.htb -o new.htb"))
         .refused(3, &["new.htb cannot be made: t/kpk-e2+.htb is not there"]);
     run(folder, &format!("join {parts}")).refused(2, &["-o"]);
 
     fs::remove_file(folder.join("t/kpk-d2+.htb")).unwrap();
-    run(folder, "join KPvK --dir t")
+    run(folder, "join --format htb KPvK --dir t")
         .refused(3, &["t/kpk.htb cannot be made: t/kpk-d2+.htb is not there"]);
     assert!(!folder.join("new.htb").exists() && !folder.join("t/kpk.htb").exists());
 }
@@ -277,7 +285,7 @@ fn parts_that_are_no_plain_tables_are_refused() {
         .refused(1, &["family.htb: is one of a family of pawn structures (pawngen)"]);
 
     // Where its king goes off its squares, another table of the same men goes on.
-    succeeds(folder, "join KPvK --dir t");
+    succeeds(folder, "join --format htb KPvK --dir t");
     let some = "<piece color=\"white\" type=\"king\" location=\"a1-h6\"/>\
         <piece color=\"black\" type=\"king\"/><piece color=\"white\" type=\"pawn\" location=\"a2+\"/>\
         <futurebase filename=\"t/kpk.htb\"/>";
@@ -302,7 +310,7 @@ fn generate(folder: &Path, name: &str, elements: &str) {
 fn parts_that_disagree_are_refused() {
     let folder = parts_of_kpk();
     let folder = folder.path();
-    succeeds(folder, "build --only KPvK-a6+ --dir t");
+    succeeds(folder, "build --format htb --only KPvK-a6+ --dir t");
     falsify(&folder.join("t/kpk-a6+.htb"));
     let words = ["t/kpk-a6+.htb: has another value than t/kpk-a2+.htb for ", " w - -"];
     let parts = "t/kpk-a2+.htb t/kpk-b2+.htb t/kpk-c2+.htb t/kpk-d2+.htb t/kpk-a6+.htb";
@@ -315,7 +323,7 @@ fn damaged_parts_and_files_of_others_are_refused() {
     let folder = parts_of_kpk();
     let folder = folder.path();
     fs::write(folder.join("t/kpk.htb"), "mine").unwrap();
-    run(folder, "join KPvK --dir t").refused(1, &["t/kpk.htb", "not overwritten"]);
+    run(folder, "join --format htb KPvK --dir t").refused(1, &["t/kpk.htb", "not overwritten"]);
     assert_eq!(fs::read(folder.join("t/kpk.htb")).unwrap(), b"mine");
     // Nor does a part become the table.
     run(folder, "join KPvK --dir t -o t/kpk-a2+.htb")
@@ -323,15 +331,15 @@ fn damaged_parts_and_files_of_others_are_refused() {
     fs::remove_file(folder.join("t/kpk.htb")).unwrap();
 
     damage(&folder.join("t/kpk-b2+.htb"));
-    run(folder, "join KPvK --dir t").refused(1, &["t/kpk-b2+.htb", "damaged"]);
+    run(folder, "join --format htb KPvK --dir t").refused(1, &["t/kpk-b2+.htb", "damaged"]);
     assert!(!folder.join("t/kpk.htb").exists());
 
     // A damaged table of ours is made again.
-    succeeds(folder, "build --only KPvK-b2+ --dir t --reproducible");
-    succeeds(folder, "join KPvK --dir t --reproducible");
+    succeeds(folder, "build --format htb --only KPvK-b2+ --dir t --reproducible");
+    succeeds(folder, "join --format htb KPvK --dir t --reproducible");
     let whole = fs::read(folder.join("t/kpk.htb")).unwrap();
     damage(&folder.join("t/kpk.htb"));
-    let again = succeeds(folder, "join KPvK --dir t --reproducible");
+    let again = succeeds(folder, "join --format htb KPvK --dir t --reproducible");
     assert!(again.out.starts_with("t/kpk.htb: written"), "{}", again.out);
     assert!(fs::read(folder.join("t/kpk.htb")).unwrap() == whole);
 }

@@ -21,7 +21,7 @@ const PAWNS: &str = "8/8/8/1k6/8/1P6/1P6/K7 b - - 0 1";
 fn tables() -> &'static Path {
     static MADE: SharedFolder = SharedFolder::new();
     MADE.filled(|folder| {
-        run(folder, "build KPvKP KPPvK --dir t").good();
+        run(folder, "build --format htb KPvKP KPPvK --dir t").good();
         fs::create_dir(folder.join("none")).unwrap();
     })
 }

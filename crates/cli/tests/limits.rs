@@ -60,7 +60,7 @@ fn a_part_of_the_disk_is_left_to_others() {
     assert!(control.status.success());
     assert!(run(folder.path(), "-g -q kk.xml").status.success());
     for line in [
-        "build KRvK --dir t --memory 64M --keep-free 9000000G",
+        "build --format htb KRvK --dir t --memory 64M --keep-free 9000000G",
         "-g -P 64 --keep-free 9000000G krk.xml",
     ] {
         let said = refused(&run(folder.path(), line));
@@ -74,7 +74,7 @@ fn a_part_of_the_disk_is_left_to_others() {
 #[test]
 fn a_limit_on_the_size_of_files_is_a_message() {
     let folder = TempDir::new().unwrap();
-    let said = refused(&limited(folder.path(), "ulimit -f 8", "build KQvKR --dir t"));
+    let said = refused(&limited(folder.path(), "ulimit -f 8", "build --format htb KQvKR --dir t"));
     assert!(said.contains("File too large"), "{said}");
     let left = std::fs::read_dir(folder.path().join("t")).unwrap();
     let names: Vec<_> = left.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -86,12 +86,12 @@ fn a_process_that_is_too_small_is_a_message() {
     let folder = TempDir::new().unwrap();
     // The program of a test takes 28 MB before it begins, and its allocator 32.
     for (limit, word) in [("ulimit -v 80000", "address space"), ("ulimit -s 128", "stack")] {
-        for line in ["build KQvK --dir t", "-h", "stats KQvK"] {
+        for line in ["build --format htb KQvK --dir t", "-h", "stats KQvK"] {
             let said = refused(&limited(folder.path(), limit, line));
             assert!(said.contains(word), "{said}");
         }
     }
-    let enough = limited(folder.path(), "ulimit -s 2048", "build KQvK --dir t");
+    let enough = limited(folder.path(), "ulimit -s 2048", "build --format htb KQvK --dir t");
     assert!(enough.status.success());
 }
 
@@ -100,7 +100,7 @@ fn the_environment_does_not_choose_the_threads() {
     let folder = TempDir::new().unwrap();
     let threads = |variable: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_hoffman"))
-            .args(["plan", "KQvKR", "--json"])
+            .args(["plan", "--format", "htb", "KQvKR", "--json"])
             .current_dir(folder.path())
             .envs(variable.split_once('='))
             .output()

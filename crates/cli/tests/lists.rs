@@ -14,7 +14,7 @@ use common::{SharedFolder, names, run, run_with};
 /// A folder with the table of KPvKP and all that it needs, which is most of four men with a pawn.
 fn tables() -> &'static Path {
     static MADE: SharedFolder = SharedFolder::new();
-    MADE.made_by("build KPvKP --dir .")
+    MADE.made_by("build --format htb KPvKP --dir .")
 }
 
 /// Lines of JSON.
@@ -60,7 +60,10 @@ fn counts_of_mutual_zugzwangs_are_the_published_ones() {
 #[ignore = "slow: builds endings of five men"]
 fn counts_of_mutual_zugzwangs_of_five_men_are_the_published_ones() {
     let folder = TempDir::new().unwrap();
-    let built = run(folder.path(), "build KRPvKR KBNvKN KNNvKQ KRBvKR KRNvKN KBPvKN KNPvK --dir .");
+    let built = run(
+        folder.path(),
+        "build --format htb KRPvKR KBNvKN KNNvKQ KRBvKR KRNvKN KBPvKN KNPvK --dir .",
+    );
     assert_eq!(built.code, 0, "{}", built.err);
     for (table, published) in [
         ("krpkr", [209, 0, 0]),

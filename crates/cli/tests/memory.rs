@@ -29,12 +29,15 @@ fn entries(path: &Path) -> Vec<u8> {
 #[test]
 fn too_little_memory_is_refused_with_the_figure() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = hoffman(folder.path(), &["build", "KRvK", "--memory", "1M", "--dir", "t"]);
+    let refused = hoffman(
+        folder.path(),
+        &["build", "--format", "htb", "KRvK", "--memory", "1M", "--dir", "t"],
+    );
     assert_eq!(refused.status.code(), Some(1));
     let text = errors(&refused);
     assert!(text.contains("1 MB of memory are too little; at least 4"), "{text}");
     assert!(!folder.path().join("t").exists());
-    let misused = hoffman(folder.path(), &["build", "KRvK", "--memory", "lots"]);
+    let misused = hoffman(folder.path(), &["build", "--format", "htb", "KRvK", "--memory", "lots"]);
     assert_eq!(misused.status.code(), Some(2));
 }
 
@@ -78,7 +81,7 @@ fn the_classic_option_is_raised_and_changes_nothing() {
 fn propagation_tables_give_the_same_tables() {
     let folder = tempfile::tempdir().unwrap();
     let build = |dir: &str, more: &[&str]| {
-        let arguments = [&["build", "KQvKR", "--dir", dir], more].concat();
+        let arguments = [&["build", "--format", "htb", "KQvKR", "--dir", dir], more].concat();
         let made = hoffman(folder.path(), &arguments);
         assert!(made.status.success(), "{}", errors(&made));
         entries(&folder.path().join(dir).join("kqkr.htb"))
@@ -86,7 +89,7 @@ fn propagation_tables_give_the_same_tables() {
     let plain = build("plain", &[]);
     let more = ["--memory", "44M", "--method", "proptables", "--compress-files", "-t", "2"];
     assert!(plain == build("bounded", &more));
-    let misused = hoffman(folder.path(), &["build", "KRvK", "--method", "both"]);
+    let misused = hoffman(folder.path(), &["build", "--format", "htb", "KRvK", "--method", "both"]);
     assert_eq!(misused.status.code(), Some(2));
 }
 
@@ -98,9 +101,10 @@ fn a_plan_says_what_a_build_takes() {
         assert!(output.status.success(), "{}", errors(&output));
         serde_json::from_slice(&output.stdout).unwrap()
     };
-    let before = plan(&["KRvKN", "KPvK", "--dir", "t"]);
+    let before = plan(&["--format", "htb", "KRvKN", "KPvK", "--dir", "t"]);
     assert!(!folder.path().join("t").exists());
-    let built = hoffman(folder.path(), &["build", "KRvKN", "KPvK", "--dir", "t"]);
+    let built =
+        hoffman(folder.path(), &["build", "--format", "htb", "KRvKN", "KPvK", "--dir", "t"]);
     assert!(built.status.success());
     let tables = before["tables"].as_array().unwrap();
     assert!(tables.iter().any(|t| t["table"] == "krkn.htb"));
@@ -145,7 +149,7 @@ fn a_plan_says_what_a_build_takes() {
 #[test]
 fn commands_that_read_tables_take_a_bound_too() {
     let folder = tempfile::tempdir().unwrap();
-    let made = hoffman(folder.path(), &["build", "KQvKR", "--dir", "."]);
+    let made = hoffman(folder.path(), &["build", "--format", "htb", "KQvKR", "--dir", "."]);
     assert!(made.status.success(), "{}", errors(&made));
     for command in [
         &["stats", "KQvKR", "--json"][..],
@@ -169,7 +173,7 @@ fn commands_that_read_tables_take_a_bound_too() {
 #[test]
 fn propagation_tables_are_used_on_request_only() {
     let folder = tempfile::tempdir().unwrap();
-    let made = hoffman(folder.path(), &["build", "KQvK", "KRvK", "--dir", "."]);
+    let made = hoffman(folder.path(), &["build", "--format", "htb", "KQvK", "KRvK", "--dir", "."]);
     assert!(made.status.success(), "{}", errors(&made));
     let made = hoffman(folder.path(), &["control", "kqkr"]);
     assert!(made.status.success(), "{}", errors(&made));

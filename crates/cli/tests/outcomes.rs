@@ -13,10 +13,10 @@ use common::{SharedFolder, copy_of, names, run, run_with, unpacked};
 const ENDINGS: &str = "KRvKN KPvK";
 
 const KINDS: [(&str, &str); 4] = [
-    ("distances", ""),
-    ("htb", "--outcomes=only"),
-    ("fast", "--outcomes=only --format hbf"),
-    ("small", "--outcomes=only --format hbf --profile small"),
+    ("distances", "--format htb"),
+    ("htb", "--outcomes=only --format htb"),
+    ("fast", "--outcomes=only --profile fast"),
+    ("small", "--outcomes=only"),
 ];
 
 /// The folder of the tables of a kind.
@@ -154,7 +154,7 @@ fn what_says_less_does_not_stand_for_more() {
     let inside = folder.path();
     let refused = run(inside, "build KRvKN --dir . --format hbf");
     refused.refused(1, &["is no plain table of distances to mate"]);
-    let kept = run(inside, "build KRvKN --dir . --format hbf --outcomes=only");
+    let kept = run(inside, "build KRvKN --dir . --outcomes=only");
     assert!(kept.out.lines().all(|line| line.ends_with(": kept")), "{}", kept.out);
 
     // A position's own answer has a distance.
@@ -163,7 +163,7 @@ fn what_says_less_does_not_stand_for_more() {
     assert_eq!(solved.json()["dtm"], 29);
 
     let distances = copy_of(made("distances"));
-    let kept = run(distances.path(), "build KRvKN --dir . --outcomes=only");
+    let kept = run(distances.path(), "build --format htb KRvKN --dir . --outcomes=only");
     assert!(kept.out.lines().all(|line| line.ends_with(": kept")), "{}", kept.out);
 }
 
@@ -188,7 +188,7 @@ fn jobs_make_them_too() {
 fn parts_become_one_table() {
     let folder = tempfile::TempDir::new().unwrap();
     let inside = folder.path();
-    for options in ["--outcomes=only", "--outcomes=only --format hbf"] {
+    for options in ["--outcomes=only --format htb", "--outcomes=only"] {
         let jobs = run(inside, &format!("plan KPvK --dir . --parts {options} --run -j 2"));
         assert_eq!(jobs.code, 0, "{options}: {}", jobs.err);
     }

@@ -15,7 +15,7 @@ use common::{SharedFolder, copy_of, names, run, run_with};
 /// A folder of its own with all tables that KPvK needs.
 fn with_tables() -> TempDir {
     static MADE: SharedFolder = SharedFolder::new();
-    copy_of(MADE.made_by("build KPvK --dir ."))
+    copy_of(MADE.made_by("build --format htb KPvK --dir ."))
 }
 
 const KK: &str = "<?xml version=\"1.0\"?>\n<!-- bare -->\n<tablebase>
@@ -42,7 +42,7 @@ fn build_leaves_tables_and_nothing_else() {
     assert_eq!((first.code, first.err.as_str()), (0, ""));
     assert_eq!(names(&folder.path().join("tables")), ["kk.htb", "kqk.htb", "krk.htb"]);
     assert!(first.out.contains("tables/kqk.htb: written, longest win with White to move 10 moves, with Black to move none\n"));
-    let again = run(folder.path(), "build --men 3 --dir tables");
+    let again = run(folder.path(), "build --format htb --men 3 --dir tables");
     assert!(again.out.contains("tables/kqk.htb: kept\n"), "{}", again.out);
     let expected = ["kbk.htb", "kk.htb", "knk.htb", "kpk.htb", "kqk.htb", "krk.htb"];
     assert_eq!(names(&folder.path().join("tables")), expected);
@@ -51,7 +51,7 @@ fn build_leaves_tables_and_nothing_else() {
 #[test]
 fn build_can_write_nothing() {
     let folder = TempDir::new().unwrap();
-    let solved = run(folder.path(), "build KQvK --no-write");
+    let solved = run(folder.path(), "build --format htb KQvK --no-write");
     assert_eq!(solved.code, 0, "{}", solved.err);
     assert_eq!(
         solved.out,
@@ -60,7 +60,7 @@ fn build_can_write_nothing() {
     );
     assert!(names(folder.path()).is_empty());
     // White wins in four moves; a queen that must be lost is a loss of Black's in ten.
-    let solved = run(folder.path(), "build KQQvK --no-write");
+    let solved = run(folder.path(), "build --format htb KQQvK --no-write");
     let found =
         "kqqk.htb: solved, longest win with White to move 4 moves, with Black to move none\n";
     assert!(solved.out.ends_with(found), "{}", solved.out);
@@ -69,7 +69,7 @@ fn build_can_write_nothing() {
 #[test]
 fn passes_are_listed_on_request_and_kept_in_the_header() {
     let folder = TempDir::new().unwrap();
-    let built = run(folder.path(), "build KQvK --dir . --passes");
+    let built = run(folder.path(), "build --format htb KQvK --dir . --passes");
     assert_eq!(built.code, 0, "{}", built.err);
     let lines = || built.err.lines().filter(|line| line.starts_with("kqk.htb: "));
     let passes: Vec<&str> = lines().map(|l| l.split(", ").next().unwrap()).collect();
@@ -86,7 +86,7 @@ fn passes_are_listed_on_request_and_kept_in_the_header() {
         let element = element(line, if line.contains(" won in ") { 1 } else { -1 });
         assert!(header.contains(&element), "{element} is not in {header}");
     }
-    let quiet = run(folder.path(), "build KRvK --dir .");
+    let quiet = run(folder.path(), "build --format htb KRvK --dir .");
     assert_eq!(quiet.err, "");
 }
 
@@ -96,7 +96,7 @@ fn damaged_tables_are_built_anew() {
     let path = folder.path().join("kqk.htb");
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    let again = run(folder.path(), "build KQvK --dir .");
+    let again = run(folder.path(), "build --format htb KQvK --dir .");
     assert_eq!(again.code, 0);
     assert!(again.err.contains("kqk.htb"), "{}", again.err);
     assert!(again.out.contains("kqk.htb: written"), "{}", again.out);
@@ -115,14 +115,15 @@ fn tables_of_the_user_are_not_replaced() {
     let bytes = fs::read(&own).unwrap();
     let words =
         ["krk.htb: holds a part of KRvK only; it is not overwritten", "move ./krk.htb away"];
-    run(folder.path(), "build KRvK --dir .").refused(1, &words);
-    run(folder.path(), "build --men 3 --dir .").refused(1, &words);
+    run(folder.path(), "build --format htb KRvK --dir .").refused(1, &words);
+    run(folder.path(), "build --format htb --men 3 --dir .").refused(1, &words);
     assert_eq!(fs::read(&own).unwrap(), bytes);
     fs::write(&own, "my notes").unwrap();
-    run(folder.path(), "build KRvK --dir .").refused(1, &["krk.htb", "it is not overwritten"]);
+    run(folder.path(), "build --format htb KRvK --dir .")
+        .refused(1, &["krk.htb", "it is not overwritten"]);
     assert_eq!(fs::read(&own).unwrap(), b"my notes");
     // Without writing nothing is in the way.
-    assert_eq!(run(folder.path(), "build KRvK --dir . --no-write").code, 0);
+    assert_eq!(run(folder.path(), "build --format htb KRvK --dir . --no-write").code, 0);
 }
 
 #[test]
@@ -462,7 +463,7 @@ fn damaged_tables_are_refused() {
 fn folders_that_cannot_be_written_are_named() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
-    run(folder.path(), "build KQvK --dir file/tables").refused(1, &["file/tables"]);
+    run(folder.path(), "build --format htb KQvK --dir file/tables").refused(1, &["file/tables"]);
     let fen = "8/8/8/8/4Q3/8/1k6/4K3 w - -";
     run_with(folder.path(), &["solve", fen, "--dir", "file/x"], "").refused(1, &["file/x"]);
     fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
@@ -505,7 +506,7 @@ fn a_full_disk_leaves_no_half_table() {
     let folder = TempDir::new().unwrap();
     // A limit on the size of files fails in the same place as a full disk.
     let script = format!(
-        "trap '' XFSZ; ulimit -f 8; '{}' build KQvK --dir t",
+        "trap '' XFSZ; ulimit -f 8; '{}' build --format htb KQvK --dir t",
         env!("CARGO_BIN_EXE_hoffman")
     );
     let output =
@@ -535,9 +536,9 @@ fn modern_misuse_is_told_apart() {
         "solve",
         "solve --zip x",
         "build",
-        "build KQvK --men 3",
-        "build --men 1",
-        "build KQvK --threads 0",
+        "build --format htb KQvK --men 3",
+        "build --format htb --men 1",
+        "build --format htb KQvK --threads 0",
         "build KQvK --format zip",
         "stats",
         "verify",
@@ -549,9 +550,9 @@ fn modern_misuse_is_told_apart() {
         assert!(misuse.err.starts_with("error: "), "{line}: {}", misuse.err);
     }
     run(folder.path(), "build foo").refused(1, &["'foo'"]);
-    run(folder.path(), "build KQvK KQ").refused(1, &["KQ"]);
-    run(folder.path(), "build KQQQQQQvKQQQQQQ").refused(1, &["memory"]);
-    run(folder.path(), "build --men 12").refused(1, &["memory"]);
+    run(folder.path(), "build --format htb KQvK KQ").refused(1, &["KQ"]);
+    run(folder.path(), "build --format htb KQQQQQQvKQQQQQQ").refused(1, &["memory"]);
+    run(folder.path(), "build --format htb --men 12").refused(1, &["memory"]);
 }
 
 #[test]
@@ -702,7 +703,11 @@ fn plans_take_what_builds_take() {
     assert_eq!(planned[2..], family);
     assert_eq!(tables[1]["needs"][0], "kk.htb");
     assert_eq!(tables[5]["needs"].as_array().unwrap().len(), 2);
-    assert!(run(folder.path(), "plan --men 3 --dir .").out.contains("kqk.htb: 57288 indices"));
+    assert!(
+        run(folder.path(), "plan --format htb --men 3 --dir .")
+            .out
+            .contains("kqk.htb: 57288 indices")
+    );
     run(folder.path(), "plan kk.xml KQvK").refused(2, &["planned alone"]);
 }
 
@@ -1066,7 +1071,8 @@ fn syzygy_tables_are_used_like_others() {
     fs::write(folder.path().join("promoted.xml"), control).unwrap();
     let _ = fs::remove_file(folder.path().join("KQvK.rtbw"));
     run(folder.path(), "build promoted.xml").refused(1, &["KQvK.rtbw"]);
-    run(folder.path(), &format!("build KPvK -S {there}")).refused(2, &["control files only"]);
+    run(folder.path(), &format!("build --format htb KPvK -S {there}"))
+        .refused(2, &["control files only"]);
     let built = run(folder.path(), &format!("build promoted.xml --syzygy {there}"));
     assert_eq!((built.code, names(folder.path()).contains(&"promoted.htb".to_owned())), (0, true));
 }
@@ -1161,13 +1167,14 @@ fn tables_are_compressed_as_asked() {
     let folder = tempfile::tempdir().unwrap();
     let size = |name: &str| fs::metadata(folder.path().join(name)).unwrap().len();
     let [fast, normal, best] = ["fast", "normal", "best"].map(|how| {
-        let made = run(folder.path(), &format!("build KBNvK --compress {how} --dir {how}"));
+        let made =
+            run(folder.path(), &format!("build --format htb KBNvK --compress {how} --dir {how}"));
         assert_eq!(made.code, 0, "{}", made.err);
         size(&format!("{how}/kbnk.htb"))
     });
     // Version 1.7 makes it with 1629192 bytes.
     assert!(fast > normal && normal > best && normal <= 1_629_192, "{fast} {normal} {best}");
-    let usual = run(folder.path(), "build KBNvK --dir usual");
+    let usual = run(folder.path(), "build --format htb KBNvK --dir usual");
     assert_eq!((usual.code, size("usual/kbnk.htb").abs_diff(normal) < 100), (0, true));
     let smaller = run(folder.path(), "convert fast/kbnk.htb -o best.htb --compress best");
     assert_eq!(smaller.code, 0, "{}", smaller.err);
@@ -1183,7 +1190,7 @@ fn tables_are_compressed_as_asked() {
 #[test]
 fn tables_are_converted() {
     let folder = tempfile::tempdir().unwrap();
-    let built = run(folder.path(), "build KQvK");
+    let built = run(folder.path(), "build --format htb KQvK");
     assert_eq!(built.code, 0, "{}", built.err);
     let line = "convert KQvK -o naive.htb --index naive --symmetry 1 --json";
     let json = run(folder.path(), line).json();

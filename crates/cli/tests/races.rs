@@ -121,7 +121,7 @@ fn a_table_is_built_anew_when_its_sources_change() {
     assert_eq!(run(folder, line).out, "made/here/two-pawns-queen-1-1.htb: kept\n");
     fs::write(&input, text.replace("?xQ", "[KP]xQ")).unwrap();
     assert_eq!(run(folder, line).out, written);
-    run(folder, "build KQvKP --dir other");
+    run(folder, "build --format htb KQvKP --dir other");
     let table = fs::read(folder.join("other/kqkp.htb")).unwrap();
     fs::write(folder.join("kqkp.htb"), table).unwrap();
     let again = run(folder, line);
@@ -141,7 +141,8 @@ fn a_table_that_is_no_part_of_the_race_is_not_replaced() {
     let folder = folder(&["two-pawns-queen.xml"], "KPvKP KPPvK KQvKP KQPvK");
     let folder = folder.path();
     let own = folder.join("two-pawns-queen-1-1.htb");
-    let bytes = fs::read(folder.join("kqk.htb")).unwrap();
+    run(folder, "build KQvK --format htb --dir other");
+    let bytes = fs::read(folder.join("other/kqk.htb")).unwrap();
     fs::write(&own, &bytes).unwrap();
     let words = ["two-pawns-queen-1-1.htb: was not made as this table", "not overwritten"];
     refused(folder, "build two-pawns-queen.xml", 1, &words);

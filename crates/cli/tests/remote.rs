@@ -78,7 +78,7 @@ fn answers_are_those_of_the_folder_and_take_few_bytes() {
 
 #[test]
 fn whole_tables_are_read_in_few_requests() {
-    let (tables, server, empty) = served("KQvKR");
+    let (tables, server, empty) = served("KQvKR --format htb");
     let folder = tables.path().join("tables").display().to_string();
     let url = server.url("tables");
     for command in ["stats KQvKR", "verify KQvKR", "list KRvK --longest 3"] {
@@ -98,7 +98,7 @@ fn whole_tables_are_read_in_few_requests() {
 
 #[test]
 fn what_goes_wrong_is_said_in_one_sentence() {
-    let (tables, server, empty) = served("KRvK");
+    let (tables, server, empty) = served("KRvK --format htb");
     let file = server.url("tables/krk.htb");
     let folder = server.url("tables");
     let fen = "8/8/8/8/8/2k5/8/K2R4 w - - 0 1";
@@ -131,7 +131,7 @@ fn what_goes_wrong_is_said_in_one_sentence() {
     let unlike = run_with(empty.path(), &["probe", "--dir", &folder, FEN], "");
     assert_eq!(unlike.code, 1, "{}", unlike.out);
     assert!(unlike.err.contains("no table answers") && unlike.err.contains("kqkr.htb"));
-    let written = run(empty.path(), &format!("build KBvK --dir {folder}"));
+    let written = run(empty.path(), &format!("build --format htb KBvK --dir {folder}"));
     assert_eq!(written.code, 1, "{}", written.out);
     assert!(written.err.contains("files on a web server cannot be written"), "{}", written.err);
     drop(tables);
@@ -139,7 +139,7 @@ fn what_goes_wrong_is_said_in_one_sentence() {
 
 #[test]
 fn what_passes_is_tried_again_and_other_servers_are_understood() {
-    let (_tables, server, empty) = served("KRvK");
+    let (_tables, server, empty) = served("KRvK --format htb");
     let file = server.url("tables/krk.htb");
     let usual = run(empty.path(), &format!("stats {file}"));
     assert_eq!(usual.code, 0, "{}", usual.err);
@@ -159,7 +159,7 @@ fn what_passes_is_tried_again_and_other_servers_are_understood() {
 
 #[test]
 fn what_was_not_there_is_asked_for_once() {
-    let (_tables, server, empty) = served("KRvK");
+    let (_tables, server, empty) = served("KRvK --format htb");
     let lines = "8/8/8/8/8/2k5/8/K2Q4 w - - 0 1\n".repeat(5);
     let url = server.url("tables");
     let said = run_with(empty.path(), &["probe", "--dir", &url], &lines);
@@ -171,7 +171,7 @@ fn what_was_not_there_is_asked_for_once() {
 
 #[test]
 fn what_was_read_is_kept_on_the_disk_as_long_as_it_is_the_same() {
-    let (tables, server, empty) = served("KRvK KQvK");
+    let (tables, server, empty) = served("KRvK KQvK --format htb");
     let (file, other) = (server.url("tables/krk.htb"), tables.path().join("tables/kqk.htb"));
     let kept = empty.path().join("kept");
     let kept = [("HOFFMAN_CACHE", kept.to_str().unwrap()), ("HOFFMAN_CACHE_SIZE", "1M")];

@@ -115,7 +115,7 @@ impl Bucket {
 /// A folder with the tables of a build, each the same whoever makes it.
 fn built(what: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let made = run(folder.path(), &format!("build {what} --dir t --reproducible"));
+    let made = run(folder.path(), &format!("build --format htb {what} --dir t --reproducible"));
     assert_eq!(made.code, 0, "{}", made.err);
     folder
 }
@@ -162,7 +162,7 @@ fn a_build_into_a_bucket_leaves_the_same_files_and_nothing_else() {
     let tables = built("KPvK");
     let folder = tables.path().join("t");
     let empty = tempfile::tempdir().unwrap();
-    let build = "build KPvK --dir s3://bucket/t --reproducible";
+    let build = "build --format htb KPvK --dir s3://bucket/t --reproducible";
     let made = bucket.run(empty.path(), build);
     assert_eq!(made.code, 0, "{}", made.err);
     let wanted: Vec<String> = names(&folder).iter().map(|name| format!("t/{name}")).collect();
@@ -178,7 +178,9 @@ fn a_build_into_a_bucket_leaves_the_same_files_and_nothing_else() {
     let elsewhere = tempfile::tempdir().unwrap();
     bucket.ask("DELETE", "bucket/t/kpk.htb", b"");
     let receipt = "s3://bucket/t/receipts/kpk.htb.json";
-    let job = format!("build --only KPvK --dir s3://bucket/t --reproducible --receipt {receipt}");
+    let job = format!(
+        "build --format htb --only KPvK --dir s3://bucket/t --reproducible --receipt {receipt}"
+    );
     let made = bucket.run(elsewhere.path(), &job);
     assert_eq!(made.code, 0, "{}", made.err);
     let (status, body) = bucket.ask("GET", "bucket/t/receipts/kpk.htb.json", b"");
@@ -194,7 +196,8 @@ fn a_build_into_a_bucket_leaves_the_same_files_and_nothing_else() {
         assert!(left.is_empty(), "{left:?}");
     }
     for engine in ["--run", "--makefile"] {
-        let plan = bucket.run(empty.path(), &format!("plan KPvK {engine} --dir s3://bucket/t"));
+        let plan = bucket
+            .run(empty.path(), &format!("plan --format htb KPvK {engine} --dir s3://bucket/t"));
         plan.refused(1, &["s3://bucket/t", "needs a folder of the disk"]);
     }
 }
@@ -240,7 +243,7 @@ fn a_transfer_that_is_torn_is_never_seen_as_a_table() {
     let Some(bucket) = Bucket::start(&[]) else { return };
     let tables = built("KRvKN");
     let empty = tempfile::tempdir().unwrap();
-    let build = "build KRvKN --dir s3://bucket/t --reproducible";
+    let build = "build --format htb KRvKN --dir s3://bucket/t --reproducible";
     let (port, stalled) = stalling(bucket.port, "partNumber=3");
     let mut child = bucket
         .command(empty.path(), port, build)

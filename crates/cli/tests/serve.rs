@@ -84,7 +84,7 @@ fn tables() -> (TempDir, PathBuf) {
     let outer = TempDir::new().unwrap();
     let folder = outer.path().join("tables");
     fs::create_dir(&folder).unwrap();
-    let built = run(&folder, "build KPvKP KQvK KRvK --dir .");
+    let built = run(&folder, "build --format htb KPvKP KQvK KRvK --dir .");
     assert_eq!(built.code, 0, "{}", built.err);
     fs::copy(folder.join("kqk.htb"), outer.path().join("secret.htb")).unwrap();
     (outer, folder)

@@ -182,10 +182,24 @@ fn a_table_behind_that_is_missing_or_damaged_is_named() {
 fn a_profile_is_for_files_that_have_one() {
     let folder = copy_of(made("whole"));
     let inside = folder.path();
-    for command in ["build KRvK --dir .", "plan KRvK --dir ."] {
-        let refused = run(inside, &format!("{command} --profile small"));
-        refused
-            .refused(2, &["--profile and --outcomes=too are for the block format: --format hbf"]);
+    let misused = |line: &str, words: &str| run(inside, line).refused(2, &[words]);
+    for command in ["build KRvK --dir .", "plan KRvK --dir .", "join KPvK --dir ."] {
+        let words = "--profile and --outcomes=too are for the block format, not for --format htb";
+        misused(&format!("{command} --format htb --profile fast"), words);
+        misused(&format!("{command} --format htb --outcomes"), words);
+        let words = "--compress is for the files of the original program: --format htb";
+        misused(&format!("{command} --compress best"), words);
+    }
+    let words = "what is joined of parts is written in the profile fast";
+    misused("plan KPvK --parts --json --dir . --profile small", words);
+    misused("join KPvK --dir . --profile small", words);
+    for options in ["--format htb", "--profile small", "--outcomes=only"] {
+        let words = "the format of a control file's table follows from the name of its output";
+        misused(&format!("build kqk.xml {options}"), words);
+        misused(&format!("plan kqk.xml {options}"), words);
+        let words = "the tables of a position have distances and are .htb files";
+        misused(&format!("plan 8/8/8/8/8/2k5/8/K6q w - - {options}"), words);
+        misused(&format!("build '8/8/8/8/8/2k5/8/K6q w - -' --only kqk {options}"), words);
     }
     let refused = run(inside, "convert krk.htb -o other.htb --profile small");
     refused.refused(2, &["--profile and --outcomes=too are for the block format"]);
@@ -233,7 +247,7 @@ fn pawn_against_pawn_is_the_same_table() {
     let folder = TempDir::new().unwrap();
     let inside = folder.path();
     run(inside, "build KPvKP --dir small --format hbf --profile small --reproducible").good();
-    run(inside, "build KPvKP --dir whole --reproducible").good();
+    run(inside, "build --format htb KPvKP --dir whole --reproducible").good();
     for name in names(&inside.join("whole")) {
         let stem = name.strip_suffix(".htb").unwrap();
         run(inside, &format!("convert small/{stem}.hbf -o {name}")).good();

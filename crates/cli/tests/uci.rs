@@ -65,7 +65,7 @@ fn play(python: &Path, tables: &Path, games: u32, endings: &[&str], options: &[&
 fn games_of_four_men_end_as_announced() {
     let Some(python) = python() else { return };
     let folder = TempDir::new().unwrap();
-    let built = run(folder.path(), "build KQvKR KBNvK KPvKP --dir .");
+    let built = run(folder.path(), "build --format htb KQvKR KBNvK KPvKP --dir .");
     assert_eq!(built.code, 0, "{}", built.err);
     let endings = ["KQvKR", "KBNvK", "KPvKP", "KQvKP"];
     play(&python, folder.path(), 12, &endings, &[]);
@@ -86,7 +86,7 @@ fn games_of_five_men_end_as_announced() {
     let Some(python) = python() else { return };
     let folder = TempDir::new().unwrap();
     let endings = ["KQRvKR", "KRRvKR", "KBNvKN", "KNNvKB", "KRBvKR"];
-    let built = run(folder.path(), &format!("build {} --dir .", endings.join(" ")));
+    let built = run(folder.path(), &format!("build --format htb {} --dir .", endings.join(" ")));
     assert_eq!(built.code, 0, "{}", built.err);
     play(&python, folder.path(), 200, &endings, &[]);
 }

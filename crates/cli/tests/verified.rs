@@ -28,7 +28,7 @@ fn json(file: &Path) -> Value {
 fn every_table_of_a_plan_is_verified_once() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    let line = "plan KPvK --verify 500 --run -j 2 --dir t";
+    let line = "plan --format htb KPvK --verify 500 --run -j 2 --dir t";
     let first = succeeds(folder, line).out;
     // Two bare kings have fewer.
     assert_eq!(first.matches(": ok, 500 of ").count(), 5, "{first}");
@@ -61,7 +61,7 @@ fn every_table_of_a_plan_is_verified_once() {
 fn jobs_that_verify_are_planned_for_every_engine() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    let plan = succeeds(folder, "plan KQvK --verify 9 --json --dir t").json();
+    let plan = succeeds(folder, "plan --format htb KQvK --verify 9 --json --dir t").json();
     let jobs = plan["jobs"].as_array().unwrap();
     let outputs: Vec<_> = jobs.iter().map(|job| job["output"].as_str().unwrap()).collect();
     let expected = ["t/kk.htb", "t/kqk.htb", "t/verified/kk.htb.json", "t/verified/kqk.htb.json"];
@@ -71,7 +71,9 @@ fn jobs_that_verify_are_planned_for_every_engine() {
     assert_eq!(last["inputs"], serde_json::json!(["t/kqk.htb", "t/kk.htb"]));
     assert_eq!(last["log"], "t/logs/kqk.htb.verified.log");
 
-    let written = |how: &str| succeeds(folder, &format!("plan KQvK --verify 9 {how} --dir t")).out;
+    let written = |how: &str| {
+        succeeds(folder, &format!("plan --format htb KQvK --verify 9 {how} --dir t")).out
+    };
     let command = "verify t/kqk.htb --sample 9 --report t/verified/kqk.htb.json --dir t";
     for how in ["--makefile", "--snakefile", "--slurm"] {
         assert!(written(how).contains(command), "{how}: {}", written(how));
@@ -112,7 +114,7 @@ fn make_and_snakemake_verify() {
         fs::create_dir(&tables).unwrap();
         fs::write(
             tables.join(file),
-            succeeds(folder, &format!("plan KQvK --verify 9 {how} --dir t")).out,
+            succeeds(folder, &format!("plan --format htb KQvK --verify 9 {how} --dir t")).out,
         )
         .unwrap();
         let output = Command::new(engine)
@@ -130,7 +132,7 @@ fn make_and_snakemake_verify() {
 fn wrong_tables_get_no_report() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    succeeds(folder, "plan KRvK --verify 1000 --run --dir t");
+    succeeds(folder, "plan --format htb KRvK --verify 1000 --run --dir t");
     let (table, report) = (folder.join("t/krk.htb"), folder.join("t/verified/krk.htb.json"));
     falsify(&table);
 
@@ -155,7 +157,7 @@ fn what_cannot_be_verified_is_told() {
     let several = run(folder, "verify a.htb b.htb --report krk.json");
     assert_eq!((several.code, several.out.as_str()), (2, ""), "{}", several.err);
     // What is no report says nothing, and is replaced.
-    succeeds(folder, "build KRvK --dir .");
+    succeeds(folder, "build --format htb KRvK --dir .");
     fs::write(folder.join("krk.json"), "{\"sample\": null}").unwrap();
     assert!(succeeds(folder, "verify ./krk.htb --report krk.json").out.contains(": ok, "));
     assert_eq!(json(&folder.join("krk.json"))["found"]["ok"], true);

@@ -30,7 +30,8 @@ pub struct Options {
     program: String,
     compression: Compression,
     blocks: bool,
-    streams: CellStreams,
+    profile: Option<Profile>,
+    content: Content,
     keep_free: Option<u64>,
     method: Method,
     discard: bool,
@@ -67,8 +68,9 @@ impl Options {
             reading: ReadOptions::new(),
             program: String::new(),
             compression: Compression::default(),
-            blocks: false,
-            streams: CellStreams::default(),
+            blocks: true,
+            profile: None,
+            content: Content::Distances,
             keep_free: None,
             method: Method::Sweep,
             discard: false,
@@ -134,30 +136,32 @@ impl Options {
         Options { compression, ..self }
     }
 
-    /// Whether the tables of endings are written in the block format (`.hbf`), which is several
-    /// times smaller. The table of a control file is if its output is named so.
+    /// Whether the tables of endings are written in the block format (`.hbf`), as they are if
+    /// nothing is said, or in that of the original program (`.htb`), which is sooner written and
+    /// many times larger. The table of a control file is if its output is named so.
     #[must_use]
     pub fn blocks(self, blocks: bool) -> Options {
         Options { blocks, ..self }
     }
 
     /// What such files have: both sides to move, or one, with which they are much smaller. Those
-    /// lean on the tables behind captures and promotions, and are read more slowly.
+    /// lean on the tables behind captures and promotions, which lie in the same folder; they are
+    /// written if nothing is said. What is joined of parts has both sides, whatever is said.
     #[must_use]
     pub fn profile(self, profile: Profile) -> Options {
-        Options { streams: CellStreams { profile, ..self.streams }, ..self }
+        Options { profile: Some(profile), ..self }
     }
 
     /// Which values tables of endings have: distances to mate, or who wins alone. Files of the
     /// block format may have both apart.
     #[must_use]
     pub fn content(self, content: Content) -> Options {
-        Options { streams: CellStreams { content, ..self.streams }, ..self }
+        Options { content, ..self }
     }
 
     /// The same, but with distances: an answer has one.
     pub(crate) fn with_distances(&self) -> Options {
-        let content = self.streams.content.within(Format::Dtm(None));
+        let content = self.content.within(Format::Dtm(None));
         self.clone().content(content)
     }
 
@@ -261,12 +265,14 @@ impl Options {
 
     pub(crate) fn workplace(&self) -> Workplace {
         let usual = Workplace::default();
+        let content = self.content;
         Workplace {
             stop: self.cancel.0.clone(),
             memory: self.memory,
             method: self.method,
             compression: self.compression,
-            streams: self.streams,
+            streams: CellStreams { profile: self.profile.unwrap_or(Profile::Small), content },
+            wants_cells: self.profile == Some(Profile::Small) || content == Content::Both,
             keep_free: self.keep_free,
             discard: self.discard,
             reproducible: self.reproducible,

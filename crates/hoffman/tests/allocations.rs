@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use hoffman::{Options, Position, Tablebase};
+use hoffman::{Options, Position, Profile, Tablebase};
 
 /// Counts what its thread allocates.
 struct Counting;
@@ -32,8 +32,24 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_warm_probe_allocates_nothing() {
+    expect_no_allocations(|options| options.blocks(false), true);
+}
+
+#[test]
+fn nor_does_one_in_the_block_format() {
+    expect_no_allocations(|options| options.profile(Profile::Fast), true);
+}
+
+/// What such files do not store follows from other files, so memory alone has no answer.
+#[test]
+fn nor_does_one_in_a_small_file() {
+    expect_no_allocations(|options| options, false);
+}
+
+/// `in_memory`: whether memory alone answers then.
+fn expect_no_allocations(files: impl FnOnce(Options) -> Options, in_memory: bool) {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options::new(folder.path());
+    let options = files(Options::new(folder.path()));
     hoffman::build(&["KRPvK".parse().unwrap()], &options, &mut |_| {}).unwrap();
     let tables = Tablebase::open(folder.path()).unwrap();
     for fen in [
@@ -52,7 +68,8 @@ fn a_warm_probe_allocates_nothing() {
         let cached = tables.probe_cached(&position).unwrap();
         let made = ALLOCATIONS.get() - before;
         assert_eq!((warm.value, value), (first.value, first.value));
-        assert_eq!(cached.unwrap().value, first.value);
+        assert!(cached.as_ref().is_none_or(|cached| cached.value == first.value), "{fen}");
+        assert_eq!(cached.is_some(), in_memory, "{fen}");
         assert_eq!(made, 0, "{fen}");
     }
 }

@@ -22,7 +22,7 @@ fn built(endings: &[&str]) -> TempDir {
 
 fn build_into(folder: &Path, endings: &[&str]) {
     let targets: Vec<Target> = endings.iter().map(|name| name.parse().unwrap()).collect();
-    hoffman::build(&targets, &Options::new(folder), &mut |_| {}).unwrap();
+    hoffman::build(&targets, &Options::new(folder).blocks(false), &mut |_| {}).unwrap();
 }
 
 const KQK: &str = "8/8/8/5k2/8/8/1Q6/K7 w - - 0 1";
@@ -216,7 +216,7 @@ fn tables_of_every_format_answer_with_their_bound() {
         let path = folder.path().join(format!("{name}.xml"));
         std::fs::write(&path, text).unwrap();
         let target = Target::ControlFile(path);
-        hoffman::build(&[target], &Options::new(folder.path()), &mut |_| {}).unwrap();
+        hoffman::build(&[target], &Options::new(folder.path()).blocks(false), &mut |_| {}).unwrap();
         OpenOptions::new().file(folder.path().join(format!("{name}.htb"))).open().unwrap()
     };
     let prunes = r#"<prune color="white" move="P=[RBN]" type="discard"/>"#;
@@ -241,7 +241,7 @@ fn tables_of_every_format_answer_with_their_bound() {
 #[test]
 fn work_is_told_and_can_be_stopped() {
     let folder = TempDir::new().unwrap();
-    let options = Options::new(folder.path()).threads(2);
+    let options = Options::new(folder.path()).blocks(false).threads(2);
     // What is missing is built, and the answer comes first.
     let (mut solved, mut order) = (None, Vec::new());
     let found =
@@ -261,7 +261,7 @@ fn work_is_told_and_can_be_stopped() {
 
     let cancel = Cancel::new();
     cancel.cancel();
-    let stopped = Options::new(folder.path()).cancel(cancel.clone());
+    let stopped = Options::new(folder.path()).blocks(false).cancel(cancel.clone());
     let error = hoffman::build(&["KRvKN".parse().unwrap()], &stopped, &mut |_| {}).unwrap_err();
     assert_eq!(error.code(), "cancelled");
     assert!(cancel.is_cancelled() && !folder.path().join("krkn.htb").exists());
@@ -295,7 +295,7 @@ fn tables_are_checked_and_counted() {
 #[test]
 fn an_answer_needs_no_files() {
     let folder = TempDir::new().unwrap();
-    let options = Options::new(folder.path()).write(false);
+    let options = Options::new(folder.path()).blocks(false).write(false);
     let solved =
         hoffman::solve("8/8/8/8/5k2/8/1R1K2p1/8 w - - 0 1", &options, &mut |_| {}).unwrap();
     assert_eq!(solved.answer.value, Value::Draw);

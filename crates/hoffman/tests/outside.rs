@@ -25,7 +25,7 @@ use hoffman::{Error, Event, Options, Tablebase, Value};
 
 fn main() -> Result<(), Error> {
     let dir = std::env::args().nth(1).unwrap_or_default();
-    let options = Options::new(&dir).threads(1);
+    let options = Options::new(&dir).blocks(false).threads(1);
     let mut tables = 0;
     hoffman::build(&["KQvK".parse()?], &options, &mut |event| {
         if let Event::Finished { .. } = event {

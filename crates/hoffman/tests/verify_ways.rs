@@ -63,8 +63,12 @@ fn compare(endings: &[(&str, usize)]) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     for &(ending, step) in endings {
-        hoffman::build(&[ending.parse().unwrap()], &hoffman::Options::new(dir), &mut |_| {})
-            .unwrap();
+        hoffman::build(
+            &[ending.parse().unwrap()],
+            &hoffman::Options::new(dir).blocks(false),
+            &mut |_| {},
+        )
+        .unwrap();
         let name = dir.join(format!("{}.htb", ending.replace('v', "").to_lowercase()));
         let table = open(&name);
         let right = report(&name, 1 << 30);

@@ -227,7 +227,7 @@ impl Tablebase {
     }
 
     /// What is proved of a position as far as memory tells: the disk is not asked. None if it
-    /// would have to be.
+    /// would have to be, and of files in the profile `small`, which lean on others.
     ///
     /// # Errors
     /// The position is none that tables hold.

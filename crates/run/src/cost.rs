@@ -148,8 +148,7 @@ impl Cost {
     }
 
     /// The file holds the cells of a complete ending.
-    fn keep_in_cells(&mut self, workplace: &Workplace) {
-        let CellStreams { profile, content } = workplace.streams;
+    fn keep_in_cells(&mut self, CellStreams { profile, content }: CellStreams) {
         let cost = match (profile, content) {
             (Profile::Fast, Content::Outcomes) => FAST_OUTCOMES,
             (Profile::Small, Content::Outcomes) => SMALL_OUTCOMES,
@@ -372,7 +371,10 @@ pub(crate) fn cost_of_ending(
     let kind = (workplace.format(), men);
     let mut cost = Cost::new(name(at), resources, numbering.space.size(), kind);
     if has_suffix(&node.output) && job.part.is_none() && men > 2 {
-        cost.keep_in_cells(workplace);
+        let streams = workplace.streams;
+        // What is joined has both sides.
+        let profile = if graph.is_joined(node) { Profile::Fast } else { streams.profile };
+        cost.keep_in_cells(CellStreams { profile, ..streams });
     }
     cost.table.needs = node.needed().map(name).collect();
     // Values of other tables of the run that are needed here lie in working files, too.

@@ -17,7 +17,7 @@ use hoffman_space::{
     Codes, Counts, Layout, NormalForm, Orientation, PawnSquares, SliceValues, TableValues, side,
 };
 use hoffman_store::{folder_of, is_file};
-use hoffman_table::blocks::names_of;
+use hoffman_table::blocks::{SUFFIX, has_suffix, names_of};
 use hoffman_table::index::IndexSpace;
 use hoffman_table::rows::{Wanted, has_free_pieces, structures_of};
 use hoffman_table::{Stop, Table};
@@ -52,10 +52,9 @@ impl Joining {
     /// It has no pawns.
     pub fn of_ending(material: &Material, output: &Path) -> Result<Joining, RunError> {
         let material = material.normalized().0;
+        let mut joining = Joining { material, parts: Vec::new(), output: output.to_owned() };
         let parts = Part::by_files(&material).into_iter();
-        let parts = parts.map(|part| EndingJob { material, part: Some(part) }.file_name());
-        let parts: Vec<PathBuf> = parts.map(|name| output.with_file_name(name)).collect();
-        let joining = Joining { material, parts, output: output.to_owned() };
+        joining.parts = parts.map(|part| joining.file_of(Some(part))).collect();
         joining.expect_pawns()?;
         Ok(joining)
     }
@@ -80,6 +79,16 @@ impl Joining {
         }
         joining.expect_pawns()?;
         Ok(joining)
+    }
+
+    /// Where a part lies, in the format of the whole table if in none other.
+    fn file_of(&self, part: Option<Part>) -> PathBuf {
+        let name = EndingJob { material: self.material, part }.file_name();
+        let mut file = self.output.with_file_name(name);
+        if has_suffix(&self.output) {
+            file.set_extension(SUFFIX);
+        }
+        file
     }
 
     fn expect_pawns(&self) -> Result<(), RunError> {
@@ -303,7 +312,8 @@ impl Joining {
         let has_first =
             |part: &Part| part.structures().into_iter().any(|s| s.normalized(swappable).0 == first);
         let part = Part::by_files(&self.material).into_iter().find(has_first);
-        let name = EndingJob { material: self.material, part }.file_name();
+        let file = self.file_of(part);
+        let name = file.file_name().unwrap_or_default().display();
         Err(self.refusal(format!(
             "{} of its {} pawn structures are in none of the parts, among them those of {name} \
              with {}",

@@ -45,6 +45,8 @@ pub struct Workplace {
     pub compression: Compression,
     /// Which values tables of complete endings have, and what their files in the block format.
     pub streams: CellStreams,
+    /// Whether it is told where a file cannot have that.
+    pub wants_cells: bool,
     /// How many bytes of the disk are left to others by working files and checkpoints, and by
     /// finished files as far as can be foreseen; none: a twentieth of the disk, and not more than
     /// two gigabytes.
@@ -74,6 +76,7 @@ impl Default for Workplace {
             pages: None,
             compression: Compression::default(),
             streams: CellStreams::default(),
+            wants_cells: false,
             keep_free: None,
             discard: false,
             reproducible: false,

@@ -85,7 +85,7 @@ pub(crate) fn write_table(
             write_cells((&text, format, values), making.behind.as_deref(), path, workplace)?;
             return Ok(counts);
         };
-        if !why.is_empty() || workplace.streams.needs_cells() && space.pieces().len() > 2 {
+        if !why.is_empty() || workplace.wants_cells && space.pieces().len() > 2 {
             let why = if why.is_empty() { NO_ENDING } else { &why };
             progress.notice(&format!("{}: stored by index, {why}", path.display()));
         }

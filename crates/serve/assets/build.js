@@ -25,9 +25,9 @@ export async function offer(place, wanted, made) {
       return;
     }
     const names = tables.length > 6 ? `${tables.slice(0, 6).join(', ')} and ${tables.length - 6} more` : tables.join(', ');
-    const what = `${tables.length} ${tables.length === 1 ? 'table' : 'tables'} (${names}), up to ${size(bytes)}, about ${duration(seconds)} of work.`;
+    const what = `${tables.length} ${tables.length === 1 ? 'table' : 'tables'} (${names}), up to ${size(bytes)} of memory or of the disk, about ${duration(seconds)} of work.`;
     if (!allowed) {
-      place.replaceChildren(element('p', { role: 'status' }, `${what} This server makes ${size(limit)} at a time.`));
+      place.replaceChildren(element('p', { role: 'status' }, `${what} This server takes ${size(limit)} at a time.`));
       return;
     }
     const go = element('button', { type: 'button', onclick: () => make(place, wanted, made) }, 'Make them');

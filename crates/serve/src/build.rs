@@ -38,7 +38,7 @@ pub(crate) enum WantedTables {
 pub(crate) struct BuildCost {
     /// The files that would be made.
     tables: Vec<String>,
-    /// Their size, at most.
+    /// The memory that making them takes, or the size of the files, whichever is more, at most.
     bytes: u64,
     /// Processor seconds.
     seconds: f64,
@@ -131,7 +131,9 @@ fn ending(name: &str) -> Result<Target, Refusal> {
 impl BuildCost {
     fn new(plan: &Plan, limit: u64) -> BuildCost {
         let new: Vec<_> = plan.tables.iter().filter(|table| !table.kept).collect();
-        let bytes = new.iter().map(|table| table.bytes_at_most).sum();
+        let files = new.iter().map(|table| table.bytes_at_most).sum();
+        // Small files may need much to be made.
+        let bytes = if new.is_empty() { 0 } else { plan.memory.max(files) };
         BuildCost {
             tables: new.iter().map(|table| table.table.clone()).collect(),
             bytes,
@@ -154,7 +156,8 @@ pub(crate) async fn build(
     let cost = crate::answer::on_thread(state, move || shared.builds.cost(&asked)).await??;
     if !cost.allowed {
         let text = format!(
-            "that takes up to {} MB, more than the {} MB that this server may make at a time",
+            "that takes up to {} MB of memory or of the disk, more than the {} MB that this server \
+             may take at a time",
             cost.bytes >> 20,
             cost.limit >> 20
         );

@@ -34,9 +34,6 @@ def solve(
     dir: Optional[Folder] = None,
     memory: Optional[int] = None,
     threads: int = 0,
-    hbf: bool = False,
-    profile: Profile = "fast",
-    outcomes: bool = False,
     progress: Optional[Progress] = None,
     cancel: Optional[Cancel] = None,
 ) -> Solved:
@@ -47,10 +44,6 @@ def solve(
         written. Without one nothing is written, and the answer has its tables in memory.
     :param memory: The most bytes that the process may take; what does not fit goes to the disk.
     :param threads: On so many threads; 0 for one a core.
-    :param hbf: Whether tables are written in the block format, which is several times smaller.
-    :param profile: What files of the block format have: ``"fast"``, both sides to move, or ``"small"``, one side, which
-        leans on the tables behind captures and promotions.
-    :param outcomes: Whether such files have who wins apart from the distances, too.
     :param progress: Is called with every :class:`Event`, in this thread.
     :param cancel: Stops the work from another thread.
     :raises TooLarge: No machine holds all that the position leads to, or this one does not.
@@ -58,7 +51,7 @@ def solve(
     """
     return _hoffman.solve_position(
         board,
-        _settings("solve", dir, memory, threads, progress, cancel, _files(hbf, profile, outcomes)),
+        _settings("solve", dir, memory, threads, progress, cancel, _files()),
     )
 
 
@@ -68,8 +61,8 @@ def build(
     dir: Folder,
     memory: Optional[int] = None,
     threads: int = 0,
-    hbf: bool = False,
-    profile: Profile = "fast",
+    hbf: bool = True,
+    profile: Optional[Profile] = None,
     outcomes: Outcomes = False,
     progress: Optional[Progress] = None,
     cancel: Optional[Cancel] = None,
@@ -78,8 +71,12 @@ def build(
 
     :param targets: One or several of: an ending (``"KRPvKR"``), all endings of two to so many men
         (``4``), a control file (``"x.xml"``).
-    :param outcomes: As for :func:`solve`, or ``"only"``: tables of endings have who wins and no distances, in either
-        format.
+    :param hbf: Whether tables of endings are written in the block format, which is many times smaller, or in that of
+        the original program.
+    :param profile: What files of the block format have: ``"small"``, if nothing is said, one side to move, which leans on
+        the tables behind captures and promotions, or ``"fast"``, both sides.
+    :param outcomes: Whether such files have who wins apart from the distances, too; or ``"only"``: tables of endings have
+        who wins and no distances, in either format.
 
     The others are as for :func:`solve`. After it was interrupted, the same call goes on.
 
@@ -127,7 +124,7 @@ def analyse(
             raise type(error)(text, error.code) from None
 
 
-def _files(hbf: bool = False, profile: Profile = "fast", outcomes: Outcomes = False) -> Dict[str, Any]:
+def _files(hbf: bool = True, profile: Optional[Profile] = None, outcomes: Outcomes = False) -> Dict[str, Any]:
     content = "outcomes" if outcomes == "only" else "both" if outcomes else "distances"
     return {"hbf": hbf, "profile": profile, "content": content}
 

@@ -9,11 +9,12 @@ use super::FolderArgs;
 use crate::work::{CompressName, ReadingArgs};
 
 /// How tables are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileFormat {
-    /// The format of the original program.
+    /// The format of the original program: sooner written, many times larger.
     Htb,
-    /// The block format: several times smaller, and any position is soon read.
+    /// The block format: many times smaller, and any position is soon read.
+    #[default]
     Hbf,
 }
 
@@ -22,6 +23,15 @@ impl FileFormat {
     pub(crate) fn of_name(file: &Path) -> FileFormat {
         let is_of_blocks = file.extension().is_some_and(|suffix| suffix == "hbf");
         if is_of_blocks { FileFormat::Hbf } else { FileFormat::Htb }
+    }
+
+    /// The option as it was given.
+    pub(crate) fn repeated(self) -> [String; 2] {
+        let name = match self {
+            FileFormat::Htb => "htb",
+            FileFormat::Hbf => "hbf",
+        };
+        ["--format", name].map(str::to_owned)
     }
 }
 
@@ -38,7 +48,8 @@ pub(crate) enum ProfileName {
 /// What files of complete endings in the block format have, on the command line.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct StreamArgs {
-    /// What files of the block format (.hbf) have [default: fast].
+    /// What files of the block format (.hbf) have [default: small; of files that stand alone, which
+    /// convert and join write: fast].
     #[arg(long, value_enum)]
     pub(crate) profile: Option<ProfileName>,
     /// Store who wins: apart from the distances, which programs that ask for no more need not read
@@ -82,13 +93,17 @@ impl StreamArgs {
         }
     }
 
-    pub(crate) fn profile(self) -> Profile {
-        self.profile.map(Profile::from).unwrap_or_default()
+    /// The profile, if one was asked for.
+    pub(crate) fn profile(self) -> Option<Profile> {
+        self.profile.map(Profile::from)
     }
 
     /// The options as they were given.
     pub(crate) fn repeated(self) -> Vec<String> {
-        let profile = (self.profile == Some(ProfileName::Small)).then_some(["--profile", "small"]);
+        let profile = self.profile.map(|profile| match profile {
+            ProfileName::Fast => ["--profile", "fast"],
+            ProfileName::Small => ["--profile", "small"],
+        });
         let outcomes = self.outcomes.map(|outcomes| match outcomes {
             OutcomesName::Too => "--outcomes",
             OutcomesName::Only => "--outcomes=only",

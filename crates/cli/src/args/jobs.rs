@@ -37,9 +37,9 @@ pub(crate) struct JobsArgs {
     /// `verified` beside it.
     #[arg(long, value_name = "N")]
     pub(crate) verify: Option<NonZeroU64>,
-    /// The format of the files of endings.
-    #[arg(long, value_enum, default_value_t = FileFormat::Htb)]
-    pub(crate) format: FileFormat,
+    /// The format of the files of endings [default: hbf].
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FileFormat>,
     #[command(flatten)]
     pub(crate) streams: StreamArgs,
 }
@@ -70,9 +70,9 @@ pub(crate) struct JoinArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
-    /// The format of the file, if it is not named.
-    #[arg(long, value_enum, default_value_t = FileFormat::Htb, conflicts_with = "output")]
-    pub(crate) format: FileFormat,
+    /// The format of the file, if it is not named [default: hbf].
+    #[arg(long, value_enum, conflicts_with = "output")]
+    pub(crate) format: Option<FileFormat>,
     #[command(flatten)]
     pub(crate) streams: StreamArgs,
     /// Leave out of the header what differs from run to run: the machine, the command line, times.

@@ -15,10 +15,7 @@ pub(crate) const MEMORY_LINE: &str = "needs-memory-bytes: ";
 
 /// Builds the tables of control files and lists them.
 pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Result<RunEnd> {
-    if matches!(args.format, FileFormat::Hbf) || args.streams.any() {
-        let text = "the format of a control file's table follows from the name of its output";
-        return Err(Misuse(text.to_owned()).into());
-    }
+    expect_no_format(args.format, args.streams, Formatless::ControlFiles)?;
     if args.no_write || !args.materials.iter().all(|name| is_control_file(name)) {
         let text = "control files are built alone, and their tables are written";
         return Err(Misuse(text.to_owned()).into());
@@ -42,8 +39,12 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<RunEnd> {
         return Err(Misuse(text.to_owned()).into());
     }
     let options = args.work.options(Some(args.folder.path()?))?.write(!args.no_write);
-    let options = contained(options, args.format, args.streams)?.reproducible(args.reproducible);
+    let options = contained(options, args.format, args.streams, &args.work)?;
+    let options = options.reproducible(args.reproducible);
     if let Some(name) = &args.one.only {
+        if names_position(&args.materials) {
+            expect_no_format(args.format, args.streams, Formatless::Position)?;
+        }
         let find = || table_of(name, &args.materials, &options);
         return only(find, &options, (args.one.receipt.as_deref(), &args.work));
     }
@@ -57,15 +58,51 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<RunEnd> {
 /// In which files tables of endings are written.
 pub(crate) fn contained(
     options: Options,
-    format: FileFormat,
+    format: Option<FileFormat>,
     streams: StreamArgs,
+    work: &WorkArgs,
 ) -> anyhow::Result<Options> {
-    let blocks = format == FileFormat::Hbf;
+    let blocks = format.unwrap_or_default() == FileFormat::Hbf;
     if streams.needs_blocks() && !blocks {
-        let text = "--profile and --outcomes=too are for the block format: --format hbf";
+        let text = "--profile and --outcomes=too are for the block format, not for --format htb";
         return Err(Misuse(text.to_owned()).into());
     }
-    Ok(options.blocks(blocks).profile(streams.profile()).content(streams.content()))
+    if blocks && work.compress.is_some() {
+        let text = "--compress is for the files of the original program: --format htb";
+        return Err(Misuse(text.to_owned()).into());
+    }
+    let options = options.blocks(blocks).content(streams.content());
+    Ok(streams.profile().into_iter().fold(options, Options::profile))
+}
+
+/// What is built that has no choice of files.
+#[derive(Clone, Copy)]
+pub(crate) enum Formatless {
+    ControlFiles,
+    Position,
+}
+
+/// Refuses a choice of files where there is none.
+pub(crate) fn expect_no_format(
+    format: Option<FileFormat>,
+    streams: StreamArgs,
+    named: Formatless,
+) -> anyhow::Result<()> {
+    if format.is_none() && !streams.any() {
+        return Ok(());
+    }
+    let text = match named {
+        Formatless::ControlFiles => {
+            "the format of a control file's table follows from the name of its output"
+        }
+        Formatless::Position => "the tables of a position have distances and are .htb files",
+    };
+    Err(Misuse(text.to_owned()).into())
+}
+
+/// Whether a position is named, in FEN.
+pub(crate) fn names_position(what: &[String]) -> bool {
+    what.first().is_some_and(|word| word.contains('/'))
 }
 
 /// Endings by their names.
@@ -75,7 +112,7 @@ pub(crate) fn endings(names: &[String]) -> anyhow::Result<Vec<Target>> {
 
 /// The table of that name of endings, of a position, or that of the ending itself.
 fn table_of(name: &str, what: &[String], options: &Options) -> anyhow::Result<OneTable> {
-    if what.first().is_some_and(|word| word.contains('/')) {
+    if names_position(what) {
         return Ok(OneTable::of_position(name, what.join(" "), options)?);
     }
     Ok(OneTable::of_targets(name, &endings(what)?, options)?)

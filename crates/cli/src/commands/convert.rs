@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
         format: format(args, table.format())?,
         restricted_symmetry: args.restricted_symmetry,
         compression: args.compress.into(),
-        profile: args.streams.profile(),
+        profile: args.streams.profile().unwrap_or_default(),
         content: args.streams.content(),
     };
     let bar = Bar::new("entries");

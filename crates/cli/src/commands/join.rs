@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman::{Material, OneTable, Options};
+use hoffman::{Material, OneTable, Options, Profile};
 
 use crate::RunEnd;
-use crate::args::{FileFormat, JoinArgs};
+use crate::args::{FileFormat, JoinArgs, StreamArgs};
 use crate::commands::build::{contained, only};
 use crate::output::Misuse;
 
@@ -39,7 +39,18 @@ fn of_parts(args: &JoinArgs) -> anyhow::Result<RunEnd> {
 
 fn options(args: &JoinArgs, folder: Option<PathBuf>) -> anyhow::Result<Options> {
     let named = args.output.as_deref().map(FileFormat::of_name);
-    let format = named.unwrap_or(args.format);
-    let options = contained(args.work.options(folder)?, format, args.streams)?;
+    let format = named.or(args.format);
+    expect_fast(args.streams)?;
+    let options = contained(args.work.options(folder)?, format, args.streams, &args.work)?;
     Ok(options.reproducible(args.reproducible))
+}
+
+/// Refuses to join parts in small files, for which what they lean on would have to be read.
+pub(crate) fn expect_fast(streams: StreamArgs) -> anyhow::Result<()> {
+    if streams.profile() != Some(Profile::Small) {
+        return Ok(());
+    }
+    let text = "what is joined of parts is written in the profile fast; hoffman convert \
+                --profile small rewrites it";
+    Err(Misuse(text.to_owned()).into())
 }

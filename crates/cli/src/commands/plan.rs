@@ -6,8 +6,9 @@ use hoffman::process::{available_memory, cores, is_address};
 use hoffman::{Error, JobGraph, Options, Plan, Target};
 
 use crate::RunEnd;
-use crate::args::{FileFormat, PlanArgs, is_control_file};
-use crate::commands::build::{contained, endings};
+use crate::args::{PlanArgs, is_control_file};
+use crate::commands::build::{Formatless, contained, endings, expect_no_format, names_position};
+use crate::commands::join::expect_fast;
 use crate::interrupt;
 use crate::jobs::{self, Capacity, Common, Job};
 use crate::output::{Misuse, print, print_line};
@@ -87,17 +88,20 @@ impl What {
                 return Err(Misuse("control files are planned alone".to_owned()).into());
             }
             expect_endings(args)?;
+            expect_no_format(args.jobs.format, args.jobs.streams, Formatless::ControlFiles)?;
             let options = args.work.options(args.folder.given().map(Path::to_owned))?;
             let targets = args.what.iter().map(|file| Target::ControlFile(file.into())).collect();
             let options = options.read_with(args.foreign.options());
             return Ok(What { position: None, targets, options });
         }
         let options = args.work.options(Some(args.folder.path()?))?;
-        let options = contained(options, args.jobs.format, args.jobs.streams)?;
-        if args.what.first().is_some_and(|what| what.contains('/')) {
+        if names_position(&args.what) {
             expect_endings(args)?;
+            expect_no_format(args.jobs.format, args.jobs.streams, Formatless::Position)?;
             return Ok(What { position: Some(args.what.join(" ")), targets: Vec::new(), options });
         }
+        expect_fast_parts(args)?;
+        let options = contained(options, args.jobs.format, args.jobs.streams, &args.work)?;
         let targets = match args.men {
             Some(men) => vec![Target::Men(men)],
             None => endings(&args.what)?,
@@ -144,8 +148,8 @@ impl What {
             common.places.extend(["--dir".to_owned(), folder.display().to_string()]);
         }
         common.places.extend(args.foreign.repeated());
-        if args.jobs.format == FileFormat::Hbf {
-            common.making.extend(["--format", "hbf"].map(str::to_owned));
+        if let Some(format) = args.jobs.format {
+            common.making.extend(format.repeated());
         }
         common.making.extend(args.jobs.streams.repeated());
         common.making.extend(args.work.repeated());
@@ -159,6 +163,11 @@ fn expect_endings(args: &PlanArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     Err(Misuse("--parts is for endings, such as KRPvKR".to_owned()).into())
+}
+
+/// Refuses small parts: what is joined stands alone.
+fn expect_fast_parts(args: &PlanArgs) -> anyhow::Result<()> {
+    if args.jobs.parts { expect_fast(args.jobs.streams) } else { Ok(()) }
 }
 
 /// A number of bytes for readers.

@@ -458,7 +458,7 @@ def builds(address, folder):
 
     # Who goes away stops the work. Until then nothing else is made, and others are answered.
     def begun(event):
-        if event[0] != "progress" or event[1]["table"] != "kqrkr.htb":
+        if event[0] != "progress" or event[1]["table"] != "kqrkr.hbf":
             return False
         assert build(address, "KNvK") == (409, "busy")
         assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "win"
@@ -471,7 +471,7 @@ def builds(address, folder):
         assert time.monotonic() < end, "the work goes on though nobody waits for it"
         time.sleep(0.2)
     names = os.listdir(folder)
-    assert "krk.htb" in names and "knk.htb" in names and "kqrkr.htb" not in names, names
+    assert "krk.hbf" in names and "knk.hbf" in names and "kqrkr.hbf" not in names, names
     print("builds: made, refused and stopped")
 
 
