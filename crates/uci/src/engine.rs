@@ -11,7 +11,7 @@ use hoffman::shakmaty::uci::UciMove;
 use hoffman::shakmaty::{Chess, FromSetup, Position as _, PositionError};
 
 use crate::command::{Go, UciCommand};
-use crate::judgement::{JudgedMove, add_line, castling_mode, judge, key};
+use crate::judgement::{JudgedMove, Judgement, Score, add_line, castling_mode, judge, key};
 use crate::options::{EngineOptions, OptionChange};
 
 /// A chess engine that plays by tables.
@@ -143,14 +143,15 @@ impl Engine {
 
         // A time beyond all clocks is none.
         let until = go.time(position.turn().is_white()).and_then(|time| begun.checked_add(time));
-        let mut moves = judge(&tables, &position, &self.seen, until);
+        let Judgement { mut moves, own } = judge(&tables, &position, &self.seen, until);
         if moves.is_empty() {
             let score = if position.is_check() { "mate 0" } else { "cp 0" };
             writeln!(output, "info depth 0 score {score}")?;
         }
 
         let hits = moves.iter().filter(|judged| judged.score.is_some()).count();
-        if moves.iter().any(|judged| go.moves.contains(&judged.uci)) {
+        let chosen = moves.iter().any(|judged| go.moves.contains(&judged.uci));
+        if chosen {
             moves.retain(|judged| go.moves.contains(&judged.uci));
         }
         let shown = moves.len().min(self.options.lines);
@@ -160,6 +161,9 @@ impl Engine {
         }
         self.show(&moves[..shown], hits, output)?;
         let in_time = until.is_none_or(|until| Instant::now() < until);
+        if let Some(first) = moves.first().filter(|_| !chosen) {
+            Engine::explain(first, own, output)?;
+        }
         self.warn(&tables, &position, (&moves, in_time), output)?;
         self.answer(go, moves.first(), output)
     }
@@ -181,6 +185,12 @@ impl Engine {
         Ok(())
     }
 
+    /// Says what is known of the position where the best move is not known to be worth that.
+    fn explain(first: &JudgedMove, own: Option<Score>, output: &mut impl Write) -> io::Result<()> {
+        let Some(own) = own.filter(|&own| first.score != Some(own)) else { return Ok(()) };
+        writeln!(output, "info string the position has {own}; which move keeps that is not known")
+    }
+
     /// Says what the score does not say.
     fn warn(
         &self,
@@ -189,8 +199,12 @@ impl Engine {
         (moves, in_time): (&[JudgedMove], bool),
         output: &mut impl Write,
     ) -> io::Result<()> {
-        if let Some(problem) = moves.iter().find_map(|judged| judged.problem.as_deref()) {
+        let problem = moves.iter().find_map(|judged| judged.problem.as_deref());
+        if let Some(problem) = problem {
             writeln!(output, "info string not every move is known: {problem}")?;
+        } else if moves.iter().any(|judged| judged.score.is_none()) {
+            let why = "a table that another one leans on is missing, or proves less than a result";
+            writeln!(output, "info string not every move is known: {why}")?;
         }
         if !self.options.fifty_moves || !in_time {
             return Ok(());

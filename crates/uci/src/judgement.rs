@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Range;
 use std::time::Instant;
 
 use hoffman::shakmaty::uci::UciMove;
@@ -13,6 +14,9 @@ use crate::progress::{ProgressSearch, freedom};
 /// A won position whose distance no table counts, in hundredths of a pawn, as other engines have
 /// it.
 const WON: i32 = 20_000;
+
+/// The ranks of moves that win in more moves than the position needs.
+const SLOW: Range<i32> = WON / 4..WON / 2;
 
 /// What a move is worth, for the side that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,18 +66,79 @@ impl Score {
         })
     }
 
+    /// The score of a position from its own answer, if that is exact.
+    fn of_position(answer: &Answer) -> Option<Score> {
+        if answer.bound != Bound::Exact {
+            return None;
+        }
+        match answer.value {
+            Value::Win { plies: Some(plies) } => Some(Score::mate(plies.moves().0 as i32)),
+            Value::Loss { plies: Some(plies) } => Some(Score::mate(-(plies.moves().0 as i32))),
+            Value::Win { plies: None } => Some(Score::points(WON, Limit::Exact)),
+            Value::Loss { plies: None } => Some(Score::points(-WON, Limit::Exact)),
+            Value::Draw => Some(Score::points(0, Limit::Exact)),
+            _ => None,
+        }
+    }
+
+    fn mate(moves: i32) -> Score {
+        Score { worth: MoveWorth::Mate(moves), limit: Limit::Exact }
+    }
+
     fn points(points: i32, limit: Limit) -> Score {
         Score { worth: MoveWorth::Points(points), limit }
     }
 
-    /// Larger for what is better. A score of which nothing is known lies between a draw and a loss.
-    fn rank(score: Option<Score>) -> i32 {
+    /// Whether the side to move wins at least.
+    fn wins(self) -> bool {
+        let wins = match self.worth {
+            MoveWorth::Mate(moves) => moves > 0,
+            MoveWorth::Points(points) => points > 0,
+        };
+        wins && self.limit != Limit::AtMost
+    }
+
+    /// Larger for what is better, `own` being the score of the position before the move.
+    ///
+    /// Of a won position whose distance is known, a move that is slower than that is not best: a
+    /// win that no table counts is faster, and who plays slow ones may do so for ever. In a lost
+    /// position it is the other way round. A score of which nothing is known lies between a draw
+    /// and a loss, or between a win and a draw if the position is won.
+    fn rank(score: Option<Score>, own: Option<Score>) -> i32 {
         const NEAR: i32 = 1 << 20;
+        let own_mate = match own.map(|own| own.worth) {
+            Some(MoveWorth::Mate(moves)) => Some(moves),
+            _ => None,
+        };
         match score.map(|score| score.worth) {
-            Some(MoveWorth::Mate(moves)) if moves > 0 => NEAR - moves,
+            Some(MoveWorth::Mate(moves)) if moves > 0 => match own_mate {
+                Some(own) if own > 0 && own < moves => SLOW.end - moves.min(WON / 4),
+                _ => NEAR - moves,
+            },
+            Some(MoveWorth::Mate(moves)) if own_mate == Some(moves) => 1 - WON,
             Some(MoveWorth::Mate(moves)) => -NEAR - moves,
             Some(MoveWorth::Points(points)) => points,
+            None if own.is_some_and(Score::wins) => 1,
             None => -1,
+        }
+    }
+
+    /// What is left of the score of the best move as one of the position, if another move may be
+    /// better.
+    fn unless_beaten(self) -> Option<Score> {
+        match self.limit {
+            Limit::Exact | Limit::AtLeast => Some(Score { limit: Limit::AtLeast, ..self }),
+            Limit::AtMost => None,
+        }
+    }
+
+    /// Whether a move with this score may be better than one with another one, which stands before
+    /// it.
+    fn may_beat(self, first: Score) -> bool {
+        match (self.worth, first.worth) {
+            // A win that is not counted may be the faster one.
+            (MoveWorth::Points(points), MoveWorth::Mate(moves)) if moves > 0 => points == WON,
+            _ => self.limit == Limit::AtLeast,
         }
     }
 }
@@ -105,7 +170,30 @@ pub(crate) struct JudgedMove {
     pub(crate) line: Vec<String>,
 }
 
-/// The legal moves of a position, best first.
+/// What the tables say of a position and its moves.
+pub(crate) struct Judgement {
+    /// The legal moves, best first. The score of the first one is that of the position, a bound
+    /// where another one may be better.
+    pub(crate) moves: Vec<JudgedMove>,
+    /// What the position itself is worth, if a table knows.
+    pub(crate) own: Option<Score>,
+}
+
+impl Judgement {
+    /// The moves in their order, with the score of the first one as that of the position.
+    fn new(mut moves: Vec<JudgedMove>, own: Option<Score>) -> Judgement {
+        if let Some((first, others)) = moves.split_first_mut()
+            && let Some(score) = first.score
+            && own != Some(score)
+            && others.iter().any(|other| other.score.is_none_or(|other| other.may_beat(score)))
+        {
+            first.score = score.unless_beaten();
+        }
+        Judgement { moves, own }
+    }
+}
+
+/// Judges the legal moves of a position.
 ///
 /// `seen` are positions of the game so far, as [`key`] has them: where no table counts the way to a
 /// win, moves that lead back there come last. First come captures and moves of pawns, then what
@@ -116,12 +204,13 @@ pub(crate) fn judge(
     position: &Chess,
     seen: &HashSet<String>,
     until: Option<Instant>,
-) -> Vec<JudgedMove> {
+) -> Judgement {
     let answers = match tables.moves(position) {
         Ok(answers) => answers,
         // One of castling rights, as a rule: moves may end them.
-        Err(error) => return judge_singly(tables, position, &error),
+        Err(error) => return Judgement::new(judge_singly(tables, position, &error), None),
     };
+    let own = tables.probe(position).ok().as_ref().and_then(Score::of_position);
     let mut moves: Vec<(MoveAnswer, JudgedMove)> = answers
         .into_iter()
         .map(|answer| {
@@ -132,7 +221,12 @@ pub(crate) fn judge(
 
     // Tables made under assumptions rank moves by their own rules; here it counts what is proved of
     // chess.
-    moves.sort_by_key(|(_, judged)| -Score::rank(judged.score));
+    moves.sort_by_cached_key(|(answer, judged)| {
+        let rank = Score::rank(judged.score, own);
+        // Where moves that are too slow are all there is, those that lead back come after others.
+        let leads_back = SLOW.contains(&rank) && seen.contains(&answer.after.short_fen());
+        -(if leads_back { rank - WON / 4 } else { rank })
+    });
 
     // What counts no moves does not know which of its wins is nearer.
     let uncounted = Some(Score::points(WON, Limit::Exact));
@@ -141,7 +235,7 @@ pub(crate) fn judge(
         let group = moves[first..].iter().take_while(|(_, j)| j.score == uncounted).count();
         put_in_order(tables, position, &mut moves[first..first + group], (seen, until));
     }
-    moves.into_iter().map(|(_, judged)| judged).collect()
+    Judgement::new(moves.into_iter().map(|(_, judged)| judged).collect(), own)
 }
 
 /// Puts moves that win, of which no table says how soon, in the order in which they make progress.
@@ -196,22 +290,28 @@ pub(crate) fn add_line(
         judged.line = line.iter().map(hoffman::Move::uci).collect();
         return;
     };
-    while judged.line.len() < MOST_PLIES && Instant::now() < until {
+    let mut left = tables.probe(&after).ok().as_ref().and_then(plies_of);
+    while Instant::now() < until {
         let best = tables.moves(&after).ok().and_then(|moves| moves.into_iter().next());
-        let counted = |best: &MoveAnswer| best.answer.as_ref().is_ok_and(counts);
-        let Some(best) = best.filter(counted).map(|best| best.m.uci()) else { return };
-        let Some(next) = behind(&after, &best) else { return };
-        judged.line.push(best);
-        after = next;
+        let Some(best) = best else { return };
+        // A move that does not come a ply nearer is not the best one, which no table counts.
+        let plies = best.answer.as_ref().ok().and_then(plies_of);
+        if plies.is_none() || plies.map(|plies| plies + 1) != left {
+            return;
+        }
+        let uci = best.m.uci();
+        let Some(next) = behind(&after, &uci) else { return };
+        judged.line.push(uci);
+        (after, left) = (next, plies);
     }
 }
 
-/// No line is shown further.
-const MOST_PLIES: usize = 2_000;
-
-/// Whether an answer says how far it is to mate.
-fn counts(answer: &Answer) -> bool {
-    matches!(answer.value, Value::Win { plies: Some(_) } | Value::Loss { plies: Some(_) })
+/// How far an answer says that it is to mate.
+fn plies_of(answer: &Answer) -> Option<u32> {
+    match answer.value {
+        Value::Win { plies } | Value::Loss { plies } => plies.map(|plies| plies.0),
+        _ => None,
+    }
 }
 
 fn judged(uci: String, answer: Result<&Answer, &ProbeError>) -> JudgedMove {
@@ -229,7 +329,7 @@ fn judge_singly(tables: &Tablebase, position: &Chess, error: &ProbeError) -> Vec
         judged(uci, tables.probe(&after).as_ref())
     };
     let mut moves: Vec<JudgedMove> = position.legal_moves().into_iter().map(judge_move).collect();
-    moves.sort_by_key(|judged| -Score::rank(judged.score));
+    moves.sort_by_key(|judged| -Score::rank(judged.score, None));
     moves
 }
 

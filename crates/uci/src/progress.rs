@@ -138,6 +138,7 @@ mod tests {
 
     use hoffman::shakmaty::uci::UciMove;
     use hoffman::shakmaty::{CastlingMode, fen::Fen};
+    use hoffman::{Content, Profile};
 
     use super::*;
     use crate::judgement::judge;
@@ -164,8 +165,7 @@ mod tests {
 
     /// How many plies a game takes to mate against a side that keeps as much freedom as it can;
     /// none if it does not come to mate before the fifty-move rule does.
-    fn game(folder: &Path, fen: &str) -> Option<u32> {
-        let tables = Tablebase::open(folder).expect("tables");
+    fn game(tables: &Tablebase, fen: &str) -> Option<u32> {
         let fen: Fen = fen.parse().expect("a FEN");
         let mut position: Chess = fen.into_position(CastlingMode::Standard).expect("a position");
         let mut seen = HashSet::new();
@@ -176,8 +176,8 @@ mod tests {
             }
             seen.insert(key(&position));
             let m = if position.turn().is_white() {
-                let judged = judge(&tables, &position, &seen, None);
-                let uci: UciMove = judged[0].uci.parse().expect("a move");
+                let judged = judge(tables, &position, &seen, None);
+                let uci: UciMove = judged.moves[0].uci.parse().expect("a move");
                 uci.to_move(&position).expect("a legal move")
             } else {
                 let free = |m: &&Move| {
@@ -188,7 +188,7 @@ mod tests {
                 *moves.iter().max_by_key(free).expect("a move")
             };
             position.play_unchecked(m);
-            assert!(position.board().occupied().count() == 3, "the rook is lost");
+            assert!(position.board().occupied().count() == 3, "the winning man is lost");
         }
         None
     }
@@ -196,12 +196,50 @@ mod tests {
     #[test]
     fn a_rook_mates_without_distances() {
         let folder = outcomes_of_rooks();
+        let tables = Tablebase::open(folder.path()).expect("tables");
         for fen in [
             "8/8/8/3k4/8/8/1R6/K7 w - - 0 1",
             "8/8/3k4/8/8/8/8/R6K w - - 0 1",
             "8/8/8/8/4k3/8/8/K6R w - - 0 1",
         ] {
-            assert!(game(folder.path(), fen).is_some(), "{fen} does not end");
+            assert!(game(&tables, fen).is_some(), "{fen} does not end");
         }
     }
+
+    /// The fastest move, a promotion, leads where no moves are counted; the slower ones are.
+    #[test]
+    fn a_pawn_is_promoted_where_only_its_own_table_has_distances() {
+        let [counted, outcomes] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        let build = |folder: &Path, content| {
+            let options = hoffman::Options::new(folder).profile(Profile::Fast).content(content);
+            let ending = "KPvK".parse().expect("an ending");
+            hoffman::build(&[ending], &options, &mut |_| {}).expect("it can be built");
+        };
+        build(outcomes.path(), Content::Outcomes);
+        build(counted.path(), Content::Distances);
+        for file in std::fs::read_dir(counted.path()).expect("a folder") {
+            let path = file.expect("a file").path();
+            if !path.ends_with("kpk.hbf") {
+                std::fs::remove_file(path).expect("a file");
+            }
+        }
+        let folders = hoffman::OpenOptions::new().folder(counted.path()).folder(outcomes.path());
+        let tables = folders.open().expect("tables");
+
+        for fen in
+            ["8/8/8/8/8/1K6/P6k/8 w - - 0 1", "8/P7/8/8/8/1K6/7k/8 w - - 0 1", FAR_FROM_PROMOTION]
+        {
+            assert!(game(&tables, fen).is_some(), "{fen} does not end");
+            let fen: Fen = fen.parse().expect("a FEN");
+            let position: Chess = fen.into_position(CastlingMode::Standard).expect("a position");
+            let first = &judge(&tables, &position, &HashSet::new(), None).moves[0];
+            let said = first.score.expect("a score").to_string();
+            let own = tables.probe(&position).expect("an answer").value;
+            let hoffman::Value::Win { plies: Some(plies) } = own else { panic!("{own:?}") };
+            let exact = format!("score mate {}", plies.moves().0);
+            assert!(said == exact || said == "score cp 20000", "{said} {exact}");
+        }
+    }
+
+    const FAR_FROM_PROMOTION: &str = "8/8/8/8/2k5/8/4P3/4K3 w - - 0 1";
 }
