@@ -32,10 +32,7 @@ impl Table {
     #[new]
     #[pyo3(signature = (name, dir=None))]
     fn new(py: Python<'_>, name: PathBuf, dir: Option<PathBuf>) -> PyResult<Table> {
-        let open = || {
-            let path = hoffman::Table::find(&name, dir.as_deref())?;
-            hoffman::Table::open(path, ReadOptions::new())
-        };
+        let open = || hoffman::Table::open_named(&name, dir.as_deref(), ReadOptions::new());
         let inner = py.detach(open).map_err(|error| raised(py, &error))?;
         Ok(Table { info: inner.info(), inner: Arc::new(inner) })
     }

@@ -317,7 +317,10 @@ fn a_capture_en_passant_that_leads_nowhere_is_said() {
     let from = mixed().join("kpkp.hbf");
     fs::copy(from, folder.path().join("kpkp.hbf")).unwrap();
     let refused = run(folder.path(), "convert kpkp.hbf -o kpkp.htb");
-    refused.refused(1, &["kpkp.hbf: ", "need the table of KPvK, and there is none beside it"]);
+    refused.refused(
+        1,
+        &["kpkp.hbf: ", "need the table of KPvK, and there is none beside it that tells as much"],
+    );
     // By its entries it needs no other table.
     let alone = packed().join("kpkp.htb").display().to_string();
     let written = run(folder.path(), &format!("convert {alone} -o alone.hbf"));

@@ -142,6 +142,8 @@ fn they_are_made_of_distances_too() {
     run(inside, "verify krk.hbf").good();
     let refused = run(inside, "convert krk.htb -o other.hbf --outcomes=only --format dtm");
     refused.refused(2, &["--outcomes=only is the format basic"]);
+    let refused = run(inside, "convert krkn.htb -o other.htb --outcomes=only --bits 9");
+    refused.refused(2, &["--outcomes=only is the format basic, and --bits is for distances"]);
     let outcomes = copy_of(made("fast"));
     run(outcomes.path(), "convert krk.hbf -o distances.htb --format dtm")
         .refused(1, &["holds no distances"]);

@@ -35,6 +35,24 @@ const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
 
 // ------------------------------------------------------------------------ modern commands
 
+/// A file that has the name of an ending is not taken for its table if it is that of another one.
+#[test]
+fn a_table_under_the_name_of_another_ending_is_refused() {
+    let folder = with_tables();
+    fs::copy(folder.path().join("krk.htb"), folder.path().join("kqk.htb")).unwrap();
+    for line in [
+        "list KQvK --count",
+        "stats KQvK",
+        "verify KQvK",
+        "plot KQvK -o x.svg",
+        "convert KQvK -o x.htb",
+    ] {
+        let words = ["kqk.htb is a table of KRvK, not of KQvK"];
+        run(folder.path(), line).refused(1, &words);
+    }
+    assert_eq!(run(folder.path(), "stats ./kqk.htb").code, 0);
+}
+
 #[test]
 fn build_leaves_tables_and_nothing_else() {
     let folder = TempDir::new().unwrap();

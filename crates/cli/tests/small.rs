@@ -212,6 +212,20 @@ fn a_profile_is_for_files_that_have_one() {
     );
 }
 
+/// What a small table cannot tell without another one is named.
+#[test]
+fn a_table_that_is_leant_on_and_missing_is_named() {
+    let folder = TempDir::new().unwrap();
+    let inside = folder.path();
+    fs::copy(made("small").join("krkn.hbf"), inside.join("krkn.hbf")).unwrap();
+    for turn in ["w", "b"] {
+        let fen = format!("8/8/8/4k3/8/8/2KR2n1/8 {turn} - - 0 1");
+        let answer = run_with(inside, &["probe", "--dir", ".", "--json", &fen], "");
+        let missing = answer.json()["hoffman"]["missing"].clone();
+        assert!(missing.as_array().unwrap().contains(&"krk.htb".into()), "{fen}: {missing}");
+    }
+}
+
 /// Who wins is stored apart if that is asked for, and answers and entries are the same.
 #[test]
 fn outcomes_are_stored_apart() {

@@ -77,6 +77,29 @@ impl Table {
         }))
     }
 
+    /// Opens the table that is meant by a path, or by the name of an ending ([`Table::find`]), and
+    /// checks that it is complete.
+    ///
+    /// # Errors
+    /// It is not there, cannot be read, or is none; a file that has the name of the ending is the
+    /// table of another one.
+    pub fn open_named(
+        named: &Path,
+        folder: Option<&Path>,
+        reading: ReadOptions,
+    ) -> Result<Table, Error> {
+        let path = Table::find(named, folder)?;
+        let table = Table::open(&path, reading)?;
+        let asked = if path == named { None } else { named.to_string_lossy().parse().ok() };
+        let men = table.inner.pieces().iter().map(|piece| (piece.color, piece.role));
+        let own = Material::from_men(men).normalized().0;
+        if let Some(asked) = asked.filter(|asked: &Material| asked.normalized().0 != own) {
+            let path = path.display();
+            return Err(Error::NotFound(format!("{path} is a table of {own}, not of {asked}")));
+        }
+        Ok(table)
+    }
+
     /// Whether a file has the name of a table of ours, `.htb` or `.hbf`.
     pub fn is_named(path: &Path) -> bool {
         is_table(path)

@@ -125,6 +125,13 @@ pub struct MoveOption {
 }
 
 impl Known {
+    /// The ending whose table is missing, if the table that has the position leans on one.
+    fn leans_on(&self) -> Option<String> {
+        let hit =
+            self.hit.as_ref().filter(|_| self.said.is_none_or(|said| said == EntryValue::Unknown));
+        hit.and_then(Hit::leans_on).as_ref().map(table_name)
+    }
+
     /// What is known by the rules of chess alone, and by the answer of a table if there is one.
     pub fn of(position: &Position, variant: Variant, hit: Option<Hit>) -> Known {
         let end = end_of(position, variant);
@@ -267,10 +274,11 @@ pub fn assess_move(
     };
 
     let known = Known::of(&after, collection.variant(), hit);
+    let leans_on = known.leans_on();
     let variant_over = matches!(known.end, Some(GameEnd::VariantWin | GameEnd::VariantLoss));
     let pruned = pruned.filter(|_| !variant_over);
     if known.said.is_some() {
-        missing = None;
+        missing = leans_on;
     } else if pruned.is_none() && missing.is_none() && failure.is_none() {
         missing = Some(table_name(&after.material()));
     }
@@ -391,6 +399,7 @@ fn keeping_move(collection: &Collection, position: &Position, root: &Known) -> O
 /// of the alphabet.
 pub fn missing_tables(position: &Position, root: &Known, moves: &[MoveOption]) -> Vec<String> {
     let own = root.said.is_none().then(|| table_name(&position.material()));
+    let own = root.leans_on().or(own);
     let behind = moves.iter().filter_map(|option| option.missing.clone());
     let missing: BTreeSet<String> = own.into_iter().chain(behind).collect();
     missing.into_iter().collect()

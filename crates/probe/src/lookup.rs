@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use hoffman_board::{Color, Format, Material, OutcomeBounds, Square, Value, Variant};
 use hoffman_control::{Assumption, Claims, PruneEffect};
-use hoffman_table::{EntryValue, Table};
+use hoffman_table::{EntryValue, Table, TableProblem};
 
 use crate::collection::{Collection, CollectionError, is_bare_kings, table_name};
 use crate::moves::Move;
@@ -53,6 +53,17 @@ impl Hit {
         self.said().map_or(OutcomeBounds::UNKNOWN, |said| self.claims.prove(said))
     }
 
+    /// The ending whose table is missing, if the table leans on one and so does not tell.
+    pub fn leans_on(&self) -> Option<Material> {
+        if self.value != EntryValue::Unknown {
+            return None;
+        }
+        match self.table().entry(self.index).map_err(|error| error.problem) {
+            Err(TableProblem::Behind { ending }) => Some(ending),
+            _ => None,
+        }
+    }
+
     /// In what the game of the table is not chess; empty if it is.
     pub fn assumptions(&self) -> &Arc<[Assumption]> {
         self.member.assumptions(self.inverted)
@@ -82,6 +93,8 @@ enum Precedence {
     Distances,
     /// Those of chess that tell who wins.
     Outcomes,
+    /// Those of chess that tell of one side whether it wins, or holds.
+    Halves,
     /// Those with prunes.
     Pruned,
 }
@@ -90,10 +103,12 @@ impl Precedence {
     fn of(member: &OpenTable) -> Precedence {
         if !member.is_plain() {
             Precedence::Pruned
-        } else if member.table().codec().format().has_distance() {
-            Precedence::Distances
         } else {
-            Precedence::Outcomes
+            match member.table().codec().format() {
+                format if format.has_distance() => Precedence::Distances,
+                Format::Flag(_) => Precedence::Halves,
+                _ => Precedence::Outcomes,
+            }
         }
     }
 }
@@ -138,10 +153,11 @@ impl<'c> FolderSearch<'c> {
                         return Ok(Some(hit));
                     }
                 }
-                Precedence::Outcomes => outcomes.push(member),
+                Precedence::Outcomes | Precedence::Halves => outcomes.push(member),
                 Precedence::Pruned => self.pruned.push(member),
             }
         }
+        outcomes.sort_by_key(|member| Precedence::of(member));
         for member in outcomes {
             if let Some(hit) = self.known(&member)? {
                 return Ok(Some(hit));
@@ -208,7 +224,8 @@ impl Collection {
             })
         };
         let unlisted = self.has_unlisted().then_some(None);
-        let chess = of(Precedence::Distances).chain(of(Precedence::Outcomes)).chain(unlisted);
+        let chess = of(Precedence::Distances).chain(of(Precedence::Outcomes));
+        let chess = chess.chain(of(Precedence::Halves)).chain(unlisted);
         let found = chess.chain(of(Precedence::Pruned));
         for member in self.given().iter().map(Some).chain(found) {
             let member = member?;

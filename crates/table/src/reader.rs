@@ -75,7 +75,9 @@ pub enum TableProblem {
     #[error(transparent)]
     Blocks(hoffman_hbf::HbfError),
     /// An answer that needs the table of a smaller ending, which is not beside the file.
-    #[error("some of its positions need the table of {ending}, and there is none beside it")]
+    #[error(
+        "some of its positions need the table of {ending}, and there is none beside it that tells as much"
+    )]
     Behind {
         /// The ending.
         ending: hoffman_board::Material,

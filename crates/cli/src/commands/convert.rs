@@ -15,10 +15,8 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
         let text = "--profile and --outcomes=too are for the block format, whose files end in .hbf";
         return Err(Misuse(text.to_owned()).into());
     }
-    let contradicts = !matches!(args.format, None | Some(EntryFormat::Basic));
-    if args.streams.content() == Content::Outcomes && contradicts {
-        let text = "--outcomes=only is the format basic, and --format names another one";
-        return Err(Misuse(text.to_owned()).into());
+    if args.streams.content() == Content::Outcomes {
+        expect_outcomes(args)?;
     }
     let folder = args.folder.existing()?;
     let reading = args.reading.bound(ReadOptions::new())?;
@@ -41,6 +39,18 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
     }
     print_line(&report(args, &converted))?;
     Ok(RunEnd::Done)
+}
+
+/// Refuses options that contradict outcomes alone.
+fn expect_outcomes(args: &ConvertArgs) -> anyhow::Result<()> {
+    let text = if !matches!(args.format, None | Some(EntryFormat::Basic)) {
+        "--outcomes=only is the format basic, and --format names another one"
+    } else if args.bits.is_some() {
+        "--outcomes=only is the format basic, and --bits is for distances"
+    } else {
+        return Ok(());
+    };
+    Err(Misuse(text.to_owned()).into())
 }
 
 /// The format that is asked for; none if it is to stay.

@@ -35,7 +35,7 @@ pub(super) fn open(
     folder: Option<&Path>,
     reading: &ReadOptions,
 ) -> anyhow::Result<Table> {
-    let table = Table::open(Table::find(named, folder)?, reading.clone())?;
+    let table = Table::open_named(named, folder, reading.clone())?;
     for notice in table.notices() {
         note(&format!("{}: {notice}", table.path().display()));
     }
