@@ -223,6 +223,11 @@ impl AtHandArgs {
         self.folder.existing()
     }
 
+    /// The most memory that the program takes, in bytes.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.reading.bytes()
+    }
+
     /// How tables are read.
     pub(crate) fn reading(&self) -> anyhow::Result<ReadOptions> {
         self.reading.bound(self.foreign.options())

@@ -89,6 +89,11 @@ pub(crate) struct ReadingArgs {
 }
 
 impl ReadingArgs {
+    /// The bound in bytes.
+    pub(crate) fn bytes(self) -> Option<u64> {
+        self.memory
+    }
+
     /// These options with the bound.
     pub(crate) fn bound(self, reading: ReadOptions) -> anyhow::Result<ReadOptions> {
         let Some(memory) = self.memory else { return Ok(reading) };

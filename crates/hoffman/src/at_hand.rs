@@ -46,7 +46,8 @@ struct FoundTables {
 
 impl AtHand {
     /// Those that the options name; no files are opened yet. `with_distances`: only tables that
-    /// have them. `watch`: when the search is to end.
+    /// have them. `watch`: when the search is to end. `memory`: what a table may take while it is
+    /// read, in bytes.
     ///
     /// # Errors
     /// A folder that was named cannot be listed.
@@ -54,11 +55,13 @@ impl AtHand {
         options: &Options,
         with_distances: bool,
         watch: Watch,
+        memory: usize,
     ) -> Result<AtHand, Error> {
         let stop = Stop::default();
         // The fifty-move rule is not regarded.
         let reading = options.reading().clone().cursed_wins(true);
-        let source = SourceOptions { stop: stop.clone(), ..SourceOptions::default() };
+        let memory_limit = memory as u64;
+        let source = SourceOptions { stop: stop.clone(), memory_limit, ..SourceOptions::default() };
         let mut tables = Collection::with_options(source);
         let listed = |error| Error::Probe(hoffman_reader::Error::from(error));
         let folder = options.given_folder().filter(|folder| hoffman_store::is_folder(folder));

@@ -254,11 +254,11 @@ pub fn prove(
     let is_chess = assumptions.is_empty();
     let watch =
         Watch { cancel: options.cancel_request(), end: asked.time.map(|time| began + time) };
+    let limits = Limits { memory: memory(options) };
     let at_hand = (is_chess && !asked.wants_strategies())
-        .then(|| AtHand::of(options, asked.distance, watch.clone()).map(Arc::new))
+        .then(|| AtHand::of(options, asked.distance, watch.clone(), limits.memory).map(Arc::new))
         .transpose()?;
 
-    let limits = Limits { memory: memory(options) };
     let is_known = || at_hand.as_ref().is_some_and(|tables| tables.look_up(&chess).is_some());
     if !hoffman_prove::fits(&chess, limits) && !is_known() {
         return Err(Error::Vast(Box::new(Whole::behind(&position))));

@@ -101,14 +101,11 @@ enum Precedence {
 
 impl Precedence {
     fn of(member: &OpenTable) -> Precedence {
-        if !member.is_plain() {
-            Precedence::Pruned
-        } else {
-            match member.table().codec().format() {
-                format if format.has_distance() => Precedence::Distances,
-                Format::Flag(_) => Precedence::Halves,
-                _ => Precedence::Outcomes,
-            }
+        match member.table().codec().format() {
+            _ if !member.is_plain() => Precedence::Pruned,
+            format if format.has_distance() => Precedence::Distances,
+            Format::Flag(_) => Precedence::Halves,
+            _ => Precedence::Outcomes,
         }
     }
 }

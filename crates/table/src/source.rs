@@ -14,6 +14,10 @@ use crate::entries::{EntryError, Number};
 use crate::foreign::ForeignTable;
 use crate::index::IndexSpace;
 use crate::reader::TableProblem;
+#[cfg(feature = "bulk")]
+use crate::rows::RowsError;
+#[cfg(feature = "bulk")]
+use crate::stop::Stop;
 
 /// How the positions of a table are numbered, and what its entries are like.
 #[derive(Debug)]
@@ -74,7 +78,7 @@ pub trait Entries: fmt::Debug + Send + Sync {
     /// As [`Entries::number`].
     #[cfg(feature = "bulk")]
     fn pack(&self, shape: &Shape, first: u64, area: &mut [u8]) -> Result<(), TableProblem> {
-        pack_one_by_one(self, shape, first, area)
+        pack_one_by_one(self, shape, (first, &Stop::default()), area)
     }
 
     /// Whether there is a quicker way to all values than by their indices, for complete endings:
@@ -175,13 +179,16 @@ const CHUNK: usize = 1024;
 pub(crate) fn pack_one_by_one<E: Entries + ?Sized>(
     entries: &E,
     shape: &Shape,
-    first: u64,
+    (first, stop): (u64, &Stop),
     area: &mut [u8],
 ) -> Result<(), TableProblem> {
     // Entries that are asked for one by one cost so much each that small pieces are worth while.
     area.par_chunks_mut(CHUNK / 8 * usize::from(shape.codec.bits())).enumerate().try_for_each_init(
         Vec::new,
         |packed, (number, area)| {
+            if stop.is_requested() {
+                return Err(RowsError::Stopped.into());
+            }
             let first = first + (number * CHUNK) as u64;
             let end = shape.space.size().min(first + CHUNK as u64);
             let numbers = (first..end).map(|index| Ok(entries.number(shape, index)?.0));

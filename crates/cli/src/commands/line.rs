@@ -68,7 +68,10 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
 /// Prints a line from a position that no table has, if its result is proved in that time: the
 /// winner follows one strategy, and the other side lasts as long as it can against that.
 fn prove(args: &LineArgs, position: &Position, seconds: u64) -> anyhow::Result<RunEnd> {
-    let options = WorkArgs::default().options(args.at_hand.folder()?)?;
+    // What is too little for reading tables is told of that.
+    args.at_hand.reading()?;
+    let work = WorkArgs { memory: args.at_hand.memory(), ..WorkArgs::default() };
+    let options = work.options(args.at_hand.folder()?)?;
     let asked = ProveOptions::new().line(true).distance(true).time(Duration::from_secs(seconds));
     let proved = hoffman::prove(position, &options, &asked, &mut |_| {})?;
     let words = proved_in_words(proved.value, position.turn);
@@ -77,6 +80,9 @@ fn prove(args: &LineArgs, position: &Position, seconds: u64) -> anyhow::Result<R
         return Ok(RunEnd::Failed);
     }
 
+    if args.annotate {
+        note("--annotate is for positions that tables have; the line is proven without");
+    }
     let mut text = Movetext::starting(position.turn, position.fullmoves.into());
     let when = proved.mate.map_or_else(String::new, |mate| format!(" {}", in_moves(mate)));
     text.comment(&format!("{words}{when}, proven"));

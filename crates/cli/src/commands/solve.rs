@@ -28,6 +28,7 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<RunEnd> {
         || args.certificate.is_some()
         || args.explain
         || args.resume.is_some()
+        || args.time.is_some()
         || args.what_if.is_given()
         || !args.syzygy.is_empty();
     if is_asked || !args.tables && is_to_be_proven(args, &fen)? {

@@ -216,7 +216,7 @@ impl Entries for CellEntries {
         if whole && first == 0 && self.pack_by_rows(shape, area)? {
             return Ok(());
         }
-        crate::source::pack_one_by_one(self, shape, first, area)
+        crate::source::pack_one_by_one(self, shape, (first, &self.behind.options.stop), area)
     }
 
     #[cfg(feature = "bulk")]
