@@ -19,6 +19,7 @@ except ImportError:
 
 FIRST_LINE = "hoffman-certificate 1"
 LONGEST_LINE = 200
+MOST_MOVES = 65535
 SIDES = {"white": chess.WHITE, "black": chess.BLACK}
 
 
@@ -54,16 +55,26 @@ def can_win(board, side):
     return not (men == 2 and minor and alone)
 
 
+def read_number(text):
+    """A number of moves, in digits."""
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST_MOVES):
+        raise Wrong(f"'{text}' is no number of moves")
+    return int(text)
+
+
 def read_position(epd):
-    """A board from the first four fields of an EPD."""
+    """A board from an EPD of four fields."""
+    fields = epd.split(" ")
+    if len(fields) != 4:
+        raise Wrong(f"'{epd}' has not four fields")
+    if fields[2] != "-":
+        raise Wrong(f"'{epd}' has castling rights")
     try:
         board = chess.Board(epd + " 0 1")
     except ValueError as error:
         raise Wrong(f"'{epd}': {error}") from error
     if not board.is_valid():
         raise Wrong(f"'{epd}' is no legal position")
-    if board.castling_rights:
-        raise Wrong(f"'{epd}' has castling rights")
     return board
 
 
@@ -102,11 +113,7 @@ def read_choice(line):
             raise Wrong(str(error)) from error
         if not board.is_legal(move):
             raise Wrong(f"'{words[4]}' is not legal")
-    moves = 0
-    if len(words) == 6:
-        if not words[5].isdigit():
-            raise Wrong(f"'{words[5]}' is no number")
-        moves = int(words[5])
+    moves = read_number(words[5]) if len(words) == 6 else 0
     return board, move, moves
 
 
@@ -117,8 +124,8 @@ def read_claim(line):
         raise Wrong("it begins no claim")
     if words[2:] == ["holds"]:
         return SIDES[words[1]], None
-    if len(words) == 4 and words[2] == "wins" and words[3].isdigit():
-        return SIDES[words[1]], int(words[3])
+    if len(words) == 4 and words[2] == "wins":
+        return SIDES[words[1]], read_number(words[3])
     raise Wrong("it begins no claim")
 
 

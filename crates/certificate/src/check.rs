@@ -68,8 +68,8 @@ fn read_strategy(
     loop {
         let line = lines.next()?.map(str::to_owned);
         let line = line.ok_or_else(|| lines.wrong("the claim has no end"))?;
-        if let Some(count) = line.strip_prefix("end ") {
-            if count.parse() != Ok(strategy.len()) {
+        if line.starts_with("end ") {
+            if line != format!("end {}", strategy.len()) {
                 return Err(lines.wrong(format!("there are {} positions", strategy.len())));
             }
             return Ok(strategy);

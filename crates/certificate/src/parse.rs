@@ -63,6 +63,9 @@ impl<R: Read> Lines<R> {
 
 /// A position as EPD of four fields.
 pub(crate) fn position(epd: &str) -> Result<Chess, String> {
+    if epd.split(' ').count() != 4 {
+        return Err(format!("'{epd}' has not four fields"));
+    }
     let setup: Epd = epd.parse().map_err(|e| format!("'{epd}': {e}"))?;
     let position: Result<Chess, _> = Fen::from(setup).into_position(CastlingMode::Standard);
     position.map_err(|e| format!("'{epd}': {e}"))
@@ -84,9 +87,14 @@ pub(crate) fn choice(line: &str) -> Result<(Chess, Option<Move>, u16), String> {
     };
     let moves = match words.get(5) {
         None => 0,
-        Some(moves) => moves.parse().map_err(|e| format!("'{moves}': {e}"))?,
+        Some(moves) => number(moves).ok_or_else(|| format!("'{moves}' is no number of moves"))?,
     };
     Ok((position, m, moves))
+}
+
+/// A number of moves, in digits.
+fn number(text: &str) -> Option<u16> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 /// A line that begins a claim.
@@ -98,7 +106,7 @@ pub(crate) fn claim(line: &str) -> Option<(Color, Claimed)> {
         _ => return None,
     };
     match words[..] {
-        ["claim", _, "wins", moves] => Some((side, Claimed::Wins(moves.parse().ok()?))),
+        ["claim", _, "wins", moves] => Some((side, Claimed::Wins(number(moves)?))),
         ["claim", _, "holds"] => Some((side, Claimed::Holds)),
         _ => None,
     }

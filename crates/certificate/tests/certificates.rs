@@ -102,3 +102,28 @@ fn what_is_no_certificate_is_refused() {
         assert!(check(text.as_bytes()).is_err(), "{text}");
     }
 }
+
+/// The checkers read one format: what one of them accepts the other one does.
+#[test]
+fn numbers_and_positions_are_written_in_one_way() {
+    let mut text = String::new();
+    let good = write(Vec::new(), MATE_IN_TWO, &[right()]).unwrap();
+    let mut unpacked = flate2::read::GzDecoder::new(good.as_slice());
+    std::io::Read::read_to_string(&mut unpacked, &mut text).unwrap();
+    assert!(check(good.as_slice()).is_ok());
+
+    for (part, other) in [
+        ("wins 1", "wins +1"),
+        ("wins 1", "wins 65537"),
+        ("end 1", "end 01"),
+        ("g1g7 1", "g1g7 01x"),
+        (" b - -", " b - - 0 1"),
+        (" b - -", " b Q -"),
+    ] {
+        let changed = text.replacen(part, other, 1);
+        assert_ne!(changed, text, "{part}");
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut gz, changed.as_bytes()).unwrap();
+        assert!(check(gz.finish().unwrap().as_slice()).is_err(), "{changed}");
+    }
+}
