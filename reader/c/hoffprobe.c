@@ -1621,44 +1621,72 @@ int hoffman_has_position(const hoffman_position *given) {
 
 /* ---- the moves of a position ---- */
 
+/* exact: all moves have exact results. Else own has that of the position itself. */
 typedef struct {
-    int n;
-    hoffman_move out[HOFFMAN_MAX_MOVES];
+    int n, exact;
+    hoffman_move own, out[HOFFMAN_MAX_MOVES];
     Pos after[HOFFMAN_MAX_MOVES];
 } Root;
 
 static int is_known(const hoffman_move *m) { return m->status == HOFFMAN_OK || m->status == HOFFMAN_ASSUMED; }
 
+static int sign_of(const hoffman_result *r) { return (r->wdl > 0) - (r->wdl < 0); }
+
+/* Whether the position itself has a result, of the sign of another. */
+static int is_own(const Root *root, const hoffman_result *r) {
+    return is_known(&root->own) && sign_of(&root->own.result) == sign_of(r);
+}
+
+/* Whether a move keeps the distance of the position: -1 if it does not, 0 if that is not known. */
+static int keeps(const Root *root, const hoffman_result *r) {
+    const hoffman_result *own = &root->own.result;
+    if (r->bound != HOFFMAN_EXACT || !is_own(root, r) || own->bound != HOFFMAN_EXACT) return 0;
+    return (r->wdl > 0 ? r->plies <= own->plies : r->plies >= own->plies) ? 1 : -1;
+}
+
+/* Moves without a distance are 1. If none with one keeps that of the position, one of these does; if
+ * it is not known, whoever wins goes for what is counted, and whoever loses for what is not. */
+static int rank_of(const Root *root, const hoffman_result *r) {
+    int kept = keeps(root, r);
+    if (r->bound != HOFFMAN_EXACT) return 1;
+    return kept > 0 || (!kept && r->wdl > 0) ? 0 : 2;
+}
+
 /* Better moves first; unknown ones last. */
-static int is_better(const hoffman_move *a, const hoffman_move *b) {
-    int wins = a->result.wdl > 0;
+static int is_better(const Root *root, const hoffman_move *a, const hoffman_move *b) {
+    int wins = a->result.wdl > 0, rank = rank_of(root, &a->result) - rank_of(root, &b->result);
     if (is_known(a) != is_known(b)) return is_known(a);
     if (!is_known(a)) return 0;
-    if (wins != (b->result.wdl > 0) || (a->result.wdl < 0) != (b->result.wdl < 0)) return a->result.wdl > b->result.wdl;
-    /* exact distances, then captures and pawn moves of the winner, others of the loser */
-    if (a->result.bound != b->result.bound) return (a->result.bound == HOFFMAN_EXACT) == wins;
+    if (sign_of(&a->result) != sign_of(&b->result)) return a->result.wdl > b->result.wdl;
+    if (rank) return rank < 0;
+    /* captures and pawn moves of the winner, others of the loser */
     if (a->result.bound != HOFFMAN_EXACT) return wins ? a->zeroing > b->zeroing : a->zeroing < b->zeroing;
     return wins ? a->result.plies < b->result.plies : a->result.plies > b->result.plies;
 }
 
 static int is_zeroing(const Pos *p, const Move *m) { return m->kind == PAWN || (occupied(p) & BIT(m->to)) != 0; }
 
-/* One move; who wins where the distance is not known. */
-static void judge(Ask *ask, const Pos *pos, const Pos *after, const Move *m, unsigned rule50, hoffman_move *out) {
+/* The result of a position, or of the move to it; who wins where the distance is not known. */
+static int answer(const Ask *ask, const Pos *pos, int moved, unsigned rule50, hoffman_result *r) {
     u16 code = 0;
     Ask own = *ask;
+    int status = any_code(&own, pos, &code);
+    if (status == HOFFMAN_NO_TABLE && !(own.flags & HOFFMAN_WDL)) {
+        own.flags |= HOFFMAN_WDL;
+        own.claims = ask->claims;
+        status = any_code(&own, pos, &code);
+    }
+    if (status != HOFFMAN_OK) return status;
+    give(&own, moved ? before(code, own.flags & HOFFMAN_WDL) : code, rule50, r);
+    return own.claims == 15 ? HOFFMAN_OK : HOFFMAN_ASSUMED;
+}
+
+static void judge(const Ask *ask, const Pos *pos, const Pos *after, const Move *m, unsigned rule50,
+    hoffman_move *out) {
     memset(out, 0, sizeof *out);
     out->from = m->from, out->to = m->to, out->promotion = m->promotion, out->en_passant = m->ep;
     out->zeroing = (unsigned)is_zeroing(pos, m);
-    out->status = any_code(&own, after, &code);
-    if (out->status == HOFFMAN_NO_TABLE && !(own.flags & HOFFMAN_WDL)) {
-        own.flags |= HOFFMAN_WDL;
-        own.claims = ask->claims;
-        out->status = any_code(&own, after, &code);
-    }
-    if (out->status != HOFFMAN_OK) return;
-    give(&own, before(code, own.flags & HOFFMAN_WDL), out->zeroing ? 0 : rule50, &out->result);
-    if (own.claims != 15) out->status = HOFFMAN_ASSUMED;
+    out->status = answer(ask, after, 1, out->zeroing ? 0 : rule50, &out->result);
 }
 
 /* ---- progress in a won position without distances ---- */
@@ -1802,38 +1830,56 @@ static NOINLINE void order_by_progress(const Ask *ask, Root *root) {
     }
 }
 
-/* Which moves hold what; the best ones come first. */
+/* Whether the first move holds the result: what is not known may be better than what is. */
+static int is_certain(const Root *root) {
+    const hoffman_result *best = &root->out[0].result;
+    return best->wdl > 0 || is_known(&root->out[root->n - 1]) || is_own(root, best);
+}
+
+/* Which moves hold what, if that is certain; the best ones come first. */
 static void mark(Root *root) {
-    const hoffman_result *best = &root->out[0].result, *r;
-    int i, sure = 0, sign = (best->wdl > 0) - (best->wdl < 0);
-    for (i = 0; i < root->n; i++) {
+    const hoffman_result *best = &root->out[0].result, *own = &root->own.result, *r;
+    int i, sure = 0, sign = sign_of(best), shortest = keeps(root, best) >= 0;
+    /* if the distance of the position is behind moves without one, these have its clock, too */
+    int by_own = best->bound != HOFFMAN_EXACT && is_own(root, best) && own->bound == HOFFMAN_EXACT;
+    for (i = 0; i < root->n && is_certain(root); i++) {
         hoffman_move *m = &root->out[i];
+        unsigned flags;
         r = &m->result;
-        if (!is_known(m) || (r->wdl > 0) - (r->wdl < 0) != sign) break;
+        if (!is_known(m) || sign_of(r) != sign) break;
+        flags = by_own && r->bound != HOFFMAN_EXACT ? own->flags : r->flags;
         m->keep = HOFFMAN_KEEP;
-        if (!sign || (r->bound == best->bound && r->plies == best->plies && m->progress == root->out[0].progress))
-            m->keep |= HOFFMAN_KEEP_SHORTEST;
-        if (!sign || !(r->flags & HOFFMAN_MAYBE_50) == (sign > 0)) m->keep |= HOFFMAN_KEEP_50, sure = 1;
+        if (shortest && r->bound == best->bound && r->plies == best->plies
+            && m->progress == root->out[0].progress) m->keep |= HOFFMAN_KEEP_SHORTEST;
+        if (sign && !(flags & HOFFMAN_MAYBE_50) != (sign > 0)) continue;
+        m->keep |= HOFFMAN_KEEP_50, sure = 1;
     }
     for (i = 0; !sure && i < root->n; i++)
         if (root->out[i].keep) root->out[i].keep |= HOFFMAN_KEEP_50;
 }
 
-static NOINLINE int find_root(Ask *ask, const Pos *pos, unsigned rule50, Root *root) {
+/* All legal moves, in no order; and the position itself where it may say more than they do. */
+static void find_moves(const Ask *ask, const Pos *pos, unsigned rule50, Root *root) {
     Move moves[HOFFMAN_MAX_MOVES];
-    Pos after;
-    int i, j, n = generate(ask->t, pos, ALL, moves);
-    root->n = 0;
-    for (i = 0; i < n; i++) {
-        hoffman_move h;
-        if (!play(ask->t, pos, &moves[i], &after)) continue;
-        judge(ask, pos, &after, &moves[i], rule50, &h);
-        for (j = root->n++; j > 0 && is_better(&h, &root->out[j - 1]); j--) {
-            root->out[j] = root->out[j - 1];
-            root->after[j] = root->after[j - 1];
-        }
-        root->out[j] = h;
-        root->after[j] = after;
+    int n = generate(ask->t, pos, ALL, moves);
+    root->n = 0, root->exact = 1, root->own.status = HOFFMAN_NO_TABLE;
+    for (int i = 0; i < n; i++) {
+        hoffman_move *m = &root->out[root->n];
+        if (!play(ask->t, pos, &moves[i], &root->after[root->n])) continue;
+        judge(ask, pos, &root->after[root->n++], &moves[i], rule50, m);
+        root->exact &= is_known(m) && m->result.bound == HOFFMAN_EXACT;
+    }
+    if (!root->exact) root->own.status = answer(ask, pos, 0, rule50, &root->own.result);
+}
+
+static NOINLINE int find_root(const Ask *ask, const Pos *pos, unsigned rule50, Root *root) {
+    find_moves(ask, pos, rule50, root);
+    for (int i = 1, j; i < root->n; i++) {
+        hoffman_move m = root->out[i];
+        Pos after = root->after[i];
+        for (j = i; j > 0 && is_better(root, &m, &root->out[j - 1]); j--)
+            root->out[j] = root->out[j - 1], root->after[j] = root->after[j - 1];
+        root->out[j] = m, root->after[j] = after;
     }
     if (!root->n) return in_check(ask->t, pos, pos->turn) ? HOFFMAN_MATE : HOFFMAN_STALEMATE;
     if (!is_known(&root->out[0])) return root->out[0].status;
@@ -1878,20 +1924,30 @@ int hoffman_probe_root(const hoffman_position *h, hoffman_move moves[HOFFMAN_MAX
     return hoffman_ask_root(0, h, 0, moves, n);
 }
 
+/* HOFFMAN_OK: the first move is best play; or why that is not known. left: plies to mate, or -1 */
+static int is_line(const Root *root, int left) {
+    const hoffman_move *best = &root->out[0], *last = &root->out[root->n - 1];
+    int sure = best->result.wdl ? root->exact || keeps(root, &best->result) > 0 : is_certain(root);
+    if (sure && (left < 0 || (int)best->result.plies == left)) return HOFFMAN_OK;
+    return is_known(last) ? HOFFMAN_NO_TABLE : last->status;
+}
+
 int hoffman_ask_line(hoffman_base *base, const hoffman_position *given, unsigned flags, hoffman_move *line, unsigned n,
     unsigned *length) {
     Ask ask;
     Pos pos;
     Root root;
     hoffman_position h;
-    int status = take_root(&ask, base, flags, given, &h, &pos);
+    int left = -1, status = take_root(&ask, base, flags, given, &h, &pos);
     *length = 0;
     while (status == HOFFMAN_OK && *length < n) {
         status = find_root(&ask, &pos, h.rule50, &root);
         if (status == HOFFMAN_MATE || status == HOFFMAN_STALEMATE) return HOFFMAN_OK;
-        /* draws have no line, and neither has what is not counted */
-        if (status != HOFFMAN_OK || !root.out[0].result.wdl || root.out[0].result.bound != HOFFMAN_EXACT) break;
+        if (status == HOFFMAN_OK) status = is_line(&root, left);
+        /* draws have no line */
+        if (status != HOFFMAN_OK || !root.out[0].result.wdl) break;
         give_move(&ask, line, (*length)++, &root.out[0]);
+        left = (int)root.out[0].result.plies - 1;
         h.rule50 = root.out[0].zeroing ? 0 : h.rule50 + 1;
         pos = root.after[0];
     }

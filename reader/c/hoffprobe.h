@@ -79,8 +79,10 @@ typedef struct {
 
 #define HOFFMAN_FATHOM_WDL(result) ((unsigned)((result)->wdl + 2)) /* 0 loss ... 4 win */
 
-/* keep: why a move may stay in the search. It holds the result; and under the fifty-move rule, as far as that is known
- * (see hoffman_probe_root); and makes most progress, for games in which a position has occurred again. */
+/* keep: why a move may stay in the search. It holds the result; and under the fifty-move rule,
+ * as far as that is known (see hoffman_probe_root); and makes most progress, for games in which
+ * a position has occurred again. Nothing is marked unless the result is certain: a move is
+ * known to win, or all moves are known, or a table has the position itself. */
 enum { HOFFMAN_KEEP = 1, HOFFMAN_KEEP_50 = 2, HOFFMAN_KEEP_SHORTEST = 4 };
 
 typedef struct {
@@ -136,14 +138,25 @@ int hoffman_probe_soft(const hoffman_position *position, hoffman_result *result)
 /* Who wins, from the smaller streams where there are some. Won: the score is at least what hoffman_score
  * gives, lost: at most. */
 int hoffman_probe_wdl(const hoffman_position *position, hoffman_result *result);
-/* All legal moves, the best first: shortest wins, draws, longest losses, then those without an answer. Wins without a
- * distance come behind those with one, by their progress, which is looked for if the best move is one of them, with 4000
- * probes at most, then by how near the other king is to a corner. A move with from = to = 0 ends them, if there
- * is room. HOFFMAN_OK: at least one move is known; HOFFMAN_MATE, HOFFMAN_STALEMATE; else why the first is unknown.
- * keep: of won positions KEEP_50 has the moves that mate before the clock runs out or, if there are none, all that
- * win; of lost ones those whose mate the clock may forestall or, if there are none, all. */
+/* All legal moves, the best first: shortest wins, draws, longest losses, then those without an
+ * answer, which may be better: see keep. Wins without a distance come behind those with one,
+ * losses before; but if the distance of the position is known, what keeps it comes first, then
+ * what has none, then what gives some away. Wins without a distance are ordered by their
+ * progress, which is looked for if the best move is one of them, with 4000 probes at most, then
+ * by how near the other king is to a corner. A move with from = to = 0 ends them, if there is
+ * room. HOFFMAN_OK: at least one move is known; HOFFMAN_MATE, HOFFMAN_STALEMATE; else why the
+ * first is unknown.
+ * keep: of won positions KEEP_50 has the moves that mate before the clock runs out or, if there
+ * are none, all that win; of lost ones those whose mate the clock may forestall or, if there
+ * are none, all. A first move without a distance has the clock of the position, if that is
+ * known. KEEP_SHORTEST is of the moves that are known, and of none that gives away some of the
+ * distance of the position. */
 int hoffman_probe_root(const hoffman_position *position, hoffman_move moves[HOFFMAN_MAX_MOVES], unsigned *count);
-/* A line of best play to mate of at most n moves; *count is its length. */
+/* A line of best play to mate of at most n moves; *count is its length. Each move takes one ply
+ * off the distance, so that no position occurs twice. HOFFMAN_OK: it ends with mate, or has n
+ * moves, or none as the position is a draw. Else it ends where no move is sure to keep the
+ * distance, and may be empty: HOFFMAN_NO_TABLE where tables are missing or have outcomes only,
+ * or why else a move is unknown. */
 int hoffman_line(const hoffman_position *position, hoffman_move *moves, unsigned n, unsigned *count);
 static inline void hoffman_stats(hoffman_statistics *statistics);
 

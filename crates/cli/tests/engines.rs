@@ -128,6 +128,21 @@ fn the_reader_does_what_its_header_says() {
     assert_eq!(ran(&face, &[&tables(), &alone, &empty]), "good\n");
 }
 
+/// Some tables have distances, others who wins, and others are missing: no move is said to be best,
+/// and no line to lead to mate, where something unknown may be better.
+#[test]
+fn what_is_not_known_is_not_promised() {
+    let folder = TempDir::new().unwrap();
+    let Some(mixed) = compiled(folder.path(), "mixed", &MEMORY) else { return };
+    for (place, options) in [("all", ""), ("some", "--outcomes=only")] {
+        let ending = "build KPvK --format hbf --profile fast";
+        run(folder.path(), &format!("{ending} {options} --dir {place}")).good();
+    }
+    let [all, some] = ["all", "some"].map(|name| folder.path().join(name));
+    fs::copy(all.join("kpk.hbf"), some.join("kpk.hbf")).unwrap();
+    assert_eq!(ran(&mixed, &[&all, &some]), "good\n");
+}
+
 #[test]
 fn threads_do_not_disturb_each_other() {
     let folder = TempDir::new().unwrap();

@@ -52,12 +52,13 @@ static void folders(const char *all, const char *alone, const char *empty) {
     CHECK(hoffman_has("KQvKR") && hoffman_has("KRvKQ") && hoffman_has("KQKR") && hoffman_has("KvKR"));
     CHECK(!hoffman_has("KQvKQ") && !hoffman_has("KvK") && !hoffman_has("") && !hoffman_has("vK") && !hoffman_has("KQ"));
     CHECK(!hoffman_has("KQvKRvK") && !hoffman_has("QvKR") && !hoffman_has("KQvKx") && !hoffman_has("KQQQQQQQQQQvK"));
-    /* KQvKR alone: captures are not known, all else is. */
+    /* KQvKR alone: captures are not known, and may be better than all else. */
     CHECK(hoffman_init(alone) == HOFFMAN_OK && hoffman_has("KRvKQ") && !hoffman_has("KQvK"));
     CHECK(root("8/8/8/3k4/8/8/1Q6/Kr6 w - - 0 1") == HOFFMAN_OK);
     CHECK(moves[count - 1].status == HOFFMAN_NO_TABLE && !moves[count - 1].keep);
-    CHECK(moves[count - 1].to == 1 && moves[0].status == HOFFMAN_OK && moves[0].keep & HOFFMAN_KEEP);
+    CHECK(moves[count - 1].to == 1 && moves[0].status == HOFFMAN_OK && moves[0].result.wdl == 0 && !moves[0].keep);
     CHECK(moves[count].from == 0 && moves[count].to == 0);
+    CHECK(root("8/8/8/3k4/8/8/1Q6/K6r w - - 0 1") == HOFFMAN_OK && moves[0].keep & HOFFMAN_KEEP);
     CHECK(hoffman_init(all) == HOFFMAN_OK && hoffman_has("KQvK"));
 }
 
