@@ -87,7 +87,7 @@ static int all_moves(const hoffman_position *position, hoffman_move moves[HOFFMA
 
 /* The plies that a result takes: to mate; of a win without a distance the plies that it makes progress in. */
 static unsigned plies_of(const hoffman_move *move) {
-    unsigned plies = move->result.plies ? move->result.plies : move->progress;
+    unsigned plies = move->progress ? move->progress : move->result.plies;
     return plies < LONGEST ? plies : LONGEST;
 }
 
