@@ -46,6 +46,19 @@ fn the_attacker_does_without_moves() {
     told(FINE_70, &["--exclude-captures-of", "P"], lines);
 }
 
+/// Men that are kept where nothing may come, and that have not moved.
+#[test]
+fn kept_men_may_have_no_square_to_come_to() {
+    let closed = "8/2K5/1P6/8/8/5k2/1b6/8 b - - 0 1";
+    let kept = ["--confine", "bK=f3", "--exclude-to", "f3", "--confine", "wK=b6-d7"];
+    let asked = [&["--outcome", "--attacker", "B"], &kept[..]].concat();
+    told(closed, &asked, "draw, proven if\n");
+    let frozen = "8/4p3/k7/8/8/2P5/8/2K5 w - - 0 1";
+    let asked =
+        ["--outcome", "--freeze", "c1", "--confine", "bK=b5-b7,a6,a7", "--exclude-to", "c1"];
+    told(frozen, &asked, "White wins, proven if\n");
+}
+
 #[test]
 fn goals_are_reached_or_not() {
     let queen = "Black promotes or mates: yes, proven\n";

@@ -13,7 +13,7 @@ use hoffman_board::{Bitboard, Color, Material, Rank, Role, Square};
 use hoffman_solve::Monitor;
 use hoffman_space::PawnSquares;
 
-use crate::key::Key;
+use crate::key::{Key, SliceFamily};
 use crate::posted::{self, Posted};
 use crate::prover::Prover;
 
@@ -54,7 +54,10 @@ impl Prover {
         }
         let assumptions = &self.slices().assumptions;
         let is_posted = |man: (Color, Role, Square)| assumptions.is_excluded(man.0, man.2);
-        keys.retain(|key: &Key| key.family.posted.men().all(is_posted));
+        let exists = |family: &SliceFamily| {
+            family.posted.men().all(is_posted) && self.slices().has_squares(family)
+        };
+        keys.retain(|key: &Key| exists(&key.family));
         let groups = self.slices().groups(keys.into_iter());
         for some in groups.iter().flat_map(|group| group.chunks(TOGETHER)) {
             if !self.open_in_room(some, monitor, tell) {

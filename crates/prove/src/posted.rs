@@ -68,11 +68,24 @@ impl Slices {
         let mut found = Vec::new();
         for posted in self.posted_after(from.family.posted, leaving) {
             let key = Key { family: SliceFamily { posted, ..plain.family }, ..plain };
-            if fits(posted, &leaving.material) && key != *from && !found.contains(&key) {
+            let exists = fits(posted, &leaving.material) && self.has_squares(&key.family);
+            if exists && key != *from && !found.contains(&key) {
                 found.push(key);
             }
         }
         found
+    }
+
+    /// Whether all pieces that are not posted have squares to stand on. Else no position has them,
+    /// and a slice of them would have no places for values.
+    pub(crate) fn has_squares(&self, family: &SliceFamily) -> bool {
+        let men = Color::ALL.into_iter().flat_map(|color| Role::ALL.map(|role| (color, role)));
+        let mut pieces = men.filter(|man| man.1 != Role::Pawn);
+        pieces.all(|(color, role)| {
+            let posted = family.posted.of_kind(color, role).count();
+            let count = usize::from(*family.material.count.get(color).get(role));
+            count <= posted || !self.assumptions.free_squares(color, role).is_empty()
+        })
     }
 
     /// The posted pieces that there may be behind a move, whichever piece makes it and is taken.

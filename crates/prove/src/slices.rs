@@ -225,12 +225,12 @@ impl Slices {
 
     /// Looks for pawns that cannot be caught in a slice without pieces.
     fn guess_races(&mut self, key: &Key) {
-        if key.pieces() > 0 || self.is_open(key) {
+        let material = key.family.material;
+        let Key { family, .. } = Key::of(material, key.pawns);
+        if key.pieces() > 0 || self.is_open(key) || !self.has_squares(&family) {
             return;
         }
-        let material = key.family.material;
         let table = self.races.entry(material).or_insert_with(|| {
-            let Key { family, .. } = Key::of(material, key.pawns);
             let layout = layout_of(&family, &self.assumptions);
             TableValues::with_layout(material, layout, NormalForm::None, [])
         });

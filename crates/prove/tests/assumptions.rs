@@ -95,6 +95,29 @@ impl Game {
         }
     }
 
+    /// Keeps some pieces of a side on one or two squares, to which it moves nothing.
+    fn close(&mut self, random: &mut fastrand::Rng) {
+        let color = Color::from_white(random.bool());
+        let mut closed = Bitboard::EMPTY;
+        for role in PIECES {
+            let Some(kept) = self.squares.get_mut(&(color, role)) else { continue };
+            if random.bool() {
+                continue;
+            }
+            let all: Vec<Square> = kept.into_iter().collect();
+            let mut one = || all[random.usize(0..all.len())];
+            *kept = [one(), one()].into_iter().collect();
+            self.assumptions.confine(color, role, *kept);
+            self.words.push(format!("{color} {role:?} {:#x}", kept.0));
+            closed |= *kept;
+        }
+        let stay = closed.into_iter().filter(|_| random.u32(0..4) == 0).collect::<Bitboard>();
+        self.assumptions.exclude_from(color, stay);
+        self.assumptions.exclude_to(color, closed);
+        self.excluded = Some((color, [stay, closed]));
+        self.words.push(format!("{color} from {:#x} to {:#x} excluded", stay.0, closed.0));
+    }
+
     /// What a move does, whatever is behind it.
     fn of_move(&self, position: &Chess, m: Move) -> Option<AssumedResult> {
         let told = self.assumptions.of_move(position, &m);
@@ -270,7 +293,7 @@ fn assumptions_make_the_game_that_they_say() {
         ("KQvKR", 1, 6),
         ("KRPvKB", 1, 7),
     ];
-    compare(&endings, false);
+    compare(&endings, |_, _| {});
 }
 
 /// Pieces and pawns that may not leave squares, or not come there, and won stalemates.
@@ -287,10 +310,25 @@ fn squares_are_excluded_as_they_say() {
         ("KRRvK", 5, 18),
         ("KBBvK", 5, 19),
     ];
-    compare(&endings, true);
+    compare(&endings, Game::exclude);
 }
 
-fn compare(endings: &[(&str, usize, u64)], excluding: bool) {
+/// Pieces that stand where they may stay and may not come back, as nowhere else.
+#[test]
+fn pieces_have_no_square_to_come_to() {
+    let endings = [
+        ("KPvK", 60, 21),
+        ("KPvKP", 40, 22),
+        ("KRvKP", 40, 23),
+        ("KBPvK", 40, 24),
+        ("KNvKR", 30, 25),
+        ("KRRvK", 20, 26),
+    ];
+    compare(&endings, Game::close);
+}
+
+/// `change` adds to what is agreed on in a game.
+fn compare(endings: &[(&str, usize, u64)], change: fn(&mut Game, &mut fastrand::Rng)) {
     let mut met: BTreeMap<Outcome, usize> = BTreeMap::new();
     for &(ending, usual, seed) in endings {
         let mut random = fastrand::Rng::with_seed(seed);
@@ -301,9 +339,7 @@ fn compare(endings: &[(&str, usize, u64)], excluding: bool) {
         let mut done = 0;
         while done < amount(usual) {
             let mut game = Game::random(&mut random);
-            if excluding {
-                game.exclude(&mut random);
-            }
+            change(&mut game, &mut random);
             let Some(position) = game.position(&men, &mut random) else { continue };
             let Some(search) = Search::of(&game, &position) else { continue };
             *met.entry(search.outcome(&position)).or_default() += 1;

@@ -3,7 +3,7 @@
 
 use hoffman_board::shakmaty::fen::Fen;
 use hoffman_board::shakmaty::{CastlingMode, Chess};
-use hoffman_board::{Bitboard, Color, OutcomeBounds, Square};
+use hoffman_board::{Bitboard, Color, OutcomeBounds, Role, Square};
 use hoffman_prove::{Assumptions, Limits, Prover};
 
 /// From five men to ten, with open pawns and blocked ones.
@@ -82,6 +82,20 @@ fn slices_of_excluded_squares_are_opened_again() {
     let mut other = assuming(Square::C3);
     other.open_again(&opened, &|| {}, &mut |_| true).unwrap();
     assert!(other.progress().open < opened.len());
+}
+
+/// The white king may stay where it is, and come nowhere: only a slice that says where it stands
+/// has positions.
+#[test]
+fn slices_without_positions_are_passed_over() {
+    let mut assumptions = Assumptions::new();
+    let corner = Bitboard::from_square(Square::A1);
+    assumptions.confine(Color::White, Role::King, corner);
+    assumptions.exclude_to(Color::White, corner);
+    let mut prover = prover(POSITIONS[1]).assuming(assumptions);
+    let slices = ["8/8/8/8/8/1P6/1P6/8 Kk", "8/8/8/8/8/1P6/1P6/8 Kk on Ka1"];
+    prover.open_again(&slices.map(str::to_owned), &|| {}, &mut |_| true).unwrap();
+    assert_eq!(prover.opened(), slices[1..]);
 }
 
 #[test]
