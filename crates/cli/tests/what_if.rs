@@ -192,6 +192,19 @@ fn control_files_make_tables_of_the_same_game() {
     check_tables(rook, taken, 2, Some("Black wins by stalemate"));
 }
 
+/// The pawn beside may have come by a double step, as far as a table can tell.
+#[test]
+fn control_files_know_pawns_that_stand_side_by_side() {
+    let wins = "--outcome --promotion-wins W --promotion-wins B";
+    check_tables("4k3/8/8/1KPp4/8/8/8/8 w - - 0 1", wins, 4, None);
+    check_tables("4k3/8/8/1K6/2Pp4/8/8/8 w - - 0 1", wins, 4, None);
+    let folder = TempDir::new().unwrap();
+    let spared = ["--promotion-wins", "W", "--promotion-wins", "B", "--no-capture", "W:KxP"];
+    let asked = [&["--outcome", "--write-control", "set"], &spared[..]].concat();
+    let answer = solve(folder.path(), "4k3/8/8/1KPp4/8/8/8/8 w - - 0 1", &asked);
+    answer.refused(1, &["KxP unlike PxP, as both lead to"]);
+}
+
 #[test]
 fn help_names_what_if() {
     let folder = TempDir::new().unwrap();

@@ -174,18 +174,42 @@ impl ControlSet {
     }
 
     /// Whether pawns of a side may come to take men of a role without promoting. They stay on
-    /// their files until something has been taken.
+    /// their files until something has been taken. A pawn that begins beside one of the other side
+    /// may be taken en passant, as far as a table can tell: see [`ControlSet::taken_in_passing`].
     fn pawns_take(&self, color: Color, of: Role) -> bool {
         let rank = |square: Square| color.relative_rank(square.rank());
         let own = self.pawns(color).into_iter();
         if of != Role::Pawn {
             return own.into_iter().any(|from| rank(from) < Rank::Seventh);
         }
-        let beside = |a: Square, b: Square| u32::from(a.file()).abs_diff(u32::from(b.file())) == 1;
         let mixed = Color::ALL.into_iter().any(|color| self.has_pieces(color));
-        let meets = |from: Square, at: Square| rank(at) > rank(from) && (mixed || beside(from, at));
+        let passes = |from, at| [from, at].map(rank) == [Rank::Fifth; 2] && are_beside(from, at);
+        let meets = |from: Square, at: Square| {
+            rank(at) > rank(from) && (mixed || are_beside(from, at)) || passes(from, at)
+        };
         let enemies = self.pawns(color.other());
         own.into_iter().any(|from| enemies.into_iter().any(|at| meets(from, at)))
+    }
+
+    /// How many pawns a side's pawns may take en passant that have made no double step: a table
+    /// counts with one wherever it may have been the last move. They begin where double steps end,
+    /// or come there from another file.
+    fn taken_in_passing(&self, color: Color) -> u64 {
+        let enemy = color.other();
+        let rank = |square: Square| color.relative_rank(square.rank());
+        let takes =
+            |side: Color| self.has_pieces(side.other()) || self.pawns_take(side, Role::Pawn);
+        let meets = |from: Square, at: Square| match (rank(from), rank(at)) {
+            (Rank::Fifth, Rank::Fifth) => are_beside(from, at),
+            // One that stands beside may take it as it stands, and go on to the same square.
+            (from_rank, Rank::Fifth) if from_rank < Rank::Fifth => {
+                takes(color) && !are_beside(from, at)
+            }
+            (from, at) => from <= Rank::Fifth && at > Rank::Fifth && takes(enemy),
+        };
+        let own = self.pawns(color);
+        let met = |at: &Square| own.into_iter().any(|from| meets(from, *at));
+        self.pawns(enemy).into_iter().filter(met).count() as u64
     }
 
     /// Whether a side has, or may get, pieces that pawns can take.
@@ -205,6 +229,11 @@ impl ControlSet {
     fn pawns(&self, color: Color) -> Bitboard {
         self.position.board().pawns() & self.position.board().by_color(color)
     }
+}
+
+/// Whether two squares are on files side by side.
+fn are_beside(a: Square, b: Square) -> bool {
+    u32::from(a.file()).abs_diff(u32::from(b.file())) == 1
 }
 
 /// What control files cannot say.

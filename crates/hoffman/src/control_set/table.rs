@@ -100,7 +100,8 @@ impl ControlSet {
     }
 
     /// How often pawns of a side may have taken pieces: as often as pieces of the other side can
-    /// be missing, those included that were pawns.
+    /// be missing, those included that were pawns. Pawns taken in passing count, too, where
+    /// `pawngen` has no double step before: what is taken does not stand where the pawn goes.
     fn captures(&self, material: &Material, color: Color) -> u64 {
         let enemy = color.other();
         let men = self.position.board().by_color(enemy).count() as u64;
@@ -108,7 +109,8 @@ impl ControlSet {
         let pawns_left = u64::from(material.count.get(enemy).pawn);
         let left: u64 = material.count.get(enemy).iter().map(|&n| u64::from(n)).sum();
         let promoted = if self.promotes(enemy) { pawns.saturating_sub(pawns_left) } else { 0 };
-        (men - pawns + promoted).saturating_sub(left - pawns_left)
+        let passed = self.taken_in_passing(color).min(pawns.saturating_sub(pawns_left));
+        (men - pawns + promoted).saturating_sub(left - pawns_left) + passed
     }
 
     /// What is pruned, and why.
