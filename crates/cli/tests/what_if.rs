@@ -198,6 +198,9 @@ fn control_files_know_pawns_that_stand_side_by_side() {
     let wins = "--outcome --promotion-wins W --promotion-wins B";
     check_tables("4k3/8/8/1KPp4/8/8/8/8 w - - 0 1", wins, 4, None);
     check_tables("4k3/8/8/1K6/2Pp4/8/8/8 w - - 0 1", wins, 4, None);
+    // They come side by side by taking a piece.
+    check_tables("4k3/8/4p3/2PN4/1K6/8/8/8 w - - 0 1", wins, 8, None);
+    check_tables("4k3/8/8/4p3/2P5/3r4/6K1/8 b - - 0 1", wins, 8, None);
     let folder = TempDir::new().unwrap();
     let spared = ["--promotion-wins", "W", "--promotion-wins", "B", "--no-capture", "W:KxP"];
     let asked = [&["--outcome", "--write-control", "set"], &spared[..]].concat();
