@@ -208,6 +208,25 @@ fn control_files_know_pawns_that_stand_side_by_side() {
     answer.refused(1, &["KxP unlike PxP, as both lead to"]);
 }
 
+/// One side holds in chess; what the other one has rests on promotions that win.
+#[test]
+fn certificates_hold_what_is_true_of_chess() {
+    let folder = TempDir::new().unwrap();
+    let cases = [
+        ("4K3/r4P2/8/8/8/8/7k/8 b - - 0 1", "W", "Black"),
+        ("8/7K/8/8/8/8/R4p2/4k3 w - - 0 1", "B", "White"),
+    ];
+    for (position, wins, holds) in cases {
+        let asked = ["--outcome", "--promotion-wins", wins, "--certificate", "held"];
+        let answer = solve(folder.path(), position, &asked);
+        let follows = format!("in chess: {holds} at least draws\n");
+        assert!(answer.out.contains(&follows), "{}{}", answer.out, answer.err);
+        let checked = run(folder.path(), "check held");
+        let said = format!(": {holds} at least draws, ");
+        assert!(checked.code == 0 && checked.out.contains(&said), "{}{}", checked.out, checked.err);
+    }
+}
+
 #[test]
 fn help_names_what_if() {
     let folder = TempDir::new().unwrap();

@@ -279,7 +279,8 @@ pub fn prove(
         let (mut proved, proofs) = work.conclude(&prover, options.cancel_request());
         let explains = asked.explanation && is_chess;
         if asked.line || explains {
-            let strategies = work.strategies(&prover, options.cancel_request());
+            let watch = Watch { cancel: options.cancel_request(), end: None };
+            let strategies = work.strategies(&prover, &watch);
             let line = strategies.first().filter(|_| asked.line);
             proved.line = line.map_or_else(Vec::new, |strategy| longest_line(strategy, &chess));
             let explained = if explains { &strategies[..] } else { &[] };
@@ -363,15 +364,12 @@ impl ProofCall<'_> {
         let goes_on = !watch.is_stopped();
         let mate = (self.asked.distance && goes_on).then(|| prover.distance(&watch));
         let mate = mate.and_then(|mate| mate.ok().flatten());
+        // A strategy that is not of chess may come to moves that win by assumption, and not go on.
         let proofs = if self.asked.certificate.is_some() && goes_on {
-            prover.claims(&watch)
+            prover.claims(&self.strategies(prover, &watch), &watch)
         } else {
             Ok(Vec::new())
         };
-        let proofs = proofs.map(|mut proofs| {
-            proofs.retain(|claim| self.is_of_chess(claim.side, claim.claimed));
-            proofs
-        });
 
         let mut moves = Vec::new();
         for (m, bounds) in prover.moves() {
@@ -404,9 +402,8 @@ impl ProofCall<'_> {
 
     /// The strategies that prove what is certain, those that are of chess; none if the work is
     /// cancelled.
-    fn strategies<'p>(&self, prover: &'p Prover, cancel: Cancel) -> Vec<ProvenStrategy<'p>> {
-        let watch = Watch { cancel, end: None };
-        let mut strategies = prover.strategies(&watch).unwrap_or_default();
+    fn strategies<'p>(&self, prover: &'p Prover, watch: &Watch) -> Vec<ProvenStrategy<'p>> {
+        let mut strategies = prover.strategies(watch).unwrap_or_default();
         strategies.retain(|strategy| self.is_of_chess(strategy.side(), strategy.claimed()));
         strategies
     }

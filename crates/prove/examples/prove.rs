@@ -29,7 +29,8 @@ fn main() {
         return;
     }
     println!("moves of the winner: {:?}", prover.distance(&|| {}).unwrap());
-    for claim in prover.claims(&|| {}).unwrap() {
+    let strategies = prover.strategies(&|| {}).unwrap();
+    for claim in prover.claims(&strategies, &|| {}).unwrap() {
         println!("{} {} in {} positions", claim.side, claim.claimed, claim.choices.len());
     }
     println!("{:.2} s", began.elapsed().as_secs_f64());

@@ -348,16 +348,19 @@ impl Prover {
         Ok(holding.map(|side| ProvenStrategy::of_hold(&self.slices, side)).collect())
     }
 
-    /// What is certain of the sides, with whole strategies that prove it. They answer all legal
-    /// moves, but those that the assumptions take from the other side.
+    /// What some of the strategies prove, with all of their moves. They answer all legal moves, but
+    /// those that the assumptions take from the other side.
     ///
     /// # Errors
     ///
-    /// Those of [`Prover::strategies`]; there is no room beside the values of the slices.
-    pub fn claims(&self, monitor: &dyn Monitor) -> Result<Vec<Claim>, NoStrategy> {
+    /// The work was stopped; there is no room beside the values of the slices.
+    pub fn claims(
+        &self,
+        strategies: &[ProvenStrategy<'_>],
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<Claim>, NoStrategy> {
         let memory = self.limits.memory.saturating_sub(self.slices.bytes());
         let room = StrategyRoom { memory, monitor };
-        let strategies = self.strategies(monitor)?;
         strategies.iter().map(|strategy| strategy.claim(&self.position, &room)).collect()
     }
 

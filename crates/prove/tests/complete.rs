@@ -266,7 +266,7 @@ fn check_distance(tables: &Tables, position: &Chess, prover: &Prover) {
 /// Who knows the rules alone finds the proof right.
 fn check_certificate(position: &Chess, prover: &Prover) {
     let epd = Epd::from_position(position, EnPassantMode::Legal).to_string();
-    let claims = prover.claims(&|| {}).unwrap();
+    let claims = prover.claims(&prover.strategies(&|| {}).unwrap(), &|| {}).unwrap();
     assert_eq!(claims.len(), 1, "{epd}");
     let file = hoffman_certificate::write(Vec::new(), &epd, &claims).unwrap();
     let checked = hoffman_certificate::check(file.as_slice()).unwrap();
@@ -345,7 +345,7 @@ fn single_positions_are_looked_up() {
         };
         assert_eq!(prover.distance(&|| {}).unwrap(), moves, "{:?}", position.board());
         // Nobody knows how it comes about.
-        assert!(prover.claims(&|| {}).is_err());
+        assert!(prover.strategies(&|| {}).is_err());
     };
     for ending in ENDINGS {
         check_known(&random_position(ending.parse().unwrap(), &mut random));
