@@ -59,6 +59,21 @@ fn kept_men_may_have_no_square_to_come_to() {
     told(frozen, &asked, "White wins, proven if\n");
 }
 
+/// A man that does not move keeps no other one of its kind from moving, or from arising.
+#[test]
+fn frozen_men_are_single_men() {
+    let promoted = "8/6P1/8/8/3k4/8/8/R6K w - - 0 1";
+    let asked = ["--outcome", "--freeze", "R@a1", "--only-promote", "R"];
+    told(promoted, &asked, "  the man on a1, or one like it that comes there, loses by moving\n");
+    told(promoted, &asked, "White wins, proven if\n");
+    told(promoted, &asked, "  g8=R  White wins\n");
+    let queen = "8/6P1/8/8/8/1k6/8/Q6K w - - 0 1";
+    told(queen, &["--outcome", "--freeze", "a1"], "  g8=Q+  White wins\n");
+    let rooks = "8/8/8/8/3k4/8/7R/R6K w - - 0 1";
+    told(rooks, &["--outcome", "--freeze", "a1"], "White wins, proven if\n");
+    told("8/8/8/8/3k4/8/8/R6K w - - 0 1", &["--outcome", "--freeze", "a1"], "draw, proven if\n");
+}
+
 #[test]
 fn goals_are_reached_or_not() {
     let queen = "Black promotes or mates: yes, proven\n";
@@ -113,6 +128,11 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     let unlike = format!("--write-control set {wins} --no-capture W:KxP");
     refused(pawns, &unlike, "KxP unlike PxP, as both lead to");
     control(&format!("{wins} --freeze d5"), "a pawn that does not move (--freeze)");
+    let rooks = "8/P7/8/8/3k4/8/7R/R6K w - - 0 1";
+    let others = "a piece that does not move, among others of its kind, or pawns that may become";
+    refused(rooks, "--outcome --write-control set --promotion-wins W --freeze a1", others);
+    let rook = "8/P7/8/8/3k4/8/8/R6K w - - 0 1";
+    refused(rook, "--outcome --write-control set --only-promote R --freeze a1", others);
     control(&format!("{wins} --exclude-from a1"), "do not start from (--exclude-from)");
     control(&format!("{wins} --exclude-to b1"), "pawns do not come to");
     control(&format!("{wins} --forbid-move W:Pd6"), "which pawn steps do");
@@ -187,6 +207,11 @@ fn control_files_make_tables_of_the_same_game() {
     let kept = format!("{wins} --confine wK=a1-c3");
     check_tables(RACE, &kept, 4, Some("Black wins by stalemate"));
     check_tables("5k2/5P2/8/5K2/8/8/8/8 w - - 0 1", "--goal stalemate --only-promote QR", 4, None);
+    let held = "8/8/8/8/3k4/7P/8/R6K w - - 0 1";
+    let stays = Some("Black wins by stalemate");
+    check_tables(held, "--outcome --promotion-wins W --freeze a1", 4, stays);
+    check_tables(held, "--outcome --only-promote Q --freeze a1", 6, stays);
+    check_tables(held, "--outcome --promotion-wins W --freeze h1", 4, stays);
     let rook = "8/8/8/8/8/2k5/4p3/R3K3 w - - 0 1";
     let taken = "--capture-wins B:KxR --promotion-wins B --exclude-to h1-h8";
     check_tables(rook, taken, 2, Some("Black wins by stalemate"));

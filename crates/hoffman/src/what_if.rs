@@ -22,7 +22,8 @@ pub enum WhatIf {
     Forbidden(MovesOfSide),
     /// A side wins by them.
     Won(MovesOfSide),
-    /// The man on a square loses by moving.
+    /// The man on a square loses by moving, and so does another one of its side and kind that comes
+    /// there after it was taken.
     Frozen(Square),
     /// A side loses by moving a piece of some role to another square than these.
     Confined {
@@ -107,7 +108,7 @@ pub enum WhatIfError {
 }
 
 /// The kinds of moves that may be ruled on: where pieces may go is said by their squares.
-fn kinds() -> impl Iterator<Item = FuturemoveKind> {
+pub(crate) fn kinds() -> impl Iterator<Item = FuturemoveKind> {
     let of_piece = |kind: &FuturemoveKind| matches!(kind, FuturemoveKind::Quiet(role, _) if *role != Role::Pawn);
     let of_king =
         |kind: &FuturemoveKind| matches!(kind, FuturemoveKind::Capture { of: Role::King, .. });
@@ -189,7 +190,8 @@ impl WhatIf {
         read().ok_or_else(|| WhatIfError::Squares(text.to_owned()))
     }
 
-    /// Reads `d4` or `P@d4`: the man that stands there does not move.
+    /// Reads `d4` or `P@d4`: the man that stands there does not move, nor does one like it that
+    /// comes there later.
     ///
     /// # Errors
     /// The text has another form.
@@ -220,7 +222,9 @@ impl fmt::Display for WhatIf {
             WhatIf::Won(moves) => {
                 write!(f, "{} wins by {}", name(moves.color), moves.pattern.as_str())
             }
-            WhatIf::Frozen(square) => write!(f, "the man on {square} loses by moving"),
+            WhatIf::Frozen(square) => {
+                write!(f, "the man on {square}, or one like it that comes there, loses by moving")
+            }
             WhatIf::Confined { color, role, text, .. } => {
                 let role = role_name(*role);
                 write!(f, "{} loses by moving a {role} to another square than {text}", name(*color))
@@ -348,29 +352,14 @@ impl WhatIf {
                 Ok((*color, None))
             }
             WhatIf::Frozen(square) => {
-                Ok((freeze(*square, assumptions, position)?, Some(AssumedResult::Loses)))
+                let board = position.board();
+                let none = || Error::Assumption(format!("no man stands on {square}"));
+                let man = board.piece_at(*square).ok_or_else(none)?;
+                assumptions.freeze(man.color, man.role, *square);
+                Ok((man.color, Some(AssumedResult::Loses)))
             }
         }
     }
-}
-
-/// Keeps a man on its square; whose it is.
-fn freeze(square: Square, assumptions: &mut Assumptions, position: &Chess) -> Result<Color, Error> {
-    let board = position.board();
-    let Some(man) = board.piece_at(square) else {
-        return Err(Error::Assumption(format!("no man stands on {square}")));
-    };
-    if man.role == Role::Pawn {
-        assumptions.freeze(man.color, square);
-    } else if board.by_piece(man).count() == 1 {
-        assumptions.confine(man.color, man.role, Bitboard::from_square(square));
-    } else {
-        let (color, role) = (man.color.fold_wb("White", "Black"), role_name(man.role));
-        return Err(Error::Assumption(format!(
-            "{color} has several {role}s, and only all of them together can be kept on squares"
-        )));
-    }
-    Ok(man.color)
 }
 
 #[cfg(test)]
@@ -388,7 +377,10 @@ mod tests {
             WhatIf::confined("wK=e1-h4,a8").map(words).unwrap(),
             "White loses by moving a king to another square than e1-h4,a8"
         );
-        assert_eq!(WhatIf::frozen("P@d4").map(words).unwrap(), "the man on d4 loses by moving");
+        assert_eq!(
+            WhatIf::frozen("P@d4").map(words).unwrap(),
+            "the man on d4, or one like it that comes there, loses by moving"
+        );
     }
 
     #[test]

@@ -33,11 +33,11 @@ impl AssumedResult {
 #[derive(Clone, Debug, Default)]
 pub struct Assumptions {
     rulings: HashMap<(Color, FuturemoveKind), AssumedResult>,
-    frozen: ByColor<Bitboard>,
     /// The squares of the pieces that have not all of them.
     squares: HashMap<(Color, Role), Bitboard>,
-    /// Where no move of a side may start, and where none may end.
-    from: ByColor<Bitboard>,
+    /// Where no move of a side's men of a role may start; of those that may start anywhere nothing.
+    from: HashMap<(Color, Role), Bitboard>,
+    /// Where no move of a side may end.
     to: ByColor<Bitboard>,
     stalemates: Option<Color>,
 }
@@ -56,9 +56,9 @@ impl Assumptions {
         self.rulings.entry((color, kind)).or_insert(ruling);
     }
 
-    /// A side loses by moving a pawn that stands on a square.
-    pub fn freeze(&mut self, color: Color, square: Square) {
-        self.frozen.get_mut(color).add(square);
+    /// A side loses by moving a man of a role that stands on a square, whenever it came there.
+    pub fn freeze(&mut self, color: Color, role: Role, square: Square) {
+        self.from.entry((color, role)).or_default().add(square);
     }
 
     /// A side loses by moving a piece of a role to another square than these.
@@ -68,8 +68,9 @@ impl Assumptions {
 
     /// A side loses by moving a man that stands on one of these squares, whenever it came there.
     pub fn exclude_from(&mut self, color: Color, squares: Bitboard) {
-        *self.from.get_mut(color) |= squares;
-        *self.frozen.get_mut(color) |= squares;
+        for role in Role::ALL {
+            squares.into_iter().for_each(|square| self.freeze(color, role, square));
+        }
     }
 
     /// A side loses by moving a man to one of these squares. One that stands there may leave.
@@ -104,10 +105,7 @@ impl Assumptions {
         if let Some(&ruling) = self.rulings.get(&(color, kind)) {
             return Some(ruling);
         }
-        let stays = m.from().is_some_and(|from| match role {
-            Role::Pawn => self.frozen.get(color).contains(from),
-            _ => self.is_from(color, from),
-        });
+        let stays = m.from().is_some_and(|from| self.is_from(color, role, from));
         let becomes = m.promotion().unwrap_or(role);
         let loses = stays || !self.squares(color, becomes).contains(to);
         loses.then_some(AssumedResult::Loses)
@@ -125,7 +123,7 @@ impl Assumptions {
             return Some(ruling);
         }
         let gone = |of: Color| Bitboard(before.of(of) & !pawns.of(of));
-        let stays = !(gone(color) & *self.frozen.get(color)).is_empty();
+        let stays = !(gone(color) & self.from(color, Role::Pawn)).is_empty();
         let come = Bitboard(pawns.of(color) & !before.of(color));
         let stays = stays || !(come & *self.to.get(color)).is_empty();
         let landing = match kind {
@@ -152,31 +150,37 @@ impl Assumptions {
 
     /// The squares to which a side's pieces of a role may go, and which they may leave.
     pub(crate) fn free_squares(&self, color: Color, role: Role) -> Bitboard {
-        self.squares(color, role) & !*self.from.get(color)
+        self.squares(color, role) & !self.from(color, role)
     }
 
-    /// Whether squares are excluded.
+    /// Whether squares are excluded of pieces.
     pub(crate) fn excludes(&self) -> bool {
         Color::ALL.into_iter().any(|color| self.excludes_of(color))
     }
 
     fn excludes_of(&self, color: Color) -> bool {
-        !(*self.from.get(color) | *self.to.get(color)).is_empty()
+        let keeps = self.from.keys().any(|&(of, role)| of == color && role != Role::Pawn);
+        keeps || !self.to.get(color).is_empty()
     }
 
-    /// Whether moves of a side may not start from a square.
-    pub(crate) fn is_from(&self, color: Color, square: Square) -> bool {
-        self.from.get(color).contains(square)
+    /// The squares from which a side's men of a role may not go.
+    fn from(&self, color: Color, role: Role) -> Bitboard {
+        self.from.get(&(color, role)).copied().unwrap_or_default()
+    }
+
+    /// Whether moves of a side's men of a role may not start from a square.
+    pub(crate) fn is_from(&self, color: Color, role: Role, square: Square) -> bool {
+        self.from(color, role).contains(square)
     }
 
     /// The squares to which a side's pieces of a role may come, and from which they may not go.
     pub(crate) fn posts(&self, color: Color, role: Role) -> Bitboard {
-        self.squares(color, role) & *self.from.get(color)
+        self.squares(color, role) & self.from(color, role)
     }
 
-    /// Whether moves of a side may not start from a square, or not end there.
-    pub(crate) fn is_excluded(&self, color: Color, square: Square) -> bool {
-        (*self.from.get(color) | *self.to.get(color)).contains(square)
+    /// Whether moves of a side's men of a role may not start from a square, or not end there.
+    pub(crate) fn is_excluded(&self, color: Color, role: Role, square: Square) -> bool {
+        (self.from(color, role) | *self.to.get(color)).contains(square)
     }
 
     /// What the solver of a slice has to know.
@@ -187,8 +191,8 @@ impl Assumptions {
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let places = self.squares.is_empty() && self.frozen == ByColor::default();
-        places && self.rulings.is_empty() && !self.excludes() && self.stalemates.is_none()
+        let places = self.squares.is_empty() && self.from.is_empty() && !self.excludes();
+        places && self.rulings.is_empty() && self.stalemates.is_none()
     }
 
     /// Whether a side may lose by what is assumed.
@@ -198,7 +202,8 @@ impl Assumptions {
             .iter()
             .any(|(&(color, _), ruling)| ruling.outcome(color) == Outcome::won_by(loser.other()));
         let stalemated = self.stalemates == Some(loser.other());
-        self.confines(loser) || ruled || stalemated || !self.frozen.get(loser).is_empty()
+        let keeps_pawns = !self.from(loser, Role::Pawn).is_empty();
+        self.confines(loser) || ruled || stalemated || keeps_pawns
     }
 
     /// Whether pieces of a side have not all squares, or not all moves.

@@ -50,7 +50,7 @@ impl Key {
         };
         // A piece comes once where it may not leave, and leaves once where it may not come.
         let men = self.family.posted.men();
-        let (stay, go): (Vec<_>, Vec<_>) = men.partition(|m| assumptions.is_from(m.0, m.2));
+        let (stay, go): (Vec<_>, Vec<_>) = men.partition(|m| assumptions.is_from(m.0, m.1, m.2));
         let posted = 16 + go.len() as u32 - stay.len() as u32;
         128 * (left(Color::White) + left(Color::Black)) + 4 * self.pieces() + posted
     }
@@ -77,7 +77,7 @@ pub(crate) fn key_of(position: &Chess, assumptions: &Assumptions) -> (Key, Piece
     let placed = pieces().map(|(color, role, square)| (color, role, u8::from(square))).collect();
     let mut key = Key::of(material, pawns);
     if assumptions.excludes() {
-        let posted = pieces().filter(|man| assumptions.is_excluded(man.0, man.2));
+        let posted = pieces().filter(|man| assumptions.is_excluded(man.0, man.1, man.2));
         key.family.posted = Posted::of(posted);
     }
     (key, placed)

@@ -53,7 +53,7 @@ impl Prover {
             keys.push(key.ok_or_else(|| words.clone())?.0);
         }
         let assumptions = &self.slices().assumptions;
-        let is_posted = |man: (Color, Role, Square)| assumptions.is_excluded(man.0, man.2);
+        let is_posted = |(color, role, at)| assumptions.is_excluded(color, role, at);
         let exists = |family: &SliceFamily| {
             family.posted.men().all(is_posted) && self.slices().has_squares(family)
         };

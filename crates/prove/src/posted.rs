@@ -101,7 +101,7 @@ impl Slices {
         {
             let posted = before.of_kind(color, by).count();
             let others = usize::from(*leaving.material.count.get(color).get(by)) > posted;
-            let goes = |man: &Man| !self.assumptions.is_from(color, man.2);
+            let goes = |man: &Man| !self.assumptions.is_from(color, by, man.2);
             let going: Vec<Man> = before.of_kind(color, by).filter(goes).collect();
             let left = |from: &Posted| -> Vec<Posted> {
                 let stays = others.then_some(*from);

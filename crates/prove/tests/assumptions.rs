@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use hoffman_board::shakmaty::fen::Fen;
 use hoffman_board::shakmaty::{
-    Board, CastlingMode, Chess, EnPassantMode, Move, Position as _, Setup,
+    Board, CastlingMode, Chess, EnPassantMode, Move, Piece, Position as _, Setup,
 };
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Outcome, OutcomeBounds, Role, Square};
 use hoffman_prove::{AssumedResult, Assumptions, Limits, Prover};
@@ -36,6 +36,10 @@ struct Game {
     /// The side that moves nothing from some squares, and nothing to some others.
     excluded: Option<(Color, [Bitboard; 2])>,
     stalemates: Option<Color>,
+    /// Men that do not move, nor others like them from there.
+    frozen: Vec<(Piece, Square)>,
+    /// Whether one of any kind is frozen.
+    freezes: bool,
     words: Vec<String>,
 }
 
@@ -47,6 +51,8 @@ impl Game {
             squares: HashMap::new(),
             excluded: None,
             stalemates: None,
+            frozen: Vec::new(),
+            freezes: false,
             words: Vec::new(),
         };
         for color in Color::ALL {
@@ -128,7 +134,18 @@ impl Game {
             // It may win, if its kind does.
             assert_ne!(told, None, "{m:?} where {}", self.words.join(", "));
         }
+        let frozen = |&(man, square): &(Piece, Square)| {
+            (man.color, man.role, Some(square)) == (position.turn(), m.role(), m.from())
+        };
+        let stays = self.frozen.iter().any(frozen);
+        assert!(!stays || told.is_some(), "{m:?} where {}", self.words.join(", "));
         told
+    }
+
+    fn freeze(&mut self, man: Piece, square: Square) {
+        self.assumptions.freeze(man.color, man.role, square);
+        self.frozen.push((man, square));
+        self.words.push(format!("{man:?} frozen on {square}"));
     }
 
     /// A random position in which all pieces stand where they may.
@@ -146,9 +163,12 @@ impl Game {
             let Ok(position) = setup.position::<Chess>(CastlingMode::Standard) else { continue };
             let pawn = position.board().pawns().into_iter().next();
             if let Some(square) = pawn.filter(|_| random.u32(0..3) == 0) {
-                let color = position.board().color_at(square)?;
-                self.assumptions.freeze(color, square);
-                self.words.push(format!("{color} frozen {square}"));
+                self.freeze(position.board().piece_at(square)?, square);
+            }
+            if self.freezes {
+                let men: Vec<(Square, Piece)> = position.board().clone().into_iter().collect();
+                let (square, man) = men[random.usize(0..men.len())];
+                self.freeze(man, square);
             }
             return Some(position);
         }
@@ -325,6 +345,21 @@ fn pieces_have_no_square_to_come_to() {
         ("KRRvK", 20, 26),
     ];
     compare(&endings, Game::close);
+}
+
+/// Men that do not move, where others of their kind may, and may come by promotion.
+#[test]
+fn frozen_men_are_not_others_of_their_kind() {
+    let endings = [
+        ("KPvK", 10, 31),
+        ("KRPvK", 10, 32),
+        ("KRvKP", 10, 33),
+        ("KRRvK", 6, 34),
+        ("KNPvKP", 6, 35),
+        ("KQQvK", 6, 36),
+        ("KBvKPP", 6, 37),
+    ];
+    compare(&endings, |game, _| game.freezes = true);
 }
 
 /// `change` adds to what is agreed on in a game.

@@ -24,7 +24,7 @@ pub(crate) struct WhatIfArgs {
     /// A side wins by such captures: W:QxR.
     #[arg(long, value_name = "SIDE:CAPTURE", value_parser = capture, conflicts_with = "tables")]
     pub(crate) capture_wins: Vec<Kinds>,
-    /// The man on a square loses by moving: d4, or P@d4.
+    /// The man on a square loses by moving, and one like it that comes there: d4, or P@d4.
     #[arg(long, value_name = "SQUARE", value_parser = WhatIf::frozen, conflicts_with = "tables")]
     pub(crate) freeze: Vec<WhatIf>,
     /// A side's pieces of a kind lose by moving to another square than these: wK=e1-h4,a8.

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use hoffman_board::{Bitboard, Color, FuturemoveKind, Role};
+use hoffman_board::{Bitboard, Color, FuturemoveKind, Role, Square};
 use hoffman_control::may_be_idle;
 use hoffman_prove::AssumedResult;
 use hoffman_reader::shakmaty::{Chess, Position as _};
 
 use super::refused;
 use crate::error::Error;
-use crate::what_if::{MovesOfSide, WhatIf};
+use crate::what_if::{MovesOfSide, WhatIf, kinds};
 
 /// Rulings on captures and promotions, squares of pieces, and who wins stalemates.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,11 @@ impl AssumedRules {
         let mut rules = AssumedRules::default();
         for what in assumed {
             rules.add(what, position)?;
+        }
+        for what in assumed {
+            if let WhatIf::Frozen(square) = what {
+                rules.freeze(*square, position)?;
+            }
         }
         let idle = Color::ALL.into_iter().filter(|&color| rules.may_be_idle(color));
         match *idle.collect::<Vec<_>>() {
@@ -48,13 +53,8 @@ impl AssumedRules {
             WhatIf::Forbidden(moves) => self.rule(moves, AssumedResult::Loses, what)?,
             WhatIf::Won(moves) => self.rule(moves, AssumedResult::Wins, what)?,
             WhatIf::Confined { color, role, squares, .. } => self.confine(*color, *role, *squares),
-            WhatIf::Frozen(square) => {
-                // Whether it is the only one of its kind was looked at before.
-                let man = position.board().piece_at(*square);
-                let man = man.filter(|man| man.role != Role::Pawn);
-                let man = man.ok_or_else(|| refused("a pawn that does not move (--freeze)"))?;
-                self.confine(man.color, man.role, Bitboard::from_square(*square));
-            }
+            // Added when it is known what becomes of promotions.
+            WhatIf::Frozen(_) => {}
             WhatIf::ExcludedFrom { .. } => {
                 return Err(refused("squares that moves do not start from (--exclude-from)"));
             }
@@ -71,6 +71,27 @@ impl AssumedRules {
             }
             WhatIf::Stalemates(color) => self.stalemates = Some(*color),
         }
+        Ok(())
+    }
+
+    /// Keeps a piece on its square, if it is the only one of its kind that there can be: others
+    /// would be kept on that square, too.
+    fn freeze(&mut self, square: Square, position: &Chess) -> Result<(), Error> {
+        let board = position.board();
+        // That a man stands there was looked at before.
+        let Some(man) = board.piece_at(square) else { return Ok(()) };
+        if man.role == Role::Pawn {
+            return Err(refused("a pawn that does not move (--freeze)"));
+        }
+        let has_pawns = !(board.pawns() & board.by_color(man.color)).is_empty();
+        let mut promotions = kinds().filter(|kind| kind.promotion() == Some(man.role));
+        let becomes = has_pawns && promotions.any(|kind| self.ruling(man.color, kind).is_none());
+        if board.by_piece(man).count() > 1 || becomes {
+            let what = "a piece that does not move, among others of its kind, or pawns that may \
+                        become such (--freeze)";
+            return Err(refused(what));
+        }
+        self.confine(man.color, man.role, Bitboard::from_square(square));
         Ok(())
     }
 
