@@ -322,7 +322,9 @@ fn solve_answers_what_if() {
         (["--freeze", "P@e9"], "'P@e9' names no man"),
         (["--forbid-move", "W:Ke4"], "no move is a 'Ke4'"),
         (["--no-capture", "RxP"], "'RxP' names no moves of a side"),
-        (["--only-promote", "K"], "no move is a 'K'"),
+        (["--only-promote", "K"], "'K' names no choice of pieces"),
+        (["--only-promote", "QRBN"], "'QRBN' names no choice of pieces"),
+        (["--freeze", "Q@a1"], "the man on a1 is a king"),
         (["--promotion-wins", "x"], "names no moves of a side"),
         (["--confine", "bP=a1"], "'bP=a1' keeps no piece on squares"),
     ] {

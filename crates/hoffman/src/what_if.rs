@@ -24,7 +24,12 @@ pub enum WhatIf {
     Won(MovesOfSide),
     /// The man on a square loses by moving, and so does another one of its side and kind that comes
     /// there after it was taken.
-    Frozen(Square),
+    Frozen {
+        /// Where it stands.
+        square: Square,
+        /// What it is, if that was said.
+        role: Option<Role>,
+    },
     /// A side loses by moving a piece of some role to another square than these.
     Confined {
         /// The side.
@@ -78,6 +83,9 @@ pub enum WhatIfError {
          pawn steps such as Pe4; ? stands for one letter, * for any"
     )]
     Kind(String),
+    /// No letters of pieces that pawns become, or all of them.
+    #[error("'{0}' names no choice of pieces that pawns become: one to three of Q, R, B and N")]
+    Promotions(String),
     /// Not a piece on squares.
     #[error(
         "'{0}' keeps no piece on squares: w or b, a piece letter, = and squares, as in wK=e1-h4"
@@ -197,15 +205,15 @@ impl WhatIf {
     /// The text has another form.
     pub fn frozen(text: &str) -> Result<WhatIf, WhatIfError> {
         let read = || {
-            let square = match text.split_once('@') {
+            let (role, square) = match text.split_once('@') {
                 Some((man, square)) => {
                     let mut letters = man.chars();
-                    Role::from_char(letters.next()?).filter(|_| letters.next().is_none())?;
-                    square
+                    let role = Role::from_char(letters.next()?);
+                    (Some(role.filter(|_| letters.next().is_none())?), square)
                 }
-                None => text,
+                None => (None, text),
             };
-            square.parse().ok().map(WhatIf::Frozen)
+            square.parse().ok().map(|square| WhatIf::Frozen { square, role })
         };
         read().ok_or_else(|| WhatIfError::Man(text.to_owned()))
     }
@@ -222,7 +230,7 @@ impl fmt::Display for WhatIf {
             WhatIf::Won(moves) => {
                 write!(f, "{} wins by {}", name(moves.color), moves.pattern.as_str())
             }
-            WhatIf::Frozen(square) => {
+            WhatIf::Frozen { square, .. } => {
                 write!(f, "the man on {square}, or one like it that comes there, loses by moving")
             }
             WhatIf::Confined { color, role, text, .. } => {
@@ -351,10 +359,14 @@ impl WhatIf {
                 assumptions.win_stalemates(*color);
                 Ok((*color, None))
             }
-            WhatIf::Frozen(square) => {
+            WhatIf::Frozen { square, role } => {
                 let board = position.board();
                 let none = || Error::Assumption(format!("no man stands on {square}"));
                 let man = board.piece_at(*square).ok_or_else(none)?;
+                if role.is_some_and(|role| role != man.role) {
+                    let own = role_name(man.role);
+                    return Err(Error::Assumption(format!("the man on {square} is a {own}")));
+                }
                 assumptions.freeze(man.color, man.role, *square);
                 Ok((man.color, Some(AssumedResult::Loses)))
             }

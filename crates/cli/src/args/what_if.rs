@@ -131,8 +131,10 @@ fn any_promotion(side: &str) -> Result<Kinds, WhatIfError> {
 fn promotions(pieces: &str) -> Result<Kinds, WhatIfError> {
     let letters = || "QRBN".chars();
     let kept = pieces.to_uppercase();
-    if kept.is_empty() || kept.chars().any(|letter| !letters().any(|known| known == letter)) {
-        return Err(WhatIfError::Kind(pieces.to_owned()));
+    let unknown = kept.chars().any(|letter| !letters().any(|known| known == letter));
+    // Who keeps all four assumes nothing.
+    if kept.is_empty() || unknown || letters().all(|letter| kept.contains(letter)) {
+        return Err(WhatIfError::Promotions(pieces.to_owned()));
     }
     let others = letters().filter(|&letter| !kept.contains(letter));
     let of = |letter: char| Color::ALL.map(|color| MovesOfSide::of(color, &format!("P*={letter}")));

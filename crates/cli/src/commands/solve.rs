@@ -2,7 +2,7 @@
 //! without any.
 
 use std::io::{IsTerminal as _, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hoffman::{
@@ -119,10 +119,21 @@ impl WhatIfAsked {
     }
 }
 
+/// Refuses a file that could not be written when the work is done.
+fn expect_folder_of(file: &Path) -> anyhow::Result<()> {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") && !folder.is_dir() => {
+            anyhow::bail!("cannot write {}: there is no folder for it", file.display())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Proves the result, or as much of it as time and memory allow; done if it is the whole.
 fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let options = args.work.options(args.folder.existing()?)?;
     expect_folders(&args.syzygy)?;
+    args.picture.iter().try_for_each(|file| expect_folder_of(file))?;
     let options = args.syzygy.iter().fold(options, Options::syzygy);
     let position = fen.as_position(Variant::Normal)?.into_owned();
     let turn = position.turn;

@@ -28,7 +28,7 @@ impl AssumedRules {
             rules.add(what, position)?;
         }
         for what in assumed {
-            if let WhatIf::Frozen(square) = what {
+            if let WhatIf::Frozen { square, .. } = what {
                 rules.freeze(*square, position)?;
             }
         }
@@ -54,7 +54,7 @@ impl AssumedRules {
             WhatIf::Won(moves) => self.rule(moves, AssumedResult::Wins, what)?,
             WhatIf::Confined { color, role, squares, .. } => self.confine(*color, *role, *squares),
             // Added when it is known what becomes of promotions.
-            WhatIf::Frozen(_) => {}
+            WhatIf::Frozen { .. } => {}
             WhatIf::ExcludedFrom { .. } => {
                 return Err(refused("squares that moves do not start from (--exclude-from)"));
             }
