@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All tables behind ENDINGS."""
     path = tmp_path_factory.mktemp("tables")
-    hoffman.build(ENDINGS, dir=path)
+    hoffman.build(ENDINGS, dir=path, hbf=False)
     return path
 
 

@@ -64,8 +64,8 @@ def test_a_build_tells_how_far_it_is(tmp_path: Path) -> None:
     assert len(finished) == len(built.made) == 7
 
     made = {made.name: made for made in built.made}
-    assert made["krkn.htb"].longest_wins == (40, 1) and made["kpk.htb"].longest_wins == (28, None)
-    assert made["kpk.htb"].path == tmp_path / "kpk.htb" and made["kpk.htb"].legal
+    assert made["krkn.hbf"].longest_wins == (40, 1) and made["kpk.hbf"].longest_wins == (28, None)
+    assert made["kpk.hbf"].path == tmp_path / "kpk.hbf" and made["kpk.hbf"].legal
     assert repr(built) == "<Built: made 7, kept 0>"
     again = hoffman.build("KPvK", dir=tmp_path, progress=progress)
     assert (again.made, len(again.kept)) == ([], 6)
@@ -73,8 +73,8 @@ def test_a_build_tells_how_far_it_is(tmp_path: Path) -> None:
 
 
 def test_targets_of_all_kinds(tmp_path: Path) -> None:
-    assert len(hoffman.build(3, dir=tmp_path, hbf=True).made) == 6
-    assert all(path.suffix == ".hbf" for path in hoffman.tables_in(tmp_path))
+    assert len(hoffman.build(3, dir=tmp_path, hbf=False).made) == 6
+    assert all(path.suffix == ".htb" for path in hoffman.tables_in(tmp_path))
     with hoffman.open_tablebase(tmp_path) as tables:
         assert tables.probe_dtm(WIN) == 19
     with pytest.raises(hoffman.BadEnding) as caught:
@@ -88,8 +88,8 @@ def test_targets_of_all_kinds(tmp_path: Path) -> None:
 
 def test_small_tables_say_the_same(tmp_path: Path, tables: hoffman.Tablebase) -> None:
     small, apart = tmp_path / "small", tmp_path / "apart"
-    hoffman.build("KPvK", dir=small, hbf=True, profile="small")
-    hoffman.build("KPvK", dir=apart, hbf=True, outcomes=True)
+    hoffman.build("KPvK", dir=small)
+    hoffman.build("KPvK", dir=apart, profile="fast", outcomes=True)
     sizes = [sum(path.stat().st_size for path in hoffman.tables_in(folder)) for folder in (small, apart)]
     assert 2 * sizes[0] < sizes[1], sizes
     positions = ["8/8/8/8/8/1k6/1P6/K7 w - - 0 1", "8/8/8/8/8/1k6/1P6/K7 b - - 0 1", WIN]
@@ -101,19 +101,19 @@ def test_small_tables_say_the_same(tmp_path: Path, tables: hoffman.Tablebase) ->
     table = hoffman.Table(small / "kpk.hbf")
     assert table.stats()["white_to_move"] == hoffman.Table(apart / "kpk.hbf").stats()["white_to_move"]
     only = tmp_path / "only"
-    hoffman.build("KPvK", dir=only, hbf=True, profile="small", outcomes="only")
+    hoffman.build("KPvK", dir=only, outcomes="only")
     with hoffman.open_tablebase(only) as opened:
         for position in positions:
             assert opened.probe_wdl(position) == tables.probe_wdl(position), position
             assert opened.get_dtm(position) is None or tables.probe_wdl(position) == 0, position
     with pytest.raises(ValueError, match="'tiny' is no profile"):
-        hoffman.build("KQvK", dir=small, hbf=True, profile="tiny")  # type: ignore[arg-type]
+        hoffman.build("KQvK", dir=small, profile="tiny")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="are for the block format"):
-        hoffman.build("KQvK", dir=small, profile="small")
+        hoffman.build("KQvK", dir=small, hbf=False, profile="small")
 
 
 def left_overs(folder: Path) -> List[str]:
-    return [path.name for path in folder.iterdir() if path.suffix not in (".htb", ".lock")]
+    return [path.name for path in folder.iterdir() if path.suffix not in (".htb", ".hbf", ".lock")]
 
 
 def test_an_exception_of_the_listener_ends_the_work(tmp_path: Path) -> None:
@@ -121,15 +121,15 @@ def test_an_exception_of_the_listener_ends_the_work(tmp_path: Path) -> None:
         pass
 
     def progress(event: hoffman.Event) -> None:
-        if event.table == "kqkr.htb":
+        if event.table == "kqkr.hbf":
             raise Enough(event.kind)
 
     with pytest.raises(Enough):
         hoffman.build("KQvKR", dir=tmp_path, progress=progress)
-    assert not (tmp_path / "kqkr.htb").exists()
+    assert not (tmp_path / "kqkr.hbf").exists()
     # The same call goes on with what is there.
     built = hoffman.build("KQvKR", dir=tmp_path)
-    assert built.kept and (tmp_path / "kqkr.htb").exists()
+    assert built.kept and (tmp_path / "kqkr.hbf").exists()
 
 
 def test_another_thread_cancels(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_another_thread_cancels(tmp_path: Path) -> None:
     assert cancel.is_cancelled()
     with pytest.raises(hoffman.Cancelled) as caught:
         hoffman.build("KQvKR", dir=tmp_path, cancel=cancel)
-    assert caught.value.code == "cancelled" and not (tmp_path / "kqkr.htb").exists()
+    assert caught.value.code == "cancelled" and not (tmp_path / "kqkr.hbf").exists()
 
 
 def test_control_c_ends_the_work(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_control_c_ends_the_work(tmp_path: Path) -> None:
     begun = threading.Event()
 
     def progress(event: hoffman.Event) -> None:
-        if event.table == "krrkr.htb":
+        if event.table == "krrkr.hbf":
             begun.set()
 
     def interrupt() -> None:
@@ -158,7 +158,7 @@ def test_control_c_ends_the_work(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         hoffman.build("KRRvKR", dir=tmp_path, progress=progress)
     killer.join()
-    assert not (tmp_path / "krrkr.htb").exists() and (tmp_path / "krrk.htb").exists()
+    assert not (tmp_path / "krrkr.hbf").exists() and (tmp_path / "krrk.hbf").exists()
 
 
 def test_a_control_file_is_analysed(tmp_path: Path) -> None:

@@ -169,6 +169,17 @@ fn what_says_less_does_not_stand_for_more() {
     assert!(kept.out.lines().all(|line| line.ends_with(": kept")), "{}", kept.out);
 }
 
+/// A game without moves says why it has none.
+#[test]
+fn a_line_that_no_table_counts_says_so() {
+    let line = run_with(made("fast"), &["line", "--dir", ".", WON], "");
+    assert_eq!(line.code, 0, "{}", line.err);
+    assert!(line.out.contains("White wins"), "{}", line.out);
+    assert!(line.err.contains("the line ends where no table tells the best move"), "{}", line.err);
+    let counted = run_with(made("distances"), &["line", "--dir", ".", WON], "");
+    assert_eq!((counted.code, counted.err.as_str()), (0, ""));
+}
+
 /// The jobs of a plan make the same.
 #[test]
 fn jobs_make_them_too() {

@@ -149,9 +149,9 @@ fn the_plan_tells_what_files_take() {
     }
     assert_eq!(compared, names(made("small")).len());
     let typically = |plan: &serde_json::Value| plan["bytes_typically"].as_u64().unwrap();
-    let [fast, whole] = ["--format hbf", ""].map(|options| typically(&plan(options)));
+    let [fast, whole] = ["--profile fast", "--format htb"].map(|options| typically(&plan(options)));
     assert!(2 * typically(&small) < fast && 2 * fast < whole);
-    assert!(typically(&plan("--format hbf --outcomes")) > fast);
+    assert!(typically(&plan("--profile fast --outcomes")) > fast);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_profile_is_for_files_that_have_one() {
         misused(&format!("plan kqk.xml {options}"), words);
         let words = "the tables of a position have distances and are .htb files";
         misused(&format!("plan 8/8/8/8/8/2k5/8/K6q w - - {options}"), words);
-        misused(&format!("build '8/8/8/8/8/2k5/8/K6q w - -' --only kqk {options}"), words);
+        misused(&format!("build 8/8/8/8/8/2k5/8/K6q w - - --only kqk {options}"), words);
     }
     let refused = run(inside, "convert krk.htb -o other.htb --profile small");
     refused.refused(2, &["--profile and --outcomes=too are for the block format"]);

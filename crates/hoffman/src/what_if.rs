@@ -300,7 +300,7 @@ fn check_goal(goal: &Goal, what: &[WhatIf]) -> Result<(), Error> {
         what.iter().any(matches)
     };
     if !kinds.is_empty() && kinds.iter().all(forbids) {
-        let reason = "loses by every move that would reach it";
+        let reason = "loses by every move that would reach it, but mate";
         let side = goal.side.fold_wb("White", "Black");
         return Err(Error::Assumption(format!("the goal is that {goal}, and {side} {reason}")));
     }

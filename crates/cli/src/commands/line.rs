@@ -60,6 +60,10 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
     }
 
     let value = tables.value(&position).unwrap_or(Value::Unknown);
+    let is_decided = matches!(value, Value::Win { .. } | Value::Loss { .. });
+    if is_decided && !place.legal_moves(tables.variant()).is_empty() {
+        note("the line ends where no table tells the best move");
+    }
     let result = result(value, position.turn);
     print(&format!("{}\n{}", tags(&position, result, tables.variant()), text.finish(result)))?;
     Ok(RunEnd::of(report.failures.is_empty()))
