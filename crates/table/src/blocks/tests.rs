@@ -141,3 +141,25 @@ fn a_file_without_header_is_a_table_too() {
     assert_same(&table, &opened(&packed));
     assert_eq!(table.codec().bits(), 5);
 }
+
+/// Where the values do not fit into memory entries are asked for one by one, until somebody asks to
+/// stop.
+#[test]
+fn entries_one_by_one_are_read_until_the_caller_stops() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("KRvK.hbf");
+    let men = Material::parse("KRvK").expect("an ending");
+    let options =
+        EncodeOptions { distances: Sides::Both, exits: false, rows: 1, ..EncodeOptions::default() };
+    let bytes = encode_ending(&men, &Lost, &options, Texts::default(), Crew::ALONE);
+    std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+
+    let stop = crate::Stop::default();
+    let options = SourceOptions { memory_limit: 0, stop: stop.clone(), ..SourceOptions::default() };
+    let table = Table::open(&path, options).expect("a table");
+    let mut area = Vec::new();
+    table.read_packed(&mut area).expect("entries");
+    stop.request();
+    let error = table.read_packed(&mut area).unwrap_err();
+    assert!(error.is_stopped(), "{error}");
+}
