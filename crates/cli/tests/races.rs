@@ -23,7 +23,8 @@ fn refused(folder: &Path, line: &str, code: i32, words: &[&str]) {
     common::run(folder, line).refused(code, words);
 }
 
-/// A folder of its own with some of the examples and some complete endings.
+/// A folder of its own with some of the examples and some complete endings, in the block format
+/// unless told otherwise.
 fn folder(examples: &[&str], endings: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in examples {
@@ -108,7 +109,7 @@ fn a_race_is_expanded_and_solved_in_two_stages() {
 
 #[test]
 fn a_table_is_built_anew_when_its_sources_change() {
-    let folder = folder(&["two-pawns-queen.xml"], "KPvKP KPPvK KQvKP KQPvK");
+    let folder = folder(&["two-pawns-queen.xml"], "KPvKP KPPvK KQvKP KQPvK --format htb");
     let folder = folder.path();
     let input = folder.join("two-pawns-queen.xml");
     let text = fs::read_to_string(&input).unwrap();
@@ -138,7 +139,7 @@ fn a_table_is_built_anew_when_its_sources_change() {
 
 #[test]
 fn a_table_that_is_no_part_of_the_race_is_not_replaced() {
-    let folder = folder(&["two-pawns-queen.xml"], "KPvKP KPPvK KQvKP KQPvK");
+    let folder = folder(&["two-pawns-queen.xml"], "KPvKP KPPvK KQvKP KQPvK --format htb");
     let folder = folder.path();
     let own = folder.join("two-pawns-queen-1-1.htb");
     run(folder, "build KQvK --format htb --dir other");
