@@ -11,7 +11,6 @@ use hoffman_pages::Pages;
 use hoffman_plan::{EndingJob, Graph, Node};
 use hoffman_solve::{SolveOptions, Tables};
 use hoffman_store::{FileInfo, Lock, folder_of, is_file, tidy};
-use hoffman_table::blocks::Profile;
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::Wanted;
 use hoffman_table::{Stop, Table};
@@ -137,7 +136,8 @@ fn build_missing(
     if let Some(hook) = options.solved {
         hook(build.all_tables(&solved)?);
     }
-    if options.write && options.workplace.streams.profile == Profile::Small {
+    let writes_small = |&(at, _): &(usize, _)| options.workplace.is_small(&graph.nodes[at].output);
+    if options.write && solved.iter().any(writes_small) {
         // Files lean on what may have been dropped when it had been solved with.
         build.adopt(&solved);
     }
@@ -428,7 +428,7 @@ impl<'a> Build<'a> {
         let output = &self.graph.nodes[at].output;
         let _lock = self.options.workplace.lock(output, self.options.progress)?;
         if !self.is_there_now(at, report)? {
-            if self.options.workplace.streams.profile == Profile::Small {
+            if self.options.workplace.is_small(output) {
                 self.load_needed(&[at])?;
             }
             let task = self.task(at)?;

@@ -12,7 +12,6 @@ use std::time::{Duration, SystemTime};
 use hoffman_control::ControlFile;
 use hoffman_solve::{Monitor, SolveError, SolveOptions};
 use hoffman_space::{NormalForm, TableValues};
-use hoffman_table::blocks::Profile;
 
 use crate::checkpoint::{self, Checkpoint, Identity, Learned};
 use crate::error::RunError;
@@ -122,7 +121,7 @@ pub(crate) fn write(
         instruction: task.instruction(),
         passes: std::mem::take(&mut solved.passes),
         counted: None,
-        behind: task.behind().filter(|_| run.workplace.streams.profile == Profile::Small),
+        behind: task.behind().filter(|_| run.workplace.is_small(&output)),
     };
     let counts = write_table(task.header()?, &solved.values, &output, &making, run)?;
     checkpoint::remove_of(run.workplace, &output)?;

@@ -27,12 +27,14 @@ impl FileFormat {
 
     /// The option as it was given.
     pub(crate) fn repeated(self) -> [String; 2] {
-        let name = match self {
-            FileFormat::Htb => "htb",
-            FileFormat::Hbf => "hbf",
-        };
-        ["--format", name].map(str::to_owned)
+        option_of("--format", &self)
     }
+}
+
+/// An option and its value as they are written on the command line.
+fn option_of(option: &str, value: &impl ValueEnum) -> [String; 2] {
+    let value = value.to_possible_value();
+    [option.to_owned(), value.map_or_else(String::new, |value| value.get_name().to_owned())]
 }
 
 /// What files of complete endings in the block format have.
@@ -100,15 +102,12 @@ impl StreamArgs {
 
     /// The options as they were given.
     pub(crate) fn repeated(self) -> Vec<String> {
-        let profile = self.profile.map(|profile| match profile {
-            ProfileName::Fast => ["--profile", "fast"],
-            ProfileName::Small => ["--profile", "small"],
-        });
+        let profile = self.profile.map(|profile| option_of("--profile", &profile));
         let outcomes = self.outcomes.map(|outcomes| match outcomes {
-            OutcomesName::Too => "--outcomes",
-            OutcomesName::Only => "--outcomes=only",
+            OutcomesName::Too => "--outcomes".to_owned(),
+            OutcomesName::Only => "--outcomes=only".to_owned(),
         });
-        profile.into_iter().flatten().chain(outcomes).map(str::to_owned).collect()
+        profile.into_iter().flatten().chain(outcomes).collect()
     }
 }
 

@@ -100,7 +100,9 @@ impl What {
             expect_no_format(args.jobs.format, args.jobs.streams, Formatless::Position)?;
             return Ok(What { position: Some(args.what.join(" ")), targets: Vec::new(), options });
         }
-        expect_fast_parts(args)?;
+        if args.jobs.parts {
+            expect_fast(args.jobs.streams)?;
+        }
         let options = contained(options, args.jobs.format, args.jobs.streams, &args.work)?;
         let targets = match args.men {
             Some(men) => vec![Target::Men(men)],
@@ -163,11 +165,6 @@ fn expect_endings(args: &PlanArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     Err(Misuse("--parts is for endings, such as KRPvKR".to_owned()).into())
-}
-
-/// Refuses small parts: what is joined stands alone.
-fn expect_fast_parts(args: &PlanArgs) -> anyhow::Result<()> {
-    if args.jobs.parts { expect_fast(args.jobs.streams) } else { Ok(()) }
 }
 
 /// A number of bytes for readers.

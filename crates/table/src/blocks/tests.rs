@@ -1,6 +1,6 @@
 //! Tables in the block format come back as they were.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hoffman_control::{ControlFile, Strictness};
 use hoffman_hbf::{Crew, EncodeOptions, Sides, Texts, encode_ending};
@@ -71,6 +71,17 @@ impl hoffman_hbf::Source for Lost {
     }
 }
 
+/// A file of that, without a header.
+fn lost_rooks(folder: &Path) -> PathBuf {
+    let path = folder.join("KRvK.hbf");
+    let men = Material::parse("KRvK").expect("an ending");
+    let options =
+        EncodeOptions { distances: Sides::Both, exits: false, rows: 1, ..EncodeOptions::default() };
+    let bytes = encode_ending(&men, &Lost, &options, Texts::default(), Crew::ALONE);
+    std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+    path
+}
+
 #[test]
 fn tables_come_back_with_their_headers_and_entries() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -130,12 +141,7 @@ fn files_of_other_men_are_refused() {
 #[test]
 fn a_file_without_header_is_a_table_too() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("KRvK.hbf");
-    let men = Material::parse("KRvK").expect("an ending");
-    let options =
-        EncodeOptions { distances: Sides::Both, exits: false, rows: 1, ..EncodeOptions::default() };
-    let bytes = encode_ending(&men, &Lost, &options, Texts::default(), Crew::ALONE);
-    std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+    let path = lost_rooks(folder.path());
     let (table, packed) = (opened(&path), folder.path().join("krk.htb"));
     convert(&table, &packed, &ConvertTarget::default()).expect("a file");
     assert_same(&table, &opened(&packed));
@@ -147,12 +153,7 @@ fn a_file_without_header_is_a_table_too() {
 #[test]
 fn entries_one_by_one_are_read_until_the_caller_stops() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("KRvK.hbf");
-    let men = Material::parse("KRvK").expect("an ending");
-    let options =
-        EncodeOptions { distances: Sides::Both, exits: false, rows: 1, ..EncodeOptions::default() };
-    let bytes = encode_ending(&men, &Lost, &options, Texts::default(), Crew::ALONE);
-    std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+    let path = lost_rooks(folder.path());
 
     let stop = crate::Stop::default();
     let options = SourceOptions { memory_limit: 0, stop: stop.clone(), ..SourceOptions::default() };
