@@ -31,7 +31,7 @@ pub(crate) struct Settings<'py> {
     memory: Option<u64>,
     threads: usize,
     hbf: bool,
-    /// What files of the block format have, if somebody asked: `fast` or `small`.
+    /// What files of the block format have, if somebody asked: `fast`, `small` or `paired`.
     profile: Option<String>,
     /// Which values: `distances`, `both` (these and who wins apart) or `outcomes`.
     content: String,
@@ -62,8 +62,9 @@ impl Settings<'_> {
             None => None,
             Some("fast") => Some(Profile::Fast),
             Some("small") => Some(Profile::Small),
+            Some("paired") => Some(Profile::Paired),
             Some(other) => {
-                let text = format!("'{other}' is no profile: 'fast' or 'small'");
+                let text = format!("'{other}' is no profile: 'fast', 'small' or 'paired'");
                 return Err(PyValueError::new_err(text));
             }
         };

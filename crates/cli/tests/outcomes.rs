@@ -12,17 +12,17 @@ use common::{SharedFolder, copy_of, names, run, run_with, unpacked};
 
 const ENDINGS: &str = "KRvKN KPvK";
 
-const KINDS: [(&str, &str); 4] = [
+const KINDS: [(&str, &str); 5] = [
     ("distances", "--format htb"),
     ("htb", "--outcomes=only --format htb"),
     ("fast", "--outcomes=only --profile fast"),
     ("small", "--outcomes=only"),
+    ("paired", "--outcomes=only --profile paired"),
 ];
 
 /// The folder of the tables of a kind.
 fn made(kind: &'static str) -> &'static Path {
-    static MADE: [SharedFolder; 4] =
-        [SharedFolder::new(), SharedFolder::new(), SharedFolder::new(), SharedFolder::new()];
+    static MADE: [SharedFolder; KINDS.len()] = [const { SharedFolder::new() }; KINDS.len()];
     let number = KINDS.iter().position(|&(name, _)| name == kind).unwrap();
     let options = KINDS[number].1;
     MADE[number].made_by(&format!("build {ENDINGS} --dir . --reproducible {options}"))
@@ -120,7 +120,7 @@ fn each_is_smaller_than_what_says_more() {
         let files = names(made(kind)).into_iter();
         files.map(|name| fs::metadata(made(kind).join(name)).unwrap().len()).sum::<u64>()
     };
-    let sizes = ["small", "fast", "htb", "distances"].map(size);
+    let sizes = ["small", "paired", "fast", "htb", "distances"].map(size);
     assert!(sizes.is_sorted(), "{sizes:?}");
 }
 

@@ -1,5 +1,5 @@
-//! Tables of the small profile: one side to move, leaning on the tables behind captures and
-//! promotions.
+//! Tables that lean on those behind captures and promotions: one side to move in the profile small,
+//! both in the profile paired.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -25,12 +25,16 @@ const POSITIONS: [&str; 8] = [
 
 const ENDINGS: &str = "KRvKN KPvK";
 
-/// The folders of the same tables, as `.htb` and small.
+/// The profiles whose files lean on others.
+const LEANING: [&str; 2] = ["small", "paired"];
+
+/// The folders of the same tables, as `.htb` and in these profiles.
 fn made(profile: &'static str) -> &'static Path {
-    static MADE: [SharedFolder; 2] = [SharedFolder::new(), SharedFolder::new()];
+    static MADE: [SharedFolder; 3] = [const { SharedFolder::new() }; 3];
     let (made, format) = match profile {
         "small" => (&MADE[0], "--format hbf --profile small"),
-        _ => (&MADE[1], "--format htb"),
+        "paired" => (&MADE[1], "--format hbf --profile paired"),
+        _ => (&MADE[2], "--format htb"),
     };
     made.made_by(&format!("build {ENDINGS} --dir . --reproducible {format}"))
 }
@@ -49,7 +53,9 @@ fn every_answer_is_that_of_the_whole_table() {
                 assert_eq!(answer.code, 0, "{fen}: {}", answer.err);
                 answer.out.replace(".hbf", ".htb").replace(&folder, "")
             };
-            assert_eq!(ask(made("small")), ask(made("whole")), "{fen}");
+            for profile in LEANING {
+                assert_eq!(ask(made(profile)), ask(made("whole")), "{profile} {fen}");
+            }
         }
     }
 }
@@ -58,17 +64,23 @@ fn every_answer_is_that_of_the_whole_table() {
 #[test]
 fn converted_back_it_is_the_same_table() {
     let back = TempDir::new().unwrap();
+    let leaning = LEANING
+        .into_iter()
+        .flat_map(|profile| names(made(profile)).into_iter().map(move |name| (profile, name)));
     let mut compared = 0;
-    for name in names(made("small")) {
+    for (profile, name) in leaning {
         let stem = name.strip_suffix(".hbf").unwrap();
-        let from = made("small").join(&name).display().to_string();
-        run(back.path(), &format!("convert {from} -o {stem}.htb")).good();
-        let [back, whole] = [back.path(), made("whole")].map(|folder| folder.join(stem));
-        let [back, whole] = [back, whole].map(|file| unpacked(&file.with_extension("htb")));
-        assert!(back == whole, "{name}");
+        let from = made(profile).join(&name).display().to_string();
+        run(back.path(), &format!("convert {from} -o {profile}-{stem}.htb")).good();
+        let files = [
+            back.path().join(format!("{profile}-{stem}.htb")),
+            made("whole").join(format!("{stem}.htb")),
+        ];
+        let [back, whole] = files.map(|file| unpacked(&file));
+        assert!(back == whole, "{profile} {name}");
         compared += 1;
     }
-    assert_eq!(compared, names(made("whole")).len());
+    assert_eq!(compared, LEANING.len() * names(made("whole")).len());
 }
 
 #[test]
@@ -86,8 +98,11 @@ fn converted_from_whole_tables_it_is_as_small() {
         assert!(bytes(inside, &name) == bytes(made("small"), &name), "{name}");
     }
     run(inside, "convert krkn.htb -o fast.hbf").good();
-    let [small, fast] = ["krkn.hbf", "fast.hbf"].map(|name| bytes(inside, name).len());
-    assert!(2 * small < fast, "{small} {fast}");
+    run(inside, "convert krkn.htb -o paired.hbf --profile paired").good();
+    assert!(bytes(inside, "paired.hbf") == bytes(made("paired"), "krkn.hbf"));
+    let sizes = ["krkn.hbf", "paired.hbf", "fast.hbf"].map(|name| bytes(inside, name).len());
+    let [small, paired, fast] = sizes;
+    assert!(small < paired && paired < fast && 2 * small < fast, "{sizes:?}");
 }
 
 #[test]
@@ -192,6 +207,7 @@ fn a_profile_is_for_files_that_have_one() {
     }
     let words = "what is joined of parts is written in the profile fast";
     misused("plan KPvK --parts --json --dir . --profile small", words);
+    misused("join KPvK --dir . --profile paired", "hoffman convert --profile paired rewrites it");
     misused("join KPvK --dir . --profile small", words);
     for options in ["--format htb", "--profile small", "--outcomes=only"] {
         let words = "the format of a control file's table follows from the name of its output";

@@ -66,6 +66,9 @@ const SMALL_CELLS: CellCost = CellCost { typically: 0.045, at_most: 0.2, nanosec
 /// and small ones 0.0023, 0.012 at most.
 const FAST_OUTCOMES: CellCost = CellCost { typically: 0.011, at_most: 0.05, nanoseconds: 90.0 };
 const SMALL_OUTCOMES: CellCost = CellCost { typically: 0.003, at_most: 0.03, nanoseconds: 60.0 };
+/// Both sides, leaning on smaller tables.
+const PAIRED_CELLS: CellCost = CellCost { typically: 0.1, at_most: 0.4, nanoseconds: 180.0 };
+const PAIRED_OUTCOMES: CellCost = CellCost { typically: 0.007, at_most: 0.05, nanoseconds: 90.0 };
 /// Outcomes apart take up to a third of what distances do.
 const WITH_OUTCOMES: f64 = 1.33;
 
@@ -152,8 +155,10 @@ impl Cost {
         let cost = match (profile, content) {
             (Profile::Fast, Content::Outcomes) => FAST_OUTCOMES,
             (Profile::Small, Content::Outcomes) => SMALL_OUTCOMES,
+            (Profile::Paired, Content::Outcomes) => PAIRED_OUTCOMES,
             (Profile::Fast, _) => FAST_CELLS,
             (Profile::Small, _) => SMALL_CELLS,
+            (Profile::Paired, _) => PAIRED_CELLS,
         };
         let all = if content == Content::Both { WITH_OUTCOMES } else { 1.0 };
         let indices = self.table.indices as f64 * all;

@@ -136,8 +136,8 @@ fn build_missing(
     if let Some(hook) = options.solved {
         hook(build.all_tables(&solved)?);
     }
-    let writes_small = |&(at, _): &(usize, _)| options.workplace.is_small(&graph.nodes[at].output);
-    if options.write && solved.iter().any(writes_small) {
+    let leans = |&(at, _): &(usize, _)| options.workplace.leans(&graph.nodes[at].output);
+    if options.write && solved.iter().any(leans) {
         // Files lean on what may have been dropped when it had been solved with.
         build.adopt(&solved);
     }
@@ -428,7 +428,7 @@ impl<'a> Build<'a> {
         let output = &self.graph.nodes[at].output;
         let _lock = self.options.workplace.lock(output, self.options.progress)?;
         if !self.is_there_now(at, report)? {
-            if self.options.workplace.is_small(output) {
+            if self.options.workplace.leans(output) {
                 self.load_needed(&[at])?;
             }
             let task = self.task(at)?;

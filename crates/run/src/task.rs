@@ -121,7 +121,7 @@ pub(crate) fn write(
         instruction: task.instruction(),
         passes: std::mem::take(&mut solved.passes),
         counted: None,
-        behind: task.behind().filter(|_| run.workplace.is_small(&output)),
+        behind: task.behind().filter(|_| run.workplace.leans(&output)),
     };
     let counts = write_table(task.header()?, &solved.values, &output, &making, run)?;
     checkpoint::remove_of(run.workplace, &output)?;

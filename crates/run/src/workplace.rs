@@ -11,7 +11,7 @@ use hoffman_store::{
     Lock, Storage, check_place, files, files_like, folder_of, is_file, lock_name, tidy,
 };
 use hoffman_table::Stop;
-use hoffman_table::blocks::{CellStreams, Profile, has_suffix};
+use hoffman_table::blocks::{CellStreams, has_suffix};
 use hoffman_table::htb::{Compression, SourceOptions};
 
 use crate::error::RunError;
@@ -111,8 +111,8 @@ impl Workplace {
     }
 
     /// Whether the file of a complete ending leans on the tables behind it.
-    pub(crate) fn is_small(&self, output: &Path) -> bool {
-        self.streams.profile == Profile::Small && has_suffix(output)
+    pub(crate) fn leans(&self, output: &Path) -> bool {
+        self.streams.profile.leans() && has_suffix(output)
     }
 
     /// How many bytes of a folder's disk are left to others.

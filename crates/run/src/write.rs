@@ -14,7 +14,7 @@ use hoffman_control::{
 use hoffman_pages::Pages;
 use hoffman_solve::SolveError;
 use hoffman_space::{Counts, TableValues};
-use hoffman_table::blocks::{CellFile, Profile, expect_beside, has_cells, has_suffix};
+use hoffman_table::blocks::{CellFile, CellStreams, Profile, expect_beside, has_cells, has_suffix};
 use hoffman_table::entries::{EntryCodec, EntryError, width};
 use hoffman_table::rows::{
     Distances, IndexCounts, RowsError, StoredDistances, Stretches, encode, encode_in,
@@ -169,14 +169,16 @@ fn write_cells(
     path: &Path,
     workplace: &Workplace,
 ) -> Result<(), RunError> {
-    let content = workplace.streams.content.within(format);
+    let CellStreams { profile, content } = workplace.streams;
+    // Nothing is known of the tables behind what was made by a control file, or joined.
+    let profile = if behind.is_some() { profile } else { Profile::Fast };
     let file = CellFile {
         storage: Arc::clone(&workplace.storage),
         path,
         header,
         values,
-        behind: behind.map(|tables| tables.iter().map(|table| &**table).collect()),
-        content,
+        behind: behind.into_iter().flatten().map(|table| &**table).collect(),
+        streams: CellStreams { profile, content: content.within(format) },
         stop: workplace.stop.clone(),
     };
     file.write(|_| Ok::<_, RunError>(true))?;

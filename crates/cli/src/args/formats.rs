@@ -45,6 +45,8 @@ pub(crate) enum ProfileName {
     /// One side to move, a third of the size; the tables behind captures and promotions are needed
     /// beside it.
     Small,
+    /// Both sides to move, leaning on the tables behind captures and promotions, too.
+    Paired,
 }
 
 /// What files of complete endings in the block format have, on the command line.
@@ -116,6 +118,7 @@ impl From<ProfileName> for Profile {
         match name {
             ProfileName::Fast => Profile::Fast,
             ProfileName::Small => Profile::Small,
+            ProfileName::Paired => Profile::Paired,
         }
     }
 }

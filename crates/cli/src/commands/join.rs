@@ -45,12 +45,14 @@ fn options(args: &JoinArgs, folder: Option<PathBuf>) -> anyhow::Result<Options> 
     Ok(options.reproducible(args.reproducible))
 }
 
-/// Refuses to join parts in small files, for which what they lean on would have to be read.
+/// Refuses to join parts in files that lean on others, for which what they lean on would have to be read.
 pub(crate) fn expect_fast(streams: StreamArgs) -> anyhow::Result<()> {
-    if streams.profile() != Some(Profile::Small) {
+    if !streams.profile().is_some_and(Profile::leans) {
         return Ok(());
     }
-    let text = "what is joined of parts is written in the profile fast; hoffman convert \
-                --profile small rewrites it";
-    Err(Misuse(text.to_owned()).into())
+    let wanted = StreamArgs { outcomes: None, ..streams }.repeated().join(" ");
+    let text = format!(
+        "what is joined of parts is written in the profile fast; hoffman convert {wanted} rewrites it"
+    );
+    Err(Misuse(text).into())
 }

@@ -39,6 +39,15 @@ pub enum Profile {
     Fast,
     /// The side to move that takes less room, leaning on the tables behind captures and promotions.
     Small,
+    /// Both sides to move, leaning on the tables behind captures and promotions.
+    Paired,
+}
+
+impl Profile {
+    /// Whether a file needs the tables behind captures and promotions beside it.
+    pub const fn leans(self) -> bool {
+        matches!(self, Profile::Small | Profile::Paired)
+    }
 }
 
 /// Which values of a complete ending are stored.
@@ -85,7 +94,7 @@ pub struct CellStreams {
 impl CellStreams {
     /// Whether that is what only files of complete endings can have.
     pub fn needs_cells(self) -> bool {
-        self.profile == Profile::Small || self.content == Content::Both
+        self.profile.leans() || self.content == Content::Both
     }
 }
 
@@ -233,11 +242,11 @@ pub struct CellFile<'a> {
     pub header: &'a str,
     /// The values of the ending.
     pub values: &'a TableValues,
-    /// Those of the endings behind its captures and promotions, if the file is to lean on them:
-    /// profile [`Small`](Profile::Small), else [`Fast`](Profile::Fast).
-    pub behind: Option<Vec<&'a TableValues>>,
-    /// Which values are stored.
-    pub content: Content,
+    /// Those of the endings behind its captures and promotions, if the file [leans](Profile::leans)
+    /// on them; else nobody asks for them.
+    pub behind: Vec<&'a TableValues>,
+    /// What is stored.
+    pub streams: CellStreams,
     /// Asked while cells are encoded.
     pub stop: Stop,
 }
@@ -273,28 +282,28 @@ impl CellFile<'_> {
     }
 
     fn encode(&self, file: &AtomicFile) -> Result<(), WriteProblem> {
-        let Some(behind) = &self.behind else {
-            let source = Values::new(self.values);
-            return self.encode_from(&source, source.material(), Profile::Fast, file);
-        };
-        let source = WithBehind::new(self.values, behind.iter().copied());
-        self.encode_from(&source, source.material(), Profile::Small, file)
+        if self.streams.profile.leans() {
+            let source = WithBehind::new(self.values, self.behind.iter().copied());
+            return self.encode_from(&source, source.material(), file);
+        }
+        let source = Values::new(self.values);
+        self.encode_from(&source, source.material(), file)
     }
 
     fn encode_from(
         &self,
         source: &dyn Source,
         material: Option<Material>,
-        profile: Profile,
         file: &AtomicFile,
     ) -> Result<(), WriteProblem> {
         let material =
             material.ok_or(EncodeError::Entries("the men of the table are no ending"))?;
+        let CellStreams { profile, content } = self.streams;
         let (sides, rows) = match profile {
-            Profile::Fast => (Sides::Both, ROWS),
+            Profile::Fast | Profile::Paired => (Sides::Both, ROWS),
             Profile::Small => (Sides::Smaller, ROWS_IF_SMALL),
         };
-        let (distances, outcomes) = match self.content {
+        let (distances, outcomes) = match content {
             Content::Distances => (sides, Sides::Neither),
             Content::Both => (sides, sides),
             Content::Outcomes => (Sides::Neither, sides),
@@ -302,7 +311,7 @@ impl CellFile<'_> {
         let options = EncodeOptions {
             distances,
             outcomes,
-            exits: profile == Profile::Small,
+            exits: profile.leans(),
             rows: if material.men().len() > 1 { rows } else { 1 },
             training: training(self.values, profile),
         };
@@ -317,7 +326,7 @@ impl CellFile<'_> {
 fn training(values: &TableValues, profile: Profile) -> usize {
     let most = match profile {
         Profile::Fast => 1_500_000,
-        Profile::Small => 4_000_000,
+        Profile::Small | Profile::Paired => 4_000_000,
     };
     (values.layout.len() * values.slices.len() / 4).clamp(100_000, most)
 }

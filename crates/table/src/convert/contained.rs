@@ -9,7 +9,7 @@ use hoffman_store::files;
 use rayon::prelude::*;
 
 use super::{CHUNK, ConvertError, ConvertTarget, Converted};
-use crate::blocks::{CellFile, Profile, expect_beside, has_cells, has_suffix, values_behind};
+use crate::blocks::{CellFile, CellStreams, expect_beside, has_cells, has_suffix, values_behind};
 use crate::entries::Number;
 use crate::htb::{HtbError, SourceOptions};
 use crate::reader::{Table, TableError, TableProblem};
@@ -88,15 +88,16 @@ fn as_cells(
         Err(error) => return Err(error.into()),
     };
 
-    let behind = behind_if_small(table, options, outcomes)?;
+    let behind = behind_if_it_leans(table, options, outcomes)?;
+    let content = options.streams.content.within(table.codec().format());
     let header = table.control().text();
     let file = CellFile {
         storage: files(),
         path: target,
         header,
         values: &values,
-        behind: behind.as_ref().map(|tables| tables.iter().collect()),
-        content: options.streams.content.within(table.codec().format()),
+        behind: behind.iter().collect(),
+        streams: CellStreams { content, ..options.streams },
         stop: stop.clone(),
     };
 
@@ -132,19 +133,17 @@ pub(super) fn refusal(
     beside.err().map(|problem| problem.to_string())
 }
 
-/// The values of the tables that a small file leans on.
-pub(super) fn behind_if_small(
+/// The values of the tables that the new file leans on, none if it answers alone.
+pub(super) fn behind_if_it_leans(
     table: &Table,
     options: &ConvertTarget<'_>,
     outcomes: bool,
-) -> Result<Option<Vec<TableValues>>, ConvertError> {
-    match options.streams.profile {
-        Profile::Fast => Ok(None),
-        Profile::Small => {
-            let behind = values_behind(table, outcomes, options.memory);
-            Ok(Some(behind.map_err(|problem| table.error(problem))?))
-        }
+) -> Result<Vec<TableValues>, ConvertError> {
+    if !options.streams.profile.leans() {
+        return Ok(Vec::new());
     }
+    let behind = values_behind(table, outcomes, options.memory);
+    Ok(behind.map_err(|problem| table.error(problem))?)
 }
 
 /// Why the new file does not have the entries of the table, if it does not. The encoder has

@@ -267,14 +267,14 @@ impl Conversion<'_> {
         let text = header.get(..prefix_length(header).unwrap_or(0)).unwrap_or_default();
         let text = decode_text(text, &self.target.display().to_string())?;
         let values = self.table.all_values(&stop)?;
-        let behind = contained::behind_if_small(self.table, self.options, true)?;
+        let behind = contained::behind_if_it_leans(self.table, self.options, true)?;
         let file = CellFile {
             storage: files(),
             path: self.target,
             header: &text,
             values: &values,
-            behind: behind.as_ref().map(|tables| tables.iter().collect()),
-            content: Content::Outcomes,
+            behind: behind.iter().collect(),
+            streams: CellStreams { content: Content::Outcomes, ..self.options.streams },
             stop,
         };
         file.write(|_| Ok::<_, ConvertError>(true))?;
