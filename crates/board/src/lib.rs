@@ -28,7 +28,7 @@ pub use symmetry::Symmetry;
 pub use value::{Format, Value, Variant};
 
 /// The largest number of men a table may have.
-pub const MAX_PIECES: usize = 16;
+pub const MAX_PIECES: usize = 32;
 
 /// The squares a pawn can stand on: ranks 2 to 7.
 pub const PAWN_SQUARES: Bitboard = Bitboard(0x00FF_FFFF_FFFF_FF00);

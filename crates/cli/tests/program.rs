@@ -203,6 +203,7 @@ fn solve_proves_positions_of_many_men() {
         ("8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1", "White wins, proven"),
         (blocked, "draw, proven"),
         ("8/3k4/8/p1p1p1p1/P1P1P1P1/8/3K4/5B2 w - - 0 1", "draw, proven"),
+        ("4k3/1b6/p1p1p1p1/PpPpPpPp/1P1P1P1P/8/3B4/4K3 w - - 0 1", "draw, proven"),
     ] {
         let answer = run_with(folder.path(), &["solve", fen, "--dir", "d"], "");
         assert_eq!(answer.code, 0, "{fen}: {}", answer.err);
@@ -363,7 +364,7 @@ fn bad_positions_are_refused() {
         ("8/8/8/8/8/8/8/K7 w - - 0 1", "kings"),
         ("8/8/8/8/8/8/8/K1k4P w - - 0 1", "h1"),
         ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "castling"),
-        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1", "32 men"),
+        ("k7/qqqqqqqq/qqqqqqqq/qqqqqqqq/qqqqqqqq/8/8/K7 w - - 0 1", "34 men"),
     ] {
         for command in ["solve", "probe"] {
             run_with(folder.path(), &[command, fen], "").refused(1, &[fen, why]);
@@ -877,7 +878,7 @@ fn many_elements_take_no_time_and_few_words() {
         (0..count).map(|n| line(n) + "\n").collect::<String>()
     };
     write("men.xml", &lines(90_000, &|_| "<piece color=\"white\" type=\"rook\"/>".to_owned()));
-    run(folder.path(), "-s men.xml").refused(1, &["men.xml, line", "90003, at most 16"]);
+    run(folder.path(), "-s men.xml").refused(1, &["men.xml, line", "90003, at most 32"]);
     let prune =
         |n| format!("<prune color=\"white\" move=\"{}{n}\" type=\"discard\"/>", "*a".repeat(90));
     let enable = "<prune-enable color=\"white\" type=\"discard\"/>";

@@ -230,7 +230,10 @@ mod tests {
             ("8/8/8/8/8/8/8/Kk6 w - - 0 1", "the kings stand side by side"),
             ("8/8/8/8/8/8/8/K7 w - - 0 1", "Black has 0 kings instead of one"),
             ("8/8/8/8/8/8/8/K1k4P w - - 0 1", "a pawn stands on h1"),
-            ("k7/qqqqqqqq/qqqqqqqq/8/8/8/8/K7 w - - 0 1", "there are 18 men, more than 16"),
+            (
+                "k7/qqqqqqqq/qqqqqqqq/qqqqqqqq/qqqqqqqq/8/8/K7 w - - 0 1",
+                "there are 34 men, more than 32",
+            ),
         ] {
             assert_eq!(refused(fen), format!("'{fen}' is not a possible position: {why}"));
         }

@@ -65,7 +65,7 @@ fn other_names_are_refused() {
         "kqk-basic-whitewins",
         "kqk-naive-naive2",
         "kqk-4x4-2x8",
-        "kppppppppkpppppppp",
+        "kqqqqqqqqqqqqqqqqkqqqqqqqqqqqqqqq",
         "kék",
         "ké",
         "évk",
