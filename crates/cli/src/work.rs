@@ -94,8 +94,9 @@ impl ReadingArgs {
         self.memory
     }
 
-    /// These options with the bound.
+    /// These options with the bound; reading ends at a signal.
     pub(crate) fn bound(self, reading: ReadOptions) -> anyhow::Result<ReadOptions> {
+        let reading = interrupt::cancel().reading(reading);
         let Some(memory) = self.memory else { return Ok(reading) };
         if memory < ReadOptions::LEAST_MEMORY {
             let [memory, least] = [memory, ReadOptions::LEAST_MEMORY].map(|bytes| bytes >> 20);

@@ -19,7 +19,7 @@ use crate::plan::Whole;
 pub enum Error {
     /// A position has no answer, or a table cannot be read.
     #[error(transparent)]
-    Probe(#[from] ProbeError),
+    Probe(ProbeError),
     /// A text that names no ending.
     #[error(transparent)]
     Ending(MaterialError),
@@ -136,9 +136,20 @@ impl Error {
     }
 }
 
+impl From<ProbeError> for Error {
+    fn from(error: ProbeError) -> Error {
+        match error {
+            ProbeError::Table(error) if error.is_stopped() => {
+                Error::Cancelled { goes_on: false, checkpoint: None }
+            }
+            other => Error::Probe(other),
+        }
+    }
+}
+
 impl From<TableError> for Error {
     fn from(error: TableError) -> Error {
-        Error::Probe(error.into())
+        Error::from(ProbeError::from(error))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hoffman_reader::Tablebase;
+use hoffman_reader::{ReadOptions, Tablebase};
 use hoffman_run::{PassReport, Phase, Progress, Stop};
 
 use crate::build::Made;
@@ -84,6 +84,11 @@ impl Cancel {
     /// Asks for it.
     pub fn cancel(&self) {
         self.0.request();
+    }
+
+    /// Reading that ends when it is asked for, with [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn reading(&self, reading: ReadOptions) -> ReadOptions {
+        reading.stop(self.0.clone())
     }
 
     /// Whether it was asked for.

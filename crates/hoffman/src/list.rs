@@ -93,7 +93,7 @@ impl TableLists {
 impl From<ListError> for Error {
     fn from(error: ListError) -> Error {
         match error {
-            ListError::Tables(error) => Error::Probe(error.into()),
+            ListError::Tables(error) => Error::from(ProbeError::from(error)),
             ListError::Stopped => Error::Cancelled { goes_on: false, checkpoint: None },
             other => Error::List(Arc::new(other)),
         }

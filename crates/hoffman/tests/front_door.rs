@@ -292,6 +292,23 @@ fn tables_are_checked_and_counted() {
     assert_eq!((stopped.unwrap_err().code(), told > 0), ("cancelled", true));
 }
 
+/// Whoever asks for a whole small table waits for it, and may stop waiting.
+#[test]
+fn reading_a_whole_table_can_be_stopped() {
+    let folder = TempDir::new().unwrap();
+    hoffman::build(&["KQvK".parse().unwrap()], &Options::new(folder.path()), &mut |_| {}).unwrap();
+    let cancel = Cancel::new();
+    let open = || Table::open(folder.path().join("kqk.hbf"), cancel.reading(ReadOptions::new()));
+    assert!(open().unwrap().stats().is_ok());
+
+    let table = open().unwrap();
+    cancel.cancel();
+    let is_cancelled = |error| matches!(error, hoffman::Error::Cancelled { goes_on: false, .. });
+    assert!(is_cancelled(table.stats().unwrap_err()));
+    let listed = table.list(&ListQuery::default(), &ListOptions::default(), None);
+    assert!(is_cancelled(listed.unwrap_err()));
+}
+
 #[test]
 fn an_answer_needs_no_files() {
     let folder = TempDir::new().unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hoffman_table::Stop;
 use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 use hoffman_table::htb::{BlockCache, SourceOptions};
 
@@ -15,6 +16,7 @@ pub struct ReadOptions {
     syzygy: Vec<PathBuf>,
     nalimov: Vec<PathBuf>,
     cursed_wins: bool,
+    stop: Stop,
 }
 
 impl ReadOptions {
@@ -55,6 +57,12 @@ impl ReadOptions {
         ReadOptions { cursed_wins: are_wins, ..self }
     }
 
+    /// What ends the reading of whole tables when it is asked to.
+    #[must_use]
+    pub fn stop(self, stop: Stop) -> ReadOptions {
+        ReadOptions { stop, ..self }
+    }
+
     /// The folders with Syzygy tables.
     pub fn syzygy_folders(&self) -> &[PathBuf] {
         &self.syzygy
@@ -73,12 +81,12 @@ impl ReadOptions {
     /// How tables of ours are read, with a cache of their own; of so many bytes, if memory is not
     /// bounded.
     pub fn source(&self, cache: usize) -> SourceOptions {
+        let usual = SourceOptions { stop: self.stop.clone(), ..SourceOptions::default() };
         let Some(memory) = self.memory else {
-            let cache = BlockCache::new(cache);
-            return SourceOptions { cache, ..SourceOptions::default() };
+            return SourceOptions { cache: BlockCache::new(cache), ..usual };
         };
         let cache = BlockCache::new(((memory - READER) / 2) as usize);
-        SourceOptions { cache, memory_limit: 0, ..SourceOptions::default() }
+        SourceOptions { cache, memory_limit: 0, ..usual }
     }
 
     /// How tables of other programs are read.
