@@ -107,7 +107,7 @@ impl CellLine {
     /// if they stay as they are.
     #[inline]
     pub(crate) fn in_row(&self) -> Option<(usize, Option<&'static [u8; 64]>)> {
-        let stays = std::ptr::eq(self.images, &IMAGES[0]);
+        let stays = std::ptr::eq(self.images, &raw const IMAGES[0]);
         (self.stride == 1).then_some((self.first, Some(self.images).filter(|_| !stays)))
     }
 }
