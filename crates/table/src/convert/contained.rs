@@ -1,6 +1,7 @@
 //! The same table in the other container: between `.htb` and `.hbf` nothing but that changes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use hoffman_board::Material;
 use hoffman_control::decode_text;
@@ -95,7 +96,7 @@ fn as_cells(
         path: target,
         header,
         values: &values,
-        behind: behind.as_ref().map(|tables| tables.iter().collect()),
+        behind: behind.as_ref().map(|tables| tables.iter().map(|table| &**table).collect()),
         content: options.streams.content.within(table.codec().format()),
         stop: stop.clone(),
     };
@@ -137,7 +138,7 @@ pub(super) fn behind_if_small(
     table: &Table,
     options: &ConvertTarget<'_>,
     outcomes: bool,
-) -> Result<Option<Vec<TableValues>>, ConvertError> {
+) -> Result<Option<Vec<Arc<TableValues>>>, ConvertError> {
     match options.streams.profile {
         Profile::Fast => Ok(None),
         Profile::Small => {

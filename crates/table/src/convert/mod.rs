@@ -273,7 +273,7 @@ impl Conversion<'_> {
             path: self.target,
             header: &text,
             values: &values,
-            behind: behind.as_ref().map(|tables| tables.iter().collect()),
+            behind: behind.as_ref().map(|tables| tables.iter().map(|table| &**table).collect()),
             content: Content::Outcomes,
             stop,
         };
