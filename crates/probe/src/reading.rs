@@ -15,6 +15,8 @@ pub struct ReadOptions {
     syzygy: Vec<PathBuf>,
     nalimov: Vec<PathBuf>,
     cursed_wins: bool,
+    #[cfg(feature = "verify")]
+    values: Option<std::sync::Arc<hoffman_table::SharedValues>>,
 }
 
 impl ReadOptions {
@@ -55,6 +57,20 @@ impl ReadOptions {
         ReadOptions { cursed_wins: are_wins, ..self }
     }
 
+    /// Keeps the values of tables that others lean on for all that are read with these options and
+    /// their copies.
+    #[cfg(feature = "verify")]
+    #[must_use]
+    pub fn sharing(self, values: std::sync::Arc<hoffman_table::SharedValues>) -> ReadOptions {
+        ReadOptions { values: Some(values), ..self }
+    }
+
+    /// The values that are kept for several tables.
+    #[cfg(feature = "verify")]
+    pub fn shared(&self) -> Option<&std::sync::Arc<hoffman_table::SharedValues>> {
+        self.values.as_ref()
+    }
+
     /// The folders with Syzygy tables.
     pub fn syzygy_folders(&self) -> &[PathBuf] {
         &self.syzygy
@@ -73,12 +89,21 @@ impl ReadOptions {
     /// How tables of ours are read, with a cache of their own; of so many bytes, if memory is not
     /// bounded.
     pub fn source(&self, cache: usize) -> SourceOptions {
-        let Some(memory) = self.memory else {
-            let cache = BlockCache::new(cache);
-            return SourceOptions { cache, ..SourceOptions::default() };
+        let usual = SourceOptions::default();
+        let usual = match self.memory {
+            None => SourceOptions { cache: BlockCache::new(cache), ..usual },
+            Some(memory) => {
+                let cache = BlockCache::new(((memory - READER) / 2) as usize);
+                SourceOptions { cache, memory_limit: 0, ..usual }
+            }
         };
-        let cache = BlockCache::new(((memory - READER) / 2) as usize);
-        SourceOptions { cache, memory_limit: 0, ..SourceOptions::default() }
+        #[cfg(feature = "verify")]
+        if let Some(values) = &self.values {
+            // What is kept is what there is room for.
+            let memory_limit = usual.memory_limit.max(values.room());
+            return SourceOptions { values: Some(values.clone()), memory_limit, ..usual };
+        }
+        usual
     }
 
     /// How tables of other programs are read.
